@@ -9,60 +9,60 @@ import type { BlockEnv } from './block-env.ts'
 export const EXECUTION_MODES = ['fast', 'ethereumjs', 'shadow'] as const
 export type ExecutionMode = (typeof EXECUTION_MODES)[number]
 
-/** Candidates in the order the proposer wants them; the pool implements it. */
+/** Candidates in the proposer's order; the pool implements it. */
 export interface TransactionSource {
   next(): Transaction | undefined
-  /** The last candidate cannot go into this block: nothing else of its sender can either. */
+  /** The last candidate cannot be in this block, so none of its sender's later ones can either. */
   skipSender(transaction: Transaction): void
-  /** The last candidate was stopped before its end and left nothing. Its sender is skipped as well. */
+  /** The last candidate was stopped before its end and left no changes. Its sender is skipped as well. */
   overran?(transaction: Transaction, overrun: Overrun): void
 }
 
-/** A candidate that was stopped while a block was built. */
+/** Candidate that was stopped while a block was built. */
 export interface Overrun {
   readonly ranMs: number
-  /** It had all the time that a transaction may take, so it does not fit into any block of this node. */
+  /** It had the maximum time of a transaction, so it fits in no block of this node. */
   readonly isProven: boolean
 }
 
-/** What a proposer may spend on one block (docs/design/evm-rules.md#limits). */
+/** Budget of a proposer for one block (docs/design/evm-rules.md#limits). */
 export interface BuildBudget {
   /** Sum of the transactions' serialised lengths, bytes. */
   readonly maxBytes: number
   /** Any monotonic clock, milliseconds. */
   nowMs(): number
-  /** On the same clock: from here on no transaction is taken. Time of stopped transactions does not count. */
+  /** Time on the same clock from which no transaction is added. Time of stopped transactions does not count. */
   readonly deadlineMs: number
-  /** The longest run of one transaction, where nothing stands before it in the block; also of all stopped ones together, milliseconds. */
+  /** Longest run of one transaction that is the first of its block; also of all stopped ones together, milliseconds. */
   readonly transactionMs: number
-  /** Aborted: nobody wants the block any more. */
+  /** Aborted when the block is no longer needed. */
   readonly signal?: AbortSignal
 }
 
-/** What stops the execution of a proposal before its end. */
+/** Conditions that stop the execution of a proposal. */
 export interface ExecutionBounds {
-  /** Of the header: nothing runs beyond it. */
+  /** Gas used in the header: execution stops beyond it. */
   readonly gasUsed?: bigint
-  /** Aborted: nobody wants the result any more. */
+  /** Aborted when the result is no longer needed. */
   readonly signal?: AbortSignal
 }
 
-/** Thrown by `execute` as CodedError: the transactions use more gas than the header names. */
+/** Thrown by `execute` as CodedError: the transactions use more gas than the header says. */
 export interface GasUsedError {
   readonly code: 'BODY_GAS_USED'
-  /** Of the transaction that went beyond it. */
+  /** Index of the transaction that exceeded it. */
   readonly index: number
-  /** Of the header. */
+  /** Gas used in the header. */
   readonly gasUsed: bigint
 }
 
-/** A balance the protocol adds after the block's transactions (rewards, docs/design/money.md#minting). */
+/** Balance the protocol adds after the block's transactions (rewards, docs/design/money.md#minting). */
 export interface Credit {
   readonly address: Hex
   readonly amountWei: bigint
 }
 
-/** The block's fees in wei: what was burnt and what was credited to whom. */
+/** The block's fees in wei: burnt and credited parts. */
 export interface BlockFees {
   readonly burnt: bigint
   readonly proposer: bigint
@@ -70,7 +70,7 @@ export interface BlockFees {
   readonly foundation: bigint
 }
 
-/** Thrown by `execute` as CodedError: the proposal is bad. */
+/** Thrown by `execute` as CodedError: the proposal is invalid. */
 export interface InvalidTransactionError {
   readonly code: 'INVALID_TRANSACTION'
   readonly index: number
@@ -83,14 +83,14 @@ export interface ExecutionFault {
   readonly message: string
 }
 
-/** Thrown by `execute` as CodedError: this node cannot judge the proposal. */
+/** Thrown by `execute` as CodedError: this node cannot validate the proposal. */
 export interface ExecutionFaultError extends ExecutionFault {
-  /** Of the transaction. */
+  /** Index and hash of the transaction. */
   readonly index: number
   readonly hash: Hex
 }
 
-/** Thrown in shadow mode as CodedError: the two executions differ, the node must stop. */
+/** Thrown in shadow mode as CodedError: the two executions differ, and the node must stop. */
 export interface ShadowMismatchError {
   readonly code: 'SHADOW_MISMATCH'
   /** Reproduction file, null when it could not be written. */
@@ -100,18 +100,18 @@ export interface ShadowMismatchError {
 
 export interface DroppedTransaction {
   readonly transaction: Transaction
-  /** A transaction on which the engine breaks is left out too, so that it cannot stop the chain. */
+  /** A transaction on which the engine fails is dropped too, so that it cannot stop the chain. */
   readonly reason: TransactionError | ExecutionFault
 }
 
-/** What a block's transactions did. The state changes stand in the journal that was passed in. */
+/** Results of a block's transactions. The state changes are in the journal that was passed in. */
 export interface BlockExecution {
   readonly transactions: readonly Transaction[]
   readonly receipts: readonly Receipt[]
   readonly gasUsed: bigint
   readonly logsBloom: Uint8Array
   readonly fees: BlockFees
-  /** What the block asks of the consensus layer (EIP-7685), where there is one (`env.beacon`) from Prague on. */
+  /** Requests of the block to the consensus layer (EIP-7685), where there is one (`env.beacon`) from Prague on. */
   readonly requests?: readonly Uint8Array[]
   /** Invalid candidates of `build`; empty from `execute`. */
   readonly dropped: readonly DroppedTransaction[]
@@ -119,8 +119,8 @@ export interface BlockExecution {
 
 export interface Executor {
   /**
-   * Takes candidates until the source, the bytes, the gas or the time end. Invalid candidates are reported, not included; one that
-   * takes too long is stopped and told to the source. Throws CodedError<InterruptedError> when the signal aborts.
+   * Adds candidates until the source, the bytes, the gas or the time end. Invalid candidates are reported, not included; one that takes
+   * too long is stopped and reported to the source. Throws CodedError<InterruptedError> when the signal aborts.
    */
   build(
     journal: Journal,
@@ -130,8 +130,8 @@ export interface Executor {
     credits?: readonly Credit[],
   ): Promise<BlockExecution>
   /**
-   * Executes a proposal. Throws CodedError<InvalidTransactionError | GasUsedError | ExecutionFaultError | InterruptedError>, leaving
-   * the journal in an undefined state.
+   * Executes a proposal. Throws CodedError<InvalidTransactionError | GasUsedError | ExecutionFaultError | InterruptedError>, leaving the
+   * journal in an undefined state.
    */
   execute(
     journal: Journal,
@@ -140,6 +140,6 @@ export interface Executor {
     credits?: readonly Credit[],
     bounds?: ExecutionBounds,
   ): Promise<BlockExecution>
-  /** Loads what the first contract transaction would have to wait for. Optional: it happens by itself. */
+  /** Preloads the engine for the first contract transaction. Optional: it is also loaded on demand. */
   warmUp(): Promise<void>
 }

@@ -11,16 +11,16 @@ import { createShadowExecutor } from './vm-oracle/shadow-executor.ts'
 
 export interface ExecutorOptions {
   readonly mode: ExecutionMode
-  /** Runs code in the modes fast and shadow. */
+  /** EVM engine in the modes fast and shadow. */
   readonly evm?: EngineName
   readonly logger: Logger
-  /** Where shadow mode writes its reproduction files; `shadow` under the working directory by default. */
+  /** Folder of shadow mode's reproduction files; `shadow` under the working directory by default. */
   readonly reproductionDir?: string
-  /** For tests: takes the place of the engine that runs code in the modes fast and shadow. */
+  /** For tests: replaces the EVM engine in the modes fast and shadow. */
   readonly engine?: Engine
 }
 
-/** An engine may be large: nothing of it is loaded before the first message with code, for start-up time and memory are product figures. */
+/** An engine may be large: it is loaded with the first code only, to keep start-up time and memory low. */
 const createEngineSource = (given: Engine | undefined, name: EngineName): EngineSource => {
   let loading: Promise<Engine> | undefined
   const source: EngineSource = {
@@ -44,8 +44,8 @@ const createPlainExecutor = (runner: TransactionRunner, warmUp: () => Promise<vo
 })
 
 /**
- * Executes blocks: `fast` by our own rules, `ethereumjs` through its VM, `shadow` by both with a comparison of every block
- * (docs/design/execution.md#oracle). One executor serves the whole process; blocks on separate journals may run side by side.
+ * Executes blocks: `fast` by this node's own rules, `ethereumjs` through its VM, `shadow` by both with a comparison of every block
+ * (docs/design/execution.md#oracle). One executor serves the whole process; blocks on separate journals may run concurrently.
  */
 export const createExecutor = ({ mode, evm, logger, reproductionDir, engine }: ExecutorOptions): Executor => {
   const engines = createEngineSource(engine, evm ?? DEFAULT_ENGINE)

@@ -3,7 +3,7 @@ import type { AsyncStateReader, StateReader } from '../../state/state-reader.ts'
 import type { StateChanges } from '../../state/update/state-changes.ts'
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 
-/** What changes say about one item; undefined: ask the state under them. */
+/** Value of one item in the changes; undefined: read the state under them. */
 const overlaidAccount = (
   { accounts }: StateChanges,
   address: Hex,
@@ -21,7 +21,7 @@ const overlaidCode = ({ accounts, code }: StateChanges, address: Hex): Uint8Arra
   return change.after === undefined ? EMPTY_BYTES : code.get(change.after.codeHash)
 }
 
-/** The state after a block that is not committed: its changes over the state before it. */
+/** State after an uncommitted block: its changes over the state before it. */
 export const overlayReader = (inner: StateReader, changes: StateChanges): StateReader => ({
   account(address) {
     const found = overlaidAccount(changes, address)
@@ -31,7 +31,7 @@ export const overlayReader = (inner: StateReader, changes: StateChanges): StateR
   code: address => overlaidCode(changes, address) ?? inner.code(address),
 })
 
-/** The same over a state that is read with promises. */
+/** Like `overlayReader`, over an asynchronous state. */
 export const asyncOverlayReader = (inner: AsyncStateReader, changes: StateChanges): AsyncStateReader => ({
   async account(address) {
     const found = overlaidAccount(changes, address)

@@ -3,7 +3,7 @@ import type { AsyncStateReader, StateReader } from '../../state/state-reader.ts'
 import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 
-/** Brings what is about to be read into memory; undefined: it is there. */
+/** Loads state before it is read; undefined: it is loaded. */
 export interface Prefetcher {
   account(address: Hex): Promise<void> | undefined
   slot(address: Hex, slot: Hex): Promise<void> | undefined
@@ -11,8 +11,8 @@ export interface Prefetcher {
 }
 
 /**
- * A state that can only be read with promises, made readable for a journal, which reads without them: whoever runs code asks
- * `prefetch` before each read. One per call; it keeps all that it has read.
+ * Makes an asynchronous state readable for a journal, which reads synchronously: the code's engine calls `prefetch` before
+ * each read. One per call; it keeps everything read.
  */
 export const createPrefetchedReader = (source: AsyncStateReader): { reader: StateReader; prefetch: Prefetcher } => {
   const accounts = new Map<Hex, Account | undefined>()

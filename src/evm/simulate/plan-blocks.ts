@@ -8,8 +8,8 @@ const LATEST = Number.MAX_SAFE_INTEGER
 const refuse = (detail: CallError) => new CodedError<CallError>(detail)
 
 /**
- * Numbers and times of the simulated blocks: one after the other, `stepSeconds` apart, with empty blocks before a number that was
- * asked for. Throws SIMULATION_NUMBER_ORDER, SIMULATION_TIME_ORDER and SIMULATION_LIMIT.
+ * Plans numbers and times of the simulated blocks: consecutive, `stepSeconds` apart, with empty blocks before a given number.
+ * Throws SIMULATION_NUMBER_ORDER, SIMULATION_TIME_ORDER and SIMULATION_LIMIT.
  */
 export const planBlocks = (
   base: { readonly number: number; readonly timestamp: number },

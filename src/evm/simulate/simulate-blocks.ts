@@ -18,7 +18,7 @@ import type { HashBlocks, PlannedBlock, SimulatedBlock, SimulatedCall, Simulatio
 
 type BaseFeeParent = Parameters<typeof nextBaseFee>[0]
 
-/** What all blocks of one simulation share. `context.env` is that of the base block. */
+/** State shared by all blocks of one simulation. `context.env` is that of the base block. */
 interface Simulation {
   readonly context: CallContext
   readonly plan: SimulationPlan
@@ -26,7 +26,7 @@ interface Simulation {
   readonly meter: SimulationLimits
 }
 
-/** Nothing moves the base fee unless fees count; then nobody has to pay any. */
+/** Without validation the base fee is 0 and constant, so no fees have to be paid. */
 const baseFeeOf = (planned: PlannedBlock, parent: BaseFeeParent, validation: boolean, params: ChainParams): bigint =>
   planned.baseFeePerGas ?? (validation ? nextBaseFee(parent, params.baseFee) : 0n)
 
@@ -41,7 +41,7 @@ interface Done {
   readonly calls: readonly SimulatedCall[]
 }
 
-/** What a block reads besides what its calls name. */
+/** Loads the accounts a block reads besides those of its calls. */
 const load = async ({ prefetch }: CallContext, addresses: readonly Hex[]): Promise<void> => {
   for (const address of addresses) await prefetch?.code(address)
 }
@@ -63,7 +63,7 @@ const runBlock = async (
     ...(moves && { moves }),
   }
   const systemCall: RunSystemCall = call => runSystemCall(journal, env, engine, call, prefetch && { prefetch })
-  // The contract of EIP-2935 is told the parent's hash.
+  // The contract of EIP-2935 stores the parent's hash.
   if (run.rules.recordsBlockHashes) await hashes.find(env.number - 1)
   await load(context, [
     env.miner,
@@ -101,8 +101,8 @@ const simulateBlock = async (
 }
 
 /**
- * Runs the blocks of a plan, one on the other, on the state of the context. Nothing is minted in them: whom a cycle pays is decided
- * by who proposes, and nobody proposes these. Throws CodedError<CallError>; an interrupt comes through as it is.
+ * Runs the blocks of a plan in order, on the state of the context. They mint nothing: the payees of a cycle depend on the
+ * proposers, and these blocks have none. Throws CodedError<CallError>; an interrupt is passed on.
  */
 export const simulateBlocks = async (
   context: CallContext,
@@ -118,7 +118,7 @@ export const simulateBlocks = async (
   for (const planned of plan.blocks) {
     const block = await simulateBlock(simulation, journal, planned, parent)
     blocks.push(block)
-    // A journal on the last one tells what the next block alone changes.
+    // A journal on the last one separates the changes of the next block.
     if (block.changes !== null) journal = new Journal(journal)
     parent = { ...block.env, gasUsed: block.execution.gasUsed }
   }

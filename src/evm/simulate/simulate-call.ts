@@ -15,20 +15,22 @@ import { simulatedTransaction } from './simulated-transaction.ts'
 import type { SimulationLimits } from './simulation-limits.ts'
 import type { SimulatedCall } from './types.ts'
 
-/** What the calls of one simulated block share. */
+/** State shared by the calls of one simulated block. */
 export interface SimulatedBlockContext {
   readonly journal: Journal
   readonly run: BlockRun
   readonly engine: Engine
   readonly options: EngineOptions
   readonly meter: SimulationLimits
-  /** Nonces and fees count. */
+  /** Nonces and fees are checked. */
   readonly strict: boolean
 }
 
 const ownLogs = (logs: readonly Log[]): readonly Log[] => logs.map(log => ({ ...log, data: copyBytes(log.data) }))
 
-/** The transaction of a call at its place; what it leaves open is all that the block and the simulation still have. */
+/**
+ * Returns the transaction of a call at its position; absent members default to all that the block and the simulation have left.
+ */
 const place = ({ journal, run, meter }: SimulatedBlockContext, call: CallMessage): Transaction => {
   const { env } = run
   const left = env.gasLimit - run.gasUsed
@@ -36,7 +38,7 @@ const place = ({ journal, run, meter }: SimulatedBlockContext, call: CallMessage
   return simulatedTransaction(call, {
     chainId: env.params.chainId,
     nonce: call.nonce ?? journal.nonce(call.from),
-    // Too much for the block is refused as it is.
+    // A call too large for the block is refused unchanged.
     gasLimit: gasLimit > left ? gasLimit : meter.gasFor(gasLimit),
   })
 }
@@ -79,7 +81,7 @@ const runs = (block: SimulatedBlockContext, tx: Transaction): Outcome | Promise<
   return isPlain ? runPlain(block, tx) : runMessage(block, tx)
 }
 
-/** Runs one call of a block and puts its transaction and receipt there. Throws SIMULATION_CALL_INVALID and SIMULATION_LIMIT. */
+/** Runs one call of a block and adds its transaction and receipt. Throws SIMULATION_CALL_INVALID and SIMULATION_LIMIT. */
 export const simulateCall = async (block: SimulatedBlockContext, call: CallMessage): Promise<SimulatedCall> => {
   const { journal, run, meter, options, strict } = block
   await options.prefetch?.code(call.from)
@@ -93,7 +95,7 @@ export const simulateCall = async (block: SimulatedBlockContext, call: CallMessa
       index: run.transactions.length,
       reason,
     })
-  // A nonce that is not the account's own is shown, and does not count.
+  // A nonce that differs from the account's is shown, but not used.
   const nonce = journal.nonce(call.from)
   const { receipt, call: done } = await runs(block, tx.nonce === nonce ? tx : { ...tx, nonce })
   addResult(run, tx, receipt)

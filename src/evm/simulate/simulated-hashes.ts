@@ -4,8 +4,8 @@ import type { SimulationLimits } from './simulation-limits.ts'
 import type { HashBlocks, SimulatedBlock } from './types.ts'
 
 /**
- * Hashes of blocks as simulated ones see them. Those of simulated blocks need state roots, which another thread makes: they are
- * asked for when code wants one, and for all blocks so far at once.
+ * Block hashes visible to simulated blocks. Those of simulated blocks need state roots from another thread: they are requested
+ * when code reads one, and for all blocks so far at once.
  */
 export class SimulatedHashes {
   readonly #base: { readonly number: number; readonly hash: Hex; readonly env: BlockEnv }
@@ -14,7 +14,7 @@ export class SimulatedHashes {
   readonly #meter: SimulationLimits
   #known: readonly Hex[] = []
 
-  /** `blocks` grows while the simulation goes on. */
+  /** `blocks` grows during the simulation. */
   constructor(
     base: { readonly number: number; readonly hash: Hex; readonly env: BlockEnv },
     blocks: readonly SimulatedBlock[],
@@ -27,14 +27,14 @@ export class SimulatedHashes {
     this.#meter = meter
   }
 
-  /** What is known at once; ZERO_HASH where nothing is. */
+  /** Returns a hash known synchronously; ZERO_HASH otherwise. */
   at(number: number): Hex {
     const { number: base, hash, env } = this.#base
     if (number === base) return hash
     return this.#known[number - base - 1] ?? env.blockHash(number)
   }
 
-  /** undefined: `at` knows it, or nobody does. */
+  /** undefined: `at` knows it, or it is unknown. */
   find(number: number): Promise<Hex> | undefined {
     const index = number - this.#base.number - 1
     if (index < this.#known.length || index >= this.#blocks.length) return undefined

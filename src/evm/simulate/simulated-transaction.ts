@@ -4,7 +4,7 @@ import { serializeTransaction, type UnsignedTransaction } from '../../primitives
 import { EMPTY_BYTES } from '../../util/bytes.ts'
 import type { CallMessage } from '../calls/types.ts'
 
-/** What a call leaves open. */
+/** Defaults for absent members of a call. */
 export interface TransactionDefaults {
   readonly chainId: number
   readonly nonce: Transaction['nonce']
@@ -17,8 +17,8 @@ const typeOf = ({ gasPrice, accessList }: CallMessage): 0 | 1 | 2 => {
 }
 
 /**
- * The transaction that a simulated block holds for a call: a plain object, with zeros for a signature, and a hash that follows
- * from its content like any other. Without fees it offers none; a legacy price makes it a legacy transaction.
+ * Returns the transaction of a call in a simulated block: a plain object with a zero signature, and a hash computed from its
+ * content as usual. Without fees it offers none; a legacy price makes it a legacy transaction.
  */
 export const simulatedTransaction = (message: CallMessage, defaults: TransactionDefaults): Transaction => {
   const { gasPrice, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = message

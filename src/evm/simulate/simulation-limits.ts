@@ -4,12 +4,12 @@ import type { CallError } from '../calls/types.ts'
 import type { Interrupt, InterruptedError } from '../engine.ts'
 import type { SimulatedCall } from './types.ts'
 
-/** A log in an answer besides its data. */
+/** Size of a log in a response besides its data. */
 const LOG_BYTES = 512
 
 const exceeded = (what: string) => new CodedError<CallError>({ code: 'SIMULATION_LIMIT', what })
 
-/** What one simulation has used of what it may. */
+/** Usage of one simulation against its limits. */
 export class SimulationLimits {
   #gas: bigint
   readonly #allowance: bigint
@@ -25,7 +25,7 @@ export class SimulationLimits {
     this.#interrupt = interrupt
   }
 
-  /** The gas a call may have of what it wants. Throws SIMULATION_LIMIT when there is none left. */
+  /** Returns the gas for a call, at most `wanted`. Throws SIMULATION_LIMIT when there is none left. */
   gasFor(wanted: bigint): bigint {
     if (this.#gas === 0n && wanted > 0n) throw exceeded(`${this.#allowance} gas for all calls together`)
     return wanted < this.#gas ? wanted : this.#gas
@@ -45,7 +45,7 @@ export class SimulationLimits {
     if (this.#changes > limit) throw exceeded(`${limit} changed accounts and slots`)
   }
 
-  /** Hashes of all blocks so far are made: as much work as there are changes in them. */
+  /** Counts a computation of all hashes so far: its work grows with the changes. */
   hashed(): void {
     this.#hashed += this.#changes
     const limit = SIMULATE_LIMITS.hashedChanges
@@ -53,7 +53,7 @@ export class SimulationLimits {
       throw exceeded(`${limit} changed accounts and slots under the block hashes that code asked for`)
   }
 
-  /** Between two calls: gives other work its turn when this one's is over, and stops when it is time. */
+  /** Between two calls: yields to other work when the slice is over, and stops at the time limit. */
   pause(): Promise<void> | undefined {
     return performance.now() < this.#sliceEndMs ? undefined : this.#giveWay()
   }

@@ -6,7 +6,10 @@ import type { SerializedEnv } from '../calls/worker-protocol.ts'
 import type { EngineFailure } from '../engine.ts'
 import type { BlockExecution } from '../executor-types.ts'
 
-/* Simulated blocks (eth_simulateV1 of the execution APIs): blocks of calls on a state, each on what the one before left. */
+/*
+ * Simulated blocks (eth_simulateV1 of the execution APIs): blocks of calls on a state, each on the result of the previous
+ * one.
+ */
 
 /** One entry of `blockStateCalls`. */
 export interface BlockCalls {
@@ -16,16 +19,16 @@ export interface BlockCalls {
 }
 
 export interface SimulationRequest {
-  /** The block under the first simulated one; with `pending`, the pending block built on it. */
+  /** Base block of the first simulated one; with `pending`, the pending block built on it. */
   readonly number: number
   readonly pending?: boolean
   readonly blocks: readonly BlockCalls[]
-  /** true: nonces and fees are held as for transactions, and the base fee moves. */
+  /** true: nonces and fees are checked as for transactions, and the base fee follows its rule. */
   readonly validation: boolean
   readonly traceTransfers: boolean
 }
 
-/** A place in the chain of simulated blocks. `calls` is null where the request left a gap of empty blocks. */
+/** Position of a simulated block. `calls` is null where the request left a gap of empty blocks. */
 export interface BlockSlot {
   readonly number: number
   /** Unix seconds. */
@@ -33,15 +36,15 @@ export interface BlockSlot {
   readonly calls: BlockCalls | null
 }
 
-/** A simulated block as its calls will find it. */
+/** Simulated block before its calls. */
 export interface PlannedBlock extends Omit<BlockCalls, 'overrides'> {
   readonly env: Omit<SerializedEnv, 'baseFeePerGas' | 'recentHashes'>
-  /** What the request asks for; undefined: the rule decides. */
+  /** Requested base fee; undefined: the rule decides. */
   readonly baseFeePerGas: bigint | undefined
 }
 
 export interface SimulationPlan extends Omit<SimulationRequest, 'blocks'> {
-  /** The block under the first. */
+  /** Base block of the first. */
   readonly base: {
     readonly number: number
     readonly hash: Hex
@@ -50,30 +53,30 @@ export interface SimulationPlan extends Omit<SimulationRequest, 'blocks'> {
     readonly baseFeePerGas: bigint
   }
   readonly blocks: readonly PlannedBlock[]
-  /** For all calls together. */
+  /** Gas limit of all calls together. */
   readonly gas: bigint
 }
 
 export interface SimulatedCall {
-  /** What it returned, or the data of its revert. */
+  /** Return data, or the data of its revert. */
   readonly output: Uint8Array
-  /** With those of transfers where these are asked for; empty for a call that failed. */
+  /** Includes logs of transfers where requested; empty for a failed call. */
   readonly logs: readonly Log[]
   readonly gasUsed: bigint
-  /** Before refunds. */
+  /** Gas before refunds. */
   readonly peakGas: bigint
   readonly failure: EngineFailure | null
 }
 
-/** What a simulated block did: all that its header needs but the state root. */
+/** Results of a simulated block: everything its header needs except the state root. */
 export interface SimulatedBlock {
   readonly env: Omit<SerializedEnv, 'recentHashes'>
   readonly execution: BlockExecution
   readonly roots: { readonly transactions: Hex; readonly receipts: Hex }
-  /** What it changed in the state the block before left; null: nothing. */
+  /** Changes to the state after the previous block; null: none. */
   readonly changes: PackedBatch | null
   readonly calls: readonly SimulatedCall[]
 }
 
-/** The hashes of simulated blocks, in order: asked for when code wants one. */
+/** Returns the hashes of simulated blocks in order; called when code reads one. */
 export type HashBlocks = (blocks: readonly SimulatedBlock[]) => Promise<readonly Hex[]>

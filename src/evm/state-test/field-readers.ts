@@ -1,7 +1,7 @@
 import { getSystemErrorMessage } from 'node:util'
 import { CodedError, isCoded } from '../../util/errors.ts'
 
-/** A file, or a test in it, is not what this command runs; `path` is where. */
+/** The file, or a test in it, is not a state test; `path` is the place. */
 export interface StateTestError {
   readonly code: 'STATE_TEST_INVALID'
   readonly path: string
@@ -14,7 +14,10 @@ export type FieldReader = (value: unknown, path: string) => void
 export const invalidTest = (path: string, problem: string): CodedError<StateTestError> =>
   new CodedError({ code: 'STATE_TEST_INVALID', path, problem })
 
-/** In words, for a line of output: where a test is not as it should be, or what the system or the execution says. */
+/**
+ * Returns the text of a problem for a line of output: the place of a malformed test, or the error of the system or the
+ * execution.
+ */
 export const problemText = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const { errno } = error as NodeJS.ErrnoException
@@ -35,17 +38,17 @@ const text =
     if (typeof value !== 'string' || !pattern.test(value)) throw invalidTest(path, problem)
   }
 
-/** Bytes; whole ones. */
+/** Whole bytes. */
 export const bytesField = text(/^0x(?:[0-9a-f]{2})*$/i, 'want bytes: 0x and an even number of hex digits')
-/** A number of at most 32 bytes, in whatever length the suites write it. */
+/** Number of at most 32 bytes, in the lengths that the suites use. */
 export const numberField = text(/^0x[0-9a-f]{1,64}$/i, 'want a number: 0x and at most 64 hex digits')
-/** The suites mark what is too large for its field by this word. */
+/** The suites mark values that are too large for their field with this word. */
 export const anyNumberField = text(/^(?:0x:bigint )?0x[0-9a-f]{1,130}$/i, 'want a number: 0x and hex digits')
 export const addressField = text(/^0x[0-9a-f]{40}$/i, 'want an address: 0x and 40 hex digits')
 export const optionalAddressField = text(/^(?:0x[0-9a-f]{40})?$/i, 'want an address, or "" for a creation')
 export const hashField = text(/^0x[0-9a-f]{64}$/i, 'want a hash: 0x and 64 hex digits')
 
-/** A place in a list. */
+/** Index of a list. */
 export const indexField: FieldReader = (value, path) => {
   if (!Number.isSafeInteger(value) || (value as number) < 0) throw invalidTest(path, 'want a place in a list, from 0')
 }
@@ -63,7 +66,7 @@ export const listField =
     for (const [i, each] of value.entries()) item(each, `${path}[${i}]`)
   }
 
-/** An object of any keys, or of keys of a shape. */
+/** Object with any keys, or with keys of a given shape. */
 export const recordField =
   (value: FieldReader, key?: FieldReader): FieldReader =>
   (record, path) => {
@@ -73,7 +76,7 @@ export const recordField =
     }
   }
 
-/** An object with these members; others are passed over, as the suites add some with every release. */
+/** Object with these members; others are ignored, since the suites add some with every release. */
 export const objectField =
   (
     required: Readonly<Record<string, FieldReader>>,

@@ -29,7 +29,7 @@ export interface FixturePost {
   readonly hash: Hex
   readonly logs: Hex
   readonly indexes: { readonly data: number; readonly gas: number; readonly value: number }
-  /** The transaction as it was signed; some suites leave it to be made from the fields. */
+  /** The signed transaction; some suites omit it, to be built from the fields. */
   readonly txbytes?: Hex
 }
 
@@ -53,7 +53,7 @@ export interface FixtureTransaction {
   readonly authorizationList?: readonly FixtureAuthorization[]
 }
 
-/** How blobs move at a fork, where the file says it. */
+/** Blob parameters at a fork, where the file sets them. */
 export type FixtureBlobs = Readonly<Record<'target' | 'max' | 'baseFeeUpdateFraction', Hex>>
 
 export interface Fixture {
@@ -120,7 +120,7 @@ const FIXTURE: FieldReader = objectField(
   { config: objectField({}, { blobSchedule: recordField(BLOBS) }) },
 )
 
-/** The tests of a file by name, not looked into yet. Throws STATE_TEST_INVALID. */
+/** Reads the tests of a file by name, without checking them. Throws STATE_TEST_INVALID. */
 export const readTests = (file: string): Readonly<Record<string, unknown>> => {
   let tests: unknown
   try {
@@ -132,7 +132,7 @@ export const readTests = (file: string): Readonly<Record<string, unknown>> => {
   return tests as Record<string, unknown>
 }
 
-/** One of them, its whole shape checked. Throws STATE_TEST_INVALID. */
+/** Checks the complete shape of a test. Throws STATE_TEST_INVALID. */
 export const readFixture = (test: unknown): Fixture => {
   FIXTURE(test, 'test')
   return test as Fixture

@@ -7,7 +7,7 @@ import { type Hex, toWord } from '../../util/bytes.ts'
 import type { BlobEnv, BlockEnv } from '../block-env.ts'
 import type { Fixture } from './fixture.ts'
 
-/** The suites' names of forks, where they are not ours with a capital. Those that only move blobs run on Osaka's rules. */
+/** Names of forks in the suites that differ from this node's. Those that only change blob parameters use Osaka's rules. */
 const FORK_NAMES: Readonly<Record<string, EvmFork>> = {
   EIP150: 'tangerineWhistle',
   EIP158: 'spuriousDragon',
@@ -17,7 +17,7 @@ const FORK_NAMES: Readonly<Record<string, EvmFork>> = {
   BPO2: 'osaka',
 }
 
-/** undefined: no fork of that name is known. */
+/** undefined: unknown fork. */
 export const forkFromName = (name: string): EvmFork | undefined => {
   const own = name.charAt(0).toLowerCase() + name.slice(1)
   return FORK_NAMES[name] ?? EVM_FORKS.find(fork => fork === own)
@@ -28,7 +28,7 @@ export const isForkSinceName = (fork: EvmFork, first: EvmFork): boolean =>
 
 const params = new Map<EvmFork, ChainParams>()
 
-/** Ethereum's own rules at a fork: chain id 1, calldata at the fork's price, no bound on one transaction, no shares of the fees. */
+/** Ethereum's own rules at a fork: chain id 1, calldata at the fork's price, no bound on one transaction, no fee shares. */
 const paramsOf = (fork: EvmFork): ChainParams => {
   let found = params.get(fork)
   if (found === undefined) {
@@ -47,7 +47,7 @@ const paramsOf = (fork: EvmFork): ChainParams => {
   return found
 }
 
-/** Of the file where it names them, else Ethereum's; undefined before Cancun. */
+/** Parameters from the file, else Ethereum's; undefined before Cancun. */
 const blobParamsOf = ({ config }: Fixture, forkName: string): BlobParams | undefined => {
   const named = config?.blobSchedule?.[forkName]
   if (named === undefined)
@@ -63,7 +63,7 @@ const blobsOf = (fixture: Fixture, forkName: string): BlobEnv | undefined => {
   return { baseFeePerGas: blobBaseFee(excess, blobs), maxPerBlock: blobs.max }
 }
 
-/** The block of a test at a fork. */
+/** Returns the block environment of a test at a fork. */
 export const envFromTest = (fixture: Fixture, forkName: string, fork: EvmFork): BlockEnv => {
   const { env } = fixture
   const miner = env.currentCoinbase.toLowerCase() as Hex

@@ -21,12 +21,12 @@ import { transactionFromTest } from './transaction.ts'
 /** One line of a state-test command's output. */
 export interface StateTestResult {
   readonly name: string
-  /** Left out where the test could not be read. */
+  /** Omitted where the test could not be read. */
   readonly fork?: string
   readonly index?: number
   readonly stateRoot?: Hex
   readonly logsHash?: Hex
-  /** Why the transaction was refused. */
+  /** Reason why the transaction was refused. */
   readonly txError?: string
   readonly error?: string
   readonly skipped?: true
@@ -36,7 +36,7 @@ export interface StateTestResult {
 
 export interface StateTestTools {
   readonly executor: Executor
-  /** A trie of its own: each test is applied to the empty root. */
+  /** Separate trie: each test is applied to the empty root. */
   readonly trie: TrieService
 }
 
@@ -50,7 +50,7 @@ const fill = (journal: Journal, address: Hex, { balance, nonce, code, storage }:
     journal.setStorage(address, toWord(BigInt(slot)), toWord(BigInt(word)))
 }
 
-/** The state a test starts from, its root, and a reader that knows which accounts have storage (EIP-7610 asks). */
+/** Initial state of a test, its root, and a reader that knows which accounts have storage (for EIP-7610). */
 interface Start {
   readonly root: Hex
   readonly reader: StateReader
@@ -78,20 +78,20 @@ interface Outcome {
   readonly txError?: string
 }
 
-/** A refused transaction leaves the state as it was; before EIP-158 the coinbase is there in any case. */
+/** A refused transaction leaves the state unchanged; before EIP-158 the coinbase exists in any case. */
 const refused = ({ reader }: Start, env: BlockEnv, fork: EvmFork, txError: string): Outcome => {
   const journal = new Journal(reader)
   if (!isForkSinceName(fork, 'spuriousDragon')) journal.addBalance(env.miner, 0n)
   return { journal, logs: [], txError }
 }
 
-/** The message of an error that says the transaction is not valid; any other is thrown on. */
+/** Returns the message of an error that means an invalid transaction; rethrows others. */
 const refusalOf = (error: unknown): string => {
   if (isCoded(error) && error.code !== 'STATE_TEST_INVALID' && error.code !== 'SHADOW_MISMATCH') return error.message
   throw error
 }
 
-/** The entry's transaction, or why its fields or bytes are none. */
+/** Returns the entry's transaction, or the reason why its fields or bytes are invalid. */
 const readTransaction = (fixture: Fixture, post: FixturePost, fork: EvmFork): Transaction | string => {
   try {
     return transactionFromTest(fixture, post, fork)
@@ -159,7 +159,9 @@ async function* runTest(
   }
 }
 
-/** Runs every entry of every test of a file; `forks` limits them to these names. A test that cannot be read is one result. */
+/**
+ * Runs every entry of every test of a file; `forks` limits them to these names. A test that cannot be read gives one result.
+ */
 export async function* runStateTests(
   tools: StateTestTools,
   tests: Readonly<Record<string, unknown>>,

@@ -41,7 +41,7 @@ const accessListOf = (list: readonly AccessListEntry[]): AccessListEntry[] =>
     storageKeys: storageKeys.map(key => toWord(BigInt(key))),
   }))
 
-/** What an entry picks from one of the test's lists. */
+/** Picks an item of one of the test's lists by the entry's index. */
 const pick = (list: readonly Hex[], at: number, name: string): Hex => {
   const found = list[at]
   if (found === undefined) throw invalidTest(`transaction.${name}`, `has no place ${at}, which an entry names`)
@@ -73,8 +73,8 @@ const fieldsOf = ({ transaction }: Fixture, { indexes }: FixturePost, fork: EvmF
 }
 
 /**
- * The transaction of one entry: the bytes that stand there, or the fields, signed. Throws CodedError where no encoding can hold the
- * fields or nobody has signed the bytes: the transaction is refused. Throws STATE_TEST_INVALID where the entry names what is not there.
+ * Returns the transaction of one entry: from its bytes, or from the fields, signed. Throws CodedError where no encoding can hold the
+ * fields or the signature is invalid: the transaction is refused. Throws STATE_TEST_INVALID where the entry refers to missing items.
  */
 export const transactionFromTest = (fixture: Fixture, post: FixturePost, fork: EvmFork): Transaction => {
   if (post.txbytes !== undefined) return recoverTransaction(decodeTransaction(hexToBytes(post.txbytes)))

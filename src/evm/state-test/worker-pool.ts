@@ -4,9 +4,9 @@ import { problemText } from './field-readers.ts'
 import type { FileReport, StateTestWorkerData } from './worker.ts'
 
 export interface StateTestPoolOptions extends StateTestWorkerData {
-  /** Threads. */
+  /** Number of threads. */
   readonly jobs: number
-  /** The worker's file, for a bundle that places it elsewhere. */
+  /** The worker's file, for a bundle with another layout. */
   readonly workerUrl?: URL
 }
 
@@ -26,7 +26,7 @@ class Crew {
   readonly #idle: Worker[] = []
   /** Files that wait for a thread. */
   readonly #waiting: (() => void)[] = []
-  /** Why a thread is about to end. */
+  /** Reason why a thread is about to end. */
   readonly #causes = new WeakMap<Worker, string>()
   #busy = 0
   #closed = false
@@ -35,12 +35,12 @@ class Crew {
     this.#options = options
   }
 
-  /** Never rejects: a thread that ends over a file is that file's problem. */
+  /** Never rejects: a thread that ends on a file is reported as that file's problem. */
   async run(file: string): Promise<FileReport> {
     if (this.#busy < this.#options.jobs) this.#busy++
     else await new Promise<void>(resolve => this.#waiting.push(resolve))
     const report = await this.#ask(file)
-    // Whoever waits takes the place over.
+    // The next waiting file takes the slot.
     const next = this.#waiting.shift()
     if (next === undefined) this.#busy--
     else next()
@@ -87,7 +87,7 @@ class Crew {
   }
 }
 
-/** Runs files side by side and answers their reports in the order of the files, a bounded number of them ahead of the reader. */
+/** Runs files concurrently and yields their reports in the order of the files, a bounded number of them ahead of the reader. */
 export async function* runStateTestFiles(
   files: readonly string[],
   options: StateTestPoolOptions,

@@ -11,7 +11,7 @@ import { invalidTest, problemText } from './field-readers.ts'
 import { readTests } from './fixture.ts'
 import { runStateTests } from './run.ts'
 
-/** What a thread is started with. */
+/** Start parameters of a thread. */
 export interface StateTestWorkerData {
   readonly mode: ExecutionMode
   readonly evm?: EngineName
@@ -19,15 +19,15 @@ export interface StateTestWorkerData {
   readonly forks: readonly string[] | undefined
 }
 
-/** What one file came to. */
+/** Report of one file. */
 export interface FileReport {
   readonly file: string
-  /** A JSON object a line, in the order of the file, each ended by a line feed. */
+  /** One JSON object per line, in the order of the file, each ended by a line feed. */
   readonly lines: string
   readonly passed: number
   readonly failed: number
   readonly skipped: number
-  /** Why the file was not read, or not to its end. */
+  /** Reason why the file was not read, or not completely. */
   readonly problem?: string
 }
 

@@ -3,13 +3,13 @@ import { revertReason } from '../calls/revert-reason.ts'
 import type { FrameEnd, FrameStart, FrameType, TracedLog, TracedTransaction, TransactionEnd } from './tracer.ts'
 import type { MemoryCounter } from './tracer-context.ts'
 
-/** A log, its place in the block, and how many inner calls of its frame came before it. */
+/** Log with its block-wide index, and the number of inner calls of its frame before it. */
 export interface FrameLog extends TracedLog {
   readonly index: number
   readonly position: number
 }
 
-/** A call with the calls inside it. Bytes are hex: they stand in memory that goes on. */
+/** Call with its inner calls. Bytes are hex, since their memory is reused. */
 export interface CallFrame {
   readonly type: FrameType
   readonly from: Hex
@@ -31,17 +31,19 @@ const LOG_BYTES = 300
 
 export interface CallTreeOptions {
   readonly memory: MemoryCounter
-  /** Only the transaction's own message is kept. */
+  /** Keeps only the transaction's own message. */
   readonly onlyTop: boolean
   readonly withLogs: boolean
 }
 
-/** Gathers the frames of one transaction into a tree. Its memory is counted: a transaction can make a million of them. */
+/**
+ * Collects the frames of one transaction into a tree. Its memory is counted: a transaction can make a million of them.
+ */
 export class CallTree {
   readonly #options: CallTreeOptions
   readonly #path: CallFrame[] = []
   readonly #gasLimit: bigint
-  /** Logs of the block so far, and at the beginning of each frame under way. */
+  /** Number of logs of the block so far, and at the start of each frame under way. */
   #logs: number
   readonly #marks: number[] = []
   #depth = 0
@@ -90,7 +92,7 @@ export class CallTree {
 
   exit(end: FrameEnd): CallFrame | undefined {
     this.#depth = end.depth - 1
-    // What a failed frame logged is taken back, and its places are given again.
+    // Logs of a failed frame are removed, and their indexes reused.
     const logsBefore = this.#marks.pop() ?? 0
     if (end.error !== undefined) this.#logs = logsBefore
     if (this.#options.onlyTop && end.depth > 0) return undefined
@@ -101,7 +103,7 @@ export class CallTree {
     return frame
   }
 
-  /** Forgets the frame that ended last. */
+  /** Removes the last ended frame. */
   dropLast(): void {
     this.#path.at(-1)?.calls.pop()
   }
@@ -126,7 +128,7 @@ const finishFrame = (frame: CallFrame, { output, gasUsed, error }: FrameEnd): vo
   frame.revertReason = revertReason(output)
 }
 
-/** What a failed frame logged, and all inside it, never happened. */
+/** Removes the logs of failed frames and of all frames inside them. */
 const dropFailedLogs = (root: CallFrame): void => {
   const waiting: { readonly frame: CallFrame; readonly failed: boolean }[] = [{ frame: root, failed: false }]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -35,7 +35,7 @@ const tailJson = ({ logs, value, type }: CallFrame): string => {
   return `${logsText}${valueText},"type":"${type}"}`
 }
 
-/** Piece by piece, without recursion: frames nest a thousand deep. */
+/** Yields pieces without recursion: frames nest a thousand deep. */
 function* treeJson(root: CallFrame): Iterable<string> {
   const path = [{ frame: root, next: 0 }]
   yield headJson(root)
@@ -52,7 +52,7 @@ function* treeJson(root: CallFrame): Iterable<string> {
   }
 }
 
-/** geth's callTracer: the tree of calls. */
+/** callTracer of geth: the tree of calls. */
 export const createCallTracer = (config: CallTracerConfig, { memory }: TracerContext): Tracer => {
   let tree: CallTree | undefined
   return {

@@ -1,4 +1,4 @@
-/** A tracer by name, with what can be set about it; the codec of the RPC makes these from geth's `TraceConfig`. */
+/** Tracer by name with its settings; the RPC codec builds these from geth's `TraceConfig`. */
 export type TracerConfig =
   | StructLogConfig
   | CallTracerConfig
@@ -8,14 +8,14 @@ export type TracerConfig =
   | { readonly name: 'noopTracer' }
   | MuxConfig
 
-/** One entry per opcode; what runs when no tracer is named. */
+/** One entry per opcode; the default tracer. */
 export interface StructLogConfig {
   readonly name: 'structLogger'
   readonly disableStorage: boolean
   readonly disableStack: boolean
   readonly enableMemory: boolean
   readonly enableReturnData: boolean
-  /** Steps shown; 0 shows all. */
+  /** Number of steps shown; 0 shows all. */
   readonly limit: number
 }
 
@@ -46,15 +46,15 @@ export interface MuxConfig {
 
 export interface TraceConfig {
   readonly tracer: TracerConfig
-  /** Of one transaction, without waiting for whoever reads the answer. */
+  /** Time limit of one transaction, without waiting for the reader of the result. */
   readonly timeoutMs: number
 }
 
-/** Thrown as CodedError by traces. */
+/** Errors of traces, thrown as CodedError. */
 export type TraceError =
   | { readonly code: 'TRACE_TIMEOUT'; readonly timeoutMs: number }
-  /** More than a tracer may keep in memory until its end, or than an answer may have in all. */
+  /** More than a tracer may keep in memory until its end, or than a response may have in total. */
   | { readonly code: 'TRACE_TOO_LARGE'; readonly limitBytes: number }
-  /** More traces wait than may; the caller may try later. */
+  /** The trace queue is full; the caller may try later. */
   | { readonly code: 'TRACE_QUEUE_FULL'; readonly limit: number }
   | { readonly code: 'TRACE_FAILED'; readonly reason: string }

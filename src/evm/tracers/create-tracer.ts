@@ -9,7 +9,7 @@ import type { TracerContext } from './tracer-context.ts'
 
 const NOOP: Tracer = { result: () => ['{}'] }
 
-/** Several at once, their results by name. */
+/** Runs several tracers at once; the result has theirs by name. */
 const createMuxTracer = ({ tracers }: MuxConfig, parts: TracerContext): Tracer => {
   const all = tracers.map(config => ({ name: config.name, tracer: createTracer(config, parts) }))
   return {
@@ -31,7 +31,7 @@ const createMuxTracer = ({ tracers }: MuxConfig, parts: TracerContext): Tracer =
   }
 }
 
-/** One per transaction. */
+/** Creates a tracer; one per transaction. */
 export const createTracer = (config: TracerConfig, parts: TracerContext): Tracer => {
   switch (config.name) {
     case 'structLogger':

@@ -8,7 +8,7 @@ import type { TracerContext } from './tracer-context.ts'
 const quoted = (text: string | undefined): string | undefined => (text === undefined ? undefined : JSON.stringify(text))
 const REVERTED = 'execution reverted'
 
-/** Words of OpenEthereum for failures, by how ours begin. */
+/** OpenEthereum's error texts, by the beginning of this node's. */
 const PARITY_ERRORS: readonly (readonly [string, string])[] = [
   ['contract creation code storage out of gas', 'Out of gas'],
   ['out of gas', 'Out of gas'],
@@ -42,7 +42,7 @@ const actionJson = (frame: CallFrame): string => {
     : objectJson({ callType: `"${type.toLowerCase()}"`, ...common, input: quoted(input), to: quoted(to) })
 }
 
-/** A failure has no result but the data of a revert. */
+/** A failure has no result except the data of a revert. */
 const resultJson = (frame: CallFrame): string | undefined => {
   const { type, to, gasUsed, output = '0x', error } = frame
   if (type === 'SELFDESTRUCT' || (error !== undefined && error !== REVERTED)) return undefined
@@ -52,7 +52,7 @@ const resultJson = (frame: CallFrame): string | undefined => {
     : objectJson({ ...gas, output: quoted(output) })
 }
 
-/** In the order in which the frames began, each with its place in the tree. */
+/** Yields the frames in the order of their start, each with its position in the tree. */
 function* flatJson(
   root: CallFrame,
   { convertParityErrors }: FlatCallTracerConfig,
@@ -87,7 +87,7 @@ const placeOf = ({ blockHash, blockNumber, hash, index }: TracedTransaction): Re
   transactionPosition: String(index),
 })
 
-/** geth's flatCallTracer: the calls as OpenEthereum lists them, without those to precompiles. */
+/** flatCallTracer of geth: the calls as OpenEthereum lists them, without those to precompiles. */
 export const createFlatCallTracer = (config: FlatCallTracerConfig, { memory }: TracerContext): Tracer => {
   let tree: CallTree | undefined
   let traced: TracedTransaction | undefined

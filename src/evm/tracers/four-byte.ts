@@ -5,7 +5,10 @@ import type { TracerContext } from './tracer-context.ts'
 const CALLS: ReadonlySet<FrameType> = new Set(['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL'])
 const ENTRY_BYTES = 100
 
-/** geth's 4byteTracer: selectors with the size of their arguments, and how often each was called. Precompiles have none. */
+/**
+ * 4byteTracer of geth: selectors with the size of their arguments, and the number of calls. Calls to precompiles are not
+ * counted.
+ */
 export const createFourByteTracer = ({ memory }: TracerContext): Tracer => {
   const counts = new Map<string, number>()
   let traced: TracedTransaction | undefined

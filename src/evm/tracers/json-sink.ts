@@ -4,17 +4,17 @@ import type { Backpressure } from './tracer.ts'
 import type { TraceOutput } from './tracer-context.ts'
 
 export interface JsonSinkOptions {
-  /** Takes a piece of the text; no longer the sink's. */
+  /** Receives a piece of the text, which the sink no longer uses. */
   readonly emit: (chunk: Buffer<ArrayBuffer>) => void
   readonly chunkChars: number
   readonly limitBytes: number
-  /** Pieces that may be on their way before `isFull`. */
+  /** Pieces that may be under way before `isFull`. */
   readonly credits: number
 }
 
 /**
- * JSON on its way to a reader: gathered into chunks, held back when the reader does not follow, and closed properly when its maker
- * fails half way.
+ * JSON output to a reader: collected into chunks, paused when the reader is slow, and closed properly when its producer fails
+ * midway.
  */
 export class JsonSink implements TraceOutput, Backpressure {
   readonly #options: JsonSinkOptions
@@ -34,7 +34,7 @@ export class JsonSink implements TraceOutput, Backpressure {
     return this.#credits <= 0
   }
 
-  /** Whether anything was given out or waits to be. */
+  /** True when output was sent or is waiting. */
   get hasStarted(): boolean {
     return this.#bytes > 0 || this.#text !== ''
   }
@@ -45,7 +45,7 @@ export class JsonSink implements TraceOutput, Backpressure {
     if (!this.isFull) this.#resume()
   }
 
-  /** Nobody reads any more: what is written is dropped, and nothing is waited for. */
+  /** The reader is gone: output is dropped, and nothing is awaited. */
   abandon(): void {
     this.#isAbandoned = true
     this.#credits = Number.POSITIVE_INFINITY
@@ -82,14 +82,14 @@ export class JsonSink implements TraceOutput, Backpressure {
     this.#open.pop()
   }
 
-  /** Nothing more comes: takes back what has not been given out when that is all of it, else ends what has begun. */
+  /** Ends after a failure: drops output that was not sent if that is all of it, else closes what has begun. */
   fail(): void {
     if (this.#bytes === 0) this.#text = ''
     else this.#closeAll()
     this.#open.length = 0
   }
 
-  /** What has only been announced is left out. */
+  /** Parts announced but not begun are omitted. */
   #closeAll(): void {
     for (const { pending, closer } of this.#open.toReversed()) if (pending === undefined) this.#text += closer
   }
@@ -99,7 +99,7 @@ export class JsonSink implements TraceOutput, Backpressure {
       this.#text = ''
       return
     }
-    // Memory of its own, so that it can go to another thread.
+    // Separate memory, so that it can be transferred to another thread.
     const chunk = Buffer.allocUnsafeSlow(Buffer.byteLength(this.#text))
     chunk.write(this.#text)
     this.#text = ''

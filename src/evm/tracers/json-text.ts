@@ -4,7 +4,7 @@ import { asBuffer } from '../../util/bytes.ts'
 export const quantityJson = (value: bigint | number): string => `"0x${value.toString(16)}"`
 export const dataJson = (bytes: Uint8Array): string => `"0x${asBuffer(bytes).hexSlice(0, bytes.byteLength)}"`
 
-/** An object from members that are JSON already; undefined ones are left out. */
+/** Returns an object of members that are JSON already; undefined ones are omitted. */
 export const objectJson = (members: Readonly<Record<string, string | undefined>>): string => {
   let text = ''
   for (const [name, value] of Object.entries(members)) {

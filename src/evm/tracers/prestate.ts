@@ -16,7 +16,7 @@ const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
 const ACCOUNT_BYTES = 400
 const SLOT_BYTES = 250
 
-/** An account as it was when the transaction first touched it. */
+/** Account before the transaction first touched it. */
 interface Before {
   readonly balance: bigint
   readonly nonce: Nonce
@@ -25,7 +25,7 @@ interface Before {
   readonly storage: Map<Hex, Hex>
 }
 
-/** Whatever the transaction looked at, with the values from before. */
+/** Accounts and slots touched by the transaction, with their earlier values. */
 class Touched {
   readonly accounts = new Map<Hex, Before>()
   readonly #state: Journal
@@ -55,7 +55,7 @@ class Touched {
     return before
   }
 
-  /** With the account it delegates to (EIP-7702). */
+  /** Includes its delegate (EIP-7702). */
   called(address: Hex): void {
     this.account(address)
     const target = delegationTarget(this.#state.code(address))
@@ -95,7 +95,7 @@ interface Shown {
   readonly storage?: ReadonlyMap<Hex, Hex>
 }
 
-/** Nothing is said of what is nothing: nonce 0, no code, no slots. */
+/** Empty members are omitted: nonce 0, no code, no slots. */
 const accountJson = ({ balance, code, nonce = 0, storage }: Shown): string => {
   const slots =
     storage && [...storage].sort(([a], [b]) => (a < b ? -1 : 1)).map(([slot, word]) => `"${slot}":"${word}"`)
@@ -117,7 +117,7 @@ function* accountsJson(accounts: Iterable<readonly [Hex, Shown]>): Iterable<stri
   yield '}'
 }
 
-/** What of one account changed: old values of changed slots, new values; undefined when nothing did. */
+/** Returns the changes of one account: old values of changed slots, and new values; undefined when unchanged. */
 const differenceOf = (state: Journal, address: Hex, before: Before, config: PrestateConfig) => {
   const { balance, nonce, code } = before
   const next = { balance: state.balance(address), nonce: state.nonce(address) }
@@ -137,7 +137,10 @@ const differenceOf = (state: Journal, address: Hex, before: Before, config: Pres
   return { after, before: { ...before, storage: new Map(changed.filter(([, word]) => word !== ZERO_HASH)) } }
 }
 
-/** geth's diffMode: accounts that changed, as they were and only what is new of them. A destroyed one has no after. */
+/**
+ * diffMode of geth: changed accounts with their old values, and only the changed new ones. A destroyed account has no new
+ * values.
+ */
 const differences = (touched: Touched, state: Journal, config: PrestateConfig) => {
   const pre: [Hex, Shown][] = []
   const post: [Hex, Shown][] = []
@@ -155,7 +158,7 @@ const differences = (touched: Touched, state: Journal, config: PrestateConfig) =
   return { pre, post }
 }
 
-/** geth's prestateTracer: the accounts and slots a transaction touched, as they were before it; in diffMode what it changed. */
+/** prestateTracer of geth: the accounts and slots a transaction touched, with the values before it; in diffMode its changes. */
 export const createPrestateTracer = (config: PrestateConfig, { memory }: TracerContext): Tracer => {
   let state: Journal | undefined
   let touched: Touched | undefined

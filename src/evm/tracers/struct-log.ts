@@ -11,7 +11,7 @@ const SSTORE = 0x55
 const WORD_DIGITS = 64
 const ZERO_WORD = `"${toWord(0n)}"`
 
-/** The stack's JSON, most of it from one step to the next the same. */
+/** JSON of the stack, cached since most of it stays the same from step to step. */
 const createStackText = () => {
   const values: bigint[] = []
   const texts: string[] = []
@@ -28,7 +28,7 @@ const createStackText = () => {
   }
 }
 
-/** Memory as words; what is not written yet is zero. */
+/** Memory as words; unwritten memory is zero. */
 const memoryText = ({ memory, memorySize }: Step): string => {
   const hex = asBuffer(memory).hexSlice(0, Math.min(memorySize, memory.byteLength))
   const words: string[] = []
@@ -37,7 +37,7 @@ const memoryText = ({ memory, memorySize }: Step): string => {
   return words.join(',')
 }
 
-/** The slots that the code has read or written so far, by contract; shown at every further one. */
+/** Slots that the code has read or written so far, by contract; repeated at every further access. */
 const createSlots = () => {
   const contracts = new Map<Hex, Map<Hex, Hex>>()
   return ({ op, address, stack, stackSize }: Step, state: Journal): string => {
@@ -72,7 +72,7 @@ const createLine = (config: StructLogConfig) => {
   }
 }
 
-/** One entry per opcode, written as the execution goes: nothing is kept, so the totals come last. */
+/** One entry per opcode, written during the execution: nothing is kept, so the totals come last. */
 export const createStructLogger = (config: StructLogConfig, { output }: TracerContext): Tracer => {
   const line = createLine(config)
   let state: Journal | undefined

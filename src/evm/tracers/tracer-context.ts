@@ -1,16 +1,16 @@
 import { CodedError } from '../../util/errors.ts'
 import type { TraceError } from './config.ts'
 
-/** Where a tracer writes what it need not keep. */
+/** Output for parts that a tracer need not keep. */
 export interface TraceOutput {
   write(text: string): void
-  /** Opens an object or array that `closer` would end; nothing is written before something inside it is. */
+  /** Opens an object or array to be ended by `closer`; nothing is written before its first content. */
   nest(opener: string, closer: string): void
-  /** Ends the innermost one, with another text than the closer where one is given. */
+  /** Ends the innermost one, with `text` instead of its closer if given. */
   close(text?: string): void
 }
 
-/** Counts what tracers keep until their end. Throws TRACE_TOO_LARGE. */
+/** Counts the memory of tracers. Throws TRACE_TOO_LARGE. */
 export interface MemoryCounter {
   add(bytes: number): void
 }

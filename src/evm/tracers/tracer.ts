@@ -1,17 +1,17 @@
 import type { Journal } from '../../state/journal/journal.ts'
 import type { Hex } from '../../util/bytes.ts'
 
-/** What opens a frame, by the opcode's name; a transaction opens with CALL or CREATE. */
+/** Kind of frame, by the opcode's name; a transaction opens with CALL or CREATE. */
 export type FrameType = 'CALL' | 'CALLCODE' | 'DELEGATECALL' | 'STATICCALL' | 'CREATE' | 'CREATE2' | 'SELFDESTRUCT'
 
-/** A message that begins, also one to a precompile or to nobody, and one that is refused at once. */
+/** Start of a message, also to a precompile or an account without code, and of one that is refused. */
 export interface FrameStart {
   /** 0 for the transaction's own message. */
   readonly depth: number
   readonly type: FrameType
-  /** Whose code opens it: for DELEGATECALL the running contract, not its caller. */
+  /** Account whose code opens it: for DELEGATECALL the running contract, not its caller. */
   readonly from: Hex
-  /** Whose code runs; the address of a creation; the beneficiary of SELFDESTRUCT. */
+  /** Account whose code runs; the address of a creation; the beneficiary of SELFDESTRUCT. */
   readonly to: Hex
   /** Call data or init code: a view of memory that changes later. */
   readonly input: Uint8Array
@@ -22,10 +22,10 @@ export interface FrameStart {
 
 export interface FrameEnd {
   readonly depth: number
-  /** What it returned, the revert's data, or the code of a creation. */
+  /** Return data, revert data, or the code of a creation. */
   readonly output: Uint8Array
   readonly gasUsed: bigint
-  /** Why it failed, in the words of go-ethereum; undefined when it did not. */
+  /** Error text of go-ethereum; undefined on success. */
   readonly error: string | undefined
 }
 
@@ -34,23 +34,23 @@ export interface Step {
   readonly pc: number
   readonly op: number
   readonly name: string
-  /** Gas before the opcode, and what it costs (for calls with the gas they pass on). */
+  /** Gas before the opcode, and its cost (for calls including the gas they pass on). */
   readonly gas: bigint
   readonly cost: bigint
   /** 1 for the transaction's own message. */
   readonly depth: number
   readonly refund: bigint
-  /** Why the opcode cannot run; what fails while it runs shows only at the end of its frame. */
+  /** Reason why the opcode cannot run; a failure while it runs is reported only at the end of its frame. */
   readonly error: string | undefined
-  /** Whose storage the code works on. */
+  /** Account whose storage the code uses. */
   readonly address: Hex
-  /** Bottom first; only the first `stackSize` items count. */
+  /** Bottom first; only the first `stackSize` items are valid. */
   readonly stack: readonly bigint[]
   readonly stackSize: number
-  /** Only the first `memorySize` bytes count; it may end before, then zeros follow. */
+  /** Only the first `memorySize` bytes are valid; a shorter array is followed by zeros. */
   readonly memory: Uint8Array
   readonly memorySize: number
-  /** Of the last call in this frame. */
+  /** Return data of the last call in this frame. */
   readonly returnData: Uint8Array
 }
 
@@ -60,7 +60,7 @@ export interface TracedLog {
   readonly data: Uint8Array
 }
 
-/** What is traced: a transaction of a block, or a call made as if it were one. */
+/** Traced transaction of a block, or a call treated like one. */
 export interface TracedTransaction {
   readonly from: Hex
   /** Recipient; for creations the address of the contract. */
@@ -81,14 +81,14 @@ export interface TracedTransaction {
 }
 
 export interface TransactionEnd {
-  /** As the receipt has it: after refunds. */
+  /** Gas used as in the receipt: after refunds. */
   readonly gasUsed: bigint
 }
 
 /**
- * Watches one transaction and then tells what it saw. Calls come in order: `begin`; `enter`, `step`, `log` and `exit` as the
- * execution goes; `end`. The state is the journal the transaction runs on: at `begin` as it was before, and accounts named by an
- * opcode are loaded when its step is shown.
+ * Observes one transaction and returns a result. Calls come in order: `begin`; `enter`, `step`, `log` and `exit` during the
+ * execution; `end`. The state is the transaction's journal: at `begin` without its changes; accounts named by an opcode are
+ * loaded when its step is reported.
  */
 export interface Tracer {
   begin?(transaction: TracedTransaction, state: Journal): void
@@ -97,17 +97,17 @@ export interface Tracer {
   log?(log: TracedLog): void
   exit?(frame: FrameEnd): void
   end?(end: TransactionEnd): void
-  /** The JSON of the result, or what of it was not written before, in pieces of any size. Asked for once, at the end. */
+  /** Returns the JSON of the result, or the part not yet written, in pieces of any size. Called once, at the end. */
   result(): Iterable<string>
 }
 
-/** Holds the execution back while nobody takes what the tracer wrote. */
+/** Pauses the execution while the reader does not take the tracer's output. */
 export interface Backpressure {
   readonly isFull: boolean
   drained(): Promise<void>
 }
 
-/** What an engine needs to run a message under a tracer. */
+/** Hooks for an engine to run a message under a tracer. */
 export interface TraceHooks {
   readonly tracer: Tracer
   readonly backpressure: Backpressure

@@ -5,14 +5,14 @@ import { bytesEqual, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import type { CodedError } from '../../util/errors.ts'
 import type { BlockExecution } from '../executor-types.ts'
 
-/** What one execution of a block came to. */
+/** Outcome of one execution of a block. */
 export type BlockOutcome =
   | { readonly execution: BlockExecution; readonly changes: StateChanges; readonly refused?: undefined }
   | { readonly refused: CodedError }
 
 type Difference = string | undefined
 
-/** Names the first thing in which our execution (a) and the oracle's (b) differ; undefined: nothing. */
+/** Returns the first difference between this node's execution (a) and the oracle's (b); undefined: none. */
 export const firstDifference = (a: BlockOutcome, b: BlockOutcome): Difference => {
   if (a.refused !== undefined || b.refused !== undefined) return refusals(a.refused, b.refused)
   return executions(a.execution, b.execution) ?? states(a.changes, b.changes)
@@ -52,7 +52,7 @@ const states = (a: StateChanges, b: StateChanges): Difference =>
   firstKey(a.storage, b.storage, (address, x, y) => slots(address, x, y)) ??
   firstKey(a.code, b.code, hash => (a.code.has(hash) && b.code.has(hash) ? undefined : `new code ${hash}`))
 
-/** Asks `compare` for each key of either map. */
+/** Calls `compare` for each key of either map. */
 const firstKey = <Value>(
   a: ReadonlyMap<Hex, Value>,
   b: ReadonlyMap<Hex, Value>,

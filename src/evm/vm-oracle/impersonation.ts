@@ -6,17 +6,17 @@ import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { EthereumJsStateAdapter } from '../engines/state-adapter.ts'
 
 /*
- * Transactions of accounts whose key nobody has (primitives/impersonation.ts), as the VM of EthereumJS takes them: it insists on a
- * signature of the right form, and refuses senders with code.
+ * Transactions of impersonated accounts (primitives/impersonation.ts) for the VM of EthereumJS, which requires a well-formed
+ * signature and rejects senders with code.
  */
 
 const STAND_IN = { yParity: 0, r: Uint8Array.of(1), s: Uint8Array.of(1) } as const
 
-/** The library's own transaction with a signature that it does not object to; the sender must be given to it. */
+/** Returns the library's transaction with a signature that it accepts; the sender must be set separately. */
 export const unsignedLibraryTransaction = (tx: Transaction, options: TxOptions): TypedTransaction =>
   createTxFromRLP(encodeTransaction(tx, STAND_IN).raw, options)
 
-/** The next look at the account shows it without code: EIP-3607 is not for those who are impersonated. */
+/** Hides the account's code at the next read: EIP-3607 does not apply to impersonated accounts. */
 export const hideCodeOnce = (state: EthereumJsStateAdapter, sender: Hex): void => {
   const { getAccount } = state
   const address = new Address(hexToBytes(sender))

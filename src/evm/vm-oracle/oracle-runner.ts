@@ -1,6 +1,6 @@
 import type { TransactionRunner } from '../block/block-runner.ts'
 
-/** Transactions through the VM of EthereumJS: exact by definition, slow, not to be interrupted. */
+/** Runs transactions through the VM of EthereumJS: the reference, slow, not interruptible. */
 export const createOracleRunner = (): TransactionRunner => ({
   async begin(journal, env) {
     const { beginOracleRun } = await import('./oracle.ts')

@@ -26,19 +26,19 @@ import { EthereumJsStateAdapter } from '../engines/state-adapter.ts'
 import type { BlockExecution, Credit, ExecutionBounds } from '../executor-types.ts'
 import { hideCodeOnce, unsignedLibraryTransaction } from './impersonation.ts'
 
-/** The VM would not run a transaction; `reason` is its own text. */
+/** The VM refused a transaction; `reason` is its own text. */
 export interface OracleRefusal {
   readonly code: 'ORACLE_REFUSED'
   readonly index: number
   readonly reason: string
 }
 
-/** Runs one transaction after the others of its block. Throws what the VM throws, the journal reverted to before it. */
+/** Runs the next transaction of its block. Throws the VM's errors, with the journal reverted to before it. */
 export type OracleRun = (tx: Transaction, gasUsedBefore: bigint) => Promise<Receipt>
 
 /**
- * The VM of EthereumJS as it comes, over a journal. It shares nothing with the executor but the journal, its adapter and the sums
- * at the end of the block. Slow (0.4 ms per transfer): for tests, for shadow mode and for doubt.
+ * The unmodified VM of EthereumJS over a journal. It shares with the executor only the journal, its adapter and the sums at the end
+ * of the block. Slow (0.4 ms per transfer): for tests, shadow mode and doubtful cases.
  */
 export const beginOracleRun = async (journal: Journal, env: BlockEnv): Promise<OracleRun> => {
   const common = createCommon(env.params, evmForkAt(env.params.forks, env.number))
@@ -47,7 +47,7 @@ export const beginOracleRun = async (journal: Journal, env: BlockEnv): Promise<O
   return (tx, gasUsedBefore) => runOne(vm, block, journal, env, tx, gasUsedBefore)
 }
 
-/** Messages of the protocol on the VM's own interpreter. */
+/** Runs system calls on the VM's own interpreter. */
 export const oracleSystemCall =
   (journal: Journal, env: BlockEnv): RunSystemCall =>
   async call => {
@@ -69,8 +69,8 @@ export const oracleSystemCall =
   }
 
 /**
- * A whole block, judged by the VM alone. Throws CodedError<OracleRefusal> at the first transaction that it refuses, and within bounds
- * what the executor throws: the VM is asked between transactions only.
+ * Executes a whole block with the VM alone. Throws CodedError<OracleRefusal> at the first transaction that it refuses, and for bounds
+ * the executor's errors: they are checked between transactions only.
  */
 export const runOracle = async (
   journal: Journal,
@@ -108,7 +108,7 @@ const createOracleVm = (common: Common, journal: Journal, env: BlockEnv): Promis
   return createVM({ common, stateManager: state, blockchain })
 }
 
-/** As much of a block as runTx reads; a real one would insist on a blob base fee of at least 1. */
+/** The part of a block that runTx reads; a real one would require a blob base fee of at least 1. */
 const blockFrom = (env: BlockEnv, common: Common): EthereumJsBlock =>
   ({
     common,
@@ -126,7 +126,7 @@ const blockFrom = (env: BlockEnv, common: Common): EthereumJsBlock =>
     errorStr: () => `block ${env.number}`,
   }) as unknown as EthereumJsBlock
 
-/** What this chain asks beyond what the VM asks: the whole gas limit payable, a chain id that fits, room for gas and blobs. */
+/** Rules of this chain beyond the VM's: the whole gas limit payable, a valid chain id, room for gas and blobs. */
 const checkOwnRules = (journal: Journal, { env, rules, gasUsed, blobGasUsed }: BlockRun, tx: Transaction): void => {
   if (tx.type === 3) checkOwnBlobRules(env, tx, blobGasUsed)
   if (tx.chainId !== undefined && !rules.hasReplayProtection) throw new Error('signed for a chain before EIP-155')
@@ -141,12 +141,15 @@ const checkOwnRules = (journal: Journal, { env, rules, gasUsed, blobGasUsed }: B
 
 const checkOwnBlobRules = ({ blobs }: BlockEnv, tx: Transaction, blobGasUsed: bigint): void => {
   if (blobs === undefined) throw new Error('blob transactions are not part of this chain')
-  // The VM takes the version's digits for decimal ones, so that 0x1a is 1 to it.
+  // The VM parses the version's digits as decimal, so that 0x1a is 1 to it.
   if (!tx.blobVersionedHashes?.every(hash => hash.startsWith('0x01'))) throw new Error('a blob hash of another version')
   if (blobGasUsed + blobGas(tx) > GAS_PER_BLOB * BigInt(blobs.maxPerBlock)) throw new Error('too many blobs')
 }
 
-/** The library's figures for transactions, with the network's flat calldata price (docs/design/evm-rules.md#calldata) and the block's bound on blobs in place. */
+/**
+ * The library's transaction parameters, with the network's flat calldata price (docs/design/evm-rules.md#calldata) and the block's
+ * bound on blobs.
+ */
 const transactionParams = ({ params, blobs }: BlockEnv): ParamsDict => {
   const copy: ParamsDict = structuredClone(paramsTx)
   const replace = (name: string, value: bigint | number): void => {
@@ -163,7 +166,10 @@ const transactionParams = ({ params, blobs }: BlockEnv): ParamsDict => {
 const cappedLimit = (env: BlockEnv, tx: Transaction): bigint =>
   tx.gasLimit < env.params.maxTxExecutionGas ? tx.gasLimit : env.params.maxTxExecutionGas
 
-/** The library's own transaction, its sender recovered from the signature, its gas limit cut to what may be used (docs/design/evm-rules.md#limits). */
+/**
+ * Returns the library's transaction, its sender recovered from the signature, its gas limit reduced to the usable part
+ * (docs/design/evm-rules.md#limits).
+ */
 const oracleTransaction = (tx: Transaction, env: BlockEnv, common: Common): TypedTransaction => {
   const options = { common, params: transactionParams(env), freeze: false }
   const impersonated = impersonatedSenderOn(env.params, tx)
@@ -183,7 +189,7 @@ const runOne = async (
 ): Promise<Receipt> => {
   const libraryTx = oracleTransaction(tx, env, vm.common)
   const price = effectiveGasPrice(tx, vm.common.isActivatedEIP(1559) ? env.baseFeePerGas : 0n)
-  // The part of the limit that cannot be used is bought too: code can see the balance.
+  // The unusable part of the limit is paid too: code can see the balance.
   const withheld = (tx.gasLimit - libraryTx.gasLimit) * price
   if (withheld > 0n) journal.subBalance(tx.from, withheld)
   if (impersonatedSenderOn(env.params, tx) !== undefined)

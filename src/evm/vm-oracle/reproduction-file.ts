@@ -9,7 +9,7 @@ import type { BlockEnv } from '../block-env.ts'
 import type { Credit } from '../executor-types.ts'
 import type { BlockOutcome } from './compare-blocks.ts'
 
-/** Remembers what of a state was read: enough to execute the same block again. */
+/** Records the state that was read: enough to execute the same block again. */
 export class RecordingReader implements StateReader {
   readonly #inner: StateReader
   readonly accounts = new Map<Hex, Account | undefined>()
@@ -43,7 +43,7 @@ export class RecordingReader implements StateReader {
     return code
   }
 
-  /** As in a genesis file: address -> balance, nonce, code, storage. */
+  /** Format of a genesis file: address -> balance, nonce, code, storage. */
   toAlloc(): Record<Hex, object> {
     const alloc: Record<Hex, object> = {}
     for (const [address, account] of this.accounts) {
@@ -96,7 +96,7 @@ const plain = (_: string, value: unknown): unknown => {
   return value instanceof Uint8Array ? bytesToHex(value) : value
 }
 
-/** Writes everything needed to see the difference again; answers the file, or null when the disk would not take it. */
+/** Writes everything needed to reproduce the difference; returns the file, or null when it could not be written. */
 export const writeReproduction = async (
   directory: string,
   mismatch: Mismatch,

@@ -21,8 +21,8 @@ const attempt = async (journal: Journal, work: Promise<BlockExecution>): Promise
 }
 
 /**
- * Every block twice, by `fast` and by the oracle, each on a journal of its own over the one passed in; then once more by `fast` on
- * that one. The first difference is written to a file and thrown as SHADOW_MISMATCH: the node must stop.
+ * Executes every block twice, by `fast` and by the oracle, each on its own journal over the one passed in; then once more by
+ * `fast` on that one. The first difference is written to a file and thrown as SHADOW_MISMATCH: the node must stop.
  */
 export const createShadowExecutor = (fast: Executor, { logger, directory }: ShadowOptions): Executor => {
   const execute: Executor['execute'] = async (journal, env, transactions, credits = [], bounds = {}) => {

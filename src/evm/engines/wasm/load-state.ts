@@ -3,9 +3,9 @@ import { type Hex, ZERO_HASH } from '../../../util/bytes.ts'
 import type { MessageRun } from './message-run.ts'
 import { ACCOUNT, FLAG, SLOT } from './protocol.ts'
 
-/* Reads of the state that the module asks for: accounts, codes and slots, each once per message. */
+/* State reads requested by the module: accounts, codes and slots, each once per message. */
 
-/** A promise where the state has to be waited for. */
+/** Returns a promise where reads are asynchronous. */
 export const loadAccount = (run: MessageRun, entry: number): Promise<void> | undefined => {
   const address = run.machine.addressOf(entry)
   const waiting = run.options.prefetch?.account(address)
@@ -40,7 +40,7 @@ const putAccount = (run: MessageRun, entry: number, address: Hex): void => {
   }
 }
 
-/** The account too where it is not loaded. */
+/** Loads the account too if needed. */
 export const loadCode = (run: MessageRun, entry: number): Promise<void> | undefined => {
   const address = run.machine.addressOf(entry)
   const waiting = run.options.prefetch?.code(address)
@@ -64,7 +64,7 @@ export const loadSlot = (run: MessageRun, slot: number): Promise<void> | undefin
   const address = machine.addressOf(owner)
   machine.wasm.showKey(slot)
   const key = machine.readHex(machine.exchange, 32)
-  // An account that this message created has no storage but its own writes.
+  // An account created by this message has only the storage it wrote itself.
   const isNew = (machine.view.getUint32(owner + ACCOUNT.flags, true) & FLAG.created) !== 0
   const waiting = isNew ? undefined : options.prefetch?.slot(address, key)
   const put = (): void => {

@@ -82,7 +82,7 @@ const LAYOUTS = [
   { accounts: 64 * KIB, slots: 1024 * KIB, undo: 112 * MIB, logs: 32 * MIB, output: 16 * MIB, codes: 24 * MIB },
 ] as const
 export const LAYOUT_COUNT = LAYOUTS.length
-/** Memory of frames that a message may have. */
+/** Memory limit of a message's frames. */
 const FRAME_BYTES = 128 * MIB
 
 interface KnownCode {
@@ -91,7 +91,7 @@ interface KnownCode {
   readonly jumps: number
 }
 
-/** An instance of the interpreter with views of its memory. It runs one message at a time. */
+/** Instance of the interpreter with views of its memory. It runs one message at a time. */
 export class Machine {
   readonly wasm: Exports
   readonly layout: number
@@ -132,7 +132,7 @@ export class Machine {
     return this.#usedBytes
   }
 
-  /** Views end when the memory grows: to be called after whatever may have made it grow. */
+  /** Views become invalid when the memory grows: called after anything that may grow it. */
   refresh(): void {
     const { buffer } = this.#memory
     if (buffer === this.#buffer) return
@@ -147,7 +147,7 @@ export class Machine {
     return status
   }
 
-  /** Puts the input of a message where the module looks for it; false where there is no room. */
+  /** Writes the input of a message for the module; returns false when there is no room. */
   putInput(data: Uint8Array): boolean {
     const at = this.wasm.inputRoom(data.byteLength)
     if (at === 0) return false
@@ -189,7 +189,7 @@ export class Machine {
     this.writeWord(this.#words + place * 32, value)
   }
 
-  /** A word as the interpreter keeps it: four limbs, the lowest first. */
+  /** Writes a word in the interpreter's form: four limbs, the lowest first. */
   writeWord(at: number, value: bigint): void {
     const { view } = this
     view.setBigUint64(at, value, true)
@@ -215,7 +215,7 @@ export class Machine {
     return high === 0n ? low : low | (high << 128n)
   }
 
-  /** Bytes in memory of their own. */
+  /** Returns bytes in memory of their own. */
   copy(at: number, size: number): Uint8Array {
     const out = new Uint8Array(size)
     out.set(this.bytes.subarray(at, at + size))
@@ -232,11 +232,11 @@ export class Machine {
   nonceOf(entry: number): bigint {
     return this.view.getBigUint64(entry + ACCOUNT.nonce, true)
   }
-  /** Most bytes of return data. */
+  /** Capacity of the return region in bytes. */
   returnRoom(): number {
     return (LAYOUTS[this.layout] as (typeof LAYOUTS)[number]).output
   }
-  /** A value as the module takes it for a message. */
+  /** Writes a value for the module to the exchange. */
   writeExchange(value: bigint): void {
     const { view, exchange } = this
     if (value <= 0xffff_ffff_ffff_ffffn) {
@@ -247,7 +247,7 @@ export class Machine {
     } else this.bytes.hexWrite(value.toString(16).padStart(64, '0'), exchange, 32)
   }
 
-  /** An address, key or word to where the module looks for it. */
+  /** Writes an address, key or word for the module to the exchange. */
   putWord(hex: Hex): void {
     const digits = hex.slice(2)
     const { bytes, view, exchange } = this
@@ -263,7 +263,7 @@ export class Machine {
     return this.wasm.account()
   }
 
-  /** Gives the account a code that was here before; false where it was not. */
+  /** Assigns a code loaded earlier to the account; returns false when it is not loaded. */
   useKnownCode(entry: number, hash: Hex): boolean {
     const known = this.#codes.get(hash)
     if (known === undefined) return false
@@ -271,7 +271,7 @@ export class Machine {
     return true
   }
 
-  /** False where there is no room for it. */
+  /** Returns false when there is no room for it. */
   addCode(entry: number, hash: Hex, code: Uint8Array): boolean {
     const size = code.byteLength
     const at = this.wasm.codeRoom(size)

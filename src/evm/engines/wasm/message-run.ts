@@ -15,9 +15,9 @@ import { LOG, MOST_BLOBS, OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
 import { runQuickly } from './quick-precompiles.ts'
 import { writeChangesToJournal } from './write-changes.ts'
 
-/** Gas between two looks at the clock. */
+/** Gas between two checks of the clock. */
 const SLICE_GAS = 200_000n
-/** Answers to the module between two looks. */
+/** Responses to the module between two checks. */
 const SERVICES_PER_LOOK = 32
 
 /** Result of a message, or the reason to run it on a larger layout or on the other engine. */
@@ -36,7 +36,7 @@ export class MessageRun {
   #status: number = STATUS.goesOn
   #sliceEndMs: number
   #services = 0
-  /** Of the precompile that failed last. */
+  /** Failure of the last precompile. */
   #precompileFailure: string | undefined = undefined
 
   constructor(machine: Machine, journal: Journal, env: BlockEnv, message: EngineMessage, options: EngineOptions) {
@@ -50,7 +50,7 @@ export class MessageRun {
     this.#sliceEndMs = options.interrupt === undefined ? 0 : performance.now() + options.interrupt.sliceMs
   }
 
-  /** At once where nothing has to be waited for. */
+  /** Synchronous where nothing is awaited. */
   run(): RunEnd | Promise<RunEnd> {
     const started = this.#begin()
     if (started instanceof Promise) return started.then(() => this.#drive())
@@ -109,7 +109,7 @@ export class MessageRun {
     return this.check()
   }
 
-  /** A promise when the slice of the event loop is over; it rejects when the message is to stop. */
+  /** Returns a promise when the time slice is over; it rejects when the message must stop. */
   check(): Promise<void> | undefined {
     if (this.options.interrupt === undefined || performance.now() < this.#sliceEndMs) return undefined
     return this.#giveWay()
@@ -208,7 +208,7 @@ export class MessageRun {
     const { machine } = this
     const { value, gas, data } = this.#message
     this.#status = STATUS.unusual
-    // Init code beyond the limit is refused before it gets here; if not, EthereumJS says how.
+    // Init code beyond the limit is rejected earlier; otherwise EthereumJS' rule applies.
     if (this.rules.boundsInitCode && data.byteLength > initCodeSizeLimit(this.env.params)) return undefined
     if (machine.putInput(data) && value <= machine.readWord(sender)) {
       machine.writeExchange(value)
@@ -238,9 +238,9 @@ export class MessageRun {
   #callPrecompile(number: number): Promise<void> | undefined {
     const { wasm } = this.machine
     const at = wasm.inputAt()
-    // In memory of its own: the module's may grow, and move, while the precompile waits.
+    // Copied: the module's memory may grow, and move, while the precompile waits.
     const data = this.machine.copy(at, wasm.inputSize())
-    // Beyond the bound of the message nothing is worth running: what needs more has exceeded it.
+    // A precompile that needs more than the message's bound has exceeded it, so it need not run.
     const gas = wasm.frameGas()
     const limit = lower(gas, wasm.gasBoundLeft())
     const quick = runQuickly(number, data, limit)
@@ -261,7 +261,10 @@ export class MessageRun {
     })
   }
 
-  /** `limit`: gas that it was given, less than the frame has where the bound of the message is near. A failure takes all of the frame's. */
+  /**
+   * `limit`: gas that it was given, less than the frame's where the bound of the message is near. A failure consumes all of the frame's
+   * gas.
+   */
   #finishPrecompile(limit: bigint, { output, gasUsed, failure }: PrecompileResult): void {
     const { machine } = this
     const gas = machine.wasm.frameGas()
@@ -351,7 +354,7 @@ const rulesOf = (env: BlockEnv): ExecutionRules => {
 
 let precompileHost: typeof import('./precompile-host.ts') | undefined
 
-/** True for a message that this engine runs; any other goes to the other engine. */
+/** True for a message that this engine runs; any other uses the other engine. */
 export const suits = ({ gas, blobVersionedHashes = [] }: EngineMessage, options: EngineOptions): boolean =>
   gas >= 0n &&
   gas < 1n << 60n &&

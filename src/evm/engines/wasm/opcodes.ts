@@ -1,11 +1,11 @@
 import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
 
 /*
- * Opcodes of the WebAssembly interpreter: what each takes from the stack and puts on it, the fork that brought it, and the part of its
- * price that does not depend on its operands. The other part stands beside the opcode in assembly/.
+ * Opcodes of the WebAssembly interpreter: stack items taken and put, the first fork, and the part of the price that does not depend on
+ * operands. The other part is beside the opcode in assembly/.
  */
 
-/** A price, or the prices from a fork on, the oldest first. */
+/** A price, or the prices by first fork, the oldest first. */
 type Price = number | readonly (readonly [EvmFork, number])[]
 type Row = readonly [op: number, takes: number, puts: number, price: Price, since?: EvmFork]
 
@@ -121,7 +121,7 @@ const ROWS: readonly Row[] = [
 const WORD_BYTES = 32
 const STACK_LIMIT = 1024
 
-/** A row of the interpreter's table; heights in bytes of the stack. */
+/** Row of the interpreter's table; heights in bytes of the stack. */
 export interface OpcodeRow {
   readonly op: number
   readonly price: number
@@ -132,7 +132,7 @@ export interface OpcodeRow {
 const priceAt = (price: Price, place: number): number =>
   typeof price === 'number' ? price : (price.findLast(([fork]) => EVM_FORKS.indexOf(fork) <= place)?.[1] ?? 0)
 
-/** The opcodes of a fork. */
+/** Returns the opcodes of a fork. */
 export const opcodesOf = (fork: EvmFork): readonly OpcodeRow[] => {
   const place = EVM_FORKS.indexOf(fork)
   return ROWS.filter(([, , , , since = 'frontier']) => EVM_FORKS.indexOf(since) <= place).map(

@@ -6,9 +6,9 @@ import { Machine } from './machine.ts'
  */
 
 const MIB = 1024 * 1024
-/** All machines together; beyond it no new one is made. */
+/** Limit of all machines together; beyond it no new one is created. */
 const MOST_BYTES = 384 * MIB
-/** Those that wait for a message. */
+/** Limit of idle machines. */
 const IDLE_BYTES = 64 * MIB
 /** One larger machine waits for the next large message so long: where one comes another often follows, in the same block or the next. */
 const SPARE_MS = 10_000
@@ -18,7 +18,7 @@ const busy = new Set<Machine>()
 /** Waits besides the idle ones, however large it is. */
 let spare: Machine | undefined
 let spareTimer: NodeJS.Timeout | undefined
-/** Sizes of dropped machines that the collector has perhaps not freed yet. */
+/** Sizes of dropped machines that the collector may not have freed yet. */
 const dropped = new Map<number, number>()
 const collected = new FinalizationRegistry<number>(id => dropped.delete(id))
 let nextId = 1
@@ -45,7 +45,7 @@ export const dropSpare = (): void => {
   spare = undefined
 }
 
-/** To be called after a full garbage collection: dropped machines are gone, though their finalizers have not run. */
+/** Called after a full garbage collection: dropped machines are freed, even if their finalizers have not run. */
 export const forgetDropped = (): void => dropped.clear()
 
 const drop = (machine: Machine): void => {
@@ -67,7 +67,7 @@ const takeIdle = (layout: number): Machine | undefined => {
   return found < 0 ? undefined : idle.splice(found, 1)[0]
 }
 
-/** undefined: there is no memory for another one. */
+/** Returns undefined when there is no memory for another one. */
 export const takeMachine = (layout: number): Machine | undefined => {
   let machine = takeSpare(layout) ?? takeIdle(layout)
   if (machine === undefined) {

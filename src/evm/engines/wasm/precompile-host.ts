@@ -5,7 +5,9 @@ import { commonAt } from '../common.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
 import { precompileTable } from '../precompiles/table.ts'
 
-/* Precompiles for the WebAssembly engine: ours, and EthereumJS' where there is none. Loaded when the first is called. */
+/*
+ * Precompiles for the WebAssembly engine: this project's own, and EthereumJS' for the others. Loaded at the first call.
+ */
 
 export interface PrecompileResult {
   readonly output: Uint8Array
@@ -26,7 +28,7 @@ const precompilesOf = (common: Common): ReadonlyMap<string, Precompile> => {
   return all
 }
 
-/** `check` answers a promise when it is time to give way. */
+/** `check` returns a promise when it is time to yield. */
 export const runPrecompile = (
   env: BlockEnv,
   number: number,

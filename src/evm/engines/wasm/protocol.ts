@@ -1,6 +1,6 @@
-/* Numbers that the module and its host share: assembly/status.ts, accounts.ts and logs.ts have them from here by hand. */
+/* Numbers shared by the module and its host: assembly/status.ts, accounts.ts and logs.ts repeat them by hand. */
 
-/** Answers of `run`, `startCall` and `startCreation`. */
+/** Results of `run`, `startCall` and `startCreation`. */
 export const STATUS = {
   done: 0,
   needsAccount: 1,
@@ -17,7 +17,7 @@ export const STATUS = {
 /** Outcomes of a message. */
 export const OUTCOME = { returned: 17, reverted: 18, failed: 19 } as const
 
-/** By the numbers of assembly/status.ts, in the words of EthereumJS, which clients and tests know. */
+/** By the numbers of assembly/status.ts, with the texts of EthereumJS, which clients and tests know. */
 export const REASONS: readonly string[] = [
   '',
   'out of gas',
@@ -32,7 +32,7 @@ export const REASONS: readonly string[] = [
   'initcode exceeds max initcode size',
 ]
 
-/** Bytes of an account's entry. */
+/** Offsets and size of an account's entry. */
 export const ACCOUNT = {
   bytes: 224,
   balance: 0,
@@ -59,13 +59,13 @@ export const FLAG = {
   changed: 128,
 } as const
 
-/** Bytes of a slot's entry. */
+/** Offsets and size of a slot's entry. */
 export const SLOT = { bytes: 128, owner: 68, loaded: 76 } as const
 
-/** A log: its head, then topics, then data; the next begins at a multiple of `align`. */
+/** Log: its head, then topics, then data; the next one begins at a multiple of `align`. */
 export const LOG = { head: 16, topics: 4, size: 8, align: 64 } as const
 
-/** Words of the environment, in their order. */
+/** Indexes of the environment's words. */
 export const WORD = {
   origin: 0,
   gasPrice: 1,

@@ -31,7 +31,7 @@ const ecrecover: Quick = (data, gas) => {
   return { output, gasUsed: ECRECOVER_GAS, failure: undefined }
 }
 
-/** Longer inputs are hashed in parts, between which other work has its turn. */
+/** Longer inputs are hashed in parts, with other work in between. */
 const AT_ONCE_BYTES = 64 * 1024
 
 const sha256: Quick = (data, gas) => {

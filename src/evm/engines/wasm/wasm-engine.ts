@@ -6,12 +6,12 @@ import { LAYOUT_COUNT } from './machine.ts'
 import { MessageRun, type RunEnd, suits } from './message-run.ts'
 import { giveBack, takeMachine } from './pool.ts'
 
-/** A message that runs elsewhere: nothing of it has been written. */
+/** Engine for a message that this one cannot run; nothing of the message has been written. */
 export type Fallback = () => Engine | Promise<Engine>
 
 /**
- * The interpreter in WebAssembly. Where nothing has to be waited for, the answer is no promise. What it does not do (traces, moved
- * precompiles, access records, messages beyond its memory, other limits of code) goes to the other engine as it came.
+ * Interpreter in WebAssembly. Without waiting the result is not a promise. Unsupported messages (traces, moved precompiles, access
+ * records, messages beyond its memory, other limits of code) are passed to the other engine unchanged.
  */
 export const createWasmEngine = (fallback: Fallback): Engine => {
   const elsewhere = async (

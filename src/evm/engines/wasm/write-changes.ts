@@ -3,7 +3,7 @@ import { nonceFromBigint } from '../../../util/nonce.ts'
 import type { MessageRun } from './message-run.ts'
 import { ACCOUNT, FLAG, SLOT } from './protocol.ts'
 
-/** Writes what the message changed to the journal; answers the accounts to delete at the end of the transaction. */
+/** Writes the changes of the message to the journal; returns the accounts to delete at the end of the transaction. */
 export const writeChangesToJournal = (run: MessageRun): readonly Hex[] => {
   const { machine } = run
   const { wasm, view } = machine

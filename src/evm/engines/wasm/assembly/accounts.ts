@@ -1,12 +1,12 @@
 /*
- * Accounts of the running message, by address: loaded from the host once, changed here, read back at the end. What changes stands in
- * the first 96 bytes, which the undo log copies.
+ * Accounts of the current message, by address: loaded from the host once, changed here, read back at the end. The changing fields are the
+ * first 96 bytes, which the undo log copies.
  */
 import { isZero, swapBytes } from "./word";
 import { ACCOUNT_BYTES, accountIndex, accountIndexMask, accounts, accountsEnd, exhaust } from "./memory";
 import { save } from "./undo";
 
-// Entry: what changes.
+// Entry: changing fields.
 export const BALANCE: usize = 0;
 export const NONCE: usize = 32;
 export const CODE: usize = 40;
@@ -14,14 +14,13 @@ export const CODE_SIZE: usize = 44;
 export const JUMPS: usize = 48;
 export const FLAGS: usize = 52;
 export const WARM: usize = 56;
-/** Number of the account in this message, by which its slots are found. */
+/** Number of the account in this message, which keys its slots. */
 export const STORAGE: usize = 60;
-// 92: newest undo record.
-// Fixed from here on.
+// 92: newest undo record. Constant fields follow.
 export const ADDRESS: usize = 96;
 export const LOADED: usize = 128;
 const PLACE: usize = 132;
-/** 0, or which precompile answers at the address. */
+/** 0, or the number of the precompile at the address. */
 export const PRECOMPILE: usize = 136;
 /** The storage trie was not empty at the start of the block (EIP-7610). */
 export const HAS_STORAGE: usize = 140;
@@ -30,15 +29,15 @@ export const CODE_HASH: usize = 176;
 
 export const EXISTS: u32 = 1;
 export const HAS_CODE: u32 = 2;
-/** Its code stands in the memory here. */
+/** Its code is loaded in this memory. */
 export const CODE_LOADED: u32 = 4;
 export const TOUCHED: u32 = 8;
 /** Created by this transaction. */
 export const CREATED: u32 = 16;
 export const DESTROYED: u32 = 32;
-/** The hash at CODE_HASH is the code's. */
+/** CODE_HASH holds the hash of the code. */
 export const HASH_KNOWN: u32 = 64;
-/** Balance, nonce or code are perhaps not what the host loaded. */
+/** Balance, nonce or code may differ from the loaded values. */
 export const CHANGED: u32 = 128;
 
 export let accountsAt: usize = 0;
@@ -47,7 +46,7 @@ let nextStorage: u32 = 1;
 
 export function setSeed(value: u64): void { seed = value; }
 
-/** Forgets all accounts. */
+/** Removes all accounts. */
 export function beginAccounts(): void {
   for (let at = accounts; at < accountsAt; at += ACCOUNT_BYTES) store<u32>(<usize>load<u32>(at, PLACE), 0);
   accountsAt = accounts;
@@ -62,7 +61,7 @@ export function beginAccounts(): void {
   return <u32>(h >> 32);
 }
 
-/** The entry of the address in the lowest 20 bytes of the word; a new one is not loaded yet. */
+/** Returns the entry of the address in the lowest 20 bytes of the word; a new one is not loaded yet. */
 export function accountAt(word: usize): usize {
   const a0 = load<u64>(word), a1 = load<u64>(word, 8), a2 = <u64>load<u32>(word, 16);
   let i = place(a0, a1, a2) & accountIndexMask;
@@ -75,7 +74,7 @@ export function accountAt(word: usize): usize {
   }
 }
 
-/** The entry of the address, without making one: 0 where it has none. */
+/** Returns the existing entry of the address; 0 if there is none. */
 function knownAccount(word: usize): usize {
   const a0 = load<u64>(word), a1 = load<u64>(word, 8), a2 = <u64>load<u32>(word, 16);
   let i = place(a0, a1, a2) & accountIndexMask;
@@ -86,9 +85,9 @@ function knownAccount(word: usize): usize {
     i = (i + 1) & accountIndexMask;
   }
 }
-/** Addresses below may be precompiles, which are warm: known when they are loaded. */
+/** Lower addresses may be precompiles, which are warm: known once loaded. */
 const LOW_ADDRESS: u64 = 1024;
-/** Whether an access to the account can cost less than a cold one. Where not, who has less gas pays for nothing, and nothing is loaded. */
+/** True when an access to the account may cost less than a cold one. Otherwise code with less gas cannot pay, and nothing is loaded. */
 export function maybeWarm(word: usize): bool {
   const entry = knownAccount(word);
   if (entry && (isLoaded(entry) || load<u32>(entry, WARM))) return true;
@@ -105,7 +104,7 @@ function enter(slot: usize, a0: u64, a1: u64, a2: u64): usize {
   memory.copy(entry + ADDRESS_BYTES, BYTES + 12, 20);
   store<u32>(entry, nextStorage++, STORAGE);
   if (entry + ACCOUNT_BYTES > accountsEnd) {
-    // The one entry behind the region takes what does not fit; it stands in no index and is never loaded.
+    // The extra entry behind the region takes the overflow; it is in no index and never loaded.
     exhaust();
     return entry;
   }
@@ -126,7 +125,7 @@ export function raise(entry: usize, flags: u32): void {
   save(entry);
   store<u32>(entry, load<u32>(entry, FLAGS) | flags, FLAGS);
 }
-/** Makes the account warm; true when it was cold. */
+/** Makes the account warm; returns true when it was cold. */
 export function warmAccount(entry: usize): bool {
   if (load<u32>(entry, WARM)) return false;
   save(entry);
@@ -137,15 +136,15 @@ export function warmAccount(entry: usize): bool {
 export function isEmpty(entry: usize): bool {
   return load<u64>(entry, NONCE) == 0 && !has(entry, HAS_CODE) && isZero(entry + BALANCE);
 }
-/** To be called before a change of balance, nonce or code. */
+/** Called before a change of balance, nonce or code. */
 export function change(entry: usize): void {
   save(entry);
   store<u32>(entry, load<u32>(entry, FLAGS) | EXISTS | TOUCHED | CHANGED, FLAGS);
 }
-/** True for an account that the host writes back at the end: it changed, or the sweep of EIP-158 may take it. */
+/** True for an account that the host writes back at the end: it changed, or the sweep of EIP-158 may delete it. */
 export function mustDrain(entry: usize): bool {
   const flags = load<u32>(entry, FLAGS);
   return (flags & (CHANGED | CREATED | DESTROYED)) != 0 || ((flags & TOUCHED) != 0 && isEmpty(entry));
 }
-/** The account is there from now on, and swept at the end when it is empty (EIP-158). */
+/** Makes the account exist; it is swept at the end when empty (EIP-158). */
 export function touch(entry: usize): void { raise(entry, EXISTS | TOUCHED); }

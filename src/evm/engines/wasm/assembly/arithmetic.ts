@@ -45,7 +45,7 @@ const U: usize = memory.data(80, 16);
 const V: usize = memory.data(32, 16);
 const Q: usize = memory.data(64, 16);
 
-/** floor((2^128 - 1) / d) - 2^64 for a d with its top bit set: what `divideLimb` multiplies by. */
+/** floor((2^128 - 1) / d) - 2^64 for a d with its top bit set: the factor used by `divideLimb`. */
 function reciprocal(d: u64): u64 {
   const d1 = d >> 32, d0 = d & 0xffffffff;
   // (~d : ff..f) / d in two digits of 32 bits.
@@ -103,7 +103,7 @@ function shiftUp(at: usize, n: i32, up: u64): u64 {
   return carry;
 }
 
-/** The newest divisor, its shifted form at V with the count of its limbs, and what belongs to it: a loop divides by one number. */
+/** Last divisor, its shifted form at V, its number of limbs and reciprocal, cached for loops that divide by one number. */
 const DIVISOR: usize = memory.data(32, 16);
 let divisorLimbs: i32 = 0;
 let divisorShift: u64 = 0;
@@ -119,7 +119,7 @@ function prepareDivisor(b: usize): void {
   divisorReciprocal = reciprocal(load<u64>(top));
 }
 
-/** The m limbs at U by the divisor, which is not zero: quotient to Q, remainder to U. */
+/** Divides the m limbs at U by the divisor, which is not zero: quotient to Q, remainder to U. */
 function divideLimbs(m: i32, divisor: usize): void {
   prepareDivisor(divisor);
   const n = divisorLimbs, up = divisorShift, v = divisorReciprocal;
@@ -153,7 +153,7 @@ function divideLimbs(m: i32, divisor: usize): void {
   }
 }
 
-/** One limb of the quotient: estimated from the top limbs, corrected, its multiple of V taken off at `u` (n + 1 limbs). */
+/** One limb of the quotient: estimated from the top limbs, corrected, its multiple of V subtracted at `u` (n + 1 limbs). */
 function quotientLimb(u: usize, n: i32, d: u64, v: u64): u64 {
   const top = load<u64>(u + (n << 3)), next = load<u64>(u + ((n - 1) << 3));
   let q = u64.MAX_VALUE, r = next + d, open = r >= d;
@@ -181,7 +181,7 @@ function quotientLimb(u: usize, n: i32, d: u64, v: u64): u64 {
   }
   store<u64>(u + (n << 3), top - borrow);
   if (top >= borrow) return q;
-  // One too many: rare, add V back.
+  // The estimate was one too large, which is rare: add V back.
   let carry: u64 = 0;
   for (let i = 0; i < n; i++) {
     const x = load<u64>(u + (i << 3)), s = x + load<u64>(V + (i << 3)), r = s + carry;
@@ -192,7 +192,7 @@ function quotientLimb(u: usize, n: i32, d: u64, v: u64): u64 {
   return q - 1;
 }
 
-/** The same for a divisor of four limbs, the case of a field's modulus: no loops, no memory between the steps. */
+/** The same for a divisor of four limbs, such as a field modulus: without loops and without memory between the steps. */
 function quotientLimb4(u: usize, v0: u64, v1: u64, v2: u64, d: u64, v: u64): u64 {
   const u0 = load<u64>(u), u1 = load<u64>(u, 8), u2 = load<u64>(u, 16), u3 = load<u64>(u, 24), top = load<u64>(u, 32);
   let q = u64.MAX_VALUE, r = u3 + d, open = r >= d;
@@ -208,7 +208,7 @@ function quotientLimb4(u: usize, v0: u64, v1: u64, v2: u64, d: u64, v: u64): u64
     r += d;
     open = r >= d;
   }
-  // Off with q times the divisor.
+  // Subtract q times the divisor.
   const p0 = q * v0;
   const r0 = u0 - p0;
   let carry = high(q, v0) + u64(u0 < p0);

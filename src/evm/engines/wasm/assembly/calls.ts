@@ -27,20 +27,20 @@ const ZERO: usize = memory.data(32, 16);
 const WORD: usize = memory.data(32, 16);
 const TARGET: usize = memory.data(32, 16);
 
-/** Price of touching an account (EIP-2929), which is warm afterwards. */
+/** Price of touching an account (EIP-2929), which becomes warm. */
 // @ts-ignore: decorator
 @inline export function accessPrice(account: usize): i64 {
   if (fork < BERLIN) return 0;
   return warmAccount(account) ? COLD_ACCOUNT : WARM_READ;
 }
 
-/** Whether so much gas may pay for an access to the account: asked before anything is loaded for it. */
+/** True when this gas may pay for an access to the account: checked before anything is loaded for it. */
 // @ts-ignore: decorator
 @inline export function canReach(word: usize, gas: i64): bool {
   return gas >= COLD_ACCOUNT || fork < BERLIN || maybeWarm(word);
 }
 
-/** Moves wei; both accounts are touched. False where the sum does not fit a word. */
+/** Moves wei, touching both accounts. Returns false when the sum does not fit a word. */
 export function transfer(from: usize, to: usize, value: usize): bool {
   touch(from);
   touch(to);
@@ -52,16 +52,16 @@ export function transfer(from: usize, to: usize, value: usize): bool {
   return !less(to + BALANCE, value);
 }
 
-/** The account that an account with a delegation points to. */
+/** Returns the account to which an account delegates. */
 export function delegateOf(account: usize): usize {
-  // The address stands behind three bytes of prefix; the word before it is cut off.
+  // The address follows three bytes of prefix; the bytes before it in the word are cleared.
   swapBytes(TARGET, <usize>load<u32>(account, CODE) + 3 - 12);
   store<u32>(TARGET, 0, 20);
   store<u64>(TARGET, 0, 24);
   return accountAt(TARGET);
 }
 
-/** Leaves the word 1 or 0 on the caller's stack: no frame was needed. */
+/** Pushes 1 or 0 on the caller's stack when no frame is needed. */
 function answerAtOnce(gas: i64, success: bool): i32 {
   store<i64>(frame, gas, GAS);
   set64(WORD, u64(success));
@@ -69,7 +69,7 @@ function answerAtOnce(gas: i64, success: bool): i32 {
   return GOES_ON;
 }
 
-/** Marks that the new frame goes back to when it fails. */
+/** Stores the marks to which the new frame reverts when it fails. */
 export function mark(at: usize): void {
   store<u32>(at, <u32>undoAt, UNDO_MARK);
   store<u32>(at, <u32>logsAt, LOGS_MARK);
@@ -120,7 +120,7 @@ export function call(op: u32): i32 {
   if (load<u32>(frame, DEPTH) >= DEPTH_LIMIT || (hasValue && less(self + BALANCE, value))) return answerAtOnce(gas + passed, false);
   const isPrecompile = load<u32>(target, PRECOMPILE) != 0;
   if (!isPrecompile && load<u32>(runs, CODE_SIZE) == 0) {
-    // Nothing runs, nothing can fail.
+    // No code runs and nothing can fail.
     if (op != DELEGATECALL && !transfer(self, op == CALL || op == STATICCALL ? target : self, value)) return UNUSUAL;
     return answerAtOnce(gas + passed, true);
   }
@@ -128,7 +128,7 @@ export function call(op: u32): i32 {
   return enter(op, target, runs, value, gas, passed, <u32>input, <u32>inputSize, <u32>output, <u32>outputSize);
 }
 
-/** The precompile that returns its input. */
+/** Precompile that returns its input. */
 export function identity(gas: i64, size: u32): i32 {
   const left = gas - IDENTITY_PRICE - perWord(size, IDENTITY_WORD_PRICE);
   if (left < 0) return endFrame(failFor(OUT_OF_GAS), 0, 0, 0);

@@ -1,4 +1,4 @@
-/* Codes that accounts have, each with its jump destinations: kept over messages until the region is full. */
+/* Codes of accounts, each with its jump destinations: kept across messages until the region is full. */
 import { align, codesEnd, codesStart, exhaust } from "./memory";
 import { keccak256 } from "../../../../crypto/assembly/keccak";
 import { analyse, CODE_TAIL } from "./frames";
@@ -6,10 +6,10 @@ import { CODE, CODE_HASH, CODE_LOADED, CODE_SIZE, FLAGS, HAS_CODE, HASH_KNOWN, J
 
 export let codesAt: usize = 0;
 
-/** Forgets all codes: no account may refer to one. */
+/** Drops all codes: no account may refer to one. */
 export function dropCodes(): void { codesAt = codesStart; }
 
-/** Room for a code, 0 where there is none. The host writes it there and calls `keepCode`. */
+/** Reserves room for a code; 0 when there is none. The host writes it there and calls `keepCode`. */
 export function codeRoom(size: u32): usize {
   if (codesAt + size + CODE_TAIL + (size >> 3) + 64 > codesEnd) {
     exhaust();
@@ -17,7 +17,7 @@ export function codeRoom(size: u32): usize {
   }
   return codesAt;
 }
-/** Completes the code at the end of the region; answers the address of its jump destinations. */
+/** Completes the code at the end of the region; returns the address of its jump destinations. */
 export function keepCode(size: u32): usize {
   const jumps = codesAt + size + CODE_TAIL;
   memory.fill(codesAt + size, 0, CODE_TAIL);
@@ -25,14 +25,14 @@ export function keepCode(size: u32): usize {
   codesAt = align(jumps + (size >> 3) + 1);
   return jumps;
 }
-/** Gives an account the code that stands at an address. */
+/** Assigns the code at an address to an account. */
 export function useCode(account: usize, code: usize, size: u32, jumps: usize): void {
   store<u32>(account, <u32>code, CODE);
   store<u32>(account, size, CODE_SIZE);
   store<u32>(account, <u32>jumps, JUMPS);
   store<u32>(account, load<u32>(account, FLAGS) | CODE_LOADED, FLAGS);
 }
-/** Gives an account new code, which is copied; none when it is empty. The account is saved already. */
+/** Assigns new code, which is copied, to an account; empty code removes it. The account must already be saved for undo. */
 export function setCodeOf(account: usize, from: usize, size: u32): void {
   const flags = load<u32>(account, FLAGS) & ~(HAS_CODE | CODE_LOADED | HASH_KNOWN);
   store<u32>(account, flags, FLAGS);
@@ -43,7 +43,7 @@ export function setCodeOf(account: usize, from: usize, size: u32): void {
   store<u32>(account, flags | HAS_CODE, FLAGS);
   useCode(account, at, size, keepCode(size));
 }
-/** The account's code hash as 32 bytes; its code is loaded where the hash is not known. */
+/** Returns the account's code hash as 32 bytes; code of an unknown hash must be loaded. */
 export function hashOf(account: usize): usize {
   if ((load<u32>(account, FLAGS) & HASH_KNOWN) == 0) {
     keccak256(load<u32>(account, CODE), load<u32>(account, CODE_SIZE), account + CODE_HASH);
@@ -57,7 +57,7 @@ export function isDelegation(account: usize): bool {
   const at = <usize>load<u32>(account, CODE);
   return load<u32>(account, CODE_SIZE) == 23 && load<u8>(at) == 0xef && load<u8>(at, 1) == 0x01 && load<u8>(at, 2) == 0x00;
 }
-/** EIP-3540's first bytes: EthereumJS shows such code as nothing but them. */
+/** First bytes of EIP-3540: EthereumJS shows only these bytes of such code. */
 export function isObjectFormat(at: usize, size: u64): bool {
   return size >= 2 && load<u8>(at) == 0xef && load<u8>(at, 1) == 0x00;
 }

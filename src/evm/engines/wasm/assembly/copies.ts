@@ -12,7 +12,7 @@ import { EXHAUSTED, failFor, GOES_ON, NEEDS_ACCOUNT, NEEDS_CODE, needs, OUT_OF_G
 const COPY_PRICE: i64 = 3;
 const LOG_BYTE_PRICE: i64 = 8;
 
-/** Takes the price of the memory and of the words off the frame's gas, and grows the memory. */
+/** Charges the price of the memory and of the words, and grows the memory. */
 function pay(end: u64, words: i64): i32 {
   let gas = load<i64>(frame, GAS) - growthPrice(load<u32>(frame, MEMORY_SIZE), end);
   if (gas >= 0) gas -= words;
@@ -21,7 +21,7 @@ function pay(end: u64, words: i64): i32 {
   return growMemory(frame, end) ? GOES_ON : EXHAUSTED;
 }
 
-/** Copies what there is of the source from `at` on; zeros follow. */
+/** Copies the available bytes of the source from `at` on, padded with zeros. */
 function fill(to: usize, size: usize, source: usize, sourceSize: usize, at: u64): void {
   let given: usize = 0;
   if (at < <u64>sourceSize) {

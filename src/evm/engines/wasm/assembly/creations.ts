@@ -22,7 +22,7 @@ const HASH: usize = memory.data(32, 16);
 const NEW: usize = memory.data(32, 16);
 const WORD: usize = memory.data(32, 16);
 
-/** The lowest 20 bytes of the hash of so many bytes at BYTES, as a word at NEW. */
+/** Writes the lowest 20 bytes of the hash of `size` bytes at BYTES as a word to NEW. */
 function addressFrom(size: usize): usize {
   keccak256(BYTES, size, HASH);
   swapBytes(NEW, HASH);
@@ -31,7 +31,7 @@ function addressFrom(size: usize): usize {
   return NEW;
 }
 
-/** keccak(rlp([creator, nonce])). */
+/** keccak256(rlp([creator, nonce])). */
 export function addressByNonce(creator: usize, nonce: u64): usize {
   let bytes: usize = 0;
   for (let n = nonce; n; n >>= 8) bytes++;
@@ -47,7 +47,7 @@ export function addressByNonce(creator: usize, nonce: u64): usize {
   return addressFrom(22 + tail);
 }
 
-/** keccak(0xff, creator, salt, keccak(init code)) (EIP-1014). */
+/** keccak256(0xff, creator, salt, keccak256(init code)) (EIP-1014). */
 function addressBySalt(creator: usize, salt: usize, code: usize, size: usize): usize {
   keccak256(code, size, BYTES + 53);
   store<u8>(BYTES, 0xff);
@@ -73,7 +73,7 @@ export function create(op: u32): i32 {
   if (gas >= 0 && op == CREATE2) gas -= perWord(length, HASH_WORD_PRICE);
   if (gas < 0) return failFor(OUT_OF_GAS);
   if (fork >= SHANGHAI && length > INIT_CODE_LIMIT) return failFor(INIT_CODE_TOO_LARGE);
-  // Growing the memory again is free: done before the account is loaded, its price is taken each time all the same.
+  // Growing the memory twice is free: it is done before the account is loaded, and the price is charged at each attempt.
   const had = load<u32>(frame, MEMORY_SIZE);
   if (!growMemory(frame, end)) return EXHAUSTED;
   const size = <usize>length, code = <usize>load<u32>(frame, MEMORY) + <usize>(size ? offset : 0);
@@ -90,7 +90,7 @@ export function create(op: u32): i32 {
   }
   store<i64>(frame, gas, GAS);
   store<u32>(frame, <u32>(sp - count), SP);
-  // EthereumJS leaves the return data where init code of the object format is refused.
+  // EthereumJS keeps the return data where init code of the object format is rejected.
   if (!isLegacy) return answerZero();
   store<u32>(frame, 0, RETURN_SIZE);
   if (fails) return answerZero();
@@ -103,7 +103,7 @@ export function create(op: u32): i32 {
   return openCreation(self, created, value, code, size, passed);
 }
 
-/** Opens the frame of a creation; the creator's nonce is raised. */
+/** Opens the frame of a creation; the creator's nonce is already raised. */
 export function openCreation(creator: usize, created: usize, value: usize, from: usize, size: usize, gas: i64): i32 {
   const code = above(), jumps = code + size + CODE_TAIL;
   if (!reserve(code, <u64>size + (size >> 3) + 4096)) {

@@ -27,7 +27,7 @@ export function selfDestruct(): i32 {
     add(heir + BALANCE, heir + BALANCE, self + BALANCE);
     if (less(heir + BALANCE, self + BALANCE)) return UNUSUAL;
   }
-  // Of an account that is older than the transaction, nothing but the balance goes (EIP-6780).
+  // An account older than the transaction loses only its balance (EIP-6780).
   if (fork < CANCUN || heir != self || has(self, CREATED)) {
     change(self);
     clear(self + BALANCE);

@@ -1,4 +1,4 @@
-/* Ends of frames: what is returned, undone, stored as code, and what the caller finds on its stack. */
+/* Ends of frames: output, undo, storing created code, and the result on the caller's stack. */
 import { clear, copy, set64 } from "./word";
 import { dropLogs } from "./logs";
 import { exhaust, returned, returnedEnd } from "./memory";
@@ -22,11 +22,11 @@ const WORD: usize = memory.data(32, 16);
 
 let creationGas: i64 = 0;
 let isStored = false;
-/** Turns what init code returned into code. Leaves the gas in `creationGas`, and in `isStored` whether there is such code. */
+/** Converts the output of init code to code. Sets the gas in `creationGas`, and `isStored` when there is code to store. */
 function settleCreation(result: i32, gas: i64, data: usize, size: usize): i32 {
   creationGas = gas;
   isStored = false;
-  // EthereumJS looks at the first byte of reverted data as well.
+  // EthereumJS checks the first byte of reverted data as well.
   const invalid = fork >= LONDON && size > 0 && load<u8>(data) == 0xef;
   if (result == REVERTED) return invalid ? failFor(INVALID_CODE) : result;
   if (result != RETURNED) return result;
@@ -51,7 +51,7 @@ function keep(data: usize, size: usize): void {
   else if (data != returned) memory.copy(returned, data, size);
 }
 
-/** Ends the running frame with gas left over and data that stands in its memory or in the return region. */
+/** Ends the current frame with its remaining gas and with data in its memory or in the return region. */
 export function endFrame(ending: i32, left: i64, data: usize, length: usize): i32 {
   let result = ending, size = length;
   const isCreation = load<u32>(frame, IS_CREATION) != 0, self = <usize>load<u32>(frame, SELF);
@@ -60,7 +60,7 @@ export function endFrame(ending: i32, left: i64, data: usize, length: usize): i3
     result = settleCreation(ending, left, data, length);
     if (result == RETURNED) {
       gas = creationGas;
-      // A transaction answers the code, CREATE nothing.
+      // A transaction returns the code, CREATE nothing.
       if (load<u32>(frame, PARENT) || !isStored) size = 0;
     }
   }
@@ -90,7 +90,7 @@ export function endFrame(ending: i32, left: i64, data: usize, length: usize): i3
   return GOES_ON;
 }
 
-/** The caller's side: return data, its copy in memory, and the word on the stack. */
+/** Updates the caller: return data, its copy in memory, and the word on the stack. */
 function answer(parent: usize, result: i32, size: usize, isCreation: bool, self: usize, output: usize, outputSize: usize): void {
   store<u32>(parent, <u32>size, RETURN_SIZE);
   if (isCreation) {

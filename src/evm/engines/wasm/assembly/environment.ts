@@ -1,4 +1,4 @@
-/* Block and transaction of the message: words that the host writes once, by their place. */
+/* Block and transaction values of the message: words that the host writes once, by index. */
 export const WORDS: usize = memory.data(320, 16);
 export const ORIGIN: usize = WORDS;
 export const GAS_PRICE: usize = WORDS + 32;

@@ -1,4 +1,4 @@
-/* The module behind engines/wasm/machine.ts: what the host calls before, while and after a message runs. */
+/* Module of engines/wasm/machine.ts: the functions that the host calls before, while and after a message runs. */
 import { copy, equal, swapBytes } from "./word";
 import { ACCOUNT_BYTES, bytesTouched, framesStart, SLOT_BYTES, layOut, refresh, reserve, align, exhausted, accounts, logsStart, returned, slots } from "./memory";
 import { accountAt, accountsAt, mustDrain, beginAccounts, PRECOMPILE, setSeed, WARM, ADDRESS, CODE, CODE_SIZE, JUMPS } from "./accounts";
@@ -42,14 +42,14 @@ export function refundOf(): i64 { return refund; }
 export function isExhausted(): bool { return exhausted; }
 export function codesUsed(): usize { return codesAt; }
 export function bytesUsed(): usize { return bytesTouched(accountsAt, slotsAt, undoAt, logsAt, codesAt); }
-/** Gas that the running frame has left, and input of a precompile that is needed. */
+/** Remaining gas of the current frame, and input of a precompile to run. */
 export function frameGas(): i64 { return frame ? load<i64>(frame, GAS) : 0; }
-/** Gas that the message may still use; below zero: it has used more than its bound. */
+/** Gas that the message may still use; below zero: its bound is exceeded. */
 export function gasBoundLeft(): i64 { return boundLeft(frameGas()); }
 export function inputAt(): usize { return load<u32>(frame, INPUT); }
 export function inputSize(): u32 { return load<u32>(frame, INPUT_SIZE); }
 
-/** Everything of the message before is forgotten, but codes are kept. */
+/** Resets all state of the previous message except codes. */
 export function begin(place: i32, seed: u64): void {
   prepare();
   setFork(place);
@@ -65,7 +65,7 @@ export function begin(place: i32, seed: u64): void {
   refresh();
 }
 
-/** The sender's entry; its address stands in the exchange. It is the origin too, and warm with the coinbase by the fork's rules. */
+/** Creates the sender's entry from the address in the exchange. It is the origin too, and warm with the coinbase by the fork's rules. */
 export function sender(warms: bool, warmsCoinbase: bool): usize {
   const entry = account();
   copy(ORIGIN, entry + ADDRESS);
@@ -73,43 +73,43 @@ export function sender(warms: bool, warmsCoinbase: bool): usize {
   if (warmsCoinbase) warm(accountAt(COINBASE));
   return entry;
 }
-/** The next account from an entry on that the host has to hear of; 0: none. */
+/** Returns the next account from an entry on that the host must write back; 0: none. */
 export function nextChanged(from: usize): usize {
   for (let entry = from; entry < accountsAt; entry += ACCOUNT_BYTES) if (mustDrain(entry)) return entry;
   return 0;
 }
-/** The next slot from an entry on that changed, its key and word in the exchange; 0: none. */
+/** Returns the next changed slot from an entry on, with its key and word in the exchange; 0: none. */
 export function nextChange(from: usize): usize {
   for (let slot = from; slot < slotsAt; slot += SLOT_BYTES) if (showChange(slot)) return slot;
   return 0;
 }
 
-/** The account whose address stands in the last 20 of the 32 bytes of the exchange. */
+/** Returns the account of the address in the last 20 of the 32 bytes of the exchange. */
 export function account(): usize {
   swapBytes(VALUE_WORD, EXCHANGE);
   return accountAt(VALUE_WORD);
 }
 export function warm(entry: usize): void { store<u32>(entry, 1, WARM); }
-/** Makes the slot warm whose key stands in the exchange. */
+/** Makes the slot warm whose key is in the exchange. */
 export function warmKey(entry: usize): void {
   swapBytes(VALUE_WORD, EXCHANGE);
   store<u32>(slotOf(entry, VALUE_WORD), 1, SLOT_WARM);
 }
-/** The address whose code runs in the place of the account's; 0: its own. */
+/** Returns the address whose code runs in place of the account's; 0: its own. */
 export function delegate(entry: usize): usize {
   return fork >= PRAGUE && load<u32>(entry, CODE_SIZE) && isDelegation(entry) ? delegateOf(entry) : 0;
 }
-/** The account that the creator creates with its nonce before this one. */
+/** Returns the account that the creator creates with its previous nonce. */
 export function createdBy(creator: usize, nonce: u64): usize { return accountAt(addressByNonce(creator, nonce)); }
 
-/** A key as bytes in the exchange. */
+/** Writes a key as bytes to the exchange. */
 export function showKey(slot: usize): void { swapBytes(EXCHANGE, keyOf(slot)); }
-/** Takes the word in the exchange as what the slot holds. */
+/** Sets the word in the exchange as the value of the slot. */
 export function provideSlot(slot: usize): void {
   swapBytes(VALUE_WORD, EXCHANGE);
   provide(slot, VALUE_WORD);
 }
-/** Puts key and word of a changed slot in the exchange; false where it is as it was, or not stored. */
+/** Writes key and word of a changed slot to the exchange; returns false when it is unchanged or not stored. */
 function showChange(slot: usize): bool {
   if (isTransient(slot) || equal(slot + VALUE, slot + ORIGINAL)) return false;
   swapBytes(EXCHANGE, keyOf(slot));
@@ -121,12 +121,12 @@ export function provideHash(): void {
   provideBlockHash(VALUE_WORD);
 }
 
-/** Room for the message's input: the first bytes of the frames' region; 0 where there is none. */
+/** Returns room for the message's input: the first bytes of the frames' region; 0 when there is none. */
 export function inputRoom(size: u32): usize {
   return reserve(framesStart, <u64>size * 2 + 4096) ? framesStart : 0;
 }
 
-/** Begins a call; the value stands in the exchange, the input in its room. All accounts are loaded. */
+/** Starts a call; the value is in the exchange, the input in its room. All accounts must be loaded. */
 export function startCall(from: usize, to: usize, runs: usize, gas: i64, size: u32): i32 {
   const at = openFrame(align(framesStart + size + CODE_TAIL));
   if (at == 0) return EXHAUSTED;
@@ -148,13 +148,13 @@ export function startCall(from: usize, to: usize, runs: usize, gas: i64, size: u
   return GOES_ON;
 }
 
-/** Begins a creation; the value stands in the exchange, the init code in the input's room. */
+/** Starts a creation; the value is in the exchange, the init code in the input's room. */
 export function startCreation(from: usize, created: usize, gas: i64, size: u32): i32 {
   swapBytes(VALUE_WORD, EXCHANGE);
   return openCreation(from, created, VALUE_WORD, framesStart, size, gas);
 }
 
-/** A precompile has run: its output stands in the return region. */
+/** Continues after a precompile has run, with its output in the return region. */
 export function precompiled(success: bool, left: i64, size: u32): i32 {
   return endFrame(success ? RETURNED : failFor(OUT_OF_GAS), left, returned, size);
 }

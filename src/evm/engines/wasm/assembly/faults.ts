@@ -1,10 +1,13 @@
-/* Reasons for which an opcode does not run, in the order in which EthereumJS finds it: opcodes of variable price look at their operands first. */
+/*
+ * Reasons why an opcode does not run, in the order of EthereumJS' checks: opcodes of variable price read their operands
+ * first.
+ */
 import { isZero, toSize } from "./word";
 import { endOf, growthPrice, TABLE } from "./prices";
 import { frame, IS_STATIC, MEMORY_SIZE } from "./frames";
 import { failFor, INVALID_OPCODE, OUT_OF_GAS, STACK_OVERFLOW, STACK_UNDERFLOW, STATIC_STATE_CHANGE } from "./status";
 
-/** Operands that the price of an opcode depends on, all of which must be there; 0: it has a fixed price. */
+/** Number of operands on which an opcode's price depends, all of which must exist; 0: it has a fixed price. */
 function pricedOperands(op: u32, least: u32): u32 {
   if (op == 0x52 || op == 0x53) return 1;
   if (op >= 0xa0 && op <= 0xa4) return 2;
@@ -27,7 +30,10 @@ function memoryPrice(op: u32, top: usize): i64 {
   return size > <u64>1 << 32 ? <i64>1 << 62 : growthPrice(have, endOf(offset, size)) + (<i64>size << 3);
 }
 
-/** The reason where gas is short or the stack does not fit. `gas` is what is left after the opcode's fixed price. */
+/**
+ * Returns the fault where gas is short or the stack does not fit. `gas` is the remainder after the opcode's fixed
+ * price.
+ */
 export function fault(op: u32, height: u32, sp: usize, gas: i64): i32 {
   const row = TABLE + (<usize>op << 3);
   if (load<u16>(row, 6) == 0) return failFor(INVALID_OPCODE);

@@ -1,6 +1,6 @@
 /*
- * Call frames, one above the other at the end of memory: record, stack of 1,024 words, memory of the code. A frame's memory can grow
- * because nothing stands above the newest frame.
+ * Call frames, stacked at the end of memory: record, stack of 1,024 words, memory of the code. A frame's memory can grow because
+ * nothing follows the newest frame.
  */
 import { align, exhaust, framesStart, reserve } from "./memory";
 import { copy } from "./word";
@@ -10,14 +10,14 @@ export const PC: usize = 0;
 export const SP: usize = 4;
 export const GAS: usize = 8;
 export const MEMORY_SIZE: usize = 16;
-// Fixed while the frame lives:
+// Constant during the frame:
 export const PARENT: usize = 20;
 export const BASE: usize = 24;
 export const MEMORY: usize = 28;
 export const FRAME_CODE: usize = 32;
 export const FRAME_CODE_SIZE: usize = 36;
 export const FRAME_JUMPS: usize = 40;
-/** Account entry whose storage and address the code has. */
+/** Account entry whose storage and address the code uses. */
 export const SELF: usize = 44;
 export const INPUT: usize = 48;
 export const INPUT_SIZE: usize = 52;
@@ -27,30 +27,30 @@ export const OUTPUT_SIZE: usize = 60;
 export const IS_STATIC: usize = 64;
 export const IS_CREATION: usize = 68;
 export const DEPTH: usize = 72;
-/** Marks of undo log and logs, and the refund counter when the frame began. */
+/** Marks of undo log and logs, and the refund counter at the start of the frame. */
 export const UNDO_MARK: usize = 76;
 export const LOGS_MARK: usize = 80;
 export const REFUND_MARK: usize = 88;
-/** Return data of its newest call: the whole of the return region, or nothing. */
+/** Size of the return data of its last call: the whole of the return region, or nothing. */
 export const RETURN_SIZE: usize = 96;
 export const CALLER: usize = 112;
 export const CALL_VALUE: usize = 144;
 const RECORD_BYTES: usize = 192;
 const STACK_BYTES: usize = 1024 * 32;
 
-/** Stop opcodes behind every code: it ends there, and push data may run past the end. */
+/** Stop opcodes after every code, where it ends; push data may extend past its end. */
 export const CODE_TAIL: usize = 64;
 
-/** The running frame; 0: none. */
+/** Current frame; 0: none. */
 export let frame: usize = 0;
 export function setFrame(at: usize): void { frame = at; }
 
-/** First free byte above the running frame. */
+/** First free byte above the current frame. */
 export function above(): usize {
   return frame == 0 ? framesStart : align(<usize>load<u32>(frame, MEMORY) + <usize>load<u32>(frame, MEMORY_SIZE));
 }
 
-/** A new frame at `at`, which is not the running one yet; 0 where memory ends. */
+/** Creates a frame at `at`, which is not the current one yet; 0 when memory is full. */
 export function openFrame(at: usize): usize {
   if (!reserve(at, RECORD_BYTES + STACK_BYTES + 64)) {
     exhaust();
@@ -73,7 +73,7 @@ export function setCode(at: usize, code: usize, size: usize, jumps: usize): void
   store<u32>(at, <u32>jumps, FRAME_JUMPS);
 }
 
-/** Makes a frame's memory reach `end`; its gas is paid. */
+/** Grows a frame's memory to `end`; its gas is paid. */
 export function growMemory(at: usize, end: u64): bool {
   const have = <usize>load<u32>(at, MEMORY_SIZE);
   if (end <= <u64>have) return true;
@@ -88,14 +88,14 @@ export function growMemory(at: usize, end: u64): bool {
   return true;
 }
 
-/** Puts a word on a frame's stack. */
+/** Pushes a word on a frame's stack. */
 export function push(at: usize, word: usize): void {
   const sp = <usize>load<u32>(at, SP);
   copy(sp, word);
   store<u32>(at, <u32>(sp + 32), SP);
 }
 
-/** Marks the jump destinations of a code, a bit for each byte: JUMPDEST outside push data. */
+/** Marks the jump destinations of a code, one bit per byte: JUMPDEST outside push data. */
 export function analyse(code: usize, size: usize, jumps: usize): void {
   memory.fill(jumps, 0, (size >> 3) + 1);
   for (let i: usize = 0; i < size; i++) {

@@ -1,7 +1,7 @@
 /*
- * The interpreter: one loop over the opcodes of a frame within one over frames, so that calls need no recursion. Registers are locals;
- * what is rare works on the frame's record instead and is in other files. An operation that needs something of the host leaves
- * everything as it found it and is done again afterwards.
+ * Interpreter: a loop over the opcodes of a frame inside a loop over frames, so that calls need no recursion. Registers are locals;
+ * rare opcodes work on the frame's record and are in other files. An operation that needs data from the host leaves everything
+ * unchanged and is repeated afterwards.
  */
 import { add, clear, copy, equal, fill64, isNegative, isZero, leadingZeros, less, lessSigned, set64, shiftLeft, shiftRight, signExtend, subtract, swapBytes, toSize, byteLength } from "./word";
 import { addModulo, divide, divideSigned, multiply, multiplyModulo, power, remainder, remainderSigned } from "./arithmetic";
@@ -23,10 +23,10 @@ import { endOf, fork, growthPrice, ISTANBUL, perWord, SPURIOUS_DRAGON, TABLE } f
 import { BASE, CALL_VALUE, CALLER, frame, FRAME_CODE, FRAME_CODE_SIZE, FRAME_JUMPS, GAS, growMemory, INPUT, INPUT_SIZE, IS_STATIC, MEMORY, MEMORY_SIZE, PC, RETURN_SIZE, SELF, SP } from "./frames";
 import { EXHAUSTED, failFor, FAILED, GOES_ON, INVALID_JUMP, INVALID_OPCODE, NEEDS_ACCOUNT, NEEDS_BLOCK_HASH, NEEDS_CODE, NEEDS_PRECOMPILE, NEEDS_SLOT, needs, OUT_OF_GAS, PAUSED, RETURNED, REVERTED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
 
-/** For each number of bytes, a mask that keeps the lowest so many of a word. */
+/** Masks that keep the lowest 0 to 32 bytes of a word. */
 const MASKS: usize = memory.data(33 * 32, 16);
 const WORD: usize = memory.data(64, 16);
-/** keccak-256 of 0xef00, which EthereumJS answers for code of the object format. */
+/** keccak256 of 0xef00, which EthereumJS returns for code of the object format. */
 const OBJECT_FORMAT_HASH: usize = memory.data(32, 16);
 let ready = false;
 
@@ -46,7 +46,7 @@ export function prepare(): void {
   v128.store(b, low);
   v128.store(b, high, 16);
 }
-/** Adds a number of few bits to a word. */
+/** Adds a small number to a word. */
 // @ts-ignore: decorator
 @inline function addSmall(at: usize, value: u64): void {
   const low = load<u64>(at) + value;
@@ -59,7 +59,7 @@ export function prepare(): void {
   store<u64>(at, third, 16);
   if (third == 0) store<u64>(at, load<u64>(at, 24) + 1, 24);
 }
-/** The `count` bytes at `from` as a word: 32 bytes that end with them, turned round and masked. */
+/** Reads the `count` bytes at `from` as a word: 32 bytes that end with them, reversed and masked. */
 // @ts-ignore: decorator
 @inline function pushBytes(to: usize, from: usize, count: usize): void {
   swapBytes(to, from + count - 32);
@@ -87,7 +87,7 @@ function pushHash(to: usize, account: usize): void {
 }
 export const EMPTY_HASH: usize = memory.data(32, 16);
 
-/** Runs until the message ends, the host is needed, or so much gas is used; 0: as much as is left of the last slice. */
+/** Runs until the message ends, the host is needed, or `slice` gas is used; 0: the remainder of the last slice. */
 export function run(slice: i64): i32 {
   if (slice) allow(load<i64>(frame, GAS), slice);
   const status = frames();
@@ -305,7 +305,7 @@ function frames(): i32 {
           if (gas < pauseAt) { status = PAUSED; break; }
           const to = toSize(top);
           if (to >= codeSize || !isDestination(jumps, to)) { status = failFor(INVALID_JUMP); break; }
-          // The JUMPDEST is paid and passed here.
+          // The JUMPDEST is paid and skipped here.
           gas--;
           if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
           pc = code + <usize>to + 1;
@@ -336,7 +336,7 @@ function frames(): i32 {
         }
         case 0x5f: clear(sp); sp += 32; continue;
         case 0x60: {
-          // With an ADD behind it, where that can be paid and has its other operand.
+          // Fused with a following ADD, where that can be paid and has its other operand.
           if (load<u8>(pc, 1) == 0x01 && height >= 32 && gas >= 3) {
             gas -= 3;
             addSmall(top, load<u8>(pc));
@@ -350,7 +350,7 @@ function frames(): i32 {
         }
         case 0x61: {
           const to = <u64>bswap<u16>(load<u16>(pc)), next = load<u8>(pc, 2);
-          // A jump behind it is taken at once where nothing speaks against it; else both are done one by one.
+          // Fused with a following jump where all checks pass; otherwise both run separately.
           if ((next == 0x57 || next == 0x56) && gas >= 11 && gas - 11 >= pauseAt && to < codeSize && isDestination(jumps, to)) {
             if (next == 0x56) {
               gas -= 9;
@@ -449,12 +449,12 @@ function frames(): i32 {
         }
         default: {
           if (gas < pauseAt) { status = PAUSED; break; }
-          // On the record of the frame.
+          // Runs on the record of the frame.
           store<u32>(frame, <u32>pc, PC);
           store<u32>(frame, <u32>sp, SP);
           store<i64>(frame, gas, GAS);
           status = rare(op);
-          // SELFDESTRUCT has taken its price from the record.
+          // SELFDESTRUCT has charged its price to the record.
           if (status == RETURNED) gas = load<i64>(frame, GAS);
           break;
         }
@@ -468,7 +468,7 @@ function frames(): i32 {
       continue;
     }
     if (status == NEEDS_PRECOMPILE) return status;
-    // To be done again.
+    // To be repeated.
     store<u32>(frame, <u32>(pc - 1), PC);
     store<u32>(frame, <u32>sp, SP);
     store<i64>(frame, before, GAS);
@@ -500,7 +500,7 @@ function rare(op: u32): i32 {
   return failFor(INVALID_OPCODE);
 }
 
-/** The answer to NEEDS_BLOCK_HASH: takes the place of the number, and the opcode is done. */
+/** Response to NEEDS_BLOCK_HASH: replaces the number, and the opcode is done. */
 export function provideBlockHash(word: usize): void {
   copy(<usize>load<u32>(frame, SP) - 32, word);
   store<u32>(frame, load<u32>(frame, PC) + 1, PC);

@@ -1,4 +1,4 @@
-/* Logs of the message, one after the other: account u32, topics u32, size u32, pad; topics as big-endian bytes; data. */
+/* Logs of the message, concatenated: account u32, topics u32, size u32, pad; topics as big-endian bytes; data. */
 import { align, exhaust, logsEnd, logsStart } from "./memory";
 import { swapBytes } from "./word";
 
@@ -8,7 +8,7 @@ export function beginLogs(): void { logsAt = logsStart; }
 /** Drops the logs of a frame that failed. */
 export function dropLogs(mark: usize): void { logsAt = mark; }
 
-/** Topics stand on the stack below `top`, the first uppermost. */
+/** Topics are on the stack below `top`, the first one topmost. */
 export function addLog(account: usize, topics: u32, top: usize, data: usize, size: usize): void {
   const end = <u64>logsAt + HEAD + (<u64>topics << 5) + size + 64;
   if (end > <u64>logsEnd) return exhaust();

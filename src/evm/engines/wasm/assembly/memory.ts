@@ -3,8 +3,8 @@
  *
  *   static data | account index | accounts | slot index | slots | undo log | logs | return data | codes | frames ...
  *
- * All but the last have a fixed size. One that is full sets `exhausted`: what runs goes on without harm to memory, and its result is
- * not used; the host runs the message again on a larger layout. The frames are last because they grow with what code pays for.
+ * All but the last have a fixed size. A full one sets `exhausted`: execution continues without memory errors, and its result is not used;
+ * the host runs the message again on a larger layout. The frames are last because they grow with the memory that code pays for.
  */
 
 export const ACCOUNT_BYTES: usize = 224;
@@ -27,11 +27,11 @@ export let returnedEnd: usize = 0;
 export let codesStart: usize = 0;
 export let codesEnd: usize = 0;
 export let framesStart: usize = 0;
-/** End of the memory that may be used, and of what is there by now. */
+/** End of the usable memory, and of the memory allocated so far. */
 let framesLimit: u64 = 0;
 let present: u64 = 0;
 
-/** A region was too small for the running message. */
+/** A region was too small for the current message. */
 export let exhausted: bool = false;
 export function exhaust(): void { exhausted = true; }
 /** The frames need more memory than a message may have here. */
@@ -76,7 +76,7 @@ export function bytesTouched(accountsAt: usize, slotsAt: usize, undoAt: usize, l
   return accountBytes + accountPages + slotBytes + slotPages + others + (<usize>present - framesStart);
 }
 
-/** Makes sure that memory reaches as far; false where it may not. Fresh memory is zero, used memory is not. */
+/** Grows memory to reach the end of this range; returns false when that is not allowed. Fresh memory is zero, used memory is not. */
 export function reserve(at: usize, size: u64): bool {
   const end = <u64>at + size;
   if (end <= present) return true;

@@ -1,15 +1,15 @@
 /*
- * Rules of the fork in force. Prices and stack bounds of opcodes come from the host's table (engines/wasm/opcodes.ts), one row of
- * 8 bytes each: price u16, least height, greatest height (both in bytes of the stack), whether the fork has it.
+ * Rules of the current fork. Prices and stack bounds of opcodes come from the host's table (engines/wasm/opcodes.ts), one row of
+ * 8 bytes each: price u16, smallest height, largest height (both in bytes of the stack), whether the fork has it.
  */
 export const TABLE: usize = memory.data(2048, 16);
 
-/** Prices that are not an opcode's own. Berlin (EIP-2929). */
+/** Prices besides those of opcodes. Berlin (EIP-2929). */
 export const COLD_ACCOUNT: i64 = 2600;
 export const WARM_READ: i64 = 100;
 export const COLD_SLOT: i64 = 2100;
 
-// Places in config/forks.ts.
+// Indexes in config/forks.ts.
 export const HOMESTEAD: i32 = 1;
 export const TANGERINE_WHISTLE: i32 = 2;
 export const SPURIOUS_DRAGON: i32 = 3;
@@ -30,13 +30,13 @@ export function setOpcode(op: u32, price: u32, least: u32, most: u32): void {
   store<u16>(row, <u16>most, 4);
   store<u16>(row, 1, 6);
 }
-/** An opcode without a row fails: no stack is that high. */
+/** An opcode without a row fails: its smallest height exceeds any stack. */
 export function clearOpcodes(): void {
   memory.fill(TABLE, 0, 2048);
   for (let op = 0; op < 256; op++) store<u16>(TABLE + (<usize>op << 3), 0xffff, 2);
 }
 
-/** Greatest end of a memory range: its price is beyond every gas limit. */
+/** Largest end of a memory range: its price is beyond every gas limit. */
 const MEMORY_LIMIT: u64 = 1 << 32;
 const UNPAYABLE: i64 = 1 << 62;
 
@@ -51,13 +51,13 @@ export function growthPrice(have: u64, end: u64): i64 {
   if (end > MEMORY_LIMIT) return UNPAYABLE;
   return memoryPrice(words(end)) - memoryPrice(<i64>(have >> 5));
 }
-/** End of a range of memory; 0 where it is empty. */
+/** End of a range of memory; 0 when it is empty. */
 // @ts-ignore: decorator
 @inline export function endOf(offset: u64, size: u64): u64 {
   if (size == 0) return 0;
   return offset > MEMORY_LIMIT || size > MEMORY_LIMIT ? u64.MAX_VALUE : offset + size;
 }
-/** Gas for so many words of any size; more than there can be where it would overflow. */
+/** Gas per word for any size; an unpayable amount where it would overflow. */
 // @ts-ignore: decorator
 @inline export function perWord(size: u64, price: i64): i64 {
   return size > MEMORY_LIMIT ? UNPAYABLE : words(size) * price;

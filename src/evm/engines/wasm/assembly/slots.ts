@@ -1,14 +1,14 @@
-/* Storage words of the running message by account and key, and transient ones (EIP-1153) in the same table. */
+/* Storage words of the current message by account and key, and transient ones (EIP-1153) in the same table. */
 import { clear, copy, equal } from "./word";
 import { exhaust, SLOT_BYTES, slotIndex, slotIndexMask, slots, slotsEnd } from "./memory";
 import { save } from "./undo";
 import { STORAGE } from "./accounts";
 
-// Entry: what changes (92: newest undo record).
+// Entry: changing fields (92: newest undo record).
 export const VALUE: usize = 0;
 export const SLOT_WARM: usize = 32;
 const KEY: usize = 36;
-// ORIGINAL and what follows never change, yet are copied along: the undo log knows one size of record.
+// ORIGINAL and later fields never change, but are copied: the undo log has records of one size.
 export const ORIGINAL: usize = 96;
 export const OWNER: usize = 68;
 const STORAGE_ID: usize = 72;
@@ -28,7 +28,7 @@ export function beginSlots(): void {
   slotsAt = slots;
 }
 
-/** The entry of a key; one that is missing is made, or is 0. */
+/** Returns the entry of a key; a missing one is created, or is 0. */
 function find(account: usize, id: u32, key: usize, makes: bool): usize {
   const k0 = load<u64>(key), k1 = load<u64>(key, 8), k2 = load<u64>(key, 16), k3 = load<u64>(key, 24);
   let h = (k0 ^ slotSeed ^ (<u64>id << 20)) * 0x9e3779b97f4a7c15;
@@ -62,7 +62,7 @@ function find(account: usize, id: u32, key: usize, makes: bool): usize {
 
 /** A new one is not loaded yet. */
 export function slotOf(account: usize, key: usize): usize { return find(account, load<u32>(account, STORAGE), key, true); }
-/** Whether a read of the slot can cost less than a cold one. Where not, who has less gas pays for nothing, and nothing is loaded. */
+/** True when a read of the slot may cost less than a cold one. Otherwise code with less gas cannot pay, and nothing is loaded. */
 export function maybeWarmSlot(account: usize, key: usize): bool {
   const slot = find(account, load<u32>(account, STORAGE), key, false);
   return slot != 0 && (load<u32>(slot, SLOT_LOADED) | load<u32>(slot, SLOT_WARM)) != 0;
@@ -72,7 +72,7 @@ export function transientOf(account: usize, key: usize): usize {
   store<u32>(slot, 1, SLOT_LOADED);
   return slot;
 }
-/** Puts the transient word there, zero where none was written. */
+/** Copies the transient word, zero if none was written. */
 export function loadTransient(to: usize, account: usize, key: usize): void {
   const slot = find(account, load<u32>(account, STORAGE) | TRANSIENT, key, false);
   if (slot) copy(to, slot + VALUE); else clear(to);
@@ -80,13 +80,13 @@ export function loadTransient(to: usize, account: usize, key: usize): void {
 // @ts-ignore: decorator
 @inline export function keyOf(slot: usize): usize { return slot + KEY; }
 export function isTransient(slot: usize): bool { return (load<u32>(slot, STORAGE_ID) & TRANSIENT) != 0; }
-/** The slot with what the host found at the start of the message. */
+/** Sets the slot to its value at the start of the message, from the host. */
 export function provide(slot: usize, word: usize): void {
   copy(slot + VALUE, word);
   copy(slot + ORIGINAL, word);
   store<u32>(slot, 1, SLOT_LOADED);
 }
-/** Makes the slot warm; true when it was cold. */
+/** Makes the slot warm; returns true when it was cold. */
 export function warmSlot(slot: usize): bool {
   if (load<u32>(slot, SLOT_WARM)) return false;
   save(slot);

@@ -1,6 +1,8 @@
-/* Answers of `run` to the host, ends of operations, and reasons of failures. engines/wasm/protocol.ts repeats the numbers. */
+/*
+ * Results of `run` for the host, ends of operations, and reasons of failures. engines/wasm/protocol.ts repeats the numbers.
+ */
 
-// Answers of `run`.
+// Results of `run`.
 export const DONE: i32 = 0;
 export const NEEDS_ACCOUNT: i32 = 1;
 export const NEEDS_SLOT: i32 = 2;
@@ -10,10 +12,10 @@ export const NEEDS_PRECOMPILE: i32 = 5;
 export const PAUSED: i32 = 6;
 /** A region was full: run the message on a larger layout. */
 export const EXHAUSTED: i32 = 7;
-/** Outside of what this engine does: run the message elsewhere. */
+/** Not supported by this engine: run the message elsewhere. */
 export const UNUSUAL: i32 = 8;
 
-// Ends of an operation, besides the answers above: they leave the operation to be done again.
+// Ends of an operation; after the results above the operation is repeated.
 export const GOES_ON: i32 = 16;
 export const RETURNED: i32 = 17;
 export const REVERTED: i32 = 18;
@@ -31,14 +33,14 @@ export const CODE_TOO_LARGE: i32 = 8;
 export const INVALID_CODE: i32 = 9;
 export const INIT_CODE_TOO_LARGE: i32 = 10;
 
-/** Of the newest frame that failed. */
+/** Reason of the last failed frame. */
 export let reason: i32 = 0;
 export function failFor(why: i32): i32 {
   reason = why;
   return FAILED;
 }
 
-/** The account or slot that is needed, the number of the block. */
+/** Account or slot that is needed, or the number of the block. */
 export let needed: u64 = 0;
 export function needs(status: i32, what: u64): i32 {
   needed = what;

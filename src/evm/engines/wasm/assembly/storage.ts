@@ -4,22 +4,22 @@ import { BERLIN, COLD_SLOT, CONSTANTINOPLE, fork, ISTANBUL, LONDON, WARM_READ } 
 import { maybeWarmSlot, ORIGINAL, VALUE, warmSlot } from "./slots";
 import { addRefund } from "./refund";
 
-/** Gas that must be left before a write (EIP-2200). */
+/** Gas that must remain before a write (EIP-2200). */
 export const SENTRY: i64 = 2300;
 
-/** Whether so much gas may pay for a read: asked before anything is loaded for it. */
+/** True when this gas may pay for a read: checked before anything is loaded for it. */
 // @ts-ignore: decorator
 @inline export function canRead(account: usize, key: usize, gas: i64): bool {
   return gas >= COLD_SLOT || fork < BERLIN || maybeWarmSlot(account, key);
 }
-/** Besides the opcode's own price. */
+/** In addition to the opcode's own price. */
 // @ts-ignore: decorator
 @inline export function readPrice(slot: usize): i64 {
   if (fork < BERLIN) return 0;
   return warmSlot(slot) ? COLD_SLOT : WARM_READ;
 }
 
-/** Price of a write with its refund; the slot is warm afterwards. */
+/** Price of a write with its refund; the slot becomes warm. */
 export function writePrice(slot: usize, word: usize): i64 {
   if (fork >= ISTANBUL || fork == CONSTANTINOPLE) return netPrice(slot, word);
   const was = isZero(slot + VALUE), becomes = isZero(word);
@@ -28,7 +28,7 @@ export function writePrice(slot: usize, word: usize): i64 {
   return 5000;
 }
 
-/** EIP-1283, EIP-2200, EIP-2929, EIP-3529: the same rules, other figures. */
+/** EIP-1283, EIP-2200, EIP-2929, EIP-3529: the same rules with other prices. */
 function netPrice(slot: usize, word: usize): i64 {
   const noop: i64 = fork >= BERLIN ? WARM_READ : fork >= ISTANBUL ? 800 : 200;
   const reset: i64 = fork >= BERLIN ? 5000 - COLD_SLOT : 5000;

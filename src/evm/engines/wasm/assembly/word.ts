@@ -34,7 +34,7 @@
 @inline export function equal(a: usize, b: usize): bool {
   return ((load<u64>(a) ^ load<u64>(b)) | (load<u64>(a, 8) ^ load<u64>(b, 8)) | (load<u64>(a, 16) ^ load<u64>(b, 16)) | (load<u64>(a, 24) ^ load<u64>(b, 24))) == 0;
 }
-/** The value where it fits into 64 bits, else the largest u64. */
+/** Value if it fits into 64 bits, else the largest u64. */
 // @ts-ignore: decorator
 @inline export function toSize(a: usize): u64 {
   return (load<u64>(a, 8) | load<u64>(a, 16) | load<u64>(a, 24)) == 0 ? load<u64>(a) : u64.MAX_VALUE;
@@ -43,7 +43,7 @@
 @inline function reversed(v: v128): v128 {
   return v128.shuffle<u8>(v, v, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
 }
-/** From or to 32 big-endian bytes. */
+/** Conversion from or to 32 big-endian bytes. */
 // @ts-ignore: decorator
 @inline export function swapBytes(to: usize, from: usize): void {
   const high = reversed(v128.load(from));
@@ -137,7 +137,7 @@ export function shiftLeft(to: usize, by: usize, a: usize): void {
   store<u64>(to, (x2 << up) | (x1 >> down), 16);
   store<u64>(to, (x3 << up) | (x2 >> down), 24);
 }
-/** `a` shifted to the right; what comes in from above is `above`: all zeros or all ones. */
+/** `a` shifted to the right; the upper bits are filled from `above`: all zeros or all ones. */
 export function shiftRight(to: usize, by: usize, a: usize, above: u64): void {
   const bits = toSize(by);
   if (bits >= 256) return fill64(to, above);
