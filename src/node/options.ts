@@ -25,6 +25,14 @@ export interface DevnetHabits {
   readonly throwOnRevert?: boolean
 }
 
+/** Options of the built-in miner of the proof chain. */
+export interface MiningOptions {
+  readonly coinbase: Hex
+  readonly threads: number
+  /** Share of their time that the threads work, above 0 and at most 1. */
+  readonly duty: number
+}
+
 /** Options of one node, as a command sets them. */
 export interface NodeOptions {
   readonly genesis: Genesis
@@ -68,6 +76,8 @@ export interface NodeOptions {
   /** Name at the start of web3_clientVersion, for tools that depend on it; by default this client's own. */
   readonly clientName?: string
   readonly devnet?: DevnetHabits
+  /** Omitted: the node does not mine. */
+  readonly mining?: MiningOptions
   /** Development chains: the state is loaded from this file at start, and saved to it at the end. */
   readonly stateFile?: string
   /** Unlocked keys, with which calls at the operator port are signed. */

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Namespace } from '../../config/networks.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
+import { type MiningFlags, miningOptions } from '../shared/mining-options.ts'
 import {
   integerOption,
   type NodeFlags,
@@ -11,7 +12,7 @@ import {
   tokensOption,
 } from '../shared/options.ts'
 
-export interface DevnetFlags extends NodeFlags {
+export interface DevnetFlags extends NodeFlags, MiningFlags {
   readonly blockTime: number
   readonly accounts: number
   readonly balance: bigint
@@ -100,7 +101,7 @@ export const addDevnetCommand = (program: Command): void => {
     .addOption(
       new Option('--state <file>', 'load the state (accounts, code, storage) at the start, and write it at the end'),
     )
-  for (const option of nodeOptions()) {
+  for (const option of [...miningOptions(), ...nodeOptions()]) {
     // hardhat_reset can then return to genesis from any block.
     if (option.attributeName() === 'stateHistory') option.default('archive')
     command.addOption(option)
@@ -112,6 +113,7 @@ Examples:
   tandem devnet                          a chain on http://127.0.0.1:8545 with 1 s blocks
   tandem devnet --block-time 0           a block at once for each transaction
   tandem devnet --datadir ./chain        the same chain again next time
+  tandem devnet --mine                   mine the proof chain too, for the first account
   tandem devnet --port 0 --json          for scripts: one ready line with the URLs and keys`,
   )
   command.action(async (flags: DevnetFlags) => {

@@ -7,6 +7,7 @@ import { version } from '../../node/version.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { accountsFromMnemonic, type DevAccount, TEST_MNEMONIC } from '../shared/accounts.ts'
 import { formatTokens } from '../shared/format.ts'
+import { miningOf } from '../shared/mining-options.ts'
 import { namespacesOf, runNode } from '../shared/run-node.ts'
 import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../shared/temp-folder.ts'
 import type { DevnetFlags } from './command.ts'
@@ -62,6 +63,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
       ...(flags.clientName !== undefined && { clientName: CLIENT_NAMES[flags.clientName] }),
       devnet: { sameTimestamps: flags.sameTimestamps, throwOnRevert: flags.throwOnRevert },
       ...namespacesOf(flags.httpApi),
+      ...miningOf(flags, accounts[0]?.address.toLowerCase() as Hex),
     },
     announce: node => {
       // Clean-up of other chains' folders: a failure does not concern this chain.

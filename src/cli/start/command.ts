@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander'
 import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-sync.ts'
+import { type MiningFlags, miningOptions } from '../shared/mining-options.ts'
 import { listOption, type NodeFlags, nodeOptions, portOption } from '../shared/options.ts'
 import { type PeerFlags, peerOptions } from './peer-options.ts'
 import { syncOptions } from './sync-options.ts'
 
-export interface StartFlags extends NodeFlags, PeerFlags {
+export interface StartFlags extends NodeFlags, PeerFlags, MiningFlags {
   readonly network: 'mainnet' | 'testnet' | 'devnet'
   readonly genesis?: string
   readonly datadir: string
@@ -54,7 +55,7 @@ export const addStartCommand = (program: Command): void => {
         .default(8547),
     )
   for (const option of syncOptions()) command.addOption(option)
-  for (const option of [...peerOptions(), ...nodeOptions()]) command.addOption(option)
+  for (const option of [...peerOptions(), ...miningOptions(), ...nodeOptions()]) command.addOption(option)
   command.addHelpText(
     'after',
     `

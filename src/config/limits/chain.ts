@@ -6,7 +6,6 @@ export const COUNCIL_LIMITS = {
   cachedCycles: 64,
 } as const
 
-/** Evidence in one block: items and bytes; one with a justification of the largest committee fits. */
 /** Of proof headers: what is kept, and what is verified at once; see also powchain/core.ts. */
 export const PROOF_CHAIN_LIMITS = {
   verifiedHeaders: 1_024,
@@ -17,6 +16,18 @@ export const PROOF_CHAIN_LIMITS = {
   pendingDepth: 16,
   /** Headers in verification at once: Argon2id takes 4 MiB each. */
   verifying: 8,
+} as const
+
+/** Of work for miners. */
+export const MINING_LIMITS = {
+  /** Work handed out and still accepted. */
+  jobs: 256,
+  /** Miners whose hash rates are added up, and how long a figure counts. */
+  rates: 256,
+  rateMs: 10_000,
+  threads: 256,
+  /** Time between two looks of a mining thread at its work. */
+  batchMs: 50,
 } as const
 
 export const CHAIN_LIMITS = {

@@ -1,4 +1,4 @@
-import { argon2 } from 'node:crypto'
+import { argon2, argon2Sync } from 'node:crypto'
 import { ARGON2, type Argon2Provider } from './provider.ts'
 
 /** OpenSSL's Argon2id through node:crypto, from Node 24.7 on. Throws where the runtime has none. */
@@ -15,5 +15,16 @@ export const createNodeArgon2 = (): Argon2Provider => {
           else resolve(hash)
         })
       }),
+    hashSync(message, nonce) {
+      const { lanes, hashBytes, memoryKib, passes } = ARGON2
+      return argon2Sync('argon2id', {
+        message,
+        nonce,
+        parallelism: lanes,
+        tagLength: hashBytes,
+        memory: memoryKib,
+        passes,
+      })
+    },
   }
 }

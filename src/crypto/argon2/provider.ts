@@ -15,4 +15,6 @@ export interface Argon2Provider {
   /** true: the hash is computed in a separate thread, so the calling one stays free. */
   readonly threaded: boolean
   hash(message: Uint8Array, salt: Uint8Array, cost?: Argon2Cost): Promise<Uint8Array>
+  /** The hash at the cost of the proof chain, computed on the calling thread. */
+  hashSync?(message: Uint8Array, salt: Uint8Array): Uint8Array
 }

@@ -5,6 +5,8 @@ import { createRpcServer, type RpcServerOptions } from '../../rpc/server.ts'
 import { ZERO_ADDRESS } from '../../util/bytes.ts'
 import { createHealth } from '../health.ts'
 import type { NodeOptions, RunningNode } from '../options.ts'
+import { createMining } from '../parts/mining.ts'
+import { proofChainPort } from '../parts/proof-chain-port.ts'
 import { createReads, type Reads } from '../parts/reads.ts'
 import { createWallet, nodeInfo } from '../parts/services.ts'
 import { warmUpCalls } from '../parts/warm-up-calls.ts'
@@ -23,10 +25,13 @@ export const openServers = async (
   const { chain, peers } = core
   const reads = readsOf(storage, core)
   const rpc = rpcOf(storage, core, reads)
-  const server = await createRpcServer({ ...rpc, ...publicOptions(storage, core) })
+  const mining = miningOf(storage, core)
+  // On a public port nobody gets work, whatever address it listens on; a development chain has no other.
+  const isDev = options.genesis.params.devHelpers
+  const server = await createRpcServer({ ...rpc, ...publicOptions(storage, core), ...(isDev && { mining }) })
   teardown.add(() => server.close())
   teardown.add(warmUpCalls({ server: server.app.server, calls: reads.calls, chain, clock: deps.clock }))
-  const operator = await openOperator(storage, { ...rpc, ...(peers && { peers: peers.network }) })
+  const operator = await openOperator(storage, { ...rpc, mining, ...(peers && { peers: peers.network }) })
   const metrics = await observer?.serve({
     host: options.host,
     port: options.metricsPort ?? 0,
@@ -78,6 +83,13 @@ const readsOf = (
   )
 }
 
+const miningOf = ({ options, deps, teardown, part, opened }: StorageStage, { chain }: CoreStage) => {
+  const { proofPool } = opened
+  const { params } = options.genesis
+  const parts = { params, proofPool, chain, options: options.mining, clock: deps.clock, logger: part('powchain') }
+  return createMining(parts, teardown)
+}
+
 const walletOf = ({ dev }: CoreStage, unlocked: NodeOptions['unlocked']) =>
   createWallet(unlocked, dev && (account => dev.helpers.impersonation.includes(account)))
 
@@ -90,6 +102,7 @@ const rpcOf = ({ options, deps, part, opened }: StorageStage, core: CoreStage, r
     pool: dev?.pool ?? pool.service,
     ...(dev && { dev: dev.helpers }),
     economy: opened.economy,
+    proofChain: proofChainPort({ ...opened, params }),
     wallet: walletOf(core, options.unlocked),
     info: nodeInfo(coinbaseOf(options), options.clientName, peers?.network),
     log: part('rpc'),

@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto'
+import type { Chain } from '../../chain/chain.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import { Miner } from '../../powchain/mining/miner.ts'
+import { MiningService } from '../../powchain/mining/mining-service.ts'
+import type { ProofPool } from '../../powchain/proof-pool.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { MiningOptions } from '../options.ts'
+import type { Teardown } from '../teardown.ts'
+
+export interface MiningParts {
+  readonly params: ChainParams
+  readonly proofPool: ProofPool
+  readonly chain: Pick<Chain, 'onCommitted'>
+  readonly options: MiningOptions | undefined
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Bytes that tell apart the work of two nodes with one coinbase. */
+const EXTRA_NONCE_BYTES = 4
+
+/** Work for outside miners, and the built-in miner where the operator wants one. */
+export const createMining = (parts: MiningParts, teardown: Teardown): MiningService => {
+  const { params, proofPool: pool, chain, options, clock, logger } = parts
+  const extraNonce = new Uint8Array(randomBytes(EXTRA_NONCE_BYTES))
+  const service = new MiningService({ params, pool, coinbase: options?.coinbase ?? null, extraNonce, clock, logger })
+  if (options === undefined) return service
+  const miner = new Miner({ service, threads: options.threads, duty: options.duty, clock, logger })
+  const stops = [chain.onCommitted(() => miner.refresh()), pool.onAdded(() => miner.refresh())]
+  teardown.add(async () => {
+    for (const stop of stops) stop()
+    await miner.stop()
+  })
+  miner.start()
+  return service
+}

@@ -1,0 +1,126 @@
+import { MINING_LIMITS } from '../../config/limits/chain.ts'
+import { delayUntil } from '../../util/async/delay.ts'
+import { bytesToHex, ZERO_HASH } from '../../util/bytes.ts'
+import type { Clock } from '../../util/clock.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
+import { WorkerThread } from '../../util/worker/worker-thread.ts'
+import type { MiningJob, MiningService } from './mining-service.ts'
+import type { MiningMethods } from './mining-worker.ts'
+
+export interface MinerOptions {
+  readonly service: MiningService
+  readonly threads: number
+  /** Share of a thread's time that it works, above 0 and at most 1. */
+  readonly duty: number
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Work with the nonces that each thread has looked through. */
+interface SharedJob extends MiningJob {
+  readonly next: number[]
+}
+
+/** Built-in miner: threads that look for nonces of the service's work, until `stop`. */
+export class Miner {
+  readonly #options: MinerOptions
+  #threads: readonly WorkerThread<MiningMethods>[] = []
+  #runs: readonly Promise<void>[] = []
+  #job: SharedJob | undefined
+  /** Wakes the threads that have no work. */
+  #wake = Promise.withResolvers<void>()
+  #isStopped = false
+  #hashes = 0
+  /** Hashes up to some moments of the last seconds. */
+  #samples: { readonly atMs: number; readonly hashes: number }[] = []
+
+  constructor(options: MinerOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    const { service, threads, duty, logger } = this.#options
+    const url = new URL('./mining-worker.ts', import.meta.url)
+    this.#threads = Array.from({ length: threads }, (_, at) => new WorkerThread(`miner-${at}`, url, {}))
+    service.setMiner(() => this.hashrate())
+    this.refresh()
+    this.#runs = this.#threads.map((thread, at) => this.#run(thread, at))
+    logger.info({ threads, duty }, 'miner started')
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#options.service.setMiner(undefined)
+    this.#wake.resolve()
+    await Promise.all(this.#threads.map(thread => thread.close()))
+    await Promise.all(this.#runs)
+  }
+
+  /** The head or the pending headers changed: threads take new work where there is any. */
+  refresh(): void {
+    const job = this.#options.service.job()
+    if (job?.sealHash === this.#job?.sealHash) return
+    this.#job = job && { ...job, next: this.#threads.map(() => 0) }
+    this.#wake.resolve()
+    this.#wake = Promise.withResolvers<void>()
+  }
+
+  /** Hashes per second over the last ten seconds. */
+  hashrate(): number {
+    const nowMs = this.#options.clock.nowMs()
+    this.#sample(nowMs)
+    const [first] = this.#samples
+    const elapsedMs = first === undefined ? 0 : nowMs - first.atMs
+    return first === undefined || elapsedMs <= 0 ? 0 : ((this.#hashes - first.hashes) * 1_000) / elapsedMs
+  }
+
+  async #run(thread: WorkerThread<MiningMethods>, at: number): Promise<void> {
+    try {
+      while (!this.#isStopped) {
+        const job = this.#job
+        if (job === undefined) await this.#wake.promise
+        else await this.#search(thread, at, job)
+      }
+    } catch (error) {
+      if (this.#isStopped && isCoded(error) && error.code === 'THREAD_CLOSED') return
+      this.#options.logger.error({ err: error, thread: at }, 'mining thread ended')
+    }
+  }
+
+  async #search(thread: WorkerThread<MiningMethods>, at: number, job: SharedJob): Promise<void> {
+    const { service, duty, clock } = this.#options
+    const { sealHash, template } = job
+    const startedMs = clock.nowMs()
+    const { next, hashes, found } = await thread.call('search', {
+      version: template.version,
+      sealHash,
+      target: template.target,
+      prefix: at,
+      from: job.next[at] ?? 0,
+      budgetMs: MINING_LIMITS.batchMs,
+    })
+    job.next[at] = next
+    this.#hashes += hashes
+    const nowMs = clock.nowMs()
+    this.#sample(nowMs)
+    // Another thread may have solved the same work: a second solution would only be a sibling.
+    if (found !== undefined && this.#job === job) {
+      this.#job = undefined
+      const mixHash = found.mixHash.byteLength === 0 ? ZERO_HASH : bytesToHex(found.mixHash)
+      await service.submitWork(bytesToHex(found.nonce), sealHash, mixHash)
+      this.refresh()
+    }
+    if (duty < 1 && !this.#isStopped) await delayUntil(clock, nowMs + ((nowMs - startedMs) * (1 - duty)) / duty).over
+  }
+
+  #sample(atMs: number): void {
+    const last = this.#samples.at(-1)
+    if (last !== undefined && atMs - last.atMs < SAMPLE_MS) return
+    this.#samples.push({ atMs, hashes: this.#hashes })
+    if (this.#samples.length > SAMPLES) this.#samples.shift()
+  }
+}
+
+const SAMPLE_MS = 1_000
+const SAMPLES = 10

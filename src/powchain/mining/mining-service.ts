@@ -1,0 +1,128 @@
+import { MINING_LIMITS } from '../../config/limits/chain.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import { PROOF_SEEDS } from '../../crypto/proof-hash.ts'
+import { type ProofHeader, type ProofTemplate, proofSealHash } from '../../primitives/proof-header.ts'
+import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, toQuantity, toWord } from '../../util/bytes.ts'
+import type { Clock } from '../../util/clock.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
+import { Lru } from '../../util/lru.ts'
+import type { ProofPool } from '../proof-pool.ts'
+
+/** Work for a miner. */
+export interface MiningJob {
+  readonly sealHash: Hex
+  readonly template: ProofTemplate
+}
+
+export interface MiningServiceOptions {
+  readonly params: ChainParams
+  readonly pool: ProofPool
+  /** Payee of work that names none; null: every request must name one. */
+  readonly coinbase: Hex | null
+  /** Free bytes of this node's work, so that two nodes with one coinbase do not search the same nonces. */
+  readonly extraNonce: Uint8Array
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Hands out work on the preferred proof tip, takes solutions, and adds up hash rates. */
+export class MiningService {
+  readonly #options: MiningServiceOptions
+  readonly #jobs = new Lru<Hex, ProofTemplate>(MINING_LIMITS.jobs)
+  readonly #newest = new Lru<Hex, MiningJob>(MINING_LIMITS.jobs)
+  readonly #rates = new Lru<Hex, { readonly rate: bigint; readonly atMs: number }>(MINING_LIMITS.rates)
+  /** Hashes per second of the built-in miner; undefined while it does not run. */
+  #ownRate: (() => number) | undefined
+  #found = 0
+
+  constructor(options: MiningServiceOptions) {
+    this.#options = options
+  }
+
+  /** Valid solutions since the start. */
+  get found(): number {
+    return this.#found
+  }
+
+  /** Whether the built-in miner runs. */
+  running(): boolean {
+    return this.#ownRate !== undefined
+  }
+
+  /** Tells of the built-in miner; undefined: it has stopped. */
+  setMiner(rate: (() => number) | undefined): void {
+    this.#ownRate = rate
+  }
+
+  /** Hashes per second, own and submitted ones that are recent. */
+  hashrate(): bigint {
+    const sinceMs = this.#options.clock.nowMs() - MINING_LIMITS.rateMs
+    let sum = BigInt(Math.round(this.#ownRate?.() ?? 0))
+    for (const [, { rate, atMs }] of this.#rates.entries()) if (atMs > sinceMs) sum += rate
+    return sum
+  }
+
+  /** Work that pays an address, or the configured one; undefined while there is none. The same as before while that is good enough. */
+  job(coinbase: Hex | null = this.#options.coinbase): MiningJob | undefined {
+    const { params, pool, extraNonce } = this.#options
+    if (coinbase === null) return undefined
+    const template = pool.template(coinbase, extraNonce)
+    if (template === undefined) return undefined
+    const before = this.#newest.get(coinbase)
+    if (before && isGoodEnough(before.template, template, params)) return before
+    const job = { sealHash: proofSealHash(params.chainId, template), template }
+    this.#newest.set(coinbase, job)
+    this.#jobs.set(job.sealHash, template)
+    return job
+  }
+
+  /** Work in the shape of getWork: [seal hash, seed, target, height]. */
+  work(coinbase: Hex | undefined): readonly [Hex, Hex, Hex, Hex] | undefined {
+    const job = this.job(coinbase)
+    if (job === undefined) return undefined
+    const { version, target, height } = job.template
+    const seed = PROOF_SEEDS[version === 2 ? 1 : 0]
+    return [job.sealHash, bytesToHex(seed), toWord(target), toQuantity(height)]
+  }
+
+  /** Whether the nonce solves work of this node that is of use. Version 1 has no mix hash: what is given is ignored. */
+  async submitWork(nonce: Hex, sealHash: Hex, mixHash: Hex): Promise<boolean> {
+    const { pool, clock, logger } = this.#options
+    const template = this.#jobs.get(sealHash)
+    if (template === undefined) return false
+    const mix = template.version === 2 ? hexToBytes(mixHash) : EMPTY_BYTES
+    const header: ProofHeader = { ...template, nonce: hexToBytes(nonce), mixHash: mix }
+    const { height, coinbase } = header
+    try {
+      const outcome = await pool.admit(header, clock.nowMs())
+      if (outcome !== 'added') {
+        logger.info({ height, outcome }, 'solution of no use')
+        return false
+      }
+      this.#found++
+      logger.info({ height, version: header.version, coinbase, anchor: header.anchorNumber }, 'proof header mined')
+      return true
+    } catch (error) {
+      if (!isCoded(error)) throw error
+      logger.info({ height, reason: error.message }, 'solution refused')
+      return false
+    }
+  }
+
+  /** Takes a miner's own figure; it counts for ten seconds. */
+  submitHashrate(rate: bigint, id: Hex): boolean {
+    this.#rates.set(id, { rate, atMs: this.#options.clock.nowMs() })
+    return true
+  }
+}
+
+/** Whether miners may go on with work of before: the same parent and target, and an anchor that is hardly older. */
+const isGoodEnough = (before: ProofTemplate, now: ProofTemplate, { proofChain }: ChainParams): boolean =>
+  before.parentId === now.parentId &&
+  before.target === now.target &&
+  now.anchorNumber >= before.anchorNumber &&
+  now.anchorNumber - before.anchorNumber < Math.max(1, Math.floor(proofChain.spacingBlocks / REFRESHES))
+
+/** Times that work gets a fresh anchor while one header is looked for. */
+const REFRESHES = 6

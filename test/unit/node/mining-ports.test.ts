@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { startNode } from '../../../src/node/node.ts'
+import type { NodeOptions } from '../../../src/node/options.ts'
+import { systemClock } from '../../../src/util/clock.ts'
+import { silentLogger } from '../../../src/util/logger.ts'
+import { devGenesis, testGenesis, VALIDATOR_KEY } from '../../support/chain.ts'
+import { rpc } from '../../support/devnet.ts'
+import { MINER } from '../../support/powchain/headers.ts'
+
+const start = async (options: Pick<NodeOptions, 'genesis' | 'mining'>) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tandem-mining-'))
+  const node = await startNode(
+    {
+      ...options,
+      dataDir,
+      execution: 'fast',
+      stateHistory: 128,
+      host: '127.0.0.1',
+      port: 0,
+      operatorPort: 0,
+      allowUnprotected: false,
+      validatorKey: VALIDATOR_KEY,
+      unlocked: [],
+      ephemeral: true,
+    },
+    { logger: silentLogger, clock: systemClock, onFatal: error => expect.unreachable(error.message) },
+  )
+  onTestFinished(async () => {
+    await node.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  return node.urls
+}
+
+const codeOf = (answer: Promise<unknown>) =>
+  answer.then(
+    () => 'answered',
+    error => error.rpcCode,
+  )
+const MINING = ['getWork', 'submitWork', 'submitHashrate'].flatMap(name => [`native_${name}`, `eth_${name}`])
+
+test('a public port hands out no work, and the operator port does', async () => {
+  const { http, operator } = await start({ genesis: testGenesis() })
+  for (const method of MINING) expect(await codeOf(rpc(http, method, [MINER])), method).toBe(-32601)
+  expect(await rpc(http, 'eth_mining')).toBe(false)
+  expect(await rpc(http, 'native_proofBlockNumber')).toBe('0x0')
+  const work = await rpc<string[]>(operator as string, 'native_getWork', [MINER])
+  expect(work).toHaveLength(4)
+  expect(await codeOf(rpc(operator as string, 'eth_getWork')), 'nobody to pay').toBe(-32000)
+})
+
+test('a development chain hands it out on its one port', async () => {
+  const { http } = await start({ genesis: devGenesis() })
+  expect(await rpc<string[]>(http, 'eth_getWork', [MINER])).toHaveLength(4)
+})
+
+test('a public port does not tell of the miner behind it, and the operator port does', async () => {
+  const { http, operator } = await start({
+    genesis: testGenesis(),
+    mining: { coinbase: MINER, threads: 2, duty: 0.2 },
+  })
+  expect(await rpc(http, 'eth_mining')).toBe(false)
+  expect(await rpc(http, 'eth_hashrate')).toBe('0x0')
+  expect(await rpc(operator as string, 'eth_mining')).toBe(true)
+  await expect
+    .poll(() => rpc<string>(http, 'native_proofBlockNumber').then(Number), { timeout: 20_000 })
+    .toBeGreaterThan(1)
+  await expect
+    .poll(() => rpc<{ miner: string }>(http, 'eth_getBlockByNumber', ['latest', false]), { timeout: 20_000 })
+    .toMatchObject({ miner: MINER })
+})
