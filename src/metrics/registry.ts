@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { assert } from '../util/assert.ts'
 
 /** Valid endings of a name. A counter ends in `_total`; every other metric in the unit or the thing it counts. */
-export const UNITS = [
+const UNITS = [
   'seconds',
   'bytes',
   'ratio',
@@ -36,9 +36,7 @@ export const UNITS = [
 const NAME = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/
 
 /** Seconds, from a tenth of a millisecond to ten seconds: fits anything one block time long. */
-export const LATENCY_BUCKETS_SECONDS = [
-  0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
-]
+const LATENCY_BUCKETS_SECONDS = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
 interface MetricOptions<Label extends string> {
   /** `<part>_<thing>_<unit>`, for example `txpool_admit_seconds`. */

@@ -2,7 +2,7 @@ import { type Hex, hexToBytes } from '../util/bytes.ts'
 import { undefinedIfCoded } from '../util/errors.ts'
 import { type Certificate, certificateItem, readCertificate } from './consensus/certificate.ts'
 import type { Header } from './header.ts'
-import { decodeOrMalformed, type MalformedError, malformed } from './malformed.ts'
+import { decodeOrMalformed, malformed } from './malformed.ts'
 import { encodeRlp } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
@@ -24,11 +24,9 @@ export interface ExtraData {
   readonly evidenceRoot: Hex
 }
 
-export type ExtraDataDecodeError = MalformedError<'EXTRA_DATA_MALFORMED'>
-
 /** The only layout so far. */
 export const EXTRA_DATA_VERSION = 1
-export const VANITY_BYTES = 32
+const VANITY_BYTES = 32
 
 export const encodeExtraData = (extra: ExtraData): Uint8Array =>
   encodeRlp([

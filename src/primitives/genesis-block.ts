@@ -21,7 +21,7 @@ export const genesisBlock = (genesis: Genesis, stateRoot: Hex): Block =>
     ...(genesis.style.format === 'geth' && { ethereum: ethereumBody(genesis) }),
   })
 
-export const genesisHeader = (genesis: Genesis, stateRoot: Hex): Header => ({
+const genesisHeader = (genesis: Genesis, stateRoot: Hex): Header => ({
   ...genesis.header,
   sha3Uncles: EMPTY_LIST_HASH,
   stateRoot,

@@ -1,7 +1,7 @@
 import { keccak256Hex } from '../crypto/hash.ts'
 import { assert } from '../util/assert.ts'
 import { type Hex, hexToBytes } from '../util/bytes.ts'
-import { decodeOrMalformed, type MalformedError, malformed } from './malformed.ts'
+import { decodeOrMalformed, malformed } from './malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
@@ -30,8 +30,6 @@ export interface Header {
   readonly parentBeaconBlockRoot?: Hex
   readonly requestsHash?: Hex
 }
-
-export type HeaderDecodeError = MalformedError<'HEADER_MALFORMED'>
 
 /** keccak256 of the empty RLP list: `sha3Uncles` of every block, and the hash of an empty list of proof headers or evidence. */
 export const EMPTY_LIST_HASH: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'

@@ -4,7 +4,7 @@ import { EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
 import { createAddress } from './address.ts'
 import { BLOOM_BYTES, bloomFromLogs, EMPTY_BLOOM } from './bloom.ts'
 import { encodeLogs, type Log, readLogs } from './log.ts'
-import { decodeOrMalformed, type MalformedError, malformed } from './malformed.ts'
+import { decodeOrMalformed, malformed } from './malformed.ts'
 import { encodeRlpList, rlpHeaderBytes, rlpStringBytes, uintItem, writeRlpHeader, writeRlpString } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 import { effectiveGasPrice, type Transaction } from './transaction.ts'
@@ -24,8 +24,6 @@ export interface Receipt {
   readonly blobGasUsed?: bigint
   readonly blobGasPrice?: bigint
 }
-
-export type ReceiptDecodeError = MalformedError<'RECEIPT_MALFORMED'>
 
 const ONE = Uint8Array.of(1)
 

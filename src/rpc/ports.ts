@@ -27,17 +27,6 @@ export interface Wallet {
   signTyped(address: Hex, data: TypedData): Promise<Uint8Array>
 }
 
-/** Wallet without keys, for public nodes. */
-export const emptyWallet = (unknown: (address: Hex) => Error): Wallet => ({
-  accounts: () => [],
-  sign(address) {
-    throw unknown(address)
-  },
-  async signTyped(address) {
-    throw unknown(address)
-  },
-})
-
 /** Identity and status of the node, as methods report it. */
 export interface NodeInfo {
   /** `<client>/<version>/<os>-<arch>/<runtime version>` (docs/interface.md#native-methods). */

@@ -29,10 +29,10 @@ const step = (base: bigint, distance: bigint, params: BaseFeeParams): bigint =>
   (base * distance) / params.gasTarget / params.denominator
 
 /** Lowest possible base fee: the lower bound, rounded up to even. */
-export const evenFloor = (params: BaseFeeParams): bigint => params.lowerBoundWei + (params.lowerBoundWei & 1n)
+const evenFloor = (params: BaseFeeParams): bigint => params.lowerBoundWei + (params.lowerBoundWei & 1n)
 
 /** Highest possible base fee: the upper bound, rounded down to even. */
-export const evenCeiling = (params: BaseFeeParams): bigint => even(params.upperBoundWei)
+const evenCeiling = (params: BaseFeeParams): bigint => even(params.upperBoundWei)
 
 const even = (value: bigint): bigint => value - (value & 1n)
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)

@@ -20,14 +20,6 @@ export const splitFees = (feesWei: bigint, shares: FeeShares): FeeSplit => {
   return { proposer, miner, foundation, burnt: feesWei - proposer - miner - foundation }
 }
 
-/** Recipients of a block's payments. */
-export interface FeeRecipients {
-  readonly proposerReward: Hex
-  /** The zero address until the first proof header. */
-  readonly miner: Hex
-  readonly foundation: Hex
-}
-
 /**
  * Assigns the fees to recipients: without a miner the foundation gets the miner's share, as with minting (docs/design/money.md#fees), so
  * that no share goes to the zero address, where it would be burnt without being counted.

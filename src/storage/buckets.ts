@@ -58,5 +58,3 @@ export const BUCKETS = {
   /** Id of a final proof header -> state of the proof chain after it (rules/proof-state.ts); none for headers before a snapshot. */
   proofState: 27,
 } as const
-
-export type Bucket = (typeof BUCKETS)[keyof typeof BUCKETS]

@@ -6,8 +6,3 @@ export function assert(condition: unknown, message: string): asserts condition {
 export class AssertionError extends Error {
   override readonly name = 'AssertionError'
 }
-
-/** Marks a branch that is unreachable by its types. */
-export const unreachable = (value: never): never => {
-  throw new AssertionError(`unreachable: ${String(value)}`)
-}

@@ -1,7 +1,7 @@
 import type { CouncilMember } from '../../config/genesis.ts'
 import { COUNCIL_ADDRESS } from '../../config/networks.ts'
 import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
-import { decodeOrMalformed, type MalformedError, malformed } from '../../primitives/malformed.ts'
+import { decodeOrMalformed, malformed } from '../../primitives/malformed.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import { commitRecord, RECORDS_SLOT, type RecordRows } from '../../rules/council-storage.ts'
@@ -16,9 +16,6 @@ import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../
  * Permanent record of the councils, independent of pruned state. After the last block of each cycle (and genesis) a cycle row stores the
  * status of the members and the number of the block whose council row holds them: most cycles change no member.
  */
-
-/** Row of this store, or of a peer, that does not encode a council. */
-export type CouncilRecordError = MalformedError<'COUNCIL_RECORD_MALFORMED'>
 
 /** Encodes members: RLP of [name, validator, owner, reward, admission, stake] each, in the contract's order. */
 export const encodeCouncil = (members: readonly CouncilMember[]): Uint8Array =>

@@ -18,7 +18,7 @@ import { CodedError } from '../../util/errors.ts'
  *     "accounts": { "<address or its keccak>": { "nonce", "balance", "code", "storage": { "<slot or its keccak>": word } } } }
  */
 
-export const STATE_FORMAT = 'tandem/state/1'
+const STATE_FORMAT = 'tandem/state/1'
 
 export type StateFileError =
   | { readonly code: 'STATE_MALFORMED'; readonly reason: string }

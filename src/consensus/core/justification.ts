@@ -56,7 +56,7 @@ export const highestPrepared = (
 }
 
 /** Returns true when `prepares` are a quorum for exactly this height, round and block. */
-export const isPreparedBy = (
+const isPreparedBy = (
   prepares: readonly Prepare[],
   number: number,
   prepared: { readonly round: number; readonly blockHash: Hex },

@@ -4,7 +4,7 @@ import { persist, requestSignature } from './effects.ts'
 import type { CoreConfig, HeightState, StepContext } from './types.ts'
 
 /** Round timeout T(r) = min(base * 2^min(r, 6), cap) (docs/design/consensus.md#timers). */
-export const roundTimeoutMs = (config: CoreConfig, round: number): number =>
+const roundTimeoutMs = (config: CoreConfig, round: number): number =>
   Math.min(config.baseTimeoutMs * 2 ** Math.min(round, config.maxTimeoutExponent), config.timeoutCapMs)
 
 /** Starts the timer that gives up the current round, counted from `fromMs`. */

@@ -8,10 +8,10 @@ import { certificateFault, type RecoverAddress } from '../certificate.ts'
 import type { CommitteePort, Head, ProposalVerdict, ValidateContext } from '../ports.ts'
 import type { ConsensusEngineOptions } from './types.ts'
 
-export const invalidProposal = (proven: boolean, reason: string): ProposalVerdict => ({ valid: false, proven, reason })
+const invalidProposal = (proven: boolean, reason: string): ProposalVerdict => ({ valid: false, proven, reason })
 
 /** Returns the fault of a proposed block that consensus itself checks before execution; null when there is none. */
-export const consensusFault = (
+const consensusFault = (
   block: Block,
   { number }: ValidateContext,
   head: Head,
@@ -54,7 +54,7 @@ export const validateProposal = async (
 }
 
 /** Returns true when the timestamp is too far ahead of this node's clock to wait for. */
-export const isTooFarInFuture = (timestamp: number, nowMs: number): boolean => timestamp > maxTimestamp(nowMs)
+const isTooFarInFuture = (timestamp: number, nowMs: number): boolean => timestamp > maxTimestamp(nowMs)
 
 /**
  * Waits for the timestamp of a block whose proposer's clock is slightly ahead; a block further ahead gets no vote, though it

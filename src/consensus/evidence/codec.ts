@@ -9,7 +9,7 @@ import {
   roundChangePayloadItem,
   VOTE_TYPE_CODE,
 } from '../../primitives/consensus/vote.ts'
-import { decodeOrMalformed, type MalformedError, malformed } from '../../primitives/malformed.ts'
+import { decodeOrMalformed, malformed } from '../../primitives/malformed.ts'
 import { encodeRlp, type RlpItem } from '../../primitives/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import { hexToBytes } from '../../util/bytes.ts'
@@ -20,8 +20,6 @@ import type { ProposalClaim, Statement } from './statement.ts'
 /** Kinds in encoded evidence; never reused for another meaning. */
 const KIND = { conflict: 0, amnesia: 1, unjustified: 2, wrongProposer: 3 } as const
 const KINDS = ['conflict', 'amnesia', 'unjustified', 'wrongProposer'] as const
-
-export type EvidenceDecodeError = MalformedError<'EVIDENCE_MALFORMED'>
 
 /** Encodes evidence: [kind, statement, statement], [kind, statement], or [kind, encoded proposal head]. */
 export const encodeEvidence = (evidence: Evidence): Uint8Array => {

@@ -31,7 +31,7 @@ export interface SigningState {
  * A directory without log and watermark is a new node at genesis; with anything else that lacks a log, or part of it, the node
  * might contradict its earlier votes.
  */
-export const quarantineReason = ({ log, watermark, signed, logged, head }: SigningState): QuarantineReason | null => {
+const quarantineReason = ({ log, watermark, signed, logged, head }: SigningState): QuarantineReason | null => {
   if (log === 'corrupt') return 'LOG_CORRUPT'
   if (watermark === 'corrupt') return 'WATERMARK_CORRUPT'
   if (log === 'missing') return head === 0 && watermark === 'missing' ? null : 'LOG_MISSING'
@@ -59,7 +59,7 @@ export const signPositionFromMessage = (message: Pick<SignedMessage, 'number' | 
 })
 
 /** Commits the decisions that did not reach the database before the stop; returns the new head. Throws DATABASE_BEHIND_LOG. */
-export const commitDecided = async (records: readonly WalRecord[], execution: ExecutionPort): Promise<Head> => {
+const commitDecided = async (records: readonly WalRecord[], execution: ExecutionPort): Promise<Head> => {
   for (const record of records) {
     if (record.type !== 'decided') continue
     const head = execution.head().number

@@ -16,7 +16,7 @@ import {
   readList,
   readPrepare,
 } from '../../primitives/consensus/vote.ts'
-import { decodeOrMalformed, type MalformedError, malformed } from '../../primitives/malformed.ts'
+import { decodeOrMalformed, malformed } from '../../primitives/malformed.ts'
 import { encodeRlp } from '../../primitives/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
@@ -25,8 +25,6 @@ import type { WalEntry } from './wal-format.ts'
 
 /** Record types of the log; never reused for another meaning. */
 const RECORD = { block: 1, round: 2, proposal: 3, signed: 4, prepared: 5, decided: 6, end: 7 } as const
-
-export type WalRecordError = MalformedError<'WAL_RECORD_MALFORMED'>
 
 export const encodeHeightRecord = (record: WalRecord, blocks: BlockCodec): WalEntry => ({
   type: RECORD[record.type],

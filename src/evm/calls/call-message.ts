@@ -117,7 +117,7 @@ const gasFields = ({ message, accessList, authorizations }: PreparedCall) => ({
 })
 
 /** Gas charged before any code runs. */
-export const callIntrinsicGas = (call: PreparedCall): bigint => intrinsicGas(gasFields(call), call.rules.intrinsic)
+const callIntrinsicGas = (call: PreparedCall): bigint => intrinsicGas(gasFields(call), call.rules.intrinsic)
 
 /** Smallest gas the call can use. */
 export const callMinimumGas = (call: PreparedCall): bigint => {

@@ -7,7 +7,7 @@ import type { Store } from '../../storage/store.ts'
 import { EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 
 /** Cache of code by hash, so that equal code is the same array in all calls: the interpreter caches its analysis by identity. */
-export const createCodeCache = () => {
+const createCodeCache = () => {
   const codes = new Map<Hex, Uint8Array>()
   let bytes = 0
   return {

@@ -1,8 +1,5 @@
-import { decodeOrMalformed, type MalformedError, malformed } from '../../primitives/malformed.ts'
+import { decodeOrMalformed, malformed } from '../../primitives/malformed.ts'
 import { RlpCursor } from '../../primitives/rlp-cursor.ts'
-
-/** Bytes that are not the canonical encoding of their message. */
-export type MessageError = MalformedError<'MESSAGE_MALFORMED'>
 
 /** Encoder and decoder of one kind of payload. Strict: accepted bytes encode to the same bytes. */
 export interface WireCodec<T> {

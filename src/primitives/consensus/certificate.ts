@@ -1,6 +1,6 @@
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { assert } from '../../util/assert.ts'
-import { decodeOrMalformed, type MalformedError, malformed } from '../malformed.ts'
+import { decodeOrMalformed, malformed } from '../malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../rlp.ts'
 import { RlpCursor } from '../rlp-cursor.ts'
 
@@ -13,9 +13,7 @@ export interface Certificate {
   readonly seals: readonly Uint8Array[]
 }
 
-export type CertificateDecodeError = MalformedError<'CERTIFICATE_MALFORMED'>
-
-export const SEAL_BYTES = 65
+const SEAL_BYTES = 65
 const MAX_BITMAP_BYTES = Math.ceil(CONSENSUS_BOUNDS.committee / 8)
 
 /** Builds a certificate from seals by committee index; `committeeSize` sets the bitmap's length. */

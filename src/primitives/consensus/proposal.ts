@@ -1,7 +1,7 @@
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 import type { Block } from '../block.ts'
-import { decodeOrMalformed, type MalformedError } from '../malformed.ts'
+import { decodeOrMalformed } from '../malformed.ts'
 import { encodeRlp, type RlpItem } from '../rlp.ts'
 import { RlpCursor } from '../rlp-cursor.ts'
 import {
@@ -37,8 +37,6 @@ export interface ProposalHead extends SignedVote, Justification {
   readonly type: 'proposal'
   readonly blockHash: Hex
 }
-
-export type ProposalDecodeError = MalformedError<'PROPOSAL_MALFORMED'>
 
 /** Zero in round 0, else keccak256 of the RLP of the two lists. */
 export const justificationHash = (round: number, justification: Justification): Hex =>

@@ -1,7 +1,7 @@
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import { bigintToBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
-import { decodeOrMalformed, type MalformedError, malformed } from '../malformed.ts'
+import { decodeOrMalformed, malformed } from '../malformed.ts'
 import { encodeRlp, type RlpItem } from '../rlp.ts'
 import { RlpCursor } from '../rlp-cursor.ts'
 
@@ -48,7 +48,6 @@ export interface RoundChange extends RoundChangePayload {
 }
 
 export type Vote = Prepare | Commit | RoundChange
-export type VoteDecodeError = MalformedError<'VOTE_MALFORMED'>
 
 /** Chain to which a signature is bound. */
 export interface SigningDomain {

@@ -48,7 +48,7 @@ const ACCESS_LIST_SCHEMA: JsonSchema = {
   },
 }
 
-export const AUTHORIZATION_LIST_SCHEMA: JsonSchema = {
+const AUTHORIZATION_LIST_SCHEMA: JsonSchema = {
   type: 'array',
   maxItems: AUTHORIZATION_LIMIT,
   items: {

@@ -13,7 +13,7 @@ const totalDifficulty = ({ header, ethereum }: ChainBlock): bigint | number =>
   ethereum?.totalDifficulty ?? header.number + 1
 
 /** Members of docs/interface.md#block without transactions, uncles and braces. */
-export const headerMembers = (block: ChainBlock, stage: BlockStage): string => {
+const headerMembers = (block: ChainBlock, stage: BlockStage): string => {
   const { header } = block
   const name =
     stage === 'pending' ? '"number":null,"hash":null' : `"number":${jsonQuantity(header.number)},"hash":"${block.hash}"`

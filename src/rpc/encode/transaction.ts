@@ -36,7 +36,7 @@ const typedMembers = (transaction: Transaction): string => {
   return base + fees
 }
 
-export const accessListJson = (list: readonly AccessListEntry[]): string =>
+const accessListJson = (list: readonly AccessListEntry[]): string =>
   `[${list.map(({ address, storageKeys }) => `{"address":"${address}","storageKeys":${JSON.stringify(storageKeys)}}`).join(',')}]`
 
 const authorizationJson = (item: Authorization): string =>

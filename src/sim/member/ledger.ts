@@ -16,7 +16,7 @@ export const GENESIS_HASH: Hex = `0x${'11'.repeat(32)}`
 export const GENESIS_HEAD: Head = { number: 0, hash: GENESIS_HASH, timestamp: START_MS / 1000, certificate: null }
 
 /** Result of executing a block: derived from the previous state and the block's gas used. */
-export const stateAfter = (before: Hex, { gasUsed }: Pick<Header, 'gasUsed'>): Hex => {
+const stateAfter = (before: Hex, { gasUsed }: Pick<Header, 'gasUsed'>): Hex => {
   const state = hexToBytes(before).slice()
   new DataView(state.buffer).setBigUint64(0, gasUsed)
   return keccak256Hex(state)

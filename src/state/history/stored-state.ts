@@ -148,7 +148,7 @@ class OverlayReader implements StateReader {
 }
 
 /** State of the head from one snapshot, synchronous and uncached: a Journal on it keeps the reads of one call. */
-export class SnapshotStateReader implements StateReader {
+class SnapshotStateReader implements StateReader {
   readonly #store: Store
   readonly #snapshot: Snapshot
 

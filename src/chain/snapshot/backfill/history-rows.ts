@@ -39,7 +39,7 @@ export interface HistoryRange {
  * match the child's parentHash, and body and receipts must match the roots of the header: nothing is executed. Throws SNAPSHOT_FALSE,
  * RECEIPTS_FALSE.
  */
-export const putHistory = (batch: Batch, { blocks, receipts }: HistoryRange, tip: HistoryTip): HistoryTip => {
+const putHistory = (batch: Batch, { blocks, receipts }: HistoryRange, tip: HistoryTip): HistoryTip => {
   let at = tip
   for (let index = blocks.length - 1; index >= 0; index--) {
     const block = checkedBlock(blocks[index] as Uint8Array, at)

@@ -13,7 +13,7 @@ import { SNAPSHOT_FORMAT } from '../format.ts'
  * Snapshot on disk: a folder named by its block's number with three files of concatenated chunks, and an index, which is RLP of
  * [manifest, lengths of the chunks]. An unfinished folder has another name, so that the remains of a crash are never taken as complete.
  */
-export const FILES = ['records', 'accounts', 'storages'] as const
+const FILES = ['records', 'accounts', 'storages'] as const
 export type FileName = (typeof FILES)[number]
 const INDEX = 'index'
 const UNFINISHED = 'new-'

@@ -10,7 +10,7 @@ import { type MethodTable, method } from '../../router/method.ts'
 import { ACCESS_LIST_SCHEMA, objectOf, STRING_SCHEMA } from '../../schemas.ts'
 import { andThen, blockNumberOf, type MaybePromise } from '../block-reads.ts'
 
-export const requestOf = (
+const requestOf = (
   { view }: Context,
   args: TransactionArgs,
   at: BlockRef,
