@@ -1,3 +1,4 @@
+import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { BuildRequest } from '../../consensus/ports.ts'
 import { checkAborted } from '../../evm/block/pacer.ts'
@@ -134,7 +135,9 @@ export class BlockWork {
   #budget({ budgetMs, transactionMs }: BuildRequest, signal: AbortSignal): BuildBudget {
     const { clock } = this.#options
     const nowMs = () => clock.nowMs()
-    return { maxBytes: BLOCK_BOUNDS.bodyBytes, nowMs, deadlineMs: nowMs() + budgetMs, transactionMs, signal }
+    const transferMs = Math.max(BUILD_LIMITS.leastBuildMs, budgetMs / BUILD_LIMITS.transferTimeShare)
+    const deadlineMs = nowMs() + budgetMs
+    return { maxBytes: BLOCK_BOUNDS.bodyBytes, nowMs, deadlineMs, transactionMs, transferMs, signal }
   }
 
   #reject({ dropped }: BlockExecution): void {

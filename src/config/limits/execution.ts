@@ -12,6 +12,11 @@ export const BUILD_LIMITS = {
   loneTransactionMs: 10_000,
   /** A transaction below this gas limit is tried in a block however much time others took. */
   lightGas: 2_000_000n,
+  /** Gas limit up to which a plain transfer may use the reserved part of a block. */
+  transferGas: 100_000n,
+  /** Reserved part: one of so many of the block's gas, and one of so many of the build time on top of it. */
+  transferGasShare: 16n,
+  transferTimeShare: 5,
   /** Maximum lead of a build before its block time. */
   headStartMs: 150,
 } as const

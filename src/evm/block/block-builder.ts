@@ -29,12 +29,9 @@ const SMALLEST_TRANSACTION_GAS = 21_000n
 const isRoomError = (code: DroppedTransaction['reason']['code']): boolean =>
   code === 'BLOCK_GAS_EXCEEDED' || code === 'BLOCK_BLOBS_EXCEEDED'
 
-/** True when a transaction's gas bounds its time well below that of a block. */
-const hasLittleGas = (journal: Journal, run: BlockRun, tx: Transaction): boolean =>
-  executionGasLimit(tx, run.env) <= BUILD_LIMITS.lightGas || isPlainTransfer(journal, run, tx)
-
 interface Candidate {
   readonly tx: Transaction
+  /** Its gas bounds its time well below that of a block. */
   readonly isLight: boolean
 }
 
@@ -58,19 +55,41 @@ class Picker {
     while (this.#hasRoom()) {
       const tx = this.#source.next()
       if (tx === undefined) return undefined
-      if (tx.raw.byteLength > this.#bytesLeft) {
+      const isTransfer = this.#isTransfer(tx)
+      if (tx.raw.byteLength > this.#bytesLeft || !(isTransfer || this.#hasTurn(tx, timer))) {
         this.#source.skipSender(tx)
+        // Skipping many transactions takes time as well.
+        if (timer.isForTransfers && timer.isOver()) return undefined
         continue
       }
       const reason = invalidReason(this.#journal, this.#run, tx)
       if (reason !== undefined) this.drop(tx, reason)
       else {
-        const isLight = hasLittleGas(this.#journal, this.#run, tx)
+        const isLight = isTransfer || this.#isLight(tx)
         if (isLight || timer.hasTrials) return { tx, isLight }
         this.#source.skipSender(tx)
       }
     }
     return undefined
+  }
+
+  #isTransfer(tx: Transaction): boolean {
+    return tx.gasLimit <= BUILD_LIMITS.transferGas && isPlainTransfer(this.#journal, this.#run, tx)
+  }
+
+  #isLight(tx: Transaction): boolean {
+    return (
+      executionGasLimit(tx, this.#run.env) <= BUILD_LIMITS.lightGas || isPlainTransfer(this.#journal, this.#run, tx)
+    )
+  }
+
+  /** Returns false where the rest of the block is reserved for transfers. The first transaction is exempt. */
+  #hasTurn(tx: Transaction, timer: BuildTimer): boolean {
+    if (timer.isForTransfers) return false
+    const { env, gasUsed, transactions } = this.#run
+    const { maxBlockExecutionGas } = env.params
+    const left = maxBlockExecutionGas - maxBlockExecutionGas / BUILD_LIMITS.transferGasShare
+    return transactions.length === 0 || gasUsed + executionGasLimit(tx, env) <= left
   }
 
   took(tx: Transaction): void {

@@ -11,11 +11,14 @@ export interface Trial {
 
 /**
  * Time of a block under construction. Included transactions must end by `deadlineMs`, since all other nodes execute them too. Stopped
- * transactions together have `transactionMs`, and extend the deadline by their time, since other nodes never run them.
+ * transactions together have `transactionMs`, and extend the deadline by their time, since other nodes never run them. After the deadline
+ * `transferMs` are reserved for plain transfers, so that no price paid for code keeps them out.
  */
 export class BuildTimer {
   readonly #budget: BuildBudget
   #deadlineMs: number
+  /** End of the time reserved for transfers; undefined before the deadline. */
+  #transfersEndMs: number | undefined
   #stoppedMs = 0
   /** Time of the last reading. */
   #nowMs = 0
@@ -28,7 +31,14 @@ export class BuildTimer {
   /** Reads the clock. */
   isOver(): boolean {
     this.#nowMs = this.#budget.nowMs()
-    return this.#nowMs >= this.#deadlineMs
+    if (this.#transfersEndMs === undefined && this.#nowMs < this.#deadlineMs) return false
+    this.#transfersEndMs ??= this.#nowMs + (this.#budget.transferMs ?? 0)
+    return this.#nowMs >= this.#transfersEndMs
+  }
+
+  /** True once only plain transfers are taken. */
+  get isForTransfers(): boolean {
+    return this.#transfersEndMs !== undefined
   }
 
   /** True when a transaction that may run long can be tried. */
@@ -72,6 +82,7 @@ export class BuildTimer {
     const tookMs = this.#budget.nowMs() - startMs
     this.#nowMs += tookMs
     this.#deadlineMs += tookMs
+    if (this.#transfersEndMs !== undefined) this.#transfersEndMs += tookMs
   }
 
   /** Remaining milliseconds for transactions that are stopped. */
@@ -82,6 +93,6 @@ export class BuildTimer {
   #allowance(isFirst: boolean, isLight: boolean): number {
     const { transactionMs } = this.#budget
     if (isFirst && this.#stoppedMs === 0) return transactionMs
-    return Math.min(isLight ? transactionMs : this.#leftMs, this.#deadlineMs - this.#nowMs)
+    return Math.min(isLight ? transactionMs : this.#leftMs, (this.#transfersEndMs ?? this.#deadlineMs) - this.#nowMs)
   }
 }

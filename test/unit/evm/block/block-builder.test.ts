@@ -28,11 +28,15 @@ const transfer = (from: Key, nonce = 0): Transaction =>
 const slow = (from: Key, ms: number): Transaction => signed(from, { to: CONTRACT, gasLimit: BigInt(ms) * 1_000_000n })
 const endless = (from: Key): Transaction => slow(from, 100)
 
-const build = async (list: readonly Transaction[], budget: { buildMs: number } & Partial<BuildBudget>) => {
+const build = async (
+  list: readonly Transaction[],
+  budget: { buildMs: number } & Partial<BuildBudget>,
+  state = world(),
+) => {
   const { clock, executor } = createMachine()
   const overruns = new Map<Hex, Overrun>()
   const source = { ...listSource(list), overran: (tx: Transaction, overrun: Overrun) => overruns.set(tx.from, overrun) }
-  const journal = new Journal(world())
+  const journal = new Journal(state)
   const limits = {
     maxBytes: 1_000_000,
     nowMs: () => clock.ms,
@@ -111,6 +115,48 @@ test('a transaction has no more than its share in a block that has more', async 
   const { built, overruns } = await build([slow(alice, 5), slow(bob, 25), transfer(carol)], { buildMs: 1_000 })
   expect(built.transactions.map(tx => tx.from)).toEqual([alice.address, carol.address])
   expect(overruns.get(bob.address)).toEqual({ ranMs: 20, isProven: true })
+})
+
+describe('transfers have a part of each block that nothing else takes', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, at) => slow(key(100 + at), 100))
+
+  test('of its time, whatever is paid for code before them', async () => {
+    const list = [slow(alice, 2), slow(bob, 2), slow(carol, 2), transfer(dave)]
+    const { built } = await build(list, { buildMs: 3, transferMs: 1 })
+    expect(built.transactions.map(tx => tx.from)).toEqual([alice.address, dave.address])
+  })
+
+  test('also behind a long transaction that stands alone', async () => {
+    const { built } = await build([slow(bob, 50), transfer(alice)], { buildMs: 1, transactionMs: 60, transferMs: 1 })
+    expect(built.transactions.map(tx => tx.from)).toEqual([bob.address, alice.address])
+  })
+
+  test('which ends', async () => {
+    // Each look at the clock takes a tenth of a millisecond.
+    let looks = 0
+    const list = Array.from({ length: 100 }, (_, nonce) => transfer(alice, nonce))
+    const { built } = await build(list, { buildMs: 0, transferMs: 2, nowMs: () => looks++ / 10 })
+    expect(built.transactions.length).toBeGreaterThan(5)
+    expect(built.transactions.length).toBeLessThanOrEqual(20)
+  })
+
+  test('of its gas', async () => {
+    const state = funded([dave, ...Array.from({ length: 4 }, (_, at) => key(100 + at))])
+    const list = [...many(4), transfer(dave)]
+    const { built } = await build(
+      list,
+      { buildMs: 60_000, transactionMs: 60_000 },
+      withCode(state, CONTRACT, code(0x00)),
+    )
+    // Four times the bound of one transaction would be all of a block.
+    expect(built.transactions.map(tx => tx.from)).toEqual([...[100, 101, 102].map(at => key(at).address), dave.address])
+  })
+
+  test('and not by transfers that name much gas', async () => {
+    const wide = signed(dave, { to: `0x${'77'.repeat(20)}`, gasLimit: BUILD_LIMITS.transferGas + 1n })
+    const { built } = await build([slow(bob, 2), wide, transfer(alice)], { buildMs: 1, transferMs: 1 })
+    expect(built.transactions.map(tx => tx.from)).toEqual([bob.address, alice.address])
+  })
 })
 
 const interrupted = { detail: { code: 'EXECUTION_INTERRUPTED' } }
