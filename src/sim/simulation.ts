@@ -8,6 +8,7 @@ import { ByzantineNode, type OpenHeight } from './byzantine/byzantine-node.ts'
 import type { Script } from './byzantine/script.ts'
 import { SCRIPTS } from './byzantine/scripts.ts'
 import { InvariantChecker } from './check/invariants.ts'
+import { Pace } from './check/pace.ts'
 import { decodeEnvelope, describeMessage, type Envelope, short } from './envelope.ts'
 import { EventQueue } from './event-queue.ts'
 import { type Keys, realKeys, stubKeys } from './keys.ts'
@@ -49,6 +50,7 @@ class Simulation {
   readonly #members = new Map<number, SimMember>()
   readonly #liars = new Map<number, ByzantineNode>()
   readonly #counts = { crashes: 0, splits: 0, pauses: 0, leaps: 0, malformed: 0, lies: 0 }
+  readonly #pace: Pace | null
   #isHealed = false
   #height = 0
   #maxHeld = 0
@@ -56,6 +58,7 @@ class Simulation {
   constructor(plan: Plan, lines: number) {
     const { seed, size, linkConditions, liars, council, realKeys: isReal, blockTimeMs } = plan
     this.#plan = plan
+    this.#pace = plan.profile === 'slow' ? new Pace(plan) : null
     this.#trace = new Trace(lines)
     this.#keys = isReal ? realKeys(size) : stubKeys(size)
     this.#liarNodes = new Set(liars.map(({ node }) => node))
@@ -101,6 +104,8 @@ class Simulation {
       return
     }
     await rest()
+    const late = this.#pace?.lateAt(this.#queue.nowMs)
+    if (late) this.#checker.report('pace', `no block at ${this.#height + 1}: ${late}; ${this.#picture()}`)
     if (this.#queue.count % LOOK_EVERY === 0) this.#look()
   }
 
@@ -137,7 +142,7 @@ class Simulation {
     const { maxTimeoutExponent, timeoutCapMs } = CONSENSUS_BOUNDS
     this.#look()
     const round = Math.max(...[...this.#members.values()].map(member => member.round))
-    let patienceMs = 20_000
+    let patienceMs = 20_000 + 4 * (this.#plan.slow?.blockMs ?? 0)
     for (let ahead = 0; ahead <= liars.length + 3; ahead++)
       patienceMs += Math.min(roundTimeoutMs * 2 ** Math.min(round + ahead, maxTimeoutExponent), timeoutCapMs)
     return patienceMs + (faults.some(({ kind }) => kind === 'leap') ? 40_000 : 0)
@@ -189,12 +194,13 @@ class Simulation {
   }
 
   #member(node: number): SimMember {
-    const { size, seed, blockTimeMs, roundTimeoutMs, executionMs } = this.#plan
+    const { size, seed, blockTimeMs, roundTimeoutMs, executionMs, slow } = this.#plan
     const random = createRandom(seed * 1_009 + node)
     const ledger = new Ledger({
       firstSalt: node * 1_000_000,
       blockTimeMs,
       executionMs,
+      hostileMs: slow?.hostileMs ?? 0,
       random,
       onCommitted: (block, certificate, parent, state) => {
         this.#checker.decided(node, block, certificate, parent, state)
@@ -222,7 +228,7 @@ class Simulation {
   }
 
   #liar(node: number, scripts: readonly Script[]): ByzantineNode {
-    const { size, seed, blockTimeMs, roundTimeoutMs } = this.#plan
+    const { size, seed, blockTimeMs, roundTimeoutMs, slow } = this.#plan
     return new ByzantineNode({
       node,
       size,
@@ -234,6 +240,7 @@ class Simulation {
       random: createRandom(seed * 1_013 + node),
       blockTimeMs,
       roundTimeoutMs,
+      slowMs: slow?.blockMs ?? 0,
       post: (to, envelope) => {
         this.#counts.lies++
         this.#network.post(node, to, envelope)
@@ -254,6 +261,7 @@ class Simulation {
   #opened(height: OpenHeight): void {
     if (height.number <= this.#height) return
     this.#height = height.number - 1
+    this.#pace?.decided(this.#queue.nowMs)
     for (const byzantineNode of this.#liars.values()) byzantineNode.open(height)
   }
 

@@ -35,12 +35,16 @@ export interface ByzantineNodeOptions {
   readonly random: Random
   readonly blockTimeMs: number
   readonly roundTimeoutMs: number
+  /** What its slow blocks take to execute. */
+  readonly slowMs: number
   readonly post: (to: number, envelope: Envelope) => void
   readonly onBlock: (block: Block) => void
 }
 
 interface BlockOptions {
   readonly isValid?: boolean
+  /** Duration of its execution. */
+  readonly workMs?: number
   /** Seconds by which its timestamp is in the future. */
   readonly aheadSeconds?: number
   /** Certificate of its parent, where it is not the real one. */
@@ -161,7 +165,7 @@ export class ByzantineNode {
     const timestamp = Math.max(parent.timestamp + minTimestampStepSeconds(blockTimeMs), nowSeconds + aheadSeconds)
     const salt = node * 1_000_000 + 900_000 + this.#salt++
     const place = { number, parentHash, timestamp }
-    const block = makeBlock(place, proposer, certificate, { salt, before: state, isValid })
+    const block = makeBlock(place, proposer, certificate, { salt, before: state, isValid, workMs: how.workMs ?? 0 })
     this.options.onBlock(block)
     this.#memoryOf(number).blocks.set(block.hash, block)
     return block

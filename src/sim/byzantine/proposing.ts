@@ -63,6 +63,18 @@ export const forgesTheParentCertificate = inRoundZero((byzantineNode, height) =>
   )
 })
 
+/** Blocks that take as long as gas lets them, right or wrong, or say that they take longer than they may. */
+export const proposesSlow = inRoundZero((liar, height) => {
+  const { slowMs } = liar.options
+  const how = liar.random.pick([
+    { workMs: slowMs },
+    { workMs: slowMs, isValid: false },
+    { workMs: slowMs, isValid: false },
+    { workMs: 1_000 * slowMs, isValid: false },
+  ])
+  offer(liar, liar.others, liar.makeBlock(height, how))
+})
+
 /** So late that the others give up the round while they vote. */
 export const proposesLate = inRoundZero((byzantineNode, height) => {
   const delayMs = byzantineNode.options.roundTimeoutMs * (0.8 + byzantineNode.random.next() * 0.25)

@@ -1,5 +1,6 @@
 import { forgesClaims, liesInStatus, replaysElsewhere, stripsClaims, votesForOthers } from './claiming.ts'
 import { floodsBodies, forgesDecisions, swapsBodies } from './deciding.ts'
+import { saysNonsense } from './nonsense.ts'
 import { forgesRoundChanges, namesAnotherProposer, proposesElsewhere, proposesOutOfTurn } from './offering.ts'
 import {
   forgesPrepares,
@@ -12,6 +13,7 @@ import {
   proposesFromTheFuture,
   proposesInvalid,
   proposesLate,
+  proposesSlow,
   proposesTwo,
 } from './proposing.ts'
 import type { Script } from './script.ts'
@@ -65,8 +67,14 @@ const FORGING = {
   'floods bodies': floodsBodies,
 } as const satisfies Readonly<Record<string, Script>>
 
+/** Scripts that cost others time. */
+const SLOW = { 'proposes slow blocks': proposesSlow } as const satisfies Readonly<Record<string, Script>>
+
+/** Messages of every kind without any sense. */
+const NONSENSE = { 'says nonsense': saysNonsense } as const satisfies Readonly<Record<string, Script>>
+
 /** All byzantine scripts by their name in a schedule. A node without any is silent. */
-export const SCRIPTS = { ...BREAKING, ...FORGING }
+export const SCRIPTS = { ...BREAKING, ...FORGING, ...SLOW, ...NONSENSE }
 
 export type ScriptName = keyof typeof SCRIPTS
 export const BREAKING_SCRIPTS = Object.keys(BREAKING) as readonly ScriptName[]

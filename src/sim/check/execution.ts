@@ -30,9 +30,9 @@ const faultOf = (block: Block, round: number, { hashAt, members }: Asked): strin
 /** Execution port that checks that it only gets blocks the engine has checked. */
 export const checkedExecution = (execution: ExecutionPort, asked: Asked): ExecutionPort => ({
   ...execution,
-  validate(block, context) {
+  validate(block, context, cancelled) {
     const fault = faultOf(block, context.round, asked)
     if (fault !== null) asked.report(`had ${short(block.hash)} of ${context.number}/${context.round} judged, ${fault}`)
-    return execution.validate(block, context)
+    return execution.validate(block, context, cancelled)
   },
 })

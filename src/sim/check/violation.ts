@@ -1,6 +1,6 @@
 /**
- * Invariants of a run (docs/design/consensus.md#invariants); `finished` is a failed engine, `prompt` and `jump` its rules
- * of 1.5.
+ * Invariants of a run (docs/design/consensus.md#invariants); `gave up` is a failed engine, `prompt` and `jump` its rules of the state
+ * machine, `pace` and `waste` the cost of slow blocks.
  */
 export const RULES = [
   'agreement',
@@ -17,6 +17,8 @@ export const RULES = [
   'prompt',
   'memory',
   'liveness',
+  'pace',
+  'waste',
   'gave up',
 ] as const
 export type Rule = (typeof RULES)[number]

@@ -1,4 +1,11 @@
-import type { BuildRequest, DecidedBlock, ExecutionPort, Head, ProposalVerdict } from '../../consensus/ports.ts'
+import type {
+  BuildRequest,
+  DecidedBlock,
+  ExecutionPort,
+  Head,
+  ProposalVerdict,
+  ValidateContext,
+} from '../../consensus/ports.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
@@ -10,6 +17,7 @@ import { type EmptyBlockFields, emptyBlock } from '../block.ts'
 import type { Random } from '../random.ts'
 import { START_MS } from './clock.ts'
 import { syncMs } from './disk.ts'
+import { Executions } from './executions.ts'
 import { delayOn, type Host, never } from './host.ts'
 
 export const GENESIS_HASH: Hex = `0x${'11'.repeat(32)}`
@@ -22,21 +30,42 @@ const stateAfter = (before: Hex, { gasUsed }: Pick<Header, 'gasUsed'>): Hex => {
   return keccak256Hex(state)
 }
 
+/** Execution time of a block on any node, milliseconds: its gas, above the bits that distinguish blocks. */
+const workOf = ({ gasUsed }: Pick<Header, 'gasUsed'>): number => Number(gasUsed >> WORK_SHIFT)
+const WORK_SHIFT = 32n
+/** Bound by gas, the same on every node. */
+export const MOST_WORK_MS = 20_000
+
+/** Returns the fault that a header shows before execution; null when it shows none. */
+const headerFault = ({ header }: Block): string | null =>
+  workOf(header) > MOST_WORK_MS ? 'it names more gas than a block may use' : null
+
 /** Rules of every block, independent of the node; null when it follows them. */
 export const blockFault = ({ header }: Block, parent: Head, stateBefore: Hex, blockTimeMs: number): string | null => {
   if (header.number !== parent.number + 1 || header.parentHash !== parent.hash) return 'it does not follow its parent'
   if (header.timestamp < parent.timestamp + minTimestampStepSeconds(blockTimeMs)) return 'it is too close to its parent'
+  if (workOf(header) > MOST_WORK_MS) return 'it names more gas than a block may use'
   return header.stateRoot === stateAfter(stateBefore, header) ? null : 'its state root is wrong'
 }
 
-/** Creates a block on a parent; `salt` distinguishes those of one position. An invalid one has a wrong state root. */
+interface MakeOptions {
+  readonly salt: number
+  readonly before: Hex
+  readonly isValid?: boolean
+  readonly workMs?: number
+}
+
+/**
+ * Creates a block on a parent; `salt` distinguishes those of one position. An invalid one has a wrong state root; `workMs` is its
+ * execution time.
+ */
 export const makeBlock = (
   place: EmptyBlockFields,
   proposer: Hex,
   parentCertificate: Certificate | null,
-  { salt, before, isValid = true }: { readonly salt: number; readonly before: Hex; readonly isValid?: boolean },
+  { salt, before, isValid = true, workMs = 0 }: MakeOptions,
 ): Block => {
-  const gasUsed = BigInt(salt)
+  const gasUsed = BigInt(salt) + (BigInt(Math.round(workMs)) << WORK_SHIFT)
   const stateRoot = isValid ? stateAfter(before, { gasUsed }) : ZERO_HASH
   return emptyBlock({ ...place, gasUsed, stateRoot }, { proposer, parentCertificate })
 }
@@ -47,9 +76,13 @@ interface LedgerOptions {
   readonly blockTimeMs: number
   /** Mean duration of building and validating; committing takes a third. */
   readonly executionMs: number
+  /** A client that always has another transaction which takes so long. */
+  readonly hostileMs: number
   readonly random: Random
   readonly onCommitted: (block: Block, certificate: Certificate, parent: Head, stateBefore: Hex) => void
 }
+
+const CANCELLED: ProposalVerdict = { valid: false, proven: false, reason: 'cancelled' }
 
 /** Chain of one node, which outlives the process. A power failure may lose unflushed blocks. */
 export class Ledger {
@@ -95,27 +128,35 @@ export class Ledger {
   }
 
   /**
-   * Execution port of one process: every operation takes time, and power may fail before or after the database's batch.
+   * Execution port of one process: every operation takes time, and power may fail before or after the database's batch. `onSlice` is
+   * called with the validation that has the processor.
    */
-  port(host: Host): ExecutionPort {
+  port(host: Host, onSlice: (place: ValidateContext) => void): ExecutionPort {
     const { executionMs, random, blockTimeMs } = this.#options
-    const work = (meanMs: number) => delayOn(host, meanMs * -Math.log(1 - random.next()))
+    const executions = new Executions(host, onSlice)
+    const draw = (meanMs: number) => meanMs * -Math.log(1 - random.next())
     return {
       head: () => this.head(),
-      build: async request => {
-        await work(executionMs)
-        return this.#build(request)
-      },
-      validate: async (block): Promise<ProposalVerdict> => {
-        await work(executionMs)
+      build: (request, cancelled) => this.#build(request, executions, { workMs: draw(executionMs), cancelled }),
+      validate: async (block, place, cancelled): Promise<ProposalVerdict> => {
+        const workMs = draw(executionMs) + workOf(block.header)
+        const fault = headerFault(block)
+        if (fault !== null) return { valid: false, proven: true, reason: fault }
+        if (executions.has(block.hash)) return { valid: true }
+        if (!(await executions.execute(block.hash, workMs, { cancelled, place }))) return CANCELLED
         const reason = blockFault(block, this.head(), this.state, blockTimeMs)
-        return reason === null ? { valid: true } : { valid: false, proven: true, reason }
+        if (reason !== null) return { valid: false, proven: true, reason }
+        executions.add(block.hash)
+        return { valid: true }
       },
       commit: async (block, certificate) => {
         this.committing = Math.max(this.committing, block.header.number)
-        await work(executionMs / 3)
+        const writeMs = draw(executionMs / 3)
+        await executions.finish(block.hash, workOf(block.header))
+        await delayOn(host, writeMs)
         if (!host.reaches('before the database has the block')) return never()
         this.#append(block, certificate)
+        executions.moved()
         if (!host.reaches('after the database has the block')) return never()
       },
       flush: async () => {
@@ -129,9 +170,21 @@ export class Ledger {
     }
   }
 
-  #build({ number, parentHash, timestamp, proposer, parentCertificate }: BuildRequest): Block {
+  /** A proposer stops a transaction that takes longer than it may; one that is through stands in the block. */
+  async #build(
+    { number, parentHash, timestamp, proposer, parentCertificate, transactionMs }: BuildRequest,
+    executions: Executions,
+    { workMs, cancelled }: { readonly workMs: number; readonly cancelled: AbortSignal | undefined },
+  ): Promise<Block> {
+    const { hostileMs } = this.#options
+    const isIncluded = hostileMs > 0 && hostileMs <= transactionMs
+    const isBuilt = await executions.work(workMs + Math.min(hostileMs, transactionMs), cancelled)
+    if (!isBuilt) throw new Error('the build was cancelled')
     const place = { number, parentHash, timestamp }
-    return makeBlock(place, proposer, parentCertificate, { salt: this.#salt++, before: this.state })
+    const made = { salt: this.#salt++, before: this.state, workMs: isIncluded ? hostileMs : 0 }
+    const block = makeBlock(place, proposer, parentCertificate, made)
+    executions.add(block.hash)
+    return block
   }
 
   #append(block: Block, certificate: Certificate): void {

@@ -1,6 +1,6 @@
 import { createConsensusEngine } from '../../consensus/engine/engine.ts'
 import type { ConsensusEngine, ConsensusParams } from '../../consensus/engine/types.ts'
-import type { CommitteePort, NetworkPort } from '../../consensus/ports.ts'
+import type { CommitteePort, NetworkPort, ValidateContext } from '../../consensus/ports.ts'
 import { openWatermark } from '../../consensus/signer/watermark.ts'
 import { openWal } from '../../consensus/wal/wal.ts'
 import { encodeBlock } from '../../primitives/block.ts'
@@ -40,9 +40,14 @@ export const startProcess = async (
   network: NetworkPort,
 ): Promise<ConsensusEngine> => {
   const files = disk.open(host)
-  const engine = createConsensusEngine({
+  const onSlice = (place: ValidateContext): void => {
+    const { number, round } = engine.status()
+    if (place.number > number || (place.number === number && (!place.fresh || place.round >= round))) return
+    checker.report('waste', `member ${node} in ${number}/${round} still validates ${place.number}/${place.round}`)
+  }
+  const engine: ConsensusEngine = createConsensusEngine({
     ports: {
-      execution: checkedExecution(ledger.port(host), {
+      execution: checkedExecution(ledger.port(host, onSlice), {
         hashAt: number => ledger.hashAt(number),
         members: number => council.committee(number)?.members ?? [],
         report: text => checker.report('validity', `member ${node} ${text}`),

@@ -4,12 +4,16 @@ import type { Plan, PlannedFault } from './plan.ts'
 export const describePlan = (plan: Plan): readonly string[] => {
   const { size, heights, faultsMs, blockTimeMs, roundTimeoutMs, executionMs, linkConditions, council, liars, faults } =
     plan
+  const { slow } = plan
   const percent = (share: number) => `${Math.round(share * 100)} %`
   const lines = [
     `${size} nodes, block time ${blockTimeMs} ms, round timeout ${roundTimeoutMs} ms, execution ${executionMs.toFixed(1)} ms${plan.realKeys ? ', real keys' : ''}`,
     `faults until height ${heights} or ${faultsMs} ms`,
     `messages: ${percent(linkConditions.loss)} lost, ${percent(linkConditions.duplicate)} doubled, ${percent(linkConditions.stuck)} hang, ${linkConditions.delayMs.toFixed(1)} ms on the way`,
   ]
+  if (slow !== null) {
+    lines.push(`slow blocks take ${slow.blockMs} ms${slow.hostileMs > 0 ? ', so would a transaction of a client' : ''}`)
+  }
   if (council !== null)
     lines.push(`another committee of at least ${council.smallest} every ${council.cycleBlocks} blocks`)
   for (const { node, scripts } of liars)

@@ -1,6 +1,7 @@
 import { SIMULATION_LIMITS } from '../../config/limits/commands.ts'
 import { faultsOf } from '../../rules/quorum.ts'
 import { BREAKING_SCRIPTS, FORGING_SCRIPTS, type ScriptName } from '../byzantine/scripts.ts'
+import { MOST_WORK_MS } from '../member/ledger.ts'
 import { createRandom, type Random } from '../random.ts'
 import type { CouncilPlan } from '../sim-council.ts'
 import {
@@ -45,7 +46,7 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
   const council = random.chance(chances.council) && size > 1 ? drawCouncil(size, liars.length, random) : null
   const faultsMs = heights * FAULT_MS_PER_HEIGHT * (random.chance(LONG_RUNS) ? 5 : 1)
   const setting = { size, liars, council, faultsMs }
-  return {
+  const plan: Plan = {
     ...setting,
     seed,
     profile,
@@ -53,10 +54,40 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
     blockTimeMs: random.pick(BLOCK_TIMES_MS),
     roundTimeoutMs: random.pick(ROUND_TIMEOUTS_MS),
     executionMs: 1 + random.next() ** 4 * 100,
+    slow: null,
     realKeys: random.chance(REAL_KEYS),
     linkConditions: random.chance(chances.weather) ? drawWeather(random) : FAULTLESS,
     faults: drawFaults(setting, chances, random),
   }
+  return drawNonsense(drawSlow(plan, chances, createRandom(seed * 1_031)), chances, createRandom(seed * 1_033))
+}
+
+/** A stream of its own: it changes nothing else of a seed's plan. Where slowness is all that is wrong, nothing else is slow or lies. */
+const drawSlow = (plan: Plan, { slow }: Profile, random: Random): Plan => {
+  if (plan.liars.length === 0 || !random.chance(slow)) return plan
+  const isAlone = plan.profile === 'slow'
+  const { roundTimeoutMs } = plan
+  const blockMs = Math.min(MOST_WORK_MS, Math.round(roundTimeoutMs * (0.3 + random.next() ** 2 * 30)))
+  return {
+    ...plan,
+    liars: plan.liars.map(({ node, scripts }) => ({
+      node,
+      scripts: [...(isAlone ? [] : scripts), 'proposes slow blocks'],
+    })),
+    slow: { blockMs, hostileMs: random.chance(0.5) ? MOST_WORK_MS : 0 },
+    ...(isAlone && { executionMs: Math.min(plan.executionMs, roundTimeoutMs / 50) }),
+  }
+}
+
+/** A stream of its own as well. Half of them say nothing else. */
+const drawNonsense = (plan: Plan, { nonsense }: Profile, random: Random): Plan => {
+  if (!random.chance(nonsense)) return plan
+  const isAlone = random.chance(0.5)
+  const liars = plan.liars.map(({ node, scripts }) => ({
+    node,
+    scripts: [...(isAlone ? [] : scripts), 'says nonsense' as const],
+  }))
+  return { ...plan, liars }
 }
 
 /** Network conditions without faults, and after healing. */

@@ -41,6 +41,14 @@ export interface ByzantinePlan {
   readonly scripts: readonly ScriptName[]
 }
 
+/** Blocks and transactions that take as long as gas permits. */
+export interface SlowPlan {
+  /** Execution time of a liar's slow block, milliseconds. */
+  readonly blockMs: number
+  /** Execution time of each transaction of a hostile client; 0 without such a client. */
+  readonly hostileMs: number
+}
+
 /** Complete plan of a run: equal plans give equal runs, to the last byte. */
 export interface Plan {
   readonly seed: number
@@ -52,6 +60,7 @@ export interface Plan {
   readonly roundTimeoutMs: number
   /** Mean time to build or validate a block. */
   readonly executionMs: number
+  readonly slow: SlowPlan | null
   readonly realKeys: boolean
   readonly linkConditions: LinkConditions
   readonly faults: readonly PlannedFault[]

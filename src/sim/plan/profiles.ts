@@ -8,9 +8,12 @@ export interface Profile {
   readonly clocks: number
   readonly liars: number
   readonly council: number
+  /** With liars only. */
+  readonly slow: number
+  readonly nonsense: number
 }
 
-const NONE = { weather: 0, splits: 0, crashes: 0, pauses: 0, clocks: 0, liars: 0, council: 0 }
+const NONE = { weather: 0, splits: 0, crashes: 0, pauses: 0, clocks: 0, liars: 0, council: 0, slow: 0, nonsense: 0 }
 
 export const PROFILES = {
   calm: { ...NONE, summary: 'nothing goes wrong' },
@@ -20,6 +23,11 @@ export const PROFILES = {
   clocks: { ...NONE, clocks: 1, weather: 0.3, summary: 'clocks go wrong by seconds, and leap' },
   council: { ...NONE, council: 1, weather: 0.3, crashes: 0.3, summary: 'the validators change from cycle to cycle' },
   byzantine: { ...NONE, liars: 1, weather: 0.5, splits: 0.2, summary: 'as many members lie as may be faulty' },
+  slow: { ...NONE, liars: 1, slow: 1, summary: 'liars and clients make others execute as much as gas allows' },
+  nonsense: {
+    ...{ ...NONE, liars: 1, nonsense: 1, weather: 0.5, crashes: 0.3, council: 0.2 },
+    summary: 'liars say messages of every kind with fields by chance',
+  },
   swarm: {
     weather: 0.7,
     splits: 0.4,
@@ -28,6 +36,8 @@ export const PROFILES = {
     clocks: 0.25,
     liars: 0.5,
     council: 0.3,
+    slow: 0.25,
+    nonsense: 0,
     summary: 'any of all this',
   },
 } as const satisfies Readonly<Record<string, Profile>>

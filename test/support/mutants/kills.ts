@@ -48,10 +48,10 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'commits of earlier rounds dropped': seed(24, 'prompt'),
   'sent before it is durable': seed(1, 'durability'),
   'votes without the log that it lost': seed(156, 'equivocation'),
-  'what is prepared not logged': seed(43, 'amnesia'),
+  'what is prepared not logged': seed(130, 'amnesia'),
   'neither log nor watermark holds it to its word': seed(11, 'equivocation'),
   'timestamp not checked': seed(9, 'timestamp'),
-  'verdict of the execution ignored': seed(4, 'validity'),
+  'verdict of the execution ignored': seed(219, 'liveness'),
   'evidence names an honest member': seed(2, 'evidence'),
   'evidence from signatures that are not checked': seed(27, 'evidence'),
   'no timer for a round entered later': seed(99, 'liveness'),
@@ -72,6 +72,11 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'a lower prepared certificate kept': seed(3, 'liveness'),
   'the first prepared certificate of a log kept': seed(803, 'amnesia'),
   'quarantine of no height': seed(2087, 'gave up', 'crashes'),
+  'validation not cancelled': seed(2, 'waste', 'slow'),
+  'a cancelled validation goes on': seed(2, 'waste', 'slow'),
+  'work of a height goes on after it': seed(30, 'waste'),
+  'a transaction is never stopped': seed(2, 'pace', 'slow'),
+  'a builder waits for validations that nothing ends': seed(4, 'pace', 'slow'),
 }
 
 export const killsBy = <By extends Kill['by']>(by: By): readonly (readonly [MutantName, Extract<Kill, { by: By }>])[] =>

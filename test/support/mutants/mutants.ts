@@ -17,6 +17,9 @@ const mutant = (...patches: readonly (readonly [file: string, find: string, repl
 
 const JUSTIFICATION = 'consensus/core/justification.ts'
 
+const WAITS =
+  'const others = [...this.#running.values()].map(({ done }) => done)\n    return Promise.all(others).then(() => this.#run(workMs, { isKept: false }, { cancelled }))'
+
 /** docs/design/consensus.md#mutants. */
 export const MUTANTS = {
   'restart forgets what is prepared': mutant([
@@ -140,7 +143,7 @@ export const MUTANTS = {
   'verdict of the execution ignored': mutant([
     'consensus/engine/proposal-validator.ts',
     'return await ports.execution.validate(block, context, cancelled)',
-    'await ports.execution.validate(block, context)\n    return { valid: true }',
+    'await ports.execution.validate(block, context, cancelled)\n    return { valid: true }',
   ]),
   'evidence names an honest member': mutant([
     'consensus/evidence/evidence.ts',
@@ -254,6 +257,32 @@ export const MUTANTS = {
     'height.prepared ??= record.certificate\n',
   ]),
   'quarantine of no height': mutant(['consensus/signer/quarantine.ts', 'const HEIGHTS = 2', 'const HEIGHTS = 0']),
+  'validation not cancelled': mutant([
+    'consensus/core/cancel.ts',
+    "    verdicts.delete(blockHash)\n    out.push({ type: 'cancelValidation', blockHash })\n",
+    '',
+  ]),
+  'a cancelled validation goes on': mutant([
+    'consensus/engine/block-producer.ts',
+    'this.#judging.get(hash)?.abort()\n',
+    '\n',
+  ]),
+  'work of a height goes on after it': mutant(['consensus/engine/driver.ts', '          producer.cancelAll()\n', '']),
+  'a transaction is never stopped': mutant([
+    'consensus/timing/build-budget.ts',
+    'return (this.#shareMs * this.#ms) / this.#mostMs',
+    'return Number.MAX_SAFE_INTEGER',
+  ]),
+  // As chains do that work on one thing at a time; that the work is waste is not looked at here.
+  'a builder waits for validations that nothing ends': mutant(
+    ['sim/member/executions.ts', 'return this.#run(workMs, { isKept: false }, { cancelled })', WAITS],
+    [
+      'consensus/core/cancel.ts',
+      "    verdicts.delete(blockHash)\n    out.push({ type: 'cancelValidation', blockHash })\n",
+      '',
+    ],
+    ['sim/member/sim-process.ts', "checker.report('waste',", 'String('],
+  ),
 } as const satisfies Readonly<Record<string, Mutant>>
 
 export type MutantName = keyof typeof MUTANTS

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../../src/config/limits/consensus.ts'
 import type { NetworkPort } from '../../../src/consensus/ports.ts'
 import { ANSWER_NAMES, type MessageName, messageSpec, type Payload } from '../../../src/network/messages.ts'
 import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
@@ -30,9 +30,11 @@ const OF_EACH = 40
 const UNBLAMED: ReadonlySet<MessageName> = new Set<MessageName>([
   ...(['links', 'status', 'newBlockHash', 'evidence', 'getBlocks', 'getReceipts', 'getChunk', 'getCodes'] as const),
   ...(['transactionHashes', 'newTransactions', 'getTransactions'] as const),
+  // Judged by the proof chain, which these nodes lack.
+  'proofHeader',
 ])
 /** Messages of later heights, and the votes of all rounds that are kept of the open one. */
-const { bufferedMessages, futureRounds, pastRounds, heldBlocks } = LIMITS.consensus
+const { bufferedMessages, futureRounds, pastRounds, heldBlocks } = CONSENSUS_LIMITS
 const MOST_HELD = bufferedMessages + SIZE * (2 * (futureRounds + pastRounds + 1) + 1) + heldBlocks
 /** Council keys that sit in no committee, so that a ban of one hurts no test but its own. */
 const COUNCIL = NAMES.map((_, at) => signerOf(100 + at))

@@ -1,0 +1,32 @@
+import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
+import type { Plan } from '../plan/plan.ts'
+
+/** Instant mode has a request so often, and messages and disks take their time. */
+const REST_MS = 1_000
+
+/**
+ * How long a block may take where slow blocks and transactions are all that is wrong: as many rounds as liars can be the proposers of in
+ * a row, and two rounds for the honest one after them. However long the liars' blocks take to execute, it does not count.
+ */
+export class Pace {
+  readonly #boundMs: number
+  #sinceMs = 0
+
+  constructor({ liars, blockTimeMs, roundTimeoutMs }: Plan) {
+    const { maxTimeoutExponent, timeoutCapMs } = CONSENSUS_BOUNDS
+    let boundMs = Math.max(blockTimeMs, 1_000) + REST_MS
+    for (let round = 0; round < liars.length + 2; round++)
+      boundMs += Math.min(roundTimeoutMs * 2 ** Math.min(round, maxTimeoutExponent), timeoutCapMs)
+    this.#boundMs = boundMs
+  }
+
+  decided(nowMs: number): void {
+    this.#sinceMs = nowMs
+  }
+
+  /** What is wrong at this time, if anything is. */
+  lateAt(nowMs: number): string | undefined {
+    const tookMs = nowMs - this.#sinceMs
+    return tookMs > this.#boundMs ? `${Math.round(tookMs)} ms, the bound is ${this.#boundMs} ms` : undefined
+  }
+}
