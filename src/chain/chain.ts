@@ -151,7 +151,10 @@ export class Chain implements ExecutionPort {
     }
   }
 
-  /** Id of a proof header that this node would have expected in a fresh proposal (docs/design/proof-chain.md#inclusion). */
+  /**
+   * Returns the id of a proof header that this node would have expected in a fresh proposal
+   * (docs/design/proof-chain.md#inclusion).
+   */
   #omittedProof({ header, proofHeaders }: Block, { fresh, round }: ValidateContext, nowMs: number): Hex | undefined {
     if (!fresh || proofHeaders.length > 0) return undefined
     const overdue = this.#options.proofPool.overdue(header.number, round, nowMs)

@@ -1,9 +1,9 @@
 /*
- * Bounds that decide what is valid: the same on every network, part of the protocol, unlike the tuning in config/limits. A change of one
- * is a fork. Figures that networks may differ in stand in config/networks.ts.
+ * Bounds that decide validity: equal on every network and part of the protocol, unlike the tuning in config/limits. A change of one is a
+ * fork. Values that may differ between networks are in config/networks.ts.
  */
 
-/** Of a block. */
+/** Bounds of a block. */
 export const BLOCK_BOUNDS = {
   transactionBytes: 128 * 1024,
   /** Code size of a contract, where the chain's parameters set none; init code may have twice as many bytes. */
@@ -17,7 +17,7 @@ export const BLOCK_BOUNDS = {
 /** Strict decoding of one item; no message of this protocol nests deeper than 6. */
 export const RLP_BOUNDS = { depth: 16, items: 262_144 } as const
 
-/** Of the genesis block and its file. */
+/** Bounds of the genesis block and its file. */
 export const GENESIS_BOUNDS = { codeBytes: 1024 * 1024, extraDataBytes: 4_096, vanityBytes: 32 } as const
 
 /** Of the council contract, which names the first itself: members, and text that names one. */
@@ -31,7 +31,7 @@ export const COUNCIL_BOUNDS = {
 /** Of one block: accusations, and their bytes; one with a justification of the largest committee fits. */
 export const EVIDENCE_BOUNDS = { items: 16, bytes: 48 * 1024 } as const
 
-/** Of committees and of their messages. */
+/** Bounds of committees and their messages. */
 export const CONSENSUS_BOUNDS = {
   maxTimeoutExponent: 6,
   timeoutCapMs: 60_000,
@@ -43,7 +43,7 @@ export const CONSENSUS_BOUNDS = {
   proposalBytes: 5 * 1024 * 1024,
 } as const
 
-/** Of snapshots of the state: part of their format 2; changed, they are another format. */
+/** Bounds of state snapshots, part of their format 2: a change makes another format. */
 export const SNAPSHOT_BOUNDS = {
   /** Size of a chunk, unless it is one account. */
   chunkBytes: 1024 * 1024,

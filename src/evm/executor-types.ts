@@ -5,7 +5,7 @@ import type { Journal } from '../state/journal/journal.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { BlockEnv } from './block-env.ts'
 
-/** Who executes blocks: our executor, the VM of EthereumJS, or both with a comparison. */
+/** Execution modes: this node's executor, the VM of EthereumJS, or both with a comparison. */
 export const EXECUTION_MODES = ['fast', 'ethereumjs', 'shadow'] as const
 export type ExecutionMode = (typeof EXECUTION_MODES)[number]
 

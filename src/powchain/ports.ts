@@ -1,6 +1,6 @@
 import type { PeerId } from '../primitives/peer-id.ts'
 
-/** Proof headers among neighbours: encoded, at most PROOF_HEADER_BYTES each. */
+/** Exchange of encoded proof headers with neighbours, at most PROOF_HEADER_BYTES each. */
 export interface ProofNetworkPort {
   broadcast(encoded: Uint8Array): void
   onProofHeader(listener: (encoded: Uint8Array, from: PeerId) => void): () => void

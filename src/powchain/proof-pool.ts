@@ -8,7 +8,7 @@ import { Lru } from '../util/lru.ts'
 import { type Admission, type PendingHeader, PendingProofs } from './core.ts'
 import type { WorkVerifier } from './work-verifier.ts'
 
-/** The committed main chain as the proof chain needs it. */
+/** Committed main chain, as the proof chain uses it. */
 export interface MainHead {
   readonly number: number
   readonly hash: Hex
@@ -34,7 +34,7 @@ export type ProofOutcome = Exclude<Admission, 'orphan'> | 'early' | 'stale' | 'b
 export class ProofPool {
   readonly #options: ProofPoolOptions
   readonly #listeners = new Set<(added: PendingHeader) => void>()
-  /** Headers that may become of use with a later main block, by id. */
+  /** Headers that may become valid with a later main block, by id. */
   readonly #early = new Lru<Hex, ProofHeader>(PROOF_CHAIN_LIMITS.earlyHeaders)
   #pending: PendingProofs
   #head: MainHead
@@ -73,12 +73,12 @@ export class ProofPool {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Whether nothing is to be learnt from the header: it is pending, or waits for its parent or anchor. */
+  /** Returns true when the header carries nothing new: it is pending, or waits for its parent or anchor. */
   has(id: Hex): boolean {
     return this.#pending.get(id) !== undefined || this.#early.has(id)
   }
 
-  /** Decodes and admits. Rejects with CodedError<ProofHeaderError | ProofHeaderMalformed> for a header that breaks a rule. */
+  /** Decodes and admits a header. Rejects with CodedError<ProofHeaderError | ProofHeaderMalformed> for a header that breaks a rule. */
   async submit(bytes: Uint8Array, nowMs: number): Promise<ProofOutcome> {
     return this.admit(decodeProofHeader(bytes), nowMs)
   }
@@ -116,19 +116,19 @@ export class ProofPool {
     return this.#pending.overdue(including, round, nowMs)
   }
 
-  /** Work on the preferred tip; undefined while there is none to do. */
+  /** Returns work on the preferred tip; undefined while there is none. */
   template(coinbase: Hex, extraNonce: Uint8Array): ProofTemplate | undefined {
     return this.#pending.template(this.#head, coinbase, extraNonce)
   }
 
-  /** A main block was committed. Headers that waited for it are tried again. */
+  /** Handles a committed main block. Headers that waited for it are tried again. */
   onBlock(head: MainHead, nowMs: number): void {
     this.#head = head
     this.#pending.advance({ state: head.proofState, headNumber: head.number })
     if (this.#early.size > 0) this.#retry(nowMs)
   }
 
-  /** Main blocks were taken back: anchors changed, so nothing pending counts. */
+  /** Handles a revert of main blocks: anchors changed, so all pending headers are dropped. */
   reset(head: MainHead): void {
     this.#head = head
     this.#early.clear()
@@ -155,7 +155,7 @@ export class ProofPool {
     return outcome
   }
 
-  /** Nothing is told of those that turn out false: their sender cannot be named any more. */
+  /** Invalid ones are not reported: their sender is no longer known. */
   #retry(nowMs: number): void {
     const waiting = [...this.#early.entries()].map(([, header]) => header)
     this.#early.clear()

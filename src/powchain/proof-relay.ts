@@ -14,7 +14,10 @@ export interface ProofRelayOptions {
   readonly logger: Logger
 }
 
-/** Whether the fault of a header shows on every node: a fault that depends on how far a node's own head is blames nobody. */
+/**
+ * True where the fault of a header shows on every node: a fault that depends on a node's own head is not charged to the
+ * peer.
+ */
 const PROVEN: Readonly<Record<(ProofHeaderError | ProofHeaderMalformed)['code'], boolean>> = {
   PROOF_HEADER_MALFORMED: true,
   PROOF_VERSION: true,
@@ -30,7 +33,7 @@ const PROVEN: Readonly<Record<(ProofHeaderError | ProofHeaderMalformed)['code'],
   PROOF_WORK: true,
 }
 
-/** Exchange of pending proof headers between nodes: one that is found valid, from whomever, goes to all other neighbours. */
+/** Exchange of pending proof headers between nodes: a valid one, from any source, is sent to all other neighbours. */
 export class ProofRelay {
   readonly #options: ProofRelayOptions
   #unsubscribe: () => void = () => {}

@@ -8,13 +8,13 @@ import { CodedError } from '../util/errors.ts'
 import { Lru } from '../util/lru.ts'
 
 /**
- * The expensive half of a header's work: whether its mix hash is the Argon2id hash it claims to be. A header that was found right is not
- * hashed again, so that one known from gossip costs its block a look-up.
+ * Expensive half of a header's work: checks that its mix hash is the claimed Argon2id hash. Valid headers are cached, so that one known
+ * from gossip costs its block a look-up.
  */
 export class WorkVerifier {
   readonly #chainId: number
   readonly #provider: () => Promise<Argon2Provider>
-  /** By id. Promises: a header that comes twice at once is hashed once. */
+  /** By id. Promises, so that a header received twice at once is hashed once. */
   readonly #verified = new Lru<Hex, Promise<void>>(PROOF_CHAIN_LIMITS.verifiedHeaders)
 
   constructor(chainId: number, provider: () => Promise<Argon2Provider>) {
@@ -22,7 +22,7 @@ export class WorkVerifier {
     this.#provider = provider
   }
 
-  /** To be asked when everything cheap was checked. Rejects with CodedError<ProofHeaderError>, PROOF_MIX_HASH. */
+  /** Called when everything cheap was checked. Rejects with CodedError<ProofHeaderError>, PROOF_MIX_HASH. */
   verify(header: ProofHeader, id: Hex): Promise<void> {
     if (header.version === 1) return Promise.resolve()
     const known = this.#verified.get(id)

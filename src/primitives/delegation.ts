@@ -4,11 +4,11 @@ import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../util/bytes.ts'
 const PREFIX = Uint8Array.of(0xef, 0x01, 0x00)
 const SIZE = PREFIX.byteLength + 20
 
-/** Whether code is a delegation. */
+/** Returns true when code is a delegation. */
 export const isDelegation = (code: Uint8Array): boolean =>
   code.byteLength === SIZE && code[0] === PREFIX[0] && code[1] === PREFIX[1] && code[2] === PREFIX[2]
 
-/** Account whose code runs at an account that delegates; undefined for code of its own. */
+/** Account whose code runs at a delegating account; undefined for other code. */
 export const delegationTarget = (code: Uint8Array): Hex | undefined =>
   isDelegation(code) ? bytesToHex(code.subarray(PREFIX.byteLength)) : undefined
 

@@ -59,7 +59,7 @@ export interface Context extends Services {
   readonly socket: SocketSubscriptions | null
   /** Client id of the requester (`transport/client-id.ts`). */
   readonly client: string
-  /** Of the connection, or of the batch: what runs for it ends with it. */
+  /** Cancellation of the connection, or of the batch: work for it ends with it. */
   readonly cancellation?: Cancellation
 }
 

@@ -114,7 +114,7 @@ export type DevPort = { readonly [Member in keyof DevHelpers]: DevHelpers[Member
 
 /** Log queries over block ranges in another thread, which also writes the JSON. */
 export interface LogQueryPort {
-  /** Rejects with Cancelled when it was cancelled before it was answered. */
+  /** Rejects with Cancelled when cancelled before the result. */
   text(query: LogQuery, client: string, cancellation?: Cancellation): Promise<LogText>
 }
 

@@ -5,8 +5,8 @@ import { assert } from '../util/assert.ts'
 import type { Hex } from '../util/bytes.ts'
 
 /**
- * Permission for what only a development chain does: blocks taken back, state edited, fields of headers chosen, senders without a key
- * (docs/dev-helpers.md). Code that does so asks for one, and only the parameters of such a chain give it.
+ * Permission for operations that only a development chain allows: reverting blocks, editing state, choosing header fields, senders
+ * without a key (docs/dev-helpers.md). Code for them requires one, and only the parameters of such a chain give it.
  */
 export class DevelopmentRules {
   private constructor() {}
@@ -16,13 +16,13 @@ export class DevelopmentRules {
     return devHelpers ? new DevelopmentRules() : null
   }
 
-  /** Asserts that a value is such a permission, for callers that went past the types. */
+  /** Asserts that a value is such a permission, for callers that bypass the types. */
   static check(value: DevelopmentRules): void {
     assert(value instanceof DevelopmentRules, 'only a development chain does this')
   }
 }
 
-/** Sender that a transaction names without a signature; undefined: an ordinary transaction, or a chain that has no such senders. */
+/** Returns the sender that an unsigned transaction names; undefined: an ordinary transaction, or a chain without such senders. */
 export const impersonatedSenderOn = (
   { devHelpers }: Pick<ChainParams, 'devHelpers'>,
   tx: Pick<DecodedTransaction, 'r' | 's'>,

@@ -75,7 +75,7 @@ export interface AnchorView {
   hashOf(number: number): Hex | undefined
 }
 
-/** Version and size of the mix hash by the height. Throws CodedError<ProofHeaderError>. */
+/** Checks version and size of the mix hash by the height. Throws CodedError<ProofHeaderError>. */
 export const checkProofVersion = (params: ChainParams, { version, height, mixHash }: ProofHeader): ProofVersion => {
   const want = proofVersionAt(params, height)
   if (version !== want) {

@@ -11,29 +11,29 @@ import {
 } from './proof-header.ts'
 import { checkProofSeal } from './proof-work.ts'
 
-/** A proof header that a main block makes final. */
+/** Proof header that a main block makes final. */
 export interface IncludedProof {
   readonly id: Hex
   readonly header: ProofHeader
-  /** Canonical RLP, as it stands in the body. */
+  /** Canonical RLP, as in the body. */
   readonly bytes: Uint8Array
   /** State of the proof chain after it. */
   readonly state: ProofState
 }
 
-/** Proof headers of a block that no block may have. */
+/** Proof headers that no block may have. */
 export type ProofInclusionError =
   | { readonly code: 'PROOF_COUNT'; readonly have: number; readonly want: number }
   | { readonly code: 'PROOF_TIP'; readonly have: Hex; readonly want: Hex }
 
-/** State of the proof chain after a block: that of its last header, or the one before. */
+/** State of the proof chain after a block: that of its last header, or the previous state. */
 export const proofStateAfter = (before: ProofState, included: readonly IncludedProof[]): ProofState =>
   included.at(-1)?.state ?? before
 
 /**
- * The proof headers of a block's body, each checked against the one before it: form, rules, and the cheap hash of its work. What is left is
- * the Argon2id hash of version 2, which takes milliseconds (powchain/work-verifier.ts).
- * Throws CodedError<ProofInclusionError | ProofHeaderError | ProofHeaderMalformed>.
+ * Checks the proof headers of a block's body, each against the previous one: form, rules, and the cheap hash of its work. The Argon2id hash
+ * of version 2, which takes milliseconds, is checked separately (powchain/work-verifier.ts). Throws CodedError<ProofInclusionError |
+ * ProofHeaderError | ProofHeaderMalformed>.
  */
 export const includeProofHeaders = (
   params: ChainParams,
@@ -58,7 +58,7 @@ export const includeProofHeaders = (
   })
 }
 
-/** The tip that a header's extra data names must be the one its body leads to. Throws CodedError<ProofInclusionError>. */
+/** Checks that the tip in a header's extra data follows from its body. Throws CodedError<ProofInclusionError>. */
 export const checkProofTip = (state: ProofState, have: Hex): void => {
   if (have !== state.tipId) throw new CodedError<ProofInclusionError>({ code: 'PROOF_TIP', have, want: state.tipId })
 }

@@ -8,8 +8,8 @@ import type { ProofState } from './proof-header.ts'
 export type ProofStateError = MalformedError<'PROOF_STATE_MALFORMED'>
 
 /**
- * RLP of [tip id, height, anchor, target, coinbase, total work, height, anchor and target of the reference]: rows of the store, snapshots,
- * and what the state commits to.
+ * RLP of [tip id, height, anchor, target, coinbase, total work, height, anchor and target of the reference]: for rows of the store,
+ * snapshots, and the commitment in the state.
  */
 export const encodeProofState = (state: ProofState): Uint8Array =>
   encodeRlp([
@@ -43,7 +43,7 @@ export const decodeProofState = (bytes: Uint8Array): ProofState =>
     return state
   })
 
-/** Slot of the council contract that commits the state to the proof state after a cycle's last block; zero until the first proof header. */
+/** Slot of the council contract with the commitment to the proof state after a cycle's last block; zero until the first proof header. */
 export const PROOF_STATE_SLOT = keccak256Hex(Buffer.from('tandem.proof.state'))
 
 /** Word in that slot. */

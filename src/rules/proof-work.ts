@@ -20,8 +20,8 @@ export const checkProofSeal = (chainId: number, header: ProofHeader): Hex => {
 }
 
 /**
- * What can be said of a header whose parent is not known: its version, and that the least work there is stands behind it, so that headers that
- * are kept for later cost their maker something. Throws CodedError<ProofHeaderError>.
+ * Checks a header whose parent is unknown: its version, and that it has at least the smallest work, so that headers kept for
+ * later cost their sender something. Throws CodedError<ProofHeaderError>.
  */
 export const checkLeastWork = (params: ChainParams, header: ProofHeader): void => {
   const want = maxTargetOf(params.proofChain, checkProofVersion(params, header))

@@ -50,7 +50,7 @@ export interface BlockWorkOptions {
   readonly logger: Logger
 }
 
-/** What a block's body says besides its transactions, checked. */
+/** Checked content of a block's body besides its transactions. */
 interface BodyFindings {
   readonly offenders: readonly Hex[]
   readonly included: readonly IncludedProof[]

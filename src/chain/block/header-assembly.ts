@@ -40,7 +40,7 @@ export const assembleHeader = (
   baseFeePerGas: env.baseFeePerGas,
 })
 
-/** What extraData says besides who proposed the block and who sealed its parent; what is left out is empty. */
+/** Fields of extraData besides the proposer and the parent certificate; omitted ones are empty. */
 export interface ExtraDataFields {
   readonly vanity?: Uint8Array | undefined
   readonly evidence?: readonly Uint8Array[]

@@ -145,9 +145,9 @@ export class Council {
   }
 
   /**
-   * Writes into the contract, after the last transaction of a cycle's last block, a commitment to the record of the cycle before: the state
-   * root vouches for all records but the newest, which follows from them (docs/decisions/0022-snapshot-sync.md); and, once there is a proof
-   * header, to the state of the proof chain after the block. Nothing in any other block.
+   * After the last transaction of a cycle's last block, writes into the contract a commitment to the previous cycle's record: the state
+   * root then covers all records but the newest, which follows from them (docs/decisions/0022-snapshot-sync.md); and, once there is a proof
+   * header, a commitment to the state of the proof chain after the block. Does nothing in any other block.
    */
   commitRecords(journal: Journal, number: number, proofState: ProofState): void {
     const { params, store } = this.#options

@@ -11,8 +11,8 @@ import { readCycleRow } from './council-rows.ts'
 const RECENT = 64
 
 /**
- * Seeds of the cycles (docs/design/council.md#seed). Each follows from the one before and the proof tip of its council record, which holds
- * it: it is known as soon as the council of its cycle is.
+ * Seeds of the cycles (docs/design/council.md#seed). Each follows from the previous one and the proof tip at its council record, which
+ * stores it: it is known as soon as the council of its cycle is.
  */
 export class CycleSeeds {
   readonly #genesisHash: Hex

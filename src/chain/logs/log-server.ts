@@ -43,7 +43,7 @@ export const serveLogQueries = async (render: (entry: LogEntry) => string): Prom
   const blocks = new BlockStore(store)
   const running = new Set<number>()
   const cancelled = new Set<number>()
-  /** A cancelled query is out of time. */
+  /** A cancelled query counts as timed out. */
   const limitsOf = (id: number) => ({
     results: RPC_LIMITS.logResults,
     timeoutMs: RPC_LIMITS.logQueryMs,

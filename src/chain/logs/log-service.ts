@@ -89,7 +89,7 @@ export class LogService {
     return waiting.promise.finally(forget)
   }
 
-  /** A query that runs keeps its place until the worker has let go of it. */
+  /** A running query keeps its slot until the worker has ended it. */
   #cancel(item: Waiting): void {
     if (this.#queue.remove(item.client, item)) this.#queued--
     else if (this.#running.has(item.job.id)) this.#worker?.postMessage({ cancel: item.job.id } satisfies LogWork)

@@ -21,7 +21,7 @@ export interface BlockProofsOptions {
 
 type Parent = Pick<ChainBlock, 'header' | 'hash' | 'extra'>
 
-/** Proof headers of blocks: which ones the next block takes in, and whether those of a block follow the rules. */
+/** Proof headers of blocks: selects those for the next block, and checks those of a block. */
 export class BlockProofs {
   readonly #options: BlockProofsOptions
 
@@ -34,7 +34,7 @@ export class BlockProofs {
     return proofStateAfter(this.#options.rows.stateAt(parent.extra.proofTip), included)
   }
 
-  /** Pending headers for the child of `parent`, judged by the rule that others will judge the block by. */
+  /** Selects pending headers for the child of `parent`, checked by the rule that other nodes apply to the block. */
   async select(parent: Parent): Promise<{ readonly included: readonly IncludedProof[]; readonly state: ProofState }> {
     const { pool, logger } = this.#options
     const encoded = pool.forBlock(parent.header.number + 1).map(({ bytes }) => bytes)
@@ -43,15 +43,15 @@ export class BlockProofs {
       included = await this.#include(parent, encoded)
     } catch (error) {
       if (!isCoded(error)) throw error
-      // The pool stands on another head than this block does, for a moment.
+      // For a moment the pool may be based on another head than this block.
       logger.debug({ err: error, number: parent.header.number + 1 }, 'proof headers left out of the block')
     }
     return { included, state: this.stateAfter(parent, included) }
   }
 
   /**
-   * The proof headers of a child of `parent`, every rule checked, work included.
-   * Rejects with CodedError<ProofInclusionError | ProofHeaderError | ProofHeaderMalformed>.
+   * Checks the proof headers of a child of `parent` by every rule, work included. Rejects with
+   * CodedError<ProofInclusionError | ProofHeaderError | ProofHeaderMalformed>.
    */
   async check(parent: Parent, encoded: readonly Uint8Array[], proofTip: Hex): Promise<readonly IncludedProof[]> {
     const included = await this.#include(parent, encoded)

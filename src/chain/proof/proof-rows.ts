@@ -14,10 +14,10 @@ import { assert } from '../../util/assert.ts'
 import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 import { Lru } from '../../util/lru.ts'
 
-/** A final proof header as it is stored. */
+/** Final proof header with its including block. */
 export interface StoredProof {
   readonly header: ProofHeader
-  /** The main block that made it final. */
+  /** Main block that made it final. */
   readonly includedIn: number
 }
 
@@ -35,7 +35,7 @@ export class ProofRows {
     this.#store = store
   }
 
-  /** State of the proof chain at a final tip; zero stands for none. */
+  /** State of the proof chain at a final tip; zero means no header. */
   stateAt(tipId: Hex): ProofState {
     const kept = this.#states.get(tipId)
     if (kept !== undefined) return kept
@@ -61,7 +61,7 @@ export class ProofRows {
   }
 }
 
-/** Queues the rows of the headers that a block makes final. */
+/** Adds the rows of the headers that a block makes final to the batch. */
 export const putProofs = (batch: Batch, number: number, included: readonly IncludedProof[]): void => {
   for (const { header, bytes, state } of included) {
     putHeader(batch, number, header, bytes)
@@ -69,7 +69,7 @@ export const putProofs = (batch: Batch, number: number, included: readonly Inclu
   }
 }
 
-/** Queues the rows of headers in blocks before a snapshot, whose states nobody needs. */
+/** Adds the rows of headers in blocks before a snapshot to the batch; their states are not needed. */
 export const putPastProofs = (batch: Batch, number: number, encoded: readonly Uint8Array[]): void => {
   for (const bytes of encoded) putHeader(batch, number, decodeProofHeader(bytes), bytes)
 }
@@ -78,7 +78,7 @@ export const putProofState = (batch: Batch, state: ProofState): void => {
   batch.put(BUCKETS.proofState, hexToBytes(state.tipId), encodeProofState(state))
 }
 
-/** Queues the removal of the rows of a block's headers. */
+/** Adds the removal of the rows of a block's headers to the batch. */
 export const removeProofs = (batch: Batch, encoded: readonly Uint8Array[]): void => {
   for (const bytes of encoded) {
     const header = decodeProofHeader(bytes)
@@ -95,7 +95,7 @@ const putHeader = (batch: Batch, number: number, header: ProofHeader, bytes: Uin
   batch.put(BUCKETS.proofHeight, numberKey(header.height), id)
 }
 
-/** A row is RLP of [encoded header, including block]. */
+/** Decodes a row: RLP of [encoded header, including block]. */
 export const decodeProofRow = (row: Uint8Array): StoredProof => {
   const cursor = new RlpCursor(row)
   const outer = cursor.openList()

@@ -8,15 +8,16 @@ import { isCoded } from '../../util/errors.ts'
 import type { BlockStore } from '../store/block-store.ts'
 import { decodeProofRow } from './proof-rows.ts'
 
-/** A fault of the stored proof chain, and the main block it shows at. */
+/** Fault of the stored proof chain, and the main block where it was found. */
 export interface ProofProblem {
   readonly number: number
   readonly problem: string
 }
 
 /**
- * What is wrong with the proof chain of a store: the tip of each block must follow from the headers in its body, each header stand on the one
- * before and on the main block it names, with the rows that blocks to come are judged by, and no row without a header.
+ * Yields the faults of a store's proof chain: the tip of each block must follow from the headers in its body, each
+ * header must reference the previous one and its main block, the rows for validating later blocks must exist, and no
+ * row may lack a header.
  */
 export async function* verifyProofs(
   store: Store,
@@ -49,7 +50,7 @@ const readableBlock = async (blocks: BlockStore, number: number) => {
   try {
     return await blocks.block(number)
   } catch (error) {
-    // Told by whoever looks at blocks.
+    // Reported by the check of blocks.
     if (isCoded(error) && error.code.startsWith('STORE_')) throw error
     return undefined
   }
@@ -86,7 +87,7 @@ async function* verifyHeader(store: Store, blocks: BlockStore, { number, bytes, 
   const at = await store.get(BUCKETS.proofHeight, numberKey(height))
   if (at === undefined || bytesToHex(at) !== id) yield `lookup of proof height ${height} is wrong`
   const state = await store.get(BUCKETS.proofState, hexToBytes(id))
-  // Headers before a snapshot have none.
+  // Headers before a snapshot have no state.
   if (state !== undefined ? !isStateOf(state, header, id) : blocks.earliest <= 1)
     yield `proof state after proof header ${height} is wrong`
 }
@@ -111,7 +112,7 @@ const isStateOf = (row: Uint8Array, { height, anchorNumber, target, coinbase }: 
   }
 }
 
-/** Heights above the last header of a whole chain. */
+/** Checks for rows above the last header of a complete chain. */
 async function* verifyRows(
   store: Store,
   { head, height }: { readonly head: number; readonly height: number },

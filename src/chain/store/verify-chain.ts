@@ -29,8 +29,9 @@ export interface ChainVerifyReport {
 const MAX_PROBLEMS = 100
 
 /**
- * Recomputes what a stored chain claims: block hashes and links, transaction and receipt roots, blooms, lookups, gas sums, the
- * head's state root from the flat tables; reads the councils of all cycles, and follows the proof headers from block to block.
+ * Recomputes the data of a stored chain: block hashes and links, transaction and receipt roots, blooms, lookups, gas sums, the
+ * head's state root from the flat tables; decodes the councils of all cycles, and verifies the proof headers from block to
+ * block.
  */
 export const verifyChain = async (
   store: Store,

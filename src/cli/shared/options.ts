@@ -78,7 +78,7 @@ export const evmOption = (): Option =>
     'what runs code: the interpreter in WebAssembly (the default) or the one in TypeScript',
   ).choices([...ENGINE_NAMES])
 
-/** `ethereumjs` and `shadow` are for development: what a transaction costs in time is bounded by its gas in `fast` only. */
+/** `ethereumjs` and `shadow` are for development: only in `fast` does gas bound a transaction's time. */
 export const executionOption = (): Option =>
   new Option(
     '--execution <mode>',

@@ -6,7 +6,7 @@ export const COUNCIL_LIMITS = {
   cachedCycles: 64,
 } as const
 
-/** Of proof headers: what is kept, and what is verified at once; see also powchain/core.ts. */
+/** Proof headers: number kept, and number verified at once; see also powchain/core.ts. */
 export const PROOF_CHAIN_LIMITS = {
   verifiedHeaders: 1_024,
   cachedStates: 64,

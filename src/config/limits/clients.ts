@@ -19,15 +19,15 @@ export const RPC_LIMITS = {
   /** Approximate memory of a filter or subscription besides its criteria. */
   filterBytes: 1_024,
   batchItems: 1_000,
-  /** Of answers of a batch that are made before those before them are read. */
+  /** Bytes of batch responses that are made before earlier ones are read. */
   batchAheadBytes: 512 * 1024,
   /** Longest id of a request. */
   idChars: 16 * 1024,
   /** Size of one response, and of all responses of a batch: the largest logs one transaction can make fit. */
   answerBytes: 32 * 1024 * 1024,
   /**
-   * Bytes of batches and of bodies beyond `unscannedBytes` that are parsed and being answered: the next one begins while less is held,
-   * in all and of its client. Parsed JSON takes up to ten times as much.
+   * Bytes of batches and large bodies that are parsed and being handled, in total and per client: the next one starts while less is held.
+   * Parsed JSON takes up to ten times as much.
    */
   parsedBytes: { total: 12 * 1024 * 1024, client: 3 * 1024 * 1024 },
   /** Bodies up to this size are parsed without a check of their shape. */

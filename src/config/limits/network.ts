@@ -1,4 +1,4 @@
-/* Peers and their messages (docs/network.md). Channels and messages have their own figures at their declaration. Units are in the names. */
+/* Peers and their messages (docs/network.md). Channels and messages declare their own limits. Units are in the names. */
 
 /** Peers and their messages (docs/network.md). Channels and messages declare their own limits. */
 export const NETWORK_LIMITS = {

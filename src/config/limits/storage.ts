@@ -21,7 +21,7 @@ export const STATE_LIMITS = {
   accountCache: 65_536,
   slotCache: 262_144,
   codeCacheBytes: 16 * 1024 * 1024,
-  /** Codes read by the block that a journal is for, which it keeps. */
+  /** Code read by a block that its journal keeps. */
   journalCodeBytes: 8 * 1024 * 1024,
   historyBlocks: 128,
   proofRollbackEntries: 20_000,

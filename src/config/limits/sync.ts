@@ -1,4 +1,4 @@
-/* Catching up with peers: blocks, and snapshots of the state. Units are in the names. */
+/* Block sync and snapshots of the state. Units are in the names. */
 
 /** Block sync (chain/sync). */
 export const SYNC_LIMITS = {

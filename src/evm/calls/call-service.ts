@@ -127,7 +127,7 @@ class CallDispatcher {
     return promise.finally(forget)
   }
 
-  /** A call that runs ends as one out of time, and keeps its place until then. */
+  /** A running call ends as timed out, and keeps its slot until then. */
   #cancel(call: PendingCall): void {
     if (this.#queue.remove(call.client, call)) call.reject(new Cancelled())
     else for (const worker of this.#workers) if (worker.calls.has(call.id)) worker.cancel(call.id)

@@ -40,8 +40,8 @@ import {
 } from './worker-protocol.ts'
 
 /*
- * Runs calls in a thread of its own, over its own handle of the store. Several calls take turns (EXECUTION_LIMITS.callSliceMs each),
- * so a long one does not hold up the others; what holds the thread all the same, the service notices from outside.
+ * Worker thread for calls, with its own store handle. Several calls share it in time slices (EXECUTION_LIMITS.callSliceMs each), so
+ * that a long one does not block others; the service detects from outside when one holds the thread all the same.
  */
 
 type Run<Kind extends CallKind> = (
@@ -97,7 +97,7 @@ const isStarved = (): boolean => {
   return frameBytes() > CALL_LIMITS.frameBytes
 }
 
-/** Calls that are here, and those of them whose answer is not wanted any more. */
+/** Calls in this worker, and those of them that were cancelled. */
 const present = new Set<number>()
 const cancelled = new Set<number>()
 

@@ -33,7 +33,7 @@ export class ClientQueue<T> {
     return next?.item
   }
 
-  /** Takes one item out; false when it does not wait. */
+  /** Removes one item; returns false when it is not queued. */
   remove(client: string, item: T): boolean {
     const wasThere = this.#fairQueue.remove(client, item)
     if (wasThere) this.#size--

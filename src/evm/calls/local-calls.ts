@@ -29,8 +29,8 @@ type Run<Answer> = (context: CallContext, request: CallRequest) => Promise<Answe
 type There<Answer> = (request: CallRequest, client: string, cancellation?: Cancellation) => Promise<Answer>
 
 /**
- * Runs short calls on the state of the head in this thread, which spares them the way to another one and back: for a development chain,
- * whose one client waits for each answer. A call that is not over soon (CALL_LIMITS.localMs) is begun anew in a worker.
+ * Runs short calls on the head's state in this thread, which saves the round trip to a worker: for a development chain, whose single
+ * client waits for each result. A call that is not finished soon (CALL_LIMITS.localMs) restarts in a worker.
  */
 export const createLocalCalls = ({ stateFor, workers, engine }: LocalCallsOptions): CallService => {
   const localFirst =

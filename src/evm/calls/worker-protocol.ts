@@ -108,7 +108,7 @@ export interface BlockHashes {
   readonly hashes: readonly Hex[] | null
 }
 
-/** A call whose answer is not wanted any more. */
+/** Cancellation of a call. */
 export interface CancelledCall {
   readonly cancel: number
 }

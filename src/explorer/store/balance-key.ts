@@ -2,7 +2,7 @@ import { assert } from '../../util/assert.ts'
 import { asBuffer, type Hex, hexToBytes } from '../../util/bytes.ts'
 
 /**
- * Signed balances as 40 bytes whose order is that of the numbers. A token may log whatever it wants, so a sum of logged amounts may be
+ * Signed balances as 40 bytes whose byte order is the numeric order. A token may log anything, so a sum of logged amounts may be
  * negative or beyond 256 bits; 2^62 transfers of 2^256 fit.
  */
 const BYTES = 40

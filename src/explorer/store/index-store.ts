@@ -9,10 +9,10 @@ import type {
   TransferRecord,
 } from './records.ts'
 
-/** Values of a sort key, of the last item of the page before. */
+/** Sort key of the last item of the previous page. */
 export type PageKey = readonly (number | string)[]
 
-/** A page of a list: behind a key, or behind so many items. */
+/** Page of a list: after a key, or after a number of items. */
 export interface PageRequest {
   readonly limit: number
   readonly offset: number
@@ -21,7 +21,7 @@ export interface PageRequest {
 
 export interface Page<T> {
   readonly items: readonly T[]
-  /** Key to go on behind; null at the end. */
+  /** Key of the last item, for the next page; null at the end. */
   readonly next: PageKey | null
 }
 
@@ -114,13 +114,13 @@ export interface AddressLabel {
   readonly name: string
 }
 
-/** A hit of the search over tokens and labels. */
+/** Result of the search over tokens and labels. */
 export interface SearchRow {
   readonly address: Hex
   readonly kind: 'token' | 'label'
 }
 
-/** Reads of the index; each answers from one moment. */
+/** Reads of the index; each is consistent in itself. */
 export interface IndexReader {
   position(): Promise<IndexPosition | undefined>
   counters(): Promise<IndexCounters>
@@ -134,12 +134,12 @@ export interface IndexReader {
   transfersOfTransaction(number: number, index: number, limit: number): Promise<readonly TransferRow[]>
   account(address: Hex): Promise<AccountRow | undefined>
   produced(address: Hex): Promise<{ readonly mined: number; readonly proposed: number }>
-  /** By transactions, ties by address. */
+  /** Ordered by transactions, then by address. */
   topAccounts(page: PageRequest): Promise<Page<AccountRow>>
-  /** By transfers, ties by address. */
+  /** Ordered by transfers, then by address. */
   tokens(page: PageRequest): Promise<Page<TokenRow>>
   token(address: Hex): Promise<TokenRow | undefined>
-  /** By balance, ties by address; only balances above 0. */
+  /** Ordered by balance, then by address; only balances above 0. */
   holders(token: Hex, page: PageRequest): Promise<Page<HolderRow>>
   tokenBalances(owner: Hex, limit: number): Promise<readonly TokenBalanceRow[]>
   /** Newest first. */
@@ -150,17 +150,17 @@ export interface IndexReader {
   close(): Promise<void>
 }
 
-/** The one writer of an index. */
+/** Single writer of an index. */
 export interface IndexStore extends IndexReader {
-  /** Adds blocks that follow the position, all in one transaction with the position. */
+  /** Adds blocks that follow the position, in one transaction with the position. */
   append(records: readonly BlockRecord[]): Promise<void>
-  /** Takes back every block above `number`; -1 empties the index. */
+  /** Removes every block above `number`; -1 empties the index. */
   rollback(number: number): Promise<void>
-  /** Tokens whose metadata is to be read, those never read first. */
+  /** Returns the tokens whose metadata must be read, those never read first. */
   tokensToRead(limit: number): Promise<readonly { readonly address: Hex; readonly standard: TokenStandard }[]>
   writeToken(address: Hex, metadata: TokenMetadata): Promise<void>
   /** Replaces the labels. */
   writeLabels(labels: readonly AddressLabel[]): Promise<void>
-  /** Differences between the running sums and a count from the rows; empty when all is well. */
+  /** Returns the differences between the running sums and a count from the rows; empty when there are none. */
   recount(): Promise<readonly string[]>
 }

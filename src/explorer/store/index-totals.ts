@@ -10,7 +10,7 @@ import {
   type TransferRecord,
 } from './records.ts'
 
-/** An address as sums over blocks. */
+/** Sums of an address over blocks. */
 export interface AccountTotals {
   transactions: number
   sent: number
@@ -19,21 +19,21 @@ export interface AccountTotals {
   creation: { readonly creator: Hex; readonly transaction: Hex } | null
   firstBlock: number
   lastBlock: number
-  /** Of the first block. */
+  /** Day of the first block. */
   firstDay: number
-  /** Of the first block that shows that it is a contract. */
+  /** Day of the first block that shows it to be a contract. */
   contractDay: number | null
 }
 
 export interface TokenTotals {
-  /** Of its first transfer. */
+  /** Standard of its first transfer. */
   readonly standard: TokenStandard
   transfers: number
-  /** Units came into being or went: its supply is to be asked again. */
+  /** Units were minted or burnt: its supply must be read again. */
   supplyChanged: boolean
 }
 
-/** A UTC day as sums over its blocks. */
+/** Sums of a UTC day over its blocks. */
 export interface DayTotals {
   blocks: number
   transactions: number
@@ -44,7 +44,7 @@ export interface DayTotals {
   gasPriceSum: bigint
   firstTimestamp: number
   lastTimestamp: number
-  /** Transactions by address that sent or received. */
+  /** Number of transactions by address that sent or received. */
   readonly active: Map<Hex, number>
 }
 
@@ -54,8 +54,8 @@ export interface ProducerTotals {
 }
 
 /**
- * What some blocks add to the running sums of the index. Every back end adds it when blocks come and takes it off when they go, and the
- * recount compares it with what is stored, so that there is one definition of each sum.
+ * Contribution of blocks to the running sums of the index. Every back end adds it for new blocks and subtracts it for removed ones, and
+ * the recount compares it with the stored sums, so that each sum has one definition.
  */
 export interface IndexTotals {
   blocks: number
@@ -64,7 +64,7 @@ export interface IndexTotals {
   readonly kinds: Record<TransactionKind, number>
   readonly accounts: Map<Hex, AccountTotals>
   readonly tokens: Map<Hex, TokenTotals>
-  /** By token, then owner: the sum of what came and went. */
+  /** By token, then owner: the sum of all movements. */
   readonly holders: Map<Hex, Map<Hex, bigint>>
   readonly days: Map<number, DayTotals>
   readonly producers: Map<Hex, ProducerTotals>

@@ -1,6 +1,6 @@
 import type { Hex } from '../../util/bytes.ts'
 
-/** Rows of the index, as the indexer makes them of a block and as every back end stores them. */
+/** Rows of the index, as the indexer makes them from a block and every back end stores them. */
 
 export const TRANSACTION_KINDS = ['transfer', 'call', 'create', 'token'] as const
 /** `token`: it moved tokens; `call`: it has calldata; `transfer`: it has none. */
@@ -14,12 +14,12 @@ export interface TransactionRecord {
   readonly hash: Hex
   readonly from: Hex
   readonly to: Hex | null
-  /** The contract of a successful creation. */
+  /** Contract of a successful creation. */
   readonly created: Hex | null
   readonly value: bigint
   readonly gas: bigint
   readonly gasUsed: bigint
-  /** Effective, wei. */
+  /** Effective price, wei. */
   readonly gasPrice: bigint
   readonly nonce: number
   readonly type: number
@@ -29,10 +29,10 @@ export interface TransactionRecord {
   readonly methodId: Hex | null
 }
 
-/** One movement of a token; a batch of ERC-1155 makes several with the same log index. */
+/** One movement of a token; a batch of ERC-1155 gives several with the same log index. */
 export interface TransferRecord {
   readonly logIndex: number
-  /** Place in a batch. */
+  /** Position in a batch. */
   readonly position: number
   readonly transactionIndex: number
   readonly standard: TokenStandard
@@ -44,7 +44,7 @@ export interface TransferRecord {
   readonly tokenId: bigint | null
 }
 
-/** Everything the index keeps of one block. */
+/** Index rows of one block. */
 export interface BlockRecord {
   readonly number: number
   readonly hash: Hex
@@ -63,13 +63,13 @@ export interface BlockRecord {
   readonly transfers: readonly TransferRecord[]
 }
 
-/** Place of the index on the chain: the last block whose rows are in. */
+/** Position of the index on the chain: the last indexed block. */
 export interface IndexPosition {
   readonly number: number
   readonly hash: Hex
 }
 
-/** A token's answers to the calls of its standard; null where it gave none that can be read. */
+/** A token's results of the calls of its standard; null where a result is missing or unreadable. */
 export interface TokenMetadata {
   readonly name: string | null
   readonly symbol: string | null
@@ -82,5 +82,5 @@ const SECONDS_PER_DAY = 86_400
 /** Days since 1970-01-01, UTC. */
 export const dayOf = (timestamp: number): number => Math.floor(timestamp / SECONDS_PER_DAY)
 
-/** The address beside the sender: the recipient, or the contract created; null for a failed creation. */
+/** Address besides the sender: the recipient, or the contract created; null for a failed creation. */
 export const counterpartOf = ({ to, created }: Pick<TransactionRecord, 'to' | 'created'>): Hex | null => to ?? created

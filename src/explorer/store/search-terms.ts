@@ -1,7 +1,7 @@
-/** Words kept of one text. */
+/** Number of words kept of one text. */
 const MOST_WORDS = 8
 
-/** What a search finds something by, lower case: its texts, and each of their words. */
+/** Lower-case terms by which a search finds an entry: its texts, and each of their words. */
 export const searchTerms = (...texts: readonly (string | null)[]): readonly string[] => {
   const terms = new Set<string>()
   for (const text of texts) {

@@ -13,37 +13,37 @@ const LANES = 64
 
 export interface BatchOptions {
   readonly size: number
-  /** Answers the request at an index; `cancellation` ends with the batch. */
+  /** Handles the request at an index; `cancellation` ends with the batch. */
   readonly run: (index: number, cancellation: Cancellation) => MaybePromise<RpcResponse>
-  /** The error answer to it; '' to a notification. */
+  /** Returns the error response to it; '' for a notification. */
   readonly refuse: (index: number, error: RpcError) => string
-  /** Told of the bytes of answers that are made and not read. */
+  /** Charged with the bytes of responses that are made and not read. */
   readonly meter: Meter
   /** The batch ends with its connection. */
   readonly connection: Cancellation | undefined
 }
 
 /**
- * One batch while it is answered. Requests run in order, several at a time, and only while few bytes of answers wait for the reader: of a
- * batch that is never read a window is made. The answers are read once, in order, as one JSON list in chunks.
+ * Run of one batch. Requests start in order, several at a time, and only while few bytes of responses wait for the reader: of an unread
+ * batch only a window is made. The responses are read once, in order, as one JSON list in chunks.
  */
 export class BatchRun {
   readonly #options: BatchOptions
   readonly #answers: (RpcResponse | undefined)[]
-  /** Ends what still runs when the batch is over, or refused as too large. */
+  /** Ends running requests when the batch is over, or refused as too large. */
   readonly #cancellation = new Cancellation()
   readonly #forgetConnection: () => void
   #next = 0
   #running = 0
   #done = 0
-  /** Of all answers so far, and of those not read. */
+  /** Bytes of all responses so far, and of the unread ones. */
   #madeBytes = 0
   #heldBytes = 0
   #hasStreams = false
   /** Why the rest is not run. */
   #refusal: RpcError | undefined
   #isOver = false
-  /** Called at each answer that arrives, and at the end. */
+  /** Called at each response, and at the end. */
   #onArrival: (() => void) | undefined
 
   constructor(options: BatchOptions) {
@@ -52,7 +52,7 @@ export class BatchRun {
     this.#forgetConnection = options.connection?.onCancel(() => this.#end()) ?? (() => {})
   }
 
-  /** The whole answer when it is short; a stream as soon as it is not. Most batches hold only what answers at once: no promise for them. */
+  /** Returns the whole response when it is short, else a stream. Most batches hold only synchronous requests and need no promise. */
   answer(): MaybePromise<RpcResponse> {
     const { size } = this.#options
     while (this.#mayRun) {
@@ -97,7 +97,7 @@ export class BatchRun {
     }
   }
 
-  /** Answers one request after the other. Lanes that only wait for promises would have the thread to themselves: all share one turn. */
+  /** Handles requests one after the other. Lanes that only await promises would never yield to the event loop: all share one time slice. */
   async #lane(first?: { readonly index: number; readonly answer: Promise<RpcResponse> }): Promise<void> {
     if (first !== undefined) this.#take(first.index, await first.answer)
     while (this.#mayRun) {
@@ -156,7 +156,7 @@ export class BatchRun {
     return sent.length === 0 ? '' : `[${sent.join(',')}]`
   }
 
-  /** What it holds is counted by the batch itself. */
+  /** The batch itself accounts for its bytes. */
   #stream(): ResponseStream {
     const stream = composeStream<ResponseChunk>(readSource => this.#read(readSource))
     return {
@@ -203,7 +203,7 @@ export class BatchRun {
     this.#refill()
   }
 
-  /** Everything was read, or is not wanted any more: nothing further runs, nothing is held. */
+  /** Everything was read, or the batch was cancelled: nothing further runs, and nothing is held. */
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -220,7 +220,7 @@ const cancelStream = (rpcResponse: RpcResponse): void => {
   if (typeof rpcResponse !== 'string') rpcResponse.cancel()
 }
 
-/** Short texts joined to chunks, long ones cut into chunks. */
+/** Joins short texts to chunks and cuts long ones into chunks. */
 class ChunkedText {
   #parts: string[] = []
   #length = 0;
@@ -236,7 +236,7 @@ class ChunkedText {
     if (this.#length > RPC_LIMITS.chunkChars) yield* this.rest()
   }
 
-  /** All that was added and not read. */
+  /** All text that was added and not read. */
   *rest(): Generator<string> {
     const text = this.#parts.join('')
     this.#parts = []

@@ -6,27 +6,30 @@ export type ResponseChunk = string | Uint8Array
 
 /** Response that is produced while it is read. Before that it holds only `heldBytes` in memory. */
 export interface ResponseStream extends ChunkStream<ResponseChunk> {
-  /** Bytes in memory that are not read yet; changes as it is read. */
+  /** Unread bytes in memory; changes as it is read. */
   readonly heldBytes?: number
 }
 
-/** The answer to a body: a text of one chunk at most, or a stream; '' means that nothing is to be sent. */
+/** Response to a body: a text of one chunk at most, or a stream; '' means that nothing is sent. */
 export type RpcResponse = string | ResponseStream
 
-/** Bytes of an answer in memory before it is written. */
+/** Bytes of a response in memory before it is written. */
 export const bytesHeldBy = (rpcResponse: RpcResponse): number =>
   typeof rpcResponse === 'string' ? rpcResponse.length : (rpcResponse.heldBytes ?? 0)
 
 const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code < 0xe000
 
-/** Index after the chunk that starts at `from`. A character of two units is not divided: each chunk is encoded by itself. */
+/**
+ * Returns the index after the chunk that starts at `from`. A surrogate pair is not divided: each chunk is encoded
+ * separately.
+ */
 export const endOfChunk = (text: string, from: number): number => {
   const end = from + RPC_LIMITS.chunkChars
   if (end >= text.length) return text.length
   return isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end
 }
 
-/** A text as a stream of chunks. */
+/** Returns a text as a stream of chunks. */
 export const streamOf = (text: string): ResponseStream => {
   let rest = text
   let at = 0
@@ -50,11 +53,11 @@ export const streamOf = (text: string): ResponseStream => {
   }
 }
 
-/** The same answer; a text longer than a chunk becomes a stream. */
+/** Returns the same response; a text longer than a chunk becomes a stream. */
 export const inChunks = (rpcResponse: RpcResponse): RpcResponse =>
   typeof rpcResponse === 'string' && rpcResponse.length > RPC_LIMITS.chunkChars ? streamOf(rpcResponse) : rpcResponse
 
-/** The stream; `onEnd` is called once when it ends, fails or is cancelled. */
+/** Wraps a stream; `onEnd` is called once when it ends, fails or is cancelled. */
 export const withEnd = (stream: ResponseStream, onEnd: () => void): ResponseStream => {
   let hasEnded = false
   const end = (): void => {

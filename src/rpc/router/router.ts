@@ -59,7 +59,7 @@ const TOO_COMPLEX = errorText('null', new RpcError(CODES.invalidRequest, 'reques
 const INVALID_REQUEST = new RpcError(CODES.invalidRequest, 'invalid request')
 const NON_ARRAY = invalidParams('non-array args')
 const SOCKET_ONLY = serverError('notifications not supported')
-/** Read by nobody: the connection is gone. */
+/** Never sent: the connection is gone. */
 const CANCELLED = serverError('cancelled')
 const CRASHED = serverError('method handler crashed')
 const NO_ARGUMENTS: readonly unknown[] = []
@@ -152,7 +152,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       next: text.next,
       cancel() {
         text.cancel()
-        // One that never began is let go as well.
+        // A stream that never started is released as well.
         source ??= result.open(client)
         source.cancel()
       },
@@ -245,7 +245,10 @@ const shortId = (exactId: string | undefined): string | undefined =>
 const inChunksLater = (answer: MaybePromise<RpcResponse>): MaybePromise<RpcResponse> =>
   answer instanceof Promise ? answer.then(inChunks) : inChunks(answer)
 
-/** The id as JSON text; undefined for an array or object, which no id may be, and for a long one. Absent and null are both shown as null. */
+/**
+ * Returns the id as JSON text; undefined for an array or object, which are invalid ids, and for a long one. Absent and
+ * null both become null.
+ */
 const idToText = (id: unknown): string | undefined => {
   if (typeof id === 'number') return String(id)
   if (typeof id === 'boolean' || (typeof id === 'string' && id.length <= RPC_LIMITS.idChars)) return JSON.stringify(id)

@@ -76,7 +76,7 @@ const jsonOf = (pieces: LogText): RawJson | StreamedJson => {
   return new StreamedJson(() => stream, bytes)
 }
 
-/** Pieces from the last to the first; each is let go when it is read. */
+/** Pieces from the last to the first; each is freed when it is read. */
 const streamOfPieces = (rest: Uint8Array[], bytes: number): ResponseStream => {
   let heldBytes = bytes
   return {

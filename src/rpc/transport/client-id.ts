@@ -24,7 +24,7 @@ export const clientIdOf = (address: string | undefined): string => {
   return address !== undefined && isIPv6(address) ? prefixOf(address) : (address ?? '')
 }
 
-/** The endpoint as the handlers of a client's connection see it. */
+/** Returns the endpoint with the context of a client's connection. */
 export const endpointForClient = (
   endpoint: Endpoint,
   address: string | undefined,

@@ -32,7 +32,9 @@ export class ClientSlots {
     return this.#taken
   }
 
-  /** Resolves with what gives the place back. Throws when too many wait, and Cancelled when it was cancelled while it waited. */
+  /**
+   * Resolves with the release of the slot. Throws when too many requests are queued, and Cancelled when cancelled in the queue.
+   */
   async take(client: string, cancellation?: Cancellation): Promise<() => void> {
     const { queue, clientQueue } = this.#limits
     if (this.#taken < this.#limits.total && this.#mayTake(client)) this.#enter(client)

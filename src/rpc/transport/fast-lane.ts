@@ -76,7 +76,7 @@ class Lane {
   readonly #endpoint: Endpoint
   readonly #meter: Meter
   readonly #answers: Meter
-  /** Ends what runs for the connection. */
+  /** Ends the work of the connection. */
   readonly #cancellation = new Cancellation()
   /** Received bytes that are not handled yet. */
   #rest: Buffer | undefined
@@ -124,7 +124,7 @@ class Lane {
 
   readonly #onEnd = (): void => {
     this.#hasEnded = true
-    // A client that is gone looks like one that has said all: it is waited for a little.
+    // A disconnected client looks like one that only closed its sending side: wait a moment.
     if (this.#isWaiting) setTimeout(() => this.#socket.destroy(), RPC_LIMITS.lingerMs).unref()
     else this.#socket.end()
   }

@@ -153,13 +153,13 @@ const send = (rpcResponse: RpcResponse, reply: FastifyReply, meter: Meter): Fast
 
 const cancellations = new WeakMap<Socket, Cancellation>()
 
-/** Of a connection: cancelled when it closes. */
+/** Cancellation of a connection: cancelled when it closes. */
 const cancellationOf = (socket: Socket): Cancellation => {
   const known = cancellations.get(socket)
   if (known !== undefined) return known
   const cancellation = new Cancellation()
   cancellations.set(socket, cancellation)
-  // Of one that is closed already nothing is told any more.
+  // A connection that is already closed emits no event.
   if (socket.destroyed) cancellation.cancel()
   else socket.once('close', () => cancellation.cancel())
   return cancellation
@@ -187,7 +187,7 @@ const sendInTime = async (answer: Promise<RpcResponse>, reply: FastifyReply, met
   clearTimeout(timer)
   if (made !== undefined) return send(made, reply, meter)
   void answer.then(unread => typeof unread !== 'string' && unread.cancel())
-  // With the connection ends what still runs for it.
+  // Closing the connection ends its remaining work.
   return reply.code(503).header('connection', 'close').type('text/plain').send('timeout')
 }
 

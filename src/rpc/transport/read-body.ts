@@ -39,7 +39,10 @@ const grown = (buffer: Buffer, used: number, needed: number): Buffer<ArrayBuffer
   return larger
 }
 
-/** Reads a body. Throws HttpFailure: 413 beyond its own bound, 503 beyond that of all bodies, 400 when it breaks off. */
+/**
+ * Reads a body. Throws HttpFailure: 413 beyond the limit of one body, 503 beyond that of all bodies, 400 when it is
+ * incomplete.
+ */
 export const readBody = (request: IncomingMessage, meter: Meter): Promise<RequestBody> => {
   const declared = request.headers['content-length']
   if (Number(declared ?? 0) > RPC_LIMITS.bodyBytes) return Promise.reject(tooLarge(String(declared)))

@@ -8,7 +8,7 @@ import type { Endpoint, Router } from '../router/router.ts'
 const BRACKET = 0x5b
 const SPACE = 0x20
 
-/** Whether a body is a batch: its first sign after white space is a bracket. */
+/** Returns true when a body is a batch: its first character after white space is a bracket. */
 const startsArray = (body: Uint8Array): boolean => {
   let at = 0
   while (at < body.byteLength && (body[at] as number) <= SPACE) at++
@@ -17,7 +17,7 @@ const startsArray = (body: Uint8Array): boolean => {
 
 const isLarge = (body: Uint8Array): boolean => body.byteLength > RPC_LIMITS.unscannedBytes
 
-/** Whether a body is a single request that needs no turn. */
+/** Returns true when a body is a single request that needs no queue. */
 export const isSmallCall = (body: Uint8Array): boolean => !isLarge(body) && !startsArray(body)
 
 interface Waiting {
@@ -26,9 +26,9 @@ interface Waiting {
 }
 
 /**
- * The way from bodies to the router. Small single requests pass. Of batches and large bodies a few are parsed and answered at a time, measured in
- * bytes; the others wait unparsed, as bytes that are counted already, and clients take turns. One large body is parsed in a turn of the
- * event loop.
+ * Admission of bodies to the router. Small single requests pass. Of batches and large bodies only a few are parsed and handled at a
+ * time, limited in bytes; the others wait unparsed, with their bytes counted, and clients are served in rotation. One large body is
+ * parsed per event-loop turn.
  */
 export class RequestGate {
   readonly #router: Router
@@ -42,12 +42,12 @@ export class RequestGate {
     this.#router = router
   }
 
-  /** Bytes that are parsed and being answered, of all clients. */
+  /** Bytes of all clients that are parsed and being handled. */
   get held(): number {
     return this.#held
   }
 
-  /** The answer; '' when the connection is gone before the request had its turn. */
+  /** Returns the response; '' when the connection closed while the request was queued. */
   handle(body: Buffer, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse> {
     if (isSmallCall(body)) return this.#router.handle(body.toString('utf8'), endpoint, charge)
     const { client } = endpoint.context
@@ -68,7 +68,7 @@ export class RequestGate {
     return this.#leaving(this.#router.handle(body.toString('utf8'), endpoint, charge), client, body.byteLength)
   }
 
-  /** Gives the room back when the answer is made, or read when it is a stream. */
+  /** Releases the room when the response is made, or read if it is a stream. */
   #leaving(answer: MaybePromise<RpcResponse>, client: string, bytes: number): MaybePromise<RpcResponse> {
     if (answer instanceof Promise) return answer.then(made => this.#leaving(made, client, bytes))
     if (typeof answer !== 'string') return withEnd(answer, () => this.#leave(client, bytes))
@@ -81,7 +81,7 @@ export class RequestGate {
     return this.#held < total && (this.#heldBy.get(client) ?? 0) < clientLimit
   }
 
-  /** false: cancelled while it waited. */
+  /** false: cancelled while queued. */
   #enter(client: string, bytes: number, cancellation: Cancellation | undefined): MaybePromise<boolean> {
     if (cancellation?.isCancelled === true) return false
     if (this.#waiting.lengthOf(client) === 0 && this.#mayEnter(client)) {

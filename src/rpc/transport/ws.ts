@@ -169,7 +169,7 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     // The bytes of the next message in the last chunk are too few to count.
     arrivingBytes = 0
     if (buckets !== undefined && !buckets.allows(address)) return sender.send(RATE_LIMITED)
-    // One that may be answered after the next message holds back its own subscriptions only.
+    // A message that may be answered after the next one holds back only its own subscriptions.
     const mayWait = !isSmallCall(message)
     const messageScope = mayWait ? socketSession.scope() : plainScope
     const answer = gate.handle(message, mayWait ? endpointOf(messageScope) : plain, charge)

@@ -19,7 +19,7 @@ export class Journal implements StateReader {
   readonly #entries = new Map<Hex, JournalAccount>()
   readonly #codes = new Map<Hex, Uint8Array>()
   readonly #touched: JournalAccount[] = []
-  /** Accounts whose code was read of the base and is kept. */
+  /** Accounts whose code was read from the base and is kept. */
   readonly #keptCodes: JournalAccount[] = []
   #keptCodeBytes = 0
   #undo: UndoEntry[] = []
@@ -188,7 +188,7 @@ export class Journal implements StateReader {
     return journalAccount
   }
 
-  /** A block may read gigabytes of code: what is kept of it is forgotten when it is too much, and can be read again. */
+  /** A block may read gigabytes of code: kept code is dropped beyond a limit, and can be read again. */
   #readCode(journalAccount: JournalAccount): Uint8Array {
     const code = this.#base.code(journalAccount.address)
     this.#keptCodeBytes += code.byteLength

@@ -1,4 +1,4 @@
-/** Rejection of work that was cancelled. */
+/** Rejection of cancelled work. */
 export class Cancelled extends Error {
   override readonly name = 'Cancelled'
 
@@ -8,7 +8,7 @@ export class Cancelled extends Error {
 }
 
 /**
- * Tells work that its result is not wanted any more. An AbortSignal does the same; this one costs a set of callbacks, so that each
+ * Signals that a result is no longer needed. An AbortSignal does the same; this one costs only a set of callbacks, so that each
  * connection and each batch can have one.
  */
 export class Cancellation {
@@ -19,7 +19,7 @@ export class Cancellation {
     return this.#isCancelled
   }
 
-  /** Calls back once, at once when it is cancelled already. Returns a function that forgets the listener. */
+  /** Calls back once, immediately when already cancelled. Returns the unsubscribe function. */
   onCancel(listener: () => void): () => void {
     if (this.#isCancelled) {
       listener()

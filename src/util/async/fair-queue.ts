@@ -45,7 +45,7 @@ export class FairQueue<T> {
     return item
   }
 
-  /** Takes one item out; false when it does not wait. */
+  /** Removes one item; returns false when it is not queued. */
   remove(owner: string, item: T): boolean {
     const line = this.#lines.get(owner)
     const at = line?.indexOf(item) ?? -1

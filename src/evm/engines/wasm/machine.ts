@@ -167,7 +167,7 @@ export class Machine {
       wasm.dropCodes()
       this.#codes.clear()
     }
-    // What the message before has used is seen no more.
+    // Memory used by the previous message is no longer visible after this.
     this.#usedBytes = this.usedBytes
     wasm.begin(place, SEED)
     if (env !== this.#env) this.#writeEnv(env)

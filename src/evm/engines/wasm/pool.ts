@@ -1,8 +1,8 @@
 import { Machine } from './machine.ts'
 
 /*
- * Machines of this thread. The memory of an instance cannot shrink, and V8 neither counts it nor collects garbage for its sake: what was
- * used of it is counted here, up to what the collector has given back.
+ * Machines of this thread. The memory of an instance cannot shrink, and V8 neither counts it nor collects garbage because of it: the
+ * used part is counted here until the collector has freed it.
  */
 
 const MIB = 1024 * 1024
@@ -10,12 +10,14 @@ const MIB = 1024 * 1024
 const MOST_BYTES = 384 * MIB
 /** Limit of idle machines. */
 const IDLE_BYTES = 64 * MIB
-/** One larger machine waits for the next large message so long: where one comes another often follows, in the same block or the next. */
+/**
+ * Time for which one larger machine is kept for the next large message: one is often followed by another, in the same block or the next.
+ */
 const SPARE_MS = 10_000
 
 const idle: Machine[] = []
 const busy = new Set<Machine>()
-/** Waits besides the idle ones, however large it is. */
+/** Kept besides the idle ones, however large it is. */
 let spare: Machine | undefined
 let spareTimer: NodeJS.Timeout | undefined
 /** Sizes of dropped machines that the collector may not have freed yet. */
@@ -38,7 +40,7 @@ const sizesOf = (machines: Iterable<Machine>): number => {
 export const machineBytes = (): number =>
   sizesOf(busy) + sizesOf(idle) + (spare?.usedBytes ?? 0) + sum(dropped.values())
 
-/** To be called before a full garbage collection. */
+/** Called before a full garbage collection. */
 export const dropSpare = (): void => {
   clearTimeout(spareTimer)
   if (spare !== undefined) drop(spare)

@@ -9,14 +9,14 @@ export type SqlRow = Readonly<Record<string, null | number | bigint | string | U
 export interface SqliteOptions {
   readonly path: string
   readonly readOnly?: boolean
-  /** It ends with the process: nothing waits for the disk. */
+  /** Temporary index: nothing waits for the disk. */
   readonly ephemeral?: boolean
 }
 
 const CACHE_KILOBYTES = 32 * 1_024
 const BUSY_MS = 10_000
 
-/** One connection to an index, with its prepared statements. */
+/** Connection to an index, with its prepared statements. */
 export class SqliteDatabase {
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
@@ -29,7 +29,7 @@ export class SqliteDatabase {
       `PRAGMA cache_size = -${CACHE_KILOBYTES}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`,
     )
     if (readOnly) return
-    // A write-ahead log keeps the file whole at whatever instant the process ends; what is lost with the machine is indexed again.
+    // The write-ahead log keeps the file consistent when the process ends; data lost in a power failure is indexed again.
     this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${ephemeral ? 'OFF' : 'NORMAL'}`)
     migrate(this.#database, path)
   }
@@ -46,12 +46,12 @@ export class SqliteDatabase {
     return this.#prepare(sql).get(...values) as SqlRow | undefined
   }
 
-  /** For many runs of one statement. */
+  /** For many executions of one statement. */
   statement(sql: string): StatementSync {
     return this.#prepare(sql)
   }
 
-  /** All of `work` or nothing of it. */
+  /** Runs `work` atomically. */
   transaction<T>(work: () => T): T {
     this.#database.exec('BEGIN IMMEDIATE')
     try {

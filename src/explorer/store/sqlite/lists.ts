@@ -12,14 +12,17 @@ import { TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
 import { blobOf, numberColumn, type SqliteDatabase, type SqlRow } from './database.ts'
 import { toTransactionRow, toTransferRow } from './rows.ts'
 
-/* Lists over several indexes. Each index is walked from its newest end, so a page reads as many rows as it shows, whatever the table holds. */
+/*
+ * Lists over several indexes. Each index is scanned from its newest end, so a page reads only as many rows as it shows, whatever
+ * the size of the table.
+ */
 
 export const SELECT_TRANSACTION =
   'SELECT tx.*, block.hash AS block_hash, block.timestamp FROM tx JOIN block ON block.number = tx.block'
 export const SELECT_TRANSFER = `SELECT t.*, block.timestamp, tx.hash AS tx_hash FROM transfer t JOIN block ON block.number = t.block
   JOIN tx ON tx.block = t.block AND tx.idx = t.idx`
 
-/** Rows of one index that are looked at for a page with several filters. */
+/** Limit of index rows scanned for a page with several filters. */
 const SCANNED_ROWS = 20_000
 
 interface Condition {
@@ -27,7 +30,7 @@ interface Condition {
   readonly value: SQLInputValue
 }
 
-/** Newest first. With two or more filters a page may come short, with a key to go on behind. */
+/** Newest first. With two or more filters a page may be short, with a key for the next one. */
 export const listTransactions = (
   database: SqliteDatabase,
   filter: TransactionFilter,
@@ -70,7 +73,7 @@ const walkTransactions = (
 
 interface Walk {
   readonly keys: readonly PageKey[]
-  /** Where it stopped before its end; null: it went as far as was wanted or there was. */
+  /** Position where the scan stopped before its end; null: it found enough or reached the end. */
   readonly stopped: PageKey | null
 }
 
@@ -109,7 +112,7 @@ const newestFirst = (a: PageKey, b: PageKey): number => {
   return 0
 }
 
-/** The page of the union of walks, each newest first; nothing beyond the place where one of them stopped. */
+/** Merges scans, each newest first, into a page; nothing beyond the position where one of them stopped. */
 const mergeKeys = (walks: readonly Walk[], page: PageRequest): FoundKeys => {
   const merged: PageKey[] = []
   for (const key of walks.flatMap(({ keys }) => keys).sort(newestFirst)) {

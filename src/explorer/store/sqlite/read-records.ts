@@ -3,7 +3,7 @@ import { numberColumn, type SqliteDatabase } from './database.ts'
 import { SELECT_TRANSACTION, SELECT_TRANSFER } from './lists.ts'
 import { toBlockRow, toTransactionRow, toTransferRow } from './rows.ts'
 
-/** Blocks as they were appended, from their rows; both ends are included. */
+/** Yields blocks as they were appended, from their rows; both ends included. */
 export function* readRecords(database: SqliteDatabase, from: number, to: number): Generator<BlockRecord> {
   const rows = database.all('SELECT number FROM block WHERE number BETWEEN ? AND ? ORDER BY number', from, to)
   for (const row of rows) {

@@ -6,7 +6,7 @@ import { readRecords } from './read-records.ts'
 import { toAccountRow, toDayRow, toHolderRow, toTokenRow } from './rows.ts'
 import { counterValue } from './write-totals.ts'
 
-/** Compares maps by the text of what they hold. */
+/** Compares maps by the text of their values. */
 const differences = (what: string, stored: ReadonlyMap<string, string>, counted: ReadonlyMap<string, string>) => {
   const keys = new Set([...stored.keys(), ...counted.keys()])
   return [...keys].flatMap(key =>
@@ -16,7 +16,7 @@ const differences = (what: string, stored: ReadonlyMap<string, string>, counted:
   )
 }
 
-/** Sums that are stored and not what the rows of the blocks add up to. Holds every address in memory: for tests and repair. */
+/** Returns stored sums that differ from the rows of the blocks. Holds every address in memory: for tests and repair. */
 export const recountDifferences = (database: SqliteDatabase): readonly string[] => {
   const totals = totalsOf(readRecords(database, 0, Number.MAX_SAFE_INTEGER))
   return [

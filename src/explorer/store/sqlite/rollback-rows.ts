@@ -5,15 +5,15 @@ import { bigintColumn, blobOf, hexColumn, numberColumn, type SqliteDatabase, typ
 import { BLOCK_TABLES } from './schema.ts'
 import { addCounter, addHolders, KEPT_DAYS } from './write-totals.ts'
 
-/** Empties every table that follows from blocks. */
+/** Empties every table derived from blocks. */
 export const clearBlocks = (database: SqliteDatabase): void => {
   for (const table of BLOCK_TABLES) database.run(`DELETE FROM ${table}`)
   database.run('DELETE FROM search WHERE kind = 0')
 }
 
 /**
- * Takes the blocks above a number off the index: their rows, and from the running sums what `totals`, made of those rows, says. What no sum
- * tells (first and last block, who made a contract) is read again from the rows that stay.
+ * Removes the blocks above a number from the index: deletes their rows, and subtracts `totals`, computed from those rows, from the running
+ * sums. Values that are not sums (first and last block, creator of a contract) are read again from the remaining rows.
  */
 export const removeBlocks = (database: SqliteDatabase, number: number, totals: IndexTotals): void => {
   for (const table of ['transfer', 'tx']) database.run(`DELETE FROM ${table} WHERE block > ?`, number)
@@ -72,7 +72,7 @@ const removeFromAccount = (database: SqliteDatabase, address: Hex, sums: Account
   database.run('UPDATE day SET new_addresses = new_addresses - 1 WHERE day = ?', sums.firstDay)
 }
 
-/** The day on which it had become a contract, when what stays does not show one any more; null: it still is. */
+/** Returns the day on which it became a contract, when the remaining rows no longer show that; null: they still do. */
 const keepContract = (database: SqliteDatabase, blob: Uint8Array, sums: AccountTotals): number | null => {
   if (sums.creation !== null) database.run('UPDATE account SET creator = NULL, creation = NULL WHERE address = ?', blob)
   const created = database.get('SELECT creator IS NOT NULL AS is_created FROM account WHERE address = ?', blob)
@@ -118,7 +118,7 @@ const removeFromDay = (database: SqliteDatabase, number: number, day: DayTotals)
   )
 }
 
-/** The addresses of the newest days, which may have been dropped when blocks far ahead in time came, counted anew. */
+/** Recounts the addresses of the newest days, which may have been dropped when blocks with much later times were added. */
 const recountDays = (database: SqliteDatabase): void => {
   database.run('DELETE FROM day_address')
   const newest = database.get('SELECT timestamp FROM block ORDER BY number DESC LIMIT 1')
@@ -140,7 +140,7 @@ const recountDays = (database: SqliteDatabase): void => {
   )
 }
 
-/** Hash of the block that is the newest after a rollback. */
+/** Hash of the newest block after a rollback. */
 export const hashOfBlock = (database: SqliteDatabase, number: number): Hex | undefined => {
   const row = database.get('SELECT hash FROM block WHERE number = ?', number)
   return row && hexColumn(row, 'hash')

@@ -3,7 +3,7 @@ import type { AccountRow, BlockRow, DayRow, HolderRow, TokenRow, TransactionRow,
 import { TOKEN_STANDARDS, type TokenStandard, TRANSACTION_KINDS, type TransactionKind } from '../records.ts'
 import { bigintColumn, hexColumn, hexOrNull, numberColumn, type SqlRow } from './database.ts'
 
-/* Rows of the tables as records. */
+/* Conversions of table rows to records. */
 
 const nullableText = (row: SqlRow, name: string): string | null => row[name] as string | null
 

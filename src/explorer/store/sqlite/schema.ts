@@ -10,8 +10,8 @@ export type IndexStoreError = {
 }
 
 /**
- * Steps from one layout to the next, each run once and never changed. Addresses and hashes are BLOBs, wei is decimal TEXT; a balance that is
- * sorted by is a BLOB of ordered bytes (balance-key.ts).
+ * Migrations from one layout to the next, each executed once and never changed. Addresses and hashes are BLOBs, wei is decimal TEXT; a
+ * balance used for sorting is a BLOB of ordered bytes (balance-key.ts).
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -62,7 +62,7 @@ const MIGRATIONS: readonly string[] = [
   `,
 ]
 
-/** Brings an index to the newest layout. Throws INDEX_TOO_NEW. */
+/** Migrates an index to the newest layout. Throws INDEX_TOO_NEW. */
 export const migrate = (database: DatabaseSync, path: string): void => {
   const { user_version: found } = database.prepare('PRAGMA user_version').get() as { user_version: number }
   if (found > MIGRATIONS.length)
@@ -75,7 +75,7 @@ export const migrate = (database: DatabaseSync, path: string): void => {
   }
 }
 
-/** Every table that follows from blocks, for emptying them. */
+/** Every table derived from blocks, for emptying them. */
 export const BLOCK_TABLES = [
   'position',
   'counter',

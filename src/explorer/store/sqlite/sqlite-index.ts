@@ -12,13 +12,13 @@ import { SqliteReader } from './sqlite-reader.ts'
 import { insertBlock } from './write-blocks.ts'
 import { addTotals } from './write-totals.ts'
 
-/** Blocks that one transaction of a rollback takes back. */
+/** Blocks removed per transaction of a rollback. */
 const ROLLBACK_BLOCKS = 256
 
 const TOKEN_TERM = 0
 const LABEL_TERM = 1
 
-/** Index in one SQLite file. Its methods are synchronous inside: use it in a thread of its own. */
+/** Index in one SQLite file. Its methods are synchronous inside: use it in a separate thread. */
 export class SqliteIndex extends SqliteReader implements IndexStore {
   constructor(options: Omit<SqliteOptions, 'readOnly'>) {
     super(options)

@@ -25,7 +25,7 @@ import { listTransactions, listTransfers, SELECT_TRANSACTION, SELECT_TRANSFER } 
 import { toAccountRow, toBlockRow, toDayRow, toHolderRow, toTokenRow, toTransactionRow, toTransferRow } from './rows.ts'
 import { counterValue } from './write-totals.ts'
 
-/** Reads of a SQLite index. A connection of its own reads the last committed state while another writes. */
+/** Reads of a SQLite index. A separate connection reads the last committed state while another writes. */
 export class SqliteReader implements IndexReader {
   protected readonly database: SqliteDatabase
 
@@ -155,7 +155,7 @@ export class SqliteReader implements IndexReader {
   }
 
   async search(prefix: string, limit: number): Promise<readonly SearchRow[]> {
-    // The last character of all ends the range of terms that begin with the prefix; LIKE would read % and _ as wildcards.
+    // The highest character ends the range of terms with the prefix; LIKE would treat % and _ as wildcards.
     const rows = this.database.all(
       `SELECT search.address, search.kind, coalesce(token.transfers, 0) AS weight FROM search
        LEFT JOIN token ON search.kind = 0 AND token.address = search.address
@@ -185,7 +185,7 @@ export class SqliteReader implements IndexReader {
     this.database.close()
   }
 
-  /** Rows behind a key (or an offset), one more than the page has. */
+  /** Returns the rows after a key (or an offset), one more than the page has. */
   #list(
     select: string,
     key: string,
@@ -200,7 +200,7 @@ export class SqliteReader implements IndexReader {
   }
 }
 
-/** Rows read with one too many, as a page. */
+/** Converts rows with one extra to a page. */
 const pageOf = <T>(rows: readonly T[], limit: number, keyOf: (row: T) => PageKey): Page<T> => {
   const items = rows.slice(0, limit)
   const last = items.at(-1)

@@ -15,7 +15,7 @@ const INSERT_TRANSACTION = `INSERT INTO tx (block, idx, hash, sender, recipient,
 const INSERT_TRANSFER = `INSERT INTO transfer (block, log, place, idx, standard, token, sender, recipient, amount, token_id)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-/** Inserts the rows of one block; the running sums are for `addTotals`. */
+/** Inserts the rows of one block; `addTotals` updates the running sums. */
 export const insertBlock = (database: SqliteDatabase, record: BlockRecord): void => {
   database.run(
     INSERT_BLOCK,

@@ -4,7 +4,7 @@ import type { AccountTotals, DayTotals, IndexTotals, TokenTotals } from '../inde
 import { TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
 import { bigintColumn, blobOf, blobOrNull, numberColumn, type SqliteDatabase } from './database.ts'
 
-/** Days behind the newest one whose addresses are kept, so that a day that goes on counts each of them once. */
+/** Number of days before the newest one whose addresses are kept, so that each is counted once per day. */
 export const KEPT_DAYS = 2
 
 /** Adds the sums of new blocks to the running ones. */
@@ -126,7 +126,7 @@ const addToken = (database: SqliteDatabase, address: Hex, sums: TokenTotals): vo
   addCounter(database, 'tokens', 1)
 }
 
-/** Also takes off: amounts may be negative. A sum of 0 has no row, and only one above 0 makes a holder. */
+/** Also subtracts: amounts may be negative. A sum of 0 has no row, and only one above 0 counts as a holder. */
 export const addHolders = (database: SqliteDatabase, token: Hex, owners: ReadonlyMap<Hex, bigint>): void => {
   const blob = blobOf(token)
   const select = database.statement('SELECT balance FROM holder WHERE token = ? AND owner = ?')

@@ -67,7 +67,7 @@ export function layOut(accountCount: u32, slotCount: u32, undo: u32, logs: u32, 
   return reserve(framesStart, 1 << 16);
 }
 
-/** Bytes that were touched: of the indices, whose entries lie anywhere, a page for each entry. Frames count as far as memory has grown. */
+/** Bytes touched: in the indexes, whose entries are scattered, a page per entry. Frames count as far as memory has grown. */
 export function bytesTouched(accountsAt: usize, slotsAt: usize, undoAt: usize, logsAt: usize, codesAt: usize): usize {
   const accountBytes = accountsAt - accounts, slotBytes = slotsAt - slots;
   const accountPages = min<usize>(accounts - accountIndex, accountBytes / ACCOUNT_BYTES << 12);

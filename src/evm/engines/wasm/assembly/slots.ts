@@ -22,7 +22,7 @@ let slotSeed: u64 = 0;
 export function setSlotSeed(value: u64): void { slotSeed = value; }
 
 export function beginSlots(): void {
-  // Many entries lie all over the index: it is cleared as a whole.
+  // Many entries are scattered over the index: it is cleared as a whole.
   if (slotsAt - slots > <usize>slotIndexMask << 2) memory.fill(slotIndex, 0, (<usize>slotIndexMask + 1) << 2);
   else for (let at = slots; at < slotsAt; at += SLOT_BYTES) store<u32>(<usize>load<u32>(at, SLOT_PLACE), 0);
   slotsAt = slots;
