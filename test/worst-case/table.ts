@@ -1,5 +1,5 @@
 import type { Found } from './climb.ts'
-import type { Cost, Meter } from './measure.ts'
+import { type Cost, type Meter, msPerMillionGas } from './measure.ts'
 
 /** A worst case at several sizes. */
 export interface Confirmed extends Found {
@@ -18,16 +18,17 @@ const fastest = async (meter: Meter, { family, genes }: Found, gas: bigint, runs
   let best = await meter.measure(family, genes, gas)
   for (let run = 1; run < runs; run++) {
     const cost = await meter.measure(family, genes, gas)
-    if (cost.clockMs < best.clockMs) best = cost
+    if (cost.cpuMs < best.cpuMs) best = cost
   }
   return best
 }
 
-export const confirm = async (meter: Meter, found: Found): Promise<Confirmed> => {
+/** `runs` of each size, of which the fastest counts. */
+export const confirm = async (meter: Meter, found: Found, runs = 2): Promise<Confirmed> => {
   const sizes = new Map<number, Cost>()
   await meter.measure(found.family, found.genes, 1_000_000n)
   for (const size of SIZES) {
-    const cost = await fastest(meter, found, BigInt(size) * 1_000_000n, size === SIZES[0] ? 3 : 2)
+    const cost = await fastest(meter, found, BigInt(size) * 1_000_000n, size === SIZES[0] ? runs + 1 : runs)
     sizes.set(size, cost)
     if (cost.clockMs > LONGEST_MS) break
   }
@@ -37,12 +38,10 @@ export const confirm = async (meter: Meter, found: Found): Promise<Confirmed> =>
 const exponentOf = (costs: readonly Cost[]): number => {
   const [first, last] = [costs[0], costs.at(-1)]
   if (first === undefined || last === undefined || first === last) return Number.NaN
-  return Math.log(last.clockMs / first.clockMs) / Math.log(Number(last.gas) / Number(first.gas))
+  return Math.log(last.cpuMs / first.cpuMs) / Math.log(Number(last.gas) / Number(first.gas))
 }
 
-export const clockMsPerMillionGas = ({ gas, clockMs }: Cost): number => (clockMs * 1e6) / Number(gas)
-
-const cell = (cost: Cost | undefined): string => (cost === undefined ? '' : clockMsPerMillionGas(cost).toFixed(1))
+const cell = (cost: Cost | undefined): string => (cost === undefined ? '' : msPerMillionGas(cost).toFixed(1))
 
 const describe = ({ genes }: Found): string =>
   Object.entries(genes)
@@ -55,7 +54,7 @@ const describe = ({ genes }: Found): string =>
 
 /** Worst first. */
 export const table = (all: readonly Confirmed[]): string => {
-  const worst = (found: Confirmed): number => Math.max(...[...found.sizes.values()].map(clockMsPerMillionGas))
+  const worst = (found: Confirmed): number => Math.max(...[...found.sizes.values()].map(msPerMillionGas))
   const rows = all
     .toSorted((a, b) => worst(b) - worst(a))
     .map(found => {

@@ -190,3 +190,21 @@ test('what it does not do runs elsewhere, with the same result', async () => {
   expect(transfers.tracedLogs).toHaveLength(1)
   expect(elsewhere()).toBe(2)
 })
+
+test('a block hash is asked for once in a message, and again in the next', async () => {
+  const { engine, oracle } = counted()
+  // The hashes of the two blocks before, in turn, for ever; their sum in memory.
+  const state = stateWith(forever('6001430340600243034001' + '5f51015f52'))
+  const asked: number[] = []
+  const block = env()
+  const blockHash = (number: number): Hex => {
+    asked.push(number)
+    return block.blockHash(number)
+  }
+  const counting = { ...block, blockHash }
+  const expected = await outcomeOf(oracle, state, block, message({ gas: 100_000n }))
+  expect((await outcomeOf(engine, state, counting, message({ gas: 100_000n }))).text).toBe(expected.text)
+  expect(asked).toEqual([block.number - 1, block.number - 2])
+  await engine.run(new Journal(state), counting, message({ gas: 100_000n }))
+  expect(asked).toHaveLength(4)
+})

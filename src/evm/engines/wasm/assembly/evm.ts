@@ -14,7 +14,7 @@ import { CALL_VALUE, CALLER, CODE_TAIL, frame, GAS, INPUT, INPUT_SIZE, openFrame
 import { delegateOf, IDENTITY, identity, mark, transfer } from "./calls";
 import { addressByNonce, openCreation } from "./creations";
 import { endFrame, gasLeft, outcome, outputSize } from "./ends";
-import { EMPTY_HASH, prepare, provideBlockHash, run } from "./interpreter";
+import { EMPTY_HASH, forgetBlockHashes, prepare, provideBlockHash, run } from "./interpreter";
 import { EXHAUSTED, failFor, GOES_ON, needed, NEEDS_PRECOMPILE, needs, OUT_OF_GAS, reason, RETURNED, UNUSUAL } from "./status";
 
 export { beginClock, layOut, run, setOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, useCode, dropCodes };
@@ -52,6 +52,7 @@ export function inputSize(): u32 { return load<u32>(frame, INPUT_SIZE); }
 /** Resets all state of the previous message except codes. */
 export function begin(place: i32, seed: u64): void {
   prepare();
+  forgetBlockHashes();
   setFork(place);
   beginAccounts();
   beginSlots();

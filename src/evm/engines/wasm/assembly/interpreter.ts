@@ -21,7 +21,7 @@ import { beyond, exhausted } from "./memory";
 import { BASE_FEE, BLOB_BASE_FEE, BLOB_HASHES, blobs, CHAIN_ID, COINBASE, GAS_LIMIT, GAS_PRICE, NUMBER, ORIGIN, PREV_RANDAO, TIMESTAMP } from "./environment";
 import { endOf, fork, growthPrice, ISTANBUL, perWord, SPURIOUS_DRAGON, TABLE } from "./prices";
 import { BASE, CALL_VALUE, CALLER, frame, FRAME_CODE, FRAME_CODE_SIZE, FRAME_JUMPS, GAS, growMemory, INPUT, INPUT_SIZE, IS_STATIC, MEMORY, MEMORY_SIZE, PC, RETURN_SIZE, SELF, SP } from "./frames";
-import { EXHAUSTED, failFor, FAILED, GOES_ON, INVALID_JUMP, INVALID_OPCODE, NEEDS_ACCOUNT, NEEDS_BLOCK_HASH, NEEDS_CODE, NEEDS_PRECOMPILE, NEEDS_SLOT, needs, OUT_OF_GAS, PAUSED, RETURNED, REVERTED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
+import { EXHAUSTED, failFor, FAILED, GOES_ON, INVALID_JUMP, INVALID_OPCODE, NEEDS_ACCOUNT, NEEDS_BLOCK_HASH, NEEDS_CODE, NEEDS_PRECOMPILE, NEEDS_SLOT, needed, needs, OUT_OF_GAS, PAUSED, RETURNED, REVERTED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
 
 /** Masks that keep the lowest 0 to 32 bytes of a word. */
 const MASKS: usize = memory.data(33 * 32, 16);
@@ -228,6 +228,8 @@ function frames(): i32 {
         case 0x40: {
           const number = toSize(top), current = load<u64>(NUMBER);
           if (number >= current || current - number > 256) { clear(top); continue; }
+          const known = BLOCK_HASHES + <usize>(number & 255) * HASH_ENTRY;
+          if (load<u64>(known, 32) == number + 1) { copy(top, known); continue; }
           status = needs(NEEDS_BLOCK_HASH, number);
           break;
         }
@@ -500,8 +502,16 @@ function rare(op: u32): i32 {
   return failFor(INVALID_OPCODE);
 }
 
+/** Hashes of the last 256 blocks that the message has asked for: the hash, then the block's number and one. */
+const HASH_ENTRY: usize = 40;
+const BLOCK_HASHES: usize = memory.data(256 * 40, 16);
+export function forgetBlockHashes(): void { memory.fill(BLOCK_HASHES, 0, 256 * HASH_ENTRY); }
+
 /** Response to NEEDS_BLOCK_HASH: replaces the number, and the opcode is done. */
 export function provideBlockHash(word: usize): void {
+  const known = BLOCK_HASHES + <usize>(needed & 255) * HASH_ENTRY;
+  copy(known, word);
+  store<u64>(known, needed + 1, 32);
   copy(<usize>load<u32>(frame, SP) - 32, word);
   store<u32>(frame, load<u32>(frame, PC) + 1, PC);
   store<i64>(frame, load<i64>(frame, GAS) - 20, GAS);

@@ -1,0 +1,53 @@
+/**
+ * Time of a unit of gas: for each kind of work (test/worst-case) the slowest of a few programs at 10, 40 and 100 M gas. Prints one JSON
+ * line for each kind and a table on standard error; exits 1 where a unit takes much longer in a large message than in a small one.
+ *   node bench/gas.ts [--tries N] [--seed N] [--evm wasm] [KIND...]
+ */
+import { parseArgs } from 'node:util'
+import type { EngineName } from '../src/evm/engines/select-engine.ts'
+import { createRandom } from '../src/sim/random.ts'
+import { climb } from '../test/worst-case/climb.ts'
+import { DiskWorld } from '../test/worst-case/disk.ts'
+import { FAMILIES } from '../test/worst-case/families.ts'
+import { Meter, msPerMillionGas } from '../test/worst-case/measure.ts'
+import { type Confirmed, confirm, table } from '../test/worst-case/table.ts'
+
+/** Of the longest message against the shortest, by gas: caches that become too small explain a factor of two. */
+const MOST_GROWTH = 2.5
+const CLIMB_GAS = 4_000_000n
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seed: { type: 'string', default: '20250217' },
+    tries: { type: 'string', default: '6' },
+    evm: { type: 'string', default: 'wasm' },
+  },
+})
+
+const chosen = FAMILIES.filter(({ kind }) => positionals.length === 0 || positionals.some(part => kind.includes(part)))
+const disk = await DiskWorld.create({ isFilled: chosen.some(({ onDisk }) => onDisk === true) })
+const meter = new Meter('fast', values.evm as EngineName, disk)
+
+const growthOf = ({ sizes }: Confirmed): number => {
+  const costs = [...sizes.values()].map(msPerMillionGas)
+  return (costs.at(-1) ?? 0) / (costs[0] ?? 1)
+}
+
+const all: Confirmed[] = []
+for (const family of chosen) {
+  const random = createRandom(Number(values.seed))
+  const found = await climb(family, { meter, random, tries: Number(values.tries), gas: CLIMB_GAS })
+  const confirmed = await confirm(meter, found, 1)
+  all.push(confirmed)
+  const sizes = Object.fromEntries(
+    [...confirmed.sizes].map(([size, cost]) => [size, Number(msPerMillionGas(cost).toFixed(2))]),
+  )
+  const growth = Number(growthOf(confirmed).toFixed(2))
+  console.log(JSON.stringify({ bench: 'gas', kind: family.kind, msPerMillionGas: sizes, growth, program: found.genes }))
+}
+await disk.close()
+process.stderr.write(`${table(all)}\n`)
+const superlinear = all.filter(found => growthOf(found) > MOST_GROWTH)
+for (const { family } of superlinear) process.stderr.write(`time grows faster than gas: ${family.kind}\n`)
+process.exitCode = superlinear.length === 0 ? 0 : 1
