@@ -1,5 +1,4 @@
 import type { Common } from '@ethereumjs/common'
-import type { PrecompileInput } from '@ethereumjs/evm'
 import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
@@ -11,6 +10,7 @@ import type { TraceHooks } from '../../tracers/tracer.ts'
 import { commonAt } from '../common.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
+import { type PacedInput, pacedInput } from '../precompiles/precompile-input.ts'
 import { StepClock } from '../step-clock.ts'
 import { AccessSet } from './access-set.ts'
 import { type BlockWords, blockWords } from './block-words.ts'
@@ -82,7 +82,7 @@ export class Execution {
   readonly reporter: FrameReporter | undefined
   readonly #message: EngineMessage
   /** Clock for precompiles, passed besides their input. */
-  readonly pacing: Pick<PrecompileInput, '_EVM'>
+  readonly pacing: PacedInput
   readonly #precompiles: Precompiles
 
   constructor({ journal, env, message, options, workspaces, precompiles, rules, table }: ExecutionParts) {
@@ -103,7 +103,7 @@ export class Execution {
     this.blobHashes = message.blobVersionedHashes ?? []
     this.access = new AccessSet(this.executionRules.precompiles)
     this.reporter = options.trace && new FrameReporter(options.trace.tracer)
-    this.pacing = { _EVM: { clock: this.clock } } as unknown as ExecutionPacing
+    this.pacing = pacedInput(this.clock)
     this.#message = message
     this.#precompiles = precompiles
   }
@@ -175,8 +175,6 @@ export class Execution {
     this.frame = opener
   }
 }
-
-type ExecutionPacing = Execution['pacing']
 
 /** Dynamic part of an opcode's price, computed before it runs; Infinity when unpayable. */
 export type Price = (frame: Frame, vm: Execution) => number

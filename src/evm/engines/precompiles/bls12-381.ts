@@ -1,9 +1,10 @@
-import { type EVMBLSInterface, EVMError, type ExecResult, MCLBLS, type PrecompileInput } from '@ethereumjs/evm'
+import { EVMError, type ExecResult, MCLBLS } from '@ethereumjs/evm'
 import { type G1, type G2, g1From, g2From, loadMcl, type Mcl } from '../../../crypto/bls12-381.ts'
 import type { SlicedWork } from '../../../util/async/sliced-work.ts'
 import { bytesToBigint, concatBytes, EMPTY_BYTES } from '../../../util/bytes.ts'
 import { ethereumJsPrecompile } from './ethereumjs-precompile.ts'
 import { failedResult, type Precompile, runPaced, yieldIfDue } from './precompile.ts'
+import { inputWithBls } from './precompile-input.ts'
 
 /*
  * EIP-2537 by mcl, as wrapped by EthereumJS. Sums over many points are computed in parts: EthereumJS' own function checks the form
@@ -31,15 +32,13 @@ const load = async () => {
   return loaded
 }
 
-const evmWith = (bls: Partial<EVMBLSInterface>) => ({ _bls: bls }) as unknown as PrecompileInput['_EVM']
-
 /** One point, or one map: a millisecond at most. */
 const atOnce =
   (number: number): Precompile =>
   async input => {
     await yieldIfDue(input)
     const { bls } = await load()
-    return ethereumJsPrecompile(input.common, number)({ ...input, _EVM: evmWith(bls) })
+    return ethereumJsPrecompile(input.common, number)(inputWithBls(input, bls))
   }
 
 /** Sums points times scalars in parts. */
@@ -130,7 +129,7 @@ const inParts =
       accepted = data
       return EMPTY_BYTES
     }
-    const priced = await ethereumJsPrecompile(input.common, number)({ ...input, _EVM: evmWith({ [kind]: accept }) })
+    const priced = await ethereumJsPrecompile(input.common, number)(inputWithBls(input, { [kind]: accept }))
     if (accepted === undefined) return priced
     return runPaced(input, attempt(priced, input.gasLimit, WORK[kind](mcl, bls, accepted)))
   }

@@ -1,14 +1,10 @@
 import { EVMError, type ExecResult, type PrecompileInput } from '@ethereumjs/evm'
 import { runSlicedWork, type SlicedWork } from '../../../util/async/sliced-work.ts'
 import { EMPTY_BYTES } from '../../../util/bytes.ts'
+import { clockOfInput } from './precompile-input.ts'
 
 /** Precompile as EthereumJS calls it. */
 export type Precompile = (input: PrecompileInput) => ExecResult | Promise<ExecResult>
-
-/** Part of the calling EVM that a precompile uses: when to yield (`StepClock`). */
-interface Paced {
-  readonly clock: { check(): Promise<void> | undefined }
-}
 
 /** Consumes all gas. */
 export const failedResult = (gasLimit: bigint, error: EVMError['error']): ExecResult => ({
@@ -30,8 +26,7 @@ export const inputSlice = (data: Uint8Array, from: bigint, size: bigint): Uint8A
 }
 
 /** For a precompile without parts: returns a promise when the time slice is over. */
-export const yieldIfDue = ({ _EVM }: PrecompileInput): Promise<void> | undefined =>
-  (_EVM as unknown as Paced).clock.check()
+export const yieldIfDue = (input: PrecompileInput): Promise<void> | undefined => clockOfInput(input).check()
 
 /** Runs a precompile's work in time slices; synchronous when it fits one slice. */
 export const runPaced = <Result>(input: PrecompileInput, slicedWork: SlicedWork<Result>): Result | Promise<Result> =>

@@ -1,8 +1,9 @@
 import type { Common } from '@ethereumjs/common'
-import { EVMError, getActivePrecompiles, type PrecompileInput, paramsEVM } from '@ethereumjs/evm'
+import { EVMError, getActivePrecompiles, paramsEVM } from '@ethereumjs/evm'
 import type { BlockEnv } from '../../block-env.ts'
 import { commonAt } from '../common.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
+import { pacedInput } from '../precompiles/precompile-input.ts'
 import { precompileTable } from '../precompiles/table.ts'
 
 /*
@@ -38,8 +39,7 @@ export const runPrecompile = (
 ): PrecompileResult | Promise<PrecompileResult> => {
   const common = commonAt(env.params, env.number)
   const run = precompilesOf(common).get(number.toString(16).padStart(40, '0')) as Precompile
-  const input = { data, gasLimit, common, _EVM: { clock: { check } } } as unknown as PrecompileInput
-  const result = run(input)
+  const result = run({ data, gasLimit, common, ...pacedInput({ check }) })
   return result instanceof Promise ? result.then(resultOf) : resultOf(result)
 }
 
