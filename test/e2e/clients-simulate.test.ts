@@ -50,6 +50,12 @@ const rpc = async (method: string, params: readonly unknown[]) => {
 const simulate = (blockStateCalls: readonly unknown[], more: object = {}) =>
   rpc('eth_simulateV1', [{ blockStateCalls, ...more }, 'latest'])
 
+test('simulates as many blocks as it may, beyond the cycles whose council is known', async () => {
+  const { result, error } = await simulate(Array.from({ length: LIMITS.simulate.blocks }, () => ({})))
+  expect(error).toBeUndefined()
+  expect(result).toHaveLength(LIMITS.simulate.blocks)
+})
+
 describe('viem', () => {
   test('simulates blocks: contract calls decoded, reverts named, state carried on', async () => {
     // The slot of balanceOf is not known here: the ledger is created by a call of its own.

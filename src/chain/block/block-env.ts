@@ -30,15 +30,28 @@ export interface BlockEnvSources {
   readonly choices?: () => NextBlockFields
 }
 
+/** Seed of a cycle: of one that has its council record. */
+type SeedOf = (seeds: CycleSeeds, cycle: number) => Hex
+const knownSeed: SeedOf = (seeds, cycle) => seeds.of(cycle)
+const latestSeed: SeedOf = (seeds, cycle) => seeds.ofLatestUpTo(cycle)
+
+type ParentBlock = Pick<ChainBlock, 'header' | 'hash' | 'extra'>
+type ProposedBlock = { readonly timestamp: number; readonly proposer: Hex }
+
+/** Environment of a simulated child of `parent`, which may lie beyond the cycles whose council is known. */
+export const simulatedChildEnv = (sources: BlockEnvSources, parent: ParentBlock, block: ProposedBlock): BlockEnv =>
+  childEnv(sources, parent, block, latestSeed)
+
 /** Environment of the child of `parent` proposed by `proposer`. */
 export const childEnv = (
   sources: BlockEnvSources,
-  parent: Pick<ChainBlock, 'header' | 'hash' | 'extra'>,
-  block: { readonly timestamp: number; readonly proposer: Hex },
+  parent: ParentBlock,
+  block: ProposedBlock,
+  seedOf = knownSeed,
 ): BlockEnv => {
   const { params } = sources
   const choices = (params.devHelpers && sources.choices?.()) || {}
-  return envOf(sources, {
+  const fields = {
     number: parent.header.number + 1,
     timestamp: block.timestamp,
     proposer: block.proposer,
@@ -47,7 +60,8 @@ export const childEnv = (
     gasLimit: choices.gasLimit ?? params.blockGasLimit,
     baseFeePerGas: choices.baseFeePerGas ?? nextBaseFee(parent.header, params.baseFee),
     parentHash: parent.hash,
-  })
+  }
+  return envOf(sources, fields, seedOf)
 }
 
 /** Environment of a committed block, as its own transactions saw it. */
@@ -72,7 +86,7 @@ interface EnvFields {
   readonly parentHash: Hex
 }
 
-const envOf = (sources: BlockEnvSources, fields: EnvFields): BlockEnv => {
+const envOf = (sources: BlockEnvSources, fields: EnvFields, seedOf = knownSeed): BlockEnv => {
   const { params, foundation, council, seeds, blocks } = sources
   const { number, timestamp, miner, gasLimit, baseFeePerGas } = fields
   return {
@@ -84,7 +98,7 @@ const envOf = (sources: BlockEnvSources, fields: EnvFields): BlockEnv => {
     miner,
     proposerReward: council.payeeOf(fields.proposer, number),
     foundation,
-    prevRandao: prevRandao(seeds.of(cycleOf(number, params.rewards.cycleBlocks)), number),
+    prevRandao: prevRandao(seedOf(seeds, cycleOf(number, params.rewards.cycleBlocks)), number),
     blockHash(wanted) {
       if (wanted === number - 1) return fields.parentHash
       if (wanted < 0 || wanted >= number || wanted < number - 256) return ZERO_HASH

@@ -7,7 +7,7 @@ import type { ReceiptPrices } from '../../primitives/receipt.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { nativeExtra, nativePrices } from '../store/block-store.ts'
 import type { ChainBlock } from '../types.ts'
-import { type BlockEnvSources, childEnv, committedEnv } from './block-env.ts'
+import { type BlockEnvSources, committedEnv, simulatedChildEnv } from './block-env.ts'
 import { assembleHeader, type BlockRoots } from './header-assembly.ts'
 
 /**
@@ -20,7 +20,7 @@ export interface ChainRules {
   extraOf(header: Header): ExtraData
   /** Returns the header values on which receipts depend. */
   pricesOf(header: Header): ReceiptPrices
-  /** Returns the environment of a block on `parent`. */
+  /** Returns the environment of a simulated block on `parent`. */
   childEnv(parent: ChainBlock, block: { readonly timestamp: number; readonly proposer: Hex }): BlockEnv
   /** Returns the environment of a committed block. */
   committedEnv(block: Pick<ChainBlock, 'header' | 'extra'>): BlockEnv
@@ -38,7 +38,7 @@ export interface ChainRules {
 export const nativeRules = (sources: BlockEnvSources): ChainRules => ({
   extraOf: nativeExtra,
   pricesOf: nativePrices,
-  childEnv: (parent, block) => childEnv(sources, parent, block),
+  childEnv: (parent, block) => simulatedChildEnv(sources, parent, block),
   committedEnv: ({ header, extra }) => committedEnv(sources, header, extra.proposer),
   assemble: (env, parent, extra, execution, blockRoots) =>
     blockFromParts(assembleHeader(env, parent, extra, execution, blockRoots), {

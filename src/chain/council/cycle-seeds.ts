@@ -36,14 +36,25 @@ export class CycleSeeds {
     return seed
   }
 
+  /** Seed of a cycle, or of the last cycle before it whose council is known: for simulated blocks, which may lie beyond. */
+  ofLatestUpTo(cycle: number): Hex {
+    let known = cycle
+    while (known > 0 && !this.#recent.has(known) && this.#row(known) === undefined) known--
+    return this.of(known)
+  }
+
   /** Blocks were taken back: nothing read before counts. */
   forget(): void {
     this.#recent.clear()
   }
 
   #read(cycle: number): Hex {
-    const row = this.#store.getSync(BUCKETS.cycle, numberKey(councilBlockOf(cycle, this.#cycleBlocks)))
+    const row = this.#row(cycle)
     assert(row !== undefined, 'a cycle that is asked for has its council record')
     return readCycleRow(row).seed
+  }
+
+  #row(cycle: number): Uint8Array | undefined {
+    return this.#store.getSync(BUCKETS.cycle, numberKey(councilBlockOf(cycle, this.#cycleBlocks)))
   }
 }

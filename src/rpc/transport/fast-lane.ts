@@ -9,7 +9,7 @@ import type { ClientBudget, Meter } from './client-budget.ts'
 import { clientIdOf, endpointForClient } from './client-id.ts'
 import { plainCallLength } from './plain-head.ts'
 import type { RequestGate } from './request-gate.ts'
-import { drained, WriteTimeout, writeStream } from './stream-writer.ts'
+import { bytesOf, drained, WriteTimeout, writeStream } from './stream-writer.ts'
 
 export interface FastLaneOptions {
   readonly gate: RequestGate
@@ -302,7 +302,7 @@ class Lane {
 }
 
 const writeChunk = (socket: Socket, responseChunk: ResponseChunk): boolean => {
-  const bytes = typeof responseChunk === 'string' ? Buffer.from(responseChunk) : responseChunk
+  const bytes = bytesOf(responseChunk)
   socket.cork()
   socket.write(`${bytes.byteLength.toString(16)}\r\n`)
   socket.write(bytes)

@@ -55,6 +55,10 @@ export const drained =
     return () => void out.off('drain', done).off('close', done)
   }
 
+/** The bytes of a chunk: the system would be given three for each character of a text. */
+export const bytesOf = (responseChunk: ResponseChunk): Uint8Array =>
+  typeof responseChunk === 'string' ? Buffer.from(responseChunk) : responseChunk
+
 export interface PumpOptions {
   readonly write?: (responseChunk: ResponseChunk) => boolean
   readonly writeTimeout?: WriteTimeout
@@ -68,7 +72,11 @@ export const writeStream = async (
   out: Writable,
   options: PumpOptions = {},
 ): Promise<boolean> => {
-  const { write = responseChunk => out.write(responseChunk), writeTimeout = new WriteTimeout(), meter } = options
+  const {
+    write = responseChunk => out.write(bytesOf(responseChunk)),
+    writeTimeout = new WriteTimeout(),
+    meter,
+  } = options
   const cancel = (): void => stream.cancel()
   const hasRoom = (): boolean => meter === undefined || meter.hold((stream.heldBytes ?? 0) + out.writableLength)
   const giveUp = (): false => {

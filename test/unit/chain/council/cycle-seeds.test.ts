@@ -29,6 +29,15 @@ test('a cycle is a whole number whose record is there', () => {
   for (const cycle of [-1, 0.5, 4]) expect(() => seeds.of(cycle)).toThrow()
 })
 
+test('a simulated block beyond the known cycles takes the seed of the last of them', () => {
+  const seeds = new CycleSeeds(GENESIS, store, 60)
+  expect([0, 2, 3, 4, 7].map(cycle => seeds.ofLatestUpTo(cycle))).toEqual([
+    firstSeed(GENESIS),
+    ...[1_060n, 1_120n, 1_120n, 1_120n].map(toWord),
+  ])
+  expect(() => seeds.of(4)).toThrow()
+})
+
 test('seeds read before blocks were taken back do not count', () => {
   let seed = toWord(1n)
   const changing = {
