@@ -9,7 +9,7 @@ import type { Meter } from '../transport/client-budget.ts'
 import { bytesHeldBy, endOfChunk, type ResponseChunk, type ResponseStream, type RpcResponse } from './response.ts'
 
 /** Requests of one batch that run at a time. */
-const LANES = 64
+const LANES = 16
 
 export interface BatchOptions {
   readonly size: number

@@ -68,14 +68,17 @@ export const feeHistory = async (
   const oldest = Math.max(0, last - count + 1)
   const fees: string[] = []
   const ratios: number[] = []
-  const rewards: string[][] = []
+  const rewards: (readonly string[])[] = []
+  /** Of every block without transactions: a history holds as many numbers as a response may. */
+  const zeros = points?.map(() => '0x0')
   for (let number = oldest; number <= last; number++) {
     await sliceOver()
     const header = await view.headerByNumber(number)
     if (header === undefined) throw serverError(`block ${number} is not available`)
     fees.push(toQuantity(header.baseFeePerGas ?? 0n))
     ratios.push(fullness(view, header))
-    if (points !== undefined) rewards.push(await rewardsOf(view, header, points))
+    if (points === undefined || zeros === undefined) continue
+    rewards.push(header.gasUsed === 0n ? zeros : await rewardsOf(view, header, points))
   }
   fees.push(toQuantity(await feeAfter(view, last)))
   return {

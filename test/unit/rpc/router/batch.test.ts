@@ -51,7 +51,7 @@ describe.each(['at once', 'later'])('a long batch whose answers come %s', when =
     const { ask, calls, held } = routerOver(answering('x'.repeat(size)))
     const stream = streamed(await ask(200))
     for (let i = 0; i < 20; i++) await turn()
-    const window = AHEAD / size + (when === 'later' ? 65 : 1)
+    const window = AHEAD / size + (when === 'later' ? 17 : 1)
     expect(calls()).toBeLessThanOrEqual(window)
     expect(held()).toBeLessThanOrEqual(window * (size + 100))
     const chunks = await read(stream)

@@ -86,6 +86,6 @@ describe.each(Object.entries(WAYS))('the client of %s that is gone', (_, send) =
       const { bodies, answers, sockets, connections } = rig.server.budgets
       return [bodies, answers, sockets, connections].every(({ held }) => held === 0) ? true : undefined
     })
-    expect(calls.started).toBeLessThanOrEqual(64)
+    expect(calls.started).toBeLessThanOrEqual(16)
   })
 })
