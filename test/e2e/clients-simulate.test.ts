@@ -51,9 +51,9 @@ const simulate = (blockStateCalls: readonly unknown[], more: object = {}) =>
   rpc('eth_simulateV1', [{ blockStateCalls, ...more }, 'latest'])
 
 test('simulates as many blocks as it may, beyond the cycles whose council is known', async () => {
-  const { result, error } = await simulate(Array.from({ length: LIMITS.simulate.blocks }, () => ({})))
+  const { result, error } = await simulate(Array.from({ length: SIMULATE_LIMITS.blocks }, () => ({})))
   expect(error).toBeUndefined()
-  expect(result).toHaveLength(LIMITS.simulate.blocks)
+  expect(result).toHaveLength(SIMULATE_LIMITS.blocks)
 })
 
 describe('viem', () => {
