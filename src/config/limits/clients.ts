@@ -74,11 +74,7 @@ export const RPC_LIMITS = {
   largeAnswers: { total: 4, client: 3, queue: 1_024, clientQueue: 256 },
   /** One thread makes them, one after the other; each is megabytes of small pieces until it is encoded. */
   proofs: { total: 12, client: 4, queue: 1_024, clientQueue: 512 },
-  /**
-   * Piece of a long response. Larger than what the C library takes from the heap that all threads share (bin/tandem.mjs): pieces of all
-   * clients in between would leave holes in it.
-   */
-  chunkChars: 192 * 1024,
+  chunkChars: 64 * 1024,
 } as const
 
 export const CALL_LIMITS = {
