@@ -1,3 +1,4 @@
+import type { ChainParams } from '../config/networks.ts'
 import type {
   BuildRequest,
   DecidedBlock,
@@ -19,7 +20,7 @@ import { assert } from '../util/assert.ts'
 import { Mutex } from '../util/async/mutex.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
-import { isCoded } from '../util/errors.ts'
+import { CodedError, isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
 import type { BlockEnvSources } from './block/block-env.ts'
 import type { BlockFault } from './block/block-fault.ts'
@@ -194,6 +195,7 @@ export class Chain implements ExecutionPort {
     const candidate = await this.#running.run(this.#judge(block, Number.POSITIVE_INFINITY))
     if (!isFault(candidate)) return candidate
     const { proven, error } = candidate
+    if (error.code === 'PROOF_VERSION') throw forkMismatch(this.#options.sources.params, error)
     assert(!proven, `a decided block is valid: ${error.message}`)
     this.#options.logger.error(
       { err: error, number: block.header.number, hash: block.hash },
@@ -304,3 +306,20 @@ const ENDED: ReadonlySet<string> = new Set<InterruptedError['code'] | StateError
   'EXECUTION_INTERRUPTED',
   'STATE_MOVED',
 ])
+
+/** The committee of this network decided a proof header that this node's rules refuse by its version alone. */
+export type ForkMismatchError = {
+  readonly code: 'FORK_MISMATCH'
+  readonly fork: 'nativeHash'
+  /** Fork height of this node. */
+  readonly height: number | null
+  readonly reason: string
+}
+
+const forkMismatch = ({ forks }: Pick<ChainParams, 'forks'>, cause: CodedError): CodedError<ForkMismatchError> => {
+  const height = forks.find(({ name }) => name === 'nativeHash')?.height ?? null
+  return new CodedError<ForkMismatchError>(
+    { code: 'FORK_MISMATCH', fork: 'nativeHash', height, reason: cause.message },
+    { cause },
+  )
+}

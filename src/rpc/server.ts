@@ -73,7 +73,13 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
   }
   const criteria = new SharedCriteria()
   const filters = new FilterManager({ view, pool, budgets, criteria })
-  const hub = new SubscriptionHub({ view, pool, budgets, criteria })
+  const hub = new SubscriptionHub({
+    view,
+    pool,
+    budgets,
+    criteria,
+    ...(options.proofChain && { proofChain: options.proofChain }),
+  })
   const responseCache = new ResponseCache(view)
   const metrics = options.metrics && createRpcMetrics(options.metrics)
   const gate = new RequestGate(createRouter({ log, ...(metrics && { metrics }) }))

@@ -11,6 +11,7 @@ export type Ask = <T = unknown>(method: string, ...params: unknown[]) => Promise
 
 export interface DevNode {
   readonly dataDir: string
+  readonly ws: string
   stop(): Promise<void>
 }
 
@@ -42,7 +43,11 @@ export const withDevNode = (
       { logger: silentLogger, clock: systemClock, onFatal: error => failures.push(error) },
     )
     try {
-      await use((method, ...args) => rpc(node.urls.http, method, args), { dataDir, stop: () => node.stop() })
+      await use((method, ...args) => rpc(node.urls.http, method, args), {
+        dataDir,
+        ws: node.urls.ws,
+        stop: () => node.stop(),
+      })
     } finally {
       await node.stop()
     }

@@ -1,6 +1,22 @@
 import type { Chain } from '../../chain/chain.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import type { Metrics } from '../../metrics/registry.ts'
+import type { ProofPool } from '../../powchain/proof-pool.ts'
+
+/** Declares the metrics of the proof chain: its final tip and what waits for a block. */
+export const declareProofMetrics = (metrics: Metrics, pool: ProofPool): void => {
+  const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
+  gauge('powchain_height', 'Height of the final proof tip', () => pool.head.proofState.tipHeight)
+  gauge('powchain_pending_headers', 'Valid proof headers that no block includes yet', () => pool.size)
+  gauge('powchain_difficulty_hashes', 'Expected hashes behind the final proof tip', () =>
+    Number(2n ** 256n / (pool.head.proofState.tipTarget + 1n)),
+  )
+  gauge('powchain_tip_age_blocks', 'Main blocks since the anchor of the final proof tip', () =>
+    Math.max(0, pool.head.number - pool.head.proofState.tipAnchor),
+  )
+  const admitted = metrics.counter({ name: 'powchain_headers_total', help: 'Proof headers found valid here' })
+  pool.onAdded(() => admitted.inc(1))
+}
 
 /** Declares the metrics of head, blocks and consensus. */
 export const declareChainMetrics = (metrics: Metrics, chain: Chain, engine: ConsensusEngine): void => {

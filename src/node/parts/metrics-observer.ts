@@ -6,6 +6,7 @@ import { declareEvmMetrics } from '../../evm/metrics.ts'
 import { startMetricsServer } from '../../metrics/metrics-server.ts'
 import { collectProcessMetrics } from '../../metrics/process-metrics.ts'
 import { Metrics } from '../../metrics/registry.ts'
+import type { ProofPool } from '../../powchain/proof-pool.ts'
 import { declareStateMetrics } from '../../state/metrics.ts'
 import type { WorldState } from '../../state/world-state.ts'
 import { declareStorageMetrics } from '../../storage/metrics.ts'
@@ -13,7 +14,7 @@ import type { Store } from '../../storage/store.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { Teardown } from '../teardown.ts'
 import { version } from '../version.ts'
-import { declareChainMetrics } from './chain-metrics.ts'
+import { declareChainMetrics, declareProofMetrics } from './chain-metrics.ts'
 
 /** Metrics of a node whose operator enabled them. Loaded only then: a devnet saves the time and the memory. */
 export interface MetricsObserver {
@@ -28,6 +29,7 @@ export interface ObservedParts {
   readonly engine: ConsensusEngine
   readonly world: WorldState
   readonly store: Store
+  readonly proofPool: ProofPool
   readonly evm: EngineName | undefined
 }
 
@@ -37,8 +39,9 @@ export const createMetricsObserver = (teardown: Teardown): MetricsObserver => {
   return {
     metrics,
     consensus: createConsensusMetrics(metrics),
-    watch({ chain, engine, world, store, evm }) {
+    watch({ chain, engine, world, store, evm, proofPool }) {
       declareChainMetrics(metrics, chain, engine)
+      declareProofMetrics(metrics, proofPool)
       declareStateMetrics(metrics, world)
       declareStorageMetrics(metrics, store)
       declareEvmMetrics(metrics, evm)

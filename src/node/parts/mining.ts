@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Chain } from '../../chain/chain.ts'
 import type { ChainParams } from '../../config/networks.ts'
+import type { Metrics } from '../../metrics/registry.ts'
 import { Miner } from '../../powchain/mining/miner.ts'
 import { MiningService } from '../../powchain/mining/mining-service.ts'
 import type { ProofPool } from '../../powchain/proof-pool.ts'
@@ -16,6 +17,7 @@ export interface MiningParts {
   readonly options: MiningOptions | undefined
   readonly clock: Clock
   readonly logger: Logger
+  readonly metrics: Metrics | undefined
 }
 
 /** Bytes that tell apart the work of two nodes with one coinbase. */
@@ -26,6 +28,16 @@ export const createMining = (parts: MiningParts, teardown: Teardown): MiningServ
   const { params, proofPool: pool, chain, options, clock, logger } = parts
   const extraNonce = new Uint8Array(randomBytes(EXTRA_NONCE_BYTES))
   const service = new MiningService({ params, pool, coinbase: options?.coinbase ?? null, extraNonce, clock, logger })
+  parts.metrics?.gauge({
+    name: 'mining_hashrate',
+    help: 'Hashes per second, own and submitted',
+    read: () => Number(service.hashrate()),
+  })
+  parts.metrics?.gauge({
+    name: 'mining_solutions',
+    help: 'Valid solutions of work of this node since the start',
+    read: () => service.found,
+  })
   if (options === undefined) return service
   const miner = new Miner({ service, threads: options.threads, duty: options.duty, clock, logger })
   const stops = [chain.onCommitted(() => miner.refresh()), pool.onAdded(() => miner.refresh())]

@@ -3,6 +3,7 @@ import { Chain } from '../../chain/chain.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { createExecutor } from '../../evm/executor.ts'
+import { ForkWatch } from '../../powchain/fork-notice.ts'
 import type { Header } from '../../primitives/header.ts'
 import { createDev, type DevParts } from '../dev/dev-parts.ts'
 import { NodePeers } from '../network/node-peers.ts'
@@ -45,6 +46,7 @@ export const createCoreStage = async (storage: StorageStage): Promise<CoreStage>
     clock: storage.deps.clock,
     logger: part('chain'),
   })
+  watchFork(storage, chain)
   const peers = await openPeers(storage, chain, pool)
   const consensus = consensusOptions(storage, pool, peers)
   const { genesis, devnet = {}, ephemeral = false } = options
@@ -57,8 +59,15 @@ export const createCoreStage = async (storage: StorageStage): Promise<CoreStage>
   // Before any submission: a journal written before it was read would lose its content.
   await pool.service.start()
   if (dev === undefined) pool.service.onPending(() => engine.requestBlock())
-  observer?.watch({ chain, engine, world: opened.world, store: opened.store, evm: options.evm })
+  const { world, store, proofPool } = opened
+  observer?.watch({ chain, engine, world, store, proofPool, evm: options.evm })
   return { executor, pool, chain, peers, dev, engine }
+}
+
+const watchFork = ({ options, part, opened }: StorageStage, chain: Chain): void => {
+  const { proofPool } = opened
+  const watch = new ForkWatch(options.genesis.params, proofPool.head.proofState.tipHeight, part('powchain'))
+  chain.onCommitted(({ block }) => watch.onBlock(block.header.number, proofPool.head.proofState.tipHeight))
 }
 
 const createPool = ({ options, deps, teardown, part, observer, opened, devStart, head }: StorageStage): PoolParts => {

@@ -83,11 +83,11 @@ const readsOf = (
   )
 }
 
-const miningOf = ({ options, deps, teardown, part, opened }: StorageStage, { chain }: CoreStage) => {
+const miningOf = ({ options, deps, teardown, part, opened, observer }: StorageStage, { chain }: CoreStage) => {
   const { proofPool } = opened
   const { params } = options.genesis
-  const parts = { params, proofPool, chain, options: options.mining, clock: deps.clock, logger: part('powchain') }
-  return createMining(parts, teardown)
+  const parts = { params, proofPool, chain, options: options.mining, clock: deps.clock }
+  return createMining({ ...parts, logger: part('powchain'), metrics: observer?.metrics }, teardown)
 }
 
 const walletOf = ({ dev }: CoreStage, unlocked: NodeOptions['unlocked']) =>

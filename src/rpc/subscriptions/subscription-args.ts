@@ -10,13 +10,15 @@ export const subscriptionFrom = (namespace: string, kind: string, option: unknow
     case 'newHeads':
     case 'syncing':
       return { kind }
+    case 'newProofHeaders':
+      if (namespace === 'native') return { kind }
+      break
     case 'newPendingTransactions':
       return { kind, full: option === undefined ? false : second(() => parseBoolean(option)) }
     case 'logs':
       return { kind, criteria: option === undefined ? EVERY_LOG : packCriteria(second(() => parseLogCriteria(option))) }
-    default:
-      throw new RpcError(CODES.methodNotFound, `no "${kind}" subscription in ${namespace} namespace`)
   }
+  throw new RpcError(CODES.methodNotFound, `no "${kind}" subscription in ${namespace} namespace`)
 }
 
 const second = <T>(parse: () => T): T => {

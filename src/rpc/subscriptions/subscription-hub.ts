@@ -1,14 +1,17 @@
 import { ComparedLog, criteriaBytes, type LogCriteria } from '../../chain/logs/log-criteria.ts'
 import type { ChainView, ClientPoolPort, CommittedEvent, LogEntry } from '../../chain/types.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
+import { decodeProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import { assert } from '../../util/assert.ts'
 import { copyBytes, type Hex } from '../../util/bytes.ts'
 import { headerJson } from '../encode/block.ts'
 import { logJson } from '../encode/log.ts'
+import { encodeProofHeaderInfo } from '../encode/proof-header.ts'
 import { encodeSyncStatus } from '../encode/sync.ts'
 import { transactionJson } from '../encode/transaction.ts'
 import { serverError } from '../errors.ts'
+import type { ProofChainPort } from '../ports.ts'
 import { type Budgets, criteriaFull } from '../transport/budgets.ts'
 import type { ClientBudget, Meter } from '../transport/client-budget.ts'
 import { randomId } from './ids.ts'
@@ -20,6 +23,7 @@ export type Subscription =
   | { readonly kind: 'logs'; readonly criteria: LogCriteria }
   | { readonly kind: 'newPendingTransactions'; readonly full: boolean }
   | { readonly kind: 'syncing' }
+  | { readonly kind: 'newProofHeaders' }
 
 /** Subscription operations on the connection of the request. */
 export interface SocketSubscriptions {
@@ -103,6 +107,8 @@ export interface HubOptions {
   readonly pool: ClientPoolPort
   readonly budgets: Pick<Budgets, 'criteria'>
   readonly criteria: SharedCriteria
+  /** Left out where there is no proof chain: nothing is notified of it then. */
+  readonly proofChain?: Pick<ProofChainPort, 'header'>
 }
 
 /** Delivers events of the chain and the pool to the subscribed connections. */
@@ -111,6 +117,8 @@ export class SubscriptionHub {
   readonly #heads = new Set<Entry>()
   readonly #pending = new Set<Entry>()
   readonly #syncing = new Set<Entry>()
+  readonly #proofs = new Set<Entry>()
+  readonly #proofChain: HubOptions['proofChain']
   /** Subscribers with equal criteria share the matching. */
   readonly #logs = new Map<Hex, LogGroup>()
   readonly #budget: ClientBudget
@@ -119,8 +127,9 @@ export class SubscriptionHub {
   #syncTimer: NodeJS.Timeout | undefined
   #lastSync = 'false'
 
-  constructor({ view, pool, budgets, criteria }: HubOptions) {
+  constructor({ view, pool, budgets, criteria, proofChain }: HubOptions) {
     this.#view = view
+    this.#proofChain = proofChain
     this.#budget = budgets.criteria
     this.#criteria = criteria
     this.#stops = [
@@ -137,7 +146,7 @@ export class SubscriptionHub {
   get size(): number {
     let logs = 0
     for (const group of this.#logs.values()) logs += group.entries.size
-    return this.#heads.size + this.#pending.size + this.#syncing.size + logs
+    return this.#heads.size + this.#pending.size + this.#syncing.size + this.#proofs.size + logs
   }
 
   open(send: (frame: Buffer) => void, client: string): SocketSession {
@@ -220,6 +229,9 @@ export class SubscriptionHub {
       case 'syncing':
         this.#addSyncing(entry)
         return
+      case 'newProofHeaders':
+        this.#proofs.add(entry)
+        return
       case 'logs': {
         assert(shared !== undefined, 'logs are looked for by criteria')
         const group = this.#logs.get(shared.key)
@@ -232,6 +244,7 @@ export class SubscriptionHub {
   #remove(entry: Entry): void {
     this.#heads.delete(entry)
     this.#pending.delete(entry)
+    this.#proofs.delete(entry)
     if (this.#syncing.delete(entry) && this.#syncing.size === 0) clearInterval(this.#syncTimer)
     entry.meter.hold(0)
     const { shared } = entry
@@ -248,6 +261,17 @@ export class SubscriptionHub {
       for (const entry of this.#heads) deliver(entry, payload)
     }
     if (this.#logs.size > 0) this.#deliverLogs(logEntriesFromBlock(event))
+    if (this.#proofs.size > 0) void this.#deliverProofs(event.block.proofHeaders)
+  }
+
+  /** Notifies of headers that a block made final, in order. */
+  async #deliverProofs(encoded: readonly Uint8Array[]): Promise<void> {
+    for (const bytes of encoded) {
+      const header = await this.#proofChain?.header(proofHeaderId(decodeProofHeader(bytes)))
+      if (header === undefined) continue
+      const payload = once(() => JSON.stringify(encodeProofHeaderInfo(header)))
+      for (const entry of this.#proofs) deliver(entry, payload)
+    }
   }
 
   #deliverLogs(logs: readonly LogEntry[], removed = false): void {

@@ -20,7 +20,8 @@ export const subscriptionsOf = <N extends string>(namespace: N) =>
       summary: 'Starts notifications: newHeads, logs, newPendingTransactions or syncing',
       params: [subscriptionKind, optional(subscriptionOption)],
       result: QUANTITY_SCHEMA,
-      notes: 'WebSocket only. `logs` takes a filter object, `newPendingTransactions` true for whole transactions.',
+      notes:
+        'WebSocket only. `logs` takes a filter object, `newPendingTransactions` true for whole transactions; native_subscribe also knows `newProofHeaders`.',
       socketOnly: true,
       needsId: true,
       handler: (context, kind, option) =>

@@ -1,11 +1,14 @@
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { assert } from '../../../util/assert.ts'
+import { sliceOver } from '../../../util/async/time-slice.ts'
 import { type Hex, toQuantity } from '../../../util/bytes.ts'
 import { codec } from '../../codecs/codec.ts'
 import { ADDRESS_SCHEMA, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
-import type { ProofHeaderInfo } from '../../ports.ts'
+import { encodeProofHeaderInfo } from '../../encode/proof-header.ts'
+import { invalidParams } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { objectOf, orNull, STRING_SCHEMA } from '../../schemas.ts'
+import { listOf, objectOf, orNull, STRING_SCHEMA } from '../../schemas.ts'
 
 const proofChainOf = ({ proofChain }: Context) => {
   assert(proofChain !== undefined, 'a method is served only where its part exists')
@@ -16,11 +19,15 @@ const proofRef = codec<number | Hex>('header', { anyOf: [index.schema, hash.sche
   typeof value === 'string' && value.length === 66 ? hash.parse(value) : index.parse(value),
 )
 
-const headerAnswer = (header: ProofHeaderInfo): object => ({
-  ...header,
-  number: toQuantity(header.number),
-  timestamp: toQuantity(header.timestamp),
-  includedIn: header.includedIn === null ? null : toQuantity(header.includedIn),
+const PROOF_HEADER_SCHEMA = objectOf('ProofHeader', {
+  number: QUANTITY_SCHEMA,
+  id: hash.schema,
+  parent: hash.schema,
+  miner: ADDRESS_SCHEMA,
+  algorithm: STRING_SCHEMA,
+  target: hash.schema,
+  timestamp: QUANTITY_SCHEMA,
+  includedIn: orNull(QUANTITY_SCHEMA),
 })
 
 /** Reads of the proof chain (docs/design/proof-chain.md). */
@@ -35,22 +42,31 @@ export const nativeProofChain = {
   native_getProofHeader: method({
     summary: 'A proof header by height or id',
     params: [proofRef],
-    result: orNull(
-      objectOf('ProofHeader', {
-        number: QUANTITY_SCHEMA,
-        id: hash.schema,
-        parent: hash.schema,
-        miner: ADDRESS_SCHEMA,
-        algorithm: STRING_SCHEMA,
-        target: hash.schema,
-        timestamp: QUANTITY_SCHEMA,
-        includedIn: orNull(QUANTITY_SCHEMA),
-      }),
-    ),
+    result: orNull(PROOF_HEADER_SCHEMA),
     requires: 'proofChain',
     handler: async (context, ref) => {
       const header = await proofChainOf(context).header(ref)
-      return header === undefined ? null : headerAnswer(header)
+      return header === undefined ? null : encodeProofHeaderInfo(header)
+    },
+  }),
+  native_getProofHeaderRange: method({
+    summary: 'Proof headers of a range of heights, both ends included',
+    params: [index, index],
+    result: listOf(PROOF_HEADER_SCHEMA),
+    notes: `At most ${RPC_LIMITS.blockRange} headers; ends at the newest that is known.`,
+    requires: 'proofChain',
+    handler: async (context, from, to) => {
+      if (from > to) throw invalidParams('invalid header range: from is after to')
+      if (to - from >= RPC_LIMITS.blockRange)
+        throw invalidParams(`header range too large: at most ${RPC_LIMITS.blockRange} headers`)
+      const headers: object[] = []
+      for (let height = from; height <= to; height++) {
+        await sliceOver()
+        const header = await proofChainOf(context).header(height)
+        if (header === undefined && headers.length > 0) break
+        if (header !== undefined) headers.push(encodeProofHeaderInfo(header))
+      }
+      return headers
     },
   }),
 } satisfies MethodTable

@@ -246,6 +246,29 @@ describe('the vote', () => {
     }))
 })
 
+test('a node with another fork height stops at the first header it cannot follow, says why, and keeps what it has', () =>
+  withChain(
+    proposer =>
+      withChain(
+        async other => {
+          expect(other.genesisHash).toBe(proposer.genesisHash)
+          await mineProof(proposer)
+          await follow(other, await proposer.mine(), proposer.clock.ms)
+          await mineProof(proposer)
+          const decided = await proposer.mine()
+          expect(await other.chain.validate(decided, FRESH)).toMatchObject({ valid: false, proven: true })
+          await expect(other.chain.commit(decided, CERTIFICATE)).rejects.toMatchObject({
+            code: 'FORK_MISMATCH',
+            detail: { fork: 'nativeHash', height: 3 },
+          })
+          expect(other.chain.head().number).toBe(1)
+          expect((await verifyChain(other.store, { from: 0 })).problems).toEqual([])
+        },
+        { genesis: proofGenesis(3) },
+      ),
+    { genesis: proofGenesis(2) },
+  ))
+
 describe('the store', () => {
   test('has the proof chain after a restart, goes on with it, and its check finds damage', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'tandem-proof-'))

@@ -1,0 +1,71 @@
+import type { ChainParams } from '../config/networks.ts'
+import type { Logger } from '../util/logger.ts'
+
+/** Headers before the fork from which on operators are warned. */
+export const FORK_NOTICE_HEADERS = 1_000
+/** Headers between two warnings; each of the last few gets one. */
+const NOTICE_STEP = 100
+const LAST_NOTICES = 10
+
+/** State of the fork `nativeHash` as seen from a final proof tip. */
+export interface ForkNotice {
+  readonly forkHeight: number
+  /** Headers still to come under the old rules. */
+  readonly remaining: number
+}
+
+/** Notice that is due at the final tip; undefined: none. With `atStart` one is due wherever the fork is near. */
+export const forkNoticeAt = (
+  { forks }: Pick<ChainParams, 'forks'>,
+  tipHeight: number,
+  atStart = false,
+): ForkNotice | undefined => {
+  const forkHeight = forks.find(({ name }) => name === 'nativeHash')?.height ?? null
+  // A fork at genesis or at the first header is no change to anybody.
+  if (forkHeight === null || forkHeight <= 1) return undefined
+  const remaining = forkHeight - 1 - tipHeight
+  if (remaining < 0 || remaining > FORK_NOTICE_HEADERS) return undefined
+  const isDue = atStart || remaining % NOTICE_STEP === 0 || remaining <= LAST_NOTICES
+  return isDue ? { forkHeight, remaining } : undefined
+}
+
+/** Warns of the fork of the proof chain's hash function as it comes near, and tells when it is in force. */
+export class ForkWatch {
+  readonly #params: ChainParams
+  readonly #logger: Logger
+  #tipHeight: number
+
+  constructor(params: ChainParams, tipHeight: number, logger: Logger) {
+    this.#params = params
+    this.#logger = logger
+    this.#tipHeight = tipHeight
+    this.#tell(forkNoticeAt(params, tipHeight, true), tipHeight)
+  }
+
+  /** `tipHeight`: of the final tip after main block `number`. */
+  onBlock(number: number, tipHeight: number): void {
+    if (tipHeight <= this.#tipHeight) {
+      this.#tipHeight = tipHeight
+      return
+    }
+    for (let height = this.#tipHeight + 1; height <= tipHeight; height++) {
+      this.#tell(forkNoticeAt(this.#params, height), height)
+      const { forks, proofChain } = this.#params
+      if (forks.some(fork => fork.name === 'nativeHash' && fork.height === height))
+        this.#logger.info(
+          { forkHeight: height, activatedAtMainBlock: number, algorithm: proofChain.after },
+          'fork nativeHash is in force',
+        )
+    }
+    this.#tipHeight = tipHeight
+  }
+
+  #tell(notice: ForkNotice | undefined, height: number): void {
+    if (notice === undefined) return
+    const { before, after } = this.#params.proofChain
+    this.#logger.warn(
+      { ...notice, height, from: before, to: after },
+      'fork nativeHash is near: miners need a program that knows the new hash function; older work is not accepted after it',
+    )
+  }
+}

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { searchNonces } from '../../../src/powchain/mining/search.ts'
+import { bytesToHex, type Hex, ZERO_HASH } from '../../../src/util/bytes.ts'
+import { type Ask, withDevNode } from '../../support/dev-node.ts'
+import { MINER } from '../../support/powchain/headers.ts'
+
+type Work = readonly [Hex, Hex, Hex, Hex]
+
+/** Mines the next header as an outside miner does; devnet's first targets take a few hashes. */
+const mineHeader = async (ask: Ask): Promise<void> => {
+  const [sealHash, , target] = await ask<Work>('eth_getWork', MINER)
+  const search = {
+    version: 1,
+    sealHash,
+    target: BigInt(target),
+    prefix: 0,
+    from: 0,
+    budgetMs: Number.POSITIVE_INFINITY,
+  }
+  const { found } = await searchNonces(search)
+  const nonce = found && bytesToHex(found.nonce)
+  expect(await ask('eth_submitWork', nonce, sealHash, ZERO_HASH)).toBe(true)
+}
+
+interface Answer {
+  readonly number: Hex
+  readonly id: Hex
+  readonly includedIn: Hex | null
+}
+
+test('headers are read by height, id and range, pending ones with no block', () =>
+  withDevNode(async ask => {
+    for (let at = 0; at < 3; at++) {
+      await mineHeader(ask)
+      if (at < 2) await ask('evm_mine')
+    }
+    expect(await ask('native_proofBlockNumber')).toBe('0x3')
+    const headers = await ask<Answer[]>('native_getProofHeaderRange', '0x1', '0x9')
+    expect(headers.map(({ number, includedIn }) => [number, includedIn])).toEqual([
+      ['0x1', '0x1'],
+      ['0x2', '0x2'],
+      ['0x3', null],
+    ])
+    for (const header of headers)
+      for (const ref of [header.id, header.number]) expect(await ask('native_getProofHeader', ref)).toEqual(header)
+    expect(await ask('native_getProofHeaderRange', '0x4', '0x9')).toEqual([])
+    expect(await ask('native_getProofHeader', '0x4')).toBeNull()
+    const code = (...range: string[]) => ask('native_getProofHeaderRange', ...range).catch(error => error.message)
+    expect(await code('0x1', '0x64')).toHaveLength(3)
+    expect(await code('0x1', '0x65')).toMatch(/at most 100/)
+    expect(await code('0x2', '0x1')).toMatch(/from is after to/)
+    const { miner } = await ask<{ miner: Hex }>('eth_getBlockByNumber', '0x2', false)
+    expect(miner).toBe(MINER)
+  }))
+
+test('a reset of the chain takes the headers with it', () =>
+  withDevNode(async ask => {
+    await mineHeader(ask)
+    await ask('evm_mine')
+    await ask('hardhat_reset')
+    expect(await ask('native_proofBlockNumber')).toBe('0x0')
+    expect(await ask('native_getProofHeader', '0x1')).toBeNull()
+    await mineHeader(ask)
+    await ask('evm_mine')
+    expect(await ask('native_getProofHeader', '0x1')).toMatchObject({ includedIn: '0x1' })
+  }))
+
+test('subscribers hear of each header when a block makes it final', () =>
+  withDevNode(async (ask, { ws }) => {
+    const socket = new WebSocket(ws)
+    const messages: { id?: number; error?: { code: number }; params?: { result: Answer } }[] = []
+    const next = (count: number) => expect.poll(() => messages.length, { timeout: 10_000 }).toBe(count)
+    socket.on('message', data => messages.push(JSON.parse(String(data))))
+    await new Promise(resolve => socket.once('open', resolve))
+    const subscribe = (id: number, namespace: string) =>
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: `${namespace}_subscribe`, params: ['newProofHeaders'] }))
+    subscribe(1, 'eth')
+    subscribe(2, 'native')
+    await next(2)
+    expect(messages.find(({ id }) => id === 1)?.error?.code).toBe(-32601)
+    await mineHeader(ask)
+    await ask('evm_mine')
+    await next(3)
+    expect(messages[2]?.params?.result).toEqual(await ask('native_getProofHeader', '0x1'))
+    socket.close()
+  }))
