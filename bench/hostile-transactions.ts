@@ -2,8 +2,10 @@
  * Four validators in processes of their own, a hostile client that sends the worst transactions known, and an honest one that sends
  * transfers: a table of block intervals and of the time until transfers are included. In the middle all validators are stopped and
  * started again. Ends with 1 when a bound is missed. All of it shares the machine.
- *   node bench/hostile-transactions.ts [--minutes 10] [--seed 1] [--accounts 48] [--verbose]
+ *   node bench/hostile-transactions.ts [--minutes 10] [--seed 1] [--accounts 48] [--logs FOLDER]
  */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createRandom } from '../src/sim/random.ts'
 import { Committee, type NodeOfMany } from '../test/support/committee.ts'
@@ -20,7 +22,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     /** Of the hostile client. */
     accounts: { type: 'string', default: '48' },
-    verbose: { type: 'boolean', default: false },
+    /** Folder for the logs of the nodes since the restart. */
+    logs: { type: 'string' },
   },
 })
 const VALIDATORS = 4
@@ -33,7 +36,7 @@ const halfMs = (Number(values.minutes) * 60_000) / 2
 
 const committee = await Committee.open(VALIDATORS, 1, {
   accounts: HONEST + hostileAccounts,
-  args: ['--execution', 'fast', '--metrics-port', '0', ...(values.verbose ? [] : ['--log-level', 'warn'])],
+  args: ['--execution', 'fast', '--metrics-port', '0', ...(values.logs === undefined ? ['--log-level', 'warn'] : [])],
 })
 process.once('exit', () => void committee.close())
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
@@ -113,6 +116,10 @@ console.log(
     quarantined: await Promise.all(nodes.map(node => node.operator('txpool_status'))),
   }),
 )
+if (values.logs !== undefined) {
+  mkdirSync(values.logs, { recursive: true })
+  for (const node of nodes) writeFileSync(join(values.logs, `${node.name}.log`), node.log)
+}
 for (const node of nodes) if (node.log.includes('"level":"error"')) console.log(node.log.slice(-2_000))
 await committee.close()
 process.exit(rows.every(row => row.kept !== false) ? 0 : 1)

@@ -256,6 +256,31 @@ export const MUTANTS = {
     'height.prepared = record.certificate\n',
     'height.prepared ??= record.certificate\n',
   ]),
+  'a commit for one prepare less than a quorum': mutant([
+    'consensus/core/votes.ts',
+    'prepares.count(round, blockHash) < quorum',
+    'prepares.count(round, blockHash) < quorum - 1',
+  ]),
+  'a decision by one commit less than a quorum': mutant([
+    'consensus/core/decide.ts',
+    'height.commits.count(round, blockHash) < height.quorum',
+    'height.commits.count(round, blockHash) < height.quorum - 1',
+  ]),
+  'a jump after as many as may lie': mutant([
+    'consensus/core/votes.ts',
+    'later[height.faults]',
+    'later[Math.max(0, height.faults - 1)]',
+  ]),
+  'a commit leaves before it is durable': mutant([
+    'consensus/engine/driver.ts',
+    'walWriter.whenDurable(() => network.broadcast(effect.message))',
+    "if (effect.message.type === 'commit') network.broadcast(effect.message)\n        else walWriter.whenDurable(() => network.broadcast(effect.message))",
+  ]),
+  'a proposal on round changes to later rounds': mutant([
+    'consensus/core/propose.ts',
+    'change.round === height.round',
+    'change.round >= height.round',
+  ]),
   'quarantine of no height': mutant(['consensus/signer/quarantine.ts', 'const HEIGHTS = 2', 'const HEIGHTS = 0']),
   'validation not cancelled': mutant([
     'consensus/core/cancel.ts',
