@@ -53,6 +53,8 @@ export interface NodeOptions {
   readonly rateLimitPerSecond?: number
   /** Loopback-only port with every namespace; omitted: none. */
   readonly operatorPort?: number
+  /** Left out: it is not served. */
+  readonly explorer?: ExplorerNodeOptions
   readonly metricsPort?: number
   /** Omitted: the node has no peers. */
   readonly peers?: PeerOptions
@@ -86,6 +88,14 @@ export interface NodeOptions {
   readonly publicSigning?: boolean
 }
 
+/** The explorer on the public port (docs/explorer.md). */
+export interface ExplorerNodeOptions {
+  /** false: the first request begins to fill the index. */
+  readonly startsAtOnce: boolean
+  /** API keys, one a line. */
+  readonly keysFile?: string
+}
+
 export interface NodeDeps {
   readonly logger: Logger
   readonly clock: Clock
@@ -102,6 +112,7 @@ export interface RunningNode {
     readonly ws: string
     readonly operator?: string
     readonly metrics?: string
+    readonly explorer?: string
     /** tandem://<node id>@<host>:<port> for other nodes; omitted: not published. */
     readonly peer?: string
   }

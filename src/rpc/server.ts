@@ -6,6 +6,7 @@ import type { Context, Services } from './context.ts'
 import { methodsFor } from './methods.ts'
 import { createRpcMetrics } from './metrics.ts'
 import type { HealthStatus } from './ports.ts'
+import { textOfResponse } from './router/response.ts'
 import { ResponseCache } from './router/response-cache.ts'
 import { createRouter, type Endpoint } from './router/router.ts'
 import { FilterManager } from './subscriptions/filters.ts'
@@ -41,9 +42,12 @@ export interface RpcServerOptions extends Services {
   readonly rateLimit?: RateLimit
   readonly health?: () => HealthStatus
   readonly metrics?: Metrics
-  /** Additional routes on the same port (explorer, faucet). */
-  readonly routes?: (app: FastifyInstance) => void
+  /** Additional routes on the same port (explorer, faucet), which may call methods of the HTTP endpoint. */
+  readonly routes?: (app: FastifyInstance, call: RpcCall) => void
 }
+
+/** Answers the text of a JSON-RPC request by the text of the response. */
+export type RpcCall = (request: string) => Promise<string>
 
 export interface RpcServer {
   readonly address: string
@@ -112,7 +116,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     budgets,
     health: options.health ?? (() => ({ healthy: true })),
   })
-  options.routes?.(app)
+  options.routes?.(app, async request => textOfResponse(await gate.handle(Buffer.from(request), httpEndpoint)))
   app.server.maxConnections = RPC_LIMITS.budgets.connections.total
   // A rate limit has to count each request before its body is read, which only the HTTP server does: no fast lane then.
   const lane =

@@ -56,7 +56,7 @@ const IMPURE: readonly (readonly [RegExp, string])[] = [
 /** Who may use a package; a name ending in / stands for a scope. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'classic-level': ['storage'],
-  fastify: ['rpc', 'explorer', 'faucet', 'metrics'],
+  fastify: ['rpc', 'explorer', 'faucet', 'metrics', 'node'],
   ws: ['rpc'],
   pino: ['node'],
   'pino-pretty': ['node'],

@@ -27,6 +27,7 @@ export interface DevnetFlags extends NodeFlags, MiningFlags {
   readonly codeSizeLimit?: number
   readonly throwOnRevert: boolean
   readonly state?: string
+  readonly explorer: boolean
 }
 
 export const addDevnetCommand = (program: Command): void => {
@@ -98,6 +99,7 @@ export const addDevnetCommand = (program: Command): void => {
         "sending a transaction that fails in its block is answered with an error, as on hardhat's network",
       ).default(false),
     )
+    .addOption(new Option('--no-explorer', 'do not serve the explorer under /api'))
     .addOption(
       new Option('--state <file>', 'load the state (accounts, code, storage) at the start, and write it at the end'),
     )

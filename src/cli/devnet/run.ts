@@ -8,7 +8,7 @@ import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { accountsFromMnemonic, type DevAccount, TEST_MNEMONIC } from '../shared/accounts.ts'
 import { formatTokens } from '../shared/format.ts'
 import { miningOf } from '../shared/mining-options.ts'
-import { namespacesOf, runNode } from '../shared/run-node.ts'
+import { explorerOptions, namespacesOf, runNode } from '../shared/run-node.ts'
 import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../shared/temp-folder.ts'
 import type { DevnetFlags } from './command.ts'
 
@@ -62,6 +62,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
       ...(flags.state !== undefined && { stateFile: resolve(flags.state) }),
       ...(flags.clientName !== undefined && { clientName: CLIENT_NAMES[flags.clientName] }),
       devnet: { sameTimestamps: flags.sameTimestamps, throwOnRevert: flags.throwOnRevert },
+      ...explorerOptions(flags, { startsAtOnce: false }),
       ...namespacesOf(flags.httpApi),
       ...miningOf(flags, accounts[0]?.address.toLowerCase() as Hex),
     },
@@ -87,6 +88,7 @@ const announceJson = (node: RunningNode, chainId: number, accounts: readonly Dev
     accounts,
     ...(urls.operator && { operator: urls.operator }),
     ...(urls.metrics && { metrics: urls.metrics }),
+    ...(urls.explorer && { explorer: urls.explorer }),
   }
   process.stdout.write(`${JSON.stringify(ready)}\n`)
 }
@@ -109,7 +111,7 @@ const announceText = (
 Tandem ${version} devnet
 
   HTTP        ${urls.http}
-  WebSocket   ${urls.ws}${urls.operator ? `\n  Operator    ${urls.operator} (loopback only)` : ''}${urls.metrics ? `\n  Metrics     ${urls.metrics}` : ''}
+  WebSocket   ${urls.ws}${urls.operator ? `\n  Operator    ${urls.operator} (loopback only)` : ''}${urls.metrics ? `\n  Metrics     ${urls.metrics}` : ''}${urls.explorer ? `\n  Explorer    ${urls.explorer}/network` : ''}
   Chain id    ${chainId}
   Genesis     ${genesisHash}
   Blocks      ${blocks}

@@ -107,6 +107,7 @@ export const nodeOptions = (): readonly Option[] => [
   new Option('--rate-limit <per-second>', 'requests per second and client address (off by default)').argParser(
     integerOption(1, 1_000_000),
   ),
+  new Option('--explorer-keys <file>', 'API keys of the explorer with ten times the requests, one a line'),
   new Option('--allow-unprotected-txs', 'accept legacy transactions without replay protection (pre EIP-155)').default(
     false,
   ),
@@ -124,6 +125,7 @@ export interface NodeFlags {
   readonly cors?: readonly string[]
   readonly allowHosts?: readonly string[]
   readonly rateLimit?: number
+  readonly explorerKeys?: string
   readonly allowUnprotectedTxs: boolean
   readonly logLevel: (typeof LOG_LEVELS)[number]
   readonly json: boolean

@@ -33,6 +33,12 @@ const sharedOptions = (flags: NodeFlags) => ({
   ...(flags.rateLimit !== undefined && { rateLimitPerSecond: flags.rateLimit }),
 })
 
+/** `--explorer` and `--explorer-keys`. */
+export const explorerOptions = (
+  { explorer, explorerKeys }: { readonly explorer: boolean; readonly explorerKeys?: string },
+  { startsAtOnce }: { readonly startsAtOnce: boolean },
+) => (explorer ? { explorer: { startsAtOnce, ...(explorerKeys !== undefined && { keysFile: explorerKeys }) } } : {})
+
 /** `--http-api`: the same list for both transports. */
 export const namespacesOf = (names: readonly Namespace[] | undefined) =>
   names === undefined ? {} : { namespaces: { http: names, ws: names } }

@@ -17,6 +17,7 @@ export interface StartFlags extends NodeFlags, PeerFlags, MiningFlags {
   readonly sync: 'full' | 'snapshot'
   readonly checkpoint?: Checkpoint
   readonly snapshotInterval: number
+  readonly explorer: boolean
 }
 
 export const addStartCommand = (program: Command): void => {
@@ -54,6 +55,9 @@ export const addStartCommand = (program: Command): void => {
         .argParser(portOption)
         .default(8547),
     )
+  command.addOption(
+    new Option('--explorer', 'index the chain and serve the explorer under /api on the public port').default(false),
+  )
   for (const option of syncOptions()) command.addOption(option)
   for (const option of [...peerOptions(), ...miningOptions(), ...nodeOptions()]) command.addOption(option)
   command.addHelpText(

@@ -9,7 +9,7 @@ import { miningOf } from '../shared/mining-options.ts'
 import { printWarning } from '../shared/output.ts'
 import { type Passwords, passwordsFrom } from '../shared/passwords.ts'
 import { readKey } from '../shared/read-key.ts'
-import { runNode } from '../shared/run-node.ts'
+import { explorerOptions, runNode } from '../shared/run-node.ts'
 import type { StartFlags } from './command.ts'
 import { peersOf } from './peer-options.ts'
 
@@ -35,6 +35,7 @@ export const runStart = async (flags: StartFlags): Promise<void> => {
       snapshotInterval: flags.snapshotInterval,
       peers: peersOf(flags),
       ...miningOf(flags),
+      ...explorerOptions(flags, { startsAtOnce: true }),
     },
     announce: node => (flags.json ? announceJson(node, genesis) : announceText(node, genesis, flags)),
   })
@@ -101,6 +102,7 @@ const announceText = (node: RunningNode, genesis: Genesis, flags: StartFlags): v
     `  WebSocket   ${urls.ws}`,
     ...(urls.operator ? [`  Operator    ${urls.operator} (loopback only)`] : []),
     ...(urls.metrics ? [`  Metrics     ${urls.metrics}`] : []),
+    ...(urls.explorer ? [`  Explorer    ${urls.explorer}/network`] : []),
     ...(urls.peer ? [`  Peers       ${urls.peer}`] : []),
     `  Chain id    ${genesis.params.chainId}`,
     `  Genesis     ${genesisHash}`,

@@ -66,6 +66,14 @@ export interface AccountRow {
   readonly lastBlock: number
 }
 
+export interface ProducerRow {
+  readonly address: Hex
+  readonly mined: number
+  readonly proposed: number
+  readonly minedWei: bigint
+  readonly proposedWei: bigint
+}
+
 export interface TokenRow extends TokenMetadata {
   readonly address: Hex
   readonly standard: TokenStandard
@@ -133,7 +141,10 @@ export interface IndexReader {
   transfers(filter: TransferFilter, page: PageRequest): Promise<Page<TransferRow>>
   transfersOfTransaction(number: number, index: number, limit: number): Promise<readonly TransferRow[]>
   account(address: Hex): Promise<AccountRow | undefined>
-  produced(address: Hex): Promise<{ readonly mined: number; readonly proposed: number }>
+  /** undefined: it made no block. */
+  producer(address: Hex): Promise<ProducerRow | undefined>
+  /** Ordered by blocks mined. */
+  topMiners(limit: number): Promise<readonly ProducerRow[]>
   /** Ordered by transactions, then by address. */
   topAccounts(page: PageRequest): Promise<Page<AccountRow>>
   /** Ordered by transfers, then by address. */
@@ -141,6 +152,10 @@ export interface IndexReader {
   token(address: Hex): Promise<TokenRow | undefined>
   /** Ordered by balance, then by address; only balances above 0. */
   holders(token: Hex, page: PageRequest): Promise<Page<HolderRow>>
+  /** undefined: the owner never had any, or has none. */
+  balanceOf(token: Hex, owner: Hex): Promise<bigint | undefined>
+  /** The last block not after a time, or the first not before it. */
+  blockAt(timestamp: number, side: 'before' | 'after'): Promise<number | undefined>
   tokenBalances(owner: Hex, limit: number): Promise<readonly TokenBalanceRow[]>
   /** Newest first. */
   days(limit: number): Promise<readonly DayRow[]>

@@ -51,6 +51,8 @@ export interface DayTotals {
 export interface ProducerTotals {
   mined: number
   proposed: number
+  minedWei: bigint
+  proposedWei: bigint
 }
 
 /**
@@ -92,8 +94,14 @@ const addBlock = (totals: IndexTotals, record: BlockRecord): void => {
   totals.transactions += record.transactions.length
   totals.transfers += record.transfers.length
   const day = dayTotals(totals, record)
-  producer(totals, record.proposer).proposed++
-  if (record.miner !== ZERO_ADDRESS) producer(totals, record.miner).mined++
+  const proposer = producer(totals, record.proposer)
+  proposer.proposed++
+  proposer.proposedWei += record.proposerWei
+  if (record.miner !== ZERO_ADDRESS) {
+    const miner = producer(totals, record.miner)
+    miner.mined++
+    miner.minedWei += record.minerWei
+  }
   for (const transaction of record.transactions) addTransaction(totals, record, day, transaction)
   for (const transfer of record.transfers) addTransfer(totals, record, transfer)
 }
@@ -101,7 +109,7 @@ const addBlock = (totals: IndexTotals, record: BlockRecord): void => {
 const producer = ({ producers }: IndexTotals, address: Hex): ProducerTotals => {
   let found = producers.get(address)
   if (found === undefined) {
-    found = { mined: 0, proposed: 0 }
+    found = { mined: 0, proposed: 0, minedWei: 0n, proposedWei: 0n }
     producers.set(address, found)
   }
   return found

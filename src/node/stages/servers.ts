@@ -28,7 +28,13 @@ export const openServers = async (
   const mining = miningOf(storage, core)
   // On a public port nobody gets work, whatever address it listens on; a development chain has no other.
   const isDev = options.genesis.params.devHelpers
-  const server = await createRpcServer({ ...rpc, ...publicOptions(storage, core), ...(isDev && { mining }) })
+  const explorer = await explorerOf(storage, reads)
+  const server = await createRpcServer({
+    ...rpc,
+    ...publicOptions(storage, core),
+    ...(isDev && { mining }),
+    ...(explorer && { routes: explorer }),
+  })
   teardown.add(() => server.close())
   teardown.add(warmUpCalls({ server: server.app.server, calls: reads.calls, chain, clock: deps.clock }))
   const operator = await openOperator(storage, { ...rpc, mining, ...(peers && { peers: peers.network }) })
@@ -43,7 +49,33 @@ export const openServers = async (
     ws: `ws://${host}:${server.port}${options.genesis.params.wsPaths[0]}`,
     ...(operator && { operator }),
     ...(metrics && { metrics }),
+    ...(explorer && { explorer: `http://${host}:${server.port}/api` }),
   }
+}
+
+/** Loaded only where it is served: it brings libraries of its own. */
+const explorerOf = async (
+  { options, deps, teardown, part, storePath, sources }: StorageStage,
+  { view }: Reads,
+): Promise<RpcServerOptions['routes']> => {
+  const { explorer, dataDir, ephemeral = false, genesis } = options
+  if (explorer === undefined) return undefined
+  const { createExplorer } = await import('../parts/explorer.ts')
+  return createExplorer(
+    {
+      dataDir,
+      storePath,
+      ephemeral,
+      genesis,
+      view,
+      committee: number => sources.council.committee(number)?.members,
+      keysFile: explorer.keysFile,
+      startsAtOnce: explorer.startsAtOnce,
+      clock: deps.clock,
+      logger: part('explorer'),
+    },
+    teardown,
+  )
 }
 
 const coinbaseOf = ({ validatorKey }: NodeOptions) =>

@@ -29,6 +29,21 @@ export const endOfChunk = (text: string, from: number): number => {
   return isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end
 }
 
+/** Returns the whole of an answer as text. Throws when it is longer than a body may be. */
+export const textOfResponse = async (rpcResponse: RpcResponse): Promise<string> => {
+  if (typeof rpcResponse === 'string') return rpcResponse
+  const decoder = new TextDecoder()
+  let text = ''
+  for (;;) {
+    const piece = await rpcResponse.next()
+    if (piece === undefined) return text
+    text += typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true })
+    if (text.length <= RPC_LIMITS.bodyBytes) continue
+    rpcResponse.cancel()
+    throw new Error('an answer too long to be passed on')
+  }
+}
+
 /** Returns a text as a stream of chunks. */
 export const streamOf = (text: string): ResponseStream => {
   let rest = text

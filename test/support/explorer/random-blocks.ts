@@ -55,6 +55,8 @@ export class RandomBlocks {
       feesWei: BigInt(count) * 525_000_000_000_000n,
       burntWei: BigInt(count) * 262_500_000_000_000n,
       mintedWei: 0n,
+      proposerWei: BigInt(random.below(1_000)) * 10n ** 20n,
+      minerWei: BigInt(random.below(1_000)) * 10n ** 20n,
       transactions,
       transfers: transfers.map((transfer, logIndex) => ({ ...transfer, logIndex })),
     }

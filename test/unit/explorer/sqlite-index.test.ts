@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { SqliteReader } from '../../../src/explorer/store/sqlite/sqlite-reader.ts'
 import { indexStoreSuite } from '../../support/explorer/index-store-suite.ts'
 import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
 
 const folder = (): string => {
   const dir = mkdtempSync(join(tmpdir(), 'tandem-index-'))

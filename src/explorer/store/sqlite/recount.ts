@@ -1,7 +1,7 @@
 import type { Hex } from '../../../util/bytes.ts'
 import { type IndexTotals, totalsOf } from '../index-totals.ts'
 import { TRANSACTION_KINDS } from '../records.ts'
-import { hexColumn, numberColumn, type SqliteDatabase } from './database.ts'
+import { hexColumn, type SqliteDatabase } from './database.ts'
 import { readRecords } from './read-records.ts'
 import { toAccountRow, toDayRow, toHolderRow, toTokenRow } from './rows.ts'
 import { counterValue } from './write-totals.ts'
@@ -144,8 +144,16 @@ const storedProducers = (database: SqliteDatabase): Map<string, string> =>
   new Map(
     database
       .all('SELECT * FROM producer')
-      .map(row => [hexColumn(row, 'address'), `${numberColumn(row, 'mined')} ${numberColumn(row, 'proposed')}`]),
+      .map(row => [
+        hexColumn(row, 'address'),
+        [row['mined'], row['proposed'], row['mined_wei'], row['proposed_wei']].join(' '),
+      ]),
   )
 
 const countedProducers = ({ producers }: IndexTotals): Map<string, string> =>
-  new Map([...producers].map(([address, { mined, proposed }]) => [address, `${mined} ${proposed}`]))
+  new Map(
+    [...producers].map(([address, { mined, proposed, minedWei, proposedWei }]) => [
+      address,
+      [mined, proposed, minedWei, proposedWei].join(' '),
+    ]),
+  )

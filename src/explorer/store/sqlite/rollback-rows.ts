@@ -3,7 +3,7 @@ import type { AccountTotals, DayTotals, IndexTotals } from '../index-totals.ts'
 import { dayOf, TRANSACTION_KINDS } from '../records.ts'
 import { bigintColumn, blobOf, hexColumn, numberColumn, type SqliteDatabase, type SqlRow } from './database.ts'
 import { BLOCK_TABLES } from './schema.ts'
-import { addCounter, addHolders, KEPT_DAYS } from './write-totals.ts'
+import { addCounter, addHolders, addProducer, KEPT_DAYS } from './write-totals.ts'
 
 /** Empties every table derived from blocks. */
 export const clearBlocks = (database: SqliteDatabase): void => {
@@ -27,14 +27,7 @@ export const removeBlocks = (database: SqliteDatabase, number: number, totals: I
   for (const [token, { transfers }] of totals.tokens) removeFromToken(database, token, transfers)
   for (const [address, sums] of totals.accounts) removeFromAccount(database, address, sums)
   for (const [day, sums] of totals.days) removeFromDay(database, day, sums)
-  for (const [address, { mined, proposed }] of totals.producers)
-    database.run(
-      'UPDATE producer SET mined = mined - ?, proposed = proposed - ? WHERE address = ?',
-      mined,
-      proposed,
-      blobOf(address),
-    )
-  database.run('DELETE FROM producer WHERE mined = 0 AND proposed = 0')
+  for (const [address, sums] of totals.producers) addProducer(database, address, sums, -1)
   recountDays(database)
 }
 

@@ -1,5 +1,14 @@
 import { balanceFromKey } from '../balance-key.ts'
-import type { AccountRow, BlockRow, DayRow, HolderRow, TokenRow, TransactionRow, TransferRow } from '../index-store.ts'
+import type {
+  AccountRow,
+  BlockRow,
+  DayRow,
+  HolderRow,
+  ProducerRow,
+  TokenRow,
+  TransactionRow,
+  TransferRow,
+} from '../index-store.ts'
 import { TOKEN_STANDARDS, type TokenStandard, TRANSACTION_KINDS, type TransactionKind } from '../records.ts'
 import { bigintColumn, hexColumn, hexOrNull, numberColumn, type SqlRow } from './database.ts'
 
@@ -22,6 +31,8 @@ export const toBlockRow = (row: SqlRow): BlockRow => ({
   feesWei: bigintColumn(row, 'fees'),
   burntWei: bigintColumn(row, 'burnt'),
   mintedWei: bigintColumn(row, 'minted'),
+  proposerWei: bigintColumn(row, 'proposer_wei'),
+  minerWei: bigintColumn(row, 'miner_wei'),
 })
 
 export const toTransactionRow = (row: SqlRow): TransactionRow => ({
@@ -102,4 +113,12 @@ export const toDayRow = (row: SqlRow): DayRow => ({
   activeAddresses: numberColumn(row, 'active'),
   newAddresses: numberColumn(row, 'new_addresses'),
   newContracts: numberColumn(row, 'new_contracts'),
+})
+
+export const toProducerRow = (row: SqlRow): ProducerRow => ({
+  address: hexColumn(row, 'address'),
+  mined: numberColumn(row, 'mined'),
+  proposed: numberColumn(row, 'proposed'),
+  minedWei: bigintColumn(row, 'mined_wei'),
+  proposedWei: bigintColumn(row, 'proposed_wei'),
 })

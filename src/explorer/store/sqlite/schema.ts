@@ -22,7 +22,7 @@ const MIGRATIONS: readonly string[] = [
     number INTEGER PRIMARY KEY, hash BLOB NOT NULL, parent BLOB NOT NULL, timestamp INTEGER NOT NULL,
     proposer BLOB NOT NULL, miner BLOB NOT NULL, transactions INTEGER NOT NULL, gas_used TEXT NOT NULL,
     gas_limit TEXT NOT NULL, base_fee TEXT NOT NULL, size INTEGER NOT NULL,
-    fees TEXT NOT NULL, burnt TEXT NOT NULL, minted TEXT NOT NULL);
+    fees TEXT NOT NULL, burnt TEXT NOT NULL, minted TEXT NOT NULL, proposer_wei TEXT NOT NULL, miner_wei TEXT NOT NULL);
   CREATE TABLE tx (
     block INTEGER NOT NULL, idx INTEGER NOT NULL, hash BLOB NOT NULL, sender BLOB NOT NULL, recipient BLOB,
     created BLOB, party BLOB, value TEXT NOT NULL, gas TEXT NOT NULL, gas_used TEXT NOT NULL, gas_price TEXT NOT NULL,
@@ -43,7 +43,8 @@ const MIGRATIONS: readonly string[] = [
     transfers INTEGER NOT NULL, is_contract INTEGER NOT NULL, creator BLOB, creation BLOB,
     first_block INTEGER NOT NULL, last_block INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX account_transactions ON account (transactions, address);
-  CREATE TABLE producer (address BLOB PRIMARY KEY, mined INTEGER NOT NULL, proposed INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE producer (address BLOB PRIMARY KEY, mined INTEGER NOT NULL, proposed INTEGER NOT NULL,
+    mined_wei TEXT NOT NULL, proposed_wei TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE token (
     address BLOB PRIMARY KEY, standard INTEGER NOT NULL, name TEXT, symbol TEXT, decimals INTEGER, supply TEXT,
     transfers INTEGER NOT NULL, holders INTEGER NOT NULL, is_read INTEGER NOT NULL DEFAULT 0, is_stale INTEGER NOT NULL) WITHOUT ROWID;

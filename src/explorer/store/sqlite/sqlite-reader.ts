@@ -11,6 +11,7 @@ import type {
   Page,
   PageKey,
   PageRequest,
+  ProducerRow,
   SearchRow,
   TokenBalanceRow,
   TokenRow,
@@ -22,7 +23,16 @@ import type {
 import { type IndexPosition, TRANSACTION_KINDS, type TransactionKind } from '../records.ts'
 import { blobOf, hexColumn, numberColumn, SqliteDatabase, type SqliteOptions, type SqlRow } from './database.ts'
 import { listTransactions, listTransfers, SELECT_TRANSACTION, SELECT_TRANSFER } from './lists.ts'
-import { toAccountRow, toBlockRow, toDayRow, toHolderRow, toTokenRow, toTransactionRow, toTransferRow } from './rows.ts'
+import {
+  toAccountRow,
+  toBlockRow,
+  toDayRow,
+  toHolderRow,
+  toProducerRow,
+  toTokenRow,
+  toTransactionRow,
+  toTransferRow,
+} from './rows.ts'
 import { counterValue } from './write-totals.ts'
 
 /** Reads of a SQLite index. A separate connection reads the last committed state while another writes. */
@@ -93,11 +103,15 @@ export class SqliteReader implements IndexReader {
     return row && toAccountRow(row)
   }
 
-  async produced(address: Hex): Promise<{ readonly mined: number; readonly proposed: number }> {
-    const row = this.database.get('SELECT mined, proposed FROM producer WHERE address = ?', blobOf(address))
-    return row
-      ? { mined: numberColumn(row, 'mined'), proposed: numberColumn(row, 'proposed') }
-      : { mined: 0, proposed: 0 }
+  async producer(address: Hex): Promise<ProducerRow | undefined> {
+    const row = this.database.get('SELECT * FROM producer WHERE address = ?', blobOf(address))
+    return row && toProducerRow(row)
+  }
+
+  async topMiners(limit: number): Promise<readonly ProducerRow[]> {
+    return this.database
+      .all('SELECT * FROM producer WHERE mined > 0 ORDER BY mined DESC, address LIMIT ?', limit)
+      .map(toProducerRow)
   }
 
   async topAccounts(page: PageRequest): Promise<Page<AccountRow>> {
@@ -137,6 +151,30 @@ export class SqliteReader implements IndexReader {
       page.after === null ? page.offset : 0,
     )
     return pageOf(rows.map(toHolderRow), page.limit, row => [row.balance.toString(), row.owner])
+  }
+
+  async balanceOf(token: Hex, owner: Hex): Promise<bigint | undefined> {
+    const row = this.database.get(
+      'SELECT owner, balance FROM holder WHERE token = ? AND owner = ?',
+      blobOf(token),
+      blobOf(owner),
+    )
+    return row && toHolderRow(row).balance
+  }
+
+  async blockAt(timestamp: number, side: 'before' | 'after'): Promise<number | undefined> {
+    // Timestamps never go down with the number, so the place is found by bisection.
+    const last = (await this.position())?.number ?? -1
+    let [low, high] = [-1, last + 1]
+    const isLow = (at: number): boolean => (side === 'before' ? at <= timestamp : at < timestamp)
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      const row = this.database.get('SELECT timestamp FROM block WHERE number = ?', middle)
+      if (row !== undefined && isLow(numberColumn(row, 'timestamp'))) low = middle
+      else high = middle
+    }
+    const found = side === 'before' ? low : high
+    return found < 0 || found > last ? undefined : found
   }
 
   async tokenBalances(owner: Hex, limit: number): Promise<readonly TokenBalanceRow[]> {

@@ -9,7 +9,7 @@ import {
 import { blobOf, blobOrNull, type SqliteDatabase } from './database.ts'
 
 const INSERT_BLOCK = `INSERT INTO block (number, hash, parent, timestamp, proposer, miner, transactions, gas_used, gas_limit, base_fee, size,
-  fees, burnt, minted) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  fees, burnt, minted, proposer_wei, miner_wei) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const INSERT_TRANSACTION = `INSERT INTO tx (block, idx, hash, sender, recipient, created, party, value, gas, gas_used, gas_price, nonce, type,
   status, kind, method) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const INSERT_TRANSFER = `INSERT INTO transfer (block, log, place, idx, standard, token, sender, recipient, amount, token_id)
@@ -33,6 +33,8 @@ export const insertBlock = (database: SqliteDatabase, record: BlockRecord): void
     record.feesWei.toString(),
     record.burntWei.toString(),
     record.mintedWei.toString(),
+    record.proposerWei.toString(),
+    record.minerWei.toString(),
   )
   for (const transaction of record.transactions) insertTransaction(database, record.number, transaction)
   for (const transfer of record.transfers) insertTransfer(database, record.number, transfer)

@@ -1,6 +1,6 @@
 import type { Hex } from '../../../util/bytes.ts'
 import { balanceFromKey, balanceToKey } from '../balance-key.ts'
-import type { AccountTotals, DayTotals, IndexTotals, TokenTotals } from '../index-totals.ts'
+import type { AccountTotals, DayTotals, IndexTotals, ProducerTotals, TokenTotals } from '../index-totals.ts'
 import { TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
 import { bigintColumn, blobOf, blobOrNull, numberColumn, type SqliteDatabase } from './database.ts'
 
@@ -18,16 +18,31 @@ export const addTotals = (database: SqliteDatabase, totals: IndexTotals): void =
   for (const [address, sums] of totals.accounts) addAccount(database, address, sums)
   for (const [address, sums] of totals.tokens) addToken(database, address, sums)
   for (const [token, owners] of totals.holders) addHolders(database, token, owners)
-  for (const [address, { mined, proposed }] of totals.producers)
-    database.run(
-      `INSERT INTO producer (address, mined, proposed) VALUES (?, ?, ?)
-       ON CONFLICT (address) DO UPDATE SET mined = mined + excluded.mined, proposed = proposed + excluded.proposed`,
-      blobOf(address),
-      mined,
-      proposed,
-    )
+  for (const [address, sums] of totals.producers) addProducer(database, address, sums, 1)
   if (totals.days.size > 0)
     database.run('DELETE FROM day_address WHERE day < ?', Math.max(...totals.days.keys()) - KEPT_DAYS)
+}
+
+/** `sign` -1 takes the sums off; a producer without blocks has no row. */
+export const addProducer = (database: SqliteDatabase, address: Hex, sums: ProducerTotals, sign: 1 | -1): void => {
+  const blob = blobOf(address)
+  const row = database.get('SELECT * FROM producer WHERE address = ?', blob)
+  const count = (name: string, by: number): number => (row === undefined ? 0 : numberColumn(row, name)) + sign * by
+  const wei = (name: string, by: bigint): string =>
+    ((row === undefined ? 0n : bigintColumn(row, name)) + BigInt(sign) * by).toString()
+  const [mined, proposed] = [count('mined', sums.mined), count('proposed', sums.proposed)]
+  if (mined === 0 && proposed === 0) {
+    database.run('DELETE FROM producer WHERE address = ?', blob)
+    return
+  }
+  database.run(
+    'INSERT OR REPLACE INTO producer (address, mined, proposed, mined_wei, proposed_wei) VALUES (?, ?, ?, ?, ?)',
+    blob,
+    mined,
+    proposed,
+    wei('mined_wei', sums.minedWei),
+    wei('proposed_wei', sums.proposedWei),
+  )
 }
 
 export const addCounter = (database: SqliteDatabase, name: string, by: number): void => {

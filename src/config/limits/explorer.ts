@@ -1,0 +1,47 @@
+/** Bounds of the explorer (docs/design/explorer.md). */
+export const EXPLORER_LIMITS = {
+  index: {
+    /** Of one transaction of the index: whichever is reached first ends it. */
+    batchBlocks: 256,
+    batchTransactions: 2_000,
+    /** Blocks read ahead of each other. */
+    readBlocks: 8,
+    /** Entries of one ERC-1155 batch; a larger one is left out whole. */
+    batchEntries: 4_096,
+    /** A look at the head without being told of it. */
+    pollMs: 2_000,
+    /** After a failure, before the next attempt. */
+    retryMs: 2_000,
+    /** Between two lines of the log about the backfill. */
+    progressMs: 5_000,
+    /** Blocks behind the head from which it is called backfill. */
+    behindBlocks: 50,
+  },
+  /** Calls that ask a token what it is. */
+  token: { gas: 1_000_000n, callMs: 500, perStep: 4, nameChars: 64, symbolChars: 32, answerBytes: 4_096 },
+  api: {
+    /** Requests that wait for the reading thread, of all clients. */
+    pending: 256,
+    timeoutMs: 10_000,
+    urlBytes: 8 * 1_024,
+    bodyBytes: 256 * 1_024,
+    /** After a failure of the thread, before it is started again. */
+    restartMs: 1_000,
+    /** Of a list. */
+    defaultLimit: 25,
+    maxLimit: 100,
+    maxOffset: 100_000,
+    searchChars: 100,
+    searchResults: 10,
+    days: { default: 30, max: 365 },
+    /** Of one transaction or address. */
+    tokenBalances: 50,
+    transfers: 1_000,
+    blockHashes: 100,
+    /** Of calldata or of one log, in an answer. */
+    dataBytes: 128 * 1_024,
+    /** Blocks behind the head of the chain that the index may be before answers are refused. */
+    maxLag: 1_000,
+  },
+  rate: { windowMs: 60_000, free: 100, pro: 1_000, clients: 20_000 },
+} as const

@@ -1,0 +1,13 @@
+import { CodedError } from '../../util/errors.ts'
+
+/** Why a request is refused; the message is for people, `field` names the parameter. */
+export type ApiRefusal =
+  | { readonly code: 'INVALID_PARAMETER'; readonly message: string; readonly field: string | null }
+  | { readonly code: 'NOT_FOUND'; readonly message: string }
+  | { readonly code: 'INDEX_NOT_READY'; readonly lag: number }
+
+export const invalidParameter = (field: string | null, message: string): CodedError<ApiRefusal> =>
+  new CodedError<ApiRefusal>({ code: 'INVALID_PARAMETER', message, field })
+
+export const notFound = (message: string): CodedError<ApiRefusal> =>
+  new CodedError<ApiRefusal>({ code: 'NOT_FOUND', message })

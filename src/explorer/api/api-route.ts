@@ -1,0 +1,62 @@
+import type { NetworkParams } from '../../config/networks.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { ChainSource } from '../indexer/chain-source.ts'
+import type { IndexReader } from '../store/index-store.ts'
+import type { ApiSchema } from './json-schema.ts'
+
+/** A member of the council as the node's main thread tells it. */
+export interface UnionMember {
+  readonly name: string
+  readonly validator: Hex
+  readonly owner: Hex
+  readonly reward: Hex
+  readonly stakeWei: bigint
+  readonly isActive: boolean
+  /** undefined: not known. */
+  readonly startBlock: number | undefined
+}
+
+/** What only the node's main thread knows. */
+export interface NodePort {
+  /** Base fee of the head's child, wei. */
+  gasPriceWei(): Promise<bigint>
+  council(): Promise<readonly UnionMember[]>
+  /** Of a block, in the order of its certificate's bitmap; undefined: not known. */
+  committee(number: number): Promise<readonly Hex[] | undefined>
+  /** Answers a JSON-RPC request by a JSON-RPC response. */
+  rpc(request: string): Promise<string>
+}
+
+export interface ApiContext {
+  readonly index: IndexReader
+  readonly source: ChainSource
+  readonly node: NodePort
+  readonly params: NetworkParams
+  readonly foundation: Hex
+  /** Sum of the genesis allocation, wei. */
+  readonly genesisWei: bigint
+  readonly nowMs: () => number
+}
+
+export interface ApiRequest {
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, unknown>>
+}
+
+/** How long an answer may be kept: until the head moves, or for ever once its block is old enough. */
+export type CachePolicy = 'head' | 'block'
+
+/** One endpoint, declared once: the server, its checks and the OpenAPI document follow from it. */
+export interface ApiRoute {
+  /** As fastify writes it: /api/blocks/:number. */
+  readonly path: string
+  readonly summary: string
+  readonly params?: Readonly<Record<string, ApiSchema>>
+  readonly query?: Readonly<Record<string, ApiSchema>>
+  readonly result: ApiSchema
+  /** `head` when left out. */
+  readonly caching?: CachePolicy
+  /** Answers from the index, and so not before it has come near the head. */
+  readonly needsIndex: boolean
+  handler(context: ApiContext, request: ApiRequest): Promise<unknown>
+}

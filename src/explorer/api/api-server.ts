@@ -1,0 +1,219 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
+import { type ApiRefusal, invalidParameter } from './api-error.ts'
+import type { ApiContext, ApiRoute } from './api-route.ts'
+import { API_ROUTES } from './api-routes.ts'
+import { answerModule } from './modules/module-api.ts'
+import { openApiDocument } from './openapi.ts'
+
+export interface ApiServerOptions {
+  readonly context: ApiContext
+  readonly version: string
+  readonly logger: Logger
+}
+
+/** Waits of a development chain for the index to take in the head that the request saw. */
+const CATCH_UP_MS = 5_000
+const CATCH_UP_STEP_MS = 10
+/** Blocks behind the head from which a block is not looked at as the newest any more. */
+const SETTLED_BLOCKS = 10
+
+/** The REST API as fastify serves it; it is asked through `inject`, in the thread that reads the index. */
+export const createApiServer = ({ context, version, logger }: ApiServerOptions): FastifyInstance => {
+  const app = fastify({
+    bodyLimit: EXPLORER_LIMITS.api.bodyBytes,
+    genReqId: () => randomUUID(),
+    ajv: { customOptions: { removeAdditional: false, coerceTypes: true, allErrors: false } },
+  })
+  const readiness = new Readiness(context)
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, Object.fromEntries(new URLSearchParams(body as string))),
+  )
+  app.setErrorHandler((error: FastifyError, request, reply) => refuse(error, request, reply, logger))
+  app.setNotFoundHandler((request, reply) => unknownRoute(request, reply))
+  app.addHook('onSend', async (request, reply, payload) => finish(request, reply, payload, context))
+  for (const route of API_ROUTES) addRoute(app, route, context, readiness)
+  const document = JSON.stringify(openApiDocument(API_ROUTES, version))
+  app.get('/api/openapi.json', async (_request, reply) => reply.type(JSON_TYPE).send(document))
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/api',
+    handler: async (request, reply) => {
+      const { query, body } = request
+      const parameters = { ...(query as object), ...(isRecord(body) ? body : {}) }
+      return reply.type(JSON_TYPE).send(await answerModule(context, parameters as Record<string, unknown>, body))
+    },
+  })
+  return app
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const addRoute = (app: FastifyInstance, route: ApiRoute, context: ApiContext, readiness: Readiness): void => {
+  app.get(
+    route.path,
+    {
+      schema: {
+        ...(route.params && {
+          params: { type: 'object', properties: route.params, required: Object.keys(route.params) },
+        }),
+        ...(route.query && { querystring: { type: 'object', properties: route.query } }),
+      },
+    },
+    async (request, reply) => {
+      checkIntegers(route, request.query as Readonly<Record<string, unknown>>)
+      if (route.needsIndex) await readiness.check()
+      const body = await route.handler(context, {
+        params: request.params as Readonly<Record<string, string>>,
+        query: request.query as Readonly<Record<string, unknown>>,
+      })
+      reply.header('cache-control', await cacheControl(route, body, context))
+      return reply.type(JSON_TYPE).send(JSON.stringify(body))
+    },
+  )
+}
+
+/** 1e309 is read as an infinite number, which no bound of a schema holds back. Throws INVALID_PARAMETER. */
+const checkIntegers = ({ query = {} }: ApiRoute, given: Readonly<Record<string, unknown>>): void => {
+  for (const [name, { type }] of Object.entries(query))
+    if (type === 'integer' && given[name] !== undefined && !Number.isSafeInteger(given[name]))
+      throw invalidParameter(name, `${name}: a whole number`)
+}
+
+const HEAD_CACHE = 'public, max-age=1, stale-while-revalidate=5'
+
+const cacheControl = async ({ caching }: ApiRoute, body: unknown, { source, params }: ApiContext): Promise<string> => {
+  if (caching !== 'block' || params.devHelpers) return HEAD_CACHE
+  const { number } = body as { readonly number: number }
+  const head = (await source.headNumber()) ?? 0
+  return head - number >= SETTLED_BLOCKS ? 'public, max-age=31536000, immutable' : HEAD_CACHE
+}
+
+/** Whether the index is near enough to the head to answer from. */
+class Readiness {
+  readonly #context: ApiContext
+  #waiting: Promise<void> | undefined
+
+  constructor(context: ApiContext) {
+    this.#context = context
+  }
+
+  /** Throws INDEX_NOT_READY. On a development chain it waits a moment for the block that the client has just seen. */
+  async check(): Promise<void> {
+    if ((await this.#lag()) > 0 && this.#context.params.devHelpers) {
+      this.#waiting ??= this.#wait().finally(() => {
+        this.#waiting = undefined
+      })
+      await this.#waiting
+    }
+    const lag = await this.#lag()
+    if (lag > EXPLORER_LIMITS.api.maxLag) throw new CodedError<ApiRefusal>({ code: 'INDEX_NOT_READY', lag })
+  }
+
+  async #wait(): Promise<void> {
+    const target = (await this.#context.source.headNumber()) ?? 0
+    for (let waited = 0; waited < CATCH_UP_MS; waited += CATCH_UP_STEP_MS) {
+      if (((await this.#context.index.position())?.number ?? -1) >= target) return
+      await new Promise(resolve => setTimeout(resolve, CATCH_UP_STEP_MS))
+    }
+  }
+
+  async #lag(): Promise<number> {
+    const { source, index } = this.#context
+    const position = await index.position()
+    if (position === undefined) return Number.POSITIVE_INFINITY
+    return ((await source.headNumber()) ?? 0) - position.number
+  }
+}
+
+const finish = async (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  { index }: ApiContext,
+): Promise<unknown> => {
+  const position = await index.position()
+  if (position !== undefined) reply.header('x-indexed-block', String(position.number))
+  reply.header('x-content-type-options', 'nosniff')
+  if (reply.statusCode !== 200 || typeof payload !== 'string' || request.method === 'POST') return payload
+  const etag = `"${createHash('sha256').update(payload).digest('base64url').slice(0, 27)}"`
+  reply.header('etag', etag)
+  if (!matches(request.headers['if-none-match'], etag)) return payload
+  reply.code(304)
+  return ''
+}
+
+const matches = (wanted: string | undefined, etag: string): boolean =>
+  wanted !== undefined && (wanted === '*' || wanted.split(',').some(item => item.trim().replace(/^W\//, '') === etag))
+
+const send = (
+  reply: FastifyReply,
+  status: number,
+  error: { readonly code: string; readonly message: string; readonly field?: string | null },
+  requestId: string,
+): FastifyReply =>
+  reply
+    .code(status)
+    .header('cache-control', 'no-store')
+    .type(JSON_TYPE)
+    .send(
+      JSON.stringify({ error: { code: error.code, message: error.message, field: error.field ?? null, requestId } }),
+    )
+
+const STATUS_CODES: Readonly<Record<number, string>> = { 413: 'PAYLOAD_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' }
+
+const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyReply, logger: Logger): FastifyReply => {
+  if (isCoded(error) && isRefusal(error.detail)) return refuseCoded(error.detail, request, reply)
+  if (error.validation !== undefined) {
+    const [problem] = error.validation
+    const field = problem?.instancePath.split('/')[1] ?? null
+    const message = `${field ?? 'request'}: ${problem?.message ?? 'is not valid'}`
+    return send(reply, 400, { code: 'INVALID_PARAMETER', message, field }, request.id)
+  }
+  const status = error.statusCode ?? 500
+  if (status < 500)
+    return send(
+      reply,
+      status,
+      { code: STATUS_CODES[status] ?? 'INVALID_PARAMETER', message: 'the request cannot be read' },
+      request.id,
+    )
+  logger.error(
+    { error: error.stack ?? error.message, requestId: request.id, path: request.routeOptions.url },
+    'an explorer request failed',
+  )
+  return send(reply, 500, { code: 'INTERNAL', message: 'the explorer failed; the log has the reason' }, request.id)
+}
+
+const isRefusal = (detail: { readonly code: string }): detail is ApiRefusal =>
+  ['INVALID_PARAMETER', 'NOT_FOUND', 'INDEX_NOT_READY'].includes(detail.code)
+
+const refuseCoded = (refusal: ApiRefusal, { id }: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  if (refusal.code === 'INVALID_PARAMETER') return send(reply, 400, refusal, id)
+  if (refusal.code === 'NOT_FOUND') return send(reply, 404, refusal, id)
+  const lag = Number.isFinite(refusal.lag) ? refusal.lag : null
+  reply.code(503).header('cache-control', 'no-store').header('retry-after', '1').type(JSON_TYPE)
+  const message = 'the index is being filled; come again'
+  return reply.send(JSON.stringify({ error: { code: refusal.code, message, field: null, requestId: id, lag } }))
+}
+
+/** Paths of the routes as patterns, for telling a wrong method from a wrong path. */
+const KNOWN_PATHS: readonly RegExp[] = [
+  ...API_ROUTES.map(({ path }) => new RegExp(`^${path.replace(/:[a-z]+/g, '[^/]+')}/?$`)),
+  /^\/api\/openapi\.json$/,
+  /^\/api\/?$/,
+]
+
+const unknownRoute = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const path = request.url.split('?')[0] as string
+  if (!KNOWN_PATHS.some(pattern => pattern.test(path)))
+    return send(reply, 404, { code: 'NOT_FOUND', message: 'there is no such path; see /api/openapi.json' }, request.id)
+  reply.header('allow', path === '/api' ? 'GET, HEAD, POST, OPTIONS' : 'GET, HEAD, OPTIONS')
+  return send(reply, 405, { code: 'METHOD_NOT_ALLOWED', message: 'the path answers GET' }, request.id)
+}

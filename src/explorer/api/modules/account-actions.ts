@@ -1,0 +1,129 @@
+import type { Hex } from '../../../util/bytes.ts'
+import type { TransactionRow } from '../../store/index-store.ts'
+import type { TokenStandard } from '../../store/records.ts'
+import type { ApiContext } from '../api-route.ts'
+import { accountState } from '../routes/addresses.ts'
+import {
+  addressParameter,
+  integerParameter,
+  type ModuleActions,
+  type ModuleAnswer,
+  moduleList,
+  modulePage,
+  moduleSuccess,
+  optionalAddress,
+  type Parameters,
+  refuseModule,
+} from './module-answer.ts'
+
+const MULTI_ADDRESSES = 20
+
+const transactionResult = (row: TransactionRow, head: number): object => ({
+  blockNumber: String(row.blockNumber),
+  timeStamp: String(row.timestamp),
+  hash: row.hash,
+  nonce: String(row.nonce),
+  blockHash: row.blockHash,
+  transactionIndex: String(row.index),
+  from: row.from,
+  to: row.to ?? '',
+  value: row.value.toString(),
+  gas: row.gas.toString(),
+  gasPrice: row.gasPrice.toString(),
+  isError: row.status === 1 ? '0' : '1',
+  txreceipt_status: String(row.status),
+  input: row.methodId ?? '0x',
+  contractAddress: row.created ?? '',
+  cumulativeGasUsed: row.gasUsed.toString(),
+  gasUsed: row.gasUsed.toString(),
+  confirmations: String(head - row.blockNumber + 1),
+  methodId: row.methodId ?? '0x',
+  functionName: '',
+})
+
+/** Rows between two blocks, in the order asked for: newest first unless `sort=asc`. */
+const window = <T extends { readonly blockNumber: number }>(
+  rows: readonly T[],
+  parameters: Parameters,
+): readonly T[] => {
+  const from = integerParameter(parameters, 'startblock', 0)
+  const to = integerParameter(parameters, 'endblock', Number.MAX_SAFE_INTEGER)
+  const kept = rows.filter(({ blockNumber }) => blockNumber >= from && blockNumber <= to)
+  return parameters.get('sort') === 'asc' ? kept.toReversed() : kept
+}
+
+const transactionList = async (context: ApiContext, parameters: Parameters): Promise<ModuleAnswer> => {
+  const party = addressParameter(parameters, 'address')
+  const { items } = await context.index.transactions({ party }, modulePage(parameters))
+  const head = (await context.source.headNumber()) ?? 0
+  const rows = window(items, parameters).map(row => transactionResult(row, head))
+  return moduleList(rows, 'No transactions found')
+}
+
+const transferList =
+  (standard: TokenStandard) =>
+  async (context: ApiContext, parameters: Parameters): Promise<ModuleAnswer> => {
+    const { index, source } = context
+    const token = optionalAddress(parameters, 'contractaddress')
+    const party = optionalAddress(parameters, 'address')
+    if (token === undefined && party === undefined) throw refuseModule('Error! Missing address or contractaddress')
+    const filter = { standard, ...(token && { token }), ...(party && { party }) }
+    const { items } = await index.transfers(filter, modulePage(parameters))
+    const head = (await source.headNumber()) ?? 0
+    const results = window(items, parameters).map(async row => {
+      const [transaction, found] = await Promise.all([
+        index.transaction(row.blockNumber, row.transactionIndex),
+        index.token(row.token),
+      ])
+      return {
+        blockNumber: String(row.blockNumber),
+        timeStamp: String(row.timestamp),
+        hash: row.transactionHash,
+        nonce: String(transaction?.nonce ?? 0),
+        blockHash: transaction?.blockHash ?? '',
+        from: row.from,
+        contractAddress: row.token,
+        to: row.to,
+        ...(standard === 'ERC-20' ? { value: row.amount.toString() } : { tokenID: (row.tokenId ?? 0n).toString() }),
+        ...(standard === 'ERC-1155' && { tokenValue: row.amount.toString() }),
+        tokenName: found?.name ?? '',
+        tokenSymbol: found?.symbol ?? '',
+        tokenDecimal: String(found?.decimals ?? 0),
+        transactionIndex: String(row.transactionIndex),
+        gas: transaction?.gas.toString() ?? '0',
+        gasPrice: transaction?.gasPrice.toString() ?? '0',
+        gasUsed: transaction?.gasUsed.toString() ?? '0',
+        logIndex: String(row.logIndex),
+        confirmations: String(head - row.blockNumber + 1),
+      }
+    })
+    return moduleList(await Promise.all(results), 'No transactions found')
+  }
+
+export const accountActions: ModuleActions = {
+  balance: async (context, parameters) => {
+    const { balance } = await accountState(context, addressParameter(parameters, 'address'))
+    return moduleSuccess(balance.toString())
+  },
+  balancemulti: async (context, parameters) => {
+    const texts = (parameters.get('address') ?? '').split(',')
+    if (texts.length > MULTI_ADDRESSES) throw refuseModule(`Error! Maximum of ${MULTI_ADDRESSES} addresses`)
+    const addresses = texts.map(text => addressParameter(new Map([['address', text.trim()]]), 'address'))
+    const balances = addresses.map(async (account: Hex) => ({
+      account,
+      balance: (await accountState(context, account)).balance.toString(),
+    }))
+    return moduleSuccess(await Promise.all(balances))
+  },
+  txlist: transactionList,
+  txlistinternal: async () => moduleList([], 'No transactions found'),
+  tokentx: transferList('ERC-20'),
+  tokennfttx: transferList('ERC-721'),
+  token1155tx: transferList('ERC-1155'),
+  tokenbalance: async ({ index }, parameters) => {
+    const owner = addressParameter(parameters, 'address')
+    const token = addressParameter(parameters, 'contractaddress')
+    return moduleSuccess(((await index.balanceOf(token, owner)) ?? 0n).toString())
+  },
+  getminedblocks: async () => moduleList([], 'No blocks found'),
+}

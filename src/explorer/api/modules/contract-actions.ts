@@ -1,0 +1,39 @@
+import { addressParameter, type ModuleActions, moduleFailure, moduleList, refuseModule } from './module-answer.ts'
+
+const NOT_VERIFIED = 'Contract source code not verified'
+const MOST_ADDRESSES = 5
+
+/** Source codes cannot be verified yet, and no contract is. */
+export const contractActions: ModuleActions = {
+  getabi: async (_context, parameters) => {
+    addressParameter(parameters, 'address')
+    return moduleFailure(NOT_VERIFIED)
+  },
+  getsourcecode: async (_context, parameters) => {
+    addressParameter(parameters, 'address')
+    return moduleFailure(NOT_VERIFIED)
+  },
+  getcontractcreation: async ({ index, source }, parameters) => {
+    const texts = (parameters.get('contractaddresses') ?? '').split(',')
+    if (texts.length > MOST_ADDRESSES) throw refuseModule(`Error! Maximum of ${MOST_ADDRESSES} addresses`)
+    const found = texts.map(async text => {
+      const address = addressParameter(new Map([['address', text.trim()]]), 'address')
+      const account = await index.account(address)
+      if (!account?.creator || !account.creationTransaction) return []
+      const place = await source.blocks.locate(account.creationTransaction)
+      const row = place && (await index.transaction(place.number, place.index))
+      return [
+        {
+          contractAddress: address,
+          contractCreator: account.creator,
+          txHash: account.creationTransaction,
+          blockNumber: String(row?.blockNumber ?? account.firstBlock),
+          timestamp: String(row?.timestamp ?? 0),
+          contractFactory: '',
+          creationBytecode: '',
+        },
+      ]
+    })
+    return moduleList((await Promise.all(found)).flat(), 'No data found')
+  },
+}

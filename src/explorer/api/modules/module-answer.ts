@@ -1,0 +1,70 @@
+import type { Hex } from '../../../util/bytes.ts'
+import { CodedError, isCoded } from '../../../util/errors.ts'
+import type { PageRequest } from '../../store/index-store.ts'
+import type { ApiContext } from '../api-route.ts'
+
+export interface ModuleAnswer {
+  readonly status: '0' | '1'
+  readonly message: string
+  readonly result: unknown
+}
+
+/** Parameters of query and body, by lower-case name. */
+export type Parameters = ReadonlyMap<string, string>
+
+export type ModuleActions = Readonly<
+  Record<string, (context: ApiContext, parameters: Parameters) => Promise<ModuleAnswer>>
+>
+
+type ModuleRefusal = { readonly code: 'MODULE_REFUSAL'; readonly message: string }
+
+export const moduleSuccess = (result: unknown): ModuleAnswer => ({ status: '1', message: 'OK', result })
+export const moduleFailure = (result: string): ModuleAnswer => ({ status: '0', message: 'NOTOK', result })
+
+/** A list; an empty one is told as tools expect it. */
+export const moduleList = (items: readonly unknown[], empty: string): ModuleAnswer =>
+  items.length === 0 ? { status: '0', message: empty, result: [] } : moduleSuccess(items)
+
+export const refuseModule = (message: string): CodedError<ModuleRefusal> =>
+  new CodedError<ModuleRefusal>({ code: 'MODULE_REFUSAL', message })
+
+export const isModuleFailure = (error: unknown): error is CodedError<ModuleRefusal> =>
+  isCoded(error) && error.code === 'MODULE_REFUSAL'
+
+/** An address with or without 0x, in any case. */
+export const addressParameter = (parameters: Parameters, name: string): Hex => {
+  const text = parameters.get(name)?.toLowerCase() ?? ''
+  const digits = text.startsWith('0x') ? text.slice(2) : text
+  if (!/^[0-9a-f]{40}$/.test(digits)) throw refuseModule('Error! Invalid address format')
+  return `0x${digits}`
+}
+
+export const optionalAddress = (parameters: Parameters, name: string): Hex | undefined =>
+  (parameters.get(name) ?? '') === '' ? undefined : addressParameter(parameters, name)
+
+export const hashParameter = (parameters: Parameters, name: string): Hex => {
+  const text = parameters.get(name)?.toLowerCase() ?? ''
+  if (!/^0x[0-9a-f]{64}$/.test(text)) throw refuseModule('Error! Invalid transaction hash')
+  return text as Hex
+}
+
+/** A whole number, decimal. */
+export const integerParameter = (parameters: Parameters, name: string, otherwise: number): number => {
+  const text = parameters.get(name)
+  if (text === undefined || text === '' || text === 'latest') return otherwise
+  if (!/^[0-9]{1,15}$/.test(text)) throw refuseModule(`Error! Invalid ${name}`)
+  return Number(text)
+}
+
+const MAX_PAGE = 1_000
+const MAX_RESULTS = 100_000
+
+/** `page` and `offset` (which is the length of a page) as these tools have them. */
+export const modulePage = (parameters: Parameters): PageRequest => {
+  const page = Math.max(1, integerParameter(parameters, 'page', 1))
+  const limit = Math.min(MAX_PAGE, Math.max(1, integerParameter(parameters, 'offset', MAX_PAGE)))
+  const offset = (page - 1) * limit
+  if (offset > MAX_RESULTS)
+    throw refuseModule('Result window is too large, PageNo x Offset size must be less than or equal to 100000')
+  return { limit, offset, after: null }
+}

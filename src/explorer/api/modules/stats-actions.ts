@@ -1,0 +1,12 @@
+import { mintedUpTo } from '../../../rules/supply.ts'
+import { addressParameter, type ModuleActions, moduleFailure, moduleSuccess } from './module-answer.ts'
+
+export const statsActions: ModuleActions = {
+  ethsupply: async ({ source, params, genesisWei }) =>
+    moduleSuccess((genesisWei + mintedUpTo((await source.headNumber()) ?? 0, params.rewards)).toString()),
+  tokensupply: async ({ index }, parameters) => {
+    const token = await index.token(addressParameter(parameters, 'contractaddress'))
+    return token?.supply == null ? moduleFailure('Error! No such token') : moduleSuccess(token.supply.toString())
+  },
+  ethprice: async () => moduleFailure('No price source is configured'),
+}

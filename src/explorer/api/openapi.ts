@@ -1,0 +1,69 @@
+import type { ApiRoute } from './api-route.ts'
+import { type ApiSchema, INTEGER, nullable, shape, TEXT } from './json-schema.ts'
+
+export const ERROR_SHAPE = shape({
+  error: shape({ code: TEXT, message: TEXT, field: nullable(TEXT), requestId: TEXT }),
+})
+
+const ERRORS: Readonly<Record<string, string>> = {
+  '400': 'A parameter is not what it must be',
+  '404': 'There is no such thing',
+  '429': 'Too many requests',
+  '503': 'The index is not near the head of the chain yet',
+}
+
+/** OpenAPI writes a parameter of a path in braces. */
+export const openApiPath = (path: string): string => path.replace(/:([a-z]+)/gi, '{$1}')
+
+const parameters = (schemas: Readonly<Record<string, ApiSchema>> | undefined, place: 'path' | 'query'): object[] =>
+  Object.entries(schemas ?? {}).map(([name, { description, ...schema }]) => ({
+    name,
+    in: place,
+    required: place === 'path',
+    ...(description && { description }),
+    schema,
+  }))
+
+const operationId = (path: string): string =>
+  path.replace(/^\/api\//, '').replace(/[^a-z]+([a-z])/gi, (_, letter: string) => letter.toUpperCase())
+
+const response = (description: string, schema: ApiSchema): object => ({
+  description,
+  headers: { 'x-indexed-block': { description: 'Last block of the index', schema: INTEGER } },
+  content: { 'application/json': { schema } },
+})
+
+const operation = ({ path, summary, params, query, result }: ApiRoute): object => ({
+  get: {
+    operationId: operationId(path),
+    summary,
+    parameters: [...parameters(params, 'path'), ...parameters(query, 'query')],
+    responses: {
+      '200': response('The answer', result),
+      ...Object.fromEntries(
+        Object.entries(ERRORS).map(([status, text]) => [
+          status,
+          response(text, { $ref: '#/components/schemas/Error' }),
+        ]),
+      ),
+    },
+  },
+})
+
+/** The OpenAPI 3.1 document of the routes. */
+export const openApiDocument = (routes: readonly ApiRoute[], version: string): object => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Tandem explorer',
+    version,
+    description: 'Indexed data of the chain. Wei and gas are decimal strings; what is absent is null.',
+    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  },
+  servers: [{ url: '/' }],
+  security: [{}, { key: [] }],
+  paths: Object.fromEntries(routes.map(route => [openApiPath(route.path), operation(route)])),
+  components: {
+    schemas: { Error: ERROR_SHAPE },
+    securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
+  },
+})

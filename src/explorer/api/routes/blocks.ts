@@ -1,0 +1,106 @@
+import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
+import { checksumAddress } from '../../../crypto/checksum.ts'
+import { bytesToHex } from '../../../util/bytes.ts'
+import type { BlockRow } from '../../store/index-store.ts'
+import type { BlockRecord } from '../../store/records.ts'
+import { notFound } from '../api-error.ts'
+import type { ApiContext, ApiRoute } from '../api-route.ts'
+import { pageOfShape } from '../json-schema.ts'
+import { PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
+import { BLOCK_ITEM_SHAPE, BLOCK_SHAPE } from '../shapes.ts'
+
+export const NUMBER_PARAMETER = {
+  type: 'string',
+  pattern: '^(0|[1-9][0-9]{0,14})$',
+  description: 'Number of a block',
+} as const
+
+const blockItem = (block: Omit<BlockRow, 'transactionCount'>, transactionCount: number): object => ({
+  number: block.number,
+  hash: block.hash,
+  parentHash: block.parentHash,
+  timestamp: block.timestamp,
+  miner: checksumAddress(block.miner),
+  proposer: checksumAddress(block.proposer),
+  transactionCount,
+  gasUsed: block.gasUsed.toString(),
+  gasLimit: block.gasLimit.toString(),
+  baseFeePerGas: block.baseFeePerGas.toString(),
+  size: block.size,
+  feesWei: block.feesWei.toString(),
+  burntWei: block.burntWei.toString(),
+  mintedWei: block.mintedWei.toString(),
+})
+
+/** What a block earned its proposer and miner; the foundation has the rest of fees and minting at the end of each cycle. */
+const rewardsOf = ({ proposer, proposerWei, miner, minerWei }: BlockRecord): readonly object[] =>
+  [
+    { address: checksumAddress(proposer), role: 'union', amountWei: proposerWei },
+    { address: checksumAddress(miner), role: 'miner', amountWei: minerWei },
+  ]
+    .filter(({ amountWei }) => amountWei > 0n)
+    .map(reward => ({ ...reward, amountWei: reward.amountWei.toString() }))
+
+/** Round, committee and signers; null where the node has no certificate of the block. */
+const consensusOf = async ({ source, node }: ApiContext, number: number): Promise<object> => {
+  const certificate = await source.blocks.certificate(number)
+  const committee = await node.committee(number)
+  return {
+    round: certificate?.round ?? null,
+    committee: committee?.map(checksumAddress) ?? null,
+    committers:
+      certificate && committee
+        ? committee
+            .filter((_, index) => ((certificate.bitmap[index >> 3] ?? 0) & (1 << (index & 7))) !== 0)
+            .map(checksumAddress)
+        : null,
+  }
+}
+
+const blockBody = async (context: ApiContext, number: number): Promise<object> => {
+  const { source } = context
+  const head = (await source.headNumber()) ?? 0
+  const [block, record] = await Promise.all([source.blocks.block(number), source.record(number)])
+  if (number > head || block === undefined || record === undefined) throw notFound(`block ${number} is not known`)
+  const { header, transactions } = block
+  return {
+    ...blockItem(record, transactions.length),
+    stateRoot: header.stateRoot,
+    transactionsRoot: header.transactionsRoot,
+    receiptsRoot: header.receiptsRoot,
+    extraData: bytesToHex(header.extraData),
+    difficulty: '1',
+    totalDifficulty: String(number + 1),
+    finalized: true,
+    ...(await consensusOf(context, number)),
+    rewards: rewardsOf(record),
+    transactions: transactions.slice(0, EXPLORER_LIMITS.api.blockHashes).map(({ hash }) => hash),
+    previous: number === 0 ? null : number - 1,
+    next: number < head ? number + 1 : null,
+  }
+}
+
+export const blockRoutes: readonly ApiRoute[] = [
+  {
+    path: '/api/blocks',
+    summary: 'Blocks, newest first',
+    query: PAGE_QUERY,
+    result: pageOfShape(BLOCK_ITEM_SHAPE),
+    needsIndex: true,
+    handler: async ({ index }, { query }) => {
+      const request = pageRequest(query, ['number'])
+      const page = await index.blocks(request)
+      const items = page.items.map(block => blockItem(block, block.transactionCount))
+      return pageBody(page, items, request, (await index.counters()).blocks)
+    },
+  },
+  {
+    path: '/api/blocks/:number',
+    summary: 'One block, with its roots, committee and the hashes of its first hundred transactions',
+    params: { number: NUMBER_PARAMETER },
+    result: BLOCK_SHAPE,
+    caching: 'block',
+    needsIndex: false,
+    handler: (context, { params }) => blockBody(context, Number(params['number'])),
+  },
+]

@@ -1,0 +1,176 @@
+import { checksumAddress } from '../../../crypto/checksum.ts'
+import { periodOf, rewardOfPeriod, splitReward } from '../../../rules/rewards.ts'
+import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
+import type { BlockRow } from '../../store/index-store.ts'
+import type { ApiContext, ApiRoute } from '../api-route.ts'
+import { percentOf, roundTo, tokensFromWei } from '../format.ts'
+import {
+  ADDRESS,
+  type ApiSchema,
+  arrayOf,
+  DECIMAL,
+  HASH,
+  INTEGER,
+  NUMBER,
+  nullable,
+  shape,
+  TEXT,
+} from '../json-schema.ts'
+import { nextHalving } from './economy.ts'
+
+/** Main blocks the aggregate looks back over. */
+const WINDOW_BLOCKS = 3_600
+const TOP = 20
+
+const ESTIMATE: Readonly<Record<string, ApiSchema>> = { rewardPerCycle: NUMBER, perDay: NUMBER }
+
+export const MINING_SHAPE = shape({
+  topMiners: arrayOf(
+    shape({
+      address: ADDRESS,
+      label: nullable(TEXT),
+      blocks: INTEGER,
+      share: NUMBER,
+      rewards: NUMBER,
+      rewardsWei: DECIMAL,
+      lastBlock: INTEGER,
+    }),
+  ),
+  recentBlocks: arrayOf(
+    shape({
+      height: INTEGER,
+      hash: HASH,
+      miner: ADDRESS,
+      timestamp: INTEGER,
+      difficulty: DECIMAL,
+      nonce: TEXT,
+      algorithm: TEXT,
+      reward: NUMBER,
+      mainBlock: INTEGER,
+    }),
+  ),
+  networkStats: shape({
+    totalMiners: INTEGER,
+    averageBlockTime: nullable(NUMBER),
+    height: INTEGER,
+    difficulty: nullable(DECIMAL),
+    hashrate: nullable(DECIMAL),
+    algorithm: TEXT,
+    forkBlock: INTEGER,
+    blocksToFork: INTEGER,
+  }),
+  distribution: arrayOf(shape({ address: TEXT, blocks: INTEGER, percent: NUMBER })),
+  hourlyProduction: arrayOf(shape({ hour: INTEGER, blocks: INTEGER })),
+  blockTimeDist: arrayOf(shape({ bucket: TEXT, from: INTEGER, to: nullable(INTEGER), count: INTEGER })),
+  dailyMiners: arrayOf(shape({ date: TEXT, miners: INTEGER, blocks: INTEGER })),
+  hashrateTrend: arrayOf(shape({ timestamp: INTEGER, hashrate: DECIMAL, difficulty: DECIMAL })),
+  rewardEstimates: shape({
+    ...ESTIMATE,
+    minerShare: NUMBER,
+    perCycle: NUMBER,
+    perHour: NUMBER,
+    perBlockAverage: NUMBER,
+    nextHalvingBlock: INTEGER,
+    after: shape(ESTIMATE),
+  }),
+})
+
+interface Mined {
+  blocks: number
+  rewardsWei: bigint
+  lastBlock: number
+}
+
+/** By miner, over blocks newest first; blocks without one are left out. */
+const minedBy = (blocks: readonly BlockRow[]): ReadonlyMap<Hex, Mined> => {
+  const miners = new Map<Hex, Mined>()
+  for (const { miner, minerWei, number } of blocks) {
+    if (miner === ZERO_ADDRESS) continue
+    const mined = miners.get(miner) ?? { blocks: 0, rewardsWei: 0n, lastBlock: number }
+    miners.set(miner, mined)
+    mined.blocks++
+    mined.rewardsWei += minerWei
+  }
+  return miners
+}
+
+const SECONDS_PER_DAY = 86_400
+const HOURS_PER_DAY = 24
+
+const estimates = (number: number, { params }: ApiContext): object => {
+  const { rewards, blockTimeMs } = params
+  const cyclesPerDay = (SECONDS_PER_DAY * 1_000) / ((blockTimeMs || 1_000) * rewards.cycleBlocks)
+  const { nextBlock, nextWei } = nextHalving(number, rewards)
+  const cycleWei = rewardOfPeriod(periodOf(number, rewards), rewards)
+  const perCycle = tokensFromWei(splitReward(cycleWei, rewards).miners)
+  const perDay = (wei: bigint): number => roundTo(tokensFromWei(splitReward(wei, rewards).miners) * cyclesPerDay, 6)
+  return {
+    rewardPerCycle: tokensFromWei(cycleWei),
+    perDay: perDay(cycleWei),
+    minerShare: Number(rewards.minersPercent) / 100,
+    perCycle,
+    perHour: roundTo(perDay(cycleWei) / HOURS_PER_DAY, 6),
+    perBlockAverage: roundTo(perCycle / rewards.cycleBlocks, 6),
+    nextHalvingBlock: nextBlock,
+    after: { rewardPerCycle: tokensFromWei(nextWei), perDay: perDay(nextWei) },
+  }
+}
+
+const miningBody = async (context: ApiContext): Promise<object> => {
+  const { index, params, source } = context
+  const head = (await source.headNumber()) ?? 0
+  const { items } = await index.blocks({ limit: WINDOW_BLOCKS, offset: 0, after: null })
+  const miners = [...minedBy(items)].sort(([a, x], [b, y]) => y.blocks - x.blocks || (a < b ? -1 : 1))
+  const blocks = miners.reduce((sum, [, mined]) => sum + mined.blocks, 0)
+  const share = (count: number): number => percentOf(BigInt(count), BigInt(blocks))
+  const top = miners.slice(0, TOP)
+  const others = miners.slice(TOP).reduce((sum, [, mined]) => sum + mined.blocks, 0)
+  const forkBlock = params.forks.find(({ name }) => name === 'nativeHash')?.height ?? 0
+  return {
+    topMiners: await Promise.all(
+      top.map(async ([address, mined]) => ({
+        address: checksumAddress(address),
+        label: (await index.label(address)) ?? null,
+        blocks: mined.blocks,
+        share: share(mined.blocks),
+        rewards: tokensFromWei(mined.rewardsWei),
+        rewardsWei: mined.rewardsWei.toString(),
+        lastBlock: mined.lastBlock,
+      })),
+    ),
+    recentBlocks: [],
+    networkStats: {
+      totalMiners: miners.length,
+      averageBlockTime: null,
+      height: 0,
+      difficulty: null,
+      hashrate: null,
+      algorithm: forkBlock === 0 ? params.proofChain.after : params.proofChain.before,
+      forkBlock,
+      blocksToFork: forkBlock,
+    },
+    distribution: [
+      ...top.map(([address, mined]) => ({
+        address: checksumAddress(address),
+        blocks: mined.blocks,
+        percent: share(mined.blocks),
+      })),
+      ...(others > 0 ? [{ address: 'others', blocks: others, percent: share(others) }] : []),
+    ],
+    hourlyProduction: [],
+    blockTimeDist: [],
+    dailyMiners: [],
+    hashrateTrend: [],
+    rewardEstimates: estimates(head, context),
+  }
+}
+
+export const miningRoutes: readonly ApiRoute[] = [
+  {
+    path: '/api/mining',
+    summary: 'Beneficiaries of the newest blocks and estimates of their rewards',
+    result: MINING_SHAPE,
+    needsIndex: true,
+    handler: context => miningBody(context),
+  },
+]

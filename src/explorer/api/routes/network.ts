@@ -1,0 +1,122 @@
+import type { ChainBlock } from '../../../chain/types.ts'
+import { checksumAddress } from '../../../crypto/checksum.ts'
+import { assert } from '../../../util/assert.ts'
+import type { ApiContext, ApiRoute } from '../api-route.ts'
+import { abbreviateAddress, formatGwei, roundTo, tokensFromWei } from '../format.ts'
+import { NETWORK_SHAPE, PRICE_SHAPE, SUPPLY_SHAPE, UNIONS_SHAPE } from '../shapes.ts'
+import { aprOf, nextHalving, supplyBody, unionYearWei } from './economy.ts'
+
+export const headOf = async ({ source }: Pick<ApiContext, 'source'>): Promise<ChainBlock> => {
+  const number = await source.headNumber()
+  const head = number === undefined ? undefined : await source.blocks.block(number)
+  assert(head !== undefined, 'a chain has its head')
+  return head
+}
+
+/** Blocks over which transactions per second are counted. */
+const RATE_BLOCKS = 60
+
+/** Transactions per second of the newest blocks. */
+const transactionRate = async ({ index }: ApiContext): Promise<number> => {
+  const { items } = await index.blocks({ limit: RATE_BLOCKS + 1, offset: 0, after: null })
+  const [newest, oldest] = [items[0], items.at(-1)]
+  if (newest === undefined || oldest === undefined) return 0
+  const seconds = newest.timestamp - oldest.timestamp
+  const transactions = items.slice(0, -1).reduce((sum, { transactionCount }) => sum + transactionCount, 0)
+  return seconds <= 0 ? transactions : roundTo(transactions / seconds, 2)
+}
+
+/** State of the chain as a whole (docs/explorer.md#endpoints). */
+export const networkRoutes: readonly ApiRoute[] = [
+  {
+    path: '/api/supply',
+    summary: 'What was minted, for whom, and what is still to come',
+    result: SUPPLY_SHAPE,
+    needsIndex: false,
+    handler: async ({ source, params }) => supplyBody((await source.headNumber()) ?? 0, params.rewards),
+  },
+  {
+    path: '/api/network',
+    summary: 'Head of the chain, gas price and transactions per second',
+    result: NETWORK_SHAPE,
+    needsIndex: false,
+    handler: async context => {
+      const { header, extra, transactions } = await headOf(context)
+      const gasPrice = await context.node.gasPriceWei()
+      return {
+        blockNumber: header.number,
+        gasPrice: gasPrice.toString(),
+        gasPriceGwei: formatGwei(gasPrice),
+        tps: await transactionRate(context),
+        latestBlock: {
+          number: header.number,
+          miner: abbreviateAddress(header.miner),
+          proposer: abbreviateAddress(extra.proposer),
+          gasUsed: header.gasUsed.toString(),
+          gasLimit: header.gasLimit.toString(),
+          baseFeePerGas: (header.baseFeePerGas ?? 0n).toString(),
+          transactionCount: transactions.length,
+        },
+      }
+    },
+  },
+  {
+    path: '/api/price',
+    summary: 'Price of the native token; null while no source is configured',
+    result: PRICE_SHAPE,
+    needsIndex: false,
+    handler: async ({ params }) => ({
+      price: null,
+      pair: `${params.symbol}/USDT`,
+      roundId: null,
+      oracle: null,
+      sources: 0,
+      exchanges: [],
+    }),
+  },
+  {
+    path: '/api/unions',
+    summary: 'Members of the council with stake, rewards and yield',
+    result: UNIONS_SHAPE,
+    needsIndex: true,
+    handler: async context => {
+      const { node, index, params, nowMs } = context
+      const number = (await context.source.headNumber()) ?? 0
+      const members = await node.council()
+      const year = unionYearWei(number, params.rewards, params.blockTimeMs)
+      const count = BigInt(Math.max(1, members.length))
+      const halving = nextHalving(number, params.rewards)
+      const rows = members.map(async member => {
+        const producer = await index.producer(member.validator)
+        const { stakeWei } = member
+        const rewardWei = producer?.proposedWei ?? 0n
+        return {
+          name: member.name,
+          address: checksumAddress(member.validator),
+          totalStaked: tokensFromWei(stakeWei),
+          totalStakedWei: stakeWei.toString(),
+          totalReward: tokensFromWei(rewardWei),
+          totalRewardWei: rewardWei.toString(),
+          estimatedAnnualReward: tokensFromWei(year.now / count),
+          halvingAwareAPR: aprOf(year.halvingAware / count, stakeWei),
+          startBlockNumber: member.startBlock ?? null,
+          slots: params.minStakeWei === 0n ? 1 : Math.max(1, Number(stakeWei / params.minStakeWei)),
+          proposedBlocks: producer?.proposed ?? 0,
+          online: member.isActive,
+        }
+      })
+      return {
+        members: await Promise.all(rows),
+        totalCnt: members.length,
+        halving: {
+          block: params.rewards.halvingBlocks,
+          nextBlock: halving.nextBlock,
+          blocksRemaining: halving.blocksRemaining,
+          currentReward: tokensFromWei(halving.currentWei),
+          nextReward: tokensFromWei(halving.nextWei),
+          estimatedTimestamp: Math.floor((nowMs() + halving.blocksRemaining * (params.blockTimeMs || 1_000)) / 1_000),
+        },
+      }
+    },
+  },
+]

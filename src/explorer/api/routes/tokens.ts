@@ -1,0 +1,86 @@
+import { checksumAddress } from '../../../crypto/checksum.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import type { TokenRow } from '../../store/index-store.ts'
+import { notFound } from '../api-error.ts'
+import type { ApiContext, ApiRoute } from '../api-route.ts'
+import { checksumOrNull, percentOf } from '../format.ts'
+import { pageOfShape } from '../json-schema.ts'
+import { PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
+import { TOKEN_ITEM_SHAPE, TOKEN_SHAPE, TRANSFER_ITEM_SHAPE } from '../shapes.ts'
+import { ADDRESS_PARAMETER, addressOfPath, transferItem } from './addresses.ts'
+
+const tokenItem = (token: TokenRow): object => ({
+  address: checksumAddress(token.address),
+  name: token.name,
+  symbol: token.symbol,
+  decimals: token.decimals,
+  standard: token.standard,
+  totalSupply: token.supply === null ? null : token.supply.toString(),
+  holderCount: token.holders,
+  transferCount: token.transfers,
+  verified: false,
+  logoURI: null,
+})
+
+const tokenBody = async (
+  { index }: ApiContext,
+  address: Hex,
+  query: Readonly<Record<string, unknown>>,
+): Promise<object> => {
+  const request = pageRequest(query, ['decimal', 'address'])
+  const [token, account] = await Promise.all([index.token(address), index.account(address)])
+  if (token === undefined) throw notFound(`${checksumAddress(address)} is no token that has moved`)
+  const page = await index.holders(address, request)
+  const holders = page.items.map(async ({ owner, balance }, at) => ({
+    rank: request.after === null ? request.offset + at + 1 : null,
+    address: checksumAddress(owner),
+    balance: balance.toString(),
+    percent: token.supply === null || token.supply <= 0n ? null : percentOf(balance, token.supply),
+    label: (await index.label(owner)) ?? null,
+  }))
+  return {
+    ...tokenItem(token),
+    creator: checksumOrNull(account?.creator ?? null),
+    creationTransaction: account?.creationTransaction ?? null,
+    holders: pageBody(page, await Promise.all(holders), request, token.holders),
+  }
+}
+
+export const tokenRoutes: readonly ApiRoute[] = [
+  {
+    path: '/api/tokens',
+    summary: 'Tokens by number of transfers',
+    query: PAGE_QUERY,
+    result: pageOfShape(TOKEN_ITEM_SHAPE),
+    needsIndex: true,
+    handler: async ({ index }, { query }) => {
+      const request = pageRequest(query, ['number', 'address'])
+      const page = await index.tokens(request)
+      return pageBody(page, page.items.map(tokenItem), request, (await index.counters()).tokens)
+    },
+  },
+  {
+    path: '/api/tokens/:address',
+    summary: 'One token with a page of its holders, the largest first',
+    params: ADDRESS_PARAMETER,
+    query: PAGE_QUERY,
+    result: TOKEN_SHAPE,
+    needsIndex: true,
+    handler: (context, { params, query }) => tokenBody(context, addressOfPath(params), query),
+  },
+  {
+    path: '/api/tokens/:address/transfers',
+    summary: 'Transfers of a token, newest first',
+    params: ADDRESS_PARAMETER,
+    query: PAGE_QUERY,
+    result: pageOfShape(TRANSFER_ITEM_SHAPE),
+    needsIndex: true,
+    handler: async (context, { params, query }) => {
+      const request = pageRequest(query, ['number', 'number', 'number'])
+      const token = addressOfPath(params)
+      const page = await context.index.transfers({ token }, request)
+      const total = (await context.index.token(token))?.transfers ?? 0
+      return pageBody(page, await Promise.all(page.items.map(row => transferItem(context, row))), request, total)
+    },
+  },
+]

@@ -1,0 +1,177 @@
+import { readIncludedReceipt } from '../../../chain/store/included.ts'
+import type { IncludedReceipt } from '../../../chain/types.ts'
+import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
+import { checksumAddress } from '../../../crypto/checksum.ts'
+import { splitFees } from '../../../rules/fees.ts'
+import { bytesToHex, type Hex } from '../../../util/bytes.ts'
+import { recordOfTransaction } from '../../indexer/block-record.ts'
+import { movementsOf } from '../../indexer/token-logs.ts'
+import type { TokenRow, TransactionRow } from '../../store/index-store.ts'
+import { TRANSACTION_KINDS, type TransactionKind } from '../../store/records.ts'
+import { invalidParameter, notFound } from '../api-error.ts'
+import type { ApiContext, ApiRoute } from '../api-route.ts'
+import { checksumOrNull } from '../format.ts'
+import { ADDRESS, HASH, pageOfShape } from '../json-schema.ts'
+import { PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
+import { TRANSACTION_ITEM_SHAPE, TRANSACTION_SHAPE } from '../shapes.ts'
+import { methodName } from './method-names.ts'
+
+export const transactionItem = (row: TransactionRow): object => ({
+  hash: row.hash,
+  blockNumber: row.blockNumber,
+  blockHash: row.blockHash,
+  timestamp: row.timestamp,
+  transactionIndex: row.index,
+  from: checksumAddress(row.from),
+  to: checksumOrNull(row.to),
+  contractAddress: checksumOrNull(row.created),
+  value: row.value.toString(),
+  gas: row.gas.toString(),
+  gasUsed: row.gasUsed.toString(),
+  gasPrice: row.gasPrice.toString(),
+  feeWei: (row.gasUsed * row.gasPrice).toString(),
+  nonce: row.nonce,
+  type: row.type,
+  status: row.status,
+  txType: row.kind,
+  method: methodName(row.methodId),
+  methodId: row.methodId,
+})
+
+export const tokenReference = (address: Hex, token: TokenRow | undefined): object => ({
+  address: checksumAddress(address),
+  name: token?.name ?? null,
+  symbol: token?.symbol ?? null,
+  decimals: token?.decimals ?? null,
+})
+
+const transfersOf = async (
+  { index }: ApiContext,
+  { receipt, firstLog }: IncludedReceipt,
+): Promise<readonly object[]> => {
+  const tokens = new Map<Hex, Promise<TokenRow | undefined>>()
+  const tokenOf = (address: Hex): Promise<TokenRow | undefined> => {
+    const token = tokens.get(address) ?? index.token(address)
+    tokens.set(address, token)
+    return token
+  }
+  const found: Promise<object>[] = []
+  receipt.logs.forEach((log, at) => {
+    for (const { standard, from, to, amount, tokenId } of movementsOf(log)) {
+      if (found.length >= EXPLORER_LIMITS.api.transfers) return
+      found.push(
+        tokenOf(log.address).then(token => ({
+          logIndex: firstLog + at,
+          standard,
+          token: tokenReference(log.address, token),
+          from: checksumAddress(from),
+          to: checksumAddress(to),
+          amount: amount.toString(),
+          tokenId: tokenId === null ? null : tokenId.toString(),
+        })),
+      )
+    }
+  })
+  return Promise.all(found)
+}
+
+const dataText = (data: Uint8Array): Hex => bytesToHex(data.subarray(0, EXPLORER_LIMITS.api.dataBytes))
+
+const transactionBody = async (context: ApiContext, hash: Hex): Promise<object> => {
+  const { source, params } = context
+  const place = await source.blocks.locate(hash)
+  const included = place && (await readIncludedReceipt(source.blocks, place))
+  const found = included && (await source.blocks.header(included.blockNumber))
+  const head = (await source.headNumber()) ?? 0
+  if (included === undefined || found === undefined || included.blockNumber > head)
+    throw notFound(`transaction ${hash} is in no block`)
+  const { transaction, receipt, firstLog, baseFeePerGas, blockNumber, blockHash, index } = included
+  const tokenTransfers = await transfersOf(context, included)
+  const record = recordOfTransaction(transaction, index, receipt, tokenTransfers.length > 0)
+  const feeWei = receipt.gasUsed * receipt.effectiveGasPrice
+  const isDynamic = transaction.type >= 2
+  return {
+    ...transactionItem({ ...record, blockNumber, blockHash, timestamp: found.header.timestamp }),
+    input: dataText(transaction.data),
+    decodedInput: null,
+    cumulativeGasUsed: receipt.cumulativeGasUsed.toString(),
+    effectiveGasPrice: receipt.effectiveGasPrice.toString(),
+    baseFeePerGas: baseFeePerGas.toString(),
+    burntWei: splitFees(feeWei, params.feeShares).burnt.toString(),
+    v: transaction.v.toString(),
+    r: bytesToHex(transaction.r),
+    s: bytesToHex(transaction.s),
+    accessList:
+      transaction.type === 0
+        ? null
+        : transaction.accessList.map(({ address, storageKeys }) => ({
+            address: checksumAddress(address),
+            storageKeys,
+          })),
+    maxFeePerGas: isDynamic ? transaction.maxFeePerGas.toString() : null,
+    maxPriorityFeePerGas: isDynamic ? transaction.maxPriorityFeePerGas.toString() : null,
+    revertReason: null,
+    logs: receipt.logs.map(({ address, topics, data }, at) => ({
+      logIndex: firstLog + at,
+      address: checksumAddress(address),
+      topics,
+      data: dataText(data),
+      decoded: null,
+    })),
+    tokenTransfers,
+    confirmations: head - blockNumber + 1,
+  }
+}
+
+/** Items there are in all; null where no running sum tells. */
+const totalOf = async (
+  { index }: ApiContext,
+  { kind, from, to }: { readonly kind?: TransactionKind; readonly from?: Hex; readonly to?: Hex },
+): Promise<number | null> => {
+  const given = [kind, from, to].filter(filter => filter !== undefined).length
+  if (given > 1) return null
+  if (from !== undefined) return (await index.account(from))?.sent ?? 0
+  if (to !== undefined) return (await index.account(to))?.received ?? 0
+  const counters = await index.counters()
+  return kind === undefined ? counters.transactions : counters.kinds[kind]
+}
+
+const addressFilter = (query: Readonly<Record<string, unknown>>, field: 'from' | 'to'): Hex | undefined => {
+  const text = query[field]
+  if (text === undefined || text === '') return undefined
+  if (typeof text !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(text))
+    throw invalidParameter(field, `${field}: an address, 0x and 40 hex digits`)
+  return text.toLowerCase() as Hex
+}
+
+export const transactionRoutes: readonly ApiRoute[] = [
+  {
+    path: '/api/transactions',
+    summary: 'Transactions, newest first',
+    query: {
+      ...PAGE_QUERY,
+      txType: { type: 'string', enum: TRANSACTION_KINDS, description: 'Only of this kind' },
+      from: { ...ADDRESS, description: 'Only of this sender' },
+      to: { ...ADDRESS, description: 'Only to this recipient, or creating this contract' },
+    },
+    result: pageOfShape(TRANSACTION_ITEM_SHAPE),
+    needsIndex: true,
+    handler: async (context, { query }) => {
+      const request = pageRequest(query, ['number', 'number'])
+      const from = addressFilter(query, 'from')
+      const to = addressFilter(query, 'to')
+      const kind = query['txType'] as TransactionKind | undefined
+      const filter = { ...(kind && { kind }), ...(from && { from }), ...(to && { to }) }
+      const page = await context.index.transactions(filter, request)
+      return pageBody(page, page.items.map(transactionItem), request, await totalOf(context, filter))
+    },
+  },
+  {
+    path: '/api/transactions/:hash',
+    summary: 'One transaction with its receipt, logs and token transfers',
+    params: { hash: { ...HASH, description: 'Hash of a transaction' } },
+    result: TRANSACTION_SHAPE,
+    needsIndex: false,
+    handler: (context, { params }) => transactionBody(context, (params['hash'] as string).toLowerCase() as Hex),
+  },
+]

@@ -1,0 +1,106 @@
+import type { ChainBlock } from '../../chain/types.ts'
+import type { ChainParams, RewardParams } from '../../config/networks.ts'
+import type { Receipt } from '../../primitives/receipt.ts'
+import type { Transaction } from '../../primitives/transaction.ts'
+import { cycleOf, lastOfCycle } from '../../rules/cycle.ts'
+import { assignFees } from '../../rules/fees.ts'
+import { mintedAt, splitReward } from '../../rules/rewards.ts'
+import { bytesToHex, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import type { BlockRecord, TransactionKind, TransactionRecord, TransferRecord } from '../store/records.ts'
+import { movementsOf } from './token-logs.ts'
+
+/** What the index keeps of a committed block. */
+export const recordOfBlock = (
+  { header, hash, size, extra, transactions }: ChainBlock,
+  receipts: readonly Receipt[],
+  params: Pick<ChainParams, 'feeShares' | 'rewards'>,
+): BlockRecord => {
+  const feesWei = receipts.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n)
+  const fees = assignFees(feesWei, params.feeShares, header.miner)
+  const turn = turnOf(header.number, params.rewards)
+  const transfers = transfersOf(receipts)
+  const moving = new Set(transfers.map(({ transactionIndex }) => transactionIndex))
+  return {
+    number: header.number,
+    hash,
+    parentHash: header.parentHash,
+    timestamp: header.timestamp,
+    proposer: extra.proposer,
+    miner: header.miner,
+    gasUsed: header.gasUsed,
+    gasLimit: header.gasLimit,
+    baseFeePerGas: header.baseFeePerGas ?? 0n,
+    size,
+    feesWei,
+    burntWei: fees.burnt,
+    mintedWei: mintedAt(header.number, params.rewards),
+    proposerWei: fees.proposer + turn.union,
+    minerWei: header.miner === ZERO_ADDRESS ? 0n : fees.miner + turn.miners,
+    transactions: transactions.map((transaction, index) =>
+      recordOfTransaction(transaction, index, receipts[index] as Receipt, moving.has(index)),
+    ),
+    transfers,
+  }
+}
+
+/** A block's part of what its cycle mints for miners and union; the block that ends the cycle has the remainders. */
+const turnOf = (number: number, rewards: RewardParams): { readonly miners: bigint; readonly union: bigint } => {
+  if (number === 0) return { miners: 0n, union: 0n }
+  const last = lastOfCycle(cycleOf(number, rewards.cycleBlocks), rewards.cycleBlocks)
+  const { miners, union } = splitReward(mintedAt(last, rewards), rewards)
+  const blocks = BigInt(rewards.cycleBlocks)
+  const part = (wei: bigint): bigint => wei / blocks + (number === last ? wei % blocks : 0n)
+  return { miners: part(miners), union: part(union) }
+}
+
+export const recordOfTransaction = (
+  transaction: Transaction,
+  index: number,
+  receipt: Receipt,
+  movesTokens: boolean,
+): TransactionRecord => {
+  const { to, nonce } = transaction
+  const status = receipt.status ?? 1
+  return {
+    index,
+    hash: transaction.hash,
+    from: transaction.from,
+    to,
+    created: status === 1 ? receipt.contractAddress : null,
+    value: transaction.value,
+    gas: transaction.gasLimit,
+    gasUsed: receipt.gasUsed,
+    gasPrice: receipt.effectiveGasPrice,
+    // Only a genesis puts an account beyond what numbers count exactly.
+    nonce: typeof nonce === 'number' ? nonce : Number.MAX_SAFE_INTEGER,
+    type: transaction.type,
+    status,
+    kind: kindOf(transaction, movesTokens),
+    methodId: methodIdOf(transaction),
+  }
+}
+
+const kindOf = ({ to, data }: Transaction, movesTokens: boolean): TransactionKind => {
+  if (to === null) return 'create'
+  if (movesTokens) return 'token'
+  return data.byteLength > 0 ? 'call' : 'transfer'
+}
+
+const METHOD_BYTES = 4
+
+const methodIdOf = ({ to, data }: Transaction): Hex | null =>
+  to === null || data.byteLength < METHOD_BYTES ? null : bytesToHex(data.subarray(0, METHOD_BYTES))
+
+const transfersOf = (receipts: readonly Receipt[]): readonly TransferRecord[] => {
+  const transfers: TransferRecord[] = []
+  let logIndex = 0
+  receipts.forEach(({ logs }, transactionIndex) => {
+    for (const log of logs) {
+      movementsOf(log).forEach((movement, position) => {
+        transfers.push({ ...movement, token: log.address, logIndex, position, transactionIndex })
+      })
+      logIndex++
+    }
+  })
+  return transfers
+}

@@ -1,0 +1,49 @@
+import type { ChainBlock } from '../../chain/types.ts'
+import type { BlockEnv } from '../../evm/block-env.ts'
+import { createInterpreter } from '../../evm/engines/interpreter/engine.ts'
+import { openStateReader } from '../../state/history/stored-state.ts'
+import { ZERO_HASH } from '../../util/bytes.ts'
+import type { ChainSource } from './chain-source.ts'
+import type { CallSite } from './contract-calls.ts'
+
+/** Calls on the head's state, for the thread that fills the index: the engine is large, and no other thread loads it. */
+export class HeadCalls {
+  readonly #source: ChainSource
+  readonly #engine = createInterpreter()
+
+  constructor(source: ChainSource) {
+    this.#source = source
+  }
+
+  /** Lends what calls need; undefined when the head moved while its state was opened. */
+  async run<T>(work: (site: CallSite) => Promise<T>): Promise<T | undefined> {
+    const { blocks, store } = this.#source
+    const number = await blocks.headNumber()
+    const head = number === undefined ? undefined : await blocks.block(number)
+    if (head === undefined) return undefined
+    const state = await openStateReader(store, head.header.number)
+    try {
+      if (state.sync === undefined) return undefined
+      return await work({ reader: state.sync, env: this.#envOf(head), engine: this.#engine })
+    } finally {
+      state.release()
+    }
+  }
+
+  /** The head as calls see it; the random word and the payees of fees, on which no view of a token depends, are left out. */
+  #envOf({ header, extra }: ChainBlock): BlockEnv {
+    const { blocks, params } = this.#source
+    return {
+      params,
+      number: header.number,
+      timestamp: header.timestamp,
+      gasLimit: header.gasLimit,
+      baseFeePerGas: header.baseFeePerGas ?? 0n,
+      miner: header.miner,
+      proposerReward: extra.proposer,
+      foundation: extra.proposer,
+      prevRandao: ZERO_HASH,
+      blockHash: number => (number < header.number ? (blocks.hashOf(number) ?? ZERO_HASH) : ZERO_HASH),
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { IndexStore } from '../store/index-store.ts'
+import type { BlockRecord, IndexPosition } from '../store/records.ts'
+import type { ChainSource } from './chain-source.ts'
+import { HeadCalls } from './head-calls.ts'
+import { BackfillProgress } from './progress.ts'
+import { readTokenMetadata } from './token-metadata.ts'
+
+export interface IndexerOptions {
+  readonly source: ChainSource
+  readonly index: IndexStore
+  readonly logger: Logger
+  readonly nowMs: () => number
+  /** `EXPLORER_LIMITS.index.batchBlocks` when left out. */
+  readonly batchBlocks?: number
+}
+
+/** `behind`: there is more to do at once. */
+export type IndexerState = 'behind' | 'at the head'
+
+/**
+ * Brings the index after the chain, a batch of blocks at a time, each whole with its position in one transaction. Blocks that the chain took
+ * back (development chains) are taken off first; an index of another chain is emptied. It reads the database and writes the index, nothing else.
+ */
+export class Indexer {
+  readonly #options: IndexerOptions
+  readonly #progress: BackfillProgress
+  readonly #calls: HeadCalls
+
+  constructor(options: IndexerOptions) {
+    this.#options = options
+    this.#calls = new HeadCalls(options.source)
+    this.#progress = new BackfillProgress(options.logger, options.nowMs)
+  }
+
+  /** One batch, then a few tokens. Safe to end at any instant. */
+  async step(): Promise<IndexerState> {
+    const { source, index } = this.#options
+    // A batch reads each block once: nothing is worth keeping, and on a development chain it may be of a branch that is gone.
+    source.forget()
+    const head = await source.headNumber()
+    if (head === undefined) return 'at the head'
+    const position = await this.#reconcile()
+    const records = await this.#readBatch(position, head)
+    await index.append(records)
+    const reached = records.at(-1)?.number ?? position?.number ?? -1
+    const transactions = records.reduce((sum, record) => sum + record.transactions.length, 0)
+    this.#progress.report({ number: reached, head, blocks: records.length, transactions })
+    await this.#readTokens()
+    return records.length > 0 && reached < head ? 'behind' : 'at the head'
+  }
+
+  /** The last block that index and chain share; undefined: none. What the index has behind it is taken off. */
+  async #reconcile(): Promise<IndexPosition | undefined> {
+    const { source, index, logger } = this.#options
+    const position = await index.position()
+    if (position === undefined || (await source.includes(position.number, position.hash))) return position
+    const shared = await this.#lastShared(position.number)
+    logger.info({ from: position.number, to: shared }, 'the chain took blocks back, and so does the index')
+    await index.rollback(shared)
+    return index.position()
+  }
+
+  /** Blocks are shared up to some number and none behind it. */
+  async #lastShared(number: number): Promise<number> {
+    const { source, index } = this.#options
+    let [low, high] = [-1, number]
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      const block = await index.block(middle)
+      if (block !== undefined && (await source.includes(middle, block.hash))) low = middle
+      else high = middle
+    }
+    return low
+  }
+
+  /** Blocks in order, each the child of the one before; fewer when the chain changes meanwhile. */
+  async #readBatch(position: IndexPosition | undefined, head: number): Promise<readonly BlockRecord[]> {
+    const { source, batchBlocks = EXPLORER_LIMITS.index.batchBlocks } = this.#options
+    const { readBlocks, batchTransactions } = EXPLORER_LIMITS.index
+    const records: BlockRecord[] = []
+    const from = (position?.number ?? -1) + 1
+    const end = Math.min(head, from + batchBlocks - 1)
+    let transactions = 0
+    for (let at = from; at <= end && transactions < batchTransactions; at += readBlocks) {
+      const numbers = Array.from({ length: Math.min(readBlocks, end - at + 1) }, (_, i) => at + i)
+      for (const record of await Promise.all(numbers.map(number => source.record(number)))) {
+        const parent = records.at(-1) ?? position
+        if (record === undefined || (parent !== undefined && record.parentHash !== parent.hash)) return records
+        records.push(record)
+        transactions += record.transactions.length
+      }
+    }
+    return records
+  }
+
+  /** Asks a few tokens that are new, or whose supply changed, what they are. */
+  async #readTokens(): Promise<void> {
+    const { index } = this.#options
+    const tokens = await index.tokensToRead(EXPLORER_LIMITS.token.perStep)
+    if (tokens.length === 0) return
+    await this.#calls.run(async site => {
+      for (const { address, standard } of tokens)
+        await index.writeToken(address, await readTokenMetadata(site, address, standard))
+    })
+  }
+}

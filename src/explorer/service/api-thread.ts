@@ -1,0 +1,97 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import type { NodePort } from '../api/api-route.ts'
+import { createApiServer } from '../api/api-server.ts'
+import { ChainSource } from '../indexer/chain-source.ts'
+import { SqliteReader } from '../store/sqlite/sqlite-reader.ts'
+import {
+  type ApiCall,
+  type ExplorerThreadStart,
+  type FromExplorerThread,
+  SIGNAL_REPLACED,
+  type ToApiThread,
+} from './protocol.ts'
+import { threadLogger } from './thread-logger.ts'
+
+/* Answers requests of the REST API in a thread of its own, from the index and from its own handle of the node's database. */
+
+const port = parentPort
+assert(port !== null, 'the API is served in a worker')
+const { storePath, indexPath, params, foundation, genesisWei, version, signals } = workerData as ExplorerThreadStart
+const counters = new Int32Array(signals)
+const post = (message: FromExplorerThread): void => port.postMessage(message)
+
+interface Asking {
+  readonly resolve: (value: never) => void
+  readonly reject: (error: Error) => void
+}
+const asking = new Map<number, Asking>()
+let nextQuestion = 1
+
+const ask = <Name extends keyof NodePort>(
+  name: Name,
+  ...args: Parameters<NodePort[Name]>
+): ReturnType<NodePort[Name]> => {
+  const id = nextQuestion++
+  return new Promise((resolve, reject) => {
+    asking.set(id, { resolve, reject })
+    post({ type: 'ask', question: { id, name, args } })
+  }) as ReturnType<NodePort[Name]>
+}
+
+const node: NodePort = {
+  gasPriceWei: () => ask('gasPriceWei'),
+  council: () => ask('council'),
+  committee: number => ask('committee', number),
+  rpc: request => ask('rpc', request),
+}
+
+const store = await Store.open(storePath, { createIfMissing: false })
+const source = new ChainSource(store, params)
+const index = new SqliteReader({ path: indexPath, readOnly: true })
+const logger = threadLogger(port)
+const app = createApiServer({
+  context: { index, source, node, params, foundation, genesisWei, nowMs: () => Date.now() },
+  version,
+  logger,
+})
+await app.ready()
+
+let replaced = Atomics.load(counters, SIGNAL_REPLACED)
+
+const answer = async ({ id, method, url, headers, body }: ApiCall): Promise<void> => {
+  const now = Atomics.load(counters, SIGNAL_REPLACED)
+  if (now !== replaced) {
+    replaced = now
+    source.forget()
+  }
+  const response = await app.inject({
+    method: method as 'GET',
+    url,
+    headers: { ...headers },
+    ...(body && { payload: Buffer.from(body) }),
+  })
+  const bytes = new Uint8Array(response.rawPayload)
+  const kept = Object.entries(response.headers).map(([name, value]) => [name, String(value)])
+  const message = { id, status: response.statusCode, headers: Object.fromEntries(kept), body: bytes }
+  port.postMessage({ type: 'answer', answer: message } satisfies FromExplorerThread, [bytes.buffer])
+}
+
+const tell = (id: number, use: (waiting: Asking) => void): void => {
+  const waiting = asking.get(id)
+  asking.delete(id)
+  if (waiting !== undefined) use(waiting)
+}
+
+port.on('message', (message: ToApiThread) => {
+  if (message.type === 'call') void answer(message.call)
+  else if (message.type === 'told') tell(message.id, ({ resolve }) => resolve(message.value as never))
+  else if (message.type === 'refused') tell(message.id, ({ reject }) => reject(new Error(message.message)))
+  else
+    void app
+      .close()
+      .then(() => index.close())
+      .then(() => store.close())
+      .then(() => port.close())
+})

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { ExplorerService } from './explorer-service.ts'
+import type { RequestAllowance, RequestLimiter } from './request-limiter.ts'
+
+export interface ExplorerHttpOptions {
+  readonly service: Pick<ExplorerService, 'request'>
+  readonly limiter: RequestLimiter
+  /** Whom a connection comes from. */
+  readonly clientOf: (address: string) => string
+}
+
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers':
+    'etag, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, x-indexed-block',
+}
+const PREFLIGHT = {
+  'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS',
+  'access-control-allow-headers': 'content-type, x-api-key, if-none-match',
+  'access-control-max-age': '86400',
+}
+
+/** Headers of a request that the API looks at. */
+const PASSED = ['content-type', 'if-none-match'] as const
+
+/** Serves /api on the node's port: counts requests, bounds them, and passes them on. */
+export const addExplorerRoutes = (app: FastifyInstance, options: ExplorerHttpOptions): void => {
+  void app.register(async scope => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    scope.setErrorHandler((error: { readonly statusCode?: number }, _request, reply) => {
+      const status = error.statusCode ?? 500
+      if (status === 413) return refuse(reply, 413, 'PAYLOAD_TOO_LARGE', 'the body is too large')
+      return refuse(reply, status, status < 500 ? 'INVALID_PARAMETER' : 'INTERNAL', 'the request cannot be read')
+    })
+    for (const url of ['/api', '/api/*'])
+      scope.route({
+        method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+        url,
+        bodyLimit: EXPLORER_LIMITS.api.bodyBytes,
+        onRequest: (request, reply, done) => admit(request, reply, options, done),
+        handler: (request, reply) => pass(request, reply, options),
+      })
+  })
+}
+
+const admit = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { limiter, clientOf }: ExplorerHttpOptions,
+  done: () => void,
+): void => {
+  reply.headers(CORS)
+  if (request.method === 'OPTIONS') {
+    void reply.code(204).headers(PREFLIGHT).header('allow', PREFLIGHT['access-control-allow-methods']).send()
+    return
+  }
+  const allowance = limiter.take(clientOf(request.ip), keyOf(request))
+  reply.headers(allowanceHeaders(allowance))
+  if (!allowance.allowed) {
+    reply.header('retry-after', String(allowance.resetSeconds))
+    void refuseByRate(request, reply)
+  } else if (request.url.length > EXPLORER_LIMITS.api.urlBytes) {
+    void refuse(reply, 414, 'INVALID_PARAMETER', 'the address is too long')
+  } else done()
+}
+
+const refuseByRate = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const message = 'Max rate limit reached'
+  if (!isModuleCall(request)) return refuse(reply, 429, 'RATE_LIMITED', message)
+  return reply
+    .code(429)
+    .type('application/json')
+    .send(JSON.stringify({ status: '0', message: 'NOTOK', result: message }))
+}
+
+/** Tools that call /api?module=... read their errors in another shape. */
+const isModuleCall = ({ url }: FastifyRequest): boolean => url === '/api' || url.startsWith('/api?')
+
+const keyOf = (request: FastifyRequest): string | undefined => {
+  const header = request.headers['x-api-key']
+  if (typeof header === 'string') return header
+  const { apikey } = request.query as { readonly apikey?: unknown }
+  return typeof apikey === 'string' ? apikey : undefined
+}
+
+const allowanceHeaders = ({ limit, remaining, resetSeconds }: RequestAllowance): Record<string, string> => {
+  const values = { limit: String(limit), remaining: String(remaining), reset: String(resetSeconds) }
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => [
+      [`ratelimit-${name}`, value],
+      [`x-ratelimit-${name}`, value],
+    ]),
+  )
+}
+
+const pass = async (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { service }: ExplorerHttpOptions,
+): Promise<FastifyReply> => {
+  const headers: Record<string, string> = {}
+  for (const name of PASSED) {
+    const value = request.headers[name]
+    if (typeof value === 'string') headers[name] = value
+  }
+  const body = request.body as Buffer | undefined
+  try {
+    const answer = await service.request({
+      method: request.method,
+      url: request.url,
+      headers,
+      body: body === undefined || body.byteLength === 0 ? undefined : new Uint8Array(body),
+    })
+    for (const [name, value] of Object.entries(answer.headers)) if (!OWN_HEADERS.has(name)) reply.header(name, value)
+    return reply.code(answer.status).send(answer.status === 304 ? null : Buffer.from(answer.body.buffer))
+  } catch (error) {
+    if (!isCoded(error)) throw error
+    reply.header('retry-after', '1')
+    return refuse(reply, 503, 'INDEX_NOT_READY', 'the explorer is busy; come again')
+  }
+}
+
+/** What this connection's server writes itself. */
+const OWN_HEADERS = new Set(['connection', 'keep-alive', 'date', 'content-length', 'transfer-encoding'])
+
+const refuse = (reply: FastifyReply, status: number, code: string, message: string): FastifyReply =>
+  reply
+    .code(status)
+    .headers({ ...CORS, 'cache-control': 'no-store' })
+    .type('application/json')
+    .send(JSON.stringify({ error: { code, message, field: null, requestId: randomUUID() } }))

@@ -1,0 +1,198 @@
+import { Worker } from 'node:worker_threads'
+import { WORKER_LIMITS } from '../../config/limits/execution.ts'
+import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { NodePort } from '../api/api-route.ts'
+import {
+  type ApiAnswer,
+  type ApiCall,
+  type ExplorerThreadStart,
+  type FromExplorerThread,
+  type NodeQuestion,
+  SIGNAL_HEAD,
+  SIGNAL_REPLACED,
+  type ToApiThread,
+} from './protocol.ts'
+
+/** Thrown as CodedError when a request cannot be answered; the client may come again. */
+export type ExplorerUnavailable = { readonly code: 'EXPLORER_BUSY' | 'EXPLORER_TIMEOUT' | 'EXPLORER_STOPPED' }
+
+export interface ExplorerOptions extends Omit<ExplorerThreadStart, 'signals'> {
+  readonly node: NodePort
+  readonly logger: Logger
+}
+
+interface Waiting {
+  readonly resolve: (answer: ApiAnswer) => void
+  readonly reject: (error: Error) => void
+  timer?: NodeJS.Timeout
+}
+
+const CLOSE_MS = 2_000
+
+/**
+ * The explorer as the node's main thread sees it: one thread that fills the index, one that answers requests. Both start when they are first
+ * needed and again after a failure; the main thread only passes bytes on.
+ */
+export class ExplorerService {
+  readonly #options: ExplorerOptions
+  readonly #signals = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
+  readonly #counters = new Int32Array(this.#signals)
+  readonly #waiting = new Map<number, Waiting>()
+  #indexer: Worker | undefined
+  #indexOpened: Promise<void> | undefined
+  #api: Promise<Worker> | undefined
+  #nextId = 1
+  #isClosed = false
+
+  constructor(options: ExplorerOptions) {
+    this.#options = options
+  }
+
+  /** Begins to fill the index. Without it, the first request does. */
+  start(): void {
+    this.#indexOpened ??= this.#startIndexer()
+  }
+
+  /** A block was committed. */
+  onHead(): void {
+    Atomics.add(this.#counters, SIGNAL_HEAD, 1)
+    Atomics.notify(this.#counters, SIGNAL_HEAD)
+  }
+
+  /** Blocks were taken back (development chains). */
+  onReplaced(): void {
+    Atomics.add(this.#counters, SIGNAL_REPLACED, 1)
+    this.onHead()
+  }
+
+  /** Throws CodedError<ExplorerUnavailable>. */
+  async request(request: Omit<ApiCall, 'id'>): Promise<ApiAnswer> {
+    if (this.#waiting.size >= EXPLORER_LIMITS.api.pending) throw unavailable('EXPLORER_BUSY')
+    if (this.#isClosed) throw unavailable('EXPLORER_STOPPED')
+    const id = this.#nextId++
+    const answered = new Promise<ApiAnswer>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+    })
+    this.#send(id, request)
+    return answered
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const api = await this.#api?.catch(() => undefined)
+    this.#failAll()
+    await Promise.all([closeWorker(api), closeWorker(this.#indexer)])
+  }
+
+  #send(id: number, request: Omit<ApiCall, 'id'>): void {
+    this.#api ??= this.#startApi()
+    this.#api.then(
+      worker => {
+        const waiting = this.#waiting.get(id)
+        if (waiting === undefined) return
+        // The time a thread takes to start is not that of a request.
+        waiting.timer = setTimeout(() => {
+          this.#settle(id, ({ reject }) => reject(unavailable('EXPLORER_TIMEOUT')))
+        }, EXPLORER_LIMITS.api.timeoutMs).unref()
+        worker.postMessage({ type: 'call', call: { id, ...request } } satisfies ToApiThread)
+      },
+      () => this.#settle(id, ({ reject }) => reject(unavailable('EXPLORER_STOPPED'))),
+    )
+  }
+
+  #settle(id: number, use: (waiting: Waiting) => void): void {
+    const waiting = this.#waiting.get(id)
+    if (waiting === undefined) return
+    this.#waiting.delete(id)
+    clearTimeout(waiting.timer)
+    use(waiting)
+  }
+
+  #failAll(): void {
+    for (const id of [...this.#waiting.keys()])
+      this.#settle(id, ({ reject }) => reject(unavailable('EXPLORER_STOPPED')))
+  }
+
+  /** Settled when the index is open, so that another connection can read it. */
+  #startIndexer(): Promise<void> {
+    const worker = this.#startWorker('indexer', new URL('./indexer-thread.ts', import.meta.url))
+    this.#indexer = worker
+    return new Promise((resolve, reject) => {
+      worker.on('message', (message: FromExplorerThread) => message.type === 'opened' && resolve())
+      worker.on('exit', () => {
+        reject(unavailable('EXPLORER_STOPPED'))
+        this.#indexer = undefined
+        this.#restart(() => {
+          this.#indexOpened = undefined
+          this.start()
+        })
+      })
+    })
+  }
+
+  async #startApi(): Promise<Worker> {
+    this.start()
+    await this.#indexOpened
+    const worker = this.#startWorker('explorer', new URL('./api-thread.ts', import.meta.url))
+    worker.on('message', (message: FromExplorerThread) => {
+      if (message.type === 'answer') this.#settle(message.answer.id, ({ resolve }) => resolve(message.answer))
+      else if (message.type === 'ask') void this.#answer(worker, message.question)
+    })
+    worker.on('exit', () => {
+      this.#api = undefined
+      this.#failAll()
+    })
+    return worker
+  }
+
+  #startWorker(name: string, script: URL): Worker {
+    const { node, logger, ...start } = this.#options
+    const workerData: ExplorerThreadStart = { ...start, signals: this.#signals }
+    const worker = new Worker(script, {
+      name,
+      workerData,
+      resourceLimits: { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes },
+    })
+    worker.unref()
+    worker.on('error', error => {
+      logger.error(
+        { thread: name, error: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+        'a thread of the explorer failed',
+      )
+    })
+    worker.on('message', (message: FromExplorerThread) => {
+      if (message.type === 'log') logger[message.level](message.fields, message.message)
+    })
+    return worker
+  }
+
+  #restart(begin: () => void): void {
+    if (this.#isClosed) return
+    setTimeout(() => !this.#isClosed && begin(), EXPLORER_LIMITS.api.restartMs).unref()
+  }
+
+  async #answer(worker: Worker, { id, name, args }: NodeQuestion): Promise<void> {
+    const { node } = this.#options
+    try {
+      const value = await (node[name] as (...args: readonly unknown[]) => Promise<unknown>)(...args)
+      worker.postMessage({ type: 'told', id, value } satisfies ToApiThread)
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      worker.postMessage({ type: 'refused', id, message } satisfies ToApiThread)
+    }
+  }
+}
+
+const unavailable = (code: ExplorerUnavailable['code']): CodedError<ExplorerUnavailable> => new CodedError({ code })
+
+/** What is under way is finished; a thread that takes too long is ended all the same: the index stays whole. */
+const closeWorker = async (worker: Worker | undefined): Promise<void> => {
+  if (worker === undefined) return
+  const ended = new Promise<void>(resolve => worker.once('exit', () => resolve()))
+  worker.postMessage({ type: 'close' } satisfies ToApiThread)
+  const timer = setTimeout(() => void worker.terminate(), CLOSE_MS)
+  await ended
+  clearTimeout(timer)
+}

@@ -1,0 +1,55 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import { ChainSource } from '../indexer/chain-source.ts'
+import { Indexer } from '../indexer/indexer.ts'
+import { SqliteIndex } from '../store/sqlite/sqlite-index.ts'
+import { type ExplorerThreadStart, type FromExplorerThread, SIGNAL_HEAD } from './protocol.ts'
+import { threadLogger } from './thread-logger.ts'
+
+/* Fills the index in a thread of its own, over its own handle of the node's database. */
+
+const port = parentPort
+assert(port !== null, 'the indexer is a worker')
+const { storePath, indexPath, ephemeral, params, labels, signals } = workerData as ExplorerThreadStart
+const counters = new Int32Array(signals)
+const logger = threadLogger(port)
+const { pollMs, retryMs } = EXPLORER_LIMITS.index
+
+let isClosing = false
+port.on('message', () => {
+  isClosing = true
+  Atomics.notify(counters, SIGNAL_HEAD)
+})
+
+const wait = (milliseconds: number): Promise<void> => new Promise(resolve => setTimeout(resolve, milliseconds))
+
+/** Waits for a head later than the one that was seen, and looks all the same after a while. */
+const waitForHead = async (seen: number): Promise<void> => {
+  await Atomics.waitAsync(counters, SIGNAL_HEAD, seen, pollMs).value
+}
+
+const index = new SqliteIndex({ path: indexPath, ephemeral })
+await index.writeLabels(labels)
+port.postMessage({ type: 'opened' } satisfies FromExplorerThread)
+const source = new ChainSource(await Store.open(storePath, { createIfMissing: false }), params)
+const indexer = new Indexer({ source, index, logger, nowMs: () => performance.now() })
+
+while (!isClosing) {
+  const seen = Atomics.load(counters, SIGNAL_HEAD)
+  try {
+    if ((await indexer.step()) === 'at the head') await waitForHead(seen)
+    // Messages have their turn between two batches.
+    else await new Promise(resolve => setImmediate(resolve))
+  } catch (error) {
+    logger.error(
+      { error: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+      'indexing failed; it is tried again',
+    )
+    await wait(retryMs)
+  }
+}
+await index.close()
+await source.store.close()
+port.close()

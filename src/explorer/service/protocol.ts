@@ -1,0 +1,64 @@
+import type { NetworkParams } from '../../config/networks.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { NodePort } from '../api/api-route.ts'
+import type { AddressLabel } from '../store/index-store.ts'
+
+/* What the main thread and the two threads of the explorer say to each other. */
+
+/** Places in the shared counters: a head was committed; blocks were taken back. */
+export const SIGNAL_HEAD = 0
+export const SIGNAL_REPLACED = 1
+
+export interface ExplorerThreadStart {
+  readonly storePath: string
+  readonly indexPath: string
+  readonly ephemeral: boolean
+  readonly params: NetworkParams
+  readonly foundation: Hex
+  readonly genesisWei: bigint
+  readonly version: string
+  readonly labels: readonly AddressLabel[]
+  /** Int32Array. */
+  readonly signals: SharedArrayBuffer
+}
+
+export interface ApiCall {
+  readonly id: number
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array | undefined
+}
+
+export interface ApiAnswer {
+  readonly id: number
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array<ArrayBuffer>
+}
+
+type PortName = keyof NodePort
+
+/** A question of a thread to the node. */
+export interface NodeQuestion {
+  readonly id: number
+  readonly name: PortName
+  readonly args: readonly unknown[]
+}
+
+export type ToApiThread =
+  | { readonly type: 'call'; readonly call: ApiCall }
+  | { readonly type: 'told'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'refused'; readonly id: number; readonly message: string }
+  | { readonly type: 'close' }
+
+export type FromExplorerThread =
+  | { readonly type: 'answer'; readonly answer: ApiAnswer }
+  | { readonly type: 'opened' }
+  | { readonly type: 'ask'; readonly question: NodeQuestion }
+  | {
+      readonly type: 'log'
+      readonly level: 'error' | 'warn' | 'info' | 'debug'
+      readonly fields: object
+      readonly message: string
+    }

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { ChainView } from '../../chain/types.ts'
+import type { Genesis } from '../../config/genesis.ts'
+import { COUNCIL_ADDRESS } from '../../config/networks.ts'
+import type { NodePort, UnionMember } from '../../explorer/api/api-route.ts'
+import { addExplorerRoutes } from '../../explorer/service/explorer-http.ts'
+import { ExplorerService } from '../../explorer/service/explorer-service.ts'
+import { hashOfKey, RequestLimiter } from '../../explorer/service/request-limiter.ts'
+import type { AddressLabel } from '../../explorer/store/index-store.ts'
+import type { RpcCall } from '../../rpc/server.ts'
+import { clientIdOf } from '../../rpc/transport/client-id.ts'
+import { suggestedGasPrice } from '../../rules/base-fee.ts'
+import { genesisSupply } from '../../rules/genesis-alloc.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { Teardown } from '../teardown.ts'
+import { version } from '../version.ts'
+
+export interface ExplorerPartsOptions {
+  readonly dataDir: string
+  readonly storePath: string
+  readonly ephemeral: boolean
+  readonly genesis: Genesis
+  readonly view: ChainView
+  /** Of a block, in the order of its certificate's bitmap. */
+  readonly committee: (number: number) => readonly Hex[] | undefined
+  /** One API key a line. */
+  readonly keysFile?: string | undefined
+  /** false: the first request begins to fill the index. */
+  readonly startsAtOnce: boolean
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** The explorer on the port for everybody: answers what adds its routes. */
+export const createExplorer = (
+  options: ExplorerPartsOptions,
+  teardown: Teardown,
+): ((app: FastifyInstance, call: RpcCall) => void) => {
+  const { dataDir, storePath, ephemeral, genesis, view, keysFile, startsAtOnce, clock, logger } = options
+  return (app, call) => {
+    const service = new ExplorerService({
+      storePath,
+      indexPath: join(dataDir, 'explorer', 'index.sqlite'),
+      ephemeral,
+      params: genesis.params,
+      foundation: genesis.foundation,
+      genesisWei: genesisSupply(genesis),
+      version,
+      labels: labelsOf(genesis),
+      node: nodePort(options, call),
+      logger,
+    })
+    teardown.add(() => service.close())
+    teardown.add(view.onCommitted(() => service.onHead()))
+    const leave = view.onReplaced?.(() => service.onReplaced())
+    if (leave) teardown.add(leave)
+    addExplorerRoutes(app, {
+      service,
+      limiter: new RequestLimiter(keysOf(keysFile), () => clock.nowMs()),
+      clientOf: clientIdOf,
+    })
+    if (startsAtOnce) service.start()
+  }
+}
+
+const nodePort = ({ view, committee, genesis }: ExplorerPartsOptions, call: RpcCall): NodePort => ({
+  gasPriceWei: async () => suggestedGasPrice(view.nextBaseFee(), view.params.baseFee),
+  council: async () => unionMembers(view, genesis),
+  committee: async number => committee(number),
+  rpc: request => call(request),
+})
+
+const unionMembers = (view: ChainView, genesis: Genesis): readonly UnionMember[] =>
+  (view.council(view.head().header.number + 1) ?? []).map(
+    ({ name, validator, owner, reward, stakeWei, standing, admission }) => ({
+      name,
+      validator,
+      owner,
+      reward,
+      stakeWei,
+      isActive: standing === 'active',
+      // Those of genesis have the first numbers; when the others came is not stored.
+      startBlock: admission <= genesis.council.length ? 0 : undefined,
+    }),
+  )
+
+const labelsOf = ({ council, foundation }: Genesis): readonly AddressLabel[] => [
+  ...council.map(({ validator, name }) => ({ address: validator, name: `Validator ${name}` })),
+  { address: foundation, name: 'Foundation' },
+  { address: COUNCIL_ADDRESS, name: 'Council' },
+]
+
+/** Hashes of the keys, so that the keys themselves stay nowhere in memory. */
+const keysOf = (file: string | undefined): readonly string[] =>
+  file === undefined
+    ? []
+    : readFileSync(file, 'utf8')
+        .split('\n')
+        .map(line => line.trim())
+        .filter(line => line !== '' && !line.startsWith('#'))
+        .map(hashOfKey)

@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify'
+import type { ApiContext } from '../../../src/explorer/api/api-route.ts'
+import { createApiServer } from '../../../src/explorer/api/api-server.ts'
+import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
+import { genesisSupply } from '../../../src/rules/genesis-alloc.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
+import { silentLogger } from '../../../src/util/logger.ts'
+import { ACCOUNTS, type TestChain, withChain } from '../chain.ts'
+import { indexerOf, senderOn, transferData } from './token-chain.ts'
+
+export interface ApiRig {
+  readonly app: FastifyInstance
+  readonly chain: TestChain
+  readonly context: ApiContext
+  readonly coin: Hex
+  /** Hashes in order: a creation, a token transfer, a plain transfer, a failed creation. */
+  readonly hashes: readonly Hex[]
+  get(path: string): Promise<{ status: number; body: unknown; headers: Readonly<Record<string, unknown>> }>
+  mine(): Promise<void>
+}
+
+/** The REST API over a chain with a token and a few transactions, indexed. */
+export const withApi = (use: (rig: ApiRig) => Promise<void>): Promise<void> =>
+  withChain(async chain => {
+    const alice = senderOn(chain)
+    const coin = await alice.deploy('Coin')
+    const [, BOB] = ACCOUNTS as readonly [Hex, Hex]
+    await alice.submit({ to: coin, data: transferData(BOB, 250n) })
+    await alice.submit({ to: BOB, value: 7n })
+    await alice.submit({ to: null, data: Uint8Array.of(0xfe) })
+    await chain.mine()
+    const index = new SqliteIndex({ path: ':memory:' })
+    const { source, catchUp } = indexerOf(chain, index)
+    await catchUp()
+    await index.writeLabels([{ address: BOB, name: 'Bob Exchange' }])
+    const { params, foundation, council } = chain.genesis
+    const context: ApiContext = {
+      index,
+      source,
+      node: {
+        gasPriceWei: async () => 27_500_000_000n,
+        council: async () => council.map(member => ({ ...member, isActive: true, startBlock: 0 })),
+        committee: async number => chain.sources.council.committee(number)?.members,
+        rpc: async request => JSON.stringify({ jsonrpc: '2.0', id: 1, result: JSON.parse(request).method }),
+      },
+      params,
+      foundation,
+      genesisWei: genesisSupply(chain.genesis),
+      nowMs: () => 1_735_689_600_000,
+    }
+    const app = createApiServer({ context, version: '1', logger: silentLogger })
+    const { transactions } = chain.chain.headBlock
+    const first = (await chain.blocks.block(1))?.transactions ?? []
+    try {
+      await use({
+        app,
+        chain,
+        context,
+        coin,
+        hashes: [...first, ...transactions].map(({ hash }) => hash),
+        get: async path => {
+          const response = await app.inject({ url: path })
+          return { status: response.statusCode, body: response.json(), headers: response.headers }
+        },
+        async mine() {
+          await chain.mine()
+          await catchUp()
+        },
+      })
+    } finally {
+      await app.close()
+      await index.close()
+    }
+  })

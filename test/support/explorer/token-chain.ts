@@ -1,0 +1,82 @@
+import { ChainSource } from '../../../src/explorer/indexer/chain-source.ts'
+import { Indexer, type IndexerState } from '../../../src/explorer/indexer/indexer.ts'
+import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
+import { createAddress } from '../../../src/primitives/address.ts'
+import type { UnsignedTransaction } from '../../../src/primitives/transaction-encoding.ts'
+import { concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
+import { silentLogger } from '../../../src/util/logger.ts'
+import { ACCOUNT_KEYS, ACCOUNTS, signedRaw, type TestChain } from '../chain.ts'
+import { compileSolidity } from '../solidity.ts'
+
+const SOURCE = `
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.0;
+contract Coin {
+  string public name = "Green Bean"; string public symbol = "BEAN"; uint8 public decimals = 6;
+  uint256 public totalSupply; mapping(address => uint256) public balanceOf;
+  event Transfer(address indexed from, address indexed to, uint256 value);
+  constructor() { mint(msg.sender, 1000e6); }
+  function mint(address to, uint256 value) public { totalSupply += value; balanceOf[to] += value; emit Transfer(address(0), to, value); }
+  function transfer(address to, uint256 value) external returns (bool) {
+    balanceOf[msg.sender] -= value; balanceOf[to] += value; emit Transfer(msg.sender, to, value); return true;
+  }
+}
+contract Hostile {
+  event Transfer(address indexed from, address indexed to, uint256 value);
+  fallback() external { while (true) {} }
+  function transfer(address to, uint256 value) external { emit Transfer(msg.sender, to, value); }
+}
+contract Factory {
+  function make() external { new Coin(); }
+}
+`
+
+let compiled: ReturnType<typeof compileSolidity> | undefined
+export const tokenContracts = () => {
+  compiled ??= compileSolidity(SOURCE)
+  return compiled
+}
+
+export const transferData = (to: Hex, amount: bigint): Uint8Array =>
+  concatBytes(hexToBytes('0xa9059cbb'), hexToBytes(toWord(BigInt(to))), hexToBytes(toWord(amount)))
+
+/** A sender on a test chain that counts its nonces. */
+export const senderOn = (chain: TestChain, account = 0) => {
+  let nonce = 0
+  const submit = async (fields: Partial<UnsignedTransaction>): Promise<Hex> =>
+    chain.pool.service.submit(
+      signedRaw(ACCOUNT_KEYS[account] as Uint8Array, { gasLimit: 3_000_000n, nonce: nonce++, ...fields }),
+    )
+  return {
+    address: ACCOUNTS[account] as Hex,
+    submit,
+    /** A contract of `tokenContracts`, in a block of its own. */
+    async deploy(name: string): Promise<Hex> {
+      const address = createAddress(ACCOUNTS[account] as Hex, nonce)
+      await submit({ to: null, data: tokenContracts()[name]?.bytecode as Uint8Array })
+      await chain.mine()
+      return address
+    },
+  }
+}
+
+/** An indexer over a test chain, in this thread. */
+export const indexerOf = (chain: TestChain, index = new SqliteIndex({ path: ':memory:' }), batchBlocks?: number) => {
+  const source = new ChainSource(chain.store, chain.genesis.params)
+  const indexer = new Indexer({
+    source,
+    index,
+    logger: silentLogger,
+    nowMs: () => performance.now(),
+    ...(batchBlocks !== undefined && { batchBlocks }),
+  })
+  return {
+    source,
+    index,
+    indexer,
+    async catchUp(): Promise<void> {
+      let state: IndexerState = 'behind'
+      while (state === 'behind') state = await indexer.step()
+    },
+  }
+}

@@ -1,0 +1,259 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, test, vi } from 'vitest'
+import { checksumAddress } from '../../../src/crypto/checksum.ts'
+import { API_ROUTES } from '../../../src/explorer/api/api-routes.ts'
+import { ERROR_SHAPE, openApiDocument, openApiPath } from '../../../src/explorer/api/openapi.ts'
+import { createRandom } from '../../../src/sim/random.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
+import { ACCOUNTS } from '../../support/chain.ts'
+import { type ApiRig, withApi } from '../../support/explorer/api-rig.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const [ALICE, BOB] = ACCOUNTS as readonly [Hex, Hex]
+const NOBODY = `0x${'12'.repeat(20)}`
+
+/** Addresses of every endpoint that answer 200. */
+const goodPaths = ({ coin, hashes }: ApiRig): Readonly<Record<string, readonly string[]>> => ({
+  '/api/supply': ['/api/supply'],
+  '/api/network': ['/api/network'],
+  '/api/price': ['/api/price'],
+  '/api/unions': ['/api/unions'],
+  '/api/mining': ['/api/mining'],
+  '/api/blocks': ['/api/blocks', '/api/blocks?limit=1&offset=1'],
+  '/api/blocks/:number': ['/api/blocks/0', '/api/blocks/1', '/api/blocks/2'],
+  '/api/transactions': ['/api/transactions', `/api/transactions?txType=token&from=${ALICE}&to=${coin}`],
+  '/api/transactions/:hash': hashes.map(hash => `/api/transactions/${hash}`),
+  '/api/addresses/:address': [ALICE, BOB, coin, NOBODY].map(address => `/api/addresses/${address}`),
+  '/api/addresses/:address/transactions': [`/api/addresses/${ALICE}/transactions`],
+  '/api/addresses/:address/transfers': [`/api/addresses/${BOB}/transfers`],
+  '/api/top-accounts': ['/api/top-accounts'],
+  '/api/contracts/:address/verify': [`/api/contracts/${coin}/verify`],
+  '/api/tokens': ['/api/tokens'],
+  '/api/tokens/:address': [`/api/tokens/${coin}`, `/api/tokens/${checksumAddress(coin)}?limit=1`],
+  '/api/tokens/:address/transfers': [`/api/tokens/${coin}/transfers`],
+  '/api/stats': ['/api/stats', '/api/stats?days=1'],
+  '/api/search': ['bean', 'bob', 'e', '2', coin, ALICE, hashes[0], NOBODY, '%25', "';--"].map(
+    q => `/api/search?q=${q}`,
+  ),
+})
+
+describe('the document', () => {
+  test('is OpenAPI 3.1 to a validator of others', async () => {
+    const result = await new Validator().validate(openApiDocument(API_ROUTES, '1') as Record<string, unknown>)
+    expect(result).toEqual({ valid: true })
+  })
+
+  test('names every route, and every operation by its own name', () => {
+    const { paths } = openApiDocument(API_ROUTES, '1') as { paths: Record<string, { get: { operationId: string } }> }
+    expect(Object.keys(paths)).toEqual(API_ROUTES.map(({ path }) => openApiPath(path)))
+    expect(new Set(Object.values(paths).map(({ get }) => get.operationId)).size).toBe(API_ROUTES.length)
+  })
+
+  test('describes what every endpoint answers', () =>
+    withApi(async rig => {
+      const ajv = new Ajv2020({ allErrors: true, strict: false })
+      const good = goodPaths(rig)
+      for (const { path, result } of API_ROUTES) {
+        const validate = ajv.compile(result)
+        expect(good[path]?.length, path).toBeGreaterThan(0)
+        for (const url of good[path] ?? []) {
+          const { status, body } = await rig.get(url)
+          expect(status, url).toBe(200)
+          validate(body)
+          expect(validate.errors, url).toBeNull()
+        }
+      }
+      const error = ajv.compile(ERROR_SHAPE)
+      for (const url of ['/api/blocks/99', '/api/nothing', '/api/blocks/x', '/api/transactions?from=bob']) {
+        expect(error((await rig.get(url)).body), url).toBe(true)
+      }
+      expect(((await rig.get('/api/openapi.json')).body as { openapi: string }).openapi).toBe('3.1.0')
+    }))
+})
+
+describe('answers', () => {
+  test('a block, its transactions and its neighbours', () =>
+    withApi(async ({ get, chain, hashes }) => {
+      const head = chain.chain.headBlock
+      expect((await get('/api/blocks/2')).body).toMatchObject({
+        number: 2,
+        hash: head.hash,
+        stateRoot: head.header.stateRoot,
+        transactionCount: 3,
+        transactions: hashes.slice(1),
+        previous: 1,
+        next: null,
+        finalized: true,
+        difficulty: '1',
+      })
+      expect((await get('/api/blocks')).body).toMatchObject({ total: 3, limit: 25, offset: 0, nextCursor: null })
+    }))
+
+  test('a token transfer with its logs', () =>
+    withApi(async ({ get, hashes, coin }) => {
+      const token = { address: checksumAddress(coin), name: 'Green Bean', symbol: 'BEAN', decimals: 6 }
+      expect((await get(`/api/transactions/${hashes[1]}`)).body).toMatchObject({
+        from: checksumAddress(ALICE),
+        to: checksumAddress(coin),
+        txType: 'token',
+        method: 'transfer',
+        methodId: '0xa9059cbb',
+        status: 1,
+        confirmations: 1,
+        logs: [{ address: checksumAddress(coin), topics: { length: 3 } }],
+        tokenTransfers: [{ token, from: checksumAddress(ALICE), to: checksumAddress(BOB), amount: '250' }],
+      })
+    }))
+
+  test('an address with what it has, and zeros for one nobody saw', () =>
+    withApi(async ({ get, coin, chain }) => {
+      const { balance } = chain.world.head.account(BOB) as { balance: bigint }
+      expect((await get(`/api/addresses/${BOB}`)).body).toMatchObject({
+        balance: balance.toString(),
+        label: 'Bob Exchange',
+        transactionCount: 1,
+        tokenTransferCount: 1,
+        tokenBalances: [{ token: { symbol: 'BEAN' }, balance: '250' }],
+        firstSeenBlock: 2,
+      })
+      expect((await get(`/api/addresses/${coin}`)).body).toMatchObject({
+        isContract: true,
+        creator: checksumAddress(ALICE),
+      })
+      const nobody = (await get(`/api/addresses/${NOBODY}`)).body
+      expect(nobody).toMatchObject({ balance: '0', transactionCount: 0, firstSeenBlock: null, label: null, roles: [] })
+    }))
+
+  test('holders with their parts of the supply', () =>
+    withApi(async ({ get, coin }) => {
+      const { body } = await get(`/api/tokens/${coin}`)
+      expect(body).toMatchObject({
+        totalSupply: '1000000000',
+        holderCount: 2,
+        holders: {
+          total: 2,
+          items: [
+            { rank: 1, address: checksumAddress(ALICE), percent: 100 },
+            { rank: 2, balance: '250' },
+          ],
+        },
+      })
+    }))
+
+  test('the newest answers change with the head, and an unchanged one is told by its tag', () =>
+    withApi(async ({ app, get, mine }) => {
+      const first = await get('/api/blocks/1')
+      expect(first.headers['x-indexed-block']).toBe('2')
+      const again = { url: '/api/blocks/1', headers: { 'if-none-match': String(first.headers['etag']) } }
+      const unchanged = await app.inject(again)
+      expect([unchanged.statusCode, unchanged.body]).toEqual([304, ''])
+      expect(first.headers['cache-control']).toContain('max-age=1,')
+      for (let i = 0; i < 10; i++) await mine()
+      expect((await get('/api/blocks/1')).headers['cache-control']).toContain('immutable')
+      expect((await get('/api/blocks/12')).headers['cache-control']).toContain('max-age=1,')
+    }))
+})
+
+describe('refusals', () => {
+  const REFUSALS = [
+    ['/api/blocks/999', 404, 'NOT_FOUND', null],
+    [`/api/transactions/0x${'ab'.repeat(32)}`, 404, 'NOT_FOUND', null],
+    [`/api/tokens/${NOBODY}`, 404, 'NOT_FOUND', null],
+    ['/api/x/y', 404, 'NOT_FOUND', null],
+    ['/api/blocks/-1', 400, 'INVALID_PARAMETER', 'number'],
+    ['/api/blocks/0x1', 400, 'INVALID_PARAMETER', 'number'],
+    ['/api/blocks?limit=0', 400, 'INVALID_PARAMETER', 'limit'],
+    ['/api/blocks?limit=101', 400, 'INVALID_PARAMETER', 'limit'],
+    ['/api/blocks?offset=100001', 400, 'INVALID_PARAMETER', 'offset'],
+    ['/api/blocks?offset=1e309', 400, 'INVALID_PARAMETER', 'offset'],
+    ['/api/blocks?cursor=AAAA', 400, 'INVALID_PARAMETER', 'cursor'],
+    ['/api/transactions?from=12', 400, 'INVALID_PARAMETER', 'from'],
+    ['/api/transactions?txType=bribe', 400, 'INVALID_PARAMETER', 'txType'],
+    ['/api/transactions/0x12', 400, 'INVALID_PARAMETER', 'hash'],
+    ['/api/addresses/0x12', 400, 'INVALID_PARAMETER', 'address'],
+    ['/api/search', 400, 'INVALID_PARAMETER', 'q'],
+    [`/api/search?q=${'x'.repeat(101)}`, 400, 'INVALID_PARAMETER', 'q'],
+    ['/api/stats?days=366', 400, 'INVALID_PARAMETER', 'days'],
+  ] as const
+
+  test('each names its reason and its parameter', () =>
+    withApi(async ({ get }) => {
+      for (const [url, status, code, field] of REFUSALS) {
+        const answer = await get(url)
+        expect(answer.status, url).toBe(status)
+        expect(answer.body, url).toMatchObject({ error: { code, field } })
+      }
+    }))
+
+  test('another method is told which ones there are', () =>
+    withApi(async ({ app }) => {
+      const response = await app.inject({ method: 'DELETE', url: '/api/blocks' })
+      expect([response.statusCode, response.headers['allow']]).toEqual([405, 'GET, HEAD, OPTIONS'])
+      expect(response.json()).toMatchObject({ error: { code: 'METHOD_NOT_ALLOWED' } })
+    }))
+
+  test('nothing that is asked makes the explorer fail', () =>
+    withApi(async ({ app, coin }) => {
+      const seed = Number(process.env['SEED'] ?? 20_261_122)
+      const random = createRandom(seed)
+      const pieces = [
+        "' OR 1=1 --",
+        '%27%3B+DROP+TABLE+tx',
+        '../../etc/passwd',
+        '%2e%2e%2f',
+        '%00',
+        '%ff',
+        '\u202e',
+        '\u{1F600}',
+        '💥',
+        '-1',
+        '1e309',
+        'NaN',
+        '99999999999999999999',
+        '0x',
+        coin,
+        ALICE,
+        '%',
+        '_',
+        '"',
+        '\\',
+        '{}',
+        '[]',
+        'null',
+        ' ',
+        '%C0%80',
+        '%ED%A0%80',
+      ]
+      const names = [
+        'limit',
+        'offset',
+        'cursor',
+        'txType',
+        'from',
+        'to',
+        'q',
+        'days',
+        '__proto__',
+        'module',
+        'action',
+        'address',
+        'tag',
+        'page',
+        'apikey',
+      ]
+      const paths = [...API_ROUTES.map(({ path }) => path), '/api', '/api/openapi.json', '/api/../x']
+      for (let i = 0; i < 2_000; i++) {
+        const path = random.pick(paths).replace(/:[a-z]+/g, () => encodeURIComponent(random.pick(pieces)))
+        const query = Array.from(
+          { length: random.below(4) },
+          () =>
+            `${random.pick(names)}=${random.chance(0.5) ? random.pick(pieces) : encodeURIComponent(random.pick(pieces))}`,
+        )
+        const url = `${path}?${query.join('&')}`
+        const response = await app.inject({ method: random.pick(['GET', 'GET', 'POST', 'HEAD']), url })
+        expect(response.statusCode, `SEED=${seed} ${url} ${response.body}`).toBeLessThan(500)
+      }
+    }))
+})

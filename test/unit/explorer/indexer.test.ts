@@ -1,0 +1,130 @@
+import { expect, test, vi } from 'vitest'
+import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
+import { ACCOUNTS, testGenesis, withChain } from '../../support/chain.ts'
+import { indexerOf, senderOn, transferData } from '../../support/explorer/token-chain.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const [ALICE, BOB] = ACCOUNTS as readonly [Hex, Hex]
+const ALL = { limit: 100, offset: 0, after: null }
+
+test('blocks, transactions and tokens of a chain are indexed', () =>
+  withChain(async chain => {
+    const alice = senderOn(chain)
+    const coin = await alice.deploy('Coin')
+    await alice.submit({ to: coin, data: transferData(BOB, 250n) })
+    await alice.submit({ to: BOB, value: 7n })
+    await chain.mine()
+    const { index, catchUp } = indexerOf(chain)
+    await catchUp()
+    expect(await index.position()).toEqual({ number: 2, hash: chain.chain.headBlock.hash })
+    const { items } = await index.transactions({}, ALL)
+    expect(items.map(({ kind, blockNumber }) => [kind, blockNumber])).toEqual([
+      ['transfer', 2],
+      ['token', 2],
+      ['create', 1],
+    ])
+    expect(items[2]).toMatchObject({ created: coin, from: ALICE, to: null, status: 1 })
+    expect(await index.token(coin)).toEqual({
+      address: coin,
+      standard: 'ERC-20',
+      name: 'Green Bean',
+      symbol: 'BEAN',
+      decimals: 6,
+      supply: 1_000_000_000n,
+      transfers: 2,
+      holders: 2,
+    })
+    expect((await index.holders(coin, ALL)).items).toEqual([
+      { owner: ALICE, balance: 1_000_000_000n - 250n },
+      { owner: BOB, balance: 250n },
+    ])
+    expect(await index.account(coin)).toMatchObject({ isContract: true, creator: ALICE, firstBlock: 1, lastBlock: 2 })
+    expect((await index.block(2))?.feesWei).toBe(
+      items[0]!.gasUsed * items[0]!.gasPrice + items[1]!.gasUsed * items[1]!.gasPrice,
+    )
+    expect(await index.recount()).toEqual([])
+    await index.close()
+  }))
+
+test('a failed creation makes no contract, a factory makes a token', () =>
+  withChain(async chain => {
+    const alice = senderOn(chain)
+    const factory = await alice.deploy('Factory')
+    await alice.submit({ to: factory, data: Buffer.from('30afc6d0', 'hex') })
+    // The first byte is no opcode.
+    await alice.submit({ to: null, data: Uint8Array.of(0xfe) })
+    await chain.mine()
+    const { index, catchUp } = indexerOf(chain)
+    await catchUp()
+    const [failed] = (await index.transactions({ kind: 'create' }, ALL)).items
+    expect(failed).toMatchObject({ status: 0, created: null })
+    expect((await index.counters()).contracts).toBe((await index.counters()).tokens + 1)
+    await index.close()
+  }))
+
+test('a token that never answers is indexed without a name, and those behind it have theirs', () =>
+  withChain(async chain => {
+    const alice = senderOn(chain)
+    const hostile = await alice.deploy('Hostile')
+    await alice.submit({ to: hostile, data: transferData(BOB, 2n ** 256n - 1n) })
+    await chain.mine()
+    const coin = await alice.deploy('Coin')
+    const { index, catchUp } = indexerOf(chain)
+    await catchUp()
+    expect(await index.token(hostile)).toMatchObject({ name: null, symbol: null, decimals: null, supply: null })
+    expect(await index.token(coin)).toMatchObject({ name: 'Green Bean' })
+    expect(await index.tokensToRead(10)).toEqual([])
+    // Alice never had any: her sum is negative, and she is no holder.
+    expect((await index.holders(hostile, ALL)).items).toEqual([{ owner: BOB, balance: 2n ** 256n - 1n }])
+    await index.close()
+  }))
+
+test('an index of blocks that the chain does not have goes back to the last one it has', () =>
+  withChain(async chain => {
+    const index = new SqliteIndex({ path: ':memory:' })
+    await withChain(async other => {
+      // The same genesis, and other blocks behind it.
+      const alice = senderOn(other)
+      await other.mine()
+      await alice.submit({ to: BOB, value: 1n })
+      for (let i = 0; i < 5; i++) await other.mine()
+      await indexerOf(other, index, 2).catchUp()
+    })
+    expect((await index.position())?.number).toBe(6)
+    const alice = senderOn(chain)
+    for (let i = 0; i < 3; i++) await chain.mine()
+    await alice.submit({ to: BOB, value: 2n })
+    await chain.mine()
+    const { catchUp } = indexerOf(chain, index, 2)
+    await catchUp()
+    expect(await index.position()).toEqual({ number: 4, hash: chain.chain.headBlock.hash })
+    expect((await index.transactions({}, ALL)).items.map(({ value }) => value)).toEqual([2n])
+    expect(await index.recount()).toEqual([])
+    await index.close()
+  }))
+
+test('an index of another chain is built anew', async () => {
+  const index = new SqliteIndex({ path: ':memory:' })
+  await withChain(async other => {
+    for (let i = 0; i < 3; i++) await other.mine()
+    await indexerOf(other, index).catchUp()
+  })
+  await withChain(
+    async chain => {
+      await chain.mine()
+      await indexerOf(chain, index).catchUp()
+      expect(await index.position()).toEqual({ number: 1, hash: chain.chain.headBlock.hash })
+      expect((await index.block(0))?.hash).toBe(chain.genesisHash)
+      expect(await index.recount()).toEqual([])
+    },
+    { genesis: otherGenesis() },
+  )
+  await index.close()
+})
+
+const otherGenesis = () => {
+  const genesis = testGenesis()
+  return { ...genesis, header: { ...genesis.header, timestamp: genesis.header.timestamp - 1 } }
+}

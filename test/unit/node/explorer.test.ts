@@ -1,0 +1,166 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { startNode } from '../../../src/node/node.ts'
+import type { ExplorerNodeOptions } from '../../../src/node/options.ts'
+import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
+import { systemClock } from '../../../src/util/clock.ts'
+import { silentLogger } from '../../../src/util/logger.ts'
+import { ACCOUNT_KEYS, ACCOUNTS, devGenesis, signedRaw, VALIDATOR_KEY } from '../../support/chain.ts'
+import { rpc, withTempDir } from '../../support/devnet.ts'
+
+// Each test starts a node and two threads.
+vi.setConfig({ testTimeout: 120_000 })
+
+const [ALICE, BOB] = ACCOUNTS as readonly [Hex, Hex]
+
+interface Node {
+  readonly http: string
+  readonly dataDir: string
+  readonly explorer: string | undefined
+}
+
+/** A node of a development chain that makes a block for each transaction, in this process. */
+const withExplorer = (
+  explorer: (dataDir: string) => ExplorerNodeOptions | undefined,
+  use: (node: Node) => Promise<void>,
+): Promise<void> =>
+  withTempDir(async dataDir => {
+    const genesis = devGenesis()
+    const options = explorer(dataDir)
+    const node = await startNode(
+      {
+        genesis: { ...genesis, params: { ...genesis.params, blockTimeMs: 0 } },
+        dataDir,
+        execution: 'fast',
+        stateHistory: 'archive',
+        host: '127.0.0.1',
+        port: 0,
+        allowUnprotected: false,
+        validatorKey: VALIDATOR_KEY,
+        unlocked: [],
+        ...(options && { explorer: options }),
+      },
+      { logger: silentLogger, clock: systemClock, onFatal: () => {} },
+    )
+    try {
+      await use({ ...node.urls, dataDir, explorer: node.urls.explorer })
+    } finally {
+      await node.stop()
+    }
+  })
+
+const LAZY = () => ({ startsAtOnce: false })
+
+const send = (http: string, nonce: number, value: bigint): Promise<Hex> =>
+  rpc(http, 'eth_sendRawTransaction', [
+    bytesToHex(signedRaw(ACCOUNT_KEYS[0] as Uint8Array, { nonce, value, gasLimit: 21_000n })),
+  ])
+
+const body = async (url: string): Promise<Record<string, unknown>> => (await fetch(url)).json() as never
+
+test('a transaction is in the lists as soon as it has its receipt, and goes when the chain takes it back', () =>
+  withExplorer(LAZY, async ({ http, explorer }) => {
+    expect(explorer).toBe(`${http}/api`)
+    const snapshot = await rpc(http, 'evm_snapshot')
+    const first = await send(http, 0, 1n)
+    expect(await body(`${http}/api/transactions`)).toMatchObject({ total: 1, items: [{ hash: first }] })
+    const second = await send(http, 1, 2n)
+    expect(await body(`${http}/api/transactions`)).toMatchObject({
+      total: 2,
+      items: [{ hash: second }, { hash: first }],
+    })
+    expect(await rpc(http, 'evm_revert', [snapshot])).toBe(true)
+    const third = await send(http, 0, 3n)
+    expect(await body(`${http}/api/transactions`)).toMatchObject({ total: 1, items: [{ hash: third }] })
+    expect((await fetch(`${http}/api/transactions/${first}`)).status).toBe(404)
+    expect(await body(`${http}/api/addresses/${BOB}`)).toMatchObject({ transactionCount: 1 })
+    expect(await body(`${http}/api/network`)).toMatchObject({ blockNumber: 1, latestBlock: { transactionCount: 1 } })
+    expect(await body(`${http}/api/unions`)).toMatchObject({ totalCnt: 1, members: [{ proposedBlocks: 1 }] })
+    expect(await body(`${http}/api/blocks/1`)).toMatchObject({ round: 0, committers: { length: 1 } })
+  }))
+
+test('the modules answer as wallets and tools ask', () =>
+  withExplorer(LAZY, async ({ http }) => {
+    const hash = await send(http, 0, 5n)
+    const ask = (query: string) => body(`${http}/api?${query}`)
+    expect(await ask(`module=account&action=balance&address=${BOB}`)).toMatchObject({ status: '1', message: 'OK' })
+    expect(
+      await ask(`module=account&action=txlist&address=${ALICE}&startblock=0&endblock=99999999&sort=asc`),
+    ).toMatchObject({
+      status: '1',
+      result: [{ hash, from: ALICE, to: BOB, value: '5', isError: '0', blockNumber: '1' }],
+    })
+    expect(await ask(`module=transaction&action=gettxreceiptstatus&txhash=${hash}`)).toMatchObject({
+      result: { status: '1' },
+    })
+    expect(await ask(`module=contract&action=getabi&address=${BOB}`)).toEqual({
+      status: '0',
+      message: 'NOTOK',
+      result: 'Contract source code not verified',
+    })
+    expect(await ask('module=proxy&action=eth_blockNumber')).toEqual({ jsonrpc: '2.0', id: 1, result: '0x1' })
+    expect(await ask(`module=proxy&action=eth_getTransactionReceipt&txhash=${hash}`)).toMatchObject({
+      result: { status: '0x1' },
+    })
+    expect(await ask('module=account&action=steal')).toMatchObject({
+      status: '0',
+      result: 'Error! Missing Or invalid Action name',
+    })
+    const posted = await fetch(`${http}/api`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: `module=account&action=balance&address=${BOB.slice(2).toUpperCase()}`,
+    })
+    expect(await posted.json()).toMatchObject({ status: '1' })
+  }))
+
+test('a hundred requests pass and the next does not; a key of the file has a thousand', () =>
+  withExplorer(
+    dataDir => {
+      const keysFile = join(dataDir, 'keys')
+      writeFileSync(keysFile, '# gold\nsecret-key\n')
+      return { startsAtOnce: true, keysFile }
+    },
+    async ({ http }) => {
+      const ask = async (headers: Record<string, string> = {}) => {
+        const response = await fetch(`${http}/api/supply`, { headers })
+        await response.arrayBuffer()
+        return response
+      }
+      const answers: Response[] = []
+      for (let i = 0; i < 101; i++) answers.push(await ask(i % 2 ? {} : { 'x-api-key': 'unknown' }))
+      expect(answers.slice(0, 100).every(({ status }) => status === 200)).toBe(true)
+      const refused = answers[100] as Response
+      expect(refused.status).toBe(429)
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(refused.headers.get('access-control-allow-origin')).toBe('*')
+      const keyed = await ask({ 'x-api-key': 'secret-key' })
+      expect([keyed.status, keyed.headers.get('x-ratelimit-limit')]).toEqual([200, '1000'])
+      expect((await fetch(`${http}/api/supply?apikey=secret-key`)).status).toBe(200)
+      const preflight = await fetch(`${http}/api/supply`, { method: 'OPTIONS' })
+      expect([preflight.status, preflight.headers.get('access-control-max-age')]).toEqual([204, '86400'])
+    },
+  ))
+
+test('bodies, addresses and methods have their bounds', () =>
+  withExplorer(LAZY, async ({ http }) => {
+    const large = await fetch(`${http}/api`, { method: 'POST', body: 'x'.repeat(300_000) })
+    expect(large.status).toBe(413)
+    expect((await fetch(`${http}/api/search?q=${'x'.repeat(9_000)}`)).status).toBe(414)
+    const put = await fetch(`${http}/api/blocks`, { method: 'PUT' })
+    expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
+    const binary = await fetch(`${http}/api`, { method: 'POST', headers: { 'content-type': 'image/png' }, body: 'x' })
+    expect(binary.status).toBe(415)
+    const head = await fetch(`${http}/api/supply`, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+  }))
+
+test('a node without the explorer has no such path', () =>
+  withExplorer(
+    () => undefined,
+    async ({ http, explorer }) => {
+      expect(explorer).toBeUndefined()
+      expect((await fetch(`${http}/api/supply`)).status).toBe(404)
+    },
+  ))
