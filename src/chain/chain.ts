@@ -42,10 +42,10 @@ export interface ChainPoolPort extends CandidateSource {
   onBlock(event: CommittedEvent, touched: Iterable<Hex>): void
 }
 
-/** Committed head with its own certificate; null for genesis. */
+/** Pool of pending proof headers, as the chain uses it. */
 export type ChainProofPool = Pick<ProofPool, 'overdue' | 'onBlock' | 'reset'>
 
-/** The committed head with its own certificate; null for genesis. */
+/** Committed head with its own certificate; null for genesis. */
 export interface ChainHead {
   readonly block: ChainBlock
   readonly certificate: Certificate | null

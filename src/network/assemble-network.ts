@@ -87,7 +87,7 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
   })
   const dispatch = createDispatcher({ requestServer, blocks, consensus, evidence, proofs, transactions })
 
-  const meetings = new HandshakeManager({
+  const handshakes = new HandshakeManager({
     peers,
     scores,
     members,
@@ -103,7 +103,7 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
     const claimed = records.validatorOf(id)
     return claimed !== null && members.isMember(claimed)
   }
-  const dialer = new Dialer({ dialScheduler, peers, handshakes: meetings, scores, secure, clock, logger, random })
+  const dialer = new Dialer({ dialScheduler, peers, handshakes, scores, secure, clock, logger, random })
   const heartbeat = new Heartbeat({
     peers,
     metrics,
@@ -120,7 +120,7 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
     inbound: peers.peers().filter(({ inbound }) => inbound).length,
     outbound: peers.peers().filter(({ inbound }) => !inbound).length,
     validators: peers.peers().filter(peer => peer.validator !== null && members.isMember(peer.validator)).length,
-    pending: meetings.size,
+    pending: handshakes.size,
     known: records.size,
   })
   return {
@@ -137,7 +137,7 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
     blocks,
     evidence,
     proofs,
-    meetings,
+    handshakes,
     dialer,
     heartbeat,
     requester,

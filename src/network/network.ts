@@ -129,12 +129,12 @@ class TlsNetwork implements Network {
   async stop(): Promise<void> {
     if (this.#isStopped) return
     this.#isStopped = true
-    const { consensus, dialer, heartbeat, meetings, peers, transactions } = this.#parts
+    const { consensus, dialer, heartbeat, handshakes, peers, transactions } = this.#parts
     dialer.stop()
     heartbeat.stop()
     transactions.close()
     const saved = this.#save()
-    meetings.close()
+    handshakes.close()
     for (const peer of peers.peers()) peer.close('stopping')
     consensus.close()
     await this.#listener?.close()
@@ -238,7 +238,7 @@ class TlsNetwork implements Network {
     if (secureChannel === undefined || this.#isStopped) {
       socket.destroy()
       leave()
-    } else this.#parts.meetings.begin(secureChannel, null, leave)
+    } else this.#parts.handshakes.begin(secureChannel, null, leave)
   }
 
   #joined(peer: Peer): void {

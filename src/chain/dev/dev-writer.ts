@@ -119,7 +119,7 @@ export class DevWriter {
   }
 
   /**
-   * Returns undefined when there are more logs than a query may return: subscribers then get no removal notices, and no client
+   * Returns no logs when there are more than a query may return: subscribers then get no removal notices, and no client
    * waits for them.
    */
   async #logsAfter(number: number): Promise<readonly LogEntry[]> {

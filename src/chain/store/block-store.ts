@@ -26,7 +26,7 @@ import { sumTips, type TipShare, tipsPaid, weightOfTips } from './paid-tips.ts'
 import { ReceiptsRow } from './receipts-row.ts'
 import { StoredBlock } from './stored-block.ts'
 
-/** Rows of the committed chain: headers, bodies, receipts, certificates, lookups; independent of state and rules. */
+/** Row with the number of the head. */
 const HEAD = metaKey('head')
 
 /** Rows of one block besides its state. */
@@ -92,7 +92,8 @@ export type BlockStoreOptions = Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>
 export const nativeExtra = (header: Header): ExtraData => decodeExtraData(header.extraData)
 
 /**
- * Reader of the rows with caches of recent reads, bounded in size. Every result is final, except on a development
+ * Reader of the committed chain (headers, bodies, receipts, certificates, lookups) with caches of recent reads, bounded in size. It
+ * knows nothing of state and rules. Every result is final, except on a development
  * chain, which may revert blocks (`forget`).
  */
 export class BlockStore {

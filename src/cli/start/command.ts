@@ -1,12 +1,13 @@
 import { type Command, Option } from 'commander'
 import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-sync.ts'
+import { NETWORKS, type NetworkName } from '../../config/networks.ts'
 import { type MiningFlags, miningOptions } from '../shared/mining-options.ts'
 import { listOption, type NodeFlags, nodeOptions, portOption } from '../shared/options.ts'
 import { type PeerFlags, peerOptions } from './peer-options.ts'
 import { syncOptions } from './sync-options.ts'
 
 export interface StartFlags extends NodeFlags, PeerFlags, MiningFlags {
-  readonly network: 'mainnet' | 'testnet' | 'devnet'
+  readonly network: NetworkName
   readonly genesis?: string
   readonly datadir: string
   readonly validatorKey?: string
@@ -24,9 +25,7 @@ export const addStartCommand = (program: Command): void => {
   const command = program
     .command('start')
     .description('Start a node of a network')
-    .addOption(
-      new Option('--network <name>', 'which network').choices(['mainnet', 'testnet', 'devnet']).makeOptionMandatory(),
-    )
+    .addOption(new Option('--network <name>', 'which network').choices(Object.keys(NETWORKS)).makeOptionMandatory())
     .addOption(new Option('--genesis <file>', 'genesis file of the network, "format": "tandem/1"'))
     .addOption(new Option('--datadir <folder>', 'where the chain is kept').makeOptionMandatory())
     .addOption(

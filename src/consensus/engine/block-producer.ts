@@ -11,7 +11,7 @@ import { BuildLead } from '../timing/build-lead.ts'
 import { validateProposal } from './proposal-validator.ts'
 import type { ConsensusEngineOptions } from './types.ts'
 
-interface WorkbenchParts {
+interface BlockProducerParts {
   readonly options: ConsensusEngineOptions
   readonly verifier: SignatureVerifier
   readonly head: () => Head
@@ -35,7 +35,7 @@ interface Slot {
 
 /** Slow work of a height: builds blocks and validates proposals. */
 export class BlockProducer {
-  readonly #parts: WorkbenchParts
+  readonly #parts: BlockProducerParts
   readonly #running = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
   readonly #budget: AdaptiveBuildBudget
@@ -45,7 +45,7 @@ export class BlockProducer {
   readonly #judging = new Map<Hex, AbortController>()
   #startedAtMs = 0
 
-  constructor(parts: WorkbenchParts) {
+  constructor(parts: BlockProducerParts) {
     this.#parts = parts
     this.#budget = new AdaptiveBuildBudget(parts.options.params.roundTimeoutMs)
   }

@@ -19,7 +19,7 @@ import { DecidedSender } from './decided-sender.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { ConsensusEngineOptions } from './types.ts'
 
-interface LoopParts {
+interface DriverParts {
   readonly options: ConsensusEngineOptions
   readonly lifecycle: Lifecycle
   readonly walWriter: WalWriter
@@ -34,7 +34,7 @@ interface LoopParts {
 
 /** Event loop around the core: feeds it one input at a time and executes its effects in order. */
 export class Driver {
-  readonly #parts: LoopParts
+  readonly #parts: DriverParts
   readonly #core
   readonly #decidedSender: DecidedSender
   readonly #timers: Timers<TimerName>
@@ -45,7 +45,7 @@ export class Driver {
   /** Last height at which too few reachable members were reported. */
   #cutOffAt = 0
 
-  constructor(parts: LoopParts) {
+  constructor(parts: DriverParts) {
     const { params, ports, clock } = parts.options
     this.#parts = parts
     this.#decidedSender = new DecidedSender(ports.execution, (to, message) => {

@@ -12,7 +12,7 @@ import type { Driver } from './driver.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { CatchUp, ConsensusEngineOptions, EngineStoppedError } from './types.ts'
 
-interface HeightsParts {
+interface HeightManagerParts {
   readonly options: ConsensusEngineOptions
   readonly lifecycle: Lifecycle
   readonly walWriter: WalWriter
@@ -29,14 +29,14 @@ const ALONE =
 
 /** Moves from one height to the next: commits a decision, ends its height in the log, and opens the next one. */
 export class HeightManager {
-  readonly #parts: HeightsParts
+  readonly #parts: HeightManagerParts
   #head: Head
   #committing: Promise<void> | null = null
   /** Flush of the last block; never rejects. */
   #flushing: Promise<void> = Promise.resolve()
   #catchingUp = false
 
-  constructor(parts: HeightsParts) {
+  constructor(parts: HeightManagerParts) {
     this.#parts = parts
     this.#head = parts.options.ports.execution.head()
   }

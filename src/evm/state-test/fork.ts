@@ -1,5 +1,5 @@
 import { type BlobParams, ETHEREUM_BLOBS } from '../../config/blobs.ts'
-import { EVM_FORKS, type EvmFork, forksAtGenesis } from '../../config/forks.ts'
+import { EVM_FORKS, type EvmFork, forksAtGenesis, isForkSince } from '../../config/forks.ts'
 import { type ChainParams, NETWORKS } from '../../config/networks.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { blobBaseFee } from '../../rules/ethereum/blob-fee.ts'
@@ -22,9 +22,6 @@ export const forkFromName = (name: string): EvmFork | undefined => {
   const own = name.charAt(0).toLowerCase() + name.slice(1)
   return FORK_NAMES[name] ?? EVM_FORKS.find(fork => fork === own)
 }
-
-export const isForkSinceName = (fork: EvmFork, first: EvmFork): boolean =>
-  EVM_FORKS.indexOf(fork) >= EVM_FORKS.indexOf(first)
 
 const params = new Map<EvmFork, ChainParams>()
 
@@ -67,14 +64,14 @@ const blobsOf = (fixture: Fixture, forkName: string): BlobEnv | undefined => {
 export const envFromTest = (fixture: Fixture, forkName: string, fork: EvmFork): BlockEnv => {
   const { env } = fixture
   const miner = env.currentCoinbase.toLowerCase() as Hex
-  const randao = isForkSinceName(fork, 'paris') ? env.currentRandom : env.currentDifficulty
+  const randao = isForkSince(fork, 'paris') ? env.currentRandom : env.currentDifficulty
   const blobs = blobsOf(fixture, forkName)
   return {
     params: paramsOf(fork),
     number: Number(BigInt(env.currentNumber)),
     timestamp: Number(BigInt(env.currentTimestamp)),
     gasLimit: BigInt(env.currentGasLimit),
-    baseFeePerGas: isForkSinceName(fork, 'london') ? BigInt(env.currentBaseFee ?? 0) : 0n,
+    baseFeePerGas: isForkSince(fork, 'london') ? BigInt(env.currentBaseFee ?? 0) : 0n,
     miner,
     proposerReward: miner,
     foundation: miner,

@@ -1,4 +1,4 @@
-import type { EvmFork } from '../../config/forks.ts'
+import { type EvmFork, isForkSince } from '../../config/forks.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { encodeLogs, type Log } from '../../primitives/log.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
@@ -15,7 +15,7 @@ import type { BlockEnv } from '../block-env.ts'
 import type { Executor } from '../executor-types.ts'
 import { problemText } from './field-readers.ts'
 import { type Fixture, type FixtureAccount, type FixturePost, readFixture } from './fixture.ts'
-import { envFromTest, forkFromName, isForkSinceName } from './fork.ts'
+import { envFromTest, forkFromName } from './fork.ts'
 import { transactionFromTest } from './transaction.ts'
 
 /** One line of a state-test command's output. */
@@ -81,7 +81,7 @@ interface Outcome {
 /** A refused transaction leaves the state unchanged; before EIP-158 the coinbase exists in any case. */
 const refused = ({ reader }: Start, env: BlockEnv, fork: EvmFork, txError: string): Outcome => {
   const journal = new Journal(reader)
-  if (!isForkSinceName(fork, 'spuriousDragon')) journal.addBalance(env.miner, 0n)
+  if (!isForkSince(fork, 'spuriousDragon')) journal.addBalance(env.miner, 0n)
   return { journal, logs: [], txError }
 }
 

@@ -1,4 +1,4 @@
-import type { EvmFork } from '../../config/forks.ts'
+import { type EvmFork, isForkSince } from '../../config/forks.ts'
 import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../../crypto/signature.ts'
 import {
@@ -15,7 +15,6 @@ import { bigintToBytes, type Hex, hexToBytes, toWord } from '../../util/bytes.ts
 import { nonceFromBigint } from '../../util/nonce.ts'
 import { invalidTest } from './field-readers.ts'
 import type { Fixture, FixtureAuthorization, FixturePost, FixtureTransaction } from './fixture.ts'
-import { isForkSinceName } from './fork.ts'
 
 const lower = (hex: Hex): Hex => hex.toLowerCase() as Hex
 
@@ -55,7 +54,7 @@ const fieldsOf = ({ transaction }: Fixture, { indexes }: FixturePost, fork: EvmF
   return {
     type,
     // EIP-155 came with Spurious Dragon.
-    chainId: isForkSinceName(fork, 'spuriousDragon') ? 1 : undefined,
+    chainId: isForkSince(fork, 'spuriousDragon') ? 1 : undefined,
     nonce: nonceFromBigint(BigInt(transaction.nonce)),
     gasLimit: BigInt(pick(transaction.gasLimit, indexes.gas, 'gasLimit')),
     maxFeePerGas: BigInt(maxFeePerGas),

@@ -110,7 +110,11 @@ export class MemoryNode {
   connect(nodeId: Uint8Array): MemoryPeer {
     const socket = new MemorySocket()
     const id = bytesToHex(nodeId).slice(2)
-    this.#parts.meetings.begin({ socket: socket as unknown as TLSSocket, nodeId: id, binding: nodeId }, null, () => {})
+    this.#parts.handshakes.begin(
+      { socket: socket as unknown as TLSSocket, nodeId: id, binding: nodeId },
+      null,
+      () => {},
+    )
     return new MemoryPeer(id, socket)
   }
 
