@@ -61,7 +61,7 @@ export const MESSAGES = {
     quota: each(1, 1),
     codec: helloCodec,
     from: 'handshake',
-    summary: 'Who this is, on which chain, and for which validator it speaks',
+    summary: 'Identity of the node, its chain, and the validator it represents',
   }),
   ready: message({
     id: 1,
@@ -106,7 +106,7 @@ export const MESSAGES = {
     quota: each(0.1, 3),
     codec: emptyCodec,
     from: 'anyone',
-    summary: 'Asks for peer records',
+    summary: 'Requests peer records',
   }),
   records: message({
     id: 6,
@@ -124,7 +124,7 @@ export const MESSAGES = {
     quota: each(20, 200),
     codec: linksCodec,
     from: 'committee',
-    summary: 'Validators the sender is connected to, at each change: others relay what it does not reach',
+    summary: 'Validators the sender is connected to, at each change: others relay to those it does not reach',
   }),
   vote: message({
     id: 16,
@@ -143,7 +143,7 @@ export const MESSAGES = {
     quota: each(100, 400),
     codec: statusCodec,
     from: 'committee',
-    summary: 'What the sender has of its open height, and the block it lacks',
+    summary: 'Messages the sender has of its open height, and the block it lacks',
   }),
   proposal: message({
     id: 32,
@@ -161,7 +161,7 @@ export const MESSAGES = {
     quota: each(100, 400),
     codec: bodyCodec,
     from: 'committee',
-    summary: 'The block a status asked for',
+    summary: 'Block requested by a status',
   }),
   decided: message({
     id: 34,
@@ -197,7 +197,7 @@ export const MESSAGES = {
     quota: each(10, 100),
     codec: evidenceCodec,
     from: 'anyone',
-    summary: 'Proof against a validator, passed on by whoever finds it true',
+    summary: 'Evidence against a validator, relayed by nodes that verified it',
   }),
   getBlocks: message({
     id: 51,
@@ -206,7 +206,7 @@ export const MESSAGES = {
     quota: each(25, 50),
     codec: rangeCodec,
     from: 'anyone',
-    summary: 'Asks for blocks from a number on',
+    summary: 'Requests blocks from a number on',
   }),
   blocks: message({
     id: 52,
@@ -224,7 +224,7 @@ export const MESSAGES = {
     quota: each(10, 40),
     codec: blockHashesCodec,
     from: 'anyone',
-    summary: 'Asks for the receipts of blocks, by hash',
+    summary: 'Requests the receipts of blocks, by hash',
   }),
   receipts: message({
     id: 54,
@@ -234,7 +234,7 @@ export const MESSAGES = {
     quota: ASKED,
     codec: receiptsCodec,
     from: 'anyone',
-    summary: 'Encoded receipts of each block, in the order asked',
+    summary: 'Encoded receipts of each block, in the order of the request',
   }),
   getManifest: message({
     id: 55,
@@ -243,7 +243,7 @@ export const MESSAGES = {
     quota: each(0.2, 5),
     codec: emptyCodec,
     from: 'anyone',
-    summary: 'Asks for the newest snapshot',
+    summary: 'Requests the newest snapshot',
   }),
   manifest: message({
     id: 56,
@@ -253,7 +253,7 @@ export const MESSAGES = {
     quota: ASKED,
     codec: manifestCodec,
     from: 'anyone',
-    summary: 'What the snapshot consists of',
+    summary: 'Content of the snapshot',
   }),
   getChunk: message({
     id: 57,
@@ -262,7 +262,7 @@ export const MESSAGES = {
     quota: each(50, 100),
     codec: chunkRequestCodec,
     from: 'anyone',
-    summary: 'Asks for a chunk of a snapshot',
+    summary: 'Requests a chunk of a snapshot',
   }),
   chunk: message({
     id: 58,
@@ -280,7 +280,7 @@ export const MESSAGES = {
     quota: each(10, 40),
     codec: hashesCodec(SNAPSHOT_LIMITS.codes),
     from: 'anyone',
-    summary: 'Asks for codes of contracts by hash',
+    summary: 'Requests codes of contracts by hash',
   }),
   codes: message({
     id: 60,
@@ -289,7 +289,7 @@ export const MESSAGES = {
     quota: ASKED,
     codec: codesCodec,
     from: 'anyone',
-    summary: 'The codes, in the order asked',
+    summary: 'Codes, in the order of the request',
   }),
   proofHeader: message({
     id: 61,
@@ -326,7 +326,7 @@ export const MESSAGES = {
     quota: each(20, 100),
     codec: requestedCodec,
     from: 'anyone',
-    summary: 'Asks for announced transactions',
+    summary: 'Requests announced transactions',
   }),
   transactions: message({
     id: 67,

@@ -26,7 +26,7 @@ export const createNetworkMetrics = (metrics: Metrics, sizes: () => NetworkSizes
   gauge('network_inbound_peers', 'Peers that connected to this node', () => sizes().inbound)
   gauge('network_outbound_peers', 'Peers this node connected to', () => sizes().outbound)
   gauge('network_connected_validators', 'Peers that proved to be committee members', () => sizes().validators)
-  gauge('network_pending_connections', 'Connections whose handshake is not over', () => sizes().pending)
+  gauge('network_pending_connections', 'Connections during their handshake', () => sizes().pending)
   gauge('network_known_peers', 'Nodes whose record is kept', () => sizes().known)
   const messages = metrics.counter({
     name: 'network_messages_total',
@@ -35,7 +35,7 @@ export const createNetworkMetrics = (metrics: Metrics, sizes: () => NetworkSizes
   })
   const drops = metrics.counter({
     name: 'network_dropped_messages_total',
-    help: 'Messages let go because a peer takes them too slowly',
+    help: 'Messages dropped because a peer reads too slowly',
     labels: ['channel'],
   })
   const bytes = metrics.counter({
@@ -50,7 +50,7 @@ export const createNetworkMetrics = (metrics: Metrics, sizes: () => NetworkSizes
   })
   const offences = metrics.counter({
     name: 'network_penalties_total',
-    help: 'What peers did wrong',
+    help: 'Offences of peers',
     labels: ['offence'],
   })
   const bans = metrics.counter({ name: 'network_bans_total', help: 'Peers banned' })

@@ -16,7 +16,7 @@ const ANSWERED = new Map<string, string>(Object.entries(ANSWER_NAMES).map(([ques
 
 const messageTable = (): string =>
   table(
-    ['id', 'message', 'channel', 'at most', 'a second, at once', 'from', 'what it says'],
+    ['id', 'message', 'channel', 'at most', 'a second, at once', 'from', 'meaning'],
     (Object.keys(MESSAGES) as MessageName[]).map(name => {
       const { id, channel, maxBytes, quota, from, summary } = messageSpec(name)
       const question = ANSWERED.get(name)
@@ -30,33 +30,33 @@ const CHECKS: readonly (readonly [messages: string, checks: string])[] = [
   ['`vote`', 'height near the head; committee known; length of lists; signature; signatures of the proof'],
   [
     '`proposal`',
-    'held already; height; lists; signature; signatures of the justification; turn, round, first of its round; hash of the header; body by the roots of the header; senders',
+    'held already; height; lists; signature; signatures of the justification; proposer, round, first of its round; hash of the header; body by the roots of the header; senders',
   ],
-  ['`body`', 'length and hash of the header; asked for by this node; body; senders'],
+  ['`body`', 'length and hash of the header; requested by this node; body; senders'],
   ['`decided`', 'length and hash of the header; known already; height; shape of the certificate; seals; body; senders'],
   [
     '`newBlock`',
     'length and hash of the header; next height, and no member; one at a time; certificate; body; senders',
   ],
-  ['`newBlockHash`, `ping`, `pong`', "a word on the sender's head: starts requests, nothing else"],
+  ['`newBlockHash`, `ping`, `pong`', "the sender's claimed head: only starts requests"],
   [
     '`blocks`',
-    'asked for; headers: numbers, links, certificate of the last; bodies; other certificates; senders when imported',
+    'requested; headers: numbers, links, certificate of the last; bodies; other certificates; senders when imported',
   ],
   ['`evidence`', 'form; height and member; none held against the member; signatures'],
   [
     '`proofHeader`',
     'form; known; version, height, parent, coinbase, anchor, target; the cheap hash of its work; Argon2id, a few at once',
   ],
-  ['`manifest`', 'asked for; form; parts make the state root; the block is proven to be of the chain'],
-  ['`chunk`, `codes`, `receipts`', 'asked for; hash or root that is known'],
-  ['`records`', 'asked for; newer than the known one; signatures'],
-  ['`transactionHashes`', 'the sender owes less than one announcement; unknown here'],
+  ['`manifest`', 'requested; form; parts match the state root; the block is proven to be part of the chain'],
+  ['`chunk`, `codes`, `receipts`', 'requested; known hash or root'],
+  ['`records`', 'requested; newer than the known one; signatures'],
+  ['`transactionHashes`', 'the sender has room for an announcement; unknown here'],
   [
     '`newTransactions`, `transactions`',
     'unknown here; quota of refused ones; admission of the pool, which recovers the sender',
   ],
-  ['`status`, `links`', 'form; answers with blocks have a budget of bytes'],
+  ['`status`, `links`', 'form; responses with blocks have a budget of bytes'],
   ['requests', 'few at a time; stop at a size'],
 ]
 

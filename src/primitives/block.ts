@@ -131,7 +131,7 @@ export const readTransactions = (cursor: RlpCursor): readonly DecodedTransaction
   while (cursor.hasMore()) {
     const legacy = cursor.nextIsList()
     const transaction = decodeTransaction(legacy ? cursor.raw() : cursor.bytes())
-    if (legacy !== (transaction.type === 0)) throw malformed('BLOCK_MALFORMED', 'a legacy transaction stands as a list')
+    if (legacy !== (transaction.type === 0)) throw malformed('BLOCK_MALFORMED', 'a legacy transaction is a list')
     transactions.push(transaction)
   }
   cursor.closeList(outer)

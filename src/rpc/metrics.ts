@@ -49,12 +49,12 @@ const declare = (metrics: Metrics): Declared => {
   })
   const busy = metrics.counter({
     name: 'rpc_handler_seconds_total',
-    help: 'Time from envelope to answer, summed: divided by rpc_calls_total it is the mean latency',
+    help: 'Time from request to response, summed: divided by rpc_calls_total it is the mean latency',
     labels: ['method'],
   })
   const slow = metrics.histogram({
     name: 'rpc_slow_call_seconds',
-    help: 'Time from envelope to answer of calls over one millisecond',
+    help: 'Time from request to response of calls over one millisecond',
     labels: ['method'],
   })
   const gauges: RpcGauges[] = []

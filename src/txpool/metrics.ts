@@ -42,7 +42,7 @@ export const createPoolMetrics = (metrics: Metrics, pool: TxPool): PoolMetrics =
   })
   const seconds = metrics.histogram({
     name: 'txpool_submit_seconds',
-    help: 'From bytes to answer: decoding, recovery, admission, and for local ones the journal',
+    help: 'From bytes to result: decoding, recovery, admission, and for local ones the journal',
     labels: ['origin'],
   })
   const journalSeconds = metrics.histogram({

@@ -139,7 +139,7 @@ export class PoolService {
     const { clock, logger, journal, quarantineMs } = this.#options
     const about = { hash, from, nonce, gasLimit, ranMs: Math.round(ranMs) }
     if (!isProven) {
-      logger.debug(about, 'transaction stopped for want of time: the next block of this node tries it first')
+      logger.debug(about, 'transaction stopped for lack of time: the next block of this node tries it first')
       this.#pool.retryFirst(hash)
       return
     }

@@ -116,7 +116,7 @@ export class RangePlan<Content> {
   /** Marks the first `count` heights of the next batch as imported; `rest` holds the others. */
   imported(count: number, rest?: Content): void {
     const [entry] = this.#entries
-    assert(entry?.content !== undefined && count > 0 && count <= entry.count, 'what is here is imported')
+    assert(entry?.content !== undefined && count > 0 && count <= entry.count, 'the content of the batch is imported')
     this.#head += count
     if (count === entry.count) {
       this.#entries.shift()
@@ -133,7 +133,7 @@ export class RangePlan<Content> {
   /** Drops the content of the next batch, which proved invalid. */
   refused(): void {
     const [entry] = this.#entries
-    assert(entry?.content !== undefined, 'what is here is refused')
+    assert(entry?.content !== undefined, 'the content of the batch is refused')
     entry.content = undefined
     entry.failures++
   }
@@ -150,7 +150,7 @@ export class RangePlan<Content> {
   }
 
   #fill(entry: Entry<Content>, count: number, content: Content): void {
-    assert(count > 0, 'an answer holds some of what was asked for')
+    assert(count > 0, 'a response holds part of the requested blocks')
     const rest = entry.count - count
     entry.count = count
     entry.content = content

@@ -24,7 +24,7 @@ interface Verified {
 }
 
 const FORKED =
-  'a quorum sealed blocks that do not stand on the head of this node: compare its head with other nodes, and if it differs begin with an empty data folder'
+  'a quorum sealed blocks that do not follow the head of this node: compare its head with other nodes, and if it differs start with an empty data folder'
 
 /**
  * One sync run, from the head to the peers' heads: ranges are fetched concurrently, verified and imported in order. The engine

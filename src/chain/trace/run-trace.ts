@@ -34,7 +34,7 @@ const traceOne = async (
 
 const traceTransaction = (parts: TraceContext, { block, index, config }: RequestOf<'transaction'>): Promise<void> =>
   withReplay(parts, block, async (replay, body) => {
-    assert(index < body.count, 'a transaction that is traced stands in its block')
+    assert(index < body.count, 'a traced transaction is in its block')
     await replayFirst(parts, replay, body, index)
     const place = { blockHash: block.hash, index }
     await traceOne(parts, config, hooks => replay.trace(body.transaction(index), place, hooks))

@@ -4,7 +4,7 @@ import { integerOption } from '../shared/options.ts'
 export const addDbCommand = (program: Command): void => {
   const db = program.command('db').description('Look after a data folder (the node must be stopped)')
   db.command('verify')
-    .description('Recompute state root, transaction and receipt roots and block links, and say what is wrong')
+    .description('Recompute state root, transaction and receipt roots and block links, and report every difference')
     .requiredOption('--datadir <folder>', 'the data folder')
     .addOption(
       new Option('--from <number>', 'first block to check')

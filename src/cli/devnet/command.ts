@@ -48,7 +48,7 @@ export const addDevnetCommand = (program: Command): void => {
         .default(10_000n * 10n ** 18n, '10000'),
     )
     .addOption(
-      new Option('--mnemonic <words>', 'BIP-39 words the accounts come from (default: the well-known test mnemonic)'),
+      new Option('--mnemonic <words>', 'BIP-39 mnemonic of the accounts (default: the well-known test mnemonic)'),
     )
     .addOption(
       new Option('--chain-id <number>', 'chain id (default: 1998999)').argParser(
@@ -56,7 +56,7 @@ export const addDevnetCommand = (program: Command): void => {
       ),
     )
     .addOption(
-      new Option('--datadir <folder>', 'keep the chain here (default: a temporary folder, removed at the end)'),
+      new Option('--datadir <folder>', 'data folder of the chain (default: a temporary folder, removed at the end)'),
     )
     .addOption(
       new Option('--http-api <namespaces>', 'comma-separated namespaces to serve (default: all)').argParser(
@@ -78,7 +78,7 @@ export const addDevnetCommand = (program: Command): void => {
     .addOption(
       new Option(
         '--client-name <name>',
-        'what web3_clientVersion begins with, for tools that insist on it (hardhat-network-helpers)',
+        'start of web3_clientVersion, for tools that require it (hardhat-network-helpers)',
       ).choices(['anvil', 'hardhat']),
     )
     .addOption(

@@ -22,9 +22,9 @@ export const addGenesisCommand = (program: Command): void => {
     .description('Begin a chain')
     .command('new')
     .description(
-      'Write a genesis file that "tandem start --genesis" takes, and print its hash; asks for what is not given',
+      'Write a genesis file that "tandem start --genesis" takes, and print its hash; asks for missing options',
     )
-    .addOption(new Option('--network <name>', 'whose parameters the chain has').choices(Object.keys(NETWORKS)))
+    .addOption(new Option('--network <name>', 'network whose parameters the chain uses').choices(Object.keys(NETWORKS)))
     .addOption(
       new Option('--chain-id <number>', 'chain id of a devnet (default: 1998999)').argParser(
         integerOption(1, 4_503_599_627_370_475),
@@ -39,7 +39,7 @@ export const addGenesisCommand = (program: Command): void => {
     .addOption(
       new Option(
         '--foundation <address>',
-        'who gets the share of the foundation (devnet default: the first validator)',
+        'address that gets the share of the foundation (devnet default: the first validator)',
       ).argParser(addressOption),
     )
     .addOption(

@@ -52,14 +52,14 @@ export const addKeyCommand = (program: Command): void => {
     .command('export')
     .description('Print the private key of a keystore file: for a copy, copy the file, which stays encrypted')
     .argument('<file>', 'a keystore file, or the address of one in the keystore')
-    .addOption(new Option('--reveal', 'print the key itself: whoever sees it owns what it controls').default(false))
+    .addOption(new Option('--reveal', 'print the private key: anyone who sees it controls the account').default(false))
     .addOption(keystoreOption())
     .addOption(passwordOption('password of the file'))
     .addHelpText('after', PASSWORD_HELP)
     .action(async (file: string, flags: ExportFlags) => (await import('./export.ts')).exportKey(file, flags))
   key
     .command('list')
-    .description('Show whose keys the keystore holds')
+    .description('List the addresses of the keys in the keystore')
     .addOption(keystoreOption())
     .addOption(jsonOption())
     .action(async (flags: KeystoreFlags) => (await import('./list.ts')).listKeys(flags))
@@ -69,10 +69,10 @@ export const addKeyCommand = (program: Command): void => {
 const addWatermarkCommands = (key: Command): void => {
   const watermark = key
     .command('watermark')
-    .description('Carry what a validator signed last to another machine (the node must be stopped)')
+    .description('Move the signing record of a validator to another machine (the node must be stopped)')
   watermark
     .command('export')
-    .description('Write what the validators of a data folder signed last to a new file')
+    .description('Write the last signatures of the validators of a data folder to a new file')
     .argument('<file>', 'the file to write')
     .addOption(datadirOption())
     .addOption(

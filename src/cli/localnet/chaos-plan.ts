@@ -41,7 +41,7 @@ export const maxFaultyNodes = (validators: number): number => Math.floor((valida
  * faults in the same order. Where no validator may be down there must be full nodes.
  */
 export function* chaosWaves({ seed, validators, full, down }: ChaosOptions): Generator<ChaosWave, never> {
-  assert(down > 0 || full.length > 0, 'chaos needs somebody to strike')
+  assert(down > 0 || full.length > 0, 'chaos needs a node that may be down')
   const random = createRandom(seed)
   for (let wave = 1; ; wave++) {
     const quietMs = between(random, QUIET_MS)

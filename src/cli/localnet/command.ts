@@ -58,7 +58,7 @@ export const addLocalnetCommand = (program: Command): void => {
       new Option('--balance <tokens>', 'tokens each account starts with (default: 10000)').argParser(tokensOption),
     )
     .addOption(
-      new Option('--mnemonic <words>', 'BIP-39 words the accounts come from (default: the well-known test mnemonic)'),
+      new Option('--mnemonic <words>', 'BIP-39 mnemonic of the accounts (default: the well-known test mnemonic)'),
     )
     .addOption(
       new Option('--chain-id <number>', 'chain id (default: 1998999)').argParser(
@@ -66,7 +66,7 @@ export const addLocalnetCommand = (program: Command): void => {
       ),
     )
     .addOption(
-      new Option('--datadir <folder>', 'keep keys and chain here (default: a temporary folder, removed at the end)'),
+      new Option('--datadir <folder>', 'folder of keys and chain (default: a temporary folder, removed at the end)'),
     )
     .addOption(
       new Option(

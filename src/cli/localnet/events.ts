@@ -49,7 +49,7 @@ export const eventText = (event: LocalnetEvent): string | undefined => {
     case 'died':
       return diedText(event)
     case 'slow':
-      return `No block after ${event.seconds} s: still waiting. What the nodes say is in their logs.`
+      return `No block after ${event.seconds} s: still waiting. See the logs of the nodes.`
     case 'chaos':
       return `chaos ${event.wave}: ${CHAOS_TEXT[event.action]} ${event.node} for ${seconds(event.forMs)} s`
     case 'resumed':

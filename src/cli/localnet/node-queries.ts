@@ -24,7 +24,7 @@ export const askHash = async (url: string, number: number): Promise<Hex> => {
   })
   const answer = (await response.json()) as { readonly result?: { readonly hash?: Hex } | null }
   const hash = answer.result?.hash
-  if (hash === undefined) throw new Error(`${url} does not say what block ${number} is.`)
+  if (hash === undefined) throw new Error(`${url} does not return block ${number}.`)
   return hash
 }
 

@@ -11,7 +11,7 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   STORE_CORRUPT: d =>
     `The database in ${d['path']} is damaged: ${d['reason']}. Restore the folder from a copy, or start with an empty --datadir.`,
   STORE_INCOMPLETE: d =>
-    `Blocks after ${d['since']} are missing in ${d['path']}: the machine stopped while they were being caught up. Remove that folder, nothing else, and start again: they come anew from peers.`,
+    `Blocks after ${d['since']} are missing in ${d['path']}: the machine stopped while they were being imported. Remove only that folder and start again: they are fetched from peers again.`,
   STORE_OPEN_FAILED: d => `The database in ${d['path']} cannot be opened: ${d['reason']}.`,
   STORE_READ_FAILED: d =>
     `Reading the database in ${d['path']} failed: ${d['reason']}. The disk or the folder is damaged: run "tandem db verify", restore a copy, or start with an empty --datadir.`,
@@ -29,7 +29,7 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   STATE_ROOT_MISMATCH: d =>
     `The stored state of block ${d['number']} has root ${d['found']}, its header says ${d['expected']}: the data folder is damaged. Run "tandem db verify", or start with an empty --datadir.`,
   COUNCIL_RECORD_MALFORMED: d =>
-    `A council record of the database is damaged: ${d['reason']}. Nobody can tell from it who may seal blocks: start with an empty --datadir.`,
+    `A council record of the database is damaged: ${d['reason']}. It no longer shows which validators may seal blocks: start with an empty --datadir.`,
   STATE_HEAD_MISMATCH: d =>
     `Blocks stand at ${d['expected']}, state at ${d['found']}: the data folder is damaged. Start with an empty --datadir.`,
   STATE_MALFORMED: d =>
@@ -50,12 +50,12 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   BAD_KEYSTORE: d => `The keystore file is not usable: ${d['reason']}.`,
   KEY_IN_USE: d =>
     d['address'] === undefined
-      ? `Somebody else voted with this validator's key at block ${d['number']}, round ${d['round']}: two nodes that vote with one key contradict each other. Find and stop the other one; if there is none, the key is stolen.`
+      ? `Another node voted with this validator's key at block ${d['number']}, round ${d['round']}: two nodes that vote with one key contradict each other. Find and stop the other one; if there is none, the key is stolen.`
       : `The validator key of ${d['address']} is in use by ${processOf(d)}${d['dataDir'] ? ` with the data folder ${d['dataDir']}` : ''}: two nodes that vote with one key contradict each other. Stop that node first.`,
   KEY_IN_USE_ELSEWHERE: d =>
     `The validator key of ${d['address']} is in use by another node of the network, ${d['peer']}: two nodes that vote with one key contradict each other, so neither votes. Stop one of them for good, then start the other again.`,
   CHECKPOINT_CONTRADICTED: d =>
-    `Block ${d['number']} of this chain is ${d['found']}, --checkpoint says ${d['expected']}. Check the checkpoint with somebody you trust; if it is right, this chain is not the network's: start with an empty --datadir and other peers.`,
+    `Block ${d['number']} of this chain is ${d['found']}, --checkpoint says ${d['expected']}. Compare the checkpoint with a trusted source; if it is right, this chain is not the network's: start with an empty --datadir and other peers.`,
   KEY_LOCK_FAILED: d =>
     `The validator key cannot be held for this process alone: ${d['reason']}. Let it open local (unix) sockets.`,
   NODE_KEY_INVALID: d =>
@@ -71,7 +71,7 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   SIGNING_RECORD_FOREIGN: d =>
     `The signing record is for the chain with genesis ${d['found']}, not ${d['expected']}. Give the record and the data folder of one chain.`,
   CHAIN_UNKNOWN: d =>
-    `${d['dataDir']} holds no chain yet, so it does not say which one it is for. Name the chain with --genesis FILE.`,
+    `${d['dataDir']} holds no chain yet, so its chain is unknown. Name the chain with --genesis FILE.`,
   WATERMARK_DAMAGED: d =>
     `${d['path']} is damaged, so what was signed last is not known. Start the node: it follows until it is safe to vote again.`,
   SIGNATURE_FOREIGN: d =>

@@ -32,6 +32,6 @@ export const miningOptions = (): readonly Option[] => [
 export const miningOf = (flags: MiningFlags, otherwise?: Hex): { readonly mining?: MiningOptions } => {
   if (!flags.mine) return {}
   const coinbase = flags.mineCoinbase ?? otherwise
-  if (coinbase === undefined) throw new Error('--mine needs --mine-coinbase ADDRESS: who mined headers pay.')
+  if (coinbase === undefined) throw new Error('--mine needs --mine-coinbase ADDRESS: the payee of mined headers.')
   return { mining: { coinbase, threads: flags.mineThreads, duty: flags.mineDuty } }
 }

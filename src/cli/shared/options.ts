@@ -75,14 +75,14 @@ export const namespacesOption = (text: string): readonly Namespace[] => {
 export const evmOption = (): Option =>
   new Option(
     '--evm <engine>',
-    'what runs code: the interpreter in WebAssembly (the default) or the one in TypeScript',
+    'EVM engine: the interpreter in WebAssembly (the default) or the one in TypeScript',
   ).choices([...ENGINE_NAMES])
 
 /** `ethereumjs` and `shadow` are for development: only in `fast` does gas bound a transaction's time. */
 export const executionOption = (): Option =>
   new Option(
     '--execution <mode>',
-    'how blocks are executed: our executor, the EthereumJS VM, or both compared; the last two are development tools, in which one transaction may take minutes (docs/security.md)',
+    'execution of blocks: the own executor, the EthereumJS VM, or both compared; the last two are development tools, in which one transaction may take minutes (docs/security.md)',
   )
     .choices([...EXECUTION_MODES])
     .default('fast')
@@ -93,7 +93,7 @@ export const nodeOptions = (): readonly Option[] => [
   new Option('--port <number>', 'port of HTTP and WebSocket; 0 picks a free one').argParser(portOption).default(8545),
   executionOption(),
   evmOption(),
-  new Option('--state-history <blocks>', 'how many blocks of old state answer queries; "archive" keeps all')
+  new Option('--state-history <blocks>', 'number of blocks whose old state can be queried; "archive" keeps all')
     .argParser(historyOption)
     .default(128),
   new Option('--metrics-port <number>', 'serve Prometheus metrics on this port (off by default)').argParser(portOption),
@@ -111,7 +111,7 @@ export const nodeOptions = (): readonly Option[] => [
   new Option('--allow-unprotected-txs', 'accept legacy transactions without replay protection (pre EIP-155)').default(
     false,
   ),
-  new Option('--log-level <level>', 'what the log tells').choices([...LOG_LEVELS]).default('info'),
+  new Option('--log-level <level>', 'log level').choices([...LOG_LEVELS]).default('info'),
   new Option('--json', 'one JSON ready line, then JSON logs, for machines').default(false),
 ]
 

@@ -31,16 +31,19 @@ export const addSimCommand = (program: Command): void => {
       new Option('--seeds <count>', 'how many seeds to run').argParser(integerOption(1, 1_000_000_000)).default(1),
     )
     .addOption(
-      new Option('--heights <number>', 'blocks to reach with faults, before all is well and everybody must go on')
+      new Option(
+        '--heights <number>',
+        'blocks to reach with faults, before the network heals and every node must progress',
+      )
         .argParser(integerOption(1, SIMULATION_LIMITS.heights))
         .default(6),
     )
     .addOption(
-      new Option('--nodes <number>', 'nodes in a run (by default the seed says: 1 to 7)').argParser(
+      new Option('--nodes <number>', 'nodes in a run (drawn from the seed by default: 1 to 7)').argParser(
         integerOption(1, SIMULATION_LIMITS.nodes),
       ),
     )
-    .addOption(new Option('--profile <name>', 'what goes wrong').choices(PROFILE_NAMES).default('swarm'))
+    .addOption(new Option('--profile <name>', 'kinds of faults').choices(PROFILE_NAMES).default('swarm'))
     .addOption(
       new Option('--jobs <number>', 'threads')
         .argParser(integerOption(1, SIMULATION_LIMITS.jobs))

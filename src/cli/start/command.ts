@@ -46,7 +46,7 @@ export const addStartCommand = (program: Command): void => {
     .addOption(
       new Option(
         '--trust-missing-log',
-        'vote although the consensus log is missing or damaged: only when nobody else saw a vote that was in it',
+        'vote although the consensus log is missing or damaged: only when no other node saw a vote that was in it',
       ).default(false),
     )
     .addOption(

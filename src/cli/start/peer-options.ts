@@ -65,7 +65,10 @@ export const peerOptions = (): readonly Option[] => [
     'comma-separated tandem://ID@HOST:PORT of nodes to stay connected to, in reserved places',
   ).argParser(peerUrls),
   new Option('--bootnodes <urls>', 'comma-separated tandem://ID@HOST:PORT of nodes to begin with').argParser(peerUrls),
-  new Option('--no-discovery', 'dial only --peers, ask nobody for others, and let nobody pass this address on'),
+  new Option(
+    '--no-discovery',
+    'dial only --peers, request no other addresses, and do not publish the address of this node',
+  ),
   new Option(
     '--relays <ids>',
     'comma-separated ids of nodes that may relay votes without being validators (sentries)',

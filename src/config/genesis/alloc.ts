@@ -17,7 +17,7 @@ export const readAlloc = (value: GenesisValue, rules: AllocRules): ReadonlyMap<H
   const alloc = new Map<Hex, GenesisAccount>()
   for (const [key, entry] of value.entries()) {
     const address = addressOf(key, entry, rules)
-    if (alloc.has(address)) entry.fail('the same address stands here twice, in different letter case')
+    if (alloc.has(address)) entry.fail('duplicate address, in different letter case')
     alloc.set(address, readAccount(entry, rules))
   }
   return alloc
@@ -51,7 +51,7 @@ const readStorage = (value: GenesisValue | undefined): ReadonlyMap<Hex, Hex> => 
   const storage = new Map<Hex, Hex>()
   for (const [key, entry] of value?.entries() ?? []) {
     const slot = padWord(entry, key, 32)
-    if (storage.has(slot)) entry.fail('the same slot stands here twice')
+    if (storage.has(slot)) entry.fail('duplicate slot')
     storage.set(slot, entry.word())
   }
   for (const [slot, word] of storage) if (word === ZERO_HASH) storage.delete(slot)

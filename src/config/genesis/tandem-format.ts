@@ -86,7 +86,7 @@ const readCouncil = (value: GenesisValue, params: NetworkParams): readonly Counc
   for (const role of ['validator', 'owner'] as const) {
     const seen = new Set<Hex>()
     members.forEach(({ [role]: address }, index) => {
-      if (seen.has(address)) value.list()[index]?.fail(`${role} ${address} stands here twice`)
+      if (seen.has(address)) value.list()[index]?.fail(`duplicate ${role} ${address}`)
       seen.add(address)
     })
   }
@@ -112,7 +112,5 @@ const readMember = (entry: GenesisValue, params: NetworkParams, admission: numbe
 
 const readNonZeroAddress = (value: GenesisValue): Hex => {
   const address = value.address()
-  return address === ZERO_ADDRESS
-    ? value.fail('want an address other than zero: what is paid to zero is lost')
-    : address
+  return address === ZERO_ADDRESS ? value.fail('want an address other than zero: payments to zero are lost') : address
 }

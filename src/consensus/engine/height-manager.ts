@@ -25,7 +25,7 @@ interface HeightManagerParts {
 
 /** A committee of one cannot wait for others. */
 const ALONE =
-  'and no block comes, since nobody else can decide one. If no other node has seen a vote of the lost log, vouch for that with --trust-missing-log.'
+  'and no block is made, since there is no other validator. If no other node has seen a vote of the lost log, confirm that with --trust-missing-log.'
 
 /** Moves from one height to the next: commits a decision, ends its height in the log, and opens the next one. */
 export class HeightManager {

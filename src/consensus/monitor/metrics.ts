@@ -28,7 +28,7 @@ export const createConsensusMetrics = (metrics: Metrics): ConsensusMetrics => {
   })
   const votes = metrics.counter({
     name: 'consensus_votes_total',
-    help: 'Votes and proposals heard of other validators; whoever lags behind the rest is slow or silent',
+    help: 'Votes and proposals received from other validators; one that lags behind the rest is slow or silent',
     labels: ['validator', 'type'],
   })
   const syncs = metrics.histogram({

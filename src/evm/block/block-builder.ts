@@ -146,7 +146,7 @@ export const buildBlock = async (
     const trial = timer.begin(run.transactions.length === 0, isLight)
     const attempt = runTransaction(tx, run, trial.until)
     const receipt = attempt instanceof Promise ? await attempt : attempt
-    assert(receipt !== 'exceeded', 'a block under construction has no header to keep to')
+    assert(receipt !== 'exceeded', 'a block under construction has no header gas bound')
     if (receipt === 'interrupted') {
       checkAborted(budget.signal)
       picker.stopped(tx, trial.stopped())

@@ -146,7 +146,7 @@ const askHashes = async (id: number, blocks: readonly SimulatedBlock[]): Promise
     post({ type: 'hash', id, blocks })
   })
   asking.delete(id)
-  if (hashes === null) throw callError({ code: 'EXECUTION_FAILED', reason: 'block hashes are not to be had' })
+  if (hashes === null) throw callError({ code: 'EXECUTION_FAILED', reason: 'block hashes are not available' })
   return hashes
 }
 

@@ -182,7 +182,7 @@ export class CallWorkerHandle {
 
   #tellHashes(call: PendingCall, blocks: readonly SimulatedBlock[], events: CallWorkerEvents): void {
     const tell = (hashes: BlockHashes['hashes']): void => this.#worker.postMessage({ id: call.id, hashes })
-    assert(call.hash !== undefined, 'only a simulation asks for hashes')
+    assert(call.hash !== undefined, 'only a simulation requests hashes')
     call.hash(blocks).then(tell, (error: unknown) => {
       tell(null)
       if (this.calls.get(call.id) !== call) return

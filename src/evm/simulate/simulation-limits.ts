@@ -50,7 +50,7 @@ export class SimulationLimits {
     this.#hashed += this.#changes
     const limit = SIMULATE_LIMITS.hashedChanges
     if (this.#hashed > limit)
-      throw exceeded(`${limit} changed accounts and slots under the block hashes that code asked for`)
+      throw exceeded(`${limit} changed accounts and slots under the block hashes that code reads`)
   }
 
   /** Between two calls: yields to other work when the slice is over, and stops at the time limit. */

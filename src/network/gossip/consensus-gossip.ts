@@ -80,7 +80,7 @@ export class ConsensusGossip implements ConsensusNetwork {
   }
 
   misbehaved(id: PeerId): void {
-    this.#options.hub.blameId(id, 'forged', 'what nobody signed, or is not what it claims to be')
+    this.#options.hub.blameId(id, 'forged', 'unsigned, or different from its claim')
   }
 
   /** Handles a vote or a status. */

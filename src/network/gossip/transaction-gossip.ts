@@ -117,7 +117,7 @@ export class TransactionGossip {
         for (const raw of raws) {
           const hash = keccak256Hex(raw)
           if (asked.delete(hash)) this.#take(peer, raw, hash)
-          else this.#hub.blame(peer, 'useless', 'a transaction nobody asked for')
+          else this.#hub.blame(peer, 'useless', 'a transaction that was not requested')
         }
       })
       .catch((error: unknown) => this.#onFailure(peer, error))

@@ -74,6 +74,6 @@ const checkHead = (channel: ChannelName, { id, requestId, length }: MessageHead,
   const name = messageFromId(id)
   if (name !== wanted && name !== 'disconnect') throw broken(`${name ?? `message ${id}`} instead of ${wanted}`)
   const spec = messageSpec(name)
-  if (channel !== spec.channel || requestId !== 0) throw broken(`${name} on another channel or as an answer`)
+  if (channel !== spec.channel || requestId !== 0) throw broken(`${name} on another channel or as a response`)
   if (length > spec.maxBytes) throw broken(`${name} of ${length} bytes, at most ${spec.maxBytes}`)
 }

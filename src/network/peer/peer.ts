@@ -212,7 +212,7 @@ export class Peer implements ConnectionEvents {
   #isWanted(name: MessageName, { requestId, length }: MessageHead): boolean {
     if (ANSWERS.has(name)) {
       const expected = this.#pendingRequests.expects(requestId, name)
-      if (expected === 'no') this.#host.blame(this, 'useless', `${name} nobody asked for`)
+      if (expected === 'no') this.#host.blame(this, 'useless', `${name} that was not requested`)
       return expected === 'yes'
     }
     if (isRequest(name) !== requestId > 0) throw broken(`${name} with the request id ${requestId}`)

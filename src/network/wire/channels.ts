@@ -24,20 +24,20 @@ export const CHANNELS = {
     id: 1,
     queueBytes: 4 * 1024 * 1024,
     drop: 'oldest',
-    carries: 'votes and what members have of the open height',
+    carries: 'votes and status of the open height',
   },
   proposals: {
     id: 2,
     queueBytes: 16 * 1024 * 1024,
     drop: 'oldest',
-    carries: 'proposals and bodies asked for by members',
+    carries: 'proposals and bodies requested by members',
   },
   /** The requester asks another peer. */
   sync: {
     id: 3,
     queueBytes: 24 * 1024 * 1024,
     drop: 'newest',
-    carries: 'announced blocks, evidence, requests and answers',
+    carries: 'announced blocks, evidence, requests and responses',
   },
   transactions: { id: 4, queueBytes: 4 * 1024 * 1024, drop: 'newest', carries: 'transactions' },
 } as const satisfies Record<string, ChannelSpec>

@@ -49,7 +49,7 @@ export const readItems = <T>(cursor: RlpCursor, limit: number, read: (cursor: Rl
 
 /** Returns a list undecoded, its content unchecked. */
 export const rawList = (cursor: RlpCursor): Uint8Array => {
-  if (!cursor.nextIsList()) throw throwMalformed('a list is wanted')
+  if (!cursor.nextIsList()) throw throwMalformed('want a list')
   return cursor.raw()
 }
 

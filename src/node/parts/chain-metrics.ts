@@ -51,11 +51,11 @@ export const declareChainMetrics = (metrics: Metrics, chain: Chain, engine: Cons
   gauge('consensus_voting_state', '1 while this node votes', voting)
   counted('consensus_decisions_total', 'Blocks decided here since the start', () => engine.status().decided)
   counted('consensus_late_decisions_total', 'Those of them decided above round 0', () => engine.status().decidedLate)
-  counted('consensus_round_changes_total', 'Rounds this node gave up', () => engine.status().roundChanges)
-  counted('consensus_evidence_total', 'Proofs against validators found here', () => engine.status().evidence)
+  counted('consensus_round_changes_total', 'Rounds given up by this node', () => engine.status().roundChanges)
+  counted('consensus_evidence_total', 'Evidence against validators found by this node', () => engine.status().evidence)
   counted(
     'consensus_rejected_messages_total',
-    'Messages that nobody signed, or that are not what they claim',
+    'Messages that are unsigned, or differ from their claim',
     () => engine.status().rejectedMessages,
   )
   const interval = metrics.histogram({

@@ -21,7 +21,7 @@ export const reportValidatorStatus = (
   else if (councilMemberStatus.standing === 'jailed')
     logger.error(
       { validator, number },
-      'the validator is jailed: it signed what no honest member signs, and its key will not be drawn again (docs/council.md)',
+      'the validator is jailed: it signed contradicting or invalid messages, and its key will not be drawn again (docs/council.md)',
     )
   else
     logger.debug(

@@ -62,7 +62,7 @@ const peersOf = ({ peers }: Context): PeersPort => {
 /** Peers of the node; served on the operator port only, by nodes that pass the network (Services.peers). */
 export const admin = {
   admin_nodeInfo: method({
-    summary: 'What this node is on the network',
+    summary: 'Identity and addresses of this node on the network',
     params: [],
     result: objectOf('NodeSelf', {
       id: ID_SCHEMA,
@@ -86,7 +86,7 @@ export const admin = {
     handler: context => peersOf(context).peers().map(peerJson),
   }),
   admin_addPeer: method({
-    summary: 'Dials a node for as long as this one runs, in a reserved place, and forgets what it did',
+    summary: 'Adds a static peer: redialed as long as this node runs, in a reserved slot, with its score cleared',
     params: [peerUrlParam],
     result: BOOLEAN_SCHEMA,
     requires: 'peers',

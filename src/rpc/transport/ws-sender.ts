@@ -19,7 +19,7 @@ const AHEAD_BYTES = 128 * 1024
 const UNCOUNTED_BYTES = RPC_LIMITS.budgets.answers.free / 2
 
 const TOO_SLOW = 'reads too slowly'
-const CUT_SHORT = 'an answer broke off'
+const CUT_SHORT = 'a response ended early'
 
 const isStream = (item: WsFrame | WaitingStream): item is WaitingStream => typeof item === 'object' && 'answer' in item
 

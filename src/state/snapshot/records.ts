@@ -82,8 +82,7 @@ const readSlot = (cursor: RecordCursor): SlotRecord => {
   const key = cursor.take(KEY_BYTES)
   const length = cursor.byte()
   const word = cursor.take(length)
-  if (length === 0 || length > MAX_WORD_BYTES || word[0] === 0)
-    throw falseSnapshot('a word that is not in its shortest form')
+  if (length === 0 || length > MAX_WORD_BYTES || word[0] === 0) throw falseSnapshot('a word with leading zeros')
   return { key, word }
 }
 

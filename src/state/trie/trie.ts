@@ -26,8 +26,8 @@ const FAULTS = [
   '',
   'sizes and counts do not fit the bytes',
   'unknown kind of account record, or slots under a deletion',
-  'an account stands twice',
-  'a slot stands twice',
+  'duplicate account',
+  'duplicate slot of an account',
   'the fields of an account that is not there are to be kept',
 ] as const
 

@@ -106,7 +106,7 @@ export const tipBelow = async (store: Store, earliest: number): Promise<HistoryT
   assert(row !== undefined, 'history begins with a block')
   const header = decodeHeader(row)
   const { parentCertificate } = decodeExtraData(header.extraData)
-  assert(parentCertificate !== null, 'a block above the first names who sealed its parent')
+  assert(parentCertificate !== null, 'a block above the first has a parent certificate')
   return { number: earliest - 1, hash: header.parentHash, certificate: parentCertificate }
 }
 

@@ -145,7 +145,7 @@ export class SnapshotFolder {
     try {
       const bytes = new Uint8Array(place.length)
       const { bytesRead } = await handle.read(bytes, 0, place.length, place.start)
-      assert(bytesRead === place.length, 'a snapshot is as long as its index says')
+      assert(bytesRead === place.length, 'a snapshot has the length in its index')
       return bytes
     } finally {
       await handle.close()

@@ -58,7 +58,7 @@ const nextOffer = async (
       })
       const sound = soundManifest(answer as SnapshotManifest, [from])
       if (sound !== undefined && endsCycle(sound.header.number, cycleBlocks)) return sound
-      network.reportForgery(from, 'a snapshot whose parts do not make its state root')
+      network.reportForgery(from, 'a snapshot whose parts do not match its state root')
     }
   } catch (error) {
     if (isCoded(error)) return undefined

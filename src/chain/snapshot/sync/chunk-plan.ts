@@ -51,12 +51,12 @@ export class ChunkPlan {
   }
 
   imported(index: number): void {
-    assert(this.#asked.delete(index), 'an answer belongs to a question')
+    assert(this.#asked.delete(index), 'a response belongs to a request')
     this.#failures = 0
   }
 
   failed(index: number): void {
-    assert(this.#asked.delete(index), 'an answer belongs to a question')
+    assert(this.#asked.delete(index), 'a response belongs to a request')
     this.#failed.push(index)
     this.#failed.sort((a, b) => a - b)
     this.#failures++

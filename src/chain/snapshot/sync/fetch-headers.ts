@@ -92,7 +92,7 @@ export const fetchCertificate = async (network: PeerSource, { number, hash }: Bl
     },
   )
   const certificate = certificateIn(answer[0])
-  assert(certificate !== null, 'a good answer holds the certificate')
+  assert(certificate !== null, 'a valid response has the certificate')
   return certificate
 }
 

@@ -49,7 +49,7 @@ export class SqliteIndex extends SqliteReader implements IndexStore {
         const records = readRecords(this.database, to + 1, position.number)
         removeBlocks(this.database, to, totalsOf(records))
         const hash = hashOfBlock(this.database, to)
-        assert(hash !== undefined, 'the block before those taken back has its row')
+        assert(hash !== undefined, 'the block before the reverted ones has its row')
         this.#setPosition(to, hash)
       })
     }

@@ -25,7 +25,7 @@ const NOTES =
   'Without a tracer the answer is a struct log, with the totals behind it. Tracers: callTracer, flatCallTracer, prestateTracer, ' +
   '4byteTracer, noopTracer, muxTracer. The answer is streamed; when it fails half way, `error` stands beside the part of `result`.'
 
-const TRACE_SCHEMA: JsonSchema = { anyOf: [STRUCT_LOGS_SCHEMA, { title: 'What the named tracer answers' }] }
+const TRACE_SCHEMA: JsonSchema = { anyOf: [STRUCT_LOGS_SCHEMA, { title: 'Result of the tracer' }] }
 
 const portOf = ({ trace }: Context): TracePort => {
   assert(trace !== undefined, 'a method is served only where its part exists')

@@ -57,7 +57,7 @@ export const blockMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       },
     }),
     [`${namespace}_setNextBlockBaseFeePerGas`]: method({
-      summary: 'Sets the base fee of the next block in wei; the rules go on from there',
+      summary: 'Sets the base fee of the next block in wei; later ones follow the rules again',
       params: [amount],
       result,
       requires,
@@ -91,7 +91,7 @@ export const blockMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       handler: context => devFromContext(context).mode.automine,
     }),
     [`${namespace}_metadata`]: method({
-      summary: 'What this node and its chain are',
+      summary: 'Client version and chain of this node',
       params: [],
       result: objectOf('DevMetadata', {
         clientVersion: STRING_SCHEMA,
@@ -117,7 +117,7 @@ export const blockMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       handler: async context => bytesToHex(await devFromContext(context).dump()),
     }),
     [`${namespace}_loadState`]: method({
-      summary: 'Puts the accounts of a dumped state, also of one that anvil dumped, in place of those here',
+      summary: 'Puts the accounts of a dumped state, also of one that anvil dumped, in place of the current ones',
       params: [stateBytes],
       result: { const: true },
       requires,
@@ -131,7 +131,7 @@ export const blockMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
 
 export const anvilBlocks = {
   anvil_nodeInfo: method({
-    summary: 'Where the chain stands and what its next block will be like',
+    summary: 'Head of the chain and settings of its next block',
     params: [],
     result: objectOf('NodeInfo', {
       currentBlockNumber: QUANTITY_SCHEMA,

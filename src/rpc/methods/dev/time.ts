@@ -18,7 +18,7 @@ const MILLISECONDS_FROM = 1e11
 /** Snapshots, blocks and time; results have the form of anvil's, whose clients check them. */
 export const evm = {
   evm_snapshot: method({
-    summary: 'Remembers the chain as it stands; answers an id for evm_revert',
+    summary: 'Takes a snapshot of the chain; returns its id for evm_revert',
     params: [],
     result: QUANTITY_SCHEMA,
     requires: 'dev',
@@ -28,7 +28,7 @@ export const evm = {
     summary: 'Goes back to a snapshot, which is gone then with all taken after it; false where there is none',
     params: [count],
     result: BOOLEAN_SCHEMA,
-    notes: 'Blocks, state, pool and time become what they were; snapshots end with the process.',
+    notes: 'Restores blocks, state, pool and time; snapshots end with the process.',
     requires: 'dev',
     handler: (context, id) => devFromContext(context).revert(id),
   }),
@@ -43,21 +43,21 @@ export const evm = {
     },
   }),
   evm_increaseTime: method({
-    summary: 'Moves the time forward; answers by how many seconds it is ahead in all',
+    summary: 'Moves the time forward; returns the total seconds by which it is ahead',
     params: [seconds],
     result: OFFSET_SCHEMA,
     requires: 'dev',
     handler: (context, by) => devFromContext(context).increaseTime(by),
   }),
   evm_setTime: method({
-    summary: 'Sets the time, in seconds or milliseconds; answers by how many seconds it is ahead',
+    summary: 'Sets the time, in seconds or milliseconds; returns the seconds by which it is ahead',
     params: [timestamp],
     result: OFFSET_SCHEMA,
     requires: 'dev',
     handler: (context, at) => devFromContext(context).setTime(at >= MILLISECONDS_FROM ? at : at * 1_000),
   }),
   evm_setNextBlockTimestamp: method({
-    summary: 'Sets the timestamp of the next block; the time goes on from there',
+    summary: 'Sets the timestamp of the next block; the time continues from there',
     params: [timestamp],
     result: NULL_SCHEMA,
     requires: 'dev',
@@ -80,7 +80,7 @@ export const evm = {
     summary: 'Makes a block each so many milliseconds; 0 ends that',
     params: [intervalMs],
     result: NULL_SCHEMA,
-    notes: `Numbers below ${SHORTEST_MS} are seconds. Of a range the middle is taken. Without automine and interval, blocks come when asked for.`,
+    notes: `Numbers below ${SHORTEST_MS} are seconds. The middle of a range is used. Without automine and interval, blocks are made on request.`,
     requires: 'dev',
     handler: (context, interval) => {
       devFromContext(context).setMode({ intervalMs: interval < SHORTEST_MS ? interval * 1_000 : interval })

@@ -20,7 +20,7 @@ export const ethChain = {
     handler: ({ view }) => toQuantity(view.head().header.number),
   }),
   eth_syncing: method({
-    summary: 'false when in sync, else how far the node has come',
+    summary: 'false when in sync, else the progress of the sync',
     params: [],
     result: SYNC_SCHEMA,
     handler: ({ view }) => {

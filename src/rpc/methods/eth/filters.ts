@@ -33,10 +33,10 @@ export const ethFilters = {
     handler: ({ filters, client }) => filters.newPendingFilter(client),
   }),
   eth_getFilterChanges: method({
-    summary: 'What a filter has found since it was asked last',
+    summary: 'Changes of a filter since its last poll',
     params: [filterId],
     result: { anyOf: [listOf(HASH_SCHEMA), listOf(LOG_SCHEMA)] },
-    notes: 'More than 10,000 logs come in portions.',
+    notes: 'More than 10,000 logs are returned in portions.',
     handler: async (context, id) => {
       const changes = await context.filters.changes(id, query => queryText(context, query))
       return 'logs' in changes ? changes.logs : changes.hashes

@@ -33,7 +33,7 @@ const block = optional(blockNumber)
 /** Minting, fees and supply (docs/design/money.md#supply); wei as QUANTITY, since JSON numbers cannot hold it. */
 export const nativeEconomy = {
   native_getRewards: method({
-    summary: 'What a block minted, took as fees, burnt and credited',
+    summary: 'Minting, fees, burnt wei and credits of a block',
     params: [block],
     result: objectOf('Rewards', {
       minted: QUANTITY_SCHEMA,

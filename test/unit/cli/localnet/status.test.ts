@@ -109,7 +109,7 @@ validator-2 goes on
 full-1 is back (process 99)
 chaos 3: all nodes in step at block 40, 2.3 s after the last came back
 chaos 4: not in step after 60.0 s: validator-1, full-1
-No block after 60 s: still waiting. What the nodes say is in their logs.
+No block after 60 s: still waiting. See the logs of the nodes.
 validator-1 ended with status 1. Its log, /net/validator-1/node.log, ends:
   a
   b

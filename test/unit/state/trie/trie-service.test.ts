@@ -130,10 +130,10 @@ describe.each([
       [lying, 'sizes and counts do not fit the bytes'],
       [slotsBeyond, 'sizes and counts do not fit the bytes'],
       [unknownKind, 'unknown kind of account record, or slots under a deletion'],
-      [pay([BOB, 1n], [ALICE, 1n], [BOB, 2n]), 'an account stands twice'],
+      [pay([BOB, 1n], [ALICE, 1n], [BOB, 2n]), 'duplicate account'],
       [
         new BatchPacker().account(ALICE, 'keep').slot(slot(1), toWord(1n)).slot(slot(1), toWord(2n)).finish(),
-        'a slot stands twice',
+        'duplicate slot of an account',
       ],
       [
         new BatchPacker().account(BOB, 'keep').slot(slot(1), toWord(1n)).finish(),
