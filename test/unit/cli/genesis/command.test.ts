@@ -126,7 +126,7 @@ describe('tandem genesis new', () => {
     [
       'a validator twice',
       () => ({ network: 'devnet', validator: [validatorSpec(ONE), validatorSpec(ONE)] }),
-      /stands here twice/,
+      /duplicate /,
     ],
     [
       'too little stake',
