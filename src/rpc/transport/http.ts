@@ -57,6 +57,11 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
   app.addContentTypeParser(JSON_TYPES, (request: FastifyRequest, payload: IncomingMessage) =>
     readBody(payload, budgets.bodies.meter(clientIdOf(request.ip))),
   )
+  // A body that no handler took, such as that of a path that is not served.
+  app.addHook('onResponse', ({ body }, _reply, done) => {
+    ;(body as RequestBody | undefined)?.releaseUntaken?.()
+    done()
+  })
   app.setErrorHandler((error: Failure, request, reply) => refuse(error, request, reply))
   addGuards(app, options)
 

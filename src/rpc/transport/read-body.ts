@@ -20,6 +20,8 @@ export interface RequestBody {
   /** It is being answered: `release` gives its share back, where otherwise the end of the connection does. */
   take(): void
   release(): void
+  /** Its request was answered; without effect for one that was taken. */
+  releaseUntaken(): void
 }
 
 const tooLarge = (size: string): HttpFailure =>
@@ -74,14 +76,23 @@ export const readBody = (request: IncomingMessage, meter: Meter): Promise<Reques
     }
     const finish = (): void => {
       request.off('close', abort)
+      let isTaken = false
       const release = (): void => void meter.hold(0)
       // A request whose client has left is not passed to a handler.
       request.socket.once('close', release)
       if (request.socket.destroyed) release()
       resolve({
         bytes: text.subarray(0, bytes),
-        take: () => void request.socket.off('close', release),
+        take() {
+          isTaken = true
+          request.socket.off('close', release)
+        },
         release,
+        releaseUntaken() {
+          if (isTaken) return
+          request.socket.off('close', release)
+          release()
+        },
       })
     }
     const abort = (): void => fail(new HttpFailure(400, 'the request broke off'))

@@ -89,3 +89,20 @@ describe.each(Object.entries(WAYS))('the client of %s that is gone', (_, send) =
     expect(calls.started).toBeLessThanOrEqual(16)
   })
 })
+
+describe('the body of a request to a path that takes none', () => {
+  it.each(['/nowhere', '/health'])('%s is let go with the answer, not with the connection', async path => {
+    await start()
+    const many = 20
+    const body = call(1, `0x${'00'.repeat(100_000)}`)
+    const socket = dial(post(body).replace('POST /', `POST ${path}`).repeat(many))
+    let statuses = 0
+    socket.on('data', chunk => {
+      statuses += chunk.toString().match(/HTTP\/1.1 40[45]/g)?.length ?? 0
+    })
+    await eventually('all are answered', async () => (statuses === many ? true : undefined))
+    await eventually('nothing is held', async () => (rig.server.budgets.bodies.held === 0 ? true : undefined))
+    expect(rig.server.budgets.connections.held).toBe(1)
+    socket.destroy()
+  })
+})
