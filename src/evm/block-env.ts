@@ -46,3 +46,9 @@ export interface BlockEnv {
    */
   stateRoot?(changes: StateChanges): Promise<Hex>
 }
+
+/** BlockEnv that can be sent to a thread: without functions and params. */
+export interface SerializedEnv extends Omit<BlockEnv, 'params' | 'blockHash' | 'stateRoot'> {
+  /** Hashes of number - 1, number - 2, ... as far as known, at most 256. */
+  readonly recentHashes: readonly Hex[]
+}

@@ -13,7 +13,7 @@ import type {
   SimulationPort,
   Wallet,
 } from './ports.ts'
-import type { MethodTable, Requirement } from './router/method.ts'
+import type { MethodDescriptions, Requirement } from './router/method-description.ts'
 import type { ResponseCache } from './router/response-cache.ts'
 import type { FilterManager } from './subscriptions/filters.ts'
 import type { SocketSubscriptions } from './subscriptions/subscription-hub.ts'
@@ -53,7 +53,7 @@ export interface Context extends Services {
   readonly budgets: Budgets
   readonly slots: Slots
   /** Methods served by this endpoint. */
-  readonly methods: MethodTable
+  readonly methods: MethodDescriptions
   readonly namespaces: readonly string[]
   /** Subscriptions of the connection; null over HTTP. */
   readonly socket: SocketSubscriptions | null

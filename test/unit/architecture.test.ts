@@ -166,6 +166,38 @@ const TOKEN =
 
 const blanks = (token: string): string => token.replace(/[^\n]/g, ' ')
 
+/** Imports and re-exports that load with the file, or that its types need; workers and `import()` come later. */
+const STATIC_IMPORT = /\b(?:import|export)\b[^;'"]*?\bfrom\s*'(\.[^']+)'|\bimport\s+'(\.[^']+)'/g
+
+/** Circles of imports, types included: Tarjan's strongly connected components of more than one file. */
+const circles = (files: ReadonlyMap<string, string>): readonly string[] => {
+  const found: string[] = []
+  const numbers = new Map<string, number>()
+  const stack: string[] = []
+  const targets = (path: string): readonly string[] =>
+    [...withoutComments(files.get(path) as string).matchAll(STATIC_IMPORT)]
+      .map(([, from, alone]) => relative('/src', resolve('/src', dirname(path), (from ?? alone) as string)))
+      .filter(target => files.has(target) && target !== path)
+  /** Returns the smallest number reached. */
+  const visit = (path: string): number => {
+    const number = numbers.size
+    let lowest = number
+    numbers.set(path, number)
+    stack.push(path)
+    for (const target of targets(path)) {
+      const known = numbers.get(target)
+      if (known === undefined) lowest = Math.min(lowest, visit(target))
+      else if (stack.includes(target)) lowest = Math.min(lowest, known)
+    }
+    if (lowest < number) return lowest
+    const circle = stack.splice(stack.indexOf(path))
+    if (circle.length > 1) found.push(circle.sort().join(' '))
+    return lowest
+  }
+  for (const path of files.keys()) if (!numbers.has(path)) visit(path)
+  return found
+}
+
 const SRC = fileURLToPath(new URL('../../src', import.meta.url))
 
 /** AssemblyScript is another language and compiles by itself. */
@@ -184,6 +216,10 @@ describe('architecture', () => {
     expect(violations(files)).toEqual([])
   })
 
+  test('no files import each other in a circle, not even for their types', () => {
+    expect(circles(sources())).toEqual([])
+  })
+
   test('every folder of src stands on a floor', () => {
     const folders = readdirSync(SRC, { withFileTypes: true }).filter(entry => entry.isDirectory())
     expect(folders.map(entry => entry.name).filter(name => floorOf(name) < 0)).toEqual([])
@@ -191,6 +227,17 @@ describe('architecture', () => {
 })
 
 describe('the check itself finds planted violations', () => {
+  test('a circle of types, and no circle where two import the same', () => {
+    const files = new Map([
+      ['rules/a.ts', "import type { b } from './b.ts'"],
+      ['rules/b.ts', "import { c } from './c.ts'"],
+      ['rules/c.ts', "export type { a } from './a.ts'\nimport { d } from './d.ts'"],
+      ['rules/d.ts', ''],
+      ['rules/e.ts', "import { d } from './d.ts'\nimport { a } from './a.ts'"],
+    ])
+    expect(circles(files)).toEqual(['rules/a.ts rules/b.ts rules/c.ts'])
+  })
+
   const planted = (path: string, source: string) => violations(new Map([[path, source]]))
 
   test.each([

@@ -8,8 +8,8 @@ import type { ReceiptPrices } from '../../primitives/receipt.ts'
 import { nextBaseFee } from '../../rules/base-fee.ts'
 import { blobBaseFee, blobGasUsed, nextExcessBlobGas } from '../../rules/ethereum/blob-fee.ts'
 import { EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
-import type { ChainRules } from '../block/chain-rules.ts'
 import { assembleExtraData } from '../block/header-assembly.ts'
+import type { ChainRules } from '../block/rules-port.ts'
 import type { BlockStore } from '../store/block-store.ts'
 
 export interface EthereumRulesOptions {

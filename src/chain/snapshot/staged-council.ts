@@ -1,3 +1,4 @@
+import type { NetworkParams } from '../../config/networks.ts'
 import { COUNCIL_ADDRESS } from '../../config/networks.ts'
 import { type CertificateFault, certificateFault } from '../../consensus/certificate.ts'
 import { rejectHighS } from '../../consensus/signer/signature-verifier.ts'
@@ -17,7 +18,13 @@ import { Council } from '../council/council.ts'
 import { readRecordRows } from '../council/council-rows.ts'
 import { CycleSeeds } from '../council/cycle-seeds.ts'
 import { BlockStore } from '../store/block-store.ts'
-import type { ChainIdentity } from './sync/staging.ts'
+
+/** Data from which the committees of a chain follow. */
+export interface ChainIdentity {
+  readonly params: NetworkParams
+  readonly foundation: Hex
+  readonly genesisHash: Hex
+}
 
 const NOTHING_CHANGED = { accounts: new Map(), storage: new Map(), cleared: new Set<Hex>() }
 

@@ -1,8 +1,8 @@
 import { WORKER_LIMITS } from '../../config/limits/execution.ts'
 import { WorkerThread } from '../../util/worker/worker-thread.ts'
 import type { HistoryMethods } from './backfill/history-worker.ts'
+import type { ChainIdentity } from './staged-council.ts'
 import type { SnapshotWorkerMethods } from './store/snapshot-worker.ts'
-import type { ChainIdentity } from './sync/staging.ts'
 import type { StagingMethods } from './sync/staging-worker.ts'
 
 const options = <Data>(workerData: Data) => ({

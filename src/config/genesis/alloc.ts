@@ -1,8 +1,8 @@
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import { MAX_NONCE, type Nonce, nonceFromBigint } from '../../util/nonce.ts'
-import type { GenesisAccount } from '../genesis.ts'
 import { GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { type GenesisValue, padWord } from './json-reader.ts'
+import type { GenesisAccount } from './types.ts'
 
 /** Differences between the two formats. */
 export interface AllocRules {

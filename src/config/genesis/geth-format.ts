@@ -1,11 +1,11 @@
 import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
 import type { BlobParams } from '../blobs.ts'
 import { EVM_FORKS, type EvmFork, type Fork, isActive } from '../forks.ts'
-import type { Genesis, GenesisHeaderFields, TimeFork } from '../genesis.ts'
 import { NETWORKS, type NetworkParams, UNBOUNDED_GAS } from '../networks.ts'
 import { GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { readAlloc } from './alloc.ts'
 import type { GenesisValue } from './json-reader.ts'
+import type { Genesis, GenesisHeaderFields, TimeFork } from './types.ts'
 
 const MEMBERS = [
   'config',

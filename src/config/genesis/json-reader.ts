@@ -1,7 +1,7 @@
 import type { Hex } from '../../util/bytes.ts'
 import { hexToBytes } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
-import type { GenesisError } from '../genesis.ts'
+import type { GenesisError } from './types.ts'
 
 /** Value of a genesis file with its path, and strict readers for each kind of value. */
 export class GenesisValue {

@@ -1,10 +1,10 @@
 import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
-import type { CouncilMember, Genesis } from '../genesis.ts'
 import { COUNCIL_ADDRESS, NETWORKS, type NetworkName, type NetworkParams } from '../networks.ts'
 import { COUNCIL_BOUNDS, GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { readAlloc } from './alloc.ts'
 import type { GenesisValue } from './json-reader.ts'
 import { overriddenParamsText, readParams } from './param-overrides.ts'
+import type { CouncilMember, Genesis } from './types.ts'
 
 export const TANDEM_FORMAT = 'tandem/1'
 

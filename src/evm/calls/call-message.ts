@@ -13,9 +13,10 @@ import { applyAuthorizations, authorityOf } from '../block/authorizations.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { AccessRecorder, Engine, EngineFailure, EngineMessage, EngineResult, Interrupt } from '../engine.ts'
 import type { Prefetcher } from '../readers/prefetched-reader.ts'
+import type { BlockOverrides, CallMessage } from './call-args.ts'
 import { isPrecompile, type MovedPrecompiles } from './moved-precompiles.ts'
 import { applyOverrides } from './state-overrides.ts'
-import type { BlockOverrides, CallError, CallMessage, CallRequest } from './types.ts'
+import type { CallError, CallRequest } from './types.ts'
 
 export const callError = (detail: CallError): CodedError<CallError> => new CodedError(detail)
 

@@ -4,22 +4,14 @@ import type { StateChanges } from '../../state/update/state-changes.ts'
 import { type Cancellation, Cancelled } from '../../util/async/cancellation.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
+import type { SerializedEnv } from '../block-env.ts'
 import { DEFAULT_ENGINE, type EngineName } from '../engines/select-engine.ts'
 import type { HashBlocks } from '../simulate/types.ts'
 import { ClientLimits, QUEUE_FULL, requestBytes } from './client-limits.ts'
 import { ClientQueue } from './client-queue.ts'
 import type { CallError, CallRequest, CallService } from './types.ts'
 import { type CallWorkerEvents, CallWorkerHandle, type PendingCall } from './worker-handle.ts'
-import type {
-  CallAnswer,
-  CallJobRequest,
-  CallKind,
-  CallKinds,
-  SerializedEnv,
-  WorkerMessage,
-} from './worker-protocol.ts'
-
-export type { SerializedEnv } from './worker-protocol.ts'
+import type { CallAnswer, CallJobRequest, CallKind, CallKinds, WorkerMessage } from './worker-protocol.ts'
 
 export interface CallServiceOptions {
   /** LevelDB directory, opened by each worker as well. */

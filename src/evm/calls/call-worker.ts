@@ -9,7 +9,7 @@ import { assert } from '../../util/assert.ts'
 import { Batcher } from '../../util/async/batcher.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
-import type { BlockEnv } from '../block-env.ts'
+import type { BlockEnv, SerializedEnv } from '../block-env.ts'
 import type { Interrupt } from '../engine.ts'
 import { loadEngine } from '../engines/select-engine.ts'
 import { dropSpare, forgetDropped, machineBytes } from '../engines/wasm/pool.ts'
@@ -34,7 +34,6 @@ import {
   envFromSerialized,
   MAX_NAMED_VALUES,
   type NamedValue,
-  type SerializedEnv,
   type WorkerMessage,
   type WorkerStart,
 } from './worker-protocol.ts'

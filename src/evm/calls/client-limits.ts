@@ -1,6 +1,7 @@
 import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import { CodedError } from '../../util/errors.ts'
-import type { CallError, CallMessage, StateOverrides } from './types.ts'
+import type { CallMessage, StateOverrides } from './call-args.ts'
+import type { CallError } from './types.ts'
 import type { CallJobRequest } from './worker-protocol.ts'
 
 /** Memory of a slot, a key or an account besides its bytes. */

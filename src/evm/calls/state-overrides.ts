@@ -2,8 +2,9 @@ import type { Journal } from '../../state/journal/journal.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Prefetcher } from '../readers/prefetched-reader.ts'
+import type { AccountOverride, StateOverrides } from './call-args.ts'
 import type { MovedPrecompiles } from './moved-precompiles.ts'
-import type { AccountOverride, CallError, StateOverrides } from './types.ts'
+import type { CallError } from './types.ts'
 
 /** Recreates an account without its slots. */
 const dropStorage = (journal: Journal, address: Hex): void => {

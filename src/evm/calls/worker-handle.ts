@@ -3,6 +3,7 @@ import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import type { StateChanges } from '../../state/update/state-changes.ts'
 import { assert } from '../../util/assert.ts'
 import { Batcher } from '../../util/async/batcher.ts'
+import type { SerializedEnv } from '../block-env.ts'
 import type { HashBlocks, SimulatedBlock } from '../simulate/types.ts'
 import type { CallError } from './types.ts'
 import {
@@ -17,7 +18,6 @@ import {
   type CancelledCall,
   MAX_NAMED_VALUES,
   type NamedValue,
-  type SerializedEnv,
   transferableRequest,
   type WorkerMessage,
   type WorkerStart,

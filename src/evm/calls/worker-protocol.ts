@@ -1,26 +1,13 @@
 import type { ChainParams } from '../../config/networks.ts'
 import type { StateChanges } from '../../state/update/state-changes.ts'
 import { copyBytes, type Hex, ZERO_HASH } from '../../util/bytes.ts'
-import type { BlockEnv } from '../block-env.ts'
+import type { BlockEnv, SerializedEnv } from '../block-env.ts'
 import type { EngineName } from '../engines/select-engine.ts'
 import type { SimulatedBlock, SimulationPlan } from '../simulate/types.ts'
-import type {
-  AccessListResult,
-  AccountOverride,
-  CallError,
-  CallMessage,
-  CallRequest,
-  CallResult,
-  StateOverrides,
-} from './types.ts'
+import type { AccountOverride, CallMessage, StateOverrides } from './call-args.ts'
+import type { AccessListResult, CallError, CallRequest, CallResult } from './types.ts'
 
 /* Messages between the call service and its workers. */
-
-/** BlockEnv that can be sent to a thread: without functions and params. */
-export interface SerializedEnv extends Omit<BlockEnv, 'params' | 'blockHash' | 'stateRoot'> {
-  /** Hashes of number - 1, number - 2, ... as far as known, at most 256. */
-  readonly recentHashes: readonly Hex[]
-}
 
 export const envFromSerialized = (env: SerializedEnv, params: ChainParams): BlockEnv => ({
   ...env,

@@ -2,7 +2,7 @@ import { keccak256Hex } from '../../crypto/hash.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import { serializeTransaction, type UnsignedTransaction } from '../../primitives/transaction-encoding.ts'
 import { EMPTY_BYTES } from '../../util/bytes.ts'
-import type { CallMessage } from '../calls/types.ts'
+import type { CallMessage } from '../calls/call-args.ts'
 
 /** Defaults for absent members of a call. */
 export interface TransactionDefaults {

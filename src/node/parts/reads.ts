@@ -1,4 +1,4 @@
-import type { ChainRules } from '../../chain/block/chain-rules.ts'
+import type { ChainRules } from '../../chain/block/rules-port.ts'
 import type { Chain } from '../../chain/chain.ts'
 import { LogService } from '../../chain/logs/log-service.ts'
 import { CallBlocks } from '../../chain/reads/call-blocks.ts'

@@ -1,4 +1,4 @@
-import type { ChainRules } from '../../chain/block/chain-rules.ts'
+import type { ChainRules } from '../../chain/block/rules-port.ts'
 import { TraceService } from '../../chain/trace/trace-service.ts'
 import type { TraceBlock } from '../../chain/trace/worker-protocol.ts'
 import type { ChainParams } from '../../config/networks.ts'

@@ -1,4 +1,4 @@
-import type { CallMessage } from '../../evm/calls/types.ts'
+import type { CallMessage } from '../../evm/calls/call-args.ts'
 import type { AccessListEntry, Authorization } from '../../primitives/transaction.ts'
 import { bigintToBytes, EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { serverError } from '../errors.ts'

@@ -1,5 +1,6 @@
 import { SIMULATE_LIMITS } from '../../config/limits/clients.ts'
-import type { CallError, CallMessage } from '../../evm/calls/types.ts'
+import type { CallMessage } from '../../evm/calls/call-args.ts'
+import type { CallError } from '../../evm/calls/types.ts'
 import type { BlockCalls, SimulationRequest } from '../../evm/simulate/types.ts'
 import { CodedError } from '../../util/errors.ts'
 import { callMessageFromArgs, callObject, PLAIN_CALL_SCHEMA } from './call.ts'

@@ -1,5 +1,5 @@
 import { BOOLEAN_SCHEMA } from '../codecs/scalars.ts'
-import type { MethodTable } from '../router/method.ts'
+import type { MethodDescriptions } from '../router/method-description.ts'
 import { listOf, objectOf, STRING_SCHEMA } from '../schemas.ts'
 
 const ANY_SCHEMA = { anyOf: [{ type: 'object' }, BOOLEAN_SCHEMA] }
@@ -29,7 +29,7 @@ export const OPENRPC_SCHEMA = objectOf('OpenRpc', {
 })
 
 /** Returns the OpenRPC 1.3 document of a method table. */
-export const openRpcDocument = (methods: MethodTable): object => ({
+export const openRpcDocument = (methods: MethodDescriptions): object => ({
   openrpc: '1.3.2',
   info: { title: 'Tandem JSON-RPC', version: '1.0', license: { name: 'Apache-2.0' } },
   methods: Object.entries(methods).map(([name, method]) => ({

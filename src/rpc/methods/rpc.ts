@@ -1,10 +1,11 @@
 import { OPENRPC_SCHEMA, openRpcDocument } from '../docs/openrpc.ts'
 import { type MethodTable, method, namespaceOf } from '../router/method.ts'
+import type { MethodDescriptions } from '../router/method-description.ts'
 import { RawJson } from '../router/raw-json.ts'
 
 /** The document never changes, and building it takes a thousand times as long as sending it. */
-const documents = new WeakMap<MethodTable, RawJson>()
-const documentOf = (methods: MethodTable): RawJson => {
+const documents = new WeakMap<MethodDescriptions, RawJson>()
+const documentOf = (methods: MethodDescriptions): RawJson => {
   let document = documents.get(methods)
   if (document === undefined) {
     document = new RawJson(JSON.stringify(openRpcDocument(methods)))

@@ -1,21 +1,10 @@
 import type { Codec } from '../codecs/codec.ts'
 import type { Context } from '../context.ts'
+import type { MethodDescription, Requirement } from './method-description.ts'
 import type { JsonSchema } from './raw-json.ts'
 
-/** Optional parts of the node that some methods need; a method whose part is missing is not served (-32601). */
-export type Requirement = 'economy' | 'proofChain' | 'mining' | 'trace' | 'peers' | 'dev'
-
-/** Declaration of a method, from which the router, rpc_modules, OpenRPC and docs/rpc.md derive. */
-export interface Method {
-  readonly summary: string
-  readonly params: readonly Codec<unknown>[]
-  readonly result: JsonSchema
-  readonly notes: string | undefined
-  readonly requires: Requirement | undefined
-  /** Served over WebSocket only; elsewhere -32000 `notifications not supported`. */
-  readonly socketOnly: boolean
-  /** The result carries the id of what the call creates; a notification has no result, so it does nothing. */
-  readonly needsId: boolean
+/** Declaration of a method. */
+export interface Method extends MethodDescription {
   /** Returns synchronously where it can: a plain value costs no promise. */
   readonly handler: (context: Context, ...args: never[]) => unknown
 }

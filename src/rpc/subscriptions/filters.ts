@@ -1,4 +1,4 @@
-import { criteriaBytes, type LogCriteria, packCriteria } from '../../chain/logs/log-criteria.ts'
+import { criteriaBytes, packCriteria } from '../../chain/logs/log-criteria.ts'
 import type { ChainReadError, ChainView, ClientPoolPort, LogQuery } from '../../chain/types.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
@@ -8,7 +8,7 @@ import type { LogFilterArgs as RequestedLogs } from '../codecs/filter.ts'
 import { serverError } from '../errors.ts'
 import { type Budgets, criteriaFull, filtersFull } from '../transport/budgets.ts'
 import { randomId } from './ids.ts'
-import { blockRangeFromCriteria } from './log-results.ts'
+import { blockRangeFromCriteria, type LogFilterTarget } from './log-results.ts'
 import { PendingHashes } from './pending-hashes.ts'
 import type { Shared, SharedCriteria } from './shared-criteria.ts'
 
@@ -145,7 +145,7 @@ export class FilterManager {
   }
 
   /** Returns the range and criteria of a log filter. */
-  criteria(id: Hex): Pick<RequestedLogs, 'fromBlock' | 'toBlock'> & { readonly criteria: LogCriteria } {
+  criteria(id: Hex): LogFilterTarget {
     const filter = this.#use(id)
     if (filter.kind !== 'logs') throw notFound()
     const { fromBlock, toBlock, shared } = filter.logs

@@ -4,16 +4,16 @@ import type { LogText } from '../../chain/logs/log-service.ts'
 import { loggedBlock } from '../../chain/store/block-store.ts'
 import type { ChainView, CommittedEvent, LogEntry, LogQuery } from '../../chain/types.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
+import type { Cancellation } from '../../util/async/cancellation.ts'
 import { asBuffer } from '../../util/bytes.ts'
 import type { BlockNumberRef } from '../codecs/block.ts'
 import type { LogFilterArgs as RequestedLogs } from '../codecs/filter.ts'
-import type { Context } from '../context.ts'
 import { logsJson } from '../encode/log.ts'
 import { invalidParams, serverError } from '../errors.ts'
+import type { LogQueryPort } from '../ports.ts'
 import { RawJson, StreamedJson } from '../router/raw-json.ts'
 import type { ResponseStream } from '../router/response.ts'
 import { mayHaveLongReceipts } from '../transport/large-responses.ts'
-import type { FilterManager } from './filters.ts'
 
 /** Returns the logs of a block in order, with their block-wide indexes. */
 export const logEntriesFromBlock = ({ block, receipts }: CommittedEvent): LogEntry[] => {
@@ -95,7 +95,18 @@ const streamOfPieces = (rest: Uint8Array[], bytes: number): ResponseStream => {
   }
 }
 
-type Asking = Pick<Context, 'view' | 'logQueryPort' | 'client' | 'cancellation'>
+/** Parts of a request's context that a log query needs. */
+interface Asking {
+  readonly view: ChainView
+  readonly logQueryPort?: LogQueryPort
+  readonly client: string
+  readonly cancellation?: Cancellation
+}
+
+/** Range of a log filter and its criteria. */
+export interface LogFilterTarget extends Pick<RequestedLogs, 'fromBlock' | 'toBlock'> {
+  readonly criteria: LogCriteria
+}
 
 /**
  * Returns all logs within the limits as JSON. A single block with few logs is read on this thread; other queries go to the log
@@ -116,7 +127,5 @@ export const logsText = async (asking: Asking, requested: RequestedLogs): Promis
   queryText(asking, await logQueryOf(asking.view, requested))
 
 /** Returns all logs of a filter. */
-export const filterText = (
-  asking: Asking,
-  { criteria, ...range }: ReturnType<FilterManager['criteria']>,
-): Promise<RawJson | StreamedJson> => queryText(asking, rangeQuery(asking.view, range, criteria))
+export const filterText = (asking: Asking, { criteria, ...range }: LogFilterTarget): Promise<RawJson | StreamedJson> =>
+  queryText(asking, rangeQuery(asking.view, range, criteria))

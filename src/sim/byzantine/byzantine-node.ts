@@ -4,7 +4,8 @@ import type { CommitteePort, Head } from '../../consensus/ports.ts'
 import { messageDigest } from '../../consensus/signer/sign-message.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
-import type { ConsensusMessage, SignedMessage } from '../../primitives/consensus/message.ts'
+import type { ConsensusMessage, SignedMessage, StatusMessage } from '../../primitives/consensus/message.ts'
+import type { Proposal } from '../../primitives/consensus/proposal.ts'
 import type { Commit, Prepare, RoundChange, SigningDomain } from '../../primitives/consensus/vote.ts'
 import { quorumOf } from '../../rules/quorum.ts'
 import { minTimestampStepSeconds } from '../../rules/timestamp.ts'
@@ -15,13 +16,21 @@ import type { Keys } from '../keys.ts'
 import { START_MS } from '../member/clock.ts'
 import { makeBlock } from '../member/ledger.ts'
 import type { Random } from '../random.ts'
-import type { Script } from './script.ts'
 
 /** Height that an honest node opened. */
 export interface OpenHeight {
   readonly number: number
   readonly parent: Head
   readonly state: Hex
+}
+
+/** Byzantine behaviour: reactions to received messages. */
+export interface Script {
+  onHeight?(byzantineNode: ByzantineNode, height: OpenHeight): void
+  onProposal?(byzantineNode: ByzantineNode, proposal: Proposal): void
+  onPrepare?(byzantineNode: ByzantineNode, prepare: Prepare): void
+  onRoundChange?(byzantineNode: ByzantineNode, change: RoundChange): void
+  onStatus?(byzantineNode: ByzantineNode, statusMessage: StatusMessage): void
 }
 
 export interface ByzantineNodeOptions {

@@ -1,9 +1,8 @@
 import type { RoundChange } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { type Envelope, encodeEnvelope } from '../envelope.ts'
-import type { ByzantineNode } from './byzantine-node.ts'
+import type { ByzantineNode, Script } from './byzantine-node.ts'
 import { forgedPrepares, noSignature } from './forgeries.ts'
-import type { Script } from './script.ts'
 
 /* False votes and round changes, in the node's own name and in those of others. */
 

@@ -1,6 +1,6 @@
 import { encodeEnvelope } from '../envelope.ts'
+import type { Script } from './byzantine-node.ts'
 import { forgedCertificate, withOtherBody } from './forgeries.ts'
-import type { Script } from './script.ts'
 
 /* Undecided blocks, and blocks with another body: forgeries that need no signature of the node's own. */
 

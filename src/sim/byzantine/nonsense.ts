@@ -4,9 +4,8 @@ import type { Prepare, PreparedBlock, RoundChangePayload } from '../../primitive
 import type { Hex } from '../../util/bytes.ts'
 import { encodeEnvelope } from '../envelope.ts'
 import type { Random } from '../random.ts'
-import type { ByzantineNode } from './byzantine-node.ts'
+import type { ByzantineNode, Script } from './byzantine-node.ts'
 import { noSignature } from './forgeries.ts'
-import type { Script } from './script.ts'
 
 /* Messages of every kind that can be decoded and mean nothing: each field by chance, at its limits as often as near the truth. */
 

@@ -3,10 +3,9 @@ import type { Block } from '../../primitives/block.ts'
 import type { RoundChangePayload } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { encodeEnvelope } from '../envelope.ts'
-import type { ByzantineNode, OpenHeight } from './byzantine-node.ts'
+import type { ByzantineNode, OpenHeight, Script } from './byzantine-node.ts'
 import { forgedPrepares, noSignature } from './forgeries.ts'
 import { inRoundZero, offer } from './proposing.ts'
-import type { Script } from './script.ts'
 
 /*
  * Proposals that a proposer may not make: in another round's place, in the name of another, on another parent, or with an invented

@@ -1,8 +1,7 @@
 import { highestPrepared, justificationFromRoundChanges } from '../../consensus/core/justification.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { Prepare, RoundChange, RoundChangePayload } from '../../primitives/consensus/vote.ts'
-import type { ByzantineNode, OpenHeight } from './byzantine-node.ts'
-import type { Script } from './script.ts'
+import type { ByzantineNode, OpenHeight, Script } from './byzantine-node.ts'
 
 /*
  * Scripts of a byzantine proposer (docs/design/consensus.md#lies). Silence needs no script. Those of later rounds act when a

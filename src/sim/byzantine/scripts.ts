@@ -1,3 +1,4 @@
+import type { Script } from './byzantine-node.ts'
 import { forgesClaims, liesInStatus, replaysElsewhere, stripsClaims, votesForOthers } from './claiming.ts'
 import { floodsBodies, forgesDecisions, swapsBodies } from './deciding.ts'
 import { saysNonsense } from './nonsense.ts'
@@ -16,7 +17,6 @@ import {
   proposesSlow,
   proposesTwo,
 } from './proposing.ts'
-import type { Script } from './script.ts'
 import {
   commitsToOne,
   floodsRounds,

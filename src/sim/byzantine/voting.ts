@@ -1,7 +1,6 @@
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { Envelope } from '../envelope.ts'
-import type { ByzantineNode } from './byzantine-node.ts'
-import type { Script } from './script.ts'
+import type { ByzantineNode, Script } from './byzantine-node.ts'
 
 /* Scripts of a byzantine voter (docs/design/consensus.md#lies). */
 

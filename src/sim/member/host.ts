@@ -1,4 +1,4 @@
-import type { CrashPoint } from '../plan/plan.ts'
+import type { CrashPoint } from './crash-points.ts'
 
 /** Machine of a node's process, from its start to its next crash. */
 export interface Host {

@@ -1,5 +1,5 @@
 import type { EventQueue } from '../event-queue.ts'
-import type { CrashPoint } from '../plan/plan.ts'
+import type { CrashPoint } from './crash-points.ts'
 import type { Host } from './host.ts'
 
 /** Power and time of one process. */

@@ -8,7 +8,8 @@ import { QuorumTracker } from '../check/quorum-tracker.ts'
 import { RoundChangesSeen } from '../check/round-changes-seen.ts'
 import { claimOf, describeMessage, type Envelope, encodeEnvelope } from '../envelope.ts'
 import type { EventQueue } from '../event-queue.ts'
-import type { CrashLoss, CrashPoint } from '../plan/plan.ts'
+import type { CrashLoss } from '../plan/plan.ts'
+import type { CrashPoint } from './crash-points.ts'
 import { SimMachine } from './sim-machine.ts'
 import {
   type ConsensusListener,

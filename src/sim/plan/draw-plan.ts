@@ -1,17 +1,11 @@
 import { SIMULATION_LIMITS } from '../../config/limits/commands.ts'
 import { faultsOf } from '../../rules/quorum.ts'
 import { BREAKING_SCRIPTS, FORGING_SCRIPTS, type ScriptName } from '../byzantine/scripts.ts'
+import { CRASH_POINTS } from '../member/crash-points.ts'
 import { MOST_WORK_MS } from '../member/ledger.ts'
 import { createRandom, type Random } from '../random.ts'
 import type { CouncilPlan } from '../sim-council.ts'
-import {
-  type ByzantinePlan,
-  CRASH_POINTS,
-  type CrashLoss,
-  type LinkConditions,
-  type Plan,
-  type PlannedFault,
-} from './plan.ts'
+import type { ByzantinePlan, CrashLoss, LinkConditions, Plan, PlannedFault } from './plan.ts'
 import { PROFILES, type Profile, type ProfileName } from './profiles.ts'
 
 export interface DrawOptions {

@@ -1,19 +1,7 @@
 import type { ScriptName } from '../byzantine/scripts.ts'
+import type { CrashPoint } from '../member/crash-points.ts'
 import type { CouncilPlan } from '../sim-council.ts'
 import type { ProfileName } from './profiles.ts'
-
-/** Crash points: `now`, or the next time the node reaches one of these. */
-export const CRASH_POINTS = [
-  'now',
-  'before a write',
-  'after a write',
-  'after a sync',
-  'in the middle of its sends',
-  'after sending a commit',
-  'before the database has the block',
-  'after the database has the block',
-] as const
-export type CrashPoint = (typeof CRASH_POINTS)[number]
 
 /** State lost in a crash besides unsynced data. */
 export type CrashLoss = 'nothing' | 'log' | 'log and watermark'

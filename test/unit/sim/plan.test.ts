@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { faultsOf } from '../../../src/rules/quorum.ts'
+import { CRASH_POINTS } from '../../../src/sim/member/crash-points.ts'
 import { describePlan } from '../../../src/sim/plan/describe-plan.ts'
 import { drawPlan } from '../../../src/sim/plan/draw-plan.ts'
-import { CRASH_POINTS, type Plan } from '../../../src/sim/plan/plan.ts'
+import type { Plan } from '../../../src/sim/plan/plan.ts'
 import { PROFILE_NAMES } from '../../../src/sim/plan/profiles.ts'
 import { shrink } from '../../../src/sim/shrink.ts'
 

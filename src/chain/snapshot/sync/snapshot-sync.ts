@@ -16,6 +16,7 @@ import { syncTarget } from '../../sync/sync-target.ts'
 import type { SyncStatus } from '../../types.ts'
 import type { HistoryTip } from '../backfill/history-rows.ts'
 import { type Proof, proveBlock } from '../prove.ts'
+import type { ChainIdentity } from '../staged-council.ts'
 import { offeredSnapshots, storedManifest, type ValidManifest } from './choose-snapshot.ts'
 import { accountChunk, type ChunkRange, storageChunks } from './chunk-places.ts'
 import { fetchChunks } from './fetch-chunks.ts'
@@ -28,7 +29,7 @@ import {
   type TrustRules,
 } from './skipping-verification.ts'
 import { SnapshotProgress } from './snapshot-progress.ts'
-import type { ChainIdentity, GenesisRows, MissingCodes } from './staging.ts'
+import type { GenesisRows, MissingCodes } from './staging.ts'
 import type { StagingMethods } from './staging-worker.ts'
 
 /** Block that the operator states to be part of the chain. */

@@ -3,7 +3,8 @@ import { workerData } from 'node:worker_threads'
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
 import { serveWorker } from '../../../util/worker/worker-thread.ts'
 import type { HistoryRange, HistoryTip } from '../backfill/history-rows.ts'
-import { type ChainIdentity, type GenesisRows, Staging } from './staging.ts'
+import type { ChainIdentity } from '../staged-council.ts'
+import { type GenesisRows, Staging } from './staging.ts'
 
 /* Worker thread that imports a snapshot: hashes every entry of a state and writes it. */
 const { storePath, identity } = workerData as { readonly storePath: string; readonly identity: ChainIdentity }

@@ -1,4 +1,3 @@
-import type { NetworkParams } from '../../../config/networks.ts'
 import type { CertificateFault } from '../../../consensus/certificate.ts'
 import { keccak256, keccak256Hex } from '../../../crypto/hash.ts'
 import { encodeManifest, manifestCodec, type SnapshotManifest } from '../../../network/wire/snapshot.ts'
@@ -24,7 +23,7 @@ import { putProofState } from '../../proof/proof-rows.ts'
 import { BlockStore, putHead } from '../../store/block-store.ts'
 import { readEarliestBlock } from '../../store/earliest-block.ts'
 import { type HistoryRange, type HistoryTip, tipBelow, writeHistory } from '../backfill/history-rows.ts'
-import { StagedCouncil } from '../staged-council.ts'
+import { type ChainIdentity, StagedCouncil } from '../staged-council.ts'
 import { chunkPlaceOf, storageRoots } from './chunk-places.ts'
 import { putRecords } from './council-records.ts'
 
@@ -43,13 +42,6 @@ export interface StagingProgress {
   readonly balance: bigint
   /** Next block below the imported ones; null: none is imported; 'whole': all are. */
   readonly history: HistoryTip | null | 'whole'
-}
-
-/** Data from which the committees of a chain follow. */
-export interface ChainIdentity {
-  readonly params: NetworkParams
-  readonly foundation: Hex
-  readonly genesisHash: Hex
 }
 
 /** Code hashes of accounts whose code is missing in the store; `last`: last account covered by the list. */

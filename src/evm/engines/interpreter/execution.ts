@@ -16,11 +16,10 @@ import { AccessSet } from './access-set.ts'
 import { type BlockWords, blockWords } from './block-words.ts'
 import { MessageEffects } from './effects.ts'
 import type { Fault } from './fault.ts'
-import { type Frame, type FrameMarks, WAITING } from './frame.ts'
+import { type Frame, type FrameMarks, type Signal, WAITING } from './frame.ts'
 import type { Workspaces } from './memory.ts'
 import { FrameReporter } from './reporter.ts'
 import type { EvmRules } from './rules.ts'
-import type { OpcodeTable } from './table.ts'
 import { TransientStorage } from './transient-storage.ts'
 
 /** Outcome of a message. */
@@ -178,3 +177,20 @@ export class Execution {
 
 /** Dynamic part of an opcode's price, computed before it runs; Infinity when unpayable. */
 export type Price = (frame: Frame, vm: Execution) => number
+
+/** Executes a paid opcode; returns nothing when the frame continues. */
+export type Operation = (frame: Frame, vm: Execution) => Signal | undefined
+
+/** Opcodes of a fork, by number. */
+export interface OpcodeTable {
+  /** Gas. */
+  readonly fixed: readonly number[]
+  /** undefined: only the fixed price. */
+  readonly prices: readonly (Price | undefined)[]
+  readonly run: readonly Operation[]
+  /** Smallest and largest height of the stack before it. */
+  readonly least: readonly number[]
+  readonly most: readonly number[]
+  /** undefined: the fork does not have it. */
+  readonly known: readonly boolean[]
+}

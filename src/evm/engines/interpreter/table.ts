@@ -1,6 +1,6 @@
 import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
 import { OPCODES } from '../opcode-table.ts'
-import type { Price } from './execution.ts'
+import type { OpcodeTable, Operation, Price } from './execution.ts'
 import { FAULTS } from './fault.ts'
 import { ACCOUNT_OPERATIONS } from './operations/accounts.ts'
 import { ARITHMETIC } from './operations/arithmetic.ts'
@@ -9,24 +9,10 @@ import { CREATION_OPERATIONS } from './operations/creations.ts'
 import { END_OPERATIONS } from './operations/ends.ts'
 import { ENVIRONMENT } from './operations/environment.ts'
 import { MEMORY_OPERATIONS } from './operations/memory.ts'
-import type { Operation, OperationEntry } from './operations/operation.ts'
+import type { OperationEntry } from './operations/operation.ts'
 import { STACK_OPERATIONS } from './operations/stack.ts'
 import { STORAGE_OPERATIONS } from './operations/storage.ts'
 import type { EvmRules } from './rules.ts'
-
-/** Opcodes of a fork, by number. */
-export interface OpcodeTable {
-  /** Gas. */
-  readonly fixed: readonly number[]
-  /** undefined: only the fixed price. */
-  readonly prices: readonly (Price | undefined)[]
-  readonly run: readonly Operation[]
-  /** Smallest and largest height of the stack before it. */
-  readonly least: readonly number[]
-  readonly most: readonly number[]
-  /** undefined: the fork does not have it. */
-  readonly known: readonly boolean[]
-}
 
 const ENTRIES: readonly OperationEntry[] = [
   ...ARITHMETIC,

@@ -1,12 +1,12 @@
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
 import { type Hex, ZERO_HASH } from '../../../util/bytes.ts'
-import type { MessageRun } from './message-run.ts'
 import { ACCOUNT, FLAG, SLOT } from './protocol.ts'
+import type { RunState } from './run-state.ts'
 
 /* State reads requested by the module: accounts, codes and slots, each once per message. */
 
 /** Returns a promise where reads are asynchronous. */
-export const loadAccount = (run: MessageRun, entry: number): Promise<void> | undefined => {
+export const loadAccount = (run: RunState, entry: number): Promise<void> | undefined => {
   const address = run.machine.addressOf(entry)
   const waiting = run.options.prefetch?.account(address)
   if (waiting !== undefined) return waiting.then(() => putAccount(run, entry, address))
@@ -14,7 +14,7 @@ export const loadAccount = (run: MessageRun, entry: number): Promise<void> | und
   return undefined
 }
 
-const putAccount = (run: MessageRun, entry: number, address: Hex): void => {
+const putAccount = (run: RunState, entry: number, address: Hex): void => {
   const { machine, journal, rules } = run
   const { view } = machine
   if (view.getUint32(entry + ACCOUNT.loaded, true) !== 0) return
@@ -41,7 +41,7 @@ const putAccount = (run: MessageRun, entry: number, address: Hex): void => {
 }
 
 /** Loads the account too if needed. */
-export const loadCode = (run: MessageRun, entry: number): Promise<void> | undefined => {
+export const loadCode = (run: RunState, entry: number): Promise<void> | undefined => {
   const address = run.machine.addressOf(entry)
   const waiting = run.options.prefetch?.code(address)
   if (waiting !== undefined) return waiting.then(() => putCode(run, entry, address))
@@ -49,7 +49,7 @@ export const loadCode = (run: MessageRun, entry: number): Promise<void> | undefi
   return undefined
 }
 
-const putCode = (run: MessageRun, entry: number, address: Hex): void => {
+const putCode = (run: RunState, entry: number, address: Hex): void => {
   const { machine, journal } = run
   putAccount(run, entry, address)
   const flags = machine.view.getUint32(entry + ACCOUNT.flags, true)
@@ -58,7 +58,7 @@ const putCode = (run: MessageRun, entry: number, address: Hex): void => {
   if (!machine.useKnownCode(entry, hash)) machine.addCode(entry, hash, journal.code(address))
 }
 
-export const loadSlot = (run: MessageRun, slot: number): Promise<void> | undefined => {
+export const loadSlot = (run: RunState, slot: number): Promise<void> | undefined => {
   const { machine, options } = run
   const owner = machine.view.getUint32(slot + SLOT.owner, true)
   const address = machine.addressOf(owner)

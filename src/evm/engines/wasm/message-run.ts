@@ -13,6 +13,7 @@ import type { Machine } from './machine.ts'
 import type { PrecompileResult } from './precompile-host.ts'
 import { LOG, MOST_BLOBS, OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
 import { runQuickly } from './quick-precompiles.ts'
+import type { RunState } from './run-state.ts'
 import { writeChangesToJournal } from './write-changes.ts'
 
 /** Gas between two checks of the clock. */
@@ -24,7 +25,7 @@ const SERVICES_PER_LOOK = 32
 export type RunEnd = EngineResult | 'exhausted' | 'unusual'
 
 /** One message on one machine. The journal is not written before the end. */
-export class MessageRun {
+export class MessageRun implements RunState {
   readonly machine: Machine
   readonly journal: Journal
   readonly env: BlockEnv

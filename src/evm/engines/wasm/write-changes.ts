@@ -1,10 +1,10 @@
 import type { Hex } from '../../../util/bytes.ts'
 import { nonceFromBigint } from '../../../util/nonce.ts'
-import type { MessageRun } from './message-run.ts'
 import { ACCOUNT, FLAG, SLOT } from './protocol.ts'
+import type { RunState } from './run-state.ts'
 
 /** Writes the changes of the message to the journal; returns the accounts to delete at the end of the transaction. */
-export const writeChangesToJournal = (run: MessageRun): readonly Hex[] => {
+export const writeChangesToJournal = (run: RunState): readonly Hex[] => {
   const { machine } = run
   const { wasm, view } = machine
   const destroyed: Hex[] = []
@@ -20,7 +20,7 @@ export const writeChangesToJournal = (run: MessageRun): readonly Hex[] => {
   return destroyed
 }
 
-const drainAccount = ({ machine, journal }: MessageRun, entry: number, address: Hex, flags: number): void => {
+const drainAccount = ({ machine, journal }: RunState, entry: number, address: Hex, flags: number): void => {
   const { view } = machine
   if (flags & FLAG.created) journal.createAccount(address)
   if ((flags & FLAG.exists) === 0) {
@@ -39,7 +39,7 @@ const drainAccount = ({ machine, journal }: MessageRun, entry: number, address: 
   }
 }
 
-const drainSlots = ({ machine, journal }: MessageRun): void => {
+const drainSlots = ({ machine, journal }: RunState): void => {
   const { wasm, view, exchange } = machine
   let slot = wasm.nextChange(wasm.slotsStart())
   for (; slot !== 0; slot = wasm.nextChange(slot + SLOT.bytes)) {

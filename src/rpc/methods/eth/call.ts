@@ -1,4 +1,5 @@
-import type { AccessListResult, CallRequest, StateOverrides } from '../../../evm/calls/types.ts'
+import type { StateOverrides } from '../../../evm/calls/call-args.ts'
+import type { AccessListResult, CallRequest } from '../../../evm/calls/types.ts'
 import { bytesToHex, toQuantity } from '../../../util/bytes.ts'
 import { type BlockRef, block } from '../../codecs/block.ts'
 import { callMessageFromArgs, callObject, type TransactionArgs } from '../../codecs/call.ts'

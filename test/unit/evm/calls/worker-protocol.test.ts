@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { CallMessage } from '../../../../src/evm/calls/types.ts'
+import type { CallMessage } from '../../../../src/evm/calls/call-args.ts'
 import { transferableRequest } from '../../../../src/evm/calls/worker-protocol.ts'
 import { copyBytes, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 

@@ -1,11 +1,11 @@
 import type { Hex } from '../../../../util/bytes.ts'
 import { isObjectFormat, OBJECT_FORMAT_HASH, shownCode } from '../code.ts'
-import type { Execution, Price } from '../execution.ts'
+import type { Execution, Operation, Price } from '../execution.ts'
 import type { Frame } from '../frame.ts'
 import { accessPrice, canReach, perWord } from '../prices.ts'
 import type { EvmRules } from '../rules.ts'
 import { addressOf, placeOf } from '../words.ts'
-import { entry, type Operation, type OperationEntry } from './operation.ts'
+import { entry, type OperationEntry } from './operation.ts'
 
 /* Opcodes that read accounts. */
 

@@ -1,5 +1,5 @@
-import type { Price } from '../execution.ts'
-import { entry, type Operation, type OperationEntry } from './operation.ts'
+import type { Operation, Price } from '../execution.ts'
+import { entry, type OperationEntry } from './operation.ts'
 
 const word = (value: bigint): bigint => BigInt.asUintN(256, value)
 const signed = (value: bigint): bigint => BigInt.asIntN(256, value)

@@ -1,12 +1,12 @@
 import { delegationTarget } from '../../../../primitives/delegation.ts'
 import type { Hex } from '../../../../util/bytes.ts'
 import { openCall } from '../calls.ts'
-import type { Execution, Price } from '../execution.ts'
+import type { Execution, Operation, Price } from '../execution.ts'
 import { FAULTS } from '../fault.ts'
 import type { Frame, FrameContext } from '../frame.ts'
 import { accessPrice, canPay, canReach, gasToPass } from '../prices.ts'
 import { addressOf } from '../words.ts'
-import { entry, type Operation, type OperationEntry } from './operation.ts'
+import { entry, type OperationEntry } from './operation.ts'
 
 /* CALL, CALLCODE, DELEGATECALL, STATICCALL. Operands: gas, account, a value for some, input range, output range. */
 

@@ -4,11 +4,11 @@ import { MAX_NONCE, nextNonce } from '../../../../util/nonce.ts'
 import { refusal } from '../calls.ts'
 import { isObjectFormat } from '../code.ts'
 import { addressFor, beginCreation } from '../creations.ts'
-import type { Execution, Price } from '../execution.ts'
+import type { Execution, Operation, Price } from '../execution.ts'
 import { FAULTS } from '../fault.ts'
 import type { Frame } from '../frame.ts'
 import { gasToPass, perWord } from '../prices.ts'
-import { entry, type Operation, type OperationEntry } from './operation.ts'
+import { entry, type OperationEntry } from './operation.ts'
 
 /* CREATE and CREATE2: value, init code, and a salt. */
 

@@ -1,11 +1,11 @@
 import type { Hex } from '../../../../util/bytes.ts'
 import { transferLogOf } from '../../transfer-logs.ts'
-import type { Execution, Price } from '../execution.ts'
+import type { Execution, Operation, Price } from '../execution.ts'
 import { FAULTS } from '../fault.ts'
 import { END, type Frame } from '../frame.ts'
 import { canPay, canReach } from '../prices.ts'
 import { addressOf } from '../words.ts'
-import { entry, type Operation, type OperationEntry } from './operation.ts'
+import { entry, type OperationEntry } from './operation.ts'
 
 /* Opcodes that end their frame. */
 

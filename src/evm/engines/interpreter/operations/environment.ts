@@ -1,7 +1,7 @@
-import type { Execution, Price } from '../execution.ts'
+import type { Execution, Operation, Price } from '../execution.ts'
 import type { Frame } from '../frame.ts'
 import { placeOf, wordOfBytes } from '../words.ts'
-import { entry, type Operation, type OperationEntry } from './operation.ts'
+import { entry, type OperationEntry } from './operation.ts'
 
 /* Opcodes that read the message, the transaction and the block. */
 

@@ -1,12 +1,12 @@
 import { keccak256Hex } from '../../../../crypto/hash.ts'
 import type { Log } from '../../../../primitives/log.ts'
 import { type Hex, toWord } from '../../../../util/bytes.ts'
-import type { Execution, Price } from '../execution.ts'
+import type { Execution, Operation, Price } from '../execution.ts'
 import { FAULTS } from '../fault.ts'
 import type { Frame } from '../frame.ts'
 import { perWord } from '../prices.ts'
 import { placeOf, readWord, writeWord } from '../words.ts'
-import { entry, type Operation, type OperationEntry } from './operation.ts'
+import { entry, type OperationEntry } from './operation.ts'
 
 /* Memory opcodes: access, copies into it, hashes and logs of it. */
 

@@ -1,9 +1,5 @@
-import type { Execution, Price } from '../execution.ts'
-import type { Frame, Signal } from '../frame.ts'
+import type { Operation, Price } from '../execution.ts'
 import type { EvmRules } from '../rules.ts'
-
-/** Executes a paid opcode; returns nothing when the frame continues. */
-export type Operation = (frame: Frame, vm: Execution) => Signal | undefined
 
 export interface OperationEntry {
   readonly op: number

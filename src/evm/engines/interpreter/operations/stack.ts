@@ -1,7 +1,8 @@
+import type { Operation } from '../execution.ts'
 import { FAULTS } from '../fault.ts'
 import type { Frame, Signal } from '../frame.ts'
 import { placeOf } from '../words.ts'
-import { entry, type Operation, type OperationEntry } from './operation.ts'
+import { entry, type OperationEntry } from './operation.ts'
 
 /* Stack, pushes and jumps. The bounds of the stack are checked before an opcode runs. */
 

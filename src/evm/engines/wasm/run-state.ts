@@ -1,0 +1,15 @@
+import type { EvmFork } from '../../../config/forks.ts'
+import type { ExecutionRules } from '../../../rules/execution-rules.ts'
+import type { Journal } from '../../../state/journal/journal.ts'
+import type { EngineOptions } from '../../engine.ts'
+import type { Machine } from './machine.ts'
+
+/** Parts of a running message that the exchange of state with its machine needs. */
+export interface RunState {
+  readonly machine: Machine
+  readonly journal: Journal
+  readonly options: EngineOptions
+  readonly rules: ExecutionRules
+  /** Whether the block's fork is this one or a later one. */
+  since(fork: EvmFork): boolean
+}
