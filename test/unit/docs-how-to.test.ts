@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 
 /*
  * Names of code in docs/how-to, docs/architecture.md and CONTRIBUTING.md are names of the source: constants, functions and types between
- * backticks. Names of files are held by the test of links.
+ * backticks. Commands of pages and of package.json run files that are there. Other names of files are held by the test of links.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -53,6 +53,36 @@ describe('names of code in the pages for contributors', () => {
     expect(unknownIn('1. `EVM_FORKS`, then `isSinceEver(fork)` and `OLD_FORK_TABLE` in the list.')).toEqual([
       'isSinceEver',
       'OLD_FORK_TABLE',
+    ])
+  })
+})
+
+describe('commands', () => {
+  /** Files below the folders of the repository, as a command line names them. */
+  const filesIn = (command: string): readonly string[] =>
+    command.match(/(?<![\w./-])(?:src|test|bench|scripts|bin)\/[\w./-]+\.(?:ts|mjs)/g) ?? []
+  const missingIn = (commands: readonly string[]): readonly string[] =>
+    commands.flatMap(filesIn).filter(path => !existsSync(join(ROOT, path)))
+  const quoted = (page: string): readonly string[] =>
+    [...page.matchAll(/`([^`\n]+)`/g)].map(([, text]) => text as string)
+  const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Readonly<Record<string, string>> }
+
+  test('of package.json run files that are there', () => {
+    expect(Object.values(scripts).flatMap(filesIn).length).toBeGreaterThan(4)
+    expect(missingIn(Object.values(scripts))).toEqual([])
+  })
+
+  test('of README and CONTRIBUTING run files and scripts that are there', () => {
+    const commands = ['README.md', 'CONTRIBUTING.md'].flatMap(path => quoted(read(path)))
+    expect(missingIn(commands)).toEqual([])
+    const run = commands.flatMap(command => command.match(/(?<=^npm run )[\w:]+/) ?? [])
+    expect(run.length).toBeGreaterThan(4)
+    expect(run.filter(name => scripts[name] === undefined)).toEqual([])
+  })
+
+  test('that name a missing file are told', () => {
+    expect(missingIn(['SEED=1 node bench/nothing-there.ts 4', 'node scripts/docs.ts'])).toEqual([
+      'bench/nothing-there.ts',
     ])
   })
 })
