@@ -154,7 +154,7 @@ describe('a hostile client', () => {
     ).toBe(-38022)
   })
 
-  test('who loops for ever in every call is stopped, and nobody waits for it', async () => {
+  test('a client that loops for ever in every call is stopped, and does not delay others', async () => {
     const looping = Promise.all(
       Array.from({ length: 4 }, () => simulate([{ stateOverrides: looper, calls: [call, call] }, { calls: [call] }])),
     )

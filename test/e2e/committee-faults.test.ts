@@ -102,7 +102,7 @@ describe('four validators over lines with latency', () => {
     await Promise.all(committee.nodes.map(node => node.reach(halves + 3, HEALED_MS)))
   })
 
-  test('one direction of one line dead: blocks keep coming, and nobody contradicted himself', async () => {
+  test('one direction of one line dead: blocks keep coming, and no validator contradicts itself', async () => {
     const [first, second] = committee.nodes as [NodeOfMany, NodeOfMany]
     wires.cutOneWay(first.name, second.name)
     const before = await highest(committee.nodes)
@@ -117,7 +117,7 @@ describe('four validators over lines with latency', () => {
     for (const node of committee.nodes) expect(node.log).not.toContain('"level":"error"')
   })
 
-  test('a validator that signs two is found out, whoever of the others hears which', async () => {
+  test('a validator that signs two is detected, whichever of the others receives which', async () => {
     const [first, second, , liar] = committee.nodes as [NodeOfMany, NodeOfMany, NodeOfMany, NodeOfMany]
     const { testimony } = committee.tap
     await liar.kill()

@@ -64,7 +64,9 @@ describe('slow clients', () => {
     for (const socket of drops) socket.destroy()
   })
 
-  test('hundreds that say half a request, or one byte at a time, hold up nobody', { timeout: 120_000 }, async () => {
+  test('hundreds that send half a request, or one byte at a time, delay no other client', {
+    timeout: 120_000,
+  }, async () => {
     let closed = 0
     const half = await several(200, async index => {
       const socket = await dial(port)

@@ -272,7 +272,7 @@ describe('HTTP', () => {
     if (status === 413) expect(answer.body).toMatch(/^content length too large \(\w+>5242880\)\n$/)
   })
 
-  test('a body as large as may be, full of what parsers hate, holds up nobody for long', async () => {
+  test('the largest body, full of input that is hard to parse, delays no other client for long', async () => {
     const evil = [
       '{"a":'.repeat(1_000_000),
       `"${'\\u0000'.repeat(870_000)}"`,

@@ -190,7 +190,7 @@ describe('a devnet', () => {
     }
   }
 
-  test('whose keys everybody knows signs where it listens', async () => {
+  test('with well-known keys signs on its public port', async () => {
     const { accounts } = await accountsFromMnemonic(TEST_MNEMONIC, 1)
     await running(['--unlock', '--accounts', '1'], async ready => {
       expect(await rpc(ready.http, 'eth_accounts')).toEqual([accounts[0]?.address.toLowerCase()])

@@ -171,7 +171,7 @@ const history = (most: number): fc.Arbitrary<readonly CycleOfCouncil[]> =>
 
 const MOST = 40
 
-test('whatever members do: at most f are out, jailed ones first, who seals serves, and what was out before does not count', () => {
+test('whatever members do: at most f are excluded, jailed ones first, sealing members serve, and earlier exclusions do not count', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: MOST }), history(MOST), (size, cycles) => {
       const all = registered(size)
@@ -240,7 +240,7 @@ test('members that fall silent for good never halt a chain later on: it halts at
   )
 })
 
-test('who is there again serves again, however many were out', () => {
+test('a member that returns serves again, however many were excluded', () => {
   fc.assert(
     fc.property(fc.integer({ min: 5, max: MOST }), fc.nat(MOST), (size, some) => {
       const gone = new Set(council(size).slice(0, 1 + (some % (size - quorumOf(size)))))

@@ -48,7 +48,7 @@ test('a transaction is built into a block, committed, found again and paid for',
     expect(chain.pool.service.counts()).toEqual({ pending: 0, queued: 0 })
   }))
 
-test('half of a fee is burnt, a fifth is the proposer’s, the rest the foundation’s while nobody mines', () =>
+test('half of a fee is burnt, a fifth is the proposer’s, the rest the foundation’s without a miner', () =>
   withChain(async chain => {
     await send(chain, 0)
     await chain.mine()

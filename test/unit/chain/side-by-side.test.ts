@@ -121,7 +121,7 @@ test('a decided block that has to be executed has the thread to itself: other va
     expect(chain.chain.head().hash).toBe(slow.hash)
   }))
 
-test('a block under construction that nobody wants any more is left', () =>
+test('a block under construction is abandoned once it is cancelled', () =>
   withSlowProposal(async (_, { chain, engine }) => {
     await chain.pool.service.submit(signedRaw(ALICE_KEY, { to: null, data: Uint8Array.of(0), gasLimit: 90_000n }))
     const stopping = new AbortController()

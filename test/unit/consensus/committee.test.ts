@@ -72,7 +72,7 @@ describe('committees', () => {
     expect(Math.max(...counts)).toBeLessThanOrEqual(faultsOf(31))
   })
 
-  test('who goes leaves its place to the next one, and moves nobody else', () => {
+  test('a member that leaves frees its place for the next one, and moves no other', () => {
     const all = eligible(100)
     const before = drawCommittee(all, 31, seedOf('d')).members
     const [next] = drawCommittee(all, 32, seedOf('d')).members.slice(31) as [Hex]

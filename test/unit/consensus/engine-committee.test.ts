@@ -122,7 +122,7 @@ describe('committees of real engines', () => {
     await stop()
   })
 
-  test('messages that nobody signed, or for another chain, or by a stranger, are turned away', async () => {
+  test('messages that are unsigned, of another chain, or of a non-member are rejected', async () => {
     const { clock, mesh, members, stop } = await committee(4)
     await clock.advance(2_500)
     const { number, hash } = members[0]!.ledger.head()
@@ -142,7 +142,7 @@ describe('committees of real engines', () => {
     await stop()
   })
 
-  test('who brings what nobody signed is named to the network', async () => {
+  test('the sender of an unsigned message is reported to the network', async () => {
     const { clock, mesh, members, revive, stop } = await committee(4)
     await clock.advance(2_500)
     await members[0]!.engine.stop()
@@ -188,7 +188,7 @@ describe('committees of real engines', () => {
     await stop()
   })
 
-  test('a body that is not the one its header names is nobody’s fault but the bringer’s', async () => {
+  test('a body that does not match its header is charged only to its sender', async () => {
     const { clock, mesh, members, stop } = await committee(4)
     await clock.advance(2_500)
     const tampered = (block: Block): Block => ({ ...block, proofHeaders: [Uint8Array.of(1)] })
@@ -344,7 +344,7 @@ describe('a proposal that takes longer than its round', () => {
     return { group, cancelled }
   }
 
-  test('is left with it: the next proposer’s block is decided, by all, and nobody is blamed', async () => {
+  test('is left with it: the next proposer’s block is decided by all, and no member is blamed', async () => {
     const { group, cancelled } = await withEndless(2)
     await group.clock.advance(40_000)
     const [first] = group.members.map(hashes)

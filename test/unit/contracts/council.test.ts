@@ -210,7 +210,7 @@ describe('votes', () => {
       { genesis: voted },
     ))
 
-  test('may suffice when others leave; then anybody can have the candidate admitted', () =>
+  test('may suffice when others leave; then any account can have the candidate admitted', () =>
     withChain(
       async chain => {
         await transact(chain, ALICE_KEY, 'register', registerArgs(), STAKE)
@@ -254,7 +254,7 @@ describe('exit', () => {
       { genesis: voted },
     ))
 
-  test('never leaves a council of nobody', () =>
+  test('never leaves an empty council', () =>
     withChain(
       async chain => {
         const owner = validatorOf(0)

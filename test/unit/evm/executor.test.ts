@@ -307,7 +307,7 @@ describe('a fault of the engine', () => {
   ]
   const reason = { code: 'EXECUTION_FAULT', message: 'no memory' }
 
-  test('costs its transaction the place in the block, and nobody anything else', async () => {
+  test('costs only its transaction the place in the block', async () => {
     const journal = new Journal(funded([alice, bob]))
     const built = await broken.build(journal, env(), listSource(list), ample)
     expect(built.transactions).toEqual([list[1]])

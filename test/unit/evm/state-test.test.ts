@@ -123,7 +123,7 @@ test('blobs are paid for at the price of the block, by the figures of the fork o
   expect(refused).toMatchObject({ pass: true, txError: expect.stringContaining('TYPE_UNSUPPORTED') })
 })
 
-test('signed bytes are taken as they stand, and bytes that nobody signed are refused', async () => {
+test('signed bytes are used unchanged, and unsigned bytes are refused', async () => {
   const unchanged = await referenceRoot(before())
   const { raw } = signed(sender, { chainId: 1, nonce: 9, to: CONTRACT, maxFeePerGas: 10n })
   const entry = (txbytes: Hex) => fixture({ Cancun: [{ ...at(unchanged), txbytes }] })

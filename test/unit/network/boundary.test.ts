@@ -47,7 +47,7 @@ interface Case extends NetNodeOptions {
   readonly breaks?: (node: NetNode) => void
 }
 
-describe('an exception in the handler of a message costs the peer, and nobody else anything', () => {
+describe('an exception in the handler of a message affects only its peer', () => {
   it.each<[string, Case]>([
     ['a question', { serve: brokenServe, say: peer => peer.send('getReceipts', [HASH], 1) }],
     ['a question whose answer is ready', { serve: brokenServe, say: peer => peer.send('getManifest', null, 1) }],

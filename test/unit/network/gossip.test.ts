@@ -151,7 +151,7 @@ describe('consensus', () => {
     expect(node.network.peers()[0]?.score, 'it may take itself for a member').toBe(0)
   })
 
-  it('blames who passes on what nobody signed', async () => {
+  it('blames the relay of an unsigned message', async () => {
     const node = await nodes.start({ member: 0, committee: 2 })
     const liar = await RawPeer.meet(node.port, {}, signerOf(1))
     node.verdict = 'reject'
@@ -224,7 +224,7 @@ describe('transactions', () => {
     await until('here', () => node.pool.held.has(hash))
   })
 
-  it('that nobody could take for valid are blamed, refused ones are not, and neither is asked for again', async () => {
+  it('that are invalid everywhere are blamed, refused ones are not, and neither is requested again', async () => {
     const node = await nodes.start()
     const peer = await RawPeer.meet(node.port)
     const [refused, invalid] = [transaction(0xfe, 1), transaction(0xff, 1)]
@@ -327,7 +327,7 @@ describe('transactions', () => {
     expect(node.network.peers().map(({ score }) => score)).toEqual([0, 0])
   })
 
-  it('that are here already are told to whoever comes', async () => {
+  it('that are pooled already are announced to a new peer', async () => {
     const first = await nodes.start()
     const { hash, raw } = transaction(1, 1)
     first.pool.held.set(hash, raw)

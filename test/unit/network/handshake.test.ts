@@ -87,7 +87,7 @@ describe('a proof of a validator key', () => {
     peer.close()
   })
 
-  it('of somebody who is no member gives none', async () => {
+  it('of a non-member gives none', async () => {
     const node = await start()
     await RawPeer.meet(node.port, {}, signerOf(9))
     await until('connected', () => node.network.peerCount === 1)

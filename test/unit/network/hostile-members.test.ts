@@ -74,7 +74,7 @@ const scoreOf = ({ node }: Scene, peer: RawPeer) => node.network.peers().find(({
 describe('a proposal of a council key', () => {
   const transactions = manyTransactions(MANY)
 
-  it('that nobody signed costs no look at its body, and its sender its place, under any node id', async () => {
+  it('without a signature is not decoded, and its sender loses its slot, under any node id', async () => {
     const scene = await open()
     const peer = await scene.meet()
     const bytes = scene.liar.proposal({ number: 1, transactions, isSigned: false })
@@ -150,7 +150,7 @@ describe('a proposal of a council key', () => {
 describe('a block of a council key', () => {
   const transactions = manyTransactions(1_000)
 
-  it('that nobody asked for is not read, and costs nothing', async () => {
+  it('that was not requested is not read, and costs nothing', async () => {
     const scene = await open()
     const peer = await scene.meet()
     peer.send('body', encodeBlock(scene.liar.block({ number: 1, transactions })))

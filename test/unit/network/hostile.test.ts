@@ -78,7 +78,7 @@ describe('floods', () => {
     expect(peer.said('pong').length).toBeLessThanOrEqual(MESSAGES.ping.quota.burst + 1)
   })
 
-  it('of answers nobody asked for cost the connection', async () => {
+  it('of unrequested responses cost the connection', async () => {
     const node = await nodes.start()
     const peer = await RawPeer.meet(node.port)
     const many = encodeFrames('sync', MESSAGES.blocks.id, 77, new Uint8Array(1_000_000)).bytes
@@ -236,7 +236,7 @@ describe('what is held for strangers', () => {
   const begun = whole.subarray(0, 5 + NETWORK_LIMITS.fragmentBytes)
   const transactions = [new Uint8Array(50_000).fill(1)]
 
-  it('has one bound for all: beyond it what nobody asked for is skipped, and nobody suffers for it', async () => {
+  it('has one bound for all: beyond it unrequested messages are skipped, and no peer is blamed', async () => {
     const node = await nodes.start({ member: 0, committee: 2 })
     node.chain.push({ block: LARGE, certificate: CERTIFICATE })
     const hoarders: RawPeer[] = []

@@ -129,7 +129,7 @@ describe.each([
     expect(await (await fetchText(request(2), headers)).json()).toEqual({ jsonrpc: '2.0', id: 2, error: FAILED })
   })
 
-  it('whoever goes away ends it', async () => {
+  it('a client that disconnects ends it', async () => {
     const aborter = new AbortController()
     const response = await fetch(rig.url, {
       method: 'POST',

@@ -16,7 +16,7 @@ afterAll(() => rig.stop())
 
 const to = `0x${'12'.repeat(20)}`
 
-it('signs a message that anybody can check', async () => {
+it('signs a message that can be verified', async () => {
   const signature = hexToBytes(await rig.result<Hex>('eth_sign', [SENDER, '0xdeadbeef']))
   expect(signature).toHaveLength(65)
   const v = signature[64] ?? 0

@@ -36,7 +36,7 @@ describe.each([
   ['mainnet', mainnet],
   ['testnet', testnet],
 ])('on %s', (_, params) => {
-  test('nobody is given the permission of a development chain', () => {
+  test('no other chain grants the permission of a development chain', () => {
     expect(DevelopmentRules.of(params)).toBeNull()
     expect(impersonatedSenderOn(params, impersonated(params))).toBeUndefined()
   })

@@ -141,7 +141,7 @@ describe('credits of a cycle', () => {
     expect(credits.find(credit => credit.address === address('dd'))?.amountWei).toBe(part + 20n)
   })
 
-  test('a block inside a cycle credits nobody', () => {
+  test('a block inside a cycle makes no credits', () => {
     expect(rewardCredits(61, rewards, [], FOUNDATION)).toEqual([])
   })
 })

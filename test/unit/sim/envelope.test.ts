@@ -69,7 +69,7 @@ test('bytes that are no message are refused and nothing else happens', () => {
   expect(refused).toBeGreaterThan(900)
 })
 
-test('a free signature names its signer over its digest, and nobody over another', () => {
+test('a stub signature recovers its signer from its digest only', () => {
   const digest = new Uint8Array(32).fill(7)
   expect(recover(digest, signers[299]!.sign(digest))).toBe(addresses[299])
   expect(recover(new Uint8Array(32).fill(8), signature)).toBeUndefined()

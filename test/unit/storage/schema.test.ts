@@ -50,7 +50,7 @@ test('an unknown schema is refused, never rewritten', async () => {
   expect([...store.getSync(BUCKETS.meta, metaKey('schema'))!]).toEqual([...newer])
 })
 
-test('rows without a schema are somebody else’s', async () => {
+test('rows without a schema belong to another program', async () => {
   const store = await temporaryStore()
   await store.batch().put(BUCKETS.code, Uint8Array.of(1), Uint8Array.of(1)).write()
   await expect(checkIdentity(store, devnet)).rejects.toMatchObject({ code: 'STORE_FOREIGN' })

@@ -69,7 +69,7 @@ describe('testimony', () => {
     expect(contradictions).toEqual([expect.stringContaining(signerOf(1).address)])
   })
 
-  test('nobody is accused by what he did not sign', () => {
+  test('no validator is accused by a message it did not sign', () => {
     const stranger = signed(vote({ type: 'prepare' }), 9)
     const { contradictions, counts } = heard(vote({ type: 'prepare' }), stranger)
     expect(contradictions).toEqual([expect.stringContaining('signed by no validator')])

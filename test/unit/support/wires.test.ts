@@ -136,7 +136,7 @@ describe('wires', () => {
     expect(sockets).toEqual([link.socket])
   })
 
-  test('a line to nobody ends', async () => {
+  test('a line without a receiver ends', async () => {
     await listen()
     const { port } = echo.address() as { port: number }
     echo.close()

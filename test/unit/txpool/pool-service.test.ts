@@ -228,7 +228,7 @@ describe('submit', () => {
     expect(service.get(hash)?.raw.buffer.byteLength).toBe(raw.byteLength)
   })
 
-  test('a listener that throws harms nobody', async () => {
+  test('a listener that throws does not affect others', async () => {
     const { service, announced } = await start()
     const stop = service.onPending(() => {
       throw new Error('mine')

@@ -13,7 +13,7 @@ test('an expected failure is an answer, or none', () => {
   expect(undefinedIfCoded(refuse(expected))).toBeUndefined()
 })
 
-test('a fault of the program goes on to whoever watches for it', () => {
+test('a fault of the program is rethrown', () => {
   const fault = new TypeError('not a function')
   expect(() => resultOrCoded(refuse(fault))).toThrow(fault)
   expect(() => undefinedIfCoded(refuse(fault))).toThrow(fault)

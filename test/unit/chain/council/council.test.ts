@@ -472,7 +472,7 @@ test('a record that reads well and is false is found too: the state commits to a
     expect((await verifyChain(store, { from: 0 })).problems).toEqual([])
   }))
 
-test('on a development chain whoever registers sits in the council, and the one validator goes on deciding alone', async () => {
+test('on a development chain registered validators are in the council, and the single validator still decides alone', async () => {
   const genesis = devGenesis()
   const params = { ...genesis.params, rewards: { ...genesis.params.rewards, cycleBlocks: CYCLE } }
   await withChain(

@@ -240,7 +240,7 @@ describe('from the only peer that offers one', () => {
       () => ({ ...net.honest, manifest: { ...manifest(), certificate: { ...manifest().certificate, round: 9 } } }),
     ],
   ])(
-    '%s: it is banned, and nobody else',
+    '%s: only this peer is banned',
     async (_, lie) => {
       const { outcome, storePath, isLiarBanned } = await alone(lie())
       expect({ outcome, isLiarBanned }).toEqual({ outcome: 'ready', isLiarBanned: true })

@@ -157,7 +157,7 @@ describe('catching up by ranges', () => {
     await stop()
   })
 
-  test('whoever sends false blocks is named, and they come from another', async () => {
+  test('the sender of false blocks is reported, and another peer is asked', async () => {
     const lie = (range: BlockRange) => {
       const blocks = [...honest(range)]
       blocks[5] = sealedAt(1)
@@ -174,7 +174,7 @@ describe('catching up by ranges', () => {
     await stop()
   })
 
-  test('a chain that a quorum sealed on another block names nobody: its sender did not make it', async () => {
+  test('a chain that a quorum sealed on another block blames no peer: its sender did not make it', async () => {
     const fork = sealedChain(300, () => [0, 1, 2, 3], GENESIS_HASH.replace('1', '2') as Hex)
     const answer = ({ from, count }: BlockRange) =>
       fork
@@ -261,7 +261,7 @@ describe('catching up by ranges', () => {
   test.each([
     ['answers with nothing', {}],
     ['does not answer', { delayMs: 60_000 }],
-  ])('one that boasts and %s keeps nobody from following the others', async (_, how) => {
+  ])('a peer with a false head that %s does not stop the node from following others', async (_, how) => {
     const others: Neighbour = { id: 'b', head: 200 }
     const boaster = { id: 'boaster', head: 1_000_000, answer: () => [], ...how }
     const { sync, ledger, engine, clock, reach, stop } = await follower([boaster, others])
@@ -351,7 +351,7 @@ describe('a block that is pushed', () => {
     hash: CHAIN[number - 1]!.block.hash,
   })
 
-  test('is adopted at once when it follows the head, and nobody is asked for it', async () => {
+  test('is adopted at once when it follows the head, without a request', async () => {
     const source: Neighbour = { id: 'a', head: 0 }
     const { ledger, neighbours, sync, engine, stop } = await follower([source])
     for (let number = 1; number <= 5; number++) {
@@ -386,7 +386,7 @@ describe('a block that is pushed', () => {
     await stop()
   })
 
-  test('comes to a run that waits for somebody else', async () => {
+  test('reaches a run that waits for another peer', async () => {
     const { ledger, sync, clock, stop } = await follower([{ id: 'silent', head: 300, delayMs: 60_000 }])
     sync.start()
     await clock.advance(200)

@@ -132,7 +132,7 @@ describe('plan of a range sync', () => {
     expect(plan.ask(10)).toEqual([{ from: 7, count: 4 }])
   })
 
-  test('a block nobody was asked for comes first; the rest of the piece is asked for anew', () => {
+  test('a pushed block comes first; the rest of the batch is requested anew', () => {
     const plan = planFrom(5)
     plan.offered(1, 'pushed')
     expect(plan.next()).toEqual({ blockBatch: { from: 6, count: 1 }, content: 'pushed' })

@@ -220,7 +220,7 @@ describe('an endless trace', () => {
       expect(await answer.next()).toBeUndefined()
     }))
 
-  test('that nobody reads any more gives its place to others', () =>
+  test('releases its slot when its reader is gone', () =>
     withTraces(async ({ traces, deploy, block }) => {
       const loop = await deploy(LOOP)
       const found = await block(1)

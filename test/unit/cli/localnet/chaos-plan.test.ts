@@ -42,7 +42,7 @@ describe('waves', () => {
     `)
   })
 
-  test('never more validators away than allowed, no node twice in a wave, and everybody has its turn in every way', () => {
+  test('never more validators down than allowed, no node twice in a wave, and every node gets every kind of fault', () => {
     const seen = new Set<string>()
     for (const { blows } of take(2_000)) {
       const struck = blows.map(({ node }) => node)

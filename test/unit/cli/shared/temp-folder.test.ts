@@ -61,7 +61,7 @@ test('a living process, another name, a file, a link and a young folder stay', a
 test.each([
   ['devnet', '.'],
   ['localnet', 'validator-2'],
-])('a store that somebody has open is somebody’s, whatever its process id says: %s', async (command, node) => {
+])('a store that is open stays, whatever its process id says: %s', async (command, node) => {
   const path = folder(`tandem-${command}-${deadPid()}-locked`)
   mkdirSync(join(path, node), { recursive: true })
   const store = await Store.open(join(path, node, 'db'))

@@ -203,7 +203,7 @@ describe('proposals that are not accepted', () => {
   })
 })
 
-describe('work that nobody waits for any more', () => {
+describe('work whose result is no longer needed', () => {
   const by = [1, 2, 3]
   const isFor =
     (of: { readonly hash: string }, type: 'validate' | 'cancelValidation') =>
@@ -323,7 +323,7 @@ describe('changes of round', () => {
     expect(bench.hear(roundChange(2, 5))).toEqual([])
   })
 
-  test('a proposal accompanies its round: it stands on the round changes of a quorum, whoever gives them again', () => {
+  test('a proposal shows a quorum in its round, whoever relays its round changes', () => {
     const bench = new CoreBench(0)
     bench.hear(
       proposal(2, 1, block(9, 2), { roundChanges: [1, 2, 3].map(sender => roundChange(sender, 1)), prepares: [] }),
@@ -333,7 +333,7 @@ describe('changes of round', () => {
     expect(hasQuorumAtRound(bench.state.height!)).toBe(true)
   })
 
-  test('one member far ahead moves nobody; two move to the lower of their rounds', () => {
+  test('one member far ahead moves no other; with two the others move to the lower of their rounds', () => {
     const bench = new CoreBench(0)
     bench.hear(roundChange(1, 2 ** 31))
     expect(bench.round).toBe(0)
@@ -349,7 +349,7 @@ describe('changes of round', () => {
     expect(bench.round).toBe(0)
   })
 
-  test('the proposer of the round proposes afresh when nobody prepared anything', () => {
+  test('the proposer of the round proposes a fresh block when no block was prepared', () => {
     const bench = new CoreBench(2)
     bench.hear(roundChange(0, 1), roundChange(3, 1))
     expect(bench.effects.at(-1)).toMatchObject({ type: 'build', number: 1, round: 1 })
@@ -512,7 +512,7 @@ describe('neighbours', () => {
     expect(next).toMatchObject({ type: 'schedule', timer: 'retransmit', atMs: 500 })
   })
 
-  test('a lone validator’s follower asks for what it lacks; the validator itself asks nobody', () => {
+  test('a lone validator’s follower requests what it lacks; the validator itself sends no status', () => {
     const timers = (bench: CoreBench) =>
       bench.effects.flatMap(effect => (effect.type === 'schedule' ? [effect.timer] : []))
     const follower = new CoreBench(-1, 1)

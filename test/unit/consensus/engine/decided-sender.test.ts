@@ -29,7 +29,7 @@ test('neighbours that ask while they are being answered, or too many at once, co
   expect(sent.at(-1)).toBe('peer 49')
 })
 
-test('what is not in the database is not answered, and a failed read blocks nobody', async () => {
+test('a block missing in the database is not sent, and a failed read does not block later requests', async () => {
   const ledger = new SlowLedger()
   const sent: string[] = []
   const decidedSender = new DecidedSender(ledger, to => sent.push(to))

@@ -34,7 +34,7 @@ test('a proposal out of turn is evidence, and takes no place among those that wa
   expect(offer(2, 0)).toBe('accept')
 })
 
-test('of two decisions of one height, those who sealed both are named, and nobody else', () => {
+test('of two decisions of one height, exactly the members that sealed both are accused', () => {
   const committee = committeeOf(4)
   const found: Evidence[] = []
   const messageValidator = new MessageValidator({

@@ -102,7 +102,7 @@ describe('evidence between nodes', () => {
     expect(desks.map(({ kept }) => kept.length)).toEqual([1, 1, 1])
   })
 
-  test('a lie accuses nobody, and who brings it is named', () => {
+  test('false evidence accuses no member, and its sender is reported', () => {
     const { desks, tell, liars } = group(2)
     const tooLong = new Uint8Array(CONSENSUS_BOUNDS.evidenceBytes + 1)
     const honest = encodeEvidence(against(2, 9, [1, 1]))

@@ -79,7 +79,7 @@ describe('what no honest member signs', () => {
     expect(evidenceFault(read, others, VERIFIER.isSigned)).not.toBeNull()
   })
 
-  test('a justification with a signature that nobody made is the proposer’s word too', () => {
+  test('an invalid signature in a justification is the proposer’s fault too', () => {
     const forged = signed(
       proposal(2, 1, B, { roundChanges: [...changes.slice(1), payload(roundChange(0, 1))], prepares: [] }),
     )

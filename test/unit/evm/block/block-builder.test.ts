@@ -161,14 +161,14 @@ describe('transfers have a part of each block that nothing else takes', () => {
 
 const interrupted = { detail: { code: 'EXECUTION_INTERRUPTED' } }
 
-test('a block that nobody wants any more is left at once', async () => {
+test('a cancelled block is abandoned at once', async () => {
   const stopping = new AbortController()
   const building = build([endless(bob)], { buildMs: 60_000, transactionMs: 60_000, signal: stopping.signal })
   setImmediate(() => stopping.abort())
   await expect(building).rejects.toMatchObject(interrupted)
 })
 
-test('a proposal that nobody wants judged any more is left at once, within a transaction', async () => {
+test('a cancelled validation stops at once, within a transaction', async () => {
   const stopping = new AbortController()
   const { clock, executor } = createMachine()
   const executing = executor.execute(new Journal(world()), env(), [endless(bob)], [], { signal: stopping.signal })

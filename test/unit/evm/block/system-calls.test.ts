@@ -47,7 +47,7 @@ const execute = async (mode: ExecutionMode, contracts: Readonly<Record<Hex, Uint
 }
 
 describe.each<ExecutionMode>(['fast', 'ethereumjs', 'shadow'])('in mode %s', mode => {
-  test('contracts are told the beacon root and the hash of the parent, by nobody in the end and for no gas', async () => {
+  test('contracts receive the beacon root and the parent hash, from an account without state and without gas', async () => {
     const contracts = { [BEACON_ROOTS]: KEEP, [BLOCK_HASHES]: KEEP, [WITHDRAWALS]: SILENT, [CONSOLIDATIONS]: SILENT }
     const at = block('prague', BEACON)
     const { execution, journal } = await execute(mode, contracts, at)

@@ -54,7 +54,7 @@ const request = (message: Partial<CallMessage>): CallRequest => ({
 const delegating = request({ authorizationList: [authorization(bob, CONTRACT)] })
 const OWN_SLOT = concatBytes(hexToBytes(toWord(7n)), hexToBytes(toWord(BigInt(bob.address))))
 
-test('a call sees the accounts delegated that it authorizes, and nobody afterwards', async () => {
+test('a call sees the accounts that it delegates, and later calls do not', async () => {
   const { output, gasUsed } = await call(context(), delegating)
   expect(output).toEqual(OWN_SLOT)
   // 25,000 for the authorization, of which an account that exists gets back a fifth of all at most.

@@ -27,7 +27,7 @@ describe('a fair queue', () => {
     expect(drain(queue)).toEqual(['a1', 'a2'])
   })
 
-  test('a full queue lets go of the newest of whoever has most', () => {
+  test('a full queue drops the newest item of the client with most', () => {
     const { queue, gone } = filled(4, ['a1', 'a2', 'a3', 'b1', 'c1', 'c2'])
     // c2 would make c as long as a is: it stays outside.
     expect(gone).toEqual(['a3', 'c2'])

@@ -164,7 +164,7 @@ describe('hashes of simulated blocks', () => {
 })
 
 describe('fees', () => {
-  test('without validation nobody pays any, and the base fee is zero', async () => {
+  test('without validation no call pays fees, and the base fee is zero', async () => {
     const [done] = await run([block(BASE + 1, [call({ from: poor.address })])])
     expect(done?.env.baseFeePerGas).toBe(0n)
     expect(done?.execution.transactions[0]).toMatchObject({ type: 2, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n })

@@ -48,7 +48,7 @@ describe('whom to dial', () => {
       ),
     ).toEqual(['static', 'member'])
   })
-  it('is nobody who is connected, being dialed, banned', () => {
+  it('excludes connected, dialing and banned nodes', () => {
     expect(due(all(), 0, { isBusy: id => id !== 'boot' })).toEqual(['boot'])
     expect(due(all(), 0, { isBanned: id => id !== 'known' })).toEqual(['known'])
     expect(due(all(), 0, { dialing: 3 })).toEqual([])

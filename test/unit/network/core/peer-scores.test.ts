@@ -61,7 +61,7 @@ describe('standings', () => {
     expect(scores.blame(peer('a', null, true), 'flood', 0)).toBe('disconnect')
   })
 
-  it('ban an address from which several were banned, and nobody for the loopback', () => {
+  it('ban an address from which several were banned, except the loopback', () => {
     const scores = new PeerScores(limits)
     for (const [index, id] of ['a', 'b', 'c'].entries()) {
       expect(scores.isBanned(addressScoreKey('1.2.3.4'), 1)).toBe(false)
@@ -71,7 +71,7 @@ describe('standings', () => {
     expect(scores.isBanned(addressScoreKey('1.2.3.4'), 3 + limits.banMs)).toBe(false)
   })
 
-  it('are bounded, and whoever is banned is remembered longest', () => {
+  it('are bounded, and bans are kept longest', () => {
     const scores = new PeerScores(limits)
     scores.blame(peer('bad'), 'malformed', 0)
     for (let count = 0; count < 100; count++) scores.blame(peer(`peer ${count}`), 'useless', count)

@@ -65,7 +65,7 @@ describe('a record', () => {
     expect(readPeerRecord(record.bytes, DOMAIN, always)).toEqual(record)
     expect(record.validator).toBe(signerOf(3).address)
   })
-  it('of another chain, or changed anywhere, is nobody’s word', () => {
+  it('of another chain, or changed anywhere, is invalid', () => {
     const { bytes } = signPeerRecord(params)
     expect(readPeerRecord(bytes, { ...DOMAIN, chainId: 1 }, always)).toBe('false')
     let refused = 0
@@ -93,7 +93,7 @@ describe('a record', () => {
       )
     }
   })
-  it('that its node did not sign costs whoever passes it on', async () => {
+  it('that its node did not sign is charged to its sender', async () => {
     const node = await nodes.start()
     const { bytes } = signPeerRecord(params)
     bytes[bytes.byteLength - 1] = (bytes[bytes.byteLength - 1] as number) ^ 1

@@ -112,7 +112,7 @@ describe('an import', () => {
     expect(signer?.signed).toMatchObject([{ number: 9, step: 'commit', signature: null }])
   })
 
-  test('of another chain is refused, whoever says which chain it is', async () => {
+  test('of another chain is refused, whatever names the chain', async () => {
     const other: Hex = `0x${'ee'.repeat(32)}`
     const foreign = { ...recordOf(mark(9)), genesisHash: other }
     const refused = { code: 'SIGNING_RECORD_FOREIGN', found: other, expected: genesisHash }
@@ -138,14 +138,14 @@ describe('an import', () => {
     expect(await signed()).toBeNull()
   })
 
-  test('leaves a damaged watermark alone, since nobody knows what it held', async () => {
+  test('leaves a damaged watermark alone, since its content is unknown', async () => {
     mkdirSync(consensusFolder(dataDir))
     writeFileSync(path(), new Uint8Array(8_192))
     const work = importSigning({ dataDir, record: recordOf(mark(9)), genesisHash })
     expect(await detailOf(work)).toEqual({ code: 'WATERMARK_DAMAGED', path: path() })
   })
 
-  test('waits for nobody: while the key is in use it is refused', async () => {
+  test('does not wait: while the key is in use it is refused', async () => {
     onTestFinished(await lockKey({ address: VALIDATOR, genesisHash, dataDir: '/elsewhere' }))
     const work = importSigning({ dataDir, record: recordOf(mark(9)), genesisHash })
     const expected = { code: 'KEY_IN_USE', address: VALIDATOR, pid: process.pid, dataDir: '/elsewhere' }

@@ -34,7 +34,7 @@ describe('the pool as peers see it', () => {
     expect(await portThatThrows(new CodedError({ code })).receive([new Uint8Array(1)])).toEqual([answer])
   })
 
-  test("a fault of this node's own is nobody's transaction's", async () => {
+  test('a fault of this node is not charged to a transaction', async () => {
     await expect(portThatThrows(new Error('disk')).receive([new Uint8Array(1)])).rejects.toThrow('disk')
   })
 })

@@ -15,7 +15,7 @@ const make = () => {
 }
 
 describe('filters', () => {
-  it('are dropped when nobody asks, and stay while somebody does', async () => {
+  it('are dropped without polls, and stay while polled', async () => {
     const { clock, filters } = make()
     const idle = filters.newBlockFilter()
     const used = filters.newBlockFilter()
@@ -64,7 +64,7 @@ describe('filters', () => {
     expect(kept).toBeLessThanOrEqual(RPC_LIMITS.filterResults)
   })
 
-  it('hold pending hashes for those that still want them, and for nobody else', async () => {
+  it('hold pending hashes only for filters that have not returned them', async () => {
     const { clock, pool, filters } = make()
     const [quick, slow, idle] = [filters.newPendingFilter(), filters.newPendingFilter(), filters.newPendingFilter()]
     const send = (from: number, count: number) => {

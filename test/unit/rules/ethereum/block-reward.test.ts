@@ -30,6 +30,6 @@ test('an uncle is paid an eighth less for each generation, its nephew a thirty-s
   ])
 })
 
-test('from the merge on nobody is paid', () => {
+test('from the merge on there is no reward', () => {
   expect(rewardPayments('paris', { number: 100, miner: MINER }, [])).toEqual([])
 })

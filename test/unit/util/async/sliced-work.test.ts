@@ -6,7 +6,7 @@ function* counting(parts: number): SlicedWork<number> {
   return parts
 }
 
-test('work is done at once where nobody asks for a pause', () => {
+test('work runs without a pause when none is due', () => {
   expect(finishSlicedWork(counting(5))).toBe(5)
   expect(runSlicedWork(counting(5), () => undefined)).toBe(5)
 })

@@ -31,7 +31,7 @@ test('what a method throws comes back, coded as it was', async () => {
   expect(await workerThread.call('later', 0)).toBe(0)
 })
 
-test('whoever waits when it is closed, or calls then, is told', async () => {
+test('pending and later calls of a closed thread are rejected', async () => {
   const workerThread = echo()
   const waiting = workerThread.call('later', 60_000)
   const told = expect(waiting).rejects.toMatchObject({ code: 'THREAD_CLOSED' })
