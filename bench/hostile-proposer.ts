@@ -2,7 +2,7 @@
  * Four validators in processes of their own, of which one proposes the worst blocks it knows at each of its turns: as much as a block may
  * hold, with a wrong root, beyond the bound, with understated gas; from programs of every kind. A table of block intervals, of rounds and
  * of what honest nodes think of each other. Ends with 1 when a bound is missed. All of it shares the machine.
- *   node bench/hostile-proposer.ts [--blocks 100] [--verbose]
+ *   node bench/hostile-proposer.ts [--blocks 100] [--round-timeout 1000] [--verbose]
  */
 import { parseArgs } from 'node:util'
 import { Committee, type NodeOfMany } from '../test/support/committee.ts'
@@ -15,7 +15,12 @@ import { HonestClient } from './hostile-committee/honest-client.ts'
 import { printTable, type Row } from './hostile-committee/report.ts'
 
 const { values } = parseArgs({
-  options: { blocks: { type: 'string', default: '100' }, verbose: { type: 'boolean', default: false } },
+  options: {
+    blocks: { type: 'string', default: '100' },
+    /** Of round 0, milliseconds; that of the public networks is 2,000. */
+    'round-timeout': { type: 'string', default: '1000' },
+    verbose: { type: 'boolean', default: false },
+  },
 })
 const blocks = Number(values.blocks)
 const KINDS: readonly LieKind[] = ['valid', 'wrong root', 'beyond the bound', 'understated']
@@ -28,6 +33,7 @@ const MEAN_MS = 1_600
 const kinds = [...KINDS, 'wrong root' as const]
 const committee = await Committee.open(4, 1, {
   accounts: ACCOUNTS + HONEST,
+  params: { roundTimeoutMs: Number(values['round-timeout']) },
   args: ['--execution', 'fast', '--metrics-port', '0', ...(values.verbose ? [] : ['--log-level', 'warn'])],
 })
 process.once('exit', () => void committee.close())

@@ -3,10 +3,10 @@ import { PROGRAMS } from './programs.ts'
 
 /* Init code for transactions of any gas limit: what the search of `test/worst-case` finds slow for its gas, besides what never ends. */
 
-/** Left over, so that the creation succeeds and what it wrote stays. */
-const RESERVE = 30_000n
+/** Left over, more than one round of any loop costs, so that the creation succeeds and what it wrote stays. */
+const RESERVE = 400_000n
 /** One body again and again while gas lasts. */
-const until = (body: string, before = ''): Uint8Array => program(asm(before), loop(unrolled(asm(body), 400), RESERVE))
+const until = (body: string, before = ''): Uint8Array => program(asm(before), loop(unrolled(asm(body), 30), RESERVE))
 /** Calls of a precompile with so many bytes of zero memory. */
 const precompile = (address: number, size: number): Uint8Array => until(`0 0 ${size} 0 ${address} GAS STATICCALL POP`)
 /** Init code that creates itself, as deep as gas and the depth limit let it, after some work of its own. */
