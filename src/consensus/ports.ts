@@ -32,6 +32,8 @@ export interface BuildRequest {
   readonly budgetMs: number
   /** Milliseconds that one transaction may take; a longer one is stopped and left out. */
   readonly transactionMs: number
+  /** Part of the gas bound of a block that transactions with code may use, from 0 to 1. */
+  readonly gasShare: number
 }
 
 /** Context of a validation: proposer, parent certificate and clock are checked before. */

@@ -35,6 +35,8 @@ export interface BuildBudget {
   readonly deadlineMs: number
   /** Longest run of one transaction that is the first of its block; also of all stopped ones together, milliseconds. */
   readonly transactionMs: number
+  /** Gas of all transactions but transfers, where more than one stands in the block; the chain's bound if omitted. */
+  readonly maxGas?: bigint
   /** Milliseconds after the deadline reserved for plain transfers; 0 if omitted. */
   readonly transferMs?: number
   /** Aborted when the block is no longer needed. */

@@ -125,6 +125,7 @@ export const openTestChain = async (
       parentCertificate: head.certificate,
       budgetMs: BUILD_LIMITS.buildMs,
       transactionMs: BUILD_LIMITS.buildMs,
+      gasShare: 1,
     })
   }
   return {

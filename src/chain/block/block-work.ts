@@ -72,7 +72,7 @@ export class BlockWork {
     assert(request.parentHash === parent.hash, 'a block is built on the head')
     const env = childEnv(sources, parent, request)
     const journal = world.journal()
-    const budget = this.#budget(request, signal)
+    const budget = this.#budget(request, env, signal)
     const credits = await this.#credits(env, request.proposer)
     const execution = await executor.build(journal, env, this.#options.pool.select(env.baseFeePerGas), budget, credits)
     this.#reject(execution)
@@ -132,12 +132,13 @@ export class BlockWork {
     return { block, execution, update, proofs: included }
   }
 
-  #budget({ budgetMs, transactionMs }: BuildRequest, signal: AbortSignal): BuildBudget {
+  #budget({ budgetMs, transactionMs, gasShare }: BuildRequest, env: BlockEnv, signal: AbortSignal): BuildBudget {
     const { clock } = this.#options
     const nowMs = () => clock.nowMs()
     const transferMs = Math.max(BUILD_LIMITS.leastBuildMs, budgetMs / BUILD_LIMITS.transferTimeShare)
     const deadlineMs = nowMs() + budgetMs
-    return { maxBytes: BLOCK_BOUNDS.bodyBytes, nowMs, deadlineMs, transactionMs, transferMs, signal }
+    const maxGas = (env.params.maxBlockExecutionGas * BigInt(Math.ceil(gasShare * 1_000))) / 1_000n
+    return { maxBytes: BLOCK_BOUNDS.bodyBytes, maxGas, nowMs, deadlineMs, transactionMs, transferMs, signal }
   }
 
   #reject({ dropped }: BlockExecution): void {

@@ -150,6 +150,7 @@ export class BlockProducer {
       budgetMs: this.#budget.ms,
       // Where no other validator has to execute it, the gas limit is bound enough.
       transactionMs: isAlone ? BUILD_LIMITS.loneTransactionMs : this.#budget.transactionMs,
+      gasShare: isAlone ? 1 : this.#budget.gasShare,
     }
   }
 

@@ -37,6 +37,11 @@ export class AdaptiveBuildBudget {
     return (this.#shareMs * this.#ms) / this.#mostMs
   }
 
+  /** Part of the gas of a block: state written costs every node time after the execution, which only its gas bounds. */
+  get gasShare(): number {
+    return this.#ms / this.#mostMs
+  }
+
   /** A round with a proposal was given up. */
   missed(): void {
     this.#ms = Math.max(BUILD_LIMITS.leastBuildMs, this.#ms / 2)

@@ -41,13 +41,18 @@ class Picker {
   readonly #journal: Journal
   readonly #run: BlockRun
   readonly #source: TransactionSource
+  /** Gas that transactions with code may use up to. */
+  readonly #mostGas: bigint
   #bytesLeft: number
 
-  constructor(journal: Journal, run: BlockRun, source: TransactionSource, maxBytes: number) {
+  constructor(journal: Journal, run: BlockRun, source: TransactionSource, { maxBytes, maxGas }: BuildBudget) {
     this.#journal = journal
     this.#run = run
     this.#source = source
     this.#bytesLeft = maxBytes
+    const { maxBlockExecutionGas } = run.env.params
+    const unreserved = maxBlockExecutionGas - maxBlockExecutionGas / BUILD_LIMITS.transferGasShare
+    this.#mostGas = maxGas === undefined || maxGas > unreserved ? unreserved : maxGas
   }
 
   /** Returns the next valid candidate that still fits. */
@@ -87,9 +92,7 @@ class Picker {
   #hasTurn(tx: Transaction, timer: BuildTimer): boolean {
     if (timer.isForTransfers) return false
     const { env, gasUsed, transactions } = this.#run
-    const { maxBlockExecutionGas } = env.params
-    const left = maxBlockExecutionGas - maxBlockExecutionGas / BUILD_LIMITS.transferGasShare
-    return transactions.length === 0 || gasUsed + executionGasLimit(tx, env) <= left
+    return transactions.length === 0 || gasUsed + executionGasLimit(tx, env) <= this.#mostGas
   }
 
   took(tx: Transaction): void {
@@ -127,7 +130,7 @@ export const buildBlock = async (
   credits: readonly Credit[],
 ): Promise<BlockExecution> => {
   const run = beginBlock(env)
-  const picker = new Picker(journal, run, source, budget.maxBytes)
+  const picker = new Picker(journal, run, source, budget)
   const pacer = createPacer(budget.signal)
   const timer = new BuildTimer(budget)
   const systemCall = runner.systemCall(journal, env)

@@ -1,3 +1,4 @@
+import { UNBOUNDED_GAS } from '../../../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'
 import type { BlockEnv } from '../../../src/evm/block-env.ts'
@@ -63,7 +64,7 @@ export class Lies {
   }
 
   budget(budget: BuildBudget): BuildBudget {
-    return { ...budget, deadlineMs: Number.MAX_SAFE_INTEGER, transactionMs: DAY_MS }
+    return { ...budget, deadlineMs: Number.MAX_SAFE_INTEGER, transactionMs: DAY_MS, maxGas: UNBOUNDED_GAS }
   }
 
   /** Tells, for the test that started it, what this turn's lie would cost. */

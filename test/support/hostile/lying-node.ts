@@ -27,15 +27,22 @@ const PATCHES: readonly Patch[] = [
     replace: 'globalThis.lies.resultOf(message) ?? await engine.run(journal, env, message, options)',
   },
   {
-    file: 'evm/block/transaction-validity.ts',
-    find: '  return have > limit ?',
-    replace: '  if (globalThis.lies.ignoresTheBound()) return undefined\n  return have > limit ?',
+    file: 'rules/transaction.ts',
+    find: "  return have > limit ? { code: 'BLOCK_GAS_EXCEEDED'",
+    replace:
+      "  if (globalThis.lies?.ignoresTheBound()) return undefined\n  return have > limit ? { code: 'BLOCK_GAS_EXCEEDED'",
   },
   {
     file: 'evm/block/block-builder.ts',
     find: 'gasUsed + SMALLEST_TRANSACTION_GAS <= env.params.maxBlockExecutionGas',
     replace:
       '(globalThis.lies.ignoresTheBound() || gasUsed + SMALLEST_TRANSACTION_GAS <= env.params.maxBlockExecutionGas)',
+  },
+  // It keeps no part of a block for others.
+  {
+    file: 'evm/block/block-builder.ts',
+    find: 'return transactions.length === 0 || gasUsed',
+    replace: 'return globalThis.lies !== undefined || transactions.length === 0 || gasUsed',
   },
 ]
 

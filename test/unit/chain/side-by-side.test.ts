@@ -136,6 +136,7 @@ test('a block under construction is abandoned once it is cancelled', () =>
         parentCertificate: null,
         budgetMs: BUILD_LIMITS.buildMs,
         transactionMs: BUILD_LIMITS.buildMs,
+        gasShare: 1,
       },
       stopping.signal,
     )

@@ -41,8 +41,11 @@ describe('what a block may take to build', () => {
   test("one transaction has a quarter of the base round's timeout, and shrinks with the rest", () => {
     const budget = new AdaptiveBuildBudget(4_000)
     expect([budget.ms, budget.transactionMs]).toEqual([buildMs, 1_000])
+    expect(budget.gasShare).toBe(1)
     budget.missed()
     expect([budget.ms, budget.transactionMs]).toEqual([buildMs / 2, 500])
+    // Its root and its rows take time as well, which only gas bounds.
+    expect(budget.gasShare).toBe(0.5)
     for (let round = 0; round < 20; round++) budget.missed()
     expect(budget.transactionMs).toBe((1_000 * leastBuildMs) / buildMs)
   })

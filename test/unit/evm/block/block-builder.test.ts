@@ -117,6 +117,15 @@ test('a transaction has no more than its share in a block that has more', async 
   expect(overruns.get(bob.address)).toEqual({ ranMs: 20, isProven: true })
 })
 
+test('a block has no more gas than its budget, but for a first transaction and for transfers', async () => {
+  const list = [slow(alice, 5), slow(bob, 5), transfer(carol)]
+  const froms = async (maxGas: bigint) =>
+    (await build(list, { buildMs: 1_000, maxGas })).built.transactions.map(({ from }) => from)
+  expect(await froms(10_000_000n)).toEqual([alice, bob, carol].map(({ address }) => address))
+  expect(await froms(9_999_999n)).toEqual([alice, carol].map(({ address }) => address))
+  expect(await froms(0n)).toEqual([alice, carol].map(({ address }) => address))
+})
+
 describe('transfers have a part of each block that nothing else takes', () => {
   const many = (count: number) => Array.from({ length: count }, (_, at) => slow(key(100 + at), 100))
 
