@@ -3,6 +3,7 @@ import type { BlockEnv } from '../../evm/block-env.ts'
 import { createInterpreter } from '../../evm/engines/interpreter/engine.ts'
 import { openStateReader } from '../../state/history/stored-state.ts'
 import { ZERO_HASH } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
 import type { ChainSource } from './chain-source.ts'
 import type { CallSite } from './contract-calls.ts'
 
@@ -15,13 +16,17 @@ export class HeadCalls {
     this.#source = source
   }
 
-  /** Lends what calls need; undefined when the head moved while its state was opened. */
+  /** Lends what calls need; undefined when its state is not there, or the head moved while it was opened. */
   async run<T>(work: (site: CallSite) => Promise<T>): Promise<T | undefined> {
     const { blocks, store } = this.#source
     const number = await blocks.headNumber()
     const head = number === undefined ? undefined : await blocks.block(number)
     if (head === undefined) return undefined
-    const state = await openStateReader(store, head.header.number)
+    const state = await openStateReader(store, head.header.number).catch((error: unknown) => {
+      if (isCoded(error) && error.code === 'MISSING_STATE') return undefined
+      throw error
+    })
+    if (state === undefined) return undefined
     try {
       if (state.sync === undefined) return undefined
       return await work({ reader: state.sync, env: this.#envOf(head), engine: this.#engine })

@@ -66,8 +66,14 @@ const walkTransactions = (
   walks: readonly (readonly Condition[])[],
   page: PageRequest,
 ): FoundKeys => {
-  const wanted = page.limit + 1 + (page.after === null ? page.offset : 0)
-  const lists = walks.map(conditions => walkOne(database, conditions, page.after, wanted))
+  const [only] = walks
+  const skipped = page.after === null ? page.offset : 0
+  if (only !== undefined && walks.length === 1 && only.length <= 1) {
+    // One index in its own order: the database skips the offset by itself.
+    const walk = walkOne(database, only, page.after, page.limit + 1, skipped)
+    return mergeKeys([walk], { ...page, offset: 0 })
+  }
+  const lists = walks.map(conditions => walkOne(database, conditions, page.after, page.limit + 1 + skipped))
   return mergeKeys(lists, page)
 }
 
@@ -82,6 +88,7 @@ const walkOne = (
   conditions: readonly Condition[],
   after: PageKey | null,
   wanted: number,
+  skipped = 0,
 ): Walk => {
   const [first, ...others] = conditions
   const bound = after === null ? '' : ' AND (block, idx) < (?, ?)'
@@ -89,7 +96,10 @@ const walkOne = (
   const base = `FROM tx WHERE ${first?.sql ?? '1'}${bound} ORDER BY block DESC, idx DESC LIMIT ?`
   const values = first === undefined ? key : [first.value, ...key]
   if (others.length === 0)
-    return { keys: database.all(`SELECT block, idx ${base}`, ...values, wanted).map(keyOf), stopped: null }
+    return {
+      keys: database.all(`SELECT block, idx ${base} OFFSET ?`, ...values, wanted, skipped).map(keyOf),
+      stopped: null,
+    }
   const rows = database.all(
     `SELECT block, idx FROM (SELECT * ${base}) WHERE ${others.map(({ sql }) => sql).join(' AND ')} LIMIT ?`,
     ...values,

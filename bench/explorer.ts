@@ -1,0 +1,268 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { putBlock } from '../src/chain/store/block-store.ts'
+import { NETWORKS } from '../src/config/networks.ts'
+import { keccak256Hex } from '../src/crypto/hash.ts'
+import { createApiServer } from '../src/explorer/api/api-server.ts'
+import { ChainSource } from '../src/explorer/indexer/chain-source.ts'
+import { Indexer, type IndexerState } from '../src/explorer/indexer/indexer.ts'
+import { TRANSFER_TOPIC } from '../src/explorer/indexer/token-logs.ts'
+import type { BlockRecord, TransferRecord } from '../src/explorer/store/records.ts'
+import { SqliteIndex } from '../src/explorer/store/sqlite/sqlite-index.ts'
+import { SqliteReader } from '../src/explorer/store/sqlite/sqlite-reader.ts'
+import { blockFromParts } from '../src/primitives/block.ts'
+import { EMPTY_BLOOM } from '../src/primitives/bloom.ts'
+import { encodeExtraData } from '../src/primitives/extra-data.ts'
+import { EMPTY_LIST_HASH, type Header } from '../src/primitives/header.ts'
+import { deriveReceipts, type StoredReceipt } from '../src/primitives/receipt.ts'
+import { decodeTransaction, type Transaction, withSender } from '../src/primitives/transaction.ts'
+import { encodeTransaction } from '../src/primitives/transaction-encoding.ts'
+import { createRandom } from '../src/sim/random.ts'
+import { Store } from '../src/storage/store.ts'
+import { EMPTY_BYTES, type Hex, hexToBytes, toWord, ZERO_ADDRESS, ZERO_HASH } from '../src/util/bytes.ts'
+import { silentLogger } from '../src/util/logger.ts'
+
+/*
+ * The explorer: `node bench/explorer.ts [chain transactions] [index transactions]`. First the rate at which a chain of plain and ERC-20
+ * transfers in LevelDB becomes an index, as one thread does it; then the times of lists, through the server's own routes, over an index with so
+ * many transactions and a holder of one token for each.
+ */
+
+const [chainTransactions = 50_000, indexTransactions = 1_000_000] = process.argv.slice(2).map(Number)
+const PER_BLOCK = 500
+const TOKEN: Hex = `0x${'cc'.repeat(20)}`
+const random = createRandom(1)
+const params = NETWORKS.devnet
+const addressOf = (number: number): Hex => `0x${number.toString(16).padStart(40, '0')}`
+const someone = (among: number): Hex => addressOf(1 + random.below(among))
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
+
+const transactionOf = (number: number): Transaction => {
+  const isToken = number % 2 === 0
+  const unsigned = {
+    type: 0 as const,
+    chainId: params.chainId,
+    nonce: number,
+    gasLimit: 60_000n,
+    maxFeePerGas: 27_500_000_000n,
+    maxPriorityFeePerGas: 27_500_000_000n,
+    to: isToken ? TOKEN : someone(20_000),
+    value: isToken ? 0n : 1n,
+    data: isToken ? new Uint8Array(68).fill(1) : EMPTY_BYTES,
+    accessList: [],
+  }
+  // Nobody looks at the signature of a stored transaction: its sender is stored beside it.
+  const word = new Uint8Array(32).fill(7)
+  const { raw } = encodeTransaction(unsigned, { r: word, s: word, yParity: 0 })
+  return withSender(decodeTransaction(raw), { hash: keccak256Hex(raw), from: someone(20_000) })
+}
+
+const receiptOf = (transaction: Transaction, index: number): StoredReceipt => ({
+  status: 1,
+  cumulativeGasUsed: BigInt(index + 1) * 21_000n,
+  logs:
+    transaction.to === TOKEN
+      ? [
+          {
+            address: TOKEN,
+            topics: [TRANSFER_TOPIC, toWord(BigInt(transaction.from)), toWord(BigInt(someone(20_000)))],
+            data: hexToBytes(toWord(5n)),
+          },
+        ]
+      : [],
+})
+
+const headerOf = (number: number, parentHash: Hex): Header => ({
+  parentHash,
+  sha3Uncles: EMPTY_LIST_HASH,
+  miner: ZERO_ADDRESS,
+  stateRoot: ZERO_HASH,
+  transactionsRoot: ZERO_HASH,
+  receiptsRoot: ZERO_HASH,
+  logsBloom: EMPTY_BLOOM,
+  difficulty: 1n,
+  number,
+  gasLimit: 999_999_999_999n,
+  gasUsed: 21_000n * BigInt(PER_BLOCK),
+  timestamp: 1_735_689_600 + number,
+  extraData: encodeExtraData({
+    version: 1,
+    vanity: EMPTY_BYTES,
+    proposer: addressOf(1),
+    parentCertificate: null,
+    proofTip: ZERO_HASH,
+    proofHeadersHash: ZERO_HASH,
+    evidenceRoot: ZERO_HASH,
+  }),
+  mixHash: ZERO_HASH,
+  nonce: '0x0000000000000000',
+  baseFeePerGas: 25_000_000_000n,
+})
+
+const writeChain = async (store: Store): Promise<void> => {
+  let parentHash: Hex = ZERO_HASH
+  for (let number = 0; number * PER_BLOCK <= chainTransactions; number++) {
+    const count = number === 0 ? 0 : PER_BLOCK
+    const transactions = Array.from({ length: count }, (_, i) => transactionOf(number * PER_BLOCK + i))
+    const header = headerOf(number, parentHash)
+    const block = blockFromParts(header, { transactions, proofHeaders: [], evidence: [] })
+    const receipts = deriveReceipts(transactions.map(receiptOf), { transactions, baseFeePerGas: 25_000_000_000n })
+    const batch = store.batch()
+    putBlock(batch, { block: { ...block, extra: undefined as never }, receipts, certificate: null })
+    await batch.write()
+    parentHash = block.hash
+  }
+}
+
+const backfill = async (source: ChainSource, path: string): Promise<void> => {
+  const index = new SqliteIndex({ path })
+  const indexer = new Indexer({ source, index, logger: silentLogger, nowMs: () => performance.now() })
+  const began = performance.now()
+  const cpu = process.cpuUsage()
+  let state: IndexerState = 'behind'
+  while (state === 'behind') state = await indexer.step()
+  const seconds = (performance.now() - began) / 1_000
+  const { user, system } = process.cpuUsage(cpu)
+  const { transactions } = await index.counters()
+  await index.close()
+  print(
+    `backfill: ${transactions} transactions in ${seconds.toFixed(1)} s, ${Math.round(transactions / seconds)} a second ` +
+      `(${((user + system) / 1e6).toFixed(1)} s of processor), ${Math.round(statSync(path).size / transactions)} bytes each`,
+  )
+}
+
+/** Blocks as the indexer makes them; each transaction gives some tokens to an owner who has none. */
+const recordAt = (number: number, first: number, parentHash: Hex): BlockRecord => {
+  const count = number === 0 ? 0 : Math.min(PER_BLOCK, indexTransactions - first)
+  const ids = Array.from({ length: count }, (_, i) => first + i)
+  return {
+    number,
+    hash: toWord(BigInt(number) + 2n ** 200n),
+    parentHash,
+    timestamp: 1_735_689_600 + number,
+    proposer: addressOf(1),
+    miner: ZERO_ADDRESS,
+    gasUsed: 1n,
+    gasLimit: 999_999_999_999n,
+    baseFeePerGas: 25_000_000_000n,
+    size: 1_000,
+    feesWei: 1n,
+    burntWei: 1n,
+    mintedWei: 0n,
+    proposerWei: 1n,
+    minerWei: 0n,
+    transactions: ids.map((id, index) => ({
+      index,
+      hash: toWord(BigInt(id) + 2n ** 100n),
+      from: someone(100_000),
+      to: TOKEN,
+      created: null,
+      value: 0n,
+      gas: 60_000n,
+      gasUsed: 50_000n,
+      gasPrice: 27_500_000_000n,
+      nonce: 1,
+      type: 0,
+      status: 1,
+      kind: 'token',
+      methodId: '0xa9059cbb',
+    })),
+    transfers: ids.map(
+      (id, index): TransferRecord => ({
+        logIndex: index,
+        position: 0,
+        transactionIndex: index,
+        standard: 'ERC-20',
+        token: TOKEN,
+        from: ZERO_ADDRESS,
+        to: addressOf(1_000_000 + id),
+        amount: BigInt(1 + random.below(1_000_000)),
+        tokenId: null,
+      }),
+    ),
+  }
+}
+
+const fillLarge = async (path: string): Promise<void> => {
+  const index = new SqliteIndex({ path })
+  const began = performance.now()
+  let written = 0
+  let parent: Hex = ZERO_HASH
+  let worstMs = 0
+  for (let number = 0; written < indexTransactions; number += 4) {
+    const records: BlockRecord[] = []
+    for (let i = 0; i < 4 && written < indexTransactions; i++) {
+      const record = recordAt(number + i, written, parent)
+      records.push(record)
+      parent = record.hash
+      written += record.transactions.length
+    }
+    const at = performance.now()
+    await index.append(records)
+    worstMs = Math.max(worstMs, performance.now() - at)
+  }
+  const seconds = (performance.now() - began) / 1_000
+  print(
+    `large index: ${written} transactions, each to a new holder, in ${seconds.toFixed(0)} s; the worst batch of 2,000 took ${worstMs.toFixed(0)} ms`,
+  )
+  await index.close()
+}
+
+const measureLists = async (source: ChainSource, path: string): Promise<void> => {
+  const index = new SqliteReader({ path, readOnly: true })
+  const refuse = async (): Promise<never> => {
+    throw new Error('not asked here')
+  }
+  const context = {
+    index,
+    source,
+    node: { gasPriceWei: async () => 1n, council: refuse, committee: refuse, rpc: refuse },
+    params: { ...params, devHelpers: false },
+    foundation: ZERO_ADDRESS,
+    genesisWei: 1n,
+    nowMs: () => 0,
+  }
+  const app = createApiServer({ context, version: 'bench', logger: silentLogger })
+  const urls: Readonly<Record<string, () => string>> = {
+    blocks: () => '/api/blocks',
+    transactions: () => '/api/transactions',
+    'transactions, 100 from offset 100,000': () => '/api/transactions?limit=100&offset=100000',
+    'transactions from': () => `/api/transactions?from=${someone(100_000)}`,
+    'transactions by kind and to': () => `/api/transactions?txType=token&to=${TOKEN}`,
+    'transactions of the busiest address': () => `/api/addresses/${TOKEN}/transactions`,
+    'holders of the token': () => `/api/tokens/${TOKEN}`,
+    'holders, 100 from offset 100,000': () => `/api/tokens/${TOKEN}?limit=100&offset=100000`,
+    'transfers of the token': () => `/api/tokens/${TOKEN}/transfers`,
+    'transfers of an address': () =>
+      `/api/addresses/${addressOf(1_000_000 + random.below(indexTransactions))}/transfers`,
+    stats: () => '/api/stats',
+    search: () => '/api/search?q=coin',
+  }
+  for (const [name, url] of Object.entries(urls)) {
+    const times: number[] = []
+    for (let i = 0; i < 60; i++) {
+      const at = performance.now()
+      const { statusCode, body } = await app.inject({ url: url() })
+      times.push(performance.now() - at)
+      if (statusCode !== 200) throw new Error(`${name}: ${statusCode} ${body}`)
+    }
+    times.sort((a, b) => a - b)
+    print(`${name}: p50 ${times[30]?.toFixed(1)} ms, p95 ${times[57]?.toFixed(1)} ms`)
+  }
+  await app.close()
+  await index.close()
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'tandem-bench-explorer-'))
+try {
+  const store = await Store.open(join(dir, 'db'))
+  await writeChain(store)
+  const source = new ChainSource(store, params)
+  await backfill(source, join(dir, 'backfill.sqlite'))
+  await fillLarge(join(dir, 'large.sqlite'))
+  await measureLists(source, join(dir, 'large.sqlite'))
+  await store.close()
+} finally {
+  rmSync(dir, { recursive: true, force: true })
+}

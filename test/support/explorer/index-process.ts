@@ -1,0 +1,25 @@
+import { createInterface } from 'node:readline'
+import { NETWORKS } from '../../../src/config/networks.ts'
+import { ChainSource } from '../../../src/explorer/indexer/chain-source.ts'
+import { Indexer, type IndexerState } from '../../../src/explorer/indexer/indexer.ts'
+import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
+import { Store } from '../../../src/storage/store.ts'
+import { silentLogger } from '../../../src/util/logger.ts'
+
+/* A process that fills an index two blocks at a time, a batch for each line it is sent, for tests that end it at any instant. */
+
+const [storePath, indexPath] = process.argv.slice(2) as [string, string]
+const index = new SqliteIndex({ path: indexPath })
+const source = new ChainSource(await Store.open(storePath, { createIfMissing: false }), NETWORKS.devnet)
+const indexer = new Indexer({ source, index, logger: silentLogger, nowMs: () => performance.now(), batchBlocks: 2 })
+process.stdout.write('begun\n')
+let state: IndexerState = 'behind'
+for await (const _ of createInterface({ input: process.stdin })) {
+  state = await indexer.step()
+  if (state === 'at the head') break
+  process.stdout.write('batch\n')
+}
+await index.close()
+await source.store.close()
+process.stdout.write('done\n')
+process.stdin.destroy()
