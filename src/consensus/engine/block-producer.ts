@@ -148,7 +148,7 @@ export class BlockProducer {
       proposer: signer.address,
       parentCertificate: certificate,
       budgetMs: this.#budget.ms,
-      // Where no other validator has to execute it, the gas limit is bound enough.
+      // In a committee of one no other validator executes it, so the gas limit is bound enough.
       transactionMs: isAlone ? BUILD_LIMITS.loneTransactionMs : this.#budget.transactionMs,
       gasShare: isAlone ? 1 : this.#budget.gasShare,
     }

@@ -16,7 +16,7 @@ export interface UnionMember {
   readonly startBlock: number | undefined
 }
 
-/** What only the node's main thread knows. */
+/** Data that only the node's main thread has. */
 export interface NodePort {
   /** Base fee of the head's child, wei. */
   gasPriceWei(): Promise<bigint>

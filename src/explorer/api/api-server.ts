@@ -95,7 +95,7 @@ const cacheControl = async ({ caching }: ApiRoute, body: unknown, { source, para
   return head - number >= SETTLED_BLOCKS ? 'public, max-age=31536000, immutable' : HEAD_CACHE
 }
 
-/** Whether the index is near enough to the head to answer from. */
+/** Returns true when the index is close enough to the head to be served. */
 class Readiness {
   readonly #context: ApiContext
   #waiting: Promise<void> | undefined

@@ -9,7 +9,7 @@ import { bytesToHex, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import type { BlockRecord, TransactionKind, TransactionRecord, TransferRecord } from '../store/records.ts'
 import { movementsOf } from './token-logs.ts'
 
-/** What the index keeps of a committed block. */
+/** Index record of a committed block. */
 export const recordOfBlock = (
   { header, hash, size, extra, transactions }: ChainBlock,
   receipts: readonly Receipt[],

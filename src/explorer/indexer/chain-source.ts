@@ -31,7 +31,7 @@ export class ChainSource {
     return this.blocks.headNumber()
   }
 
-  /** Whether a block is part of the chain as it stands now. */
+  /** Returns true when a block is part of the current chain. */
   async includes(number: number, hash: Hex): Promise<boolean> {
     return (await this.blocks.numberOf(hash)) === number
   }
@@ -53,7 +53,7 @@ export class ChainSource {
     }
   }
 
-  /** What was read before does not count: blocks were taken back, or memory is to be given back. */
+  /** Clears the caches, after blocks were reverted or to free memory. */
   forget(): void {
     this.blocks.forget()
   }

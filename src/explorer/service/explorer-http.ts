@@ -124,7 +124,7 @@ const pass = async (
   }
 }
 
-/** What this connection's server writes itself. */
+/** Responses that the connection's server writes itself. */
 const OWN_HEADERS = new Set(['connection', 'keep-alive', 'date', 'content-length', 'transfer-encoding'])
 
 const refuse = (reply: FastifyReply, status: number, code: string, message: string): FastifyReply =>

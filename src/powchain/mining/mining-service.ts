@@ -45,7 +45,7 @@ export class MiningService {
     return this.#found
   }
 
-  /** Whether the built-in miner runs. */
+  /** True while the built-in miner runs. */
   running(): boolean {
     return this.#ownRate !== undefined
   }

@@ -16,7 +16,7 @@ export interface NonceSearch {
 }
 
 export interface SearchResult {
-  /** Where to go on. */
+  /** Position for the next search. */
   readonly next: number
   readonly hashes: number
   readonly found: { readonly nonce: Uint8Array; readonly mixHash: Uint8Array } | undefined

@@ -113,7 +113,7 @@ export class BatchRun {
     this.#running--
   }
 
-  /** What comes after the answer that was too much is not run. */
+  /** Requests after the response that exceeded the limit are not run. */
   #run(index: number): MaybePromise<RpcResponse> {
     const { run, refuse } = this.#options
     return this.#refusal === undefined ? run(index, this.#cancellation) : refuse(index, this.#refusal)

@@ -44,7 +44,7 @@ export interface ByzantineNodeOptions {
   readonly random: Random
   readonly blockTimeMs: number
   readonly roundTimeoutMs: number
-  /** What its slow blocks take to execute. */
+  /** Execution time of its slow blocks. */
   readonly slowMs: number
   readonly post: (to: number, envelope: Envelope) => void
   readonly onBlock: (block: Block) => void

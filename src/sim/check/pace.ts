@@ -24,7 +24,7 @@ export class Pace {
     this.#sinceMs = nowMs
   }
 
-  /** What is wrong at this time, if anything is. */
+  /** Returns the fault at this time, if any. */
   lateAt(nowMs: number): string | undefined {
     const tookMs = nowMs - this.#sinceMs
     return tookMs > this.#boundMs ? `${Math.round(tookMs)} ms, the bound is ${this.#boundMs} ms` : undefined

@@ -3,7 +3,7 @@ import { delayOn, type Host } from './host.ts'
 /** Longest piece of work between two looks at what else there is, milliseconds. */
 const SLICE_MS = 100
 
-/** What work is asked and told while it goes on. */
+/** Callbacks of work under way. */
 export interface WorkControl {
   /** Called at the beginning of each slice. */
   readonly onSlice?: () => void

@@ -27,7 +27,7 @@ export const collectChanges = (
   return { accounts, storage, code, cleared }
 }
 
-/** Where the earlier storage is gone, a word equal to the old one was written anew and counts as a change. */
+/** When the earlier storage is gone, a word equal to the old one was written anew and counts as a change. */
 const slotChanges = (journalAccount: JournalAccount, dropped: boolean) => {
   if (journalAccount.slots === undefined) return undefined
   let changed: Map<Hex, { before: Hex; after: Hex }> | undefined

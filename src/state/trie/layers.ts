@@ -51,7 +51,7 @@ export class TrieLayers {
   }
 
   /**
-   * Where a root occurs twice (a block without changes) the lower position is used: that keeps more than needed and never less.
+   * When a root occurs twice (a block without changes) the lower position is used: that keeps more than needed and never less.
    */
   commit(root: Hex): void {
     if (root === this.base) return

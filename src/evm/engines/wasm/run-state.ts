@@ -10,6 +10,6 @@ export interface RunState {
   readonly journal: Journal
   readonly options: EngineOptions
   readonly rules: ExecutionRules
-  /** Whether the block's fork is this one or a later one. */
+  /** Returns true when the block's fork is this one or a later one. */
   since(fork: EvmFork): boolean
 }

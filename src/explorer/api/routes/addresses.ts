@@ -21,7 +21,7 @@ export const ADDRESS_PARAMETER = { address: { ...ADDRESS, description: 'An addre
 export const addressOfPath = (params: Readonly<Record<string, string>>): Hex =>
   (params['address'] as string).toLowerCase() as Hex
 
-/** What the head's state says of an account. */
+/** Account values in the head's state. */
 export const accountState = async (
   { source }: Pick<ApiContext, 'source'>,
   address: Hex,
