@@ -34,7 +34,12 @@ export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
     const { header, hash } = chain.headBlock
     const { mode, round } = engine.status()
     const sync = syncing()
-    const reason = illness({ mode, sync, blockMs: options.blockTimeMs(), silentMs: clock.nowMs() - lastBlockMs })
+    const reason = unhealthyReason({
+      mode,
+      sync,
+      blockMs: options.blockTimeMs(),
+      silentMs: clock.nowMs() - lastBlockMs,
+    })
     return {
       healthy: reason === undefined,
       ...(reason !== undefined && { reason }),
@@ -48,7 +53,7 @@ export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
   }
 }
 
-interface Signs {
+interface HealthSigns {
   readonly mode: EngineMode
   readonly sync: SyncStatus | false
   readonly blockMs: number
@@ -56,7 +61,7 @@ interface Signs {
   readonly silentMs: number
 }
 
-const illness = ({ mode, sync, blockMs, silentMs }: Signs): string | undefined => {
+const unhealthyReason = ({ mode, sync, blockMs, silentMs }: HealthSigns): string | undefined => {
   if (mode === 'failed' || mode === 'stopped') return `consensus is ${mode}`
   if (sync !== false) return `catching up with block ${sync.highestBlock}`
   const isQuarantined = mode === 'quarantined'

@@ -18,7 +18,7 @@ export type PeerOptions = Pick<
 }
 
 /** Behaviour of a development chain where clients have different expectations (docs/dev-helpers.md). */
-export interface DevnetHabits {
+export interface DevnetOptions {
   /** Allows blocks made at once to share a timestamp; by default each is at least a second after its parent. */
   readonly sameTimestamps?: boolean
   /** Sending a transaction fails when it fails in its block; by default its hash is returned. */
@@ -77,7 +77,7 @@ export interface NodeOptions {
   readonly trustMissingLog?: boolean
   /** Name at the start of web3_clientVersion, for tools that depend on it; by default this client's own. */
   readonly clientName?: string
-  readonly devnet?: DevnetHabits
+  readonly devnet?: DevnetOptions
   /** Omitted: the node does not mine. */
   readonly mining?: MiningOptions
   /** Development chains: the state is loaded from this file at start, and saved to it at the end. */

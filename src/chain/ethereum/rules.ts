@@ -97,8 +97,8 @@ export const ethereumRules = (options: EthereumRulesOptions): ChainRules => {
 /** Excess blob gas of the block after a header; 0n for the first block that counts it. */
 export const excessBlobGasAfter = (params: NetworkParams, parent: Header): bigint => {
   const number = parent.number + 1
-  const figures = blobParamsAt(params.blobForks, number)
-  return figures === undefined ? 0n : nextExcessBlobGas(parent, figures, isActive(params.forks, 'osaka', number))
+  const blobParams = blobParamsAt(params.blobForks, number)
+  return blobParams === undefined ? 0n : nextExcessBlobGas(parent, blobParams, isActive(params.forks, 'osaka', number))
 }
 
 const pricesOf = (params: NetworkParams, header: Header): ReceiptPrices => {
@@ -113,8 +113,8 @@ const blobEnv = (
   { blobForks }: Pick<NetworkParams, 'blobForks'>,
   { number, excessBlobGas = 0n }: SeenHeader,
 ): BlobEnv | undefined => {
-  const figures = blobParamsAt(blobForks, number)
-  return figures && { baseFeePerGas: blobBaseFee(excessBlobGas, figures), maxPerBlock: figures.max }
+  const blobParams = blobParamsAt(blobForks, number)
+  return blobParams && { baseFeePerGas: blobBaseFee(excessBlobGas, blobParams), maxPerBlock: blobParams.max }
 }
 
 const blockEnv = ({ params, depositContract, blocks }: EthereumRulesOptions, header: SeenHeader): BlockEnv => {

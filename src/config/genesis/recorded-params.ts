@@ -35,9 +35,9 @@ const blobForksOf = (
 ): readonly BlobFork[] =>
   timeForks.flatMap(({ name, time }) => {
     const known: Readonly<Record<string, BlobParams>> = ETHEREUM_BLOBS
-    const figures = blobSchedule.get(name) ?? known[name]
+    const blobParams = blobSchedule.get(name) ?? known[name]
     const height = heightAt(headers, time)
-    return figures === undefined || height === null ? [] : [{ height, ...figures }]
+    return blobParams === undefined || height === null ? [] : [{ height, ...blobParams }]
   })
 
 /**

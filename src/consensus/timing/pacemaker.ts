@@ -8,7 +8,7 @@ export class Pacemaker {
   #dueMs = 0
   /** Instant mode: a request arrived after the last build began; the last block had transactions. */
   #requested = false
-  #fruitful = true
+  #lastHadTransactions = true
 
   constructor(blockTimeMs: number) {
     this.#blockTimeMs = blockTimeMs
@@ -47,11 +47,11 @@ export class Pacemaker {
   }
 
   committed(block: Block): void {
-    this.#fruitful = block.transactions.length > 0
+    this.#lastHadTransactions = block.transactions.length > 0
   }
 
   /** Instant mode: returns false when asking for remaining transactions is pointless. After an empty block only a request counts. */
   get mayWantBlock(): boolean {
-    return isInstantMode(this.#blockTimeMs) && (this.#fruitful || this.#requested)
+    return isInstantMode(this.#blockTimeMs) && (this.#lastHadTransactions || this.#requested)
   }
 }

@@ -29,8 +29,8 @@ export class BlockGossip {
   announce(committed: CommittedBlock): void {
     const { number, hash, certificate } = committed
     const lacking = this.#hub.peers().filter(peer => !peer.items.has(hash))
-    const strangers = lacking.filter(peer => !this.#hub.isNeighbour(peer))
-    const whole = new Set(shuffled(strangers, () => this.#hub.random()).slice(0, pushTargetCount(strangers.length)))
+    const nonMembers = lacking.filter(peer => !this.#hub.isNeighbour(peer))
+    const whole = new Set(shuffled(nonMembers, () => this.#hub.random()).slice(0, pushTargetCount(nonMembers.length)))
     const name = encodeWireMessage('newBlockHash', { number, hash, certificate })
     const block = whole.size > 0 ? encodeWireMessage('newBlock', { block: committed.encode(), certificate }) : undefined
     for (const peer of lacking) {

@@ -34,7 +34,7 @@ export interface HandshakeManagerOptions {
 }
 
 /** A connection during its handshake. */
-interface Meeting {
+interface OpenHandshake {
   readonly secureChannel: SecureChannel
   readonly dialed: NodeAddress | null
   readonly connection: Connection
@@ -46,7 +46,7 @@ interface Meeting {
 /** Handshakes under way: decides which nodes are admitted, and which of two connections to the same node stays. */
 export class HandshakeManager {
   readonly #options: HandshakeManagerOptions
-  readonly #open = new Set<Meeting>()
+  readonly #open = new Set<OpenHandshake>()
 
   constructor(options: HandshakeManagerOptions) {
     this.#options = options
@@ -66,28 +66,28 @@ export class HandshakeManager {
       secureChannel,
       hello: this.#options.identity.hello(secureChannel),
       patience: this.#options.limits,
-      judge: remote => this.#judge(meeting, remote),
-      ready: (_, remote) => this.#ready(meeting, remote),
-      failed: (connectionEnd, remote) => this.#failed(meeting, connectionEnd, remote),
+      judge: remote => this.#judge(handshake, remote),
+      ready: (_, remote) => this.#ready(handshake, remote),
+      failed: (connectionEnd, remote) => this.#failed(handshake, connectionEnd, remote),
       faulted: error => this.#options.peers.boundary.tell(secureChannel.nodeId, 'handshake', error),
     })
-    const meeting: Meeting = { secureChannel, dialed, connection, accepted: null, leave }
-    this.#open.add(meeting)
+    const handshake: OpenHandshake = { secureChannel, dialed, connection, accepted: null, leave }
+    this.#open.add(handshake)
   }
 
   close(): void {
     for (const { connection } of this.#open) connection.close('stopping')
   }
 
-  #judge(meeting: Meeting, hello: Hello): HelloRefusal | undefined {
-    const { secureChannel, dialed } = meeting
+  #judge(handshake: OpenHandshake, hello: Hello): HelloRefusal | undefined {
+    const { secureChannel, dialed } = handshake
     const { nodeId, binding } = secureChannel
     const scene = { ...this.#options.identity.scene(), nodeId, binding, dialed: dialed?.id ?? null }
     return (
       this.#refuseBanned(secureChannel) ??
       validateHello(hello, scene) ??
       this.#refuseValidator(hello) ??
-      this.#seat(meeting, hello)
+      this.#seat(handshake, hello)
     )
   }
 
@@ -119,10 +119,10 @@ export class HandshakeManager {
     return isBanned ? { reason: 'banned', detail: 'misbehaved before' } : undefined
   }
 
-  #seat(meeting: Meeting, hello: Hello): HelloRefusal | undefined {
+  #seat(handshake: OpenHandshake, hello: Hello): HelloRefusal | undefined {
     const { peers, limits } = this.#options
-    const address = meeting.secureChannel.socket.remoteAddress ?? ''
-    if (!this.#isBetter(meeting, hello)) return { reason: 'duplicate', detail: 'connected already' }
+    const address = handshake.secureChannel.socket.remoteAddress ?? ''
+    if (!this.#isBetter(handshake, hello)) return { reason: 'duplicate', detail: 'connected already' }
     const counts = { ...peers.counts(hello.nodeId, address) }
     for (const { accepted, secureChannel } of this.#open) {
       if (accepted === null || secureChannel.nodeId === hello.nodeId) continue
@@ -131,13 +131,13 @@ export class HandshakeManager {
       if (accepted.place !== 'reserved' && isNear) counts.sameAddress++
     }
     const candidate = {
-      inbound: meeting.dialed === null,
+      inbound: handshake.dialed === null,
       reserved: peers.isReserved(hello.nodeId, hello.proof?.address ?? null),
       loopback: isLoopbackAddress(address),
     }
     const result = assignSlot(candidate, counts, limits)
     if ('refused' in result) return { reason: result.refused, detail: `${counts.inbound} in, ${counts.outbound} out` }
-    meeting.accepted = { hello, place: result.place }
+    handshake.accepted = { hello, place: result.place }
     return undefined
   }
 
@@ -145,10 +145,10 @@ export class HandshakeManager {
    * Decides whether this connection stays when there is another one to the same node; the losing handshake is closed
    * here.
    */
-  #isBetter(meeting: Meeting, hello: Hello): boolean {
+  #isBetter(handshake: OpenHandshake, hello: Hello): boolean {
     const { peers, identity } = this.#options
     const ids = { self: identity.id, peer: hello.nodeId }
-    const fresh = { inbound: meeting.dialed === null, instance: hello.instance }
+    const fresh = { inbound: handshake.dialed === null, instance: hello.instance }
     const peer = peers.peer(hello.nodeId)
     if (
       peer !== undefined &&
@@ -165,11 +165,11 @@ export class HandshakeManager {
     return true
   }
 
-  #ready(meeting: Meeting, hello: Hello): void {
+  #ready(handshake: OpenHandshake, hello: Hello): void {
     const { peers, members, validator, logger, metrics } = this.#options
-    const { secureChannel, connection, dialed, accepted } = meeting
-    this.#open.delete(meeting)
-    meeting.leave()
+    const { secureChannel, connection, dialed, accepted } = handshake
+    this.#open.delete(handshake)
+    handshake.leave()
     assert(accepted !== null, 'a node that was refused is not connected')
     metrics?.connection(dialed === null ? 'inbound' : 'outbound', 'connected')
     peers.peer(hello.nodeId)?.close('duplicate', 'another connection stays')
@@ -187,11 +187,11 @@ export class HandshakeManager {
     }
   }
 
-  #failed(meeting: Meeting, connectionEnd: ConnectionEnd, hello: Hello | null): void {
+  #failed(handshake: OpenHandshake, connectionEnd: ConnectionEnd, hello: Hello | null): void {
     const { scores, clock, logger, metrics, failed } = this.#options
-    const { secureChannel, dialed } = meeting
-    this.#open.delete(meeting)
-    meeting.leave()
+    const { secureChannel, dialed } = handshake
+    this.#open.delete(handshake)
+    handshake.leave()
     const { reason, remote } = connectionEnd
     const address = secureChannel.socket.remoteAddress ?? ''
     const direction = dialed === null ? 'inbound' : 'outbound'

@@ -12,7 +12,7 @@ import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
 import type { Clock } from '../../util/clock.ts'
-import type { DevnetHabits } from '../options.ts'
+import type { DevnetOptions } from '../options.ts'
 import type { ConsensusPartsOptions } from '../parts/consensus.ts'
 import type { OpenedChain } from '../parts/open-chain.ts'
 import type { PoolParts } from '../parts/pool.ts'
@@ -70,7 +70,7 @@ export interface DevOptions extends Omit<ConsensusPartsOptions, 'execution' | 'f
   readonly pool: PoolParts
   /** undefined: the state of consensus ends with the process. */
   readonly dataDir: string | undefined
-  readonly habits: DevnetHabits
+  readonly devnet: DevnetOptions
 }
 
 export interface DevParts {
@@ -120,7 +120,7 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
     pool: pool.side,
     time,
     blockTimeMs: params.blockTimeMs,
-    sameTimestamps: options.habits.sameTimestamps ?? false,
+    sameTimestamps: options.devnet.sameTimestamps ?? false,
     clock,
     logger,
   })
@@ -142,7 +142,7 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
     time,
     choices,
     pool: devPool(pool),
-    throwsOnRevert: options.habits.throwOnRevert ?? false,
+    throwsOnRevert: options.devnet.throwOnRevert ?? false,
     withoutEngine: work => engine.without(work),
   })
   return {

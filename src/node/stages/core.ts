@@ -51,8 +51,7 @@ export const createCoreStage = async (storage: StorageStage): Promise<CoreStage>
   const consensus = consensusOptions(storage, pool, peers)
   const { genesis, devnet = {}, ephemeral = false } = options
   const dataDir = ephemeral ? undefined : options.dataDir
-  const dev =
-    devStart && (await createDev(devStart, { ...consensus, genesis, opened, chain, pool, dataDir, habits: devnet }))
+  const dev = devStart && (await createDev(devStart, { ...consensus, genesis, opened, chain, pool, dataDir, devnet }))
   const engine =
     dev?.engine ??
     (await createConsensus({ ...consensus, execution: chain, folder: dataDir && consensusFolder(dataDir) }))

@@ -7,8 +7,8 @@ export interface EvmRules {
   readonly hasAccessPrices: boolean
   /** EIP-150: a call passes on at most all but a 64th. */
   readonly keepsSixtyFourth: boolean
-  /** EIP-150. */
-  readonly paysForHeir: boolean
+  /** EIP-150: a self-destruct whose beneficiary is a new account pays for it. */
+  readonly chargesNewBeneficiary: boolean
   /** EIP-158 and EIP-161: empty accounts do not count as existing, and created ones start with nonce 1. */
   readonly sweepsEmpty: boolean
   /** EIP-2: a creation fails when its code cannot be paid for. */
@@ -58,7 +58,7 @@ const build = (fork: EvmFork): EvmRules => {
     fork,
     hasAccessPrices: since('berlin'),
     keepsSixtyFourth: since('tangerineWhistle'),
-    paysForHeir: since('tangerineWhistle'),
+    chargesNewBeneficiary: since('tangerineWhistle'),
     sweepsEmpty: since('spuriousDragon'),
     codeMustBePaid: since('homestead'),
     refusesObjectFormat: since('london'),

@@ -5,6 +5,8 @@ import type { Method, MethodTable } from '../../router/method.ts'
  * (docs/design/rpc.md#native-names): same arguments, same results.
  */
 export const nativeAliases = (table: MethodTable): MethodTable =>
-  Object.fromEntries(Object.entries(table).map(([name, twin]) => [name.replace('eth_', 'native_'), asTwin(name, twin)]))
+  Object.fromEntries(
+    Object.entries(table).map(([name, method]) => [name.replace('eth_', 'native_'), asAlias(name, method)]),
+  )
 
-const asTwin = (name: string, twin: Method): Method => ({ ...twin, notes: `Same as ${name}.` })
+const asAlias = (name: string, method: Method): Method => ({ ...method, notes: `Same as ${name}.` })

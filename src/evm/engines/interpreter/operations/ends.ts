@@ -32,44 +32,44 @@ const revert: Operation = frame => {
 }
 
 /** EIP-150 and EIP-161: a beneficiary that does not exist before costs extra. */
-const heirPrice = ({ rules, journal }: Execution, self: Hex, heir: Hex): number => {
-  if (!rules.paysForHeir) return 0
-  if (!rules.sweepsEmpty) return journal.exists(heir) ? 0 : NEW_ACCOUNT
-  return journal.balance(self) > 0n && journal.isEmpty(heir) ? NEW_ACCOUNT : 0
+const newBeneficiaryPrice = ({ rules, journal }: Execution, self: Hex, beneficiary: Hex): number => {
+  if (!rules.chargesNewBeneficiary) return 0
+  if (!rules.sweepsEmpty) return journal.exists(beneficiary) ? 0 : NEW_ACCOUNT
+  return journal.balance(self) > 0n && journal.isEmpty(beneficiary) ? NEW_ACCOUNT : 0
 }
 
 const selfDestructPrice: Price = (frame, vm) => {
   if (frame.context.isStatic) return 0
-  const heir = addressOf(frame.peek(0))
-  if (!canPay(frame, vm, vm.rules.selfDestruct) || !canReach(frame, vm, heir)) return Number.POSITIVE_INFINITY
-  const loading = vm.prefetch?.account(heir)
+  const beneficiary = addressOf(frame.peek(0))
+  if (!canPay(frame, vm, vm.rules.selfDestruct) || !canReach(frame, vm, beneficiary)) return Number.POSITIVE_INFINITY
+  const loading = vm.prefetch?.account(beneficiary)
   if (loading !== undefined) return vm.waitFor(loading)
-  const price = heirPrice(vm, frame.context.address, heir)
+  const price = newBeneficiaryPrice(vm, frame.context.address, beneficiary)
   // A warm beneficiary costs nothing extra.
-  return vm.rules.hasAccessPrices && vm.access.touch(heir) ? price + COLD_ACCOUNT : price
+  return vm.rules.hasAccessPrices && vm.access.touch(beneficiary) ? price + COLD_ACCOUNT : price
 }
 
 const selfDestruct: Operation = (frame, vm) => {
   const { address, isStatic } = frame.context
   if (isStatic) return frame.fail(FAULTS.staticStateChange)
-  const heir = addressOf(frame.pop())
+  const beneficiary = addressOf(frame.pop())
   const { journal, rules, effects } = vm
   const balance = journal.balance(address)
-  vm.reporter?.selfDestruct(frame.depth + 1, address, heir, balance)
-  if (vm.options.transfers && balance > 0n) effects.logs.push(transferLogOf(address, heir, balance))
+  vm.reporter?.selfDestruct(frame.depth + 1, address, beneficiary, balance)
+  if (vm.options.transfers && balance > 0n) effects.logs.push(transferLogOf(address, beneficiary, balance))
   if (!effects.destroyed.has(address)) vm.refund += rules.selfDestructRefund
   effects.destroyed.add(address)
-  if (heir !== address) give(vm, heir, balance)
+  if (beneficiary !== address) give(vm, beneficiary, balance)
   // EIP-6780: an older account that names itself as beneficiary keeps its balance.
-  const isEmptied = heir !== address || !rules.destroysOnlyNew || effects.created.has(address)
+  const isEmptied = beneficiary !== address || !rules.destroysOnlyNew || effects.created.has(address)
   if (isEmptied) journal.setBalance(address, 0n)
   return END
 }
 
 /** A transfer of zero touches the account, and before EIP-158 creates it. */
-const give = ({ journal, rules }: Execution, heir: Hex, wei: bigint): void => {
-  if (wei === 0n && rules.sweepsEmpty) journal.touch(heir)
-  else journal.addBalance(heir, wei)
+const give = ({ journal, rules }: Execution, beneficiary: Hex, wei: bigint): void => {
+  if (wei === 0n && rules.sweepsEmpty) journal.touch(beneficiary)
+  else journal.addBalance(beneficiary, wei)
 }
 
 export const END_OPERATIONS: readonly OperationEntry[] = [
