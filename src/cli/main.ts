@@ -6,6 +6,7 @@ import { addFixtureCommand } from './fixture/command.ts'
 import { addGenesisCommand } from './genesis/command.ts'
 import { addKeyCommand } from './key/command.ts'
 import { addLocalnetCommand } from './localnet/command.ts'
+import { addMineCommand } from './mine/command.ts'
 import { exitWithError } from './shared/output.ts'
 import { addSimCommand } from './sim/command.ts'
 import { addStartCommand } from './start/command.ts'
@@ -28,6 +29,7 @@ addDbCommand(program)
 addFixtureCommand(program)
 addStateTestCommand(program)
 addSimCommand(program)
+addMineCommand(program)
 
 try {
   await program.parseAsync()

@@ -11,7 +11,7 @@ export interface MiningFlags {
   readonly mineDuty: number
 }
 
-const dutyOption = (text: string): number => {
+export const dutyOption = (text: string): number => {
   const value = Number(text)
   if (!/^\d(\.\d+)?$/.test(text) || value <= 0 || value > 1)
     throw new InvalidArgumentError('It must be a share of the time, above 0 and at most 1: 0.5.')

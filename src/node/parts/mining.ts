@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Chain } from '../../chain/chain.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { Metrics } from '../../metrics/registry.ts'
-import { Miner } from '../../powchain/mining/miner.ts'
+import { Miner, type WorkSource } from '../../powchain/mining/miner.ts'
 import { MiningService } from '../../powchain/mining/mining-service.ts'
 import type { ProofPool } from '../../powchain/proof-pool.ts'
 import type { Clock } from '../../util/clock.ts'
@@ -39,12 +39,22 @@ export const createMining = (parts: MiningParts, teardown: Teardown): MiningServ
     read: () => service.found,
   })
   if (options === undefined) return service
-  const miner = new Miner({ service, threads: options.threads, duty: options.duty, clock, logger })
+  const miner = new Miner({ source: sourceOf(service), threads: options.threads, duty: options.duty, clock, logger })
   const stops = [chain.onCommitted(() => miner.refresh()), pool.onAdded(() => miner.refresh())]
   teardown.add(async () => {
     for (const stop of stops) stop()
+    service.setMiner(undefined)
     await miner.stop()
   })
   miner.start()
+  service.setMiner(() => miner.hashrate())
   return service
 }
+
+const sourceOf = (service: MiningService): WorkSource => ({
+  job() {
+    const job = service.job()
+    return job && { sealHash: job.sealHash, version: job.template.version, target: job.template.target }
+  },
+  submitWork: (nonce, sealHash, mixHash) => service.submitWork(nonce, sealHash, mixHash),
+})

@@ -1,15 +1,28 @@
 import { MINING_LIMITS } from '../../config/limits/chain.ts'
 import { delayUntil } from '../../util/async/delay.ts'
-import { bytesToHex, ZERO_HASH } from '../../util/bytes.ts'
+import { bytesToHex, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { WorkerThread } from '../../util/worker/worker-thread.ts'
-import type { MiningJob, MiningService } from './mining-service.ts'
 import type { MiningMethods } from './mining-worker.ts'
 
+/** Work that the threads search: nonces of a seal hash that meet a target. */
+export interface MinerWork {
+  readonly sealHash: Hex
+  readonly version: number
+  readonly target: bigint
+}
+
+/** Where work comes from and solutions go: this node, or another one over RPC. */
+export interface WorkSource {
+  /** undefined: there is none now. */
+  job(): MinerWork | undefined
+  submitWork(nonce: Hex, sealHash: Hex, mixHash: Hex): Promise<boolean>
+}
+
 export interface MinerOptions {
-  readonly service: MiningService
+  readonly source: WorkSource
   readonly threads: number
   /** Share of a thread's time that it works, above 0 and at most 1. */
   readonly duty: number
@@ -18,11 +31,11 @@ export interface MinerOptions {
 }
 
 /** Work with the nonces that each thread has looked through. */
-interface SharedJob extends MiningJob {
+interface SharedJob extends MinerWork {
   readonly next: number[]
 }
 
-/** Built-in miner: threads that look for nonces of the service's work, until `stop`. */
+/** Threads that look for nonces of a source's work, until `stop`. */
 export class Miner {
   readonly #options: MinerOptions
   #threads: readonly WorkerThread<MiningMethods>[] = []
@@ -40,10 +53,9 @@ export class Miner {
   }
 
   start(): void {
-    const { service, threads, duty, logger } = this.#options
+    const { threads, duty, logger } = this.#options
     const url = new URL('./mining-worker.ts', import.meta.url)
     this.#threads = Array.from({ length: threads }, (_, at) => new WorkerThread(`miner-${at}`, url, {}))
-    service.setMiner(() => this.hashrate())
     this.refresh()
     this.#runs = this.#threads.map((thread, at) => this.#run(thread, at))
     logger.info({ threads, duty }, 'miner started')
@@ -51,7 +63,6 @@ export class Miner {
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    this.#options.service.setMiner(undefined)
     this.#wake.resolve()
     await Promise.all(this.#threads.map(thread => thread.close()))
     await Promise.all(this.#runs)
@@ -59,7 +70,7 @@ export class Miner {
 
   /** The head or the pending headers changed: threads take new work where there is any. */
   refresh(): void {
-    const job = this.#options.service.job()
+    const job = this.#options.source.job()
     if (job?.sealHash === this.#job?.sealHash) return
     this.#job = job && { ...job, next: this.#threads.map(() => 0) }
     this.#wake.resolve()
@@ -89,13 +100,13 @@ export class Miner {
   }
 
   async #search(thread: WorkerThread<MiningMethods>, at: number, job: SharedJob): Promise<void> {
-    const { service, duty, clock } = this.#options
-    const { sealHash, template } = job
+    const { source, duty, clock } = this.#options
+    const { sealHash, version, target } = job
     const startedMs = clock.nowMs()
     const { next, hashes, found } = await thread.call('search', {
-      version: template.version,
+      version,
       sealHash,
-      target: template.target,
+      target,
       prefix: at,
       from: job.next[at] ?? 0,
       budgetMs: MINING_LIMITS.batchMs,
@@ -108,7 +119,7 @@ export class Miner {
     if (found !== undefined && this.#job === job) {
       this.#job = undefined
       const mixHash = found.mixHash.byteLength === 0 ? ZERO_HASH : bytesToHex(found.mixHash)
-      await service.submitWork(bytesToHex(found.nonce), sealHash, mixHash)
+      await source.submitWork(bytesToHex(found.nonce), sealHash, mixHash)
       this.refresh()
     }
     if (duty < 1 && !this.#isStopped) await delayUntil(clock, nowMs + ((nowMs - startedMs) * (1 - duty)) / duty).over

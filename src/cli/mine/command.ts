@@ -1,0 +1,53 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { MINING_LIMITS } from '../../config/limits/chain.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { dutyOption } from '../shared/mining-options.ts'
+import { addressOption, integerOption } from '../shared/options.ts'
+
+export interface MineFlags {
+  readonly rpc: string
+  readonly coinbase?: Hex
+  readonly threads: number
+  readonly duty: number
+}
+
+const urlOption = (text: string): string => {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw new InvalidArgumentError('It must be an http or https URL: http://127.0.0.1:8547.')
+  return text
+}
+
+export const addMineCommand = (program: Command): void => {
+  program
+    .command('mine')
+    .description('Mine headers of the proof chain for a node, in a process of its own')
+    .addOption(
+      new Option('--rpc <url>', "the node's operator port, or the port of a devnet")
+        .argParser(urlOption)
+        .default('http://127.0.0.1:8547'),
+    )
+    .addOption(
+      new Option('--coinbase <address>', "who mined headers pay (default: the node's --mine-coinbase)").argParser(
+        addressOption,
+      ),
+    )
+    .addOption(
+      new Option('--threads <count>', 'threads that search')
+        .argParser(integerOption(1, MINING_LIMITS.threads))
+        .default(1),
+    )
+    .addOption(
+      new Option('--duty <share>', 'share of their time that the threads work').argParser(dutyOption).default(1),
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tandem mine --coinbase 0xYOURS                              for the node on this machine
+  tandem mine --rpc http://127.0.0.1:8545 --coinbase 0xYOURS  for a devnet`,
+    )
+    .action(async (flags: MineFlags) => {
+      const { runMine } = await import('./run.ts')
+      await runMine(flags)
+    })
+}

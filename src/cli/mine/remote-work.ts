@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import { PROOF_SEEDS } from '../../crypto/proof-hash.ts'
+import type { MinerWork, WorkSource } from '../../powchain/mining/miner.ts'
+import { bytesToHex, type Hex, toQuantity } from '../../util/bytes.ts'
+
+/** Patience with a node that does not answer. */
+const ANSWER_MS = 5_000
+/** An answer of getWork and its like has a few hundred bytes. */
+const ANSWER_BYTES = 16 * 1024
+const [SEED_1, SEED_2] = PROOF_SEEDS.map(bytesToHex)
+
+/** A node's answer to a miner that is no result. */
+export class NodeRefusal extends Error {}
+
+/** Work of a node over JSON-RPC. */
+export class RemoteWork implements WorkSource {
+  readonly #url: string
+  readonly #coinbase: Hex | undefined
+  /** Tells this miner's hash rate from those of others. */
+  readonly #id = bytesToHex(randomBytes(32))
+  #work: MinerWork | undefined
+  #accepted = 0
+  #refused = 0
+
+  constructor(url: string, coinbase: Hex | undefined) {
+    this.#url = url
+    this.#coinbase = coinbase
+  }
+
+  get counts(): { readonly accepted: number; readonly refused: number } {
+    return { accepted: this.#accepted, refused: this.#refused }
+  }
+
+  job(): MinerWork | undefined {
+    return this.#work
+  }
+
+  /** Asks for work. Rejects with NodeRefusal, or with what the connection failed of; there is none then. */
+  async refresh(): Promise<void> {
+    this.#work = undefined
+    try {
+      this.#work = workFrom(await this.#ask('native_getWork', this.#coinbase === undefined ? [] : [this.#coinbase]))
+    } catch (error) {
+      if (error instanceof NodeRefusal && /no mining work available/.test(error.message)) return
+      throw error
+    }
+  }
+
+  async submitWork(nonce: Hex, sealHash: Hex, mixHash: Hex): Promise<boolean> {
+    // A node that is away loses this solution; the threads go on.
+    const answer = this.#ask('native_submitWork', [nonce, sealHash, mixHash]).catch(() => false)
+    const isAccepted = (await answer) === true
+    if (isAccepted) this.#accepted++
+    else this.#refused++
+    this.#work = undefined
+    return isAccepted
+  }
+
+  async submitHashrate(rate: number): Promise<void> {
+    await this.#ask('native_submitHashrate', [toQuantity(Math.round(rate)), this.#id])
+  }
+
+  async #ask(method: string, params: readonly unknown[]): Promise<unknown> {
+    const response = await fetch(this.#url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      signal: AbortSignal.timeout(ANSWER_MS),
+    })
+    const text = await response.text()
+    if (text.length > ANSWER_BYTES) throw new NodeRefusal('an answer that is too long')
+    const { result, error } = JSON.parse(text) as { result?: unknown; error?: { code: number; message: string } }
+    if (error?.code === -32_601)
+      throw new NodeRefusal(`${this.#url} hands out no work: name the operator port of the node (--operator-port)`)
+    if (error !== undefined) throw new NodeRefusal(error.message)
+    return result
+  }
+}
+
+const workFrom = (answer: unknown): MinerWork => {
+  const parts = Array.isArray(answer) ? (answer as unknown[]) : []
+  const [sealHash, seed, target] = parts
+  if (![sealHash, seed, target].every(part => typeof part === 'string' && /^0x[0-9a-f]{64}$/.test(part)))
+    throw new NodeRefusal('the node answered something that is no work')
+  if (seed !== SEED_1 && seed !== SEED_2)
+    throw new NodeRefusal('the node wants a hash function that this program does not know: upgrade it')
+  return { sealHash: sealHash as Hex, version: seed === SEED_2 ? 2 : 1, target: BigInt(target as Hex) }
+}
