@@ -29,12 +29,12 @@ export const createMining = (parts: MiningParts, teardown: Teardown): MiningServ
   const extraNonce = new Uint8Array(randomBytes(EXTRA_NONCE_BYTES))
   const service = new MiningService({ params, pool, coinbase: options?.coinbase ?? null, extraNonce, clock, logger })
   parts.metrics?.gauge({
-    name: 'mining_hashrate',
+    name: 'mining_hash_rate_hashes',
     help: 'Hashes per second, own and submitted',
     read: () => Number(service.hashrate()),
   })
   parts.metrics?.gauge({
-    name: 'mining_solutions',
+    name: 'mining_solution_count',
     help: 'Valid solutions of work of this node since the start',
     read: () => service.found,
   })
