@@ -10,6 +10,7 @@ import type { SnapshotManifest } from '../../../../src/network/wire/snapshot.ts'
 import { blockVoteDigest } from '../../../../src/primitives/consensus/vote.ts'
 import { decodeHeader, encodeHeader, headerHash } from '../../../../src/primitives/header.ts'
 import { decodeRlpList, encodeRlp, encodeRlpList, uintItem } from '../../../../src/primitives/rlp.ts'
+import { decodeProofState, encodeProofState } from '../../../../src/rules/proof-state.ts'
 import { hashedKey } from '../../../../src/state/flat-tables.ts'
 import { assert } from '../../../../src/util/assert.ts'
 import { ZERO_HASH } from '../../../../src/util/bytes.ts'
@@ -19,6 +20,8 @@ import { signerOf } from '../../../support/consensus/member.ts'
 import { councilTransaction, STAKE } from '../../../support/council-contract.ts'
 import { rewardOf, validatorKey, validatorOf } from '../../../support/council-genesis.ts'
 import type { NetNode } from '../../../support/network/net-node.ts'
+import { MINER } from '../../../support/powchain/headers.ts'
+import { solved } from '../../../support/powchain/proof-chain.ts'
 import { CYCLE, type Offer, SnapshotNet } from '../../../support/snapshot-net.ts'
 
 const NUMBER = 10 * CYCLE
@@ -28,6 +31,13 @@ beforeAll(async () => {
   net = await SnapshotNet.open(NUMBER, async council => {
     // A member joins, one falls silent, and one is jailed: all of it stands in records.
     const { first } = council
+    // Proof headers, one of them below the snapshot's history and one that waits for the block after it.
+    await council.mineTo(1)
+    const prove = async () => {
+      const header = await solved(first, {})
+      for (const { proofPool, clock } of council.chains) expect(await proofPool.admit(header, clock.ms)).toBe('added')
+    }
+    await prove()
     const registration = ['Validator 5', validatorOf(5), rewardOf(5)]
     await council.submit(councilTransaction(first, validatorKey(5), 'register', registration, STAKE))
     await council.mineTo(4 * CYCLE + 2)
@@ -35,6 +45,7 @@ beforeAll(async () => {
     const [accused] = council.committee(number).members.filter(member => member === validatorOf(1))
     first.evidence.report(council.doublePrepare(number, validatorKey(1), accused!))
     await council.mineTo(NUMBER, { silent: [validatorOf(2)] })
+    await prove()
   })
 }, 60_000)
 afterAll(() => net?.close())
@@ -62,11 +73,13 @@ const expectTrue = async (storePath: string): Promise<void> => {
     for (let number = 0; number <= NUMBER; number += CYCLE)
       expect(readRecordRows(opened.store, number)).toEqual(readRecordRows(first.store, number))
     expect((await verifyChain(opened.store, { from: 0 })).problems).toEqual([])
+    expect(opened.proofPool.head.proofState).toMatchObject({ tipHeight: 1, coinbase: MINER })
     for (let number = NUMBER + 1; number <= NUMBER + 2 * CYCLE; number++) {
       const [block, certificate] = [await first.blocks.block(number), await first.blocks.certificate(number)]
       assert(block && certificate, 'the chain goes on')
       await opened.chain.commit(block, certificate)
     }
+    expect(opened.proofPool.head.proofState.tipHeight).toBe(2)
     expect(opened.sources.council.committee(NUMBER + 3 * CYCLE)).toEqual(
       first.sources.council.committee(NUMBER + 3 * CYCLE),
     )
@@ -75,6 +88,7 @@ const expectTrue = async (storePath: string): Promise<void> => {
   }
 }
 
+const proofState = () => decodeProofState(manifest().proofState)
 const honestChunk = (index: number) => net.folder.chunk(index)
 const manifest = (): SnapshotManifest => net.folder.manifest
 const records = async (): Promise<readonly Uint8Array[]> =>
@@ -269,6 +283,23 @@ describe('from the only peer that offers one', () => {
     expect(outcome).toBe('ready')
     await expectTrue(storePath)
   }, 60_000)
+
+  test.each([
+    ['another state of the proof chain', () => encodeProofState({ ...proofState(), totalWork: 1n })],
+    ['none', () => new Uint8Array(0)],
+    ['bytes that are no state', () => Uint8Array.of(1)],
+  ])(
+    'a snapshot with %s costs it its place',
+    async (_, lie) => {
+      const { outcome, storePath, isLiarBanned } = await alone({
+        ...net.honest,
+        manifest: { ...manifest(), proofState: lie() },
+      })
+      expect({ outcome, isLiarBanned }).toEqual({ outcome: 'ready', isLiarBanned: true })
+      await expectTrue(storePath)
+    },
+    60_000,
+  )
 
   test('chunks that are not those of its own manifest cost it its place', async () => {
     const offer: Offer = {
