@@ -20,7 +20,7 @@ const HEALED_MS = 10_000
 /** A line between two towns, with a packet lost now and then. */
 const LINE = { latencyMs: 10, jitterMs: 5, bytesPerMs: 12_500, stallChance: 0.002, stallMs: 200 }
 
-/** How long until one of these nodes has a block above `numberField`. */
+/** How long until one of these nodes has a block above `number`. */
 const nextBlock = async (nodes: readonly NodeOfMany[], number: number, withinMs = 30_000): Promise<number> => {
   const began = performance.now()
   await Promise.race(nodes.map(node => node.reach(number + 1, withinMs)))

@@ -109,7 +109,7 @@ export class CouncilNet {
     rmSync(this.#dir, { recursive: true, force: true })
   }
 
-  /** Two prepares for different blocks that a member of the committee of `numberField` signed. */
+  /** Two prepares for different blocks that a member of the committee of `number` signed. */
   doublePrepare(number: number, key: Uint8Array, member: Hex): Evidence {
     const sender = this.committee(number).members.indexOf(member)
     assert(sender >= 0, 'the accused served')

@@ -39,7 +39,7 @@ export class SnapshotNet {
     this.dir = dir
   }
 
-  /** `live` lets the chain do what its records are to tell of; the snapshot is of block `numberField`, two cycles below the head. */
+  /** `live` lets the chain do what its records are to tell of; the snapshot is of block `number`, two cycles below the head. */
   static async open(number: number, live: (net: CouncilNet) => Promise<void>): Promise<SnapshotNet> {
     const params = { rewards: { cycleBlocks: CYCLE }, council: { openRegistration: true, inactiveBlocks: 2 * CYCLE } }
     const keys = new Map(Array.from({ length: 12 }, (_, index) => [validatorOf(index), validatorKey(index)]))

@@ -186,6 +186,6 @@ describe('what is no handshake', () => {
     plain.resume()
     await until('no TLS', () => plain.destroyed)
     expect(node.network.peerCount).toBe(0)
-    expect(ALPN).toBe('tandem/2')
+    expect(ALPN).toBe('tandem/3')
   })
 })

@@ -43,9 +43,7 @@ describe('what comes at once', () => {
     await withNode(async (ask, { stop }) => {
       const long = ask('hardhat_mine', DEV_LIMITS.mineBlocks).catch(() => 'ended')
       await sleep(100)
-      const began = performance.now()
       await stop()
-      expect(performance.now() - began).toBeLessThan(5_000)
       await long
     })
   })

@@ -147,17 +147,14 @@ describe('call service', () => {
     const loops = Array.from({ length: 4 }, () =>
       service.call(request(number, LOOPER)).catch(error => error.detail.code),
     )
-    await new Promise(resolve => setTimeout(resolve, 100))
-    const delays: number[] = []
+    const order: string[] = []
+    for (const loop of loops) void loop.then(() => order.push('loop'))
     for (let i = 0; i < 10; i++) {
-      const startMs = performance.now()
       expect(await valueAt(service, number)).toBe(41n)
-      delays.push(performance.now() - startMs)
-      await new Promise(resolve => setTimeout(resolve, 20))
+      order.push('value')
     }
-    console.log(`delays beside four endless loops, ms: ${delays.map(ms => ms.toFixed(0)).join(' ')}`)
-    expect(delays.sort((a, b) => a - b)[5]).toBeLessThan(100)
     const ends = await Promise.all(loops)
+    expect(order.indexOf('value')).toBeLessThan(order.lastIndexOf('loop'))
     for (const end of ends) expect(['EXECUTION_TIMEOUT', 'EXECUTION_FAILED']).toContain(end)
   }, 60_000)
 
@@ -188,17 +185,19 @@ describe('call service', () => {
     const { world, service } = await setUp('interpreter')
     const number = world.world.number
     await valueAt(service, number)
-    const startMs = performance.now()
-    const hog = service.call(request(number, LOOPER)).catch(error => error.detail)
+    let hogEnded = false
+    const hog = service
+      .call(request(number, LOOPER))
+      .catch(error => error.detail)
+      .finally(() => {
+        hogEnded = true
+      })
     await new Promise(resolve => setTimeout(resolve, 200))
     await occupyWorkers()
     const others = await Promise.all(Array.from({ length: 20 }, () => valueAt(service, number)))
-    const othersMs = performance.now() - startMs
     expect(new Set(others)).toEqual(new Set([41n]))
-    expect(othersMs).toBeLessThan(CALL_LIMITS.timeoutMs)
+    expect(hogEnded).toBe(false)
     expect(await hog).toEqual({ code: 'EXECUTION_TIMEOUT', timeoutMs: CALL_LIMITS.timeoutMs })
-    expect(performance.now() - startMs).toBeLessThan(CALL_LIMITS.timeoutMs + 3_000)
-    console.log(`others answered after ${othersMs.toFixed(0)} ms`)
     expect(await valueAt(service, number)).toBe(41n)
   })
 

@@ -180,11 +180,11 @@ describe('call', () => {
   })
 
   test('an endless loop is interrupted', async () => {
-    const endMs = performance.now() + 60
-    const interrupt = { sliceMs: 5, shouldStop: () => performance.now() > endMs }
+    let asked = 0
+    const interrupt = { sliceMs: 1, shouldStop: () => ++asked === 3 }
     const error = await call(context(world(), { interrupt }), request({ data: encodeCall('loop()') })).catch(e => e)
     expect(error.code).toBe('EXECUTION_INTERRUPTED')
-    expect(performance.now() - endMs).toBeLessThan(100)
+    expect(asked).toBe(3)
   })
 })
 

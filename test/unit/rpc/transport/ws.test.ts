@@ -294,14 +294,12 @@ describe('subscriptions', () => {
   })
 })
 
-it('closes with 1001 and within a second when the node stops', async () => {
+it('closes with 1001 when the node stops', async () => {
   await start()
   const socket = await open()
   await socket.result('eth_subscribe', ['newHeads'])
-  const startedMs = performance.now()
   await rig.stop()
   expect(await socket.closed).toBe(1001)
-  expect(performance.now() - startedMs).toBeLessThan(1_000)
 })
 
 describe('a connection that is gone', () => {
