@@ -103,6 +103,8 @@ describe('tandem devnet', () => {
       )
       const health = await fetch(`${node.http}/health`)
       expect([health.status, await health.json()]).toEqual([200, expect.objectContaining({ healthy: true })])
+      const network = await fetch(`${node.explorer}/network`)
+      expect([network.status, await network.json()]).toEqual([200, expect.objectContaining({ gasPriceGwei: '27.5' })])
       const metrics = await (await fetch(node.metrics ?? '')).text()
       expect(metrics).toMatch(/^chain_head_\w+ \d+$/m)
     })

@@ -15,6 +15,7 @@ export interface ReadyLine {
   /** The loopback port with every namespace, of `tandem start`. */
   readonly operator?: string
   readonly metrics?: string
+  readonly explorer?: string
   /** tandem:// of `tandem start`. */
   readonly peer?: string
   readonly chainId: number
