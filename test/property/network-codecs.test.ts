@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../src/config/limits/network.ts'
 import { SNAPSHOT_LIMITS } from '../../src/config/limits/sync.ts'
 import { BLOCK_BOUNDS, CONSENSUS_BOUNDS } from '../../src/config/protocol-bounds.ts'
@@ -22,7 +22,7 @@ const run = <T>(arbitrary: fc.Arbitrary<T>, check: (value: T) => unknown, numRun
 const payloadOf = (name: MessageName) => PAYLOADS[name] as fc.Arbitrary<unknown>
 
 describe('messages', () => {
-  it.each(NAMES)('%s is read as it was written', name => {
+  test.each(NAMES)('%s is read as it was written', name => {
     const { codec, maxBytes } = messageSpec(name)
     run(payloadOf(name), value => {
       const encoded = codec.encode(value)
@@ -31,7 +31,7 @@ describe('messages', () => {
     })
   })
 
-  it.each(NAMES)('%s from a stranger is canonical or refused', name => {
+  test.each(NAMES)('%s from a stranger is canonical or refused', name => {
     const { codec } = messageSpec(name)
     let refused = 0
     run(
@@ -45,7 +45,7 @@ describe('messages', () => {
     run(fc.uint8Array({ maxLength: 100 }), input => expectStrict(input, codec.decode, codec.encode))
   })
 
-  it('have ids, answers and channels of their own', () => {
+  test('have ids, answers and channels of their own', () => {
     const ids = NAMES.map(name => MESSAGES[name].id)
     expect(new Set(ids).size).toBe(ids.length)
     for (const [question, answer] of Object.entries(ANSWER_NAMES)) {
@@ -54,7 +54,7 @@ describe('messages', () => {
     }
   })
 
-  it('have room for the largest things they carry', () => {
+  test('have room for the largest things they carry', () => {
     const hash = `0x${'ab'.repeat(32)}` as const
     const seal = {
       round: 2 ** 40,
@@ -100,7 +100,7 @@ describe('messages', () => {
     for (const ratio of fits) expect(ratio).toBeLessThanOrEqual(1)
   })
 
-  it('with one item too many are refused', () => {
+  test('with one item too many are refused', () => {
     const hash = `0x${'ab'.repeat(32)}` as const
     for (const [name, limit] of [
       ['transactionHashes', NETWORK_LIMITS.announcedHashes],
@@ -121,7 +121,7 @@ const nodeAddress = fc.record({
   port: fc.integer({ min: 1, max: 65_535 }),
 })
 
-it('an address of a node is read as it was written, and anything else is refused with what is wanted', () => {
+test('an address of a node is read as it was written, and anything else is refused with what is wanted', () => {
   run(nodeAddress, address => expect(parsePeerUrl(peerUrl(address))).toEqual(address))
   run(
     fc.oneof(
@@ -139,7 +139,7 @@ it('an address of a node is read as it was written, and anything else is refused
   )
 })
 
-it('a record is canonical or refused', () => {
+test('a record is canonical or refused', () => {
   const record = fc.record({
     sequence: fc.maxSafeNat(),
     id: nodeAddress.map(({ id }) => id),

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { CHANNEL_NAMES, CHANNELS, type ChannelName } from '../../src/network/wire/channels.ts'
 import { FrameReader, type FrameSink } from '../../src/network/wire/frame-reader.ts'
 import { encodeFrames, FRAGMENT_BYTES, type MessageHead, type WireMessage } from '../../src/network/wire/frames.ts'
@@ -76,7 +76,7 @@ const byChannel = (messages: readonly Sent[]) =>
   Object.fromEntries(CHANNEL_NAMES.map(name => [name, messages.filter(({ channel }) => channel === name)]))
 
 describe('frames', () => {
-  it('arrive as they were sent, however the bytes are cut', () => {
+  test('arrive as they were sent, however the bytes are cut', () => {
     run(fc.tuple(several, fc.array(fc.nat(), { maxLength: 12 })), ([messages, cuts]) => {
       const { got, sink } = collector()
       const reader = new FrameReader(sink)
@@ -87,7 +87,7 @@ describe('frames', () => {
     })
   })
 
-  it('of different channels may alternate; each channel keeps its order', () => {
+  test('of different channels may alternate; each channel keeps its order', () => {
     run(fc.tuple(several, several), ([first, second]) => {
       const queue = new SendQueue()
       const { got, sink } = collector()
@@ -103,7 +103,7 @@ describe('frames', () => {
     })
   })
 
-  it('that are skipped leave nothing behind', () => {
+  test('that are skipped leave nothing behind', () => {
     run(several, messages => {
       const { got, sink } = collector(({ id }) => id % 2 === 0)
       const reader = new FrameReader(sink)
@@ -112,7 +112,7 @@ describe('frames', () => {
     })
   })
 
-  it('of a stranger are read or refused, and what was begun is given back', () => {
+  test('of a stranger are read or refused, and what was begun is given back', () => {
     const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 })
     let refused = 0
     run(
@@ -137,7 +137,7 @@ describe('frames', () => {
     expect(refused).toBeGreaterThan(40)
   })
 
-  it('that stop in the middle have a deadline', () => {
+  test('that stop in the middle have a deadline', () => {
     const { sink } = collector()
     const reader = new FrameReader(sink)
     const message = wireOf({ channel: 'sync', id: 1, requestId: 0, size: 200_000 })
@@ -152,7 +152,7 @@ describe('frames', () => {
 })
 
 describe('what waits for a socket', () => {
-  it('leaves by channel, and a frame under way is not interrupted', () => {
+  test('leaves by channel, and a frame under way is not interrupted', () => {
     const queue = new SendQueue()
     const push = (channel: ChannelName, bytes: number) => queue.push(encodeFrames(channel, 0, 0, new Uint8Array(bytes)))
     push('transactions', 10)
@@ -164,7 +164,7 @@ describe('what waits for a socket', () => {
     expect(channels).toEqual([3, 0, 1, 3, 3, 3, 4])
   })
 
-  it('stays within its bounds, drops as its channel says, and never half a message', () => {
+  test('stays within its bounds, drops as its channel says, and never half a message', () => {
     const step = fc.oneof(
       fc.record({ channel: fc.constantFrom(...CHANNEL_NAMES), bytes: fc.integer({ min: 1, max: 1_000_000 }) }),
       fc.integer({ min: 1, max: 40 }),
@@ -206,7 +206,7 @@ describe('what waits for a socket', () => {
     )
   })
 
-  it('keeps the newest vote and the first block', () => {
+  test('keeps the newest vote and the first block', () => {
     for (const [channel, last] of [
       ['votes', true],
       ['sync', false],

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { METHODS } from '../../src/rpc/methods.ts'
 import type { Rig } from '../support/rpc/rig.ts'
 import { argumentsFor, startSample } from '../support/rpc/sample.ts'
@@ -45,7 +45,7 @@ const checkAnswer = (answer: Record<string, unknown>, sent: { id?: unknown }): v
   expect(error.message).not.toBe('method handler crashed')
 }
 
-it('answers every envelope, with its id when it had one', async () => {
+test('answers every envelope, with its id when it had one', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.oneof({ weight: 4, arbitrary: request }, { weight: 1, arbitrary: fc.jsonValue() }),
@@ -64,7 +64,7 @@ it('answers every envelope, with its id when it had one', async () => {
   )
 })
 
-it('answers batches in order', async () => {
+test('answers batches in order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 12 }), async sent => {
       const text = await rig.post(JSON.stringify(sent))
@@ -80,7 +80,7 @@ it('answers batches in order', async () => {
   )
 })
 
-it('survives bytes that are no JSON', async () => {
+test('survives bytes that are no JSON', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), async text => {
       const body = await rig.post(text)

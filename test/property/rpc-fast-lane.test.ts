@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Rig } from '../support/rpc/rig.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
@@ -63,7 +63,7 @@ const exchange = async (bytes: Buffer, cuts: readonly number[], answers: number)
   return bodies
 }
 
-it('answers the same whatever way the bytes take', async () => {
+test('answers the same whatever way the bytes take', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.constantFrom(...CALLS), fc.constantFrom(...WRAPS)), { minLength: 1, maxLength: 8 }),

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { packCriteria } from '../../src/chain/logs/log-criteria.ts'
 import type { Log } from '../../src/primitives/log.ts'
 import type { Hex } from '../../src/util/bytes.ts'
@@ -28,7 +28,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ type: fc.constant('poll' as const) }),
 )
 
-it('polls and subscriptions tell each new log and block once, in order, whenever they come', async () => {
+test('polls and subscriptions tell each new log and block once, in order, whenever they come', async () => {
   await fc.assert(
     fc.asyncProperty(criteria, fc.array(step, { maxLength: 25 }), async (wanted, steps) => {
       const chain = new MemoryChain()

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { METHODS } from '../../../src/rpc/methods.ts'
 import type { Rig } from '../../support/rpc/rig.ts'
 import { argumentsFor, startSample } from '../../support/rpc/sample.ts'
@@ -26,7 +26,7 @@ const recorded = Object.entries(METHODS).filter(
 )
 
 describe('golden answers', () => {
-  it.each(recorded.map(([name]) => name))('%s', async name => {
+  test.each(recorded.map(([name]) => name))('%s', async name => {
     const request = { jsonrpc: '2.0', id: 1, method: name, params: argumentsFor(name, rig) }
     // A node of its own for what changes the pool.
     const own = /_send/.test(name) ? await startSample() : rig

@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { METHODS } from '../../../src/rpc/methods.ts'
 import { looseParts } from '../../support/rpc/loose-schemas.ts'
 import type { Rig } from '../../support/rpc/rig.ts'
@@ -19,7 +19,7 @@ const FILTERS = /_(getFilterChanges|getFilterLogs|uninstallFilter)$/
 const TRACES = /^debug_trace/
 
 describe('every method answers what it declares', () => {
-  it.each(Object.entries(METHODS).filter(([name, method]) => !method.socketOnly && !FILTERS.test(name)))(
+  test.each(Object.entries(METHODS).filter(([name, method]) => !method.socketOnly && !FILTERS.test(name)))(
     '%s',
     async (name, method) => {
       const result = await rig.result(name, argumentsFor(name, rig))
@@ -29,7 +29,7 @@ describe('every method answers what it declares', () => {
     },
   )
 
-  it.each(['eth', 'native'])('filters of %s', async namespace => {
+  test.each(['eth', 'native'])('filters of %s', async namespace => {
     for (const [make, result] of [
       ['newFilter', { fromBlock: '0x0' }],
       ['newBlockFilter', undefined],
@@ -45,7 +45,7 @@ describe('every method answers what it declares', () => {
     }
   })
 
-  it('declares arguments that fit their own schemas', () => {
+  test('declares arguments that fit their own schemas', () => {
     for (const [name, method] of Object.entries(METHODS))
       argumentsFor(name, rig).forEach((argument, i) => {
         const check = ajv.compile(method.params[i]?.schema ?? false)
@@ -53,14 +53,14 @@ describe('every method answers what it declares', () => {
       })
   })
 
-  it('says of every part of every answer what it is', () => {
+  test('says of every part of every answer what it is', () => {
     const loose = Object.entries(METHODS).flatMap(([name, { result }]) =>
       TRACES.test(name) ? [] : looseParts(result).map(part => `${name}${part}`),
     )
     expect(loose).toEqual([])
   })
 
-  it('describes itself as an OpenRPC document', async () => {
+  test('describes itself as an OpenRPC document', async () => {
     const document = await rig.result<{
       openrpc: string
       methods: { name: string; params: { required: boolean }[] }[]

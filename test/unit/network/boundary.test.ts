@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { ServePort, SyncPort } from '../../../src/network/ports.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { blockCodec, GENESIS_HASH, makeBlock } from '../../support/consensus/ledger.ts'
@@ -48,7 +48,7 @@ interface Case extends NetNodeOptions {
 }
 
 describe('an exception in the handler of a message affects only its peer', () => {
-  it.each<[string, Case]>([
+  test.each<[string, Case]>([
     ['a question', { serve: brokenServe, say: peer => peer.send('getReceipts', [HASH], 1) }],
     ['a question whose answer is ready', { serve: brokenServe, say: peer => peer.send('getManifest', null, 1) }],
     ['a ping', { sync: brokenSync, say: (peer, count) => peer.send('ping', pingAt(count), 1) }],
@@ -128,7 +128,7 @@ describe('an exception in the handler of a message affects only its peer', () =>
     expect(scoreOf(node, friend)).toBe(0)
   })
 
-  it('an answer', async () => {
+  test('an answer', async () => {
     const node = await nodes.start({ sync: { onBlock: () => {}, onHead: fail } })
     const peer = await RawPeer.meet(node.port)
     await until('asked', () => peer.said('ping').length > 0)
@@ -136,7 +136,7 @@ describe('an exception in the handler of a message affects only its peer', () =>
     await until('blamed', () => faults(node).length === 1)
   })
 
-  it('of the pool: of several senders the one at fault', async () => {
+  test('of the pool: of several senders the one at fault', async () => {
     const node = await nodes.start({ pool: new BrokenPool() })
     const [friend, peer] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
     friend.send('newTransactions', [new Uint8Array(100).fill(1)])
@@ -145,7 +145,7 @@ describe('an exception in the handler of a message affects only its peer', () =>
     expect(scoreOf(node, friend)).toBe(0)
   })
 
-  it('in the log, however many peers: a bounded number of lines', async () => {
+  test('in the log, however many peers: a bounded number of lines', async () => {
     const node = await nodes.start({ sync: brokenSync })
     for (let count = 0; count < 14; count++) {
       const peer = await RawPeer.meet(node.port)

@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import type { EvidenceNetworkPort, NetworkPort } from '../../../src/consensus/ports.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { Ledger } from '../../support/consensus/ledger.ts'
@@ -39,7 +39,7 @@ const expectAgreement = (ledgers: readonly Ledger[], count: number): void => {
   for (const { log } of nodes.nodes) expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([])
 }
 
-it('four engines decide over the network, and three go on without the fourth', async () => {
+test('four engines decide over the network, and three go on without the fourth', async () => {
   const ledgers = await start(() => true)
   await until('five blocks', have(ledgers, 5))
   expectAgreement(ledgers, 5)
@@ -49,13 +49,13 @@ it('four engines decide over the network, and three go on without the fourth', a
   expectAgreement(ledgers.slice(0, 3), height + 3)
 })
 
-it('four engines in a line, whose ends reach no quorum, decide by what neighbours pass on', async () => {
+test('four engines in a line, whose ends reach no quorum, decide by what neighbours pass on', async () => {
   const ledgers = await start((index, other) => other === index - 1)
   await until('five blocks', have(ledgers, 5))
   expectAgreement(ledgers, 5)
 })
 
-it('offers what consensus asks for', async () => {
+test('offers what consensus asks for', async () => {
   const { network } = await nodes.start()
   // The types are the test: consensus and network stand on one floor and know each other by their ports alone.
   const consensus: NetworkPort = network.consensus

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../src/config/limits/network.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { Metrics } from '../../../src/metrics/registry.ts'
@@ -48,7 +48,7 @@ const committee = async (size: number, last: NetNodeOptions = {}): Promise<reado
 const votesOf = (node: NetNode) => node.heard.filter(({ message }) => message.type === 'prepare')
 
 describe('consensus', () => {
-  it('reaches every member once, and nothing is relayed in a full mesh', async () => {
+  test('reaches every member once, and nothing is relayed in a full mesh', async () => {
     const members = await committee(4)
     // Until all know that all reach all, somebody may pass a vote on.
     let round = 0
@@ -66,7 +66,7 @@ describe('consensus', () => {
       expect(heardBy(node)).toEqual([{ message: vote(0, round), from: members[0]?.id }])
   })
 
-  it('carries each kind of message, blocks decoded', async () => {
+  test('carries each kind of message, blocks decoded', async () => {
     const [first, second] = (await committee(2)) as [NetNode, NetNode]
     const one = block(1)
     const status = {
@@ -92,7 +92,7 @@ describe('consensus', () => {
     for (const message of messages) expect(second.heard.map(({ message: heard }) => heard)).toContainEqual(message)
   })
 
-  it('goes around a missing connection, once, and only what was found right', async () => {
+  test('goes around a missing connection, once, and only what was found right', async () => {
     // A chain: 0 - 1 - 2.
     const keys = { committee: 3, discovers: false }
     const middle = await nodes.start({ ...keys, member: 1 })
@@ -119,7 +119,7 @@ describe('consensus', () => {
     expect(votesOf(left)).toHaveLength(0)
   })
 
-  it('reaches a validator that hides behind a relay', async () => {
+  test('reaches a validator that hides behind a relay', async () => {
     const sentry = await nodes.start({ committee: 2 })
     const relays = [sentry.id]
     const hidden = await nodes.start({
@@ -139,7 +139,7 @@ describe('consensus', () => {
     expect(hidden.network.self().url).toBeNull()
   })
 
-  it('is not for strangers, in neither direction', async () => {
+  test('is not for strangers, in neither direction', async () => {
     const node = await nodes.start({ member: 0, committee: 2 })
     const stranger = await RawPeer.meet(node.port)
     stranger.send('vote', vote(1))
@@ -151,7 +151,7 @@ describe('consensus', () => {
     expect(node.network.peers()[0]?.score, 'it may take itself for a member').toBe(0)
   })
 
-  it('blames the relay of an unsigned message', async () => {
+  test('blames the relay of an unsigned message', async () => {
     const node = await nodes.start({ member: 0, committee: 2 })
     const liar = await RawPeer.meet(node.port, {}, signerOf(1))
     node.verdict = 'reject'
@@ -159,7 +159,7 @@ describe('consensus', () => {
     expect(await liar.closed()).toBe('banned')
   })
 
-  it('blames who puts another block under a proposal', async () => {
+  test('blames who puts another block under a proposal', async () => {
     const node = await nodes.start({ member: 0, committee: 2 })
     const liar = await RawPeer.meet(node.port, {}, signerOf(1))
     const head = { ...vote(1), type: 'proposal', roundChanges: [], prepares: [] } as const
@@ -170,7 +170,7 @@ describe('consensus', () => {
 })
 
 describe('messages arrive by priority', () => {
-  it('a vote overtakes the blocks before it', async () => {
+  test('a vote overtakes the blocks before it', async () => {
     const node = await nodes.start({ member: 0, committee: 2 })
     const peer = await RawPeer.meet(node.port, {}, signerOf(1))
     node.chain.push(...Array.from({ length: 4 }, () => ({ block: bigBlock(), certificate: CERTIFICATE })))
@@ -200,7 +200,7 @@ const bigBlock = (): Uint8Array => {
 }
 
 describe('transactions', () => {
-  it('reach everybody, by hash or whole, through nodes in between', async () => {
+  test('reach everybody, by hash or whole, through nodes in between', async () => {
     const first = await nodes.start({ discovers: false })
     let last = first
     for (let count = 0; count < 3; count++) last = await nodes.start({ discovers: false, staticPeers: [last.address] })
@@ -211,7 +211,7 @@ describe('transactions', () => {
     for (const { pool } of nodes.nodes.slice(1)) expect(pool.received.length, 'each once').toBe(many.length)
   })
 
-  it('are asked of another peer when the first does not answer', async () => {
+  test('are asked of another peer when the first does not answer', async () => {
     const node = await nodes.start()
     const [silent, talker] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
     const { hash, raw } = transaction(1, 7)
@@ -224,7 +224,7 @@ describe('transactions', () => {
     await until('here', () => node.pool.held.has(hash))
   })
 
-  it('that are invalid everywhere are blamed, refused ones are not, and neither is requested again', async () => {
+  test('that are invalid everywhere are blamed, refused ones are not, and neither is requested again', async () => {
     const node = await nodes.start()
     const peer = await RawPeer.meet(node.port)
     const [refused, invalid] = [transaction(0xfe, 1), transaction(0xff, 1)]
@@ -241,7 +241,7 @@ describe('transactions', () => {
     expect(node.pool.received).toHaveLength(2)
   })
 
-  it('of a peer that brings little but what is refused are not looked at for a while, and others are heard', async () => {
+  test('of a peer that brings little but what is refused are not looked at for a while, and others are heard', async () => {
     const node = await nodes.start()
     const [tiresome, other] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
     const { burst, perSecond } = NETWORK_LIMITS.refusals
@@ -267,7 +267,7 @@ describe('transactions', () => {
     expect(node.network.peers().map(({ score }) => score)).toEqual([0, 0])
   })
 
-  it('of a member go whole to members once; those it reaches learn the name from each other', async () => {
+  test('of a member go whole to members once; those it reaches learn the name from each other', async () => {
     const metrics = new Metrics()
     const members = await committee(4, { metrics })
     const [first, , , witness] = members as [NetNode, NetNode, NetNode, NetNode]
@@ -285,7 +285,7 @@ describe('transactions', () => {
     expect(witness.pool.received).toHaveLength(many.length)
   })
 
-  it('that come faster than the pool looks are kept, by turns, and none is lost', async () => {
+  test('that come faster than the pool looks are kept, by turns, and none is lost', async () => {
     const node = await nodes.start()
     const [busy, other] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
     const gate = Promise.withResolvers<void>()
@@ -307,7 +307,7 @@ describe('transactions', () => {
     expect(busy.said('getTransactions')).toEqual([])
   })
 
-  it('that are announced and never brought are not read any more, and those of others are asked for', async () => {
+  test('that are announced and never brought are not read any more, and those of others are asked for', async () => {
     const metrics = new Metrics()
     const node = await nodes.start({ metrics })
     const [liar, other] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
@@ -327,7 +327,7 @@ describe('transactions', () => {
     expect(node.network.peers().map(({ score }) => score)).toEqual([0, 0])
   })
 
-  it('that are pooled already are announced to a new peer', async () => {
+  test('that are pooled already are announced to a new peer', async () => {
     const first = await nodes.start()
     const { hash, raw } = transaction(1, 1)
     first.pool.held.set(hash, raw)
@@ -335,7 +335,7 @@ describe('transactions', () => {
     await until('here', () => second.pool.held.has(hash))
   })
 
-  it('are answered as far as they are here and fit', async () => {
+  test('are answered as far as they are here and fit', async () => {
     const node = await nodes.start()
     const peer = await RawPeer.meet(node.port)
     const large = Array.from({ length: 12 }, (_, index) => transaction(1, index, 120_000))
@@ -349,7 +349,7 @@ describe('transactions', () => {
 })
 
 describe('blocks', () => {
-  it('are announced to all, whole to some, and not back to whom they came from', async () => {
+  test('are announced to all, whole to some, and not back to whom they came from', async () => {
     const node = await nodes.start()
     const peers = await Promise.all(Array.from({ length: 5 }, () => RawPeer.meet(node.port)))
     const { hash } = block(1)
@@ -363,7 +363,7 @@ describe('blocks', () => {
     expect(node.network.peers().find(({ id }) => id === peers[0]?.key.id)?.head).toEqual({ number: 1, hash })
   })
 
-  it('pushed whole come with number and hash', async () => {
+  test('pushed whole come with number and hash', async () => {
     const node = await nodes.start()
     const peer = await RawPeer.meet(node.port)
     peer.send('newBlock', sealed(7))
@@ -371,14 +371,14 @@ describe('blocks', () => {
     expect(node.blocks[0]).toEqual({ number: 7, hash: block(7).hash, ...sealed(7), from: peer.key.id })
   })
 
-  it('without a header end the connection', async () => {
+  test('without a header end the connection', async () => {
     const node = await nodes.start()
     const peer = await RawPeer.meet(node.port)
     peer.send('newBlock', { block: Uint8Array.of(0xc1, 0x01), certificate: CERTIFICATE })
     expect(await peer.closed()).toBe('malformed')
   })
 
-  it('are asked of one peer after the other until one has them', async () => {
+  test('are asked of one peer after the other until one has them', async () => {
     const asker = await nodes.start()
     const [empty, full] = [
       await nodes.start({ staticPeers: [asker.address] }),
@@ -398,7 +398,7 @@ describe('blocks', () => {
     await expect(ask(empty.id)).rejects.toMatchObject({ code: 'NO_PEER' })
   })
 
-  it('asked for too fast are answered with nothing, not queued without end', async () => {
+  test('asked for too fast are answered with nothing, not queued without end', async () => {
     const node = await nodes.start()
     node.chain.push(sealed(0))
     let release = () => {}
@@ -413,7 +413,7 @@ describe('blocks', () => {
     await until('answered', () => peer.said('blocks').length === 10)
   })
 
-  it('a request of a peer that leaves fails at once', async () => {
+  test('a request of a peer that leaves fails at once', async () => {
     const node = await nodes.start()
     const peer = await RawPeer.meet(node.port)
     const asked = node.network.request('getBlocks', { from: 0, count: 1 })
@@ -424,7 +424,7 @@ describe('blocks', () => {
 })
 
 describe('evidence', () => {
-  it('is passed on by who finds it true, once', async () => {
+  test('is passed on by who finds it true, once', async () => {
     const first = await nodes.start({ discovers: false })
     const middle = await nodes.start({ discovers: false, staticPeers: [first.address] })
     const last = await nodes.start({ discovers: false, staticPeers: [middle.address] })

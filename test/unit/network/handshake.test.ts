@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { proveValidator } from '../../../src/network/identity/validator-proof.ts'
 import { ALPN, NETWORK_PROTOCOL_VERSION } from '../../../src/network/messages.ts'
 import { certificatePem } from '../../../src/network/tls/certificate.ts'
@@ -15,7 +15,7 @@ afterEach(() => nodes.stop())
 
 describe('both sides are told why', () => {
   const other = `0x${'22'.repeat(32)}` as const
-  it.each<[string, NetNodeOptions, string]>([
+  test.each<[string, NetNodeOptions, string]>([
     ['another genesis', { genesisHash: other }, 'wrongGenesis'],
     ['another chain', { chainId: 5 }, 'wrongChain'],
     [
@@ -36,7 +36,7 @@ describe('both sides are told why', () => {
     expect([first.network.peerCount, second.network.peerCount]).toEqual([0, 0])
   })
 
-  it('a full node', async () => {
+  test('a full node', async () => {
     const first = await nodes.start({ limits: { inbound: 1 } })
     const guest = await RawPeer.meet(first.port)
     const second = await nodes.start({ bootnodes: [first.address] })
@@ -46,7 +46,7 @@ describe('both sides are told why', () => {
     expect(first.peerIds).toEqual([guest.key.id])
   })
 
-  it('an allow list', async () => {
+  test('an allow list', async () => {
     const [friend, stranger] = [generateNodeKey(), generateNodeKey()]
     const first = await nodes.start({ allowed: [friend.id] })
     const second = await nodes.start({ nodeKey: stranger, staticPeers: [first.address] })
@@ -56,14 +56,14 @@ describe('both sides are told why', () => {
     await until('connected', () => first.network.peerCount === 1)
   })
 
-  it('another node at that address', async () => {
+  test('another node at that address', async () => {
     const first = await nodes.start()
     const second = await nodes.start({ staticPeers: [{ ...first.address, id: generateNodeKey().id }] })
     await until('refused', () => second.log.reasons('peer refused').length > 0)
     expect(second.log.reasons('peer refused')).toEqual(['wrongIdentity'])
   })
 
-  it('itself', async () => {
+  test('itself', async () => {
     const first = await nodes.start()
     first.network.addPeer(first.address)
     await until('refused', () => first.log.reasons('peer refused').length >= 2)
@@ -79,7 +79,7 @@ describe('a proof of a validator key', () => {
     return reason
   }
 
-  it('gives a reserved place', async () => {
+  test('gives a reserved place', async () => {
     const node = await start()
     const peer = await RawPeer.meet(node.port, {}, signerOf(1))
     await until('connected', () => node.network.peerCount === 1)
@@ -87,14 +87,14 @@ describe('a proof of a validator key', () => {
     peer.close()
   })
 
-  it('of a non-member gives none', async () => {
+  test('of a non-member gives none', async () => {
     const node = await start()
     await RawPeer.meet(node.port, {}, signerOf(9))
     await until('connected', () => node.network.peerCount === 1)
     expect(node.network.peers()[0]).toMatchObject({ place: 'inbound', validator: signerOf(9).address })
   })
 
-  it.each([
+  test.each([
     ['by another key', (peer: RawPeer) => ({ ...peer.prove(signerOf(2)), address: signerOf(1).address })],
     ['of another connection', (peer: RawPeer) => proveValidator(signerOf(1), DOMAIN, peer.key.id, new Uint8Array(32))],
     [
@@ -117,7 +117,7 @@ describe('a proof of a validator key', () => {
     expect(await refusedWith(node, again)).toBe('banned')
   })
 
-  it("that is the node's own, sent back, is refused", async () => {
+  test("that is the node's own, sent back, is refused", async () => {
     const node = await start()
     const peer = await RawPeer.connect(node.port)
     await until('its hello', () => peer.said('hello').length > 0)
@@ -126,7 +126,7 @@ describe('a proof of a validator key', () => {
     expect(await refusedWith(node, peer)).toBe('badProof')
   })
 
-  it("that another node holds this node's key is reported", async () => {
+  test("that another node holds this node's key is reported", async () => {
     const node = await start()
     await RawPeer.meet(node.port, {}, signerOf(0))
     await until('reported', () => node.log.lines.some(({ level }) => level === 'error'))
@@ -135,7 +135,7 @@ describe('a proof of a validator key', () => {
 })
 
 describe('what is no handshake', () => {
-  it.each([
+  test.each([
     [
       'a hello of another node',
       (peer: RawPeer) => wire('hello', peer.hello({ nodeId: generateNodeKey().id })),
@@ -166,7 +166,7 @@ describe('what is no handshake', () => {
     expect(node.network.peerCount).toBe(0)
   })
 
-  it('no certificate, an older TLS, another protocol, and no TLS at all', async () => {
+  test('no certificate, an older TLS, another protocol, and no TLS at all', async () => {
     const node = await nodes.start()
     const key = generateNodeKey()
     const secure = secureOptions(key)

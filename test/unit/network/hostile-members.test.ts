@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../src/config/limits/network.ts'
 import { BLOCK_BOUNDS } from '../../../src/config/protocol-bounds.ts'
 import { commitsFromCertificate } from '../../../src/consensus/certificate.ts'
@@ -74,7 +74,7 @@ const scoreOf = ({ node }: Scene, peer: RawPeer) => node.network.peers().find(({
 describe('a proposal of a council key', () => {
   const transactions = manyTransactions(MANY)
 
-  it('without a signature is not decoded, and its sender loses its slot, under any node id', async () => {
+  test('without a signature is not decoded, and its sender loses its slot, under any node id', async () => {
     const scene = await open()
     const peer = await scene.meet()
     const bytes = scene.liar.proposal({ number: 1, transactions, isSigned: false })
@@ -90,7 +90,7 @@ describe('a proposal of a council key', () => {
     expect(scoreOf(scene, honest)).toBe(0)
   })
 
-  it('with another block than the one that was signed costs the same', async () => {
+  test('with another block than the one that was signed costs the same', async () => {
     const scene = await open()
     const peer = await scene.meet()
     const [signed, other] = [scene.liar.block({ number: 1 }), scene.liar.block({ number: 1, transactions })]
@@ -99,7 +99,7 @@ describe('a proposal of a council key', () => {
     expect(scene.costs).toMatchObject({ bodies: 0, senders: 0 })
   })
 
-  it('with another body under its header is read, and no sender is recovered', async () => {
+  test('with another body under its header is read, and no sender is recovered', async () => {
     const scene = await open()
     const peer = await scene.meet()
     const signed = scene.liar.block({ number: 1 })
@@ -109,7 +109,7 @@ describe('a proposal of a council key', () => {
     expect(scene.costs).toMatchObject({ bodies: 1, senders: 0 })
   })
 
-  it('out of its turn is evidence and not read; nor is one of a far height or round', async () => {
+  test('out of its turn is evidence and not read; nor is one of a far height or round', async () => {
     const scene = await open()
     const peer = await scene.meet()
     const round = scene.liar.roundOf(1)
@@ -127,7 +127,7 @@ describe('a proposal of a council key', () => {
     expect(scoreOf(scene, peer)).toBe(0)
   })
 
-  it('is read once, however often it comes', async () => {
+  test('is read once, however often it comes', async () => {
     const scene = await open()
     const peer = await scene.meet()
     const proposal = scene.liar.proposal({
@@ -150,7 +150,7 @@ describe('a proposal of a council key', () => {
 describe('a block of a council key', () => {
   const transactions = manyTransactions(1_000)
 
-  it('that was not requested is not read, and costs nothing', async () => {
+  test('that was not requested is not read, and costs nothing', async () => {
     const scene = await open()
     const peer = await scene.meet()
     peer.send('body', encodeBlock(scene.liar.block({ number: 1, transactions })))
@@ -159,7 +159,7 @@ describe('a block of a council key', () => {
     expect(scoreOf(scene, peer)).toBe(0)
   })
 
-  it('that no quorum decided is not read, and costs its sender its place', async () => {
+  test('that no quorum decided is not read, and costs its sender its place', async () => {
     const scene = await open()
     const peer = await scene.meet()
     const block = scene.liar.block({ number: 1, transactions })
@@ -174,7 +174,7 @@ describe('a block of a council key', () => {
     expect(scene.costs.bodies).toBe(0)
   })
 
-  it('that a quorum decided, with another body, is read and no sender is recovered', async () => {
+  test('that a quorum decided, with another body, is read and no sender is recovered', async () => {
     const scene = await open()
     const peer = await scene.meet()
     const block = scene.liar.block({ number: 1, parentHash: GENESIS_HASH })
@@ -194,7 +194,7 @@ describe('a block of a council key', () => {
     expect(scoreOf(scene, honest)).toBe(0)
   })
 
-  it('has a header of bounded length', async () => {
+  test('has a header of bounded length', async () => {
     const scene = await open()
     const peer = await scene.meet()
     const { header, ...body } = scene.liar.block({ number: 1 })
@@ -205,7 +205,7 @@ describe('a block of a council key', () => {
 })
 
 describe('a council key', () => {
-  it('takes two places, whatever number of nodes speak for it', async () => {
+  test('takes two places, whatever number of nodes speak for it', async () => {
     const scene = await open()
     const peers = [await scene.meet(), await scene.meet()]
     await expect(scene.meet()).rejects.toThrow('tooManyPeers')
@@ -215,7 +215,7 @@ describe('a council key', () => {
     await scene.meet()
   })
 
-  it('is sent a bounded number of bytes of blocks for its statuses', async () => {
+  test('is sent a bounded number of bytes of blocks for its statuses', async () => {
     const scene = await open()
     const peer = await scene.meet()
     const block = scene.liar.block({ number: 1, transactions: manyTransactions(MANY) })

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../src/config/limits/network.ts'
 import { MESSAGES } from '../../../src/network/messages.ts'
 import { encodeFrames } from '../../../src/network/wire/frames.ts'
@@ -40,7 +40,7 @@ const head = (id: number, requestId: number, length: number): readonly number[] 
 
 describe('a peer that breaks the protocol is banned at its first bytes', () => {
   const oversize = MESSAGES.newBlock.maxBytes + 1
-  it.each<[string, Uint8Array]>([
+  test.each<[string, Uint8Array]>([
     ['a channel that is none', frame(9, 9, ...head(3, 1, 0))],
     ['a frame longer than any', frame(0, NETWORK_LIMITS.fragmentBytes + 1)],
     ['a frame too short for a message', frame(0, 8)],
@@ -70,7 +70,7 @@ describe('a peer that breaks the protocol is banned at its first bytes', () => {
 })
 
 describe('floods', () => {
-  it('beyond a quota cost the connection', async () => {
+  test('beyond a quota cost the connection', async () => {
     const node = await nodes.start()
     const peer = await RawPeer.meet(node.port)
     peer.write(concatBytes(...Array.from({ length: 200 }, (_, index) => wire('ping', PING, index + 1))))
@@ -78,7 +78,7 @@ describe('floods', () => {
     expect(peer.said('pong').length).toBeLessThanOrEqual(MESSAGES.ping.quota.burst + 1)
   })
 
-  it('of unrequested responses cost the connection', async () => {
+  test('of unrequested responses cost the connection', async () => {
     const node = await nodes.start()
     const peer = await RawPeer.meet(node.port)
     const many = encodeFrames('sync', MESSAGES.blocks.id, 77, new Uint8Array(1_000_000)).bytes
@@ -86,7 +86,7 @@ describe('floods', () => {
     expect(await peer.closed()).toBe('misbehaved')
   })
 
-  it('of connections are turned away before they cost a handshake, and others are served', async () => {
+  test('of connections are turned away before they cost a handshake, and others are served', async () => {
     const node = await nodes.start({ limits: { pending: 8, pendingPerAddress: 8 } })
     const friend = await RawPeer.meet(node.port)
     let refused = 0
@@ -103,7 +103,7 @@ describe('floods', () => {
     await until('room again', () => refused === 60)
   })
 
-  it('of connections that say nothing do not keep out who has something to say', async () => {
+  test('of connections that say nothing do not keep out who has something to say', async () => {
     const node = await nodes.start({ limits: { pending: 8, pendingPerAddress: 8 } })
     let dropped = 0
     for (let count = 0; count < 8; count++) {
@@ -118,7 +118,7 @@ describe('floods', () => {
     await until('room made', () => dropped === 1)
   })
 
-  it.each(['vote', 'proposal', 'decided'] as const)('of %s by who is no member cost the connection', async name => {
+  test.each(['vote', 'proposal', 'decided'] as const)('of %s by who is no member cost the connection', async name => {
     const node = await nodes.start({ member: 0, committee: 3 })
     const { channel, id } = MESSAGES[name]
     const one = encodeFrames(channel, id, 0, new Uint8Array(1_000)).bytes
@@ -135,7 +135,7 @@ describe('floods', () => {
     expect(node.peerIds).toEqual([early.key.id])
   })
 
-  it('of members meet their own quota, which others do not share', async () => {
+  test('of members meet their own quota, which others do not share', async () => {
     const node = await nodes.start({ member: 0, committee: 3 })
     const [noisy, calm] = [
       await RawPeer.meet(node.port, {}, signerOf(1)),
@@ -164,7 +164,7 @@ describe('floods', () => {
 describe('who is slow', () => {
   const limits = { messageMs: 300, silenceMs: 1_500 }
 
-  it('to say who it is loses the connection, at every step', async () => {
+  test('to say who it is loses the connection, at every step', async () => {
     const node = await nodes.start({ limits: { handshakeMs: 1_000 } })
     const plain = connect(node.port, '127.0.0.1')
     plain.on('error', () => {})
@@ -183,7 +183,7 @@ describe('who is slow', () => {
     expect(node.network.peerCount).toBe(0)
   })
 
-  it('to end a message loses it too, however alive it seems', async () => {
+  test('to end a message loses it too, however alive it seems', async () => {
     const node = await nodes.start({ limits })
     const peer = await RawPeer.meet(node.port)
     const bytes = wire('newTransactions', [new Uint8Array(50_000)])
@@ -194,14 +194,14 @@ describe('who is slow', () => {
     clearInterval(drip)
   })
 
-  it('to say anything at all is gone', async () => {
+  test('to say anything at all is gone', async () => {
     const node = await nodes.start({ limits })
     const peer = await RawPeer.meet(node.port)
     expect(await peer.closed()).toBe('timeout')
     expect(node.network.peerCount).toBe(0)
   })
 
-  it('to read anything loses the connection', async () => {
+  test('to read anything loses the connection', async () => {
     const node = await nodes.start({ limits: { ...limits, silenceMs: 60_000 } })
     node.chain.push(...Array.from({ length: 8 }, () => ({ block: LARGE, certificate: CERTIFICATE })))
     const peer = await RawPeer.meet(node.port)
@@ -211,7 +211,7 @@ describe('who is slow', () => {
     expect(node.log.reasons('peer disconnected')).toEqual(['overloaded'])
   })
 
-  it('to read does not make this node hold more than its queues', async () => {
+  test('to read does not make this node hold more than its queues', async () => {
     const node = await nodes.start()
     const peer = await RawPeer.meet(node.port)
     peer.socket.pause()
@@ -236,7 +236,7 @@ describe('what is held for strangers', () => {
   const begun = whole.subarray(0, 5 + NETWORK_LIMITS.fragmentBytes)
   const transactions = [new Uint8Array(50_000).fill(1)]
 
-  it('has one bound for all: beyond it unrequested messages are skipped, and no peer is blamed', async () => {
+  test('has one bound for all: beyond it unrequested messages are skipped, and no peer is blamed', async () => {
     const node = await nodes.start({ member: 0, committee: 2 })
     node.chain.push({ block: LARGE, certificate: CERTIFICATE })
     const hoarders: RawPeer[] = []
@@ -280,7 +280,7 @@ const CASES = Number(process.env['CASES'] ?? 100)
 
 describe('bytes that were changed on the way', () => {
   const random = createRandom(SEED)
-  it(`never hurt the node (SEED=${SEED}, ${CASES} cases)`, { timeout: 20_000 + CASES * 200 }, async () => {
+  test(`never hurt the node (SEED=${SEED}, ${CASES} cases)`, { timeout: 20_000 + CASES * 200 }, async () => {
     const node = await nodes.start({ limits: { connectsPerSecond: 10_000, connectsBurst: 10_000 } })
     const friend = await RawPeer.meet(node.port)
     let inHandshake = 0

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
 import { NetNodes, until } from '../../support/network/net-node.ts'
 
@@ -6,7 +6,7 @@ const nodes = new NetNodes()
 afterEach(() => nodes.stop())
 
 describe('nodes meet', () => {
-  it('by an address, and both know who the other is', async () => {
+  test('by an address, and both know who the other is', async () => {
     const first = await nodes.start()
     const second = await nodes.start({ staticPeers: [first.address] })
     await until('connected', () => first.network.peerCount === 1 && second.network.peerCount === 1)
@@ -21,13 +21,13 @@ describe('nodes meet', () => {
     expect(first.network.peers()[0]).toMatchObject({ inbound: true, place: 'inbound', isStatic: false })
   })
 
-  it('all of them, when each knows one', async () => {
+  test('all of them, when each knows one', async () => {
     const first = await nodes.start()
     for (let index = 0; index < 4; index++) await nodes.start({ bootnodes: [first.address] })
     await until('a full mesh', () => nodes.nodes.every(({ network }) => network.peerCount === 4))
   })
 
-  it('once, when they dial each other at the same moment', async () => {
+  test('once, when they dial each other at the same moment', async () => {
     const keys = [generateNodeKey(), generateNodeKey()]
     const [first, second] = [await nodes.start({ nodeKey: keys[0]! }), await nodes.start({ nodeKey: keys[1]! })]
     first.network.addPeer(second.address)

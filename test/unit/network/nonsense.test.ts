@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CONSENSUS_LIMITS } from '../../../src/config/limits/consensus.ts'
 import type { NetworkPort } from '../../../src/consensus/ports.ts'
 import { ANSWER_NAMES, type MessageName, messageSpec, type Payload } from '../../../src/network/messages.ts'
@@ -140,7 +140,7 @@ const isUnharmed = (): void => {
 }
 
 describe(`nonsense that can be decoded, SEED=${SEED}`, () => {
-  it.each(NAMES.map((name, at) => [name, at] as const))('%s', { timeout: 30_000 }, async (name, at) => {
+  test.each(NAMES.map((name, at) => [name, at] as const))('%s', { timeout: 30_000 }, async (name, at) => {
     const stranger = await meet(null)
     await say(stranger, name, SEED + at * 10_000)
     const council = await meet(COUNCIL[at] as ReturnType<typeof signerOf>)
@@ -154,7 +154,7 @@ describe(`nonsense that can be decoded, SEED=${SEED}`, () => {
     council.close()
   })
 
-  it('and blocks go on', async () => {
+  test('and blocks go on', async () => {
     await grow(3)
     isUnharmed()
   })

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../src/config/limits/network.ts'
 import { Metrics } from '../../../src/metrics/registry.ts'
 import { parsePeerUrl } from '../../../src/network/identity/peer-url.ts'
@@ -11,7 +11,7 @@ const nodes = new NetNodes()
 afterEach(() => nodes.stop())
 
 describe('an operator', () => {
-  it('adds a node by the address it says of itself, and removes it', async () => {
+  test('adds a node by the address it says of itself, and removes it', async () => {
     const [first, second] = [await nodes.start(), await nodes.start({ discovers: false })]
     const { url } = first.network.self()
     expect(url).toBe(`tandem://${first.id}@127.0.0.1:${first.port}`)
@@ -23,7 +23,7 @@ describe('an operator', () => {
     expect(second.network.removePeer(first.id)).toBe(false)
   })
 
-  it('who adds a banned node forgets what it did', async () => {
+  test('who adds a banned node forgets what it did', async () => {
     const key = generateNodeKey()
     const node = await nodes.start({ discovers: false })
     const bad = await RawPeer.connect(node.port, { key })
@@ -34,7 +34,7 @@ describe('an operator', () => {
     await until('connected', () => node.network.peerCount === 1)
   })
 
-  it('names a bounded number of nodes', async () => {
+  test('names a bounded number of nodes', async () => {
     const node = await nodes.start({ listen: null })
     for (let count = 0; count < NETWORK_LIMITS.staticPeers; count++)
       node.network.addPeer({ id: count.toString(16).padStart(64, '0'), host: '127.0.0.1', port: 1 })
@@ -45,14 +45,14 @@ describe('an operator', () => {
     expect(node.network.self()).toMatchObject({ url: null, listening: null })
   })
 
-  it('is told when a port is taken', async () => {
+  test('is told when a port is taken', async () => {
     const first = await nodes.start()
     await expect(nodes.start({ listen: { host: '127.0.0.1', port: first.port } })).rejects.toMatchObject({
       code: 'LISTEN_FAILED',
     })
   })
 
-  it('reads the network in the metrics', async () => {
+  test('reads the network in the metrics', async () => {
     const metrics = new Metrics()
     const node = await nodes.start({ metrics, member: 0, committee: 2 })
     const member = await RawPeer.meet(node.port, {}, signerOf(1))
@@ -78,7 +78,7 @@ describe('an operator', () => {
 })
 
 describe('places', () => {
-  it('follow the council and the word of the operator', async () => {
+  test('follow the council and the word of the operator', async () => {
     const members = new Set([signerOf(0).address])
     const node = await nodes.start({ member: 0, members })
     const peer = await nodes.start({ member: 1, members, staticPeers: [node.address] })
@@ -92,7 +92,7 @@ describe('places', () => {
     await until('named', () => place() === 'reserved')
   })
 
-  it('are reserved for no more than there are', async () => {
+  test('are reserved for no more than there are', async () => {
     const members = new Set([0, 1, 2].map(index => signerOf(index).address))
     const node = await nodes.start({ member: 0, members, limits: { reserved: 1 } })
     members.clear()
@@ -107,7 +107,7 @@ describe('places', () => {
 })
 
 describe('members', () => {
-  it('find each other by records that say for whom a node speaks, beyond the places for others', async () => {
+  test('find each other by records that say for whom a node speaks, beyond the places for others', async () => {
     const limits = { outbound: 1, inbound: 40, backoffMs: 50 }
     const boot = await nodes.start({ limits: { ...limits, inbound: 40 } })
     const committee = 4
@@ -120,7 +120,7 @@ describe('members', () => {
     )
   })
 
-  it('that stop are reconnected when they come back', async () => {
+  test('that stop are reconnected when they come back', async () => {
     const nodeKey = generateNodeKey()
     const first = await nodes.start({ member: 0, committee: 2 })
     const second = await nodes.start({ nodeKey, member: 1, committee: 2, staticPeers: [first.address] })

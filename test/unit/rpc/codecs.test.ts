@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { block, blockNumber } from '../../../src/rpc/codecs/block.ts'
 import { callMessageFromArgs, callObject } from '../../../src/rpc/codecs/call.ts'
 import type { Codec } from '../../../src/rpc/codecs/codec.ts'
@@ -23,7 +23,7 @@ const outcome = (codec: Codec<unknown>, value: unknown): unknown => {
 }
 
 describe('quantity', () => {
-  it.each([
+  test.each([
     ['0x0', 0n],
     ['0x41', 0x41n],
     ['0X400', 0x400n],
@@ -45,12 +45,12 @@ describe('quantity', () => {
 })
 
 describe('data', () => {
-  it('takes pairs of digits', () => {
+  test('takes pairs of digits', () => {
     expect(outcome(data, '0x')).toEqual(new Uint8Array(0))
     expect(outcome(data, '0x004200')).toEqual(Uint8Array.of(0, 0x42, 0))
     expect(outcome(data, '0xABcd')).toEqual(Uint8Array.of(0xab, 0xcd))
   })
-  it.each([
+  test.each([
     ['0xf0f0f', '! hex string of odd length'],
     ['004200', '! hex string without 0x prefix'],
     ['0xzz', '! invalid hex string'],
@@ -61,12 +61,12 @@ describe('data', () => {
 })
 
 describe('fixed sizes', () => {
-  it('lower-cases, so that a checksummed address is the same key', () => {
+  test('lower-cases, so that a checksummed address is the same key', () => {
     expect(outcome(address, '0xABCDEFabcdef00000000000000000000000000AA')).toBe(
       '0xabcdefabcdef00000000000000000000000000aa',
     )
   })
-  it.each([
+  test.each([
     [address, '0xabc', '! hex string of odd length'],
     [address, `0X${'aB'.repeat(20)}`, `0x${'ab'.repeat(20)}`],
     [address, '0xab', '! hex string has length 2, want 40 for common.Address'],
@@ -83,7 +83,7 @@ describe('fixed sizes', () => {
 })
 
 describe('storage position', () => {
-  it.each([
+  test.each([
     ['0x0', `0x${'0'.repeat(64)}`],
     ['0x', `0x${'0'.repeat(64)}`],
     ['0x00', `0x${'0'.repeat(64)}`],
@@ -97,7 +97,7 @@ describe('storage position', () => {
 })
 
 describe('block parameter', () => {
-  it.each([
+  test.each([
     ['latest', 'latest'],
     ['pending', 'pending'],
     ['earliest', 'earliest'],
@@ -117,7 +117,7 @@ describe('block parameter', () => {
     expect(outcome(blockNumber, value)).toBe(want)
     expect(outcome(block, value)).toBe(want)
   })
-  it.each([
+  test.each([
     [HASH, HASH],
     [{ blockHash: HASH }, HASH],
     [{ blockHash: HASH, requireCanonical: true }, HASH],
@@ -133,13 +133,13 @@ describe('block parameter', () => {
   ])('%j', (value, want) => {
     expect(outcome(block, value)).toBe(want)
   })
-  it('takes no hash where only a number is meant', () => {
+  test('takes no hash where only a number is meant', () => {
     expect(outcome(blockNumber, HASH)).toBe('! hex number > 64 bits')
   })
 })
 
 describe('call object', () => {
-  it('prefers input to data and keeps absent members apart from zeros', () => {
+  test('prefers input to data and keeps absent members apart from zeros', () => {
     const args = callObject.parse({ data: '0x01', input: '0x02', value: '0x0', from: null })
     expect(args).toMatchObject({ data: Uint8Array.of(2), value: 0n, from: undefined, gas: undefined })
     expect(callMessageFromArgs(args)).toEqual({
@@ -149,7 +149,7 @@ describe('call object', () => {
       data: Uint8Array.of(2),
     })
   })
-  it('names the member that is wrong', () => {
+  test('names the member that is wrong', () => {
     expect(outcome(callObject, { from: '0x1' })).toBe('! from: hex string of odd length')
     expect(outcome(callObject, { gas: `0x${'f'.repeat(17)}` })).toBe('! gas: hex number > 64 bits')
     expect(outcome(callObject, { accessList: [{ address: ADDRESS, storageKeys: ['0x1'] }] })).toBe(
@@ -160,11 +160,11 @@ describe('call object', () => {
     )
     expect(outcome(callObject, [])).toBe('! json: cannot unmarshal array into Go value of type ethapi.TransactionArgs')
   })
-  it('bounds an access list', () => {
+  test('bounds an access list', () => {
     const accessList = Array.from({ length: 10_001 }, () => ({ address: ADDRESS, storageKeys: [] }))
     expect(outcome(callObject, { accessList })).toBe('! accessList: access list too long')
   })
-  it('refuses two fee styles, and a tip above the cap', () => {
+  test('refuses two fee styles, and a tip above the cap', () => {
     const fees = (object: object) => () => callMessageFromArgs(callObject.parse(object))
     expect(fees({ gasPrice: '0x1', maxFeePerGas: '0x1' })).toThrow(
       'both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified',
@@ -173,19 +173,19 @@ describe('call object', () => {
       'maxFeePerGas (1) < maxPriorityFeePerGas (2)',
     )
   })
-  it('does not read inherited members', () => {
+  test('does not read inherited members', () => {
     expect(callObject.parse(JSON.parse('{"__proto__":{"value":"0x5"}}')).value).toBeUndefined()
   })
 })
 
 describe('filter', () => {
-  it('makes lists of addresses and alternatives', () => {
+  test('makes lists of addresses and alternatives', () => {
     expect(logFilter.parse({ address: [ADDRESS, ADDRESS], topics: [null, HASH, [HASH, HASH], []] })).toMatchObject({
       addresses: [ADDRESS],
       topics: [null, [HASH], [HASH], null],
     })
   })
-  it.each([
+  test.each([
     [
       { blockHash: HASH, fromBlock: '0x1' },
       '! cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other',
@@ -201,13 +201,13 @@ describe('filter', () => {
 })
 
 describe('overrides', () => {
-  it('keeps what is named only', () => {
+  test('keeps what is named only', () => {
     expect(stateOverrides.parse({ [ADDRESS]: { balance: '0x1', stateDiff: { '0x1': HASH } } })).toEqual({
       [ADDRESS]: { balance: 1n, stateDiff: { [`0x${'0'.repeat(63)}1`]: HASH } },
     })
     expect(blockOverrides.parse({ number: '0x5', time: '0x6' })).toEqual({ number: 5, timestamp: 6 })
   })
-  it('names the account that is wrong', () => {
+  test('names the account that is wrong', () => {
     expect(outcome(stateOverrides, { [ADDRESS]: { nonce: 'x' } })).toBe(
       `! ${ADDRESS}: nonce: hex string without 0x prefix`,
     )
@@ -219,7 +219,7 @@ describe('overrides', () => {
 })
 
 describe('fee history arguments', () => {
-  it.each([
+  test.each([
     ['0x2', 2],
     ['20', 20],
     [4, 4],
@@ -230,14 +230,14 @@ describe('fee history arguments', () => {
   ])('%s', (value, want) => {
     expect(outcome(blockCount, value)).toBe(want)
   })
-  it('wants numbers as percentiles', () => {
+  test('wants numbers as percentiles', () => {
     expect(outcome(percentiles, [10, 50.5])).toEqual([10, 50.5])
     expect(outcome(percentiles, ['10'])).toBe('! a percentile is not a number')
   })
 })
 
 describe('the timeout of a trace', () => {
-  it.each([
+  test.each([
     ['5s', 5_000],
     ['1m30s', 90_000],
     ['1.5ms', 1.5],
@@ -246,7 +246,7 @@ describe('the timeout of a trace', () => {
   ])('%s is %d ms', (timeout, expected) => {
     expect(traceConfig.parse({ timeout }).timeoutMs).toBe(expected)
   })
-  it.each(['', '5', 's', '5x', '5 s', '-5s', '1..5s', '5s5', `${'1'.repeat(40)}s`])('%j is none', timeout => {
+  test.each(['', '5', 's', '5x', '5 s', '-5s', '1..5s', '5s5', `${'1'.repeat(40)}s`])('%j is none', timeout => {
     expect(outcome(traceConfig, { timeout })).toMatch(/^! timeout: time: invalid duration/)
   })
 })

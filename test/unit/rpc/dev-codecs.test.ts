@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { gasLimit } from '../../../src/rpc/codecs/dev.ts'
 
-it('takes a gas limit that fits a header, and no larger one: its block could not be read again', () => {
+test('takes a gas limit that fits a header, and no larger one: its block could not be read again', () => {
   expect(gasLimit.parse('0xffffffffffffffff')).toBe(2n ** 64n - 1n)
   expect(gasLimit.parse(30_000_000)).toBe(30_000_000n)
   expect(() => gasLimit.parse('0x10000000000000000')).toThrow('number > 64 bits')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { revertReason } from '../../../src/evm/calls/revert-reason.ts'
 import { DOMAIN_ERRORS, toRpcError } from '../../../src/rpc/errors.ts'
 import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
@@ -114,27 +114,27 @@ const TEXTS: Record<string, readonly [object, string]> = {
 }
 
 describe('domain errors', () => {
-  it('are all held by this test', () => {
+  test('are all held by this test', () => {
     expect(Object.keys(TEXTS).sort()).toEqual(Object.keys(DOMAIN_ERRORS).sort())
   })
-  it.each(Object.entries(TEXTS))('%s', (code, [detail, text]) => {
+  test.each(Object.entries(TEXTS))('%s', (code, [detail, text]) => {
     const error = toRpcError(new CodedError({ code, ...detail }))
     expect(`${error?.code} ${error?.message}`).toBe(text)
   })
-  it('leaves an unknown code to the log', () => {
+  test('leaves an unknown code to the log', () => {
     expect(toRpcError(new CodedError({ code: 'toString' }))).toBeUndefined()
     expect(toRpcError(new Error('x'))).toBeUndefined()
   })
 })
 
 describe('revert reasons', () => {
-  it('reads Error(string) and Panic(uint256)', () => {
+  test('reads Error(string) and Panic(uint256)', () => {
     expect(revertReason(errorString('Insufficient balance'))).toBe('Insufficient balance')
     expect(revertReason(errorString(''))).toBe('')
     expect(revertReason(hexToBytes(`0x4e487b71${word(17)}`))).toBe('arithmetic underflow or overflow')
     expect(revertReason(hexToBytes(`0x4e487b71${word(0x99)}`))).toBe('unknown panic code: 0x99')
   })
-  it.each([
+  test.each([
     ['nothing', '0x'],
     ['a custom error', `0x11223344${word(1)}`],
     ['an offset beyond the end', `0x08c379a0${'f'.repeat(64)}${word(1)}`],
@@ -152,7 +152,7 @@ describe('over the wire', () => {
   })
   afterAll(() => rig.stop())
 
-  it('a revert carries its output', async () => {
+  test('a revert carries its output', async () => {
     rig.calls.failure = new CodedError({ code: 'EXECUTION_REVERTED', data: errorString('boom') })
     const { error } = await rig.call('eth_call', [{ to: `0x${'11'.repeat(20)}` }, 'latest'])
     rig.calls.failure = undefined
@@ -162,14 +162,14 @@ describe('over the wire', () => {
       data: `0x${Buffer.from(errorString('boom')).toString('hex')}`,
     })
   })
-  it('a refused transaction', async () => {
+  test('a refused transaction', async () => {
     rig.pool.refusal = { code: 'NONCE_TOO_LOW' }
     expect(await rig.failure('eth_sendRawTransaction', ['0x00'])).toBe('-32000 nonce too low')
     rig.pool.refusal = undefined
     expect(await rig.failure('eth_sendRawTransaction', ['0x'])).toBe('-32000 Empty input')
     expect(await rig.failure('eth_sendRawTransaction', ['0xff'])).toMatch(/^-32000 /)
   })
-  it('pruned state names the root', async () => {
+  test('pruned state names the root', async () => {
     for (let i = 0; i < 3; i++) rig.chain.append()
     rig.chain.prunedBelow = 2
     const root = rig.chain.blocks[1]?.header.stateRoot.slice(2)
@@ -177,7 +177,7 @@ describe('over the wire', () => {
       `-32000 missing trie node ${root} (path )`,
     )
   })
-  it('keys: fees are looked at before the account', async () => {
+  test('keys: fees are looked at before the account', async () => {
     const { from, to } = signedTransaction({ nonce: 0 })
     expect(await rig.failure('eth_signTransaction', [{ from, to }])).toBe(
       '-32000 missing gasPrice or maxFeePerGas/maxPriorityFeePerGas',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../src/config/limits/clients.ts'
 import { METHODS } from '../../../src/rpc/methods.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
@@ -16,29 +16,29 @@ const UNKNOWN: Hex = `0x${'ab'.repeat(32)}`
 type Json = Record<string, unknown>
 
 describe('state', () => {
-  it('is named by number, tag, hash or object', async () => {
+  test('is named by number, tag, hash or object', async () => {
     const hash = rig.chain.blocks[1]?.hash
     for (const at of ['latest', 'earliest', 'pending', '0x1', 1, hash, { blockHash: hash }, { blockNumber: '0x2' }])
       expect(await rig.result('eth_getBalance', [SENDER, at])).toBe('0xde0b6b3a7640000')
   })
-  it('of old blocks gives its snapshot back, also after an error', async () => {
+  test('of old blocks gives its snapshot back, also after an error', async () => {
     const before = rig.chain.released
     await rig.result('eth_getBalance', [SENDER, '0x1'])
     await rig.result('eth_getStorageAt', [TOKEN, '0x0', '0x1'])
     expect(rig.chain.released).toBe(before + 2)
   })
-  it('of blocks that do not exist is an error', async () => {
+  test('of blocks that do not exist is an error', async () => {
     expect(await rig.failure('eth_getBalance', [SENDER, '0xffff'])).toBe(
       '-32000 the header does not exist (block number: 65535)',
     )
     expect(await rig.failure('eth_getCode', [SENDER, UNKNOWN])).toBe('-32000 header for hash not found')
     expect(await rig.failure('eth_call', [{}, '0xffff'])).toBe('-32000 the header does not exist (block number: 65535)')
   })
-  it('counts the pool in a pending nonce', async () => {
+  test('counts the pool in a pending nonce', async () => {
     expect(await rig.result('eth_getTransactionCount', [SENDER, 'latest'])).toBe('0x5')
     expect(await rig.result('eth_getTransactionCount', [SENDER, 'pending'])).toBe('0x6')
   })
-  it('proves slots under the key that was asked', async () => {
+  test('proves slots under the key that was asked', async () => {
     const proof = await rig.result<{ storageProof: { key: string }[] }>('eth_getProof', [
       SENDER,
       ['0x00', TOPIC, '0x1'],
@@ -53,7 +53,7 @@ describe('state', () => {
 })
 
 describe('blocks', () => {
-  it('have exactly the members of the interface', async () => {
+  test('have exactly the members of the interface', async () => {
     const block = await rig.result<Json>('eth_getBlockByNumber', ['0x1', false])
     const members =
       'number hash parentHash proposer miner nonce mixHash sha3Uncles logsBloom transactionsRoot stateRoot receiptsRoot difficulty totalDifficulty baseFeePerGas extraData size gasLimit gasUsed timestamp transactions uncles'
@@ -65,7 +65,7 @@ describe('blocks', () => {
       gasLimit: '0xe8d4a50fff',
     })
   })
-  it('that are unknown are null', async () => {
+  test('that are unknown are null', async () => {
     for (const [method, params] of [
       ['eth_getBlockByNumber', ['0xffff', true]],
       ['eth_getBlockByHash', [UNKNOWN, true]],
@@ -82,7 +82,7 @@ describe('blocks', () => {
     ] as const)
       expect([method, await rig.result(method, params)]).toEqual([method, null])
   })
-  it('pending: neither number nor hash, and its transactions have no place', async () => {
+  test('pending: neither number nor hash, and its transactions have no place', async () => {
     const block = await rig.result<Json & { transactions: Json[] }>('eth_getBlockByNumber', ['pending', true])
     expect(block).toMatchObject({ number: null, hash: null, nonce: '0x0000000000000000' })
     expect(block.transactions[0]).toMatchObject({
@@ -93,14 +93,14 @@ describe('blocks', () => {
     })
     expect(await rig.result('eth_getBlockTransactionCountByNumber', ['pending'])).toBe('0x1')
   })
-  it('are the same text from the cache', async () => {
+  test('are the same text from the cache', async () => {
     const body = '{"id":1,"method":"eth_getBlockByNumber","params":["0x1",true]}'
     expect(await rig.post(body)).toBe(await rig.post(body))
   })
 })
 
 describe('transactions', () => {
-  it('show what they paid once they are in a block', async () => {
+  test('show what they paid once they are in a block', async () => {
     const { hash } = SAMPLE.dynamic
     expect(await rig.result('eth_getTransactionByHash', [hash])).toMatchObject({
       type: '0x2',
@@ -118,7 +118,7 @@ describe('transactions', () => {
     })
     expect(await rig.result('eth_getTransactionReceipt', [waiting])).toBeNull()
   })
-  it('number the logs of a block, not of a receipt', async () => {
+  test('number the logs of a block, not of a receipt', async () => {
     const receipts = await rig.result<{ logs: { logIndex: string }[] }[]>('eth_getBlockReceipts', ['0x1'])
     expect(receipts.map(({ logs }) => logs.map(({ logIndex }) => logIndex))).toEqual([['0x0'], [], ['0x1', '0x2']])
     expect(await rig.result('eth_getTransactionReceipt', [SAMPLE.listed.hash])).toEqual(receipts[2])
@@ -126,7 +126,7 @@ describe('transactions', () => {
 })
 
 describe('calls', () => {
-  it('carry the block, the overrides and the fees', async () => {
+  test('carry the block, the overrides and the fees', async () => {
     rig.calls.requests = []
     await rig.result('eth_call', [
       { to: TOKEN, maxFeePerGas: '0x5' },
@@ -149,7 +149,7 @@ describe('calls', () => {
 })
 
 describe('fee history', () => {
-  it('weighs the tips by gas and adds the next base fee', async () => {
+  test('weighs the tips by gas and adds the next base fee', async () => {
     expect(await rig.result('eth_feeHistory', ['0x2', '0x1', [0, 50, 100]])).toEqual({
       oldestBlock: '0x0',
       baseFeePerGas: ['0x5d21dba00', '0x5d21dba00', '0x5d21dba00'],
@@ -178,7 +178,7 @@ describe('consensus', () => {
   const consensusOf = async (ref: string): Promise<unknown> =>
     (await rig.result<{ consensus: unknown }>('native_getBlockWithConsensusInfo', [ref, false])).consensus
 
-  it('comes from the next block, at the head from this node, and is empty in genesis', async () => {
+  test('comes from the next block, at the head from this node, and is empty in genesis', async () => {
     expect(await consensusOf('0x0')).toEqual({ round: 0, prepareMsgNum: 0, commitMsgNum: 0, validators: VALIDATORS })
     expect(await consensusOf('0x1')).toMatchObject({ round: 1, prepareMsgNum: 3, commitMsgNum: 3 })
     expect(await consensusOf('latest')).toMatchObject({ round: 0, prepareMsgNum: 3, commitMsgNum: 3 })
@@ -187,7 +187,7 @@ describe('consensus', () => {
       '-32000 pending is not allowed',
     )
   })
-  it('of a range is ascending, both ends included, and bounded', async () => {
+  test('of a range is ascending, both ends included, and bounded', async () => {
     const range = (from: unknown, to: unknown, full?: boolean) =>
       rig.failure('native_getBlockWithConsensusInfoRange', [from, to, full])
     const blocks = await rig.result<{ number: string; transactions: unknown[] }[]>(
@@ -200,7 +200,7 @@ describe('consensus', () => {
     expect(await range('0x1', '0x64')).toBe('-32000 the header does not exist (block number: 100)')
     expect(await range('0x2', '0x1')).toBe('-32602 invalid block range: from is after to')
   })
-  it('names the committee of the next block, and sizes as numbers', async () => {
+  test('names the committee of the next block, and sizes as numbers', async () => {
     expect(await rig.result('native_getCommittee')).toEqual(await rig.chain.committee(4))
     expect(await rig.result('native_getCommittee', ['0x1'])).toEqual(await rig.chain.committee(1))
     expect(await rig.result('native_getCommitteeSize')).toBe(4)
@@ -212,7 +212,7 @@ describe('consensus', () => {
 })
 
 describe('the network', () => {
-  it('says which algorithm comes next', async () => {
+  test('says which algorithm comes next', async () => {
     // The sample's proof chain stands at 19; the fork of this network is at 20.
     expect(await rig.result('native_getChainConfig')).toEqual({
       chainId: 1_998_999,
@@ -225,7 +225,7 @@ describe('the network', () => {
     expect(status).toMatchObject({ cancun: { height: 0, active: true }, prague: { height: null, active: false } })
     expect(status['nativeHash']).toEqual({ height: 20, active: false })
   })
-  it('repeats the standard methods under its own prefix', async () => {
+  test('repeats the standard methods under its own prefix', async () => {
     for (const name of [
       'blockNumber',
       'gasPrice',

@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { Metrics } from '../../../src/metrics/registry.ts'
 import { Rig } from '../../support/rpc/rig.ts'
 
-it('counts calls and failures of all ports by method, and unknown methods not at all', async () => {
+test('counts calls and failures of all ports by method, and unknown methods not at all', async () => {
   const metrics = new Metrics()
   const [one, two] = await Promise.all([Rig.start({ metrics }), Rig.start({ metrics })])
   await one.call('eth_chainId')

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { packCriteria } from '../../../src/chain/logs/log-criteria.ts'
 import { RPC_LIMITS } from '../../../src/config/limits/clients.ts'
 import { SharedCriteria } from '../../../src/rpc/subscriptions/shared-criteria.ts'
@@ -38,7 +38,7 @@ const refusal = expect.objectContaining({
 })
 
 describe('what one client looks for', () => {
-  it('is counted in bytes over all its sockets and filters, and others keep their room', () => {
+  test('is counted in bytes over all its sockets and filters, and others keep their room', () => {
     const { hub, filters, budgets, criteria } = make()
     const sessions = Array.from({ length: 3 }, () => hub.open(() => {}, GREEDY))
     let taken = 0
@@ -64,7 +64,7 @@ describe('what one client looks for', () => {
     expect([budgets.criteria.held, criteria.size, hub.size]).toEqual([RPC_LIMITS.filterBytes, 0, 1])
   })
 
-  it('is kept once however many look for it, and each of them is charged', () => {
+  test('is kept once however many look for it, and each of them is charged', () => {
     const { hub, filters, budgets, criteria } = make()
     const socketSession = hub.open(() => {}, GREEDY)
     const messageScope = socketSession.scope()
@@ -80,7 +80,7 @@ describe('what one client looks for', () => {
     expect([criteria.size, budgets.criteria.held, budgets.filters.held]).toEqual([0, 0, 0])
   })
 
-  it('comes and goes without an end and leaves nothing', () => {
+  test('comes and goes without an end and leaves nothing', () => {
     const { hub, filters, budgets, criteria } = make()
     const narrow = (seed: number) => ({ addresses: wide(seed).addresses.slice(0, 9), topics: [] })
     const looked = [1, 2, 3].map(narrow)
@@ -100,7 +100,7 @@ describe('what one client looks for', () => {
     ])
   })
 
-  it('has an end for all clients together', () => {
+  test('has an end for all clients together', () => {
     const { hub, budgets } = make()
     const message = 'the filters and subscriptions of all clients hold too much, try again later'
     expect(() => {

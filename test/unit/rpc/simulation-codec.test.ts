@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { SIMULATE_LIMITS } from '../../../src/config/limits/clients.ts'
 import { simulation } from '../../../src/rpc/codecs/simulation.ts'
 import { InvalidArgument } from '../../../src/rpc/errors.ts'
@@ -19,7 +19,7 @@ const withBlock = (block: unknown) => outcome({ blockStateCalls: [block] })
 const withCall = (call: unknown) => withBlock({ calls: [{}, call] })
 
 describe('a simulation', () => {
-  it('may leave out all but one block', () => {
+  test('may leave out all but one block', () => {
     expect(withBlock({})).toEqual({
       blocks: [{ overrides: {}, state: {}, calls: [] }],
       validation: false,
@@ -28,7 +28,7 @@ describe('a simulation', () => {
     })
   })
 
-  it('holds overrides, calls and flags', () => {
+  test('holds overrides, calls and flags', () => {
     const parsed = outcome({
       blockStateCalls: [
         {
@@ -55,7 +55,7 @@ describe('a simulation', () => {
     })
   })
 
-  it.each([
+  test.each([
     ['no object', [], '! json: cannot unmarshal array into Go value of type ethapi.simOpts'],
     ['no blocks', {}, '! blockStateCalls is missing'],
     ['an empty list', { blockStateCalls: [] }, '! blockStateCalls: at least one block is needed'],
@@ -74,7 +74,7 @@ describe('a simulation', () => {
     expect(outcome(value)).toBe(want)
   })
 
-  it.each([
+  test.each([
     [
       'a number that is none',
       { blockOverrides: { number: '7' } },
@@ -91,7 +91,7 @@ describe('a simulation', () => {
     expect(withBlock(block)).toEqual(typeof want === 'string' ? want : expect.stringMatching(want))
   })
 
-  it.each([
+  test.each([
     ['blobs', { blobVersionedHashes: [`0x${'01'.repeat(32)}`] }, /\[1\]: blobVersionedHashes: transactions with blobs/],
     ['authorizations', { authorizationList: [{}] }, /\[1\]: authorizationList: authorizations/],
     ['gas beyond 64 bits', { gas: `0x1${'0'.repeat(16)}` }, /\[1\]: gas: hex number > 64 bits/],

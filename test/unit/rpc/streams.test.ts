@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { PassThrough, Writable } from 'node:stream'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import type { TraceAnswer, TracePort } from '../../../src/rpc/methods/debug/trace-port.ts'
 import type { ResponseChunk } from '../../../src/rpc/router/response.ts'
@@ -86,7 +86,7 @@ describe.each([
   // A request with an Origin is the HTTP server's.
   ['the HTTP server', { origin: 'http://page.example' }],
 ])('over %s', (_, headers) => {
-  it('an answer comes in pieces, before it is whole', async () => {
+  test('an answer comes in pieces, before it is whole', async () => {
     const response = await fetchText(request(7), headers)
     expect(response.headers.get('transfer-encoding')).toBe('chunked')
     expect(response.headers.get('content-type')).toMatch(/^application\/json/)
@@ -101,18 +101,18 @@ describe.each([
     expect(text).toBe('{"jsonrpc":"2.0","id":7,"result":[1,2,3]}')
   })
 
-  it('the connection serves the next request', async () => {
+  test('the connection serves the next request', async () => {
     make = () => new Source().push('"é"', undefined)
     for (let id = 0; id < 3; id++)
       expect(await (await fetchText(request(id), headers)).json()).toMatchObject({ id, result: 'é' })
   })
 
-  it('a failure before the first piece is an error and nothing else', async () => {
+  test('a failure before the first piece is an error and nothing else', async () => {
     make = () => new Source().push(FAILURE)
     expect(await (await fetchText(request(1), headers)).json()).toEqual({ jsonrpc: '2.0', id: 1, error: FAILED })
   })
 
-  it('a failure after it stands beside what there is', async () => {
+  test('a failure after it stands beside what there is', async () => {
     make = () => new Source().push('[1', ']', FAILURE)
     expect(await (await fetchText(request(1), headers)).json()).toEqual({
       jsonrpc: '2.0',
@@ -122,14 +122,14 @@ describe.each([
     })
   })
 
-  it('one that breaks within a value breaks the connection', async () => {
+  test('one that breaks within a value breaks the connection', async () => {
     make = () => new Source().push('[1,{"a":', new StreamBroken('its worker ended'))
     await expect(fetchText(request(1), headers).then(response => response.text())).rejects.toThrow()
     make = () => new Source().push(new StreamBroken('its worker ended', { cause: FAILURE }))
     expect(await (await fetchText(request(2), headers)).json()).toEqual({ jsonrpc: '2.0', id: 2, error: FAILED })
   })
 
-  it('a client that disconnects ends it', async () => {
+  test('a client that disconnects ends it', async () => {
     const aborter = new AbortController()
     const response = await fetch(rig.url, {
       method: 'POST',
@@ -144,7 +144,7 @@ describe.each([
 })
 
 describe('in a batch', () => {
-  it('answers keep their order, and each begins when the one before has ended', async () => {
+  test('answers keep their order, and each begins when the one before has ended', async () => {
     const body = `[${[request(1), request(2, 'eth_blockNumber'), request(3), '{"method":"debug_traceBlockByNumber","params":["0x1"]}'].join(',')}]`
     const response = fetchText(body).then(answer => answer.json() as Promise<Answer[]>)
     await until(() => sources[0] !== undefined && sources[0].asked > 0)
@@ -162,7 +162,7 @@ describe('in a batch', () => {
     expect(sources.length).toBe(2)
   })
 
-  it('nothing of it begins when the client is gone', async () => {
+  test('nothing of it begins when the client is gone', async () => {
     const { port } = rig.server
     const socket = connect(port, '127.0.0.1')
     const body = `[${request(1)},${request(2)}]`
@@ -180,7 +180,7 @@ describe('in a batch', () => {
 describe('over a WebSocket', () => {
   const url = (): string => `ws://127.0.0.1:${rig.server.port}/ws`
 
-  it('an answer is one message, and what comes meanwhile waits', async () => {
+  test('an answer is one message, and what comes meanwhile waits', async () => {
     const socket = await Socket.open(url())
     const subscription = await socket.result<string>('eth_subscribe', ['newHeads'])
     const traced = socket.result('debug_traceBlockByNumber', ['0x1'])
@@ -201,14 +201,14 @@ describe('over a WebSocket', () => {
     socket.close()
   })
 
-  it('an answer that breaks within a value closes the socket', async () => {
+  test('an answer that breaks within a value closes the socket', async () => {
     make = () => new Source().push('[1,{"a":', new StreamBroken('its worker ended'))
     const socket = await Socket.open(url())
     void socket.call('debug_traceBlockByNumber', ['0x1'])
     expect(await socket.closed).toBe(1013)
   })
 
-  it('a closed socket ends what it was sent and what it waited for', async () => {
+  test('a closed socket ends what it was sent and what it waited for', async () => {
     const socket = await Socket.open(url())
     // Neither is answered.
     void socket.call('debug_traceBlockByNumber', ['0x1'])
@@ -233,7 +233,7 @@ describe('a slow reader', () => {
     return stream
   }
 
-  it('that takes nothing is dropped', async () => {
+  test('that takes nothing is dropped', async () => {
     const stream = endless()
     const out = new Writable({ write: () => {}, highWaterMark: 1 })
     expect(
@@ -242,7 +242,7 @@ describe('a slow reader', () => {
     expect([out.destroyed, stream.isCancelled]).toEqual([true, true])
   })
 
-  it('that trickles is dropped in the end', async () => {
+  test('that trickles is dropped in the end', async () => {
     const stream = endless()
     let taken = 0
     const out = new Writable({
@@ -261,7 +261,7 @@ describe('a slow reader', () => {
     expect(taken).toBeGreaterThan(2)
   })
 
-  it('that keeps up is served to the end', async () => {
+  test('that keeps up is served to the end', async () => {
     const out = new PassThrough()
     const pieces = ['a', 'b', 'c']
     const stream = { next: async () => pieces.shift(), cancel: () => {} }

@@ -1,7 +1,7 @@
 import { Wallet } from 'ethers'
 import { bytesToHex as hexOf, type TypedDataDefinition } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TYPED_DATA_LIMITS } from '../../../src/config/limits/keys.ts'
 import { KEY, SENDER } from '../../support/rpc/memory-chain.ts'
 import { Rig } from '../../support/rpc/rig.ts'
@@ -57,7 +57,7 @@ const payload = { types: { EIP712Domain: DOMAIN_FIELDS, ...types }, primaryType:
 const signed = () => account.signTypedData({ types, primaryType: 'Mail', domain, message } as TypedDataDefinition)
 
 describe('eth_signTypedData', () => {
-  it.each(['eth_signTypedData_v4', 'eth_signTypedData_v3', 'eth_signTypedData'])(
+  test.each(['eth_signTypedData_v4', 'eth_signTypedData_v3', 'eth_signTypedData'])(
     '%s signs as wallets do',
     async name => {
       expect(await rig.result(name, [SENDER, payload])).toBe(await signed())
@@ -65,7 +65,7 @@ describe('eth_signTypedData', () => {
     },
   )
 
-  it('signs what ethers sends, and agrees with it', async () => {
+  test('signs what ethers sends, and agrees with it', async () => {
     const permit = {
       Permit: [
         { name: 'owner', type: 'address' },
@@ -84,7 +84,7 @@ describe('eth_signTypedData', () => {
     )
   })
 
-  it('passes over members that no type names, and takes a struct that is null for absent', async () => {
+  test('passes over members that no type names, and takes a struct that is null for absent', async () => {
     const extra = { ...message, more: 1, from: { ...message.from, age: 7 } }
     expect(await rig.result('eth_signTypedData_v4', [SENDER, { ...payload, message: extra }])).toBe(await signed())
     const absent = (to: unknown) => ({
@@ -101,7 +101,7 @@ describe('eth_signTypedData', () => {
     Array.from({ length: TYPED_DATA_LIMITS.types + 1 }, (_, i) => [`T${i}`, [{ name: 'a', type: 'uint8' }]]),
   )
   const deep = (levels: number): object => (levels === 0 ? person('x') : person('x', [deep(levels - 1)]))
-  it.each([
+  test.each([
     ['a number', 7, 'cannot unmarshal number'],
     ['text that is no JSON', 'hello', 'not typed data'],
     ['version 1', [{ type: 'string', name: 'a', value: 'b' }], 'version 1: use eth_signTypedData_v4'],
@@ -131,13 +131,13 @@ describe('eth_signTypedData', () => {
     expect(failure).toMatch(new RegExp(reason))
   })
 
-  it('signs for no account that the node does not hold', async () => {
+  test('signs for no account that the node does not hold', async () => {
     expect(await rig.failure('eth_signTypedData_v4', [OTHER, payload])).toBe('-32000 unknown account')
     expect(await rig.failure('personal_sign', ['0xdeadbeef', OTHER])).toBe('-32000 unknown account')
   })
 })
 
-it('personal_sign is eth_sign the other way round', async () => {
+test('personal_sign is eth_sign the other way round', async () => {
   const signature = await account.signMessage({ message: { raw: '0xdeadbeef' } })
   for (const args of [
     ['0xdeadbeef', SENDER],

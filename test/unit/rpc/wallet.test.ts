@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { recoverSender } from '../../../src/crypto/recovery/recover-sender.ts'
 import { recoverAddress } from '../../../src/crypto/signature.ts'
 import { decodeTransaction } from '../../../src/primitives/transaction.ts'
@@ -16,7 +16,7 @@ afterAll(() => rig.stop())
 
 const to = `0x${'12'.repeat(20)}`
 
-it('signs a message that can be verified', async () => {
+test('signs a message that can be verified', async () => {
   const signature = hexToBytes(await rig.result<Hex>('eth_sign', [SENDER, '0xdeadbeef']))
   expect(signature).toHaveLength(65)
   const v = signature[64] ?? 0
@@ -25,7 +25,7 @@ it('signs a message that can be verified', async () => {
   expect(recoverAddress(digest, Uint8Array.from([...signature.subarray(0, 64), v - 27]))).toBe(SENDER)
 })
 
-it.each([
+test.each([
   ['legacy', { gasPrice: '0x6fc23ac00' }, 0],
   ['access list', { gasPrice: '0x6fc23ac00', accessList: [] }, 1],
   ['dynamic fee', { maxFeePerGas: '0x6fc23ac00', maxPriorityFeePerGas: '0x1' }, 2],
@@ -37,7 +37,7 @@ it.each([
   expect(recoverSender(raw).from).toBe(SENDER)
 })
 
-it('sends, at the suggested price when none is named', async () => {
+test('sends, at the suggested price when none is named', async () => {
   const hash = await rig.result<Hex>('eth_sendTransaction', [
     { from: SENDER, to, gas: '0x7530', nonce: '0x9', input: '0x01' },
   ])
@@ -52,7 +52,7 @@ it('sends, at the suggested price when none is named', async () => {
   expect(await rig.result<unknown[]>('eth_pendingTransactions')).toHaveLength(1)
 })
 
-it('refuses another chain, and accounts it does not hold', async () => {
+test('refuses another chain, and accounts it does not hold', async () => {
   expect(await rig.failure('eth_sendTransaction', [{ from: SENDER, to, chainId: '0x1' }])).toBe(
     "-32000 chainId does not match node's (have=1, want=20250217)",
   )
@@ -61,7 +61,7 @@ it('refuses another chain, and accounts it does not hold', async () => {
   expect(await rig.result('eth_accounts')).toEqual([SENDER])
 })
 
-it('gives each of many transactions sent at once its own nonce', async () => {
+test('gives each of many transactions sent at once its own nonce', async () => {
   const before = await rig.result<string>('eth_getTransactionCount', [SENDER, 'pending'])
   const hashes = await Promise.all(
     ['0x1', '0x2', '0x3', '0x3'].map(value => rig.result<Hex>('eth_sendTransaction', [{ from: SENDER, to, value }])),
@@ -70,7 +70,7 @@ it('gives each of many transactions sent at once its own nonce', async () => {
   expect(nonces.sort()).toEqual([0, 1, 2, 3].map(more => Number(before) + more))
 })
 
-it('says that it does not hold the account before it looks at the rest of the fees', async () => {
+test('says that it does not hold the account before it looks at the rest of the fees', async () => {
   const odd = { from: to, to, gasPrice: '0x1', maxFeePerGas: '0x2' }
   expect(await rig.failure('eth_sendTransaction', [odd])).toBe('-32000 unknown account')
   expect(await rig.failure('eth_signTransaction', [odd])).toBe('-32000 unknown account')

@@ -1,10 +1,10 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { problemsOf } from '../../../scripts/regexps.ts'
 
 const MAY_BACKTRACK = /may backtrack/
 const AT_RUN_TIME = /at run time/
 
-it.each([
+test.each([
   [
     'the head of a request',
     String.raw`/^([!#$%&'*+\-.^_\`|~0-9A-Za-z]+):[ \t]*([\x20-\x7e\x80-\xff\t]*)$/`,
@@ -28,7 +28,7 @@ it.each([
   expect(problemsOf(`type A = string\n\nexport const f = (text: A): unknown => ${expression}`)[0]).toMatch(/^3: /)
 })
 
-it.each([
+test.each([
   ['hex of a length', '/^0x[0-9a-f]{64}$/'],
   ['hex of any length', '/^0x([0-9a-fA-F]{2})*$/'],
   ['parts that exclude each other', String.raw`/^\d+(\.\d+)?$/`],

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { withoutTrailing } from '../../../src/util/text.ts'
 
-it.each([
+test.each([
   ['', '0', ''],
   ['000', '0', ''],
   ['0100', '0', '01'],
@@ -11,7 +11,7 @@ it.each([
   expect(withoutTrailing(text, character)).toBe(expected)
 })
 
-it('looks at each character once', () => {
+test('looks at each character once', () => {
   const text = `${'0'.repeat(1_000_000)}1`
   for (let i = 0; i < 1_000; i++) expect(withoutTrailing(text, '0')).toBe(text)
 })

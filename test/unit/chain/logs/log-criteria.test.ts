@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   ADDRESS_BYTES,
   ComparedLog,
@@ -23,7 +23,7 @@ const wanted = fc.record({
 })
 const log = fc.record({ address, topics: fc.array(topic, { maxLength: 4 }) })
 
-it('packed criteria match what the lists match', () => {
+test('packed criteria match what the lists match', () => {
   fc.assert(
     fc.property(wanted, log, (lists, one) => {
       expect(new ComparedLog(one).matches(packCriteria(lists))).toBe(isWanted(lists, one))
@@ -32,7 +32,7 @@ it('packed criteria match what the lists match', () => {
   )
 })
 
-it('equal criteria have one key, others another', () => {
+test('equal criteria have one key, others another', () => {
   fc.assert(
     fc.property(wanted, wanted, (a, b) => {
       const plain = ({ addresses, topics }: typeof a) =>
@@ -43,7 +43,7 @@ it('equal criteria have one key, others another', () => {
   )
 })
 
-it('takes the bytes of its items once', () => {
+test('takes the bytes of its items once', () => {
   const [a, b]: Hex[] = [`0x${'bb'.repeat(20)}`, `0x${'aa'.repeat(20)}`]
   const packed = packCriteria({ addresses: [a as Hex, b as Hex, a as Hex], topics: [null, [`0x${'01'.repeat(32)}`]] })
   expect(criteriaBytes(packed)).toBe(2 * 20 + 32)

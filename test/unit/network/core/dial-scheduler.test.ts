@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DialScheduler, type DialState } from '../../../../src/network/core/dial-scheduler.ts'
 
 const limits = {
@@ -34,12 +34,12 @@ describe('whom to dial', () => {
     return dialScheduler
   }
 
-  it('is ordered: static peers, members, known ones, bootnodes', () => {
+  test('is ordered: static peers, members, known ones, bootnodes', () => {
     const isMember = (id: string) => id === 'member'
     expect(due(all(isMember))).toEqual(['static', 'member', 'known'])
     expect(due(all(isMember), 0, { isBusy: id => id === 'known' })).toEqual(['static', 'member', 'boot'])
   })
-  it('is static peers and members alone when the places for others are taken', () => {
+  test('is static peers and members alone when the places for others are taken', () => {
     expect(
       due(
         all(id => id === 'member'),
@@ -48,12 +48,12 @@ describe('whom to dial', () => {
       ),
     ).toEqual(['static', 'member'])
   })
-  it('excludes connected, dialing and banned nodes', () => {
+  test('excludes connected, dialing and banned nodes', () => {
     expect(due(all(), 0, { isBusy: id => id !== 'boot' })).toEqual(['boot'])
     expect(due(all(), 0, { isBanned: id => id !== 'known' })).toEqual(['known'])
     expect(due(all(), 0, { dialing: 3 })).toEqual([])
   })
-  it('is a bounded number of known nodes, and what the operator says in any case', () => {
+  test('is a bounded number of known nodes, and what the operator says in any case', () => {
     const dialScheduler = all()
     dialScheduler.add(at('more'), 'known')
     expect(dialScheduler.size).toBe(4)
@@ -63,7 +63,7 @@ describe('whom to dial', () => {
 })
 
 describe('after a failure', () => {
-  it('pauses grow twofold up to the longest, half of them chance', () => {
+  test('pauses grow twofold up to the longest, half of them chance', () => {
     for (const [failures, fullMs] of [1_000, 2_000, 4_000, 8_000, 8_000, 8_000].entries()) {
       for (const random of [0, 1]) {
         const dialScheduler = new DialScheduler(limits, nobody)
@@ -75,7 +75,7 @@ describe('after a failure', () => {
       }
     }
   })
-  it('of a static peer or a member, the longest pause is short, and it is never forgotten: a quorum may hang on it', () => {
+  test('of a static peer or a member, the longest pause is short, and it is never forgotten: a quorum may hang on it', () => {
     const dialScheduler = new DialScheduler(limits, id => id === 'member')
     dialScheduler.add(at('static'), 'static')
     dialScheduler.add(at('member'), 'known')
@@ -84,7 +84,7 @@ describe('after a failure', () => {
     expect(due(dialScheduler, 49 + limits.wantedCapMs - 1)).toEqual([])
     expect(due(dialScheduler, 49 + limits.wantedCapMs)).toEqual(['static', 'member'])
   })
-  it('that will not change soon, it waits long; to itself, for ever', () => {
+  test('that will not change soon, it waits long; to itself, for ever', () => {
     const dialScheduler = new DialScheduler(limits, nobody)
     for (const id of ['a', 'b']) dialScheduler.add(at(id), 'static')
     dialScheduler.failed('a', 'wrongGenesis', 0, 0)
@@ -93,7 +93,7 @@ describe('after a failure', () => {
     expect(due(dialScheduler, limits.incompatibleMs)).toEqual(['a'])
     expect(dialScheduler.size).toBe(1)
   })
-  it('known nodes are forgotten, others are not', () => {
+  test('known nodes are forgotten, others are not', () => {
     const dialScheduler = new DialScheduler(limits, nobody)
     dialScheduler.add(at('known'), 'known')
     dialScheduler.add(at('boot'), 'bootnode')
@@ -102,7 +102,7 @@ describe('after a failure', () => {
     expect(dialScheduler.kindOf('known')).toBeUndefined()
     expect(dialScheduler.kindOf('boot')).toBe('bootnode')
   })
-  it('a connection that held begins the pauses anew', () => {
+  test('a connection that held begins the pauses anew', () => {
     const dialScheduler = new DialScheduler(limits, nobody)
     dialScheduler.add(at('a'), 'bootnode')
     for (let count = 0; count < 4; count++) dialScheduler.failed('a', 'unreachable', 0, 1)
@@ -113,13 +113,13 @@ describe('after a failure', () => {
   })
 })
 
-it('a node may be dialed later, to let it dial first', () => {
+test('a node may be dialed later, to let it dial first', () => {
   const dialScheduler = new DialScheduler(limits, nobody)
   dialScheduler.add(at('a'), 'known', 500)
   expect([due(dialScheduler, 499), due(dialScheduler, 500)]).toEqual([[], ['a']])
 })
 
-it('a new address is dialed at once, but not one that counts less', () => {
+test('a new address is dialed at once, but not one that counts less', () => {
   const dialScheduler = new DialScheduler(limits, nobody)
   dialScheduler.add(at('a'), 'static')
   dialScheduler.failed('a', 'unreachable', 0, 1)

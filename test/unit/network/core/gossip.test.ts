@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { AddressBook, type PeerRecord } from '../../../../src/network/core/address-book.ts'
 import { TransactionFetchPlan } from '../../../../src/network/core/fetch-plan.ts'
 import { Reachability } from '../../../../src/network/core/reachability.ts'
@@ -14,14 +14,14 @@ describe('links', () => {
     ['relay', null],
   ])
 
-  it('in a full mesh nothing is passed on', () => {
+  test('in a full mesh nothing is passed on', () => {
     const reachability = new Reachability()
     reachability.heard('A', [b, c])
     reachability.heard('B', [a, c])
     reachability.heard('relay', [a, b, c])
     expect(reachability.targets(a, 'A', neighbours)).toEqual([])
   })
-  it('goes to those who do not reach the author, never back and never to the author', () => {
+  test('goes to those who do not reach the author, never back and never to the author', () => {
     const reachability = new Reachability()
     expect(reachability.targets(a, 'A', neighbours)).toEqual(['B', 'relay'])
     reachability.heard('B', [c])
@@ -31,7 +31,7 @@ describe('links', () => {
     reachability.forget('B')
     expect(reachability.targets(c, 'relay', neighbours)).toEqual(['A', 'B'])
   })
-  it('counts who is near, and who is near to a neighbour', () => {
+  test('counts who is near, and who is near to a neighbour', () => {
     const reachability = new Reachability()
     expect(reachability.reachable([a, b, c], null, neighbours)).toBe(2)
     reachability.heard('relay', [c])
@@ -43,7 +43,7 @@ describe('links', () => {
 describe('wanted transactions', () => {
   const make = () => new TransactionFetchPlan({ total: 6, perPeer: 4, perRequest: 2, announcers: 2 })
 
-  it('are asked of one peer at a time, a few in a request', () => {
+  test('are asked of one peer at a time, a few in a request', () => {
     const fetchPlan = make()
     fetchPlan.announced('A', ['1', '2', '3'])
     fetchPlan.announced('B', ['1', '3'])
@@ -51,7 +51,7 @@ describe('wanted transactions', () => {
     expect(fetchPlan.ask('A')).toBeUndefined()
     expect(fetchPlan.ask('B')?.hashes).toEqual(['3'])
   })
-  it('that a peer did not bring are asked of another', () => {
+  test('that a peer did not bring are asked of another', () => {
     const fetchPlan = make()
     fetchPlan.announced('A', ['1', '2'])
     fetchPlan.announced('B', ['1', '2'])
@@ -63,7 +63,7 @@ describe('wanted transactions', () => {
     expect(fetchPlan.answered('B')).toEqual([])
     expect(fetchPlan.size).toBe(0)
   })
-  it('of a peer that left are asked of others, whether it was being asked or not', () => {
+  test('of a peer that left are asked of others, whether it was being asked or not', () => {
     const fetchPlan = make()
     fetchPlan.announced('A', ['1', '2', '3'])
     fetchPlan.announced('B', ['2', '3'])
@@ -72,7 +72,7 @@ describe('wanted transactions', () => {
     expect(fetchPlan.ask('B')?.hashes).toEqual(['2', '3'])
     expect(fetchPlan.size).toBe(2)
   })
-  it('are bounded in all and for each peer', () => {
+  test('are bounded in all and for each peer', () => {
     const fetchPlan = make()
     fetchPlan.announced('A', ['1', '2', '3', '4', '5'])
     expect(fetchPlan.size).toBe(4)
@@ -96,13 +96,13 @@ describe('records', () => {
   })
   const loose = () => false
 
-  it('of a node are news when the number is higher', () => {
+  test('of a node are news when the number is higher', () => {
     const book = new AddressBook(2)
     book.put(record('a', 5), loose, 0)
     expect([4, 5, 6].map(sequence => book.isNews('a', sequence))).toEqual([false, false, true])
     expect(book.isNews('b', 0)).toBe(true)
   })
-  it('are bounded; those of connected nodes stay', () => {
+  test('are bounded; those of connected nodes stay', () => {
     const book = new AddressBook(3)
     for (const id of ['a', 'b', 'c']) book.put(record(id), loose, 0)
     expect(book.put(record('d'), id => id !== 'b', 0.99)).toBe('b')
@@ -113,7 +113,7 @@ describe('records', () => {
     expect(book.all().map(({ id }) => id)).toEqual(['a', 'c', 'd'])
     expect(book.put(record('a', 2), loose, 0), 'a newer one takes its own place').toBeUndefined()
   })
-  it('are handed on by chance, each once, and not to whom they are about', () => {
+  test('are handed on by chance, each once, and not to whom they are about', () => {
     const book = new AddressBook(10)
     for (const id of 'abcdefgh') book.put(record(id), loose, 0)
     const sample = book.sample(5, 'a', () => 0.73).map(({ id }) => id)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../../src/config/limits/network.ts'
 import { addressScoreKey, PeerScores, validatorKey } from '../../../../src/network/core/peer-scores.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
@@ -13,7 +13,7 @@ const peer = (id: string, address: string | null = null, isReserved = false, val
 })
 
 describe('standings', () => {
-  it('add up to a disconnect and then to a ban, which ends', () => {
+  test('add up to a disconnect and then to a ban, which ends', () => {
     const scores = new PeerScores(limits)
     const verdicts = [1, 2, 3, 4, 5, 6].map(() => scores.blame(peer('a'), 'useless', 0))
     expect(verdicts).toEqual(['keep', 'keep', 'disconnect', 'disconnect', 'disconnect', 'ban'])
@@ -21,7 +21,7 @@ describe('standings', () => {
     expect(scores.isBanned('a', limits.banMs)).toBe(false)
   })
 
-  it('heal by half in the half-life', () => {
+  test('heal by half in the half-life', () => {
     const scores = new PeerScores(limits)
     scores.blame(peer('a'), 'useless', 0)
     expect(scores.score('a', limits.halfLifeMs)).toBeCloseTo(-5)
@@ -30,13 +30,13 @@ describe('standings', () => {
     expect(scores.score('a', -limits.halfLifeMs)).toBe(-10)
   })
 
-  it('ban at once for what no honest node does, also in a reserved place', () => {
+  test('ban at once for what no honest node does, also in a reserved place', () => {
     const scores = new PeerScores(limits)
     expect(scores.blame(peer('a', null, true), 'malformed', 0)).toBe('ban')
     expect(scores.isBanned('a', 1)).toBe(true)
   })
 
-  it('ban a validator with its node, whatever address it comes from, and each time for longer', () => {
+  test('ban a validator with its node, whatever address it comes from, and each time for longer', () => {
     const scores = new PeerScores(limits)
     const key = `0x${'ab'.repeat(20)}` as const
     let nowMs = 0
@@ -54,14 +54,14 @@ describe('standings', () => {
     expect(lengths).toEqual([1, 2, 4, 8, 16, 30, 30])
   })
 
-  it('never ban a reserved peer for small things', () => {
+  test('never ban a reserved peer for small things', () => {
     const scores = new PeerScores(limits)
     for (let count = 0; count < 50; count++) scores.blame(peer('a', null, true), 'falsehood', 0)
     expect(scores.isBanned('a', 1)).toBe(false)
     expect(scores.blame(peer('a', null, true), 'flood', 0)).toBe('disconnect')
   })
 
-  it('ban an address from which several were banned, except the loopback', () => {
+  test('ban an address from which several were banned, except the loopback', () => {
     const scores = new PeerScores(limits)
     for (const [index, id] of ['a', 'b', 'c'].entries()) {
       expect(scores.isBanned(addressScoreKey('1.2.3.4'), 1)).toBe(false)
@@ -71,7 +71,7 @@ describe('standings', () => {
     expect(scores.isBanned(addressScoreKey('1.2.3.4'), 3 + limits.banMs)).toBe(false)
   })
 
-  it('are bounded, and bans are kept longest', () => {
+  test('are bounded, and bans are kept longest', () => {
     const scores = new PeerScores(limits)
     scores.blame(peer('bad'), 'malformed', 0)
     for (let count = 0; count < 100; count++) scores.blame(peer(`peer ${count}`), 'useless', count)
@@ -82,7 +82,7 @@ describe('standings', () => {
     expect(scores.isBanned('banned 99', 201)).toBe(true)
   })
 
-  it('survive a restart, but for what has healed', () => {
+  test('survive a restart, but for what has healed', () => {
     const before = new PeerScores(limits)
     before.blame(peer('a'), 'useless', 0)
     before.blame(peer('b'), 'malformed', 0)
@@ -93,14 +93,14 @@ describe('standings', () => {
     expect(before.entries(1_000 * MINUTE)).toEqual([])
   })
 
-  it('do not believe a file that bans for ever', () => {
+  test('do not believe a file that bans for ever', () => {
     const scores = new PeerScores(limits)
     scores.restore([{ key: 'a', score: -1e9, atMs: 1e15, bannedUntilMs: 1e15, bans: 0 }], 0)
     expect(scores.isBanned('a', limits.banMs)).toBe(false)
     expect(scores.score('a', 0)).toBe(-100)
   })
 
-  it('forget by the word of an operator', () => {
+  test('forget by the word of an operator', () => {
     const scores = new PeerScores(limits)
     scores.blame(peer('a'), 'malformed', 0)
     scores.pardon('a')

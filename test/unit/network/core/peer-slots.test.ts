@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { addressGroup, isLoopbackAddress } from '../../../../src/network/core/address.ts'
 import { ByteBudget } from '../../../../src/network/core/byte-budget.ts'
 import { DISCONNECT_REASONS, disconnectReasonFromCode } from '../../../../src/network/core/disconnect-reasons.ts'
@@ -12,7 +12,7 @@ const none = { inbound: 0, outbound: 0, reserved: 0, sameAddress: 0 }
 const stranger = { inbound: true, reserved: false, loopback: false }
 
 describe('places', () => {
-  it.each([
+  test.each([
     ['a stranger', stranger, none, { place: 'inbound' }],
     ['one we dialed', { ...stranger, inbound: false }, none, { place: 'outbound' }],
     ['too many of them', stranger, { ...none, inbound: 2 }, { refused: 'tooManyPeers' }],
@@ -34,7 +34,7 @@ describe('the door', () => {
   /** Whether it lets somebody in. */
   const enters = (some: InboundLimiter, address: string, nowMs = 0) => some.enter(address, nowMs, nothing) !== undefined
 
-  it('lets in a few of one address at a time', () => {
+  test('lets in a few of one address at a time', () => {
     const some = door()
     const leave = some.enter('a', 0, nothing)
     expect([enters(some, 'a'), enters(some, 'a'), enters(some, 'b')]).toEqual([true, false, true])
@@ -44,7 +44,7 @@ describe('the door', () => {
     expect(enters(some, 'a')).toBe(true)
   })
 
-  it('that is full lets the one go that has taken longest', () => {
+  test('that is full lets the one go that has taken longest', () => {
     const some = door()
     const dropped: string[] = []
     const leaves = ['a', 'b', 'c', 'd', 'e'].map(address => some.enter(address, 0, () => dropped.push(address)))
@@ -56,14 +56,14 @@ describe('the door', () => {
     expect([enters(some, 'f'), dropped.length, some.pending]).toEqual([true, 2, 3])
   })
 
-  it('limits how often an address may knock, also when it is refused', () => {
+  test('limits how often an address may knock, also when it is refused', () => {
     const some = door()
     for (let count = 0; count < 4; count++) some.enter('a', 0, nothing)?.()
     expect(enters(some, 'a', 500)).toBe(false)
     expect(enters(some, 'a', 1_000)).toBe(true)
   })
 
-  it('remembers a bounded number of addresses', () => {
+  test('remembers a bounded number of addresses', () => {
     const some = door()
     for (let count = 0; count < 1_000; count++) some.enter(`address ${count}`, 0, nothing)?.()
     expect(some.pending).toBe(0)
@@ -71,7 +71,7 @@ describe('the door', () => {
   })
 })
 
-it('a quota gives its burst, then its rate, and nothing for a clock set back', () => {
+test('a quota gives its burst, then its rate, and nothing for a clock set back', () => {
   const bucket = new TokenBucket({ perSecond: 2, burst: 3 }, 1_000)
   expect([1, 2, 3, 4].map(() => bucket.take(1_000))).toEqual([true, true, true, false])
   expect([1_499, 1_500, 1_500].map(ms => bucket.take(ms))).toEqual([false, true, false])
@@ -82,7 +82,7 @@ it('a quota gives its burst, then its rate, and nothing for a clock set back', (
   expect([bucket.take(20_000, 4), bucket.take(20_000, 3)]).toEqual([false, true])
 })
 
-it('bytes that several hold together have one bound', () => {
+test('bytes that several hold together have one bound', () => {
   const byteBudget = new ByteBudget(10)
   expect([byteBudget.take(6), byteBudget.take(5), byteBudget.take(4)]).toEqual([true, false, true])
   byteBudget.give(6)
@@ -91,7 +91,7 @@ it('bytes that several hold together have one bound', () => {
 
 describe('of two connections to one node', () => {
   const old = { inbound: true, instance: 'x' }
-  it('both ends keep the same one', () => {
+  test('both ends keep the same one', () => {
     // The node with the lower id dialed one, the other one the other.
     const seenByLow = { self: 'a', peer: 'b' }
     const seenByHigh = { self: 'b', peer: 'a' }
@@ -111,17 +111,17 @@ describe('of two connections to one node', () => {
       expect(low).toBe(!firstIsLows)
     }
   })
-  it('a restarted node is heard', () => {
+  test('a restarted node is heard', () => {
     for (const inbound of [true, false])
       expect(keepsNewConnection({ self: 'a', peer: 'b' }, old, { inbound, instance: 'y' })).toBe(true)
   })
-  it('the newer one of the same side stays', () => {
+  test('the newer one of the same side stays', () => {
     expect(keepsNewConnection({ self: 'a', peer: 'b' }, old, old)).toBe(true)
   })
 })
 
 describe('addresses', () => {
-  it.each([
+  test.each([
     ['1.2.3.4', '1.2.3.4'],
     ['::ffff:1.2.3.4', '1.2.3.4'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
@@ -132,13 +132,13 @@ describe('addresses', () => {
   ])('%s counts as %s', (address, group) => {
     expect(addressGroup(address)).toBe(group)
   })
-  it('of the loopback are known', () => {
+  test('of the loopback are known', () => {
     expect(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', 'localhost'].every(isLoopbackAddress)).toBe(true)
     expect(['128.0.0.1', '::2', '0.0.0.0', ''].some(isLoopbackAddress)).toBe(false)
   })
 })
 
-it('every reason has a code of its own, and a code without one is nothing', () => {
+test('every reason has a code of its own, and a code without one is nothing', () => {
   const codes = Object.values(DISCONNECT_REASONS).map(({ code }) => code)
   expect(new Set(codes).size).toBe(codes.length)
   for (const [name, { code }] of Object.entries(DISCONNECT_REASONS)) expect(disconnectReasonFromCode(code)).toBe(name)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import { createForkFilter } from '../../../../src/network/identity/fork-id.ts'
 
@@ -17,7 +17,7 @@ const rules = createForkFilter(GENESIS, [
 ])
 
 describe('fork ids (EIP-2124)', () => {
-  it.each([
+  test.each([
     [0, '0xfc64ec04', 1_150_000],
     [1_149_999, '0xfc64ec04', 1_150_000],
     [1_150_000, '0x97c2c34c', 1_920_000],
@@ -29,7 +29,7 @@ describe('fork ids (EIP-2124)', () => {
   })
 
   const [first, second, third] = [rules.at(0), rules.at(1_150_000), rules.at(2_463_000)]
-  it.each([
+  test.each([
     ['the same', second, 1_200_000, true],
     ['the same, without a word about the next', { ...second, next: 0 }, 1_200_000, true],
     ['the same, with a next that is ahead here too', { ...second, next: 5_000_000 }, 1_200_000, true],
@@ -43,7 +43,7 @@ describe('fork ids (EIP-2124)', () => {
     expect(rules.accepts(remote, head)).toBe(accepted)
   })
 
-  it('tell networks apart that disagree about the proof chain', () => {
+  test('tell networks apart that disagree about the proof chain', () => {
     const { forks } = NETWORKS.devnet
     const other = forks.map(fork => (fork.name === 'nativeHash' ? { ...fork, height: 21 } : fork))
     const [a, b] = [createForkFilter(GENESIS, forks), createForkFilter(GENESIS, other)]

@@ -2,7 +2,7 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../../src/config/limits/network.ts'
 import { readPeerRecord, signPeerRecord } from '../../../../src/network/identity/peer-record.ts'
 import { PeerStore, parseMemory } from '../../../../src/network/peer/peer-store.ts'
@@ -19,18 +19,18 @@ const nodes = new NetNodes()
 afterEach(() => nodes.stop())
 
 describe('a node key', () => {
-  it('is made once, for the process alone, and read again', async () => {
+  test('is made once, for the process alone, and read again', async () => {
     const path = join(dir, 'keys', 'node.pem')
     const made = await openNodeKey(path)
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect((await openNodeKey(path)).id).toBe(made.id)
     expect(made.id).toMatch(/^[0-9a-f]{64}$/)
   })
-  it('is one for all who need it at once', async () => {
+  test('is one for all who need it at once', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => openNodeKey(join(dir, 'at-once.pem'))))
     expect(new Set(keys.map(({ id }) => id)).size).toBe(1)
   })
-  it.each([
+  test.each([
     ['no key', 'hello'],
     [
       'another kind',
@@ -45,7 +45,7 @@ describe('a node key', () => {
 })
 
 describe('a certificate', () => {
-  it('is one that others read, signed by its own key, and names the node', () => {
+  test('is one that others read, signed by its own key, and names the node', () => {
     const key = generateNodeKey()
     const certificate = new X509Certificate(certificatePem(key))
     expect(certificate.verify(certificate.publicKey)).toBe(true)
@@ -59,13 +59,13 @@ describe('a record', () => {
   const key = generateNodeKey()
   const params = { domain: DOMAIN, key, sequence: 7, host: '192.0.2.7', port: 30_303, signer: signerOf(3) }
   const always = () => true
-  it('is read as it was signed', () => {
+  test('is read as it was signed', () => {
     const record = signPeerRecord(params)
     expect(record.bytes.byteLength).toBeLessThan(NETWORK_LIMITS.recordBytes)
     expect(readPeerRecord(record.bytes, DOMAIN, always)).toEqual(record)
     expect(record.validator).toBe(signerOf(3).address)
   })
-  it('of another chain, or changed anywhere, is invalid', () => {
+  test('of another chain, or changed anywhere, is invalid', () => {
     const { bytes } = signPeerRecord(params)
     expect(readPeerRecord(bytes, { ...DOMAIN, chainId: 1 }, always)).toBe('false')
     let refused = 0
@@ -81,19 +81,19 @@ describe('a record', () => {
     }
     expect(refused).toBeLessThan(bytes.byteLength / 4)
   })
-  it('costs no signature check when it is old', () => {
+  test('costs no signature check when it is old', () => {
     const { bytes } = signPeerRecord(params)
     bytes[bytes.byteLength - 1] = (bytes[bytes.byteLength - 1] as number) ^ 1
     expect(readPeerRecord(bytes, DOMAIN, (_, sequence) => sequence > 7)).toBe('old')
   })
-  it('names an address, never a name', () => {
+  test('names an address, never a name', () => {
     for (const host of ['example.org', '192.0.2.7.', 'fe80::1%eth0', '']) {
       expect(() => readPeerRecord(signPeerRecord({ ...params, host }).bytes, DOMAIN, always)).toThrow(
         /MESSAGE_MALFORMED/,
       )
     }
   })
-  it('that its node did not sign is charged to its sender', async () => {
+  test('that its node did not sign is charged to its sender', async () => {
     const node = await nodes.start()
     const { bytes } = signPeerRecord(params)
     bytes[bytes.byteLength - 1] = (bytes[bytes.byteLength - 1] as number) ^ 1
@@ -105,7 +105,7 @@ describe('a record', () => {
 })
 
 describe('what is remembered over a restart', () => {
-  it('bans and records', async () => {
+  test('bans and records', async () => {
     const storePath = join(dir, 'memory', 'peers.json')
     const first = await nodes.start({ storePath })
     const bad = await RawPeer.connect(first.port)
@@ -122,7 +122,7 @@ describe('what is remembered over a restart', () => {
     expect(await back.closed()).toBe('banned')
     await until('the friend, dialed by its record', () => again.peerIds.includes(friend.id))
   })
-  it('nothing of a damaged file, which is said', async () => {
+  test('nothing of a damaged file, which is said', async () => {
     for (const text of [
       '',
       '{',
@@ -138,13 +138,13 @@ describe('what is remembered over a restart', () => {
       expect(log.lines.map(({ level }) => level)).toEqual(['warn'])
     }
   })
-  it('nothing when there is no file', async () => {
+  test('nothing when there is no file', async () => {
     const log = new LogBook()
     expect(await new PeerStore(join(dir, 'none.json'), log).load()).toEqual({ standings: [], records: [] })
     expect(log.lines).toEqual([])
     expect(await new PeerStore(null, silentLogger).load()).toEqual({ standings: [], records: [] })
   })
-  it('a disk that refuses is logged, and the network goes on', async () => {
+  test('a disk that refuses is logged, and the network goes on', async () => {
     const log = new LogBook()
     writeFileSync(join(dir, 'file'), '')
     await new PeerStore(join(dir, 'file', 'peers.json'), log).save({ standings: [], records: [] })

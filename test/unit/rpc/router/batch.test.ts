@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import type { Context } from '../../../../src/rpc/context.ts'
 import { method } from '../../../../src/rpc/router/method.ts'
@@ -47,7 +47,7 @@ describe.each(['at once', 'later'])('a long batch whose answers come %s', when =
   const answering = (text: string) => (when === 'later' ? async () => text : () => text)
   const size = AHEAD / 8
 
-  it('is made a window at a time, as it is read, in chunks', async () => {
+  test('is made a window at a time, as it is read, in chunks', async () => {
     const { ask, calls, held } = routerOver(answering('x'.repeat(size)))
     const stream = streamed(await ask(200))
     for (let i = 0; i < 20; i++) await turn()
@@ -62,7 +62,7 @@ describe.each(['at once', 'later'])('a long batch whose answers come %s', when =
     expect(held()).toBe(0)
   })
 
-  it.each(['the answer is cancelled', 'its connection ends'])('runs and holds nothing once %s', async how => {
+  test.each(['the answer is cancelled', 'its connection ends'])('runs and holds nothing once %s', async how => {
     const { ask, calls, held, connection } = routerOver(answering('x'.repeat(size)))
     const stream = streamed(await ask(200))
     expect(await stream.next()).toBeDefined()
@@ -78,7 +78,7 @@ describe.each(['at once', 'later'])('a long batch whose answers come %s', when =
 })
 
 describe('a batch under way', () => {
-  it('ends with its connection, and so does what runs for it', async () => {
+  test('ends with its connection, and so does what runs for it', async () => {
     const waiting: Cancellation[] = []
     const { ask, calls, connection, held } = routerOver((_, { cancellation }) => {
       if (cancellation !== undefined) waiting.push(cancellation)
@@ -94,7 +94,7 @@ describe('a batch under way', () => {
     expect(held()).toBe(0)
   })
 
-  it('cancels what still runs once it is refused as too large', async () => {
+  test('cancels what still runs once it is refused as too large', async () => {
     let last: Cancellation | undefined
     const text = 'x'.repeat(RPC_LIMITS.answerBytes / 2)
     const { ask } = routerOver((call, { cancellation }) => {
@@ -107,7 +107,7 @@ describe('a batch under way', () => {
     expect(last?.isCancelled).toBe(true)
   })
 
-  it('lets go of streams that were never read', async () => {
+  test('lets go of streams that were never read', async () => {
     let open = 0
     const { ask, held, connection } = routerOver(() => {
       open++
@@ -130,7 +130,7 @@ describe('a batch under way', () => {
 })
 
 describe('a long text', () => {
-  it('is cut into chunks between characters', async () => {
+  test('is cut into chunks between characters', async () => {
     const text = `a${'\u{1f600}'.repeat(CHUNK)}`
     const stream = streamOf(text)
     expect(stream.heldBytes).toBe(text.length)

@@ -1,28 +1,28 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { idsAsWritten, isTooComplex } from '../../../../src/rpc/router/json-guard.ts'
 
 describe('shape of a body', () => {
-  it('refuses millions of values, which would hold the thread', () => {
+  test('refuses millions of values, which would hold the thread', () => {
     const zeros = `{"id":1,"params":[${'0,'.repeat(RPC_LIMITS.values + 1)}0]}`
     const members = `{"id":1,"params":[{${Array.from({ length: RPC_LIMITS.values + 1 }, (_, i) => `"${i}":0`).join(',')}}]}`
     expect(isTooComplex(zeros)).toBe(true)
     expect(isTooComplex(members)).toBe(true)
   })
 
-  it('takes a body that is full of addresses', () => {
+  test('takes a body that is full of addresses', () => {
     const address = `"0x${'ab'.repeat(20)}"`
     const count = Math.floor(RPC_LIMITS.bodyBytes / (address.length + 1)) - 10
     expect(isTooComplex(`{"id":1,"params":[${Array(count).fill(address).join(',')}]}`)).toBe(false)
   })
 
-  it('does not count what stands in strings', () => {
+  test('does not count what stands in strings', () => {
     expect(isTooComplex(`{"id":1,"params":["${',[{'.repeat(200_000)}"]}`)).toBe(false)
   })
 })
 
 describe('ids as they were written', () => {
-  it.each([
+  test.each([
     ['{"id":1.50}', ['1.50']],
     ['{ "id" : -0.10e+5 , "method":"x"}', ['-0.10e+5']],
     ['{"\\u0069d":7}', ['7']],
@@ -42,7 +42,7 @@ describe('ids as they were written', () => {
     expect(found.length).toBeLessThanOrEqual(expected.length)
   })
 
-  it('reads a large body in one pass', () => {
+  test('reads a large body in one pass', () => {
     const seen: string[] = []
     const body = `{"id":1.5,"params":[${'0,'.repeat(100_000)}0]}`
     const parse = JSON.parse

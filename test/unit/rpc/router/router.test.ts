@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import type { RpcResponse } from '../../../../src/rpc/router/response.ts'
 import { createBudgets } from '../../../../src/rpc/transport/budgets.ts'
@@ -22,7 +22,7 @@ const failure = (code: number, message: string, id: unknown = null) =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })
 
 describe('envelope', () => {
-  it.each([
+  test.each([
     ['no JSON', '{', failure(-32700, 'parse error')],
     ['nothing', '', failure(-32700, 'parse error')],
     ['a number', '1', failure(-32600, 'invalid request')],
@@ -58,7 +58,7 @@ describe('envelope', () => {
     expect(await rig.post(body)).toBe(answer)
   })
 
-  it.each(['1', '0', '-1', '"a"', '"\\u0000\\""', 'true', '1.5', '12345678901234567890', '1e400', '0.10'])(
+  test.each(['1', '0', '-1', '"a"', '"\\u0000\\""', 'true', '1.5', '12345678901234567890', '1e400', '0.10'])(
     'gives the id %s back',
     async id => {
       const body = await rig.post(`{"jsonrpc":"2.0","id":${id},"method":"eth_chainId"}`)
@@ -66,17 +66,17 @@ describe('envelope', () => {
     },
   )
 
-  it('takes null as an id that wants an answer', async () => {
+  test('takes null as an id that wants an answer', async () => {
     expect(await rig.post('{"id":null,"method":"eth_chainId"}')).toBe(
       '{"jsonrpc":"2.0","id":null,"result":"0x134fe69"}',
     )
   })
 
-  it('never looks at the version', async () => {
+  test('never looks at the version', async () => {
     expect(await rig.post('{"jsonrpc":"1.0","id":1,"method":"eth_chainId"}')).toContain('"result"')
   })
 
-  it('takes a member __proto__ as nothing', async () => {
+  test('takes a member __proto__ as nothing', async () => {
     const body = '{"__proto__":{"method":"eth_chainId"},"id":1}'
     expect(await rig.post(body)).toBe(failure(-32600, 'invalid request', 1))
     expect(await rig.post('{"id":1,"method":"eth_x","method":"eth_chainId"}')).toContain('0x134fe69')
@@ -84,11 +84,11 @@ describe('envelope', () => {
 })
 
 describe('params', () => {
-  it.each([undefined, null, []])('%s is no argument', async params => {
+  test.each([undefined, null, []])('%s is no argument', async params => {
     expect(await rig.failure('eth_getBalance', params)).toBe('-32602 missing value for required argument 1')
   })
 
-  it('refuses an object, too many, and counts from one', async () => {
+  test('refuses an object, too many, and counts from one', async () => {
     const address = `0x${'11'.repeat(20)}`
     expect(await rig.failure('eth_getBalance', { address })).toBe('-32602 non-array args')
     expect(await rig.failure('eth_getBalance', [address, 'latest', 1])).toBe(
@@ -101,7 +101,7 @@ describe('params', () => {
     )
   })
 
-  it('ignores arguments of a method without any', async () => {
+  test('ignores arguments of a method without any', async () => {
     expect(await rig.result('eth_chainId', ['x', 1])).toBe('0x134fe69')
     expect(await rig.result('eth_chainId', { a: 1 })).toBe('0x134fe69')
   })
@@ -110,7 +110,7 @@ describe('params', () => {
 describe('batches', () => {
   const one = (id: number, method = 'eth_chainId', params: unknown[] = []) => ({ jsonrpc: '2.0', id, method, params })
 
-  it('keeps the order, whatever answers later', async () => {
+  test('keeps the order, whatever answers later', async () => {
     const batch = Array.from({ length: 300 }, (_, id) =>
       id % 3 === 0
         ? one(id, 'eth_getBlockByHash', [rig.chain.head().hash, false])
@@ -123,7 +123,7 @@ describe('batches', () => {
     expect(answers.every(answer => answer.result !== undefined)).toBe(true)
   })
 
-  it('answers bad items beside good ones and skips notifications', async () => {
+  test('answers bad items beside good ones and skips notifications', async () => {
     const answers = JSON.parse(
       await rig.post(`[1,{"id":"a","method":"eth_chainId"},{"method":"eth_chainId"},[]]`),
     ) as unknown[]
@@ -131,7 +131,7 @@ describe('batches', () => {
     expect(answers[1]).toEqual({ jsonrpc: '2.0', id: 'a', result: '0x134fe69' })
   })
 
-  it(`takes ${RPC_LIMITS.batchItems} and not one more`, async () => {
+  test(`takes ${RPC_LIMITS.batchItems} and not one more`, async () => {
     const most = Array.from({ length: RPC_LIMITS.batchItems }, (_, id) => one(id))
     expect(JSON.parse(await rig.post(JSON.stringify(most)))).toHaveLength(RPC_LIMITS.batchItems)
     expect(await rig.post(JSON.stringify([...most, one(0)]))).toBe(
@@ -139,7 +139,7 @@ describe('batches', () => {
     )
   })
 
-  it('keeps inexact ids of a batch', async () => {
+  test('keeps inexact ids of a batch', async () => {
     const body = await rig.post('[{"id":1,"method":"eth_chainId"},{"id":98765432109876543210,"method":"eth_chainId"}]')
     expect(body).toContain('"id":98765432109876543210,')
     expect(body).toContain('"id":1,')
@@ -147,7 +147,7 @@ describe('batches', () => {
 })
 
 describe('hostile bodies', () => {
-  it('refuses nesting and floods of containers before they are parsed', async () => {
+  test('refuses nesting and floods of containers before they are parsed', async () => {
     const complex = failure(-32600, 'request too complex')
     const size = RPC_LIMITS.unscannedBytes
     expect(await rig.post('['.repeat(size + 1))).toBe(complex)
@@ -160,7 +160,7 @@ describe('hostile bodies', () => {
 })
 
 describe('a handler that fails unexpectedly', () => {
-  it('answers without a stack and logs the method', async () => {
+  test('answers without a stack and logs the method', async () => {
     const logged: object[] = []
     const log = { error: (fields: object) => logged.push(fields), warn() {}, info() {}, debug() {}, child: () => log }
     const own = await Rig.start({ log })
@@ -179,7 +179,7 @@ describe('a handler that fails unexpectedly', () => {
 })
 
 describe('turns', () => {
-  it('gives others their turn while a batch of slow answers is made', async () => {
+  test('gives others their turn while a batch of slow answers is made', async () => {
     const { createRouter } = await import('../../../../src/rpc/router/router.ts')
     const { method } = await import('../../../../src/rpc/router/method.ts')
     const spin = (ms: number): void => {
@@ -208,7 +208,7 @@ describe('turns', () => {
     }
   })
 
-  it('answers what cannot be written as JSON instead of rejecting', async () => {
+  test('answers what cannot be written as JSON instead of rejecting', async () => {
     const { createRouter } = await import('../../../../src/rpc/router/router.ts')
     const { method } = await import('../../../../src/rpc/router/method.ts')
     const odd = method({ summary: '', params: [], result: {}, handler: async () => 1n })
@@ -246,13 +246,13 @@ describe('large answers', () => {
     }
   }
 
-  it.each(['at once', 'later'])('one beyond the bound is refused, %s', async when => {
+  test.each(['at once', 'later'])('one beyond the bound is refused, %s', async when => {
     const text = 'x'.repeat(RPC_LIMITS.answerBytes)
     const { ask } = await routerOver(when === 'later' ? Promise.resolve(text) : text)
     expect(JSON.parse(await ask({ id: 7, method: 'big' }))).toEqual({ jsonrpc: '2.0', id: 7, error: tooLarge })
   })
 
-  it.each(['at once', 'later'])('a batch is cut where it goes beyond, whatever stands behind, %s', async when => {
+  test.each(['at once', 'later'])('a batch is cut where it goes beyond, whatever stands behind, %s', async when => {
     const text = 'x'.repeat(BYTES)
     const { ask, calls } = await routerOver(when === 'later' ? Promise.resolve(text) : text)
     const big = [1, 2, 3].map(id => ({ id, method: 'big' }))

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { filtersOn } from '../../../support/rpc/hub.ts'
 import { MemoryChain, signedTransaction } from '../../../support/rpc/memory-chain.ts'
@@ -15,7 +15,7 @@ const make = () => {
 }
 
 describe('filters', () => {
-  it('are dropped without polls, and stay while polled', async () => {
+  test('are dropped without polls, and stay while polled', async () => {
     const { clock, filters } = make()
     const idle = filters.newBlockFilter()
     const used = filters.newBlockFilter()
@@ -29,7 +29,7 @@ describe('filters', () => {
     expect(filters.uninstall(used)).toBe(false)
   })
 
-  it('are bounded for each client and for all, idle ones making room', () => {
+  test('are bounded for each client and for all, idle ones making room', () => {
     const { clock, filters } = make()
     const { client, total } = RPC_LIMITS.budgets.filters
     for (let i = 0; i < client; i++) filters.newBlockFilter()
@@ -46,7 +46,7 @@ describe('filters', () => {
     expect(filters.size).toBe(2)
   })
 
-  it('give pending hashes once to each, and keep a bounded number', async () => {
+  test('give pending hashes once to each, and keep a bounded number', async () => {
     const { pool, filters } = make()
     const first = signedTransaction({ nonce: 0 })
     pool.add(first)
@@ -64,7 +64,7 @@ describe('filters', () => {
     expect(kept).toBeLessThanOrEqual(RPC_LIMITS.filterResults)
   })
 
-  it('hold pending hashes only for filters that have not returned them', async () => {
+  test('hold pending hashes only for filters that have not returned them', async () => {
     const { clock, pool, filters } = make()
     const [quick, slow, idle] = [filters.newPendingFilter(), filters.newPendingFilter(), filters.newPendingFilter()]
     const send = (from: number, count: number) => {
@@ -93,7 +93,7 @@ describe('filters', () => {
     expect(filters.heldHashes).toBe(0)
   })
 
-  it('give a flood of logs in portions', async () => {
+  test('give a flood of logs in portions', async () => {
     const { chain, filters } = make()
     const id = filters.newLogFilter(anyLog)
     const log = { address: signedTransaction({ nonce: 0 }).from, topics: [], data: new Uint8Array(0) }
@@ -113,7 +113,7 @@ describe('filters', () => {
 })
 
 describe('log queries', () => {
-  it('take ranges as people mean them', async () => {
+  test('take ranges as people mean them', async () => {
     const rig = await Rig.start()
     rig.chain.append()
     const hash = `0x${'ab'.repeat(32)}`

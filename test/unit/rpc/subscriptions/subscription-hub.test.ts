@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { framePrefix } from '../../../../src/rpc/subscriptions/subscription-hub.ts'
 
-it('a subscription keeps no more memory than the head of its frames has bytes', () => {
+test('a subscription keeps no more memory than the head of its frames has bytes', () => {
   const prefix = framePrefix('eth', '0xcafe')
   expect(`${Buffer.from(prefix)}1}}`).toBe(
     '{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0xcafe","result":1}}',

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { BODIES_FULL } from '../../../../src/rpc/transport/budgets.ts'
@@ -15,7 +15,7 @@ const { bodyBytes, budgets } = RPC_LIMITS
 const { total, client: ofOne, free } = budgets.bodies
 
 describe('a budget', () => {
-  it('counts what all hold and what each holds, beyond what is free of each meter', () => {
+  test('counts what all hold and what each holds, beyond what is free of each meter', () => {
     const budget = new ClientBudget({ total: 1_000, client: 700, free: 50 })
     const [a, b, other] = [budget.meter('a'), budget.meter('a'), budget.meter('other')]
     expect(a.hold(650)).toBe(true)
@@ -32,7 +32,7 @@ describe('a budget', () => {
     expect([budget.held, budget.heldBy('a'), budget.heldBy('other'), budget.most]).toEqual([0, 0, 0, 0])
   })
 
-  it('is what it was whatever meters do (seeded)', () => {
+  test('is what it was whatever meters do (seeded)', () => {
     const random = createRandom(SEED)
     const budget = new ClientBudget({ total: 10_000, client: 4_000, free: 100 })
     const meters = Array.from({ length: 30 }, (_, i) => ({
@@ -85,7 +85,7 @@ describe('a server whose room for bodies is taken', () => {
   const small = (more = {}) =>
     exchange(rig.server.port, request('POST /', { 'content-type': 'application/json', ...more }, CALL))
 
-  it('refuses large ones with 503 and answers small ones, and large ones again when there is room', async () => {
+  test('refuses large ones with 503 and answers small ones, and large ones again when there is room', async () => {
     await fill()
     for (const more of ['', 'origin: http://x\r\n']) {
       const late = await dial(rig.server.port)
@@ -112,7 +112,7 @@ describe('a server whose room for bodies is taken', () => {
     expect(JSON.parse(answer.body)).toMatchObject({ result: '0x134fe69' })
   })
 
-  it('has room for many clients, and an end', async () => {
+  test('has room for many clients, and an end', async () => {
     const each = Math.floor(ofOne / (bodyBytes - free))
     for (let left = Math.floor(total / (bodyBytes - free)); left > 0; left -= each)
       await fill(`127.0.0.${1 + left}`, Math.min(each, left) * (bodyBytes - free))
@@ -122,7 +122,7 @@ describe('a server whose room for bodies is taken', () => {
     expect(JSON.parse((await small()).body)).toMatchObject({ result: '0x134fe69' })
   })
 
-  it('closes a WebSocket that sends a large message, and serves the others', async () => {
+  test('closes a WebSocket that sends a large message, and serves the others', async () => {
     await fill()
     const [loud, quiet] = [1, 2].map(() => new WebSocket(`ws://127.0.0.1:${rig.server.port}/ws`)) as [
       WebSocket,

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { createBudgets } from '../../../../src/rpc/transport/budgets.ts'
 import { attachFastLane } from '../../../../src/rpc/transport/fast-lane.ts'
@@ -52,12 +52,12 @@ describe('the head of a plain call', () => {
     'Connection: Keep-Alive',
   ]
 
-  it('has a length', () => {
+  test('has a length', () => {
     expect(plainCallLength(head(...good), ['*'])).toBe(12)
     expect(plainCallLength(head(...good), ['x'])).toBe(12)
     expect(plainCallLength(head(...good), ['y'])).toBeUndefined()
   })
-  it.each([
+  test.each([
     ['no host', good.slice(1)],
     ['two hosts', [...good, 'Host: y']],
     ['no type', ['Host: x', 'Content-Length: 1']],
@@ -88,7 +88,7 @@ describe('the head of a plain call', () => {
   ])('has none with %s', (_, fields) => {
     expect(plainCallLength(head(...fields), ['*'])).toBeUndefined()
   })
-  it.each([
+  test.each([
     'GET / HTTP/1.1',
     'POST / HTTP/1.0',
     'POST /ws HTTP/1.1',
@@ -103,7 +103,7 @@ describe('the head of a plain call', () => {
 describe('a head made to be slow to read', () => {
   const size = 60_000
   // A hundred of each took minutes with a regular expression that tries again from every blank.
-  it.each([
+  test.each([
     ['blanks before a control character', `x:${' '.repeat(size)}\x01`],
     ['tabs before a control character', `x:${'\t'.repeat(size)}\x7f`],
     ['blanks around a letter', `x:${' '.repeat(size / 2)}y${' '.repeat(size / 2)}\0`],
@@ -118,7 +118,7 @@ describe('a head made to be slow to read', () => {
     for (let i = 0; i < 100; i++) expect(plainCallLength(`POST / HTTP/1.1\r\n${fields}`, ['localhost'])).toBeUndefined()
   })
 
-  it('is refused by the full server when it is longer than any honest one, and others are served', async () => {
+  test('is refused by the full server when it is longer than any honest one, and others are served', async () => {
     const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nx:${' '.repeat(size)}\x01\r\n\r\n`
     socket.write(head)
     await until(() => statuses().length === 1)
@@ -128,7 +128,7 @@ describe('a head made to be slow to read', () => {
 })
 
 describe('one connection', () => {
-  it('answers pipelined calls in order, those that wait too', async () => {
+  test('answers pipelined calls in order, those that wait too', async () => {
     const slow = '{"jsonrpc":"2.0","id":2,"method":"eth_feeHistory","params":[1,"latest"]}'
     socket.write(post(CALL) + post(slow) + post(CALL) + post(slow) + post('{'))
     await until(() => statuses().length === 5)
@@ -142,7 +142,7 @@ describe('one connection', () => {
     expect(bodies[4]).toContain('-32700')
   })
 
-  it('puts a call together however it is cut', async () => {
+  test('puts a call together however it is cut', async () => {
     const text = post('{"jsonrpc":"2.0","id":"é€😀","method":"eth_chainId"}')
     const bytes = Buffer.from(text)
     for (const size of [1, 7, 64, bytes.byteLength - 1]) {
@@ -156,13 +156,13 @@ describe('one connection', () => {
     }
   })
 
-  it('counts bytes, not characters, in the answer', async () => {
+  test('counts bytes, not characters, in the answer', async () => {
     socket.write(post('{"id":"é€😀","method":"eth_chainId"}') + post(CALL))
     await until(() => count('"result"') === 2)
     expect(statuses()).toEqual(['200', '200'])
   })
 
-  it('changes to the full server at the first other request, and loses nothing', async () => {
+  test('changes to the full server at the first other request, and loses nothing', async () => {
     socket.write(`${post(CALL)}GET /health HTTP/1.1\r\nHost: x\r\n\r\n${post(CALL)}`)
     await until(() => statuses().length === 3)
     expect(statuses()).toEqual(['200', '200', '200'])
@@ -173,7 +173,7 @@ describe('one connection', () => {
     expect(statuses()[3]).toBe('405')
   })
 
-  it('changes also behind a call that is being answered, and in the middle of a head', async () => {
+  test('changes also behind a call that is being answered, and in the middle of a head', async () => {
     const slow = '{"jsonrpc":"2.0","id":2,"method":"eth_feeHistory","params":[1,"latest"]}'
     socket.write(`${post(slow)}GET /he`)
     await pause()
@@ -182,7 +182,7 @@ describe('one connection', () => {
     expect(received.indexOf('"id":2')).toBeLessThan(received.indexOf('healthy'))
   })
 
-  it('takes chunks, expectations and a wrong type as the full server does', async () => {
+  test('takes chunks, expectations and a wrong type as the full server does', async () => {
     const chunked = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${CALL.length.toString(16)}\r\n${CALL}\r\n0\r\n\r\n`
     socket.write(chunked)
     await until(() => count(ANSWER) === 1)
@@ -190,13 +190,13 @@ describe('one connection', () => {
     await until(() => statuses().includes('415'))
   })
 
-  it('refuses a request that two readers could understand differently', async () => {
+  test('refuses a request that two readers could understand differently', async () => {
     socket.write(post(CALL, 'Content-Length: 3\r\n'))
     await until(() => statuses().length === 1)
     expect(statuses()).toEqual(['400'])
   })
 
-  it('closes behind a client that has finished sending', async () => {
+  test('closes behind a client that has finished sending', async () => {
     const slow = '{"jsonrpc":"2.0","id":2,"method":"eth_feeHistory","params":[1,"latest"]}'
     socket.end(post(CALL) + post(slow))
     const closed = new Promise(resolve => socket.once('close', resolve))
@@ -204,7 +204,7 @@ describe('one connection', () => {
     expect(statuses()).toEqual(['200', '200'])
   })
 
-  it('holds back a client that does not read', async () => {
+  test('holds back a client that does not read', async () => {
     const raw = Buffer.alloc(100_000, 1)
     rig.chain.codes.set(`0x${'cd'.repeat(20)}`, raw)
     const code = post(`{"id":1,"method":"eth_getCode","params":["0x${'cd'.repeat(20)}","latest"]}`)
@@ -223,7 +223,7 @@ describe('one connection', () => {
 })
 
 describe('bytes that come before the answer', () => {
-  it('are left in the socket beyond a little: each further chunk would copy all of them', async () => {
+  test('are left in the socket beyond a little: each further chunk would copy all of them', async () => {
     let finish: (answer: string) => void = () => {}
     const answer = new Promise<string>(resolve => {
       finish = resolve

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import type { CallResult } from '../../../../src/evm/calls/types.ts'
 import { type Cancellation, Cancelled } from '../../../../src/util/async/cancellation.ts'
@@ -72,7 +72,7 @@ const WAYS: Readonly<Record<string, (body: string) => Promise<() => void>>> = {
 }
 
 describe.each(Object.entries(WAYS))('the client of %s that is gone', (_, send) => {
-  it.each([
+  test.each([
     ['a call', SINGLE],
     ['a batch', BATCH],
   ])('ends %s and holds nothing', async (_what, body) => {
@@ -91,7 +91,7 @@ describe.each(Object.entries(WAYS))('the client of %s that is gone', (_, send) =
 })
 
 describe('the body of a request to a path that takes none', () => {
-  it.each(['/nowhere', '/health'])('%s is let go with the answer, not with the connection', async path => {
+  test.each(['/nowhere', '/health'])('%s is let go with the answer, not with the connection', async path => {
     await start()
     const many = 20
     const body = call(1, `0x${'00'.repeat(100_000)}`)

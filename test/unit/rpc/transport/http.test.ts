@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import type { RpcServerOptions } from '../../../../src/rpc/server.ts'
@@ -17,7 +17,7 @@ const ask = (method: string, path = '/', headers: Record<string, string> = {}, b
   fetch(rig.url + path, { method, headers, redirect: 'manual', ...(body !== undefined && { body }) })
 const json = { 'content-type': 'application/json' }
 
-it('answers calls, health checks and wrong requests with clear statuses', async () => {
+test('answers calls, health checks and wrong requests with clear statuses', async () => {
   await start()
   const statuses: Record<string, number> = {}
   const note = async (name: string, answer: Promise<Response>) => {
@@ -65,7 +65,7 @@ it('answers calls, health checks and wrong requests with clear statuses', async 
   expect(await answer.json()).toEqual({ jsonrpc: '2.0', id: 1, result: '0x134fe69' })
 })
 
-it('bounds the body, declared or not', async () => {
+test('bounds the body, declared or not', async () => {
   await start()
   const big = ' '.repeat(RPC_LIMITS.bodyBytes - CALL.length) + CALL
   expect((await ask('POST', '/', json, big)).status).toBe(200)
@@ -82,7 +82,7 @@ it('bounds the body, declared or not', async () => {
   expect(chunked === undefined || chunked.status === 413).toBe(true)
 })
 
-it('redirects the path without a slash where the network says so', async () => {
+test('redirects the path without a slash where the network says so', async () => {
   await start({ network: NETWORKS.testnet })
   const answer = await ask('GET', '/ws')
   expect(answer.status).toBe(301)
@@ -90,7 +90,7 @@ it('redirects the path without a slash where the network says so', async () => {
   expect((await ask('GET', '/ws/')).status).toBe(426)
 })
 
-it('serves each network its namespaces', async () => {
+test('serves each network its namespaces', async () => {
   await start({ network: NETWORKS.testnet })
   expect(await rig.result('rpc_modules')).toEqual({ debug: '1.0', eth: '1.0', net: '1.0', rpc: '1.0', native: '1.0' })
   expect(await rig.failure('web3_clientVersion')).toBe(
@@ -99,7 +99,7 @@ it('serves each network its namespaces', async () => {
   expect(await rig.result('debug_getRawTransaction', [`0x${'00'.repeat(32)}`])).toBeNull()
 })
 
-it.each([
+test.each([
   'web3_clientVersion',
   'web3_sha3',
   'eth_protocolVersion',
@@ -114,14 +114,14 @@ it.each([
   expect(await rig.failure(method)).toBe(`-32601 the method ${method} does not exist/is not available`)
 })
 
-it('says why it is not healthy', async () => {
+test('says why it is not healthy', async () => {
   await start({ health: () => ({ healthy: false, reason: 'no block for 12 s' }) })
   const answer = await ask('GET', '/health')
   expect(answer.status).toBe(503)
   expect(await answer.json()).toEqual({ healthy: false, reason: 'no block for 12 s' })
 })
 
-it('lets only listed origins read answers', async () => {
+test('lets only listed origins read answers', async () => {
   await start({ cors: ['https://app.example'] })
   const good = await ask('POST', '/', { ...json, origin: 'https://app.example' }, CALL)
   expect(good.headers.get('access-control-allow-origin')).toBe('https://app.example')
@@ -140,7 +140,7 @@ const withHost = (options: Partial<RpcServerOptions>, host: string) =>
     own.server.app.inject({ method: 'POST', url: '/', headers: { ...json, host }, payload: CALL }),
   )
 
-it.each([
+test.each([
   ['node.example', 200],
   ['node.example:8545', 200],
   ['NODE.example', 200],
@@ -154,7 +154,7 @@ it.each([
   if (status === 403) expect(answer.body).toBe('invalid host specified\n')
 })
 
-it('limits the calls of an address, each call of a batch counting', async () => {
+test('limits the calls of an address, each call of a batch counting', async () => {
   await start({ rateLimit: { perSecond: 0.001, burst: 5 } })
   expect((await ask('POST', '/', json, CALL)).status).toBe(200)
   const batch = `[${Array.from({ length: 10 }, () => CALL).join(',')}]`
@@ -165,7 +165,7 @@ it('limits the calls of an address, each call of a batch counting', async () => 
   expect((await ask('GET', '/health')).status).toBe(200)
 })
 
-it('ends though clients keep connections open', async () => {
+test('ends though clients keep connections open', async () => {
   await start()
   const socket = connect(rig.server.port, '127.0.0.1')
   await new Promise(resolve => socket.once('connect', resolve))

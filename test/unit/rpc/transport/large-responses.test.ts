@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { includedReceiptsFromBlock } from '../../../../src/chain/store/included.ts'
 import type { Log } from '../../../../src/primitives/log.ts'
 import { blockJson } from '../../../../src/rpc/encode/block.ts'
@@ -31,7 +31,7 @@ const append = (transactions: number, logs: readonly (readonly Log[])[] = []) =>
   rig.chain.append({ transactions: Array.from({ length: transactions }, () => TRANSACTION), logs })
 
 describe('what is written while it is read is what is written at once', () => {
-  it('receipts of a block of much gas, over HTTP, in a batch and over WebSocket', async () => {
+  test('receipts of a block of much gas, over HTTP, in a batch and over WebSocket', async () => {
     const block = append(300, [logsOf(2_000), [], logsOf(3)])
     const number: Hex = `0x${block.header.number.toString(16)}`
     const receipts = (await rig.chain.receipts(block.header.number)) ?? []
@@ -45,7 +45,7 @@ describe('what is written while it is read is what is written at once', () => {
     socket.close()
   })
 
-  it('and before anything that its own batch subscribed to', async () => {
+  test('and before anything that its own batch subscribed to', async () => {
     const { hash } = append(300)
     const socket = await Socket.open(`ws://127.0.0.1:${rig.server.port}/ws`)
     const subscribe = { id: 1, method: 'eth_subscribe', params: ['syncing'] }
@@ -55,27 +55,27 @@ describe('what is written while it is read is what is written at once', () => {
     socket.close()
   })
 
-  it('a receipt of many logs', async () => {
+  test('a receipt of many logs', async () => {
     const block = append(1, [logsOf(4_000)])
     const receipts = (await rig.chain.receipts(block.header.number)) ?? []
     const [expected] = includedReceiptsFromBlock(block, receipts).map(receiptJson)
     expect(await rig.result('eth_getTransactionReceipt', [TRANSACTION.hash])).toEqual(JSON.parse(String(expected)))
   })
 
-  it('a block of many transactions in full', async () => {
+  test('a block of many transactions in full', async () => {
     const block = append(1_001)
     expect(await rig.result('eth_getBlockByHash', [block.hash, true])).toEqual(JSON.parse(blockJson(block, true)))
     expect(await rig.result('eth_getBlockByHash', [block.hash, false])).toEqual(JSON.parse(blockJson(block, false)))
   })
 
-  it('nothing of a block without receipts', async () => {
+  test('nothing of a block without receipts', async () => {
     const block = append(300)
     rig.chain.receipts = async () => undefined
     expect(await rig.result('eth_getBlockReceipts', [block.hash])).toBe(null)
   })
 })
 
-it('the thread has its turns while a hundred thousand logs are written', async () => {
+test('the thread has its turns while a hundred thousand logs are written', async () => {
   append(1, [logsOf(100_000)])
   let turns = 0
   let isOver = false
@@ -97,7 +97,7 @@ it('the thread has its turns while a hundred thousand logs are written', async (
   expect(turns).toBeGreaterThan(5)
 })
 
-it('a few are made at a time; one that is given up makes room', async () => {
+test('a few are made at a time; one that is given up makes room', async () => {
   const large = new LargeResponses(rig.chain)
   const block = append(300)
   const open = ['a', 'a', 'a', 'b', 'b', 'b'].map(client => large.receipts(block).open(client))
@@ -118,7 +118,7 @@ describe('places', () => {
   const limits = { total: 3, client: 2, queue: 5, clientQueue: 4 }
   const settled = () => new Promise(resolve => setImmediate(resolve))
 
-  it('are left for others by a client that wants them all, and handed on by turns', async () => {
+  test('are left for others by a client that wants them all, and handed on by turns', async () => {
     const slots = new ClientSlots(limits, 'traces')
     const order: string[] = []
     const leaves: (() => void)[] = []
@@ -141,7 +141,7 @@ describe('places', () => {
     expect(slots.taken).toBe(0)
   })
 
-  it('have bounded queues, of each client and of all', async () => {
+  test('have bounded queues, of each client and of all', async () => {
     const slots = new ClientSlots(limits, 'traces')
     for (let i = 0; i < 2 + limits.clientQueue; i++) void slots.take('a')
     await expect(slots.take('a')).rejects.toMatchObject({
@@ -155,7 +155,7 @@ describe('places', () => {
     })
   })
 
-  it('are not waited for by what was cancelled', async () => {
+  test('are not waited for by what was cancelled', async () => {
     const slots = new ClientSlots(limits, 'traces')
     const leaves = await Promise.all([slots.take('a'), slots.take('a')])
     const connection = new Cancellation()
@@ -169,7 +169,7 @@ describe('places', () => {
     expect(slots.taken).toBe(0)
   })
 
-  it('are not taken by a stream that was cancelled while it waited', async () => {
+  test('are not taken by a stream that was cancelled while it waited', async () => {
     const slots = new ClientSlots(limits, 'traces')
     const leaves = await Promise.all([slots.take('a'), slots.take('a')])
     let opened = 0

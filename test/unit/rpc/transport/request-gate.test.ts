@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import type { RpcResponse } from '../../../../src/rpc/router/response.ts'
 import { streamOf } from '../../../../src/rpc/router/response.ts'
@@ -31,7 +31,7 @@ const scene = () => {
 }
 
 describe('the way to the router', () => {
-  it('is free for small single requests, whatever else waits', async () => {
+  test('is free for small single requests, whatever else waits', async () => {
     const { gate, from, running, settle } = scene()
     for (let i = 0; i < 20; i++) void gate.handle(LARGE, from('a'))
     await settle()
@@ -40,7 +40,7 @@ describe('the way to the router', () => {
     expect(running.length).toBe(before + 1)
   })
 
-  it('lets a few bytes of large bodies and batches of one client in at a time; another client has its own room', async () => {
+  test('lets a few bytes of large bodies and batches of one client in at a time; another client has its own room', async () => {
     const { gate, from, running, settle } = scene()
     for (let i = 0; i < 20; i++) void gate.handle(LARGE, from('a'))
     await settle()
@@ -53,7 +53,7 @@ describe('the way to the router', () => {
     expect(gate.held).toBe(AT_ONCE * LARGE.byteLength + batch.byteLength)
   })
 
-  it('parses one large body in a turn of the event loop', async () => {
+  test('parses one large body in a turn of the event loop', async () => {
     const { gate, from, running } = scene()
     const body = Buffer.alloc(unscannedBytes + 1, 0x20)
     for (let i = 0; i < 10; i++) void gate.handle(body, from('a'))
@@ -63,7 +63,7 @@ describe('the way to the router', () => {
     }
   })
 
-  it('gives room back when a text is made, when a stream is read or cancelled, and lets the next in', async () => {
+  test('gives room back when a text is made, when a stream is read or cancelled, and lets the next in', async () => {
     const { gate, from, running, settle } = scene()
     const answers = Array.from({ length: 4 }, () => gate.handle(LARGE, from('a')))
     await settle()
@@ -89,7 +89,7 @@ describe('the way to the router', () => {
     expect(gate.held).toBe(LARGE.byteLength)
   })
 
-  it('forgets what waits when its connection ends', async () => {
+  test('forgets what waits when its connection ends', async () => {
     const { gate, from, running, settle } = scene()
     const connection = new Cancellation()
     const answers = Array.from({ length: 20 }, () => gate.handle(LARGE, from('a', connection)))

@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
@@ -29,7 +29,7 @@ const TOPIC: Hex = `0x${'bb'.repeat(32)}`
 const log = (topics: Hex[] = [TOPIC], address = TOKEN) => ({ address, topics, data: Uint8Array.of(1) })
 
 describe('upgrade', () => {
-  it('serves calls on the path of the network, and nowhere else', async () => {
+  test('serves calls on the path of the network, and nowhere else', async () => {
     await start()
     const socket = await open()
     expect(await socket.result('eth_chainId')).toBe('0x134fe69')
@@ -37,7 +37,7 @@ describe('upgrade', () => {
     await expect(open('/ws/')).rejects.toThrow('404')
   })
 
-  it('answers 301 to the path without a slash on testnet, where native is closed', async () => {
+  test('answers 301 to the path without a slash on testnet, where native is closed', async () => {
     await start({ network: NETWORKS.testnet })
     await expect(open('/ws')).rejects.toThrow('301')
     const socket = await open('/ws/')
@@ -51,7 +51,7 @@ describe('upgrade', () => {
     )
   })
 
-  it('lets a browser in from listed origins and from this machine', async () => {
+  test('lets a browser in from listed origins and from this machine', async () => {
     await start({ cors: ['https://app.example'] })
     await open('/ws', { origin: 'https://app.example' })
     await expect(open('/ws', { origin: 'https://evil.example' })).rejects.toThrow('403')
@@ -61,7 +61,7 @@ describe('upgrade', () => {
     await expect(open('/ws', { origin: 'https://evil.example' })).rejects.toThrow('403')
   })
 
-  it('takes a POST that offers another upgrade as a plain one', async () => {
+  test('takes a POST that offers another upgrade as a plain one', async () => {
     await start()
     const status = await new Promise(resolve => {
       const call = request(
@@ -79,7 +79,7 @@ describe('upgrade', () => {
 })
 
 describe('messages', () => {
-  it('answers batches, bad JSON and notifications as HTTP does', async () => {
+  test('answers batches, bad JSON and notifications as HTTP does', async () => {
     await start()
     const socket = await open()
     socket.raw.send('{')
@@ -93,14 +93,14 @@ describe('messages', () => {
     expect(socket.frames[0]).toMatchObject({ id: null, error: { code: -32700 } })
   })
 
-  it('drops a message above the limit', async () => {
+  test('drops a message above the limit', async () => {
     await start()
     const socket = await open()
     socket.raw.send(' '.repeat(RPC_LIMITS.bodyBytes + 1))
     expect(await socket.closed).toBe(1009)
   })
 
-  it('answers all of many calls in flight', async () => {
+  test('answers all of many calls in flight', async () => {
     await start()
     const socket = await open()
     const calls = Array.from({ length: RPC_LIMITS.socketInFlight + 500 }, () =>
@@ -111,7 +111,7 @@ describe('messages', () => {
 })
 
 describe('subscriptions', () => {
-  it('sends heads with the members of a block but its transactions', async () => {
+  test('sends heads with the members of a block but its transactions', async () => {
     await start()
     const socket = await open()
     const id = await socket.result('eth_subscribe', ['newHeads'])
@@ -130,7 +130,7 @@ describe('subscriptions', () => {
     expect([transactions, uncles]).toEqual([[], []])
   })
 
-  it('sends the logs that match', async () => {
+  test('sends the logs that match', async () => {
     await start()
     const socket = await open()
     const other: Hex = `0x${'cc'.repeat(20)}`
@@ -152,7 +152,7 @@ describe('subscriptions', () => {
     ).toEqual(direct)
   })
 
-  it('sends pending transactions as hashes or whole', async () => {
+  test('sends pending transactions as hashes or whole', async () => {
     await start()
     const socket = await open()
     const hashes = await socket.result('eth_subscribe', ['newPendingTransactions'])
@@ -164,7 +164,7 @@ describe('subscriptions', () => {
     expect(seen.get(whole as string)).toEqual(await rig.result('eth_getTransactionByHash', [transaction.hash]))
   })
 
-  it('says at once whether the node is in sync, and when that changes', async () => {
+  test('says at once whether the node is in sync, and when that changes', async () => {
     await start()
     const socket = await open()
     await socket.result('eth_subscribe', ['syncing'])
@@ -176,7 +176,7 @@ describe('subscriptions', () => {
     })
   })
 
-  it('stops when told, and names what it does not know', async () => {
+  test('stops when told, and names what it does not know', async () => {
     await start()
     const socket = await open()
     const id = await socket.result('eth_subscribe', ['newHeads'])
@@ -198,7 +198,7 @@ describe('subscriptions', () => {
     expect(await rig.failure('eth_subscribe', ['newHeads'])).toBe('-32000 notifications not supported')
   })
 
-  it('uses the prefix of the namespace that was called', async () => {
+  test('uses the prefix of the namespace that was called', async () => {
     await start()
     const socket = await open()
     await socket.result('native_subscribe', ['newHeads'])
@@ -206,7 +206,7 @@ describe('subscriptions', () => {
     expect((await socket.until(1))[0]?.method).toBe('native_subscription')
   })
 
-  it('sends the id before the first notification, also out of a batch that waits', async () => {
+  test('sends the id before the first notification, also out of a batch that waits', async () => {
     await start()
     let answerCall = () => {}
     const waiting = new Promise<void>(resolve => {
@@ -232,7 +232,7 @@ describe('subscriptions', () => {
     expect(order).toEqual(['answer', 'answer', 'batch', 'head', 'head'])
   })
 
-  it('starts nothing for a request without an id, which could never be ended', async () => {
+  test('starts nothing for a request without an id, which could never be ended', async () => {
     await start()
     const socket = await open()
     socket.raw.send('{"method":"eth_subscribe","params":["newHeads"]}')
@@ -243,7 +243,7 @@ describe('subscriptions', () => {
     expect(socket.notifications).toEqual([])
   })
 
-  it('bounds the subscriptions of a socket', async () => {
+  test('bounds the subscriptions of a socket', async () => {
     await start()
     const socket = await open()
     const most = RPC_LIMITS.subscriptionsPerSocket
@@ -253,7 +253,7 @@ describe('subscriptions', () => {
     )
   })
 
-  it('reaches 300 subscribers without loss', async () => {
+  test('reaches 300 subscribers without loss', async () => {
     await start()
     const all = await Promise.all(Array.from({ length: 300 }, () => open()))
     await Promise.all(all.map(socket => socket.result('eth_subscribe', ['newHeads'])))
@@ -270,7 +270,7 @@ describe('subscriptions', () => {
     }
   })
 
-  it('drops who does not read', async () => {
+  test('drops who does not read', async () => {
     await start()
     const socket = await open()
     await socket.result('eth_subscribe', ['newPendingTransactions', true])
@@ -284,7 +284,7 @@ describe('subscriptions', () => {
     expect(await (await open()).result('eth_chainId')).toBe('0x134fe69')
   })
 
-  it('gives an answer larger than what may wait unread', async () => {
+  test('gives an answer larger than what may wait unread', async () => {
     await start()
     const socket = await open()
     rig.calls.call = async () => ({ output: Buffer.alloc(RPC_LIMITS.socketBacklogBytes / 2 + 1_000_000), gasUsed: 0n })
@@ -294,7 +294,7 @@ describe('subscriptions', () => {
   })
 })
 
-it('closes with 1001 when the node stops', async () => {
+test('closes with 1001 when the node stops', async () => {
   await start()
   const socket = await open()
   await socket.result('eth_subscribe', ['newHeads'])
@@ -303,7 +303,7 @@ it('closes with 1001 when the node stops', async () => {
 })
 
 describe('a connection that is gone', () => {
-  it('leaves no subscription behind, also by a batch that goes on without it', async () => {
+  test('leaves no subscription behind, also by a batch that goes on without it', async () => {
     await start()
     const hub = hubOn({ view: rig.chain, pool: rig.pool })
     const socketSession = hub.open(() => {})
@@ -315,7 +315,7 @@ describe('a connection that is gone', () => {
     hub.close()
   })
 
-  it('is held nothing back for beyond what it may leave unread', async () => {
+  test('is held nothing back for beyond what it may leave unread', async () => {
     await start()
     const hub = hubOn({ view: rig.chain, pool: rig.pool })
     let bytes = 0

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { Cancellation } from '../../../../src/util/async/cancellation.ts'
 
-it('calls back once, those who have not forgotten it, and at once those who come later', () => {
+test('calls back once, those who have not forgotten it, and at once those who come later', () => {
   const told: string[] = []
   const cancellation = new Cancellation()
   cancellation.onCancel(() => told.push('a'))
