@@ -203,16 +203,25 @@ const refuseCoded = (refusal: ApiRefusal, { id }: FastifyRequest, reply: Fastify
   return reply.send(JSON.stringify({ error: { code: refusal.code, message, field: null, requestId: id, lag } }))
 }
 
-/** Paths of the routes as patterns, for telling a wrong method from a wrong path. */
-const KNOWN_PATHS: readonly RegExp[] = [
-  ...API_ROUTES.map(({ path }) => new RegExp(`^${path.replace(/:[a-z]+/g, '[^/]+')}/?$`)),
-  /^\/api\/openapi\.json$/,
-  /^\/api\/?$/,
-]
+/** Paths of the routes by segment, for telling a wrong method from a wrong path. */
+const KNOWN_PATHS: readonly (readonly string[])[] = [
+  '/api',
+  '/api/openapi.json',
+  ...API_ROUTES.map(({ path }) => path),
+].map(path => path.split('/'))
+
+const isKnownPath = (path: string): boolean => {
+  const segments = (path.endsWith('/') ? path.slice(0, -1) : path).split('/')
+  return KNOWN_PATHS.some(
+    known =>
+      known.length === segments.length &&
+      known.every((want, index) => (want.startsWith(':') ? segments[index] !== '' : segments[index] === want)),
+  )
+}
 
 const unknownRoute = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const path = request.url.split('?')[0] as string
-  if (!KNOWN_PATHS.some(pattern => pattern.test(path)))
+  if (!isKnownPath(path))
     return send(reply, 404, { code: 'NOT_FOUND', message: 'there is no such path; see /api/openapi.json' }, request.id)
   reply.header('allow', path === '/api' ? 'GET, HEAD, POST, OPTIONS' : 'GET, HEAD, OPTIONS')
   return send(reply, 405, { code: 'METHOD_NOT_ALLOWED', message: 'the path answers GET' }, request.id)

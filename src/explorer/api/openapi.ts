@@ -24,8 +24,14 @@ const parameters = (schemas: Readonly<Record<string, ApiSchema>> | undefined, pl
     schema,
   }))
 
-const operationId = (path: string): string =>
-  path.replace(/^\/api\//, '').replace(/[^a-z]+([a-z])/gi, (_, letter: string) => letter.toUpperCase())
+/** Words of the path in camel case. */
+const operationId = (path: string): string => {
+  const [first = '', ...others] = path
+    .slice('/api/'.length)
+    .split(/[^a-z]/i)
+    .filter(word => word !== '')
+  return first + others.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+}
 
 const response = (description: string, schema: ApiSchema): object => ({
   description,
