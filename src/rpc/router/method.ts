@@ -38,3 +38,9 @@ export type MethodTable = Readonly<Record<string, Method>>
 
 export const namespaceOf = (name: string): string =>
   name.slice(0, name.indexOf('_') === -1 ? name.indexOf('.') : name.indexOf('_'))
+
+/** Endpoint: its methods by name, and the context of their handlers. */
+export interface Endpoint {
+  readonly methods: ReadonlyMap<string, Method>
+  readonly context: Context
+}

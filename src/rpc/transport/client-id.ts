@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import type { Cancellation } from '../../util/async/cancellation.ts'
-import type { Endpoint } from '../router/router.ts'
+import type { Endpoint } from '../router/method.ts'
 
 /** IPv4-mapped IPv6 address, as a dual-stack socket reports IPv4 clients. */
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
+import type { Endpoint } from '../../../../src/rpc/router/method.ts'
 import type { RpcResponse } from '../../../../src/rpc/router/response.ts'
 import { streamOf } from '../../../../src/rpc/router/response.ts'
-import type { Endpoint } from '../../../../src/rpc/router/router.ts'
 import { RequestGate } from '../../../../src/rpc/transport/request-gate.ts'
 import { Cancellation } from '../../../../src/util/async/cancellation.ts'
 

@@ -1,0 +1,118 @@
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
+import { Cancelled } from '../../util/async/cancellation.ts'
+import { composeStream, StreamBroken } from '../../util/async/chunk-stream.ts'
+import type { Logger } from '../../util/logger.ts'
+import { methodNotFound, RESPONSE_TOO_LARGE, type RpcError, serverError, toRpcError } from '../errors.ts'
+import type { MaybePromise } from '../methods/block-reads.ts'
+import type { RpcMetrics } from '../metrics.ts'
+import { errorJson, errorText } from './envelope.ts'
+import { invokeHandler } from './invoke-handler.ts'
+import type { Endpoint } from './method.ts'
+import { StreamedJson, toJson } from './raw-json.ts'
+import type { ResponseChunk, ResponseStream, RpcResponse } from './response.ts'
+
+const SOCKET_ONLY = serverError('notifications not supported')
+/** Never sent: the connection is gone. */
+const CANCELLED = serverError('cancelled')
+const CRASHED = serverError('method handler crashed')
+
+/** Calls methods by name and encodes their results and errors as responses; measures and logs each call. */
+export class MethodCaller {
+  readonly #log: Logger
+  readonly #metrics: RpcMetrics
+
+  constructor(log: Logger, metrics: RpcMetrics) {
+    this.#log = log
+    this.#metrics = metrics
+  }
+
+  /** Returns the response to a call; the id is JSON text. A promise only when the handler returned one. */
+  call(name: string, params: unknown, endpoint: Endpoint, id: string): MaybePromise<RpcResponse> {
+    const method = endpoint.methods.get(name)
+    if (method === undefined) return errorText(id, methodNotFound(name))
+    const startedMs = this.#metrics.start()
+    const { client } = endpoint.context
+    try {
+      if (method.socketOnly && endpoint.context.socket === null) throw SOCKET_ONLY
+      const result = invokeHandler(method, params, endpoint.context)
+      if (result instanceof Promise)
+        return result.then(
+          value => {
+            // A result that cannot be encoded is a failure too; it is caught here since this promise has no rejection
+            // handler.
+            try {
+              return this.#succeed(name, startedMs, id, value, client)
+            } catch (error) {
+              return this.#fail(name, startedMs, id, error)
+            }
+          },
+          error => this.#fail(name, startedMs, id, error),
+        )
+      return this.#succeed(name, startedMs, id, result, client)
+    } catch (error) {
+      return this.#fail(name, startedMs, id, error)
+    }
+  }
+
+  #succeed(name: string, startedMs: number, id: string, result: unknown, client: string): RpcResponse {
+    if (result instanceof StreamedJson) return this.#stream(name, startedMs, id, result, client)
+    const text = `{"jsonrpc":"2.0","id":${id},"result":${toJson(result)}}`
+    if (text.length > RPC_LIMITS.answerBytes) throw RESPONSE_TOO_LARGE
+    this.#metrics.end(name, startedMs, true)
+    return text
+  }
+
+  /**
+   * A failure before the first piece becomes an error response; after it the error is appended to the partial result.
+   * Throws StreamBroken.
+   */
+  #stream(name: string, startedMs: number, id: string, result: StreamedJson, client: string): ResponseStream {
+    const failWith = (error: unknown): RpcError => this.#knownError(name, startedMs, error)
+    const metrics = this.#metrics
+    let source: ResponseStream | undefined
+    const text = composeStream<ResponseChunk>(async function* (readSource) {
+      let hasBegun = false
+      try {
+        source = result.open(client)
+        for await (const responseChunk of readSource(source)) {
+          if (!hasBegun) yield `{"jsonrpc":"2.0","id":${id},"result":`
+          hasBegun = true
+          yield responseChunk
+        }
+      } catch (error) {
+        const known = failWith(error instanceof StreamBroken ? error.cause : error)
+        // Closing the connection is better than a response that is not valid JSON.
+        if (hasBegun && error instanceof StreamBroken) throw error
+        yield hasBegun ? `,"error":${errorJson(known)}}` : errorText(id, known)
+        return
+      }
+      metrics.end(name, startedMs, true)
+      yield '}'
+    })
+    return {
+      get heldBytes() {
+        return source === undefined ? result.heldBytes : (source.heldBytes ?? 0)
+      },
+      next: text.next,
+      cancel() {
+        text.cancel()
+        // A stream that never started is released as well.
+        source ??= result.open(client)
+        source.cancel()
+      },
+    }
+  }
+
+  #fail(name: string, startedMs: number, id: string, error: unknown): string {
+    return errorText(id, this.#knownError(name, startedMs, error))
+  }
+
+  #knownError(name: string, startedMs: number, error: unknown): RpcError {
+    this.#metrics.end(name, startedMs, false)
+    if (error instanceof Cancelled) return CANCELLED
+    const known = toRpcError(error)
+    // Stack traces are logged, never sent.
+    if (known === undefined) this.#log.error({ method: name, err: error }, 'rpc method failed')
+    return known ?? CRASHED
+  }
+}
