@@ -11,7 +11,7 @@ import { ProofGossip } from './gossip/proof-gossip.ts'
 import { RequestServer, storeRequestHandlers } from './gossip/request-server.ts'
 import { TransactionGossip } from './gossip/transaction-gossip.ts'
 import { Identity } from './identity/identity.ts'
-import { createNetworkMetrics } from './metrics.ts'
+import { createNetworkMetrics, type NetworkSizes } from './metrics.ts'
 import type { NetworkOptions } from './options.ts'
 import { Dialer } from './peer/dialer.ts'
 import { HandshakeManager } from './peer/handshake-manager.ts'
@@ -30,45 +30,97 @@ export interface NetworkEvents extends Pick<PeerSetEvents, 'joined' | 'left'> {
 export type NetworkParts = ReturnType<typeof assembleNetwork>
 
 export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, events: NetworkEvents) => {
-  const { clock, logger, nodeKey, validator, random = Math.random } = options
-  const { members, blocks: codec, pool, sync, serve } = ports
-  const limits = { ...NETWORK_LIMITS, ...options.limits }
-  const secure = secureOptions(nodeKey)
-  const statics = new Set(options.staticPeers?.map(({ id }) => id))
-  const identity = new Identity(options, ports.chain)
-  const scores = new PeerScores({ ...limits, entries: limits.standings })
-  const dialScheduler = new DialScheduler({ ...limits, entries: limits.records + limits.staticPeers }, id =>
-    isMember(id),
-  )
-  const metrics = options.metrics && createNetworkMetrics(options.metrics, () => sizes())
+  const core = buildCore(options, ports, {
+    isMember: id => {
+      const claimed = gossip.records.validatorOf(id)
+      return claimed !== null && ports.members.isMember(claimed)
+    },
+    sizes: () => countSizes(peers, ports, connections.handshakes.size, gossip.records.size),
+  })
+  const peers = buildPeers(options, ports, core, {
+    joined: events.joined,
+    left: events.left,
+    received: (...message) => gossip.dispatch(...message),
+    isOfUse: (peer, name) => name !== 'transactionHashes' || gossip.transactions.isOpenTo(peer),
+  })
+  const gossip = buildGossip(options, ports, core, peers)
+  const connections = buildConnections(options, ports, core, peers)
+  const { records, consensus, transactions, blocks, evidence, proofs } = gossip
+  const heartbeat = new Heartbeat({
+    peers,
+    metrics: core.metrics,
+    own: () => core.identity.ping(),
+    heard: (peer, { head, earliest }) => {
+      peer.earliest = earliest
+      blocks.headMoved(peer, head)
+    },
+    tick: events.tick,
+  })
+  const requester = new Requester(peers, core.metrics)
+  return {
+    ...core,
+    peers,
+    records,
+    consensus,
+    transactions,
+    blocks,
+    evidence,
+    proofs,
+    ...connections,
+    heartbeat,
+    requester,
+  }
+}
 
-  const peers = new PeerSet(
-    {
-      members,
-      scores,
-      relays: new Set(options.relays),
-      statics,
-      reserved: limits.reserved,
-      clock,
-      logger,
-      metrics,
-      random,
-    },
-    {
-      joined: events.joined,
-      left: events.left,
-      received: (...message) => dispatch(...message),
-      isOfUse: (peer, name) => name !== 'transactionHashes' || transactions.isOpenTo(peer),
-    },
+/** Functions of later layers that the core calls once the network runs. */
+interface CoreCallbacks {
+  /** Returns true when a node claims to represent a committee member. */
+  isMember(id: string): boolean
+  sizes(): NetworkSizes
+}
+
+/** Parts that need no peers: limits, identity, scores and the dial scheduler. */
+type NetworkCore = ReturnType<typeof buildCore>
+
+const buildCore = (options: NetworkOptions, ports: NetworkPorts, { isMember, sizes }: CoreCallbacks) => {
+  const limits = { ...NETWORK_LIMITS, ...options.limits }
+  return {
+    limits,
+    random: options.random ?? Math.random,
+    secure: secureOptions(options.nodeKey),
+    statics: new Set(options.staticPeers?.map(({ id }) => id)),
+    identity: new Identity(options, ports.chain),
+    scores: new PeerScores({ ...limits, entries: limits.standings }),
+    dialScheduler: new DialScheduler({ ...limits, entries: limits.records + limits.staticPeers }, isMember),
+    metrics: options.metrics && createNetworkMetrics(options.metrics, sizes),
+  }
+}
+
+const buildPeers = (
+  { relays, clock, logger }: NetworkOptions,
+  { members }: NetworkPorts,
+  { scores, statics, limits, metrics, random }: NetworkCore,
+  events: PeerSetEvents,
+): PeerSet =>
+  new PeerSet(
+    { members, scores, relays: new Set(relays), statics, reserved: limits.reserved, clock, logger, metrics, random },
+    events,
   )
-  const hub = peers
+
+/** Messages between connected peers, and the dispatcher that hands them out. */
+const buildGossip = (
+  { clock, advertise, listen, validator }: NetworkOptions,
+  { members, blocks: codec, pool, sync, serve }: NetworkPorts,
+  { identity, dialScheduler }: NetworkCore,
+  hub: PeerSet,
+) => {
   const records = new PeerExchange({
     hub,
     dialScheduler,
     domain: identity.domain,
     selfId: identity.id,
     clock,
-    acceptsLoopback: isLoopbackAddress(options.advertise?.host ?? options.listen?.host ?? ''),
+    acceptsLoopback: isLoopbackAddress(advertise?.host ?? listen?.host ?? ''),
   })
   const consensus = new ConsensusGossip({ hub, blocks: codec, members, self: validator?.address ?? null })
   const transactions = new TransactionGossip(hub, pool)
@@ -86,7 +138,16 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
     getTransactions: (peer, hashes) => transactions.answer(peer, hashes),
   })
   const dispatch = createDispatcher({ requestServer, blocks, consensus, evidence, proofs, transactions })
+  return { records, consensus, transactions, blocks, evidence, proofs, dispatch }
+}
 
+/** Making of connections: handshakes and the dialer. */
+const buildConnections = (
+  { clock, logger, validator }: NetworkOptions,
+  { members }: NetworkPorts,
+  { limits, identity, scores, dialScheduler, secure, metrics, random }: NetworkCore,
+  peers: PeerSet,
+) => {
   const handshakes = new HandshakeManager({
     peers,
     scores,
@@ -99,48 +160,16 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
     metrics,
     failed: (id, reason) => dialScheduler.failed(id, reason, clock.nowMs(), random()),
   })
-  const isMember = (id: string): boolean => {
-    const claimed = records.validatorOf(id)
-    return claimed !== null && members.isMember(claimed)
-  }
-  const dialer = new Dialer({ dialScheduler, peers, handshakes, scores, secure, clock, logger, random })
-  const heartbeat = new Heartbeat({
-    peers,
-    metrics,
-    own: () => identity.ping(),
-    heard: (peer, { head, earliest }) => {
-      peer.earliest = earliest
-      blocks.headMoved(peer, head)
-    },
-    tick: events.tick,
-  })
-  const requester = new Requester(hub, metrics)
+  return { handshakes, dialer: new Dialer({ dialScheduler, peers, handshakes, scores, secure, clock, logger, random }) }
+}
 
-  const sizes = () => ({
-    inbound: peers.peers().filter(({ inbound }) => inbound).length,
-    outbound: peers.peers().filter(({ inbound }) => !inbound).length,
-    validators: peers.peers().filter(peer => peer.validator !== null && members.isMember(peer.validator)).length,
-    pending: handshakes.size,
-    known: records.size,
-  })
+const countSizes = (peerSet: PeerSet, { members }: NetworkPorts, pending: number, known: number): NetworkSizes => {
+  const peers = peerSet.peers()
   return {
-    limits,
-    secure,
-    statics,
-    identity,
-    scores,
-    dialScheduler,
-    peers,
-    records,
-    consensus,
-    transactions,
-    blocks,
-    evidence,
-    proofs,
-    handshakes,
-    dialer,
-    heartbeat,
-    requester,
-    random,
+    inbound: peers.filter(({ inbound }) => inbound).length,
+    outbound: peers.filter(({ inbound }) => !inbound).length,
+    validators: peers.filter(peer => peer.validator !== null && members.isMember(peer.validator)).length,
+    pending,
+    known,
   }
 }
