@@ -63,78 +63,9 @@ export interface RpcServer {
 
 /** Serves JSON-RPC over HTTP and WebSocket on one port. */
 export const createRpcServer = async (options: RpcServerOptions): Promise<RpcServer> => {
-  const { view, pool, log } = options
-  const params = view.params
-  const namespaces = options.namespaces ?? params.namespaces
-  const cors = options.cors ?? []
-  const hosts = options.hosts ?? ['*']
-  const wsPaths = options.wsPaths ?? params.wsPaths
-  const wsRedirect = options.wsRedirect === undefined ? params.wsRedirect : options.wsRedirect
-  const buckets = options.rateLimit && new RateLimiter(options.rateLimit)
-  const budgets = createBudgets()
-  const slots = {
-    traces: new ClientSlots(TRACE_LIMITS.slots, 'traces'),
-    proofs: new ClientSlots(RPC_LIMITS.proofs, 'proofs'),
-  }
-  const criteria = new SharedCriteria()
-  const filters = new FilterManager({ view, pool, budgets, criteria })
-  const hub = new SubscriptionHub({
-    view,
-    pool,
-    budgets,
-    criteria,
-    ...(options.proofChain && { proofChain: options.proofChain }),
-  })
-  const responseCache = new ResponseCache(view)
-  const metrics = options.metrics && createRpcMetrics(options.metrics)
-  const gate = new RequestGate(createRouter({ log, ...(metrics && { metrics }) }))
-
-  const endpointOf = (names: readonly string[]): Endpoint => {
-    const methods = methodsFor(names, options)
-    const context: Context = {
-      ...servicesOf(options),
-      filters,
-      responseCache,
-      budgets,
-      slots,
-      methods,
-      namespaces: names,
-      socket: null,
-      client: '',
-    }
-    return { methods: new Map(Object.entries(methods)), context }
-  }
-  const httpEndpoint = endpointOf(namespaces.http)
-  const app = createHttp({
-    gate,
-    endpoint: httpEndpoint,
-    wsPaths,
-    wsRedirect,
-    cors,
-    hosts,
-    checkOrigin: options.checkOrigin ?? false,
-    buckets,
-    budgets,
-    health: options.health ?? (() => ({ healthy: true })),
-  })
-  options.routes?.(app, async request => textOfResponse(await gate.handle(Buffer.from(request), httpEndpoint)))
-  app.server.maxConnections = RPC_LIMITS.budgets.connections.total
-  // A rate limit has to count each request before its body is read, which only the HTTP server does: no fast lane then.
-  const lane =
-    buckets === undefined ? attachFastLane(app.server, { gate, endpoint: httpEndpoint, hosts, budgets }) : undefined
-  if (lane === undefined) app.server.prependListener('connection', socket => void admit(socket, budgets.connections))
-  const sockets = attachWebSockets(app.server, {
-    gate,
-    endpoint: endpointOf(namespaces.ws),
-    hub,
-    paths: wsPaths,
-    redirect: wsRedirect,
-    cors,
-    hosts,
-    buckets,
-    budgets,
-    log,
-  })
+  const parts = createParts(options)
+  const { hub, budgets, metrics } = parts
+  const { app, sockets, lane } = attachTransports(options, parts)
   metrics?.gauges.push({ connections: sockets.sockets, subscriptions: () => hub.size, budgets })
   await app.listen({ host: options.host, port: options.port })
   const bound = app.addresses()[0]
@@ -147,13 +78,96 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     budgets,
     async close() {
       hub.close()
-      filters.close()
-      responseCache.close()
+      parts.filters.close()
+      parts.responseCache.close()
       lane?.close()
       await sockets.close()
       await app.close()
     },
   }
+}
+
+/** Parts of a server that both transports use. */
+type ServerParts = ReturnType<typeof createParts>
+
+const createParts = ({ view, pool, log, ...options }: RpcServerOptions) => {
+  const budgets = createBudgets()
+  const criteria = new SharedCriteria()
+  const metrics = options.metrics && createRpcMetrics(options.metrics)
+  return {
+    budgets,
+    slots: {
+      traces: new ClientSlots(TRACE_LIMITS.slots, 'traces'),
+      proofs: new ClientSlots(RPC_LIMITS.proofs, 'proofs'),
+    },
+    filters: new FilterManager({ view, pool, budgets, criteria }),
+    hub: new SubscriptionHub({
+      view,
+      pool,
+      budgets,
+      criteria,
+      ...(options.proofChain && { proofChain: options.proofChain }),
+    }),
+    responseCache: new ResponseCache(view),
+    metrics,
+    gate: new RequestGate(createRouter({ log, ...(metrics && { metrics }) })),
+  }
+}
+
+/** Attaches HTTP, the fast lane and WebSocket to one port that does not listen yet. */
+const attachTransports = (options: RpcServerOptions, parts: ServerParts) => {
+  const { params } = options.view
+  const { gate, budgets, hub } = parts
+  const namespaces = options.namespaces ?? params.namespaces
+  const paths = options.wsPaths ?? params.wsPaths
+  const redirect = options.wsRedirect === undefined ? params.wsRedirect : options.wsRedirect
+  const hosts = options.hosts ?? ['*']
+  const buckets = options.rateLimit && new RateLimiter(options.rateLimit)
+  const common = { gate, cors: options.cors ?? [], hosts, buckets, budgets }
+  const endpoint = createEndpoint(namespaces.http, options, parts)
+  const app = createHttp({
+    ...common,
+    endpoint,
+    wsPaths: paths,
+    wsRedirect: redirect,
+    checkOrigin: options.checkOrigin ?? false,
+    health: options.health ?? (() => ({ healthy: true })),
+  })
+  options.routes?.(app, async request => textOfResponse(await gate.handle(Buffer.from(request), endpoint)))
+  app.server.maxConnections = RPC_LIMITS.budgets.connections.total
+  // A rate limit has to count each request before its body is read, which only the HTTP server does: no fast lane then.
+  const lane = buckets === undefined ? attachFastLane(app.server, { gate, endpoint, hosts, budgets }) : undefined
+  if (lane === undefined) app.server.prependListener('connection', socket => void admit(socket, budgets.connections))
+  const wsEndpoint = createEndpoint(namespaces.ws, options, parts)
+  const sockets = attachWebSockets(app.server, {
+    ...common,
+    endpoint: wsEndpoint,
+    hub,
+    paths,
+    redirect,
+    log: options.log,
+  })
+  return { app, lane, sockets }
+}
+
+const createEndpoint = (
+  namespaces: readonly string[],
+  options: RpcServerOptions,
+  { filters, responseCache, budgets, slots }: ServerParts,
+): Endpoint => {
+  const methods = methodsFor(namespaces, options)
+  const context: Context = {
+    ...servicesOf(options),
+    filters,
+    responseCache,
+    budgets,
+    slots,
+    methods,
+    namespaces,
+    socket: null,
+    client: '',
+  }
+  return { methods: new Map(Object.entries(methods)), context }
 }
 
 const servicesOf = ({

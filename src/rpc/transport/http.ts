@@ -43,7 +43,6 @@ const noSchemas = (): never => {
  * HTTP transport: POST for calls, GET for load balancers, clear statuses for everything else (docs/design/rpc.md#transport).
  */
 export const createHttp = (options: HttpOptions): FastifyInstance => {
-  const { wsPaths, wsRedirect, endpoint, gate, buckets, budgets } = options
   const app = fastify({
     bodyLimit: RPC_LIMITS.bodyBytes,
     requestTimeout: RPC_LIMITS.httpRequestMs,
@@ -55,7 +54,7 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(JSON_TYPES, (request: FastifyRequest, payload: IncomingMessage) =>
-    readBody(payload, budgets.bodies.meter(clientIdOf(request.ip))),
+    readBody(payload, options.budgets.bodies.meter(clientIdOf(request.ip))),
   )
   // A body that no handler took, such as that of a path that is not served.
   app.addHook('onResponse', ({ body }, _reply, done) => {
@@ -64,23 +63,14 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
   })
   app.setErrorHandler((error: Failure, request, reply) => refuse(error, request, reply))
   addGuards(app, options)
+  addRoutes(app, options)
+  return app
+}
 
-  const post = (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
-    // Without a body fastify calls no parser and does not check the content type.
-    const requestBody = request.body as RequestBody | undefined
-    if (requestBody === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
-    requestBody.take()
-    const charge = buckets && ((calls: number) => buckets.charge(request.ip, calls))
-    const answering = endpointForClient(endpoint, request.ip, cancellationOf(request.raw.socket))
-    const answer = gate.handle(requestBody.bytes, answering, charge)
-    const meter = budgets.answers.meter(answering.context.client)
-    reply.header('content-type', JSON_TYPE)
-    if (answer instanceof Promise) return sendInTime(answer.finally(requestBody.release), reply, meter)
-    requestBody.release()
-    return send(answer, reply, meter)
-  }
+const addRoutes = (app: FastifyInstance, options: HttpOptions): void => {
+  const { wsPaths, wsRedirect, health } = options
   const paths = [...new Set(['/', ...wsPaths])]
-  for (const path of paths) app.post(path, post)
+  for (const path of paths) app.post(path, (request, reply) => post(request, reply, options))
   app.get('/', (_request, reply) => reply.send(''))
   for (const path of wsPaths)
     if (path !== '/')
@@ -98,7 +88,7 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
         .send(''),
     )
   app.get('/health', (_request, reply) => {
-    const status = options.health()
+    const status = health()
     return reply
       .code(status.healthy ? 200 : 503)
       .header('content-type', JSON_TYPE)
@@ -110,7 +100,25 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
     if (known) return reply.code(405).header('allow', VERBS).type('text/plain').send('method not allowed\n')
     return reply.code(404).type('text/plain').send('not found\n')
   })
-  return app
+}
+
+const post = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { gate, endpoint, buckets, budgets }: HttpOptions,
+): FastifyReply | Promise<FastifyReply> => {
+  // Without a body fastify calls no parser and does not check the content type.
+  const requestBody = request.body as RequestBody | undefined
+  if (requestBody === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
+  requestBody.take()
+  const charge = buckets && ((calls: number) => buckets.charge(request.ip, calls))
+  const answering = endpointForClient(endpoint, request.ip, cancellationOf(request.raw.socket))
+  const answer = gate.handle(requestBody.bytes, answering, charge)
+  const meter = budgets.answers.meter(answering.context.client)
+  reply.header('content-type', JSON_TYPE)
+  if (answer instanceof Promise) return sendInTime(answer.finally(requestBody.release), reply, meter)
+  requestBody.release()
+  return send(answer, reply, meter)
 }
 
 const pathOf = (url: string): string => {
