@@ -37,16 +37,38 @@ export interface ChainViewOptions {
 
 /** Creates the read view of the servers over the parts that hold the chain. */
 export const createChainView = (options: ChainViewOptions): ChainView => {
-  const { params, genesisHash, store, blocks, world, chain, council, pending } = options
-  const head = () => chain.headBlock
-  const known = (number: number) => number <= head().header.number
-  const locate = async (hash: Hex) => {
-    const location = await blocks.locate(hash)
-    return location && known(location.number) ? location : undefined
-  }
+  const { params, genesisHash, chain, council, pending } = options
   return {
     params,
     genesisHash,
+    ...blockReads(options),
+    ...transactionReads(options),
+    committee: number => {
+      const committee = council.committee(number)
+      return committee && proposerOrder(committee, number)
+    },
+    council: number => council.memberStatuses(number),
+    ...stateReads(options),
+    pending: () => pending.state(),
+    nextBaseFee: () => {
+      const { header } = chain.headBlock
+      return options.baseFeeAfter?.(header) ?? nextBaseFee(header, params.baseFee)
+    },
+    syncing: options.syncing ?? (() => false),
+    onCommitted: listener => chain.onCommitted(listener),
+    ...(options.onReplaced && { onReplaced: options.onReplaced }),
+  }
+}
+
+type BlockReads = Pick<
+  ChainView,
+  'head' | 'headerByNumber' | 'blockByNumber' | 'blockByHash' | 'receipts' | 'tips' | 'certificate'
+>
+
+const blockReads = ({ blocks, chain }: ChainViewOptions): BlockReads => {
+  const head = () => chain.headBlock
+  const known = (number: number) => number <= head().header.number
+  return {
     head,
     headerByNumber: async number => {
       requireHistory(blocks.earliest, number)
@@ -70,6 +92,19 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
       requireHistory(blocks.earliest, number)
       return known(number) ? blocks.tips(number) : undefined
     },
+    certificate: number => blocks.certificate(number),
+  }
+}
+
+const transactionReads = ({
+  blocks,
+  chain,
+}: ChainViewOptions): Pick<ChainView, 'locate' | 'transaction' | 'receipt'> => {
+  const locate = async (hash: Hex) => {
+    const location = await blocks.locate(hash)
+    return location && location.number <= chain.headBlock.header.number ? location : undefined
+  }
+  return {
     locate,
     transaction: async hash => {
       const place = await locate(hash)
@@ -79,28 +114,25 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
       const place = await locate(hash)
       return place && readIncludedReceipt(blocks, place)
     },
-    certificate: number => blocks.certificate(number),
-    committee: number => {
-      const committee = council.committee(number)
-      return committee && proposerOrder(committee, number)
-    },
-    council: number => council.memberStatuses(number),
-    headState: world.head,
-    stateAt: number => openStateReader(store, number),
-    pending: () => pending.state(),
-    nextBaseFee: () => options.baseFeeAfter?.(head().header) ?? nextBaseFee(head().header, params.baseFee),
-    logs: async query => {
-      requireHistory(blocks.earliest, query.fromBlock, query.toBlock)
-      if (query.toBlock - query.fromBlock >= CHAIN_LIMITS.logSliceBlocks) return options.wideLogs(query)
-      return queryLogs(store, blocks, query, {
-        results: RPC_LIMITS.logResults,
-        timeoutMs: RPC_LIMITS.logQueryMs,
-        nowMs: () => performance.now(),
-      })
-    },
-    prove: (number, address, slots) => world.prove(number, address, slots),
-    syncing: options.syncing ?? (() => false),
-    onCommitted: listener => chain.onCommitted(listener),
-    ...(options.onReplaced && { onReplaced: options.onReplaced }),
   }
 }
+
+const stateReads = ({
+  store,
+  blocks,
+  world,
+  wideLogs,
+}: ChainViewOptions): Pick<ChainView, 'headState' | 'stateAt' | 'logs' | 'prove'> => ({
+  headState: world.head,
+  stateAt: number => openStateReader(store, number),
+  logs: async query => {
+    requireHistory(blocks.earliest, query.fromBlock, query.toBlock)
+    if (query.toBlock - query.fromBlock >= CHAIN_LIMITS.logSliceBlocks) return wideLogs(query)
+    return queryLogs(store, blocks, query, {
+      results: RPC_LIMITS.logResults,
+      timeoutMs: RPC_LIMITS.logQueryMs,
+      nowMs: () => performance.now(),
+    })
+  },
+  prove: (number, address, slots) => world.prove(number, address, slots),
+})

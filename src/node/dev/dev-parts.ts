@@ -91,39 +91,11 @@ export interface DevParts {
 
 /** Creates the parts of a development chain (docs/dev-helpers.md). */
 export const createDev = async (start: DevStart, options: DevOptions): Promise<DevParts> => {
-  const { genesis, opened, chain, pool, clock, logger } = options
+  const { opened, chain, pool, logger } = options
   const { time, choices, development } = start
   const { store, blocks, world } = opened
-  const { params } = genesis
   const writer = await DevWriter.open({ development, chain, store, blocks, world, logger, onFatal: options.onFatal })
-  const engine: DevEngine = new DevEngine({
-    ...options,
-    store,
-    // The miner requests all blocks.
-    params: { ...params, blockTimeMs: 0 },
-    execution: {
-      head: () => chain.head(),
-      build(request, cancelled) {
-        const timestamp = miner.timestampAfter(chain.headBlock.header.timestamp)
-        return chain.build({ ...request, timestamp }, cancelled)
-      },
-      validate: (block, context, cancelled) => chain.validate(block, context, cancelled),
-      commit: (block, certificate) => chain.commit(block, certificate),
-      flush: () => chain.flush(),
-      decided: number => chain.decided(number),
-      wantsBlock: () => miner.wantsBlock(),
-    },
-  })
-  const miner: DevMiner = new DevMiner({
-    chain,
-    engine,
-    pool: pool.side,
-    time,
-    blockTimeMs: params.blockTimeMs,
-    sameTimestamps: options.devnet.sameTimestamps ?? false,
-    clock,
-    logger,
-  })
+  const { engine, miner } = createMining(time, options)
   chain.onCommitted(() => {
     choices.onBlock()
   })
@@ -171,6 +143,41 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
       teardown.add(() => saveStateFile(path, helpers, logger))
     },
   }
+}
+
+/** Creates the miner and the engine that decides its blocks; each uses the other. */
+const createMining = (time: DevTime, options: DevOptions): { engine: DevEngine; miner: DevMiner } => {
+  const { chain, pool, clock, logger } = options
+  const { params } = options.genesis
+  const engine: DevEngine = new DevEngine({
+    ...options,
+    store: options.opened.store,
+    // The miner requests all blocks.
+    params: { ...params, blockTimeMs: 0 },
+    execution: {
+      head: () => chain.head(),
+      build(request, cancelled) {
+        const timestamp = miner.timestampAfter(chain.headBlock.header.timestamp)
+        return chain.build({ ...request, timestamp }, cancelled)
+      },
+      validate: (block, context, cancelled) => chain.validate(block, context, cancelled),
+      commit: (block, certificate) => chain.commit(block, certificate),
+      flush: () => chain.flush(),
+      decided: number => chain.decided(number),
+      wantsBlock: () => miner.wantsBlock(),
+    },
+  })
+  const miner: DevMiner = new DevMiner({
+    chain,
+    engine,
+    pool: pool.side,
+    time,
+    blockTimeMs: params.blockTimeMs,
+    sameTimestamps: options.devnet.sameTimestamps ?? false,
+    clock,
+    logger,
+  })
+  return { engine, miner }
 }
 
 /** A block proposed before a stop is decided first. */

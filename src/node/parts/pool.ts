@@ -16,7 +16,7 @@ import type { StateReader } from '../../state/state-reader.ts'
 import { createJournalFile } from '../../txpool/journal/journal-file.ts'
 import { encodeQuarantined } from '../../txpool/journal/journal-format.ts'
 import { TransactionJournal } from '../../txpool/journal/transaction-journal.ts'
-import { createPoolMetrics } from '../../txpool/metrics.ts'
+import { createPoolMetrics, type PoolMetrics } from '../../txpool/metrics.ts'
 import { type PoolBlock, TxPool } from '../../txpool/pool.ts'
 import { PoolService } from '../../txpool/pool-service.ts'
 import type { AccountReader } from '../../txpool/ports.ts'
@@ -52,7 +52,7 @@ export interface PoolParts {
 
 /** Creates the pool with its journal and recovery threads, and the interface of it that the chain uses. */
 export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
-  const { params, head, state, dataDir, allowUnprotected, metrics, clock, logger } = options
+  const { params, head, state, allowUnprotected, metrics, clock, logger } = options
   const { baseFeeAfter = (header: Header) => nextBaseFee(header, params.baseFee) } = options
   const pool = new TxPool({
     params,
@@ -65,16 +65,7 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
   const development = DevelopmentRules.of(params)
   const senderRecoveryPort = development ? recoveryWithImpersonation(signed, development) : signed
   const poolMetrics = metrics && createPoolMetrics(metrics, pool)
-  const journal =
-    dataDir === undefined
-      ? undefined
-      : new TransactionJournal({
-          storage: createJournalFile(join(dataDir, 'transactions.journal')),
-          live: () => recordsOf(pool),
-          limitBytes: POOL_LIMITS.journalBytes,
-          logger,
-          ...(poolMetrics && { onWritten: written => poolMetrics.journalWritten(written) }),
-        })
+  const journal = createJournal(pool, options, poolMetrics)
   const service = new PoolService({
     pool,
     recovery: senderRecoveryPort,
@@ -103,21 +94,44 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
     },
     version: () => version,
     reset: header => follow(header, { replaced: true }),
-    side: {
-      select(baseFee) {
-        const selection = service.select(baseFee)
-        return {
-          next: () => selection.next(),
-          skipSender: transaction => selection.skipSender(transaction),
-          overran: (transaction, overrun) => service.overran(transaction, overrun),
-        }
-      },
-      hasExecutable: () => service.counts().pending > 0,
-      reject: hash => pool.discard(hash),
-      onBlock: ({ block: { header, transactions } }, touched) => follow(header, { transactions, touched }),
-    },
+    side: chainSide(pool, service, follow),
   }
 }
+
+/** Returns undefined for a pool without a folder. */
+const createJournal = (
+  pool: TxPool,
+  { dataDir, logger }: PoolPartsOptions,
+  metrics: PoolMetrics | undefined,
+): TransactionJournal | undefined =>
+  dataDir === undefined
+    ? undefined
+    : new TransactionJournal({
+        storage: createJournalFile(join(dataDir, 'transactions.journal')),
+        live: () => recordsOf(pool),
+        limitBytes: POOL_LIMITS.journalBytes,
+        logger,
+        ...(metrics && { onWritten: written => metrics.journalWritten(written) }),
+      })
+
+/** Pool as the chain uses it; `follow` takes the pool to the block after a header. */
+const chainSide = (
+  pool: TxPool,
+  service: PoolService,
+  follow: (header: Header, block: Partial<PoolBlock>) => void,
+): ChainPoolPort => ({
+  select(baseFee) {
+    const selection = service.select(baseFee)
+    return {
+      next: () => selection.next(),
+      skipSender: transaction => selection.skipSender(transaction),
+      overran: (transaction, overrun) => service.overran(transaction, overrun),
+    }
+  },
+  hasExecutable: () => service.counts().pending > 0,
+  reject: hash => pool.discard(hash),
+  onBlock: ({ block: { header, transactions } }, touched) => follow(header, { transactions, touched }),
+})
 
 const accountReader = (state: StateReader): AccountReader => ({
   nonce: address => state.account(address)?.nonce ?? 0,

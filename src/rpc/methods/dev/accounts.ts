@@ -6,19 +6,25 @@ import { serverError } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_SCHEMA, orNull } from '../../schemas.ts'
 import { sendUnsigned } from '../eth/signing.ts'
+import { type DevNamespace, emptyResult } from './dev-namespace.ts'
 import { devFromContext } from './dev-of-context.ts'
 
 /** Account and pool methods, under `hardhat_` and `anvil_` alike. */
-export const accountMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
-  const done = namespace === 'hardhat' ? true : null
-  const result = namespace === 'hardhat' ? { const: true } : NULL_SCHEMA
-  const requires = 'dev'
+export const accountMethods = (namespace: DevNamespace): MethodTable => ({
+  ...editMethods(namespace),
+  ...impersonationMethods(namespace),
+  ...poolMethods(namespace),
+})
+
+/** Edits of the state. */
+const editMethods = (namespace: DevNamespace): MethodTable => {
+  const { done, result } = emptyResult(namespace)
   return {
     [`${namespace}_setBalance`]: method({
       summary: "Sets an account's balance in wei",
       params: [address, amount],
       result,
-      requires,
+      requires: 'dev',
       handler: async (context, account, balance) => {
         await devFromContext(context).edit(account, { balance })
         return done
@@ -28,7 +34,7 @@ export const accountMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       summary: "Sets an account's code",
       params: [address, data],
       result,
-      requires,
+      requires: 'dev',
       handler: async (context, account, code) => {
         await devFromContext(context).edit(account, { code })
         return done
@@ -38,7 +44,7 @@ export const accountMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       summary: "Sets an account's nonce",
       params: [address, count],
       result,
-      requires,
+      requires: 'dev',
       handler: async (context, account, nonce) => {
         await devFromContext(context).edit(account, { nonce })
         return done
@@ -48,17 +54,24 @@ export const accountMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       summary: "Sets a word of an account's storage",
       params: [address, position, word],
       result: { const: true },
-      requires,
+      requires: 'dev',
       handler: async (context, account, slot, value) => {
         await devFromContext(context).edit(account, { slot: { slot, word: value } })
         return true
       },
     }),
+  }
+}
+
+/** Sending without a key. */
+const impersonationMethods = (namespace: DevNamespace): MethodTable => {
+  const { done, result } = emptyResult(namespace)
+  return {
     [`${namespace}_impersonateAccount`]: method({
       summary: 'Lets an account send transactions (eth_sendTransaction) without its key, a contract too',
       params: [address],
       result,
-      requires,
+      requires: 'dev',
       handler: (context, account) => {
         devFromContext(context).impersonation.start(account)
         return done
@@ -68,17 +81,23 @@ export const accountMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       summary: 'Ends the impersonation of an account',
       params: [address],
       result: namespace === 'hardhat' ? BOOLEAN_SCHEMA : NULL_SCHEMA,
-      requires,
+      requires: 'dev',
       handler: (context, account) => {
         const was = devFromContext(context).impersonation.stop(account)
         return namespace === 'hardhat' ? was : null
       },
     }),
+  }
+}
+
+/** Edits of the pool. */
+const poolMethods = (namespace: DevNamespace): MethodTable => {
+  return {
     [`${namespace}_dropTransaction`]: method({
       summary: 'Takes a transaction out of the pool',
       params: [hash],
       result: namespace === 'hardhat' ? BOOLEAN_SCHEMA : orNull(HASH_SCHEMA),
-      requires,
+      requires: 'dev',
       handler: async (context, id) => {
         const dropped = await devFromContext(context).dropTransactions([id])
         if (namespace === 'anvil') return dropped ? id : null

@@ -13,18 +13,22 @@ import {
 } from '../../codecs/scalars.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { INTEGER_SCHEMA, NULL_SCHEMA, objectOf, STRING_SCHEMA } from '../../schemas.ts'
+import { type DevNamespace, emptyResult } from './dev-namespace.ts'
 import { devFromContext } from './dev-of-context.ts'
 
 const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
 
 /** Block, fee and chain methods, under `hardhat_` and `anvil_` alike. */
-export const blockMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
-  const done = namespace === 'hardhat' ? true : null
-  const result = namespace === 'hardhat' ? { const: true } : NULL_SCHEMA
-  const requires = 'dev'
-  // hardhat returns numbers, anvil quantities.
-  const number = namespace === 'hardhat' ? (value: number) => value : toQuantity
-  const numberSchema = namespace === 'hardhat' ? INTEGER_SCHEMA : QUANTITY_SCHEMA
+export const blockMethods = (namespace: DevNamespace): MethodTable => ({
+  ...chainMethods(namespace),
+  ...settingMethods(namespace),
+  ...metadataMethods(namespace),
+  ...stateMethods(namespace),
+})
+
+/** Makes blocks, and goes back to genesis. */
+const chainMethods = (namespace: DevNamespace): MethodTable => {
+  const { done, result } = emptyResult(namespace)
   return {
     [`${namespace}_mine`]: method({
       summary: 'Makes blocks at once',
@@ -34,7 +38,7 @@ export const blockMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
         namespace === 'hardhat'
           ? 'By default one. The interval, by default 1, lies between them.'
           : 'By default one. The interval, by default none, lies before each of them.',
-      requires,
+      requires: 'dev',
       handler: async (context, blocks = 1, interval = undefined) => {
         // An interval of zero follows the clock: blocks mined on request never share a second.
         const between = namespace === 'hardhat' ? (interval ?? 1) : interval
@@ -50,17 +54,24 @@ export const blockMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       summary: 'Goes back to genesis: blocks, state, pool, snapshots, time and how blocks are made',
       params: [optional(resetArgs)],
       result,
-      requires,
+      requires: 'dev',
       handler: async context => {
         await devFromContext(context).reset()
         return done
       },
     }),
+  }
+}
+
+/** Settings of the next blocks. */
+const settingMethods = (namespace: DevNamespace): MethodTable => {
+  const { done, result } = emptyResult(namespace)
+  return {
     [`${namespace}_setNextBlockBaseFeePerGas`]: method({
       summary: 'Sets the base fee of the next block in wei; later ones follow the rules again',
       params: [amount],
       result,
-      requires,
+      requires: 'dev',
       handler: (context, baseFee) => {
         devFromContext(context).setNextBaseFee(baseFee)
         return done
@@ -70,7 +81,7 @@ export const blockMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       summary: 'Sets the beneficiary (miner) of the blocks from the next on',
       params: [address],
       result,
-      requires,
+      requires: 'dev',
       handler: (context, miner) => {
         devFromContext(context).setCoinbase(miner)
         return done
@@ -80,16 +91,25 @@ export const blockMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       summary: 'Accepted and without effect: the log level is chosen at the start',
       params: [enabled],
       result,
-      requires,
+      requires: 'dev',
       handler: () => done,
     }),
     [`${namespace}_getAutomine`]: method({
       summary: 'Whether each transaction gets a block at once',
       params: [],
       result: BOOLEAN_SCHEMA,
-      requires,
+      requires: 'dev',
       handler: context => devFromContext(context).mode.automine,
     }),
+  }
+}
+
+/** Description of the node. */
+const metadataMethods = (namespace: DevNamespace): MethodTable => {
+  // hardhat returns numbers, anvil quantities.
+  const number = namespace === 'hardhat' ? (value: number) => value : toQuantity
+  const numberSchema = namespace === 'hardhat' ? INTEGER_SCHEMA : QUANTITY_SCHEMA
+  return {
     [`${namespace}_metadata`]: method({
       summary: 'Client version and chain of this node',
       params: [],
@@ -100,7 +120,7 @@ export const blockMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
         latestBlockNumber: numberSchema,
         latestBlockHash: HASH_SCHEMA,
       }),
-      requires,
+      requires: 'dev',
       handler: ({ view, info }) => ({
         clientVersion: info.clientVersion,
         chainId: number(view.params.chainId),
@@ -109,18 +129,24 @@ export const blockMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
         latestBlockHash: view.head().hash,
       }),
     }),
+  }
+}
+
+/** The whole state as one value. */
+const stateMethods = (namespace: DevNamespace): MethodTable => {
+  return {
     [`${namespace}_dumpState`]: method({
       summary: 'The state at the head as one value, for loadState and devnet --state',
       params: [],
       result: DATA_SCHEMA,
-      requires,
+      requires: 'dev',
       handler: async context => bytesToHex(await devFromContext(context).dump()),
     }),
     [`${namespace}_loadState`]: method({
       summary: 'Puts the accounts of a dumped state, also of one that anvil dumped, in place of the current ones',
       params: [stateBytes],
       result: { const: true },
-      requires,
+      requires: 'dev',
       handler: async (context, bytes) => {
         await devFromContext(context).load(bytes)
         return true
