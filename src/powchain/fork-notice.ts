@@ -14,7 +14,10 @@ export interface ForkNotice {
   readonly remaining: number
 }
 
-/** Notice that is due at the final tip; undefined: none. With `atStart` one is due wherever the fork is near. */
+/**
+ * Notice that is due at the final tip; undefined: none. With `atStart` one is due wherever the fork is near; a chain without proof headers
+ * comes to no fork.
+ */
 export const forkNoticeAt = (
   { forks }: Pick<ChainParams, 'forks'>,
   tipHeight: number,
@@ -22,7 +25,7 @@ export const forkNoticeAt = (
 ): ForkNotice | undefined => {
   const forkHeight = forks.find(({ name }) => name === 'nativeHash')?.height ?? null
   // A fork at genesis or at the first header is no change to anybody.
-  if (forkHeight === null || forkHeight <= 1) return undefined
+  if (forkHeight === null || forkHeight <= 1 || tipHeight === 0) return undefined
   const remaining = forkHeight - 1 - tipHeight
   if (remaining < 0 || remaining > FORK_NOTICE_HEADERS) return undefined
   const isDue = atStart || remaining % NOTICE_STEP === 0 || remaining <= LAST_NOTICES
@@ -62,8 +65,10 @@ export class ForkWatch {
 
   #tell(notice: ForkNotice | undefined, height: number): void {
     if (notice === undefined) return
-    const { before, after } = this.#params.proofChain
-    this.#logger.warn(
+    const { devHelpers, proofChain } = this.#params
+    const { before, after } = proofChain
+    // A development chain mines with this program, and comes to the fork within minutes.
+    this.#logger[devHelpers ? 'debug' : 'warn'](
       { ...notice, height, from: before, to: after },
       'fork nativeHash is near: miners need a program that knows the new hash function; older work is not accepted after it',
     )

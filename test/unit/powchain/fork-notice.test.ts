@@ -27,7 +27,8 @@ describe('the notice of the fork', () => {
   })
 
   test('is never due without a fork to come', () => {
-    for (const height of [null, 0, 1]) expect(forkNoticeAt(paramsWithFork(height), 0, true)).toBeUndefined()
+    for (const height of [null, 0, 1]) expect(forkNoticeAt(paramsWithFork(height), 1, true)).toBeUndefined()
+    expect(forkNoticeAt(paramsWithFork(20), 0, true), 'a chain that nobody mines').toBeUndefined()
     expect(forkNoticeAt(NETWORKS.mainnet, 1_739_000, true)).toEqual({ forkHeight: 1_740_000, remaining: 999 })
     expect(forkNoticeAt(NETWORKS.testnet, 326_399)).toEqual({ forkHeight: 327_400, remaining: 1_000 })
   })
@@ -46,5 +47,12 @@ test('the log names the block with which the fork is in force, once, also where 
   expect(inForce.map(({ fields }) => fields)).toEqual([
     { forkHeight: 3, activatedAtMainBlock: 13, algorithm: 'nativeHash' },
   ])
-  expect(log.lines.filter(({ message }) => /is near/.test(message))).toHaveLength(3)
+  const notices = log.lines.filter(({ message }) => /is near/.test(message))
+  expect(notices.map(({ level }) => level)).toEqual(['debug', 'debug'])
+})
+
+test('operators of public networks are warned at the start', () => {
+  const log = new LogBook()
+  new ForkWatch(NETWORKS.mainnet, 1_739_500, log)
+  expect(log.lines).toMatchObject([{ level: 'warn', fields: { forkHeight: 1_740_000, remaining: 499 } }])
 })
