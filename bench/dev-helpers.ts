@@ -1,5 +1,5 @@
 /**
- * What a test suite does most on a development chain, over HTTP, one JSON line: medians in milliseconds of evm_revert (with the
+ * Most frequent operations of a test suite on a development chain, over HTTP, one JSON line: medians in milliseconds of evm_revert (with the
  * snapshot after it), a transaction with its receipt, an estimate, a call.
  *   node bench/dev-helpers.ts [rounds] [url]
  */

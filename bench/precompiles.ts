@@ -1,5 +1,5 @@
 /**
- * What a millisecond (of the processor) of each precompile costs in gas, beside the interpreter's dear opcodes: a JSON line each, slowest inputs.
+ * Gas per millisecond of processor time of each precompile with its slowest input, beside expensive opcodes of the interpreter; a JSON line each.
  * `heldMs` is the longest time the thread was held without giving way to the event loop.
  *   node bench/precompiles.ts [--gas N] [NAME...]
  */

@@ -38,7 +38,7 @@ const load = startLoad({
   onRefused: () => {},
 })
 
-/** What clients ask of a node; each question is asked again until the node is gone. */
+/** Requests of clients; each is repeated until the node is gone. */
 const questions = (
   hash: Hex,
 ): readonly (readonly [method: string, params: readonly unknown[], operator?: boolean])[] => [

@@ -36,7 +36,7 @@ interface Call {
 const isText = (node: Node | undefined): boolean =>
   node?.type === 'TemplateLiteral' || (node?.type === 'Literal' && typeof (node as Node & Literal).value === 'string')
 
-/** What a node of the tree adds, without its children. */
+/** Expressions found in one node of the syntax tree, without its children. */
 const foundIn = (node: Node, line: number): Found | undefined => {
   if (node.type === 'Literal') {
     const { regex } = node as Node & Literal

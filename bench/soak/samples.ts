@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { scrape } from '../../test/support/scrape.ts'
 
-/** What the node says of itself at one moment; memory in MiB. */
+/** Metrics of the node at one moment; memory in MiB. */
 export interface Sample {
   readonly atMs: number
   readonly rss: number

@@ -24,7 +24,7 @@ interface Request {
 
 const refusal = (id: Json, code: number): Json => ({ jsonrpc: '2.0', id, error: { code, message: '' } })
 
-/** What the interface asks for: the recorded answer, but for closed namespaces, tags that are not taken, and listed exceptions. */
+/** Expected answer: the recorded one, except for closed namespaces, refused tags and listed exceptions. */
 const wantedOf = (
   name: string,
   { id, method, params = [] }: Request,

@@ -11,7 +11,7 @@ import {
   signal,
 } from './clients-ledger.ts'
 
-/** What of web3's contract this test calls: its own types want the ABI as a literal. */
+/** Part of web3's contract that this test calls: its own types want the ABI as a literal. */
 interface Contract {
   readonly options: { readonly address?: string }
   readonly methods: Record<string, (...args: unknown[]) => Method>

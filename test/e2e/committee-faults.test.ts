@@ -66,7 +66,7 @@ describe('four validators over lines with latency', () => {
     const [killed, paused, ...left] = committee.nodes as [NodeOfMany, NodeOfMany, ...NodeOfMany[]]
     await killed.kill()
     paused.pause()
-    // What was decided already, or was on its way, may still come.
+    // Blocks already decided, or being decided, may still arrive.
     await sleep(BASE_TIMEOUT_MS)
     const before = await highest(left)
     await sleep(2_000)

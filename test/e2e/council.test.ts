@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => council?.close())
 
-/** Whether the first node keeps a place for a validator, once it does as wanted. */
+/** Waits until the first node reserves a slot for a validator, or no longer does. */
 const reserved = (index: number, wanted: boolean) =>
   eventually(`validator ${index} reserved: ${wanted}`, async () => {
     const peers = await rpc<readonly PeerOf[]>(council.first.ready.operator as string, 'admin_peers')
@@ -62,7 +62,7 @@ test('validators come and go, 1 -> 2 -> 4 -> 7 -> 4, and blocks keep coming', as
 
   await council.exit([1, 2, 6])
   await council.serving([0, 3, 4, 5])
-  // Who left follows on, as a stranger.
+  // The validator that left follows the chain as an ordinary node.
   const number = await council.goOn([0, 1, 2, 3, 4, 5], 8)
   await reserved(1, false)
   expect(await council.node(1).rpc('eth_syncing')).toBe(false)

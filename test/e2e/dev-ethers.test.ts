@@ -13,7 +13,7 @@ import { type RunningNode, startDevnet } from '../support/devnet.ts'
 const ALICE = '0xa11ce00000000000000000000000000000000001'
 const BOB = '0xb0b0000000000000000000000000000000000002'
 
-/** What suites written for hardhat do through ethers, with the keys in the node. */
+/** Calls that suites written for hardhat make through ethers, with the keys in the node. */
 describe('ethers on a devnet that holds keys', () => {
   let node: RunningNode
   let provider: JsonRpcProvider

@@ -66,7 +66,7 @@ interface Watched {
   readonly numbers: readonly number[]
 }
 
-/** What another client sees meanwhile. */
+/** Latencies that another client sees meanwhile. */
 const watch = async (isOver: () => boolean): Promise<Watched> => {
   const socket = await Socket.open(ready.ws)
   const arrivals: number[] = []

@@ -92,7 +92,7 @@ test('one key signs in one process: the second is refused by name, and kill -9 f
     genesisHash,
     signers: [{ validator: VALIDATOR, raised: true, last: { number: Number(signer.last.number), step: 'commit' } }],
   })
-  // What it signed stands above what it has, and nobody can give it the blocks: it must not go on by itself.
+  // The watermark is above the blocks of the folder, and no node can supply those: the validator must not go on by itself.
   const moved = start('c')
   await moved.ready
   expect(moved.stderr()).toContain('the consensus log is missing or damaged: following only')

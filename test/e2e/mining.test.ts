@@ -80,7 +80,7 @@ test('four validators include what a miner in a process of its own finds for one
     const headers = await Promise.all(nodes.map((_, at) => ask<ProofHeader>(at, 'native_getProofHeader', ['0x14'])))
     expect(new Set(headers.map(header => JSON.stringify(header))).size).toBe(1)
     expect(headers[0]).toMatchObject({ algorithm: 'nativeHash', miner: COINBASE })
-    // Whoever proposed it: the miner gave each header to the first node alone.
+    // Any node may have proposed the block: the miner gave each header only to the first node.
     const proposers = new Set<Hex>()
     for (let height = 1; height <= 20; height++) {
       const { includedIn } = await ask<ProofHeader>(1, 'native_getProofHeader', [`0x${height.toString(16)}`])

@@ -11,7 +11,7 @@ import { tandem } from '../support/command.ts'
 import { eventually, type RunningNode, rpc, startDevnet, startNode } from '../support/devnet.ts'
 
 /*
- * What each network's endpoints serve and refuse (docs/interface.md#transport, docs/interface.md#errors, docs/design/networks.md#parameters), asked of real nodes that start from a genesis
+ * Methods that each network's endpoints serve and refuse (docs/interface.md#transport, docs/interface.md#errors, docs/design/networks.md#parameters), asked of real nodes that start from a genesis
  * file. Result schemas of all methods are held by test/unit/rpc and by the public OpenRPC document.
  */
 

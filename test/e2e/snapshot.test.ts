@@ -87,7 +87,7 @@ describe('a follower that begins with a snapshot', () => {
     await sameAnswer(node, 'eth_getProof', KEEPER, [toWord(1_200n)], at)
     await sameAnswer(node, 'native_getTotalSupply', at)
     await sameAnswer(node, 'native_getCouncil')
-    // What was before the snapshot came as blocks with their receipts.
+    // Blocks before the snapshot were fetched with their receipts.
     await sameAnswer(node, 'eth_getBlockReceipts', '0x1')
     await sameAnswer(node, 'eth_getBlockByNumber', '0x3', true)
     await sameAnswer(node, 'eth_getLogs', { fromBlock: '0x0', toBlock: at })

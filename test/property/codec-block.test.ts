@@ -120,7 +120,7 @@ test.each(CODECS)('%s: whatever is accepted has this one encoding', (_, encoded,
   expect(accepted).toBeGreaterThan(20)
 })
 
-/** What fits no noun although it is good RLP: each value is refused, or the one that is allowed comes back. */
+/** RLP values that no type accepts, or that decode to exactly the same value. */
 const sized = fc.integer({ min: 0, max: 300 })
 
 test('a certificate has one seal of 65 bytes for each signer, and a bitmap of the largest committee at most', () => {

@@ -80,7 +80,7 @@ test('in a cycle equal members propose equally often, but for one block', () => 
 const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(bytes => bytesToHex(bytes.map(byte => byte | 1)))
 const members: fc.Arbitrary<readonly CouncilMember[]> = fc.uniqueArray(
   fc.record({
-    // What a word can hold: a name ends before its zeros.
+    // Names that fit one word: a name ends before its zeros.
     name: fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 32 })
       .filter(text => Buffer.byteLength(text) <= COUNCIL_BOUNDS.nameBytes && !text.includes('\0')),
@@ -149,7 +149,7 @@ test('storage that is no council is never taken for one, and reading it ends', (
   )
 })
 
-/** Who a cycle jails, and how readily each of its members seals, of 255. */
+/** Members that a cycle jails, and how often each of its members seals, of 255. */
 interface CycleOfCouncil {
   readonly readiness: number
   readonly draws: Uint8Array

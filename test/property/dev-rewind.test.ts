@@ -223,7 +223,7 @@ test('a rewind leaves what stood before, whatever blocks and edits came since, a
         } finally {
           await chain.close()
         }
-        // What is on disk opens again: roots and heads agree.
+        // The database opens again: roots and heads agree.
         const again = await openTestChain(dir, { mode: 'fast', genesis: genesis() })
         await again.close()
       }),

@@ -121,5 +121,5 @@ test('too many results and too much time are refused', () =>
     { mode: 'fast' },
   ))
 
-/** What crossed a thread holds Uint8Arrays where the store gave Buffers; vitest tells them apart. */
+/** Entries as plain arrays: those that crossed a thread hold Uint8Arrays, those from the store Buffers, and vitest tells them apart. */
 const plain = (entries: readonly LogEntry[]) => entries.map(entry => ({ ...entry, data: [...entry.data] }))

@@ -92,7 +92,7 @@ describe('frames', () => {
       const queue = new SendQueue()
       const { got, sink } = collector()
       const reader = new FrameReader(sink)
-      // What a full queue refuses does not arrive.
+      // A message that a full queue refuses does not arrive.
       const push = (messages: readonly Sent[]) => messages.filter(message => queue.push(wireOf(message)) === 'queued')
       const early = push(first)
       const started = queue.next()

@@ -72,7 +72,7 @@ const live = () =>
     callData: ['0x', '0x01020304'],
   })
 
-/** What one member says about another, and that a string is JSON, is not in a schema. */
+/** Constraints that no schema expresses: those between two members, and that a string is JSON. */
 const TOGETHER =
   /cannot specify both|both gasPrice and|both "data" and|exceed max topics|neither blockHash nor blockNumber|< maxPriorityFeePerGas|must be increasing|needs at least one|or JSON of one/
 

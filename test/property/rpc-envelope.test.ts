@@ -68,7 +68,7 @@ test('answers batches in order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 12 }), async sent => {
       const text = await rig.post(JSON.stringify(sent))
-      // What is no request at all is answered too, with id null.
+      // An item that is no request is answered too, with id null.
       const expected = sent.filter(item => item.id !== undefined || typeof item.method !== 'string')
       const answers = text === '' ? [] : (JSON.parse(text) as Record<string, unknown>[])
       expect(answers).toHaveLength(expected.length)

@@ -17,7 +17,7 @@ const CALLS = [
   '{"jsonrpc":"2.0","method":"eth_chainId"}',
   '{',
 ]
-/** What surrounds the body: in the lane, handed over, or with a length that comes in chunks. */
+/** HTTP framings of the body: answered by the fast lane, handed over to the HTTP server, or chunked. */
 const WRAPS: readonly ((body: string) => string)[] = [
   body =>
     `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

@@ -62,7 +62,7 @@ test('polls and subscriptions tell each new log and block once, in order, whenev
           await poll()
           continue
         }
-        // What comes before the answer with the ids is held back, and follows.
+        // Notifications before the answer with the ids are held back, and sent after it.
         if (steps.indexOf(item) > 2) messageScope.release()
         const { header } = chain.append({ transactions: [TRANSACTION], logs: [item.logs] })
         item.logs.forEach((one, i) => {

@@ -7,7 +7,7 @@ import { isCoded } from '../../src/util/errors.ts'
 import { SEED as seed } from '../support/seed.ts'
 import { cutState, plainState, SMALL, storagesArbitrary } from '../support/snapshot-state.ts'
 
-/** What a liar may do to bytes. */
+/** Changes of bytes by a malicious peer. */
 const change = fc.oneof(
   fc.record({ kind: fc.constant('flip' as const), at: fc.nat(), bit: fc.nat(7) }),
   fc.record({ kind: fc.constant('cut' as const), at: fc.nat(), bit: fc.constant(0) }),

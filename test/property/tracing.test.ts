@@ -81,7 +81,7 @@ const compareSteps = (ours: readonly StructLog[], oracle: readonly OracleStep[])
   expect(plain).toEqual(oracle.map(({ pc, op, gas, depth, stack, memory }) => ({ pc, op, gas, depth, stack, memory })))
   for (const [i, { op, gasCost, refund = 0, depth }] of steps.entries()) {
     const other = oracle[i] as OracleStep
-    // What ends a frame by failing is priced by one and not by the other.
+    // Only one of the two tracers prices an opcode that ends its frame by failing.
     const next = steps[i + 1]
     if ((next === undefined || next.depth < depth) && !ENDS_FRAME.test(op)) continue
     expect([i, op, refund]).toEqual([i, op, other.refund])

@@ -154,7 +154,7 @@ const pooled = (state: MemoryState, params: ChainParams, tx: Transaction, code: 
 
 /** Refusals of the pool that are no rule of the chain. */
 const POLICY: readonly (string | undefined)[] = ['UNPROTECTED', 'UNDERPRICED', 'OVERSIZED']
-/** What keeps a transaction from this block, and not from the pool. */
+/** Errors that keep a transaction out of this block but not out of the pool. */
 const LATER: readonly (string | undefined)[] = ['NONCE_TOO_HIGH', 'BLOB_FEE_TOO_LOW', undefined]
 
 test.each(EVM_FORKS)(`${COUNT} transactions under %s: block, pool and VM agree (SEED=${SEED})`, async fork => {

@@ -131,7 +131,7 @@ test('engines on real chains: a newcomer votes from its cycle on, a double signe
       'voting',
       'voting',
     ])
-    // Whoever proposed was paid, but for the offender from then on.
+    // Every proposer was paid, except the offender from its jailing on.
     const proposers = new Set<Hex | undefined>()
     const paid = new Set<Hex>()
     for (let height = jailedAt + 1; height <= 4 * CYCLE; height++) {

@@ -11,7 +11,7 @@ const SCRIPTS: readonly ScriptName[] = [
   'picks the unprepared',
 ]
 
-/** What an honest member keeps to, whoever else lies, and what nobody can make it seem to have done. */
+/** Rules that an honest member keeps however many others are Byzantine, and offences of which it cannot be accused falsely. */
 const OWN: readonly Rule[] = ['equivocation', 'amnesia', 'durability', 'timestamp', 'evidence', 'memory', 'prompt']
 
 test('with more liars than may be nothing holds between members, but no honest member breaks a rule of its own or is accused', async () => {

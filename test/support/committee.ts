@@ -141,7 +141,7 @@ export interface CommitteeOptions {
   readonly wires?: Wires
   /** Of every node. */
   readonly args?: readonly string[]
-  /** What members say is heard by a peer of the test. */
+  /** A peer of the test receives the members' messages. */
   readonly tapped?: boolean
   /** Accounts with money besides `funded`. */
   readonly accounts?: number
@@ -215,7 +215,7 @@ export class Committee {
         ...['start', '--network', 'devnet', '--genesis', this.genesis, '--datadir', dataDir],
         ...['--port', '0', '--operator-port', '0', '--p2p-host', '127.0.0.1', '--p2p-port', String(port)],
         ...(args.includes('--execution') ? [] : ['--execution', 'shadow']),
-        // What others are told of a node's address leads past the lines.
+        // Exchanged peer records would bypass the simulated lines.
         ...(wires === undefined ? [] : ['--no-discovery']),
         ...(key === undefined ? [] : ['--validator-key', keyFile]),
         ...(this.#tap === undefined ? [] : ['--relays', this.#tap.id]),

@@ -36,7 +36,7 @@ const run = async (chain: TestChain, { from, value = 0n }: Sent, functionName: s
   } as never)
 }
 
-/** What a view function answers on the head. */
+/** Calls a view function at the head. */
 export const ask = async <T>(chain: TestChain, functionName: string, ...args: readonly unknown[]): Promise<T> => {
   const { output } = await run(chain, { from: COUNCIL_ADDRESS }, functionName, args)
   return decodeFunctionResult({ abi, functionName, data: bytesToHex(output) } as never) as T

@@ -52,7 +52,7 @@ export const rpc = async <T>(url: string, method: string, params: readonly unkno
   return answer.result
 }
 
-/** Whoever does not say where `tandem start` takes peers means the loopback, at a free port. */
+/** Adds the loopback and a free port to `tandem start` when no peer port is given. */
 export const onLoopback = (args: readonly string[]): readonly string[] =>
   args[0] !== 'start' || args.includes('--p2p-port')
     ? args

@@ -48,7 +48,7 @@ export class RunningLocalnet {
   }
 }
 
-/** Whether a process runs; one that ended and was not collected yet does not. */
+/** True while a process runs; false for a zombie. */
 export const runs = (pid: number): boolean => {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))

@@ -22,7 +22,7 @@ export const overNetem = (network: Netem, command: readonly string[]): readonly 
   return [program, ...options, 'sh', '-c', `${setUp(network)} && exec "$@"`, 'sh', ...command]
 }
 
-/** What is missing; undefined: it can be had. */
+/** Reason why netem cannot be used; undefined when it can. */
 export const whyNoNetem = (): string | undefined => {
   const [program, ...args] = overNetem({ delayMs: 1, jitterMs: 0, lossPercent: 0 }, ['true'])
   const { status, error, stderr } = spawnSync(program, args, { encoding: 'utf8' })

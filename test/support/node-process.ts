@@ -79,7 +79,7 @@ export const spawnNode = (
     })
     child.once('close', code => reject(new Error(`the node ended with ${code}: ${err.join('')}`)))
   })
-  // Whoever kills it before it is ready does not wait for this.
+  // A test that kills the node before it is ready does not wait for this promise.
   ready.catch(() => undefined)
   const kill = async (): Promise<void> => {
     killGroup()

@@ -6,7 +6,7 @@ export interface WantedLogs {
   readonly topics: readonly (readonly Hex[] | null)[]
 }
 
-/** Whether a log is wanted, written from the meaning of the parameters and nothing of the node's own. */
+/** True when a log matches the criteria; written from the meaning of the parameters, without code of the node. */
 export const isWanted = (
   { addresses, topics }: WantedLogs,
   log: { readonly address: Hex; readonly topics: readonly Hex[] },

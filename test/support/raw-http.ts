@@ -11,7 +11,7 @@ export const dial = (port: number, from?: string): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, ...(from && { localAddress: from }) }, () => {
       socket.off('error', reject)
-      // Whoever talks nonsense may be cut off at any moment.
+      // The node may close the connection at any moment after malformed input.
       socket.on('error', () => socket.destroy())
       resolve(socket)
     })

@@ -116,7 +116,7 @@ export class Witness {
     return found
   }
 
-  /** Where something is that was sent for this nonce too: a node that dies before it answers may have it all the same. */
+  /** Place of another transaction that was sent with this nonce: a node that dies before it answers may still have it. */
   async #unacknowledged(url: string, slot: string): Promise<Place> {
     const places = await Promise.all((this.#sent.get(slot) ?? []).map(tx => placeOf(url, tx)))
     return places.find(place => place !== null) ?? null

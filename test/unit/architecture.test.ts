@@ -53,7 +53,7 @@ const IMPURE: readonly (readonly [RegExp, string])[] = [
   [/\bprocess\b|\bfetch\b/, 'the process'],
 ]
 
-/** Who may use a package; a name ending in / stands for a scope. */
+/** Folders that may import each package; a name ending in / stands for a scope. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'classic-level': ['storage'],
   fastify: ['rpc', 'explorer', 'faucet', 'metrics', 'node'],

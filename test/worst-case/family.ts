@@ -3,7 +3,7 @@ import type { UnsignedTransaction } from '../../src/primitives/transaction-encod
 import type { Random } from '../../src/sim/random.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 
-/** What a program may be changed in: the choices of each of its axes, in order of size where they have one. */
+/** Parameters of a program: the choices of each axis, in order of size where they have one. */
 export type Axes = Readonly<Record<string, readonly (number | string)[]>>
 
 /** One choice on every axis. */

@@ -13,7 +13,7 @@ export interface CallSite {
   readonly engine: Engine
 }
 
-/** What a contract answers; undefined when it fails, or takes too much gas, time or bytes. Nothing a contract does throws here. */
+/** Result of a call to a contract; undefined when it fails, or takes too much gas, time or bytes. Never throws because of the contract. */
 export const askContract = async (site: CallSite, to: Hex, data: Uint8Array): Promise<Uint8Array | undefined> => {
   const { gas, callMs, answerBytes } = EXPLORER_LIMITS.token
   const deadlineMs = performance.now() + callMs

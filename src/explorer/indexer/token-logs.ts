@@ -64,7 +64,7 @@ const batch = (topics: readonly Hex[], data: Uint8Array): readonly Movement[] =>
   }))
 }
 
-/** Where the words of a dynamic array lie whose offset is written at `head`; undefined unless all of it is there. */
+/** Position and length of the dynamic array whose offset is at `head`; undefined when the data is too short. */
 const arrayAt = (data: Uint8Array, head: number): { readonly start: number; readonly count: number } | undefined => {
   if (data.byteLength < 4 * WORD) return undefined
   const offset = smallAt(data, head)

@@ -12,7 +12,7 @@ const TOTAL_SUPPLY = hexToBytes('0x18160ddd')
 const WORD = 32
 const MAX_DECIMALS = 255n
 
-/** What a token says of itself. Each answer is read by itself: a token without a name still has decimals. */
+/** Name, symbol and decimals of a token. Each is read separately: a token without a name still has decimals. */
 export const readTokenMetadata = async (
   site: CallSite,
   token: Hex,

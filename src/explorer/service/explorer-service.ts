@@ -187,7 +187,7 @@ export class ExplorerService {
 
 const unavailable = (code: ExplorerUnavailable['code']): CodedError<ExplorerUnavailable> => new CodedError({ code })
 
-/** What is under way is finished; a thread that takes too long is ended all the same: the index stays whole. */
+/** Waits for the thread to finish its work. A thread that takes too long is terminated; its transaction is then rolled back. */
 const closeWorker = async (worker: Worker | undefined): Promise<void> => {
   if (worker === undefined) return
   const ended = new Promise<void>(resolve => worker.once('exit', () => resolve()))

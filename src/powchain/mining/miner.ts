@@ -14,7 +14,7 @@ export interface MinerWork {
   readonly target: bigint
 }
 
-/** Where work comes from and solutions go: this node, or another one over RPC. */
+/** Source of mining jobs and receiver of solutions: this node, or another one over RPC. */
 export interface WorkSource {
   /** undefined: there is none now. */
   job(): MinerWork | undefined

@@ -86,7 +86,7 @@ export class MiningService {
     return [job.sealHash, bytesToHex(seed), toWord(target), toQuantity(height)]
   }
 
-  /** Whether the nonce solves work of this node that is of use. Version 1 has no mix hash: what is given is ignored. */
+  /** Submits a solution; true when it solves a current job of this node. Version 1 has no mix hash: the argument is ignored. */
   async submitWork(nonce: Hex, sealHash: Hex, mixHash: Hex): Promise<boolean> {
     const { pool, clock, logger } = this.#options
     const template = this.#jobs.get(sealHash)
@@ -117,7 +117,7 @@ export class MiningService {
   }
 }
 
-/** Whether miners may go on with work of before: the same parent and target, and an anchor that is hardly older. */
+/** True when miners may continue with the earlier job: same parent and target, and an anchor only slightly older. */
 const isGoodEnough = (before: ProofTemplate, now: ProofTemplate, { proofChain }: ChainParams): boolean =>
   before.parentId === now.parentId &&
   before.target === now.target &&

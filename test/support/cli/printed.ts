@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
 
-/** What a command printed on the standard output, or on another stream, while `work` ran. */
+/** Text that a command printed on the standard output, or on another stream, while `work` ran. */
 export const printed = async (
   work: () => Promise<unknown>,
   stream: 'stdout' | 'stderr' = 'stdout',

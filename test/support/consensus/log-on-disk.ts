@@ -12,7 +12,7 @@ import type { SigningDomain } from '../../../src/primitives/consensus/vote.ts'
 import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 import { Said } from './said.ts'
 
-/** What a stopped validator's log and watermark say, held against everything they said before. */
+/** Log and watermark of a stopped validator, compared with all their earlier contents. */
 export class ConsensusMemory {
   readonly #domain: SigningDomain
   readonly #onSigned: (message: SignedMessage) => void

@@ -14,7 +14,7 @@ export interface RecordedMember {
   readonly ledger: Ledger
   /** The bytes of its log in use. */
   readonly log: Uint8Array
-  /** What this member had decided. */
+  /** Blocks that this member decided. */
   readonly blocks: readonly DecidedBlock[]
 }
 

@@ -1,6 +1,6 @@
 import type { ConsensusMessage, SignedMessage } from '../../../src/primitives/consensus/message.ts'
 
-/** What a member said, and whether it ever said two things where only one is allowed. */
+/** Messages of a member; detects two different ones where one is allowed. */
 export class Said {
   readonly #texts = new Map<string, string>()
   readonly contradictions: string[] = []

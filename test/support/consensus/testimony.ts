@@ -4,7 +4,7 @@ import type { ProposalHead } from '../../../src/primitives/consensus/proposal.ts
 import type { SigningDomain, Vote } from '../../../src/primitives/consensus/vote.ts'
 import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 
-/** What one member said at one height. */
+/** Messages of one member at one height. */
 interface Account {
   /** By kind and round: the digest of what was signed. */
   readonly digests: Map<string, Hex>
@@ -43,7 +43,7 @@ export class Testimony {
 
   hear(message: Vote | ProposalHead): void {
     this.#take(message.type === 'proposal' ? claimFromProposal(message) : message)
-    // What others said stands in what justifies a statement.
+    // The justification of a message holds messages of other members.
     if (message.type === 'proposal') for (const change of message.roundChanges) this.#take(change)
     if (message.type === 'proposal' || message.type === 'roundChange')
       for (const prepare of message.prepares) this.#take(prepare)
@@ -73,7 +73,7 @@ export class Testimony {
     account.digests.set(`${type} ${round}`, digest)
     if (type === 'commit') account.committedRound = Math.max(account.committedRound, round)
     if (type === 'roundChange') account.changes.set(round, statement.prepared?.round ?? -1)
-    // Whoever commits in a round is prepared in it, and says so when it leaves for a later one.
+    // A member that committed in a round is prepared in it, and its later round changes must claim so.
     for (const [to, prepared] of account.changes)
       if (to > account.committedRound && prepared < account.committedRound)
         this.#contradictions.push(

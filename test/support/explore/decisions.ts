@@ -4,7 +4,7 @@ import type { SignedStatements } from './said.ts'
 import { VALUES, type Value } from './values.ts'
 
 /**
- * What a follower would decide if it heard every commit there is: those of honest members, and any that Byzantine ones could
+ * Decision of a follower that receives all commits: those of honest members, and any that Byzantine ones could
  * give, twice over. The core itself says so; equal commits are asked about once.
  */
 export const createDecisionObserver = (setup: Omit<MemberSetup, 'index'>, byzantine: number) => {
@@ -29,7 +29,7 @@ export const createDecisionObserver = (setup: Omit<MemberSetup, 'index'>, byzant
     return answer
   }
   return {
-    /** Whether certificates of both blocks exist. */
+    /** True when certificates of both blocks exist. */
     isForked: (said: readonly SignedStatements[]): boolean => VALUES.every(value => decides(value, said)),
   }
 }

@@ -22,7 +22,7 @@ export interface Exploration {
   /** Runs of the core behind them. */
   readonly runs: number
   readonly depth: number
-  /** Whether every state was visited. */
+  /** True when every state was visited. */
   readonly complete: boolean
   /** How two blocks came to be decided; null: never. */
   readonly fork: readonly string[] | null
@@ -41,7 +41,7 @@ export interface Exploration {
  * - Proposers are all the adversary's, so honest members are alike, and their order does not count.
  * - Commits are read by an observer: a member that decided says less than one that did not.
  * - Two blocks suffice: consensus compares blocks and never looks into them.
- * What a member does depends on nothing but itself and what it hears, so the core runs once for each such pair; whole states are
+ * A member's step depends only on its state and its input, so the core runs once for each such pair; whole states are
  * tuples of member states, breadth first.
  */
 export const explore = (options: ExploreOptions): Exploration => new Explorer(options).run()

@@ -49,7 +49,7 @@ export class MemberGraph {
     return heightOf(this.#node(member).member).round
   }
 
-  /** Where giving up its round leads a member. */
+  /** State of a member after it gives up its round. */
   afterTimeout(member: number): number {
     return this.after(member, this.moves.timeout)
   }
@@ -64,7 +64,7 @@ export class MemberGraph {
     return round === null || round <= this.roundOf(member)
   }
 
-  /** Where a move leads; the same number when nothing comes of it. */
+  /** State after a move; the same number when the move has no effect. */
   after(member: number, move: Move): number {
     const node = this.#node(member)
     if (!this.#isTimely(member, move)) return member

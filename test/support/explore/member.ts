@@ -59,7 +59,7 @@ export const openMember = (
   return run(setup, before, [{ type: 'newHeight', config: configOf(setup), records: log, nowMs: 0 }]).member
 }
 
-/** What a member becomes by inputs and by the answers to its own requests; every block it is offered is valid. */
+/** Next state of a member after inputs and the answers to its own requests; every block it is offered is valid. */
 export const advance = (setup: MemberSetup, member: ExploredMember, inputs: readonly Input[]) =>
   run(setup, { ...member, core: copyCore(member.core) }, inputs)
 

@@ -1,7 +1,7 @@
 import { type Claim, NOTHING, preparedClaim, roundOfClaim, type SignedStatements } from './said.ts'
 import { VALUES } from './values.ts'
 
-/** What all honest members together have said, as far as the adversary can use it: it may deliver any part, to anyone, later. */
+/** Messages of all honest members, as far as the adversary can use them: it may deliver any part, to any member, later. */
 export interface MessageSoup {
   /** Members with the bit, `[round][value]`. */
   readonly prepares: readonly (readonly number[])[]

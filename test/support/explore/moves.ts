@@ -131,7 +131,7 @@ const makers = ({ values, size, byzantine }: MoveSetup, add: Add) => {
             .map(sender => forge.prepare(sender, round, value)),
         ),
       ),
-    /** What Byzantine members can say without any honest one. */
+    /** Messages that Byzantine members can send without any honest one. */
     lies: (round: number, value: Value): readonly Move[] => {
       const liar = liars[0]
       if (liar === undefined) return []

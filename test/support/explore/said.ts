@@ -2,14 +2,14 @@ import type { SignedMessage } from '../../../src/primitives/consensus/message.ts
 import type { Hex } from '../../../src/util/bytes.ts'
 import type { Value } from './values.ts'
 
-/** What a round change says is prepared: 0 nothing, else 1 + 2 * round + value. Larger means prepared later. */
+/** Prepared value that a round change claims: 0 none, else 1 + 2 * round + value. Larger means prepared later. */
 export type Claim = number
 export const NOTHING: Claim = 0
 export const preparedClaim = (round: number, value: Value): Claim => 1 + 2 * round + value
 export const roundOfClaim = (claim: Claim): number => (claim - 1) >> 1
 export const valueOfClaim = (claim: Claim): Value => ((claim - 1) & 1) as Value
 
-/** What one member has signed: bit `value` of a round's prepares and commits, bit `claim` of its round changes to a round. */
+/** Messages that one member has signed: bit `value` of a round's prepares and commits, bit `claim` of its round changes to a round. */
 export interface SignedStatements {
   readonly prepares: readonly number[]
   readonly commits: readonly number[]

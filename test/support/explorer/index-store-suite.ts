@@ -18,7 +18,7 @@ const readAll = async <T>(read: (page: PageRequest) => Promise<Page<T>>, limit: 
   return items
 }
 
-/** What every back end of the index does alike; `open` answers an empty one. */
+/** Behaviour that every back end of the index shares; `open` returns an empty one. */
 export const indexStoreSuite = (name: string, open: () => Promise<IndexStore>): void => {
   const opened = async (): Promise<IndexStore> => {
     const store = await open()

@@ -105,7 +105,7 @@ export class SocketLane implements Lane {
   async send(request: Outgoing, onAnswer: OnAnswer): Promise<void> {
     const began = performance.now()
     this.#raw.send(request.text)
-    // What is answered by nothing is followed by something that is not.
+    // A request without an answer is followed by one that has an answer.
     if (!request.isAnswered) this.#raw.send(END)
     let isLate = false
     const deadline = setTimeout(() => {
@@ -131,7 +131,7 @@ export class SocketLane implements Lane {
     if (this.#told.size > 100_000) this.#told.clear()
   }
 
-  /** What a broken text subscribed to nevertheless is ended like any other. */
+  /** Records a subscription that a malformed request opened, so that it is ended like any other. */
   #adopt({ text }: Outgoing, answer: string): void {
     const id = /_subscribe"/.test(text) ? /"result":"(0x[0-9a-f]{1,32})"/.exec(answer)?.[1] : undefined
     if (id !== undefined) this.#live.learn('eth_subscribe', id)

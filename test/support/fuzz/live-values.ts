@@ -26,7 +26,7 @@ export interface Known {
 const HASH = /^0x[0-9a-f]{64}$/
 const MAKES_FILTER = /_new(Block|PendingTransaction)?Filter$/
 
-/** What exists on the chain, for generators to draw from: what was known at the start, and what answers taught since. */
+/** Values that exist on the chain, for generators to draw from: those known at the start, and those found in answers since. */
 export class LiveValues {
   readonly addresses: readonly Hex[]
   readonly callData: readonly Hex[]

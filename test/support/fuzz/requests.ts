@@ -18,18 +18,18 @@ export interface Call {
   readonly params: unknown
 }
 
-/** What is sent in one piece. */
+/** Text sent as one message. */
 export interface Outgoing {
   readonly text: string
   readonly calls: readonly Call[]
-  /** What a broken text is answered with is not foretold. */
+  /** True for a malformed text, whose answer is not predicted. */
   readonly isGarbage: boolean
-  /** Whether anything comes back; nothing does to notifications. */
+  /** False for notifications, which get no answer. */
   readonly isAnswered: boolean
 }
 
 /**
- * What is not asked for among others, each for its reason; everything else of the table is. Methods that turn the chain back or stop
+ * Methods that are not mixed with others, each for its reason; all other methods of the table are. Methods that turn the chain back or stop
  * it would have the other requests' answers be about another chain.
  */
 export const LEFT_OUT: readonly { readonly names: RegExp; readonly reason: string }[] = [

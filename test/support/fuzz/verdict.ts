@@ -7,7 +7,7 @@ const CODES: ReadonlySet<number> = new Set([-32700, -32600, -32601, -32602, -320
 /** eth_simulateV1 alone has codes of its own (execution-apis), one for each rule that a block or a call of it can break. */
 const isSimulationCode = (code: number): boolean => code === -32_016 || (code <= -38_000 && code > -39_000)
 const SHAPES: ReadonlySet<string> = new Set(['id,jsonrpc,result', 'error,id,jsonrpc', 'error,id,jsonrpc,result'])
-/** What is said of a failure that nobody expected. */
+/** Message of an unexpected failure. */
 const CRASHES = /^(method handler crashed|internal error)$/
 const MOST_FAULTS = 20
 

@@ -13,7 +13,7 @@ import { assault, type Counts, otherAddress, pour, RETRY_MS, type Scene } from '
 import { mutate, talk } from './mutate.ts'
 import { TREASONS } from './treasons.ts'
 
-/** What is done to a node until the signal; answers what became of it. */
+/** Attack on a node until the signal; returns counts of its connections. */
 export type Attack = (scene: Scene) => Promise<Counts>
 
 const HASH: Hex = `0x${'ab'.repeat(32)}`

@@ -28,7 +28,7 @@ export interface HostileKey {
   head(): { readonly number: number; readonly hash: Hex }
 }
 
-/** What one hostile peer does again and again as long as it is let; `round` counts from 0 with each connection. */
+/** Action that one hostile peer repeats while it is connected; `round` counts from 0 with each connection. */
 export type Act = (peer: RawPeer, round: number) => Promise<void> | void
 
 export interface Counts {
@@ -65,7 +65,7 @@ export const assault = async (
       for (let round = 0; !signal.aborted && !peer.isClosed; round++) await act(peer, round)
       if (peer.isClosed) counts.closed++
       peer.close()
-      // What it said is to be read before it is somebody else.
+      // Time for the node to read the last bytes, before the next connection with another key.
       await sleep(RETRY_MS)
     }
   }

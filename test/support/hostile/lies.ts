@@ -10,7 +10,7 @@ import { encodeTransaction, signingPayload } from '../../../src/primitives/trans
 import { bytesEqual, EMPTY_BYTES, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import { PROGRAMS, type ProgramName } from './programs.ts'
 
-/** What a lying node proposes. */
+/** Kind of block that a lying node proposes. */
 export type LieKind =
   /** As much as a block may hold, and right. */
   | 'valid'
@@ -110,7 +110,7 @@ const endless = (
   return withSender(decoded, { hash: keccak256Hex(decoded.raw), from })
 }
 
-/** What makes a process a lying node. */
+/** Environment variables that make a process a lying node. */
 export const lyingEnv = (options: LiesOptions): NodeJS.ProcessEnv => ({
   NODE_OPTIONS: `--import=${new URL('./lying-node.ts', import.meta.url).pathname}`,
   LIES: JSON.stringify(options),

@@ -20,7 +20,7 @@ const PATCHES: readonly Patch[] = [
     find: 'const header = assembleHeader(env, parent, extra, execution, blockRoots)\n',
     replace: 'const header = globalThis.lies.header(assembleHeader(env, parent, extra, execution, blockRoots))\n',
   },
-  // What its own transactions come to it knows without running them.
+  // The node knows the results of its own transactions without running them.
   {
     file: 'evm/block/run-transaction.ts',
     find: 'await engine.run(journal, env, message, options)',

@@ -118,7 +118,7 @@ export class MemoryNode {
     return new MemoryPeer(id, socket)
   }
 
-  /** What a node of the same chain says first. */
+  /** First message of a node of the same chain. */
   greeting(nodeId: string): Uint8Array {
     const fork = this.#parts.identity.forks.at(0)
     const hello: Hello = {

@@ -18,7 +18,7 @@ export const mutate = (bytes: Uint8Array, random: Random): Uint8Array => {
   return Uint8Array.from(out)
 }
 
-/** What a stranger may say, one message of each kind. */
+/** Messages that a stranger may send, one of each kind. */
 export const talk = (): Uint8Array => TALK
 
 const TALK = concatBytes(

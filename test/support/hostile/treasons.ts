@@ -43,7 +43,7 @@ const pouring =
 
 const next = ({ head }: HostileKey, salt = 0) => ({ number: head().number + 1, parentHash: head().hash, salt })
 
-/** What one council key can do that strangers cannot. */
+/** Attacks that need a council key. */
 export const TREASONS = {
   /** 3.2 MB each, of the next height and its turn. */
   unsignedProposals: pouring((key, salt) =>

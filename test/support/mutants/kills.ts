@@ -4,7 +4,7 @@ import type { ProfileName } from '../../../src/sim/plan/profiles.ts'
 import type { ExploreOptions } from '../explore/explorer.ts'
 import type { MutantName } from './mutants.ts'
 
-/** Who finds what a mutant breaks, where, and for the simulator which rule that is. */
+/** Check that detects a mutant: the tool, its options, and for the simulator the violated rule. */
 export type Kill =
   | { readonly by: 'explorer'; readonly options: ExploreOptions }
   | { readonly by: 'simulator'; readonly options: DrawOptions; readonly rule: Rule }

@@ -189,7 +189,7 @@ export const MUTANTS = {
     'return fault === null ? null : invalidProposal(true, `parent',
     'return fault !== undefined ? null : invalidProposal(true, `parent',
   ]),
-  // What liars forge must be seen through on receipt.
+  // Checks of forged messages on receipt.
   'certificate of a decision not checked': mutant([
     'consensus/engine/message-validator.ts',
     "    if (!this.#options.verifier.isDecided(claim, committee)) return 'reject'\n",

@@ -4,7 +4,7 @@ import type { ExploreOptions } from '../explore/explorer.ts'
 import type { Patch } from './mutants.ts'
 import { applyPatches } from './patch.ts'
 
-/** What a mutated engine is put to. */
+/** Work given to a mutated engine. */
 export type Task =
   | { readonly kind: 'explore'; readonly options: ExploreOptions }
   | { readonly kind: 'simulate'; readonly options: DrawOptions }

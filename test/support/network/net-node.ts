@@ -102,7 +102,7 @@ export class NetNode {
   readonly evidence: { readonly bytes: Uint8Array; readonly from: string }[] = []
   readonly chain: SealedBlock[] = []
   readonly id: string
-  /** What consensus and the evidence pool say of what they hear. */
+  /** Answer of consensus and of the evidence pool to each message. */
   verdict: MessageAcceptance = 'accept'
   /** A question for blocks waits for this. */
   delay: Promise<void> = Promise.resolve()

@@ -30,7 +30,7 @@ export interface RawPeerOptions {
   readonly key?: NodeKey
   /** The chain of the node it talks to. */
   readonly domain?: ChainDomain
-  /** Where it seems to come from: any address of 127.0.0.0/8. */
+  /** Source address: any of 127.0.0.0/8. */
   readonly from?: string
   /** false: no answers are kept, as a flood wants it. */
   readonly keeps?: boolean
@@ -122,7 +122,7 @@ export class RawPeer {
     if (!this.socket.destroyed) this.socket.write(bytes)
   }
 
-  /** What it said of this kind, once. */
+  /** Returns and removes the received messages of this kind. */
   take(name: MessageName): readonly Said[] {
     const said = this.said(name)
     for (const one of said) this.heard.splice(this.heard.indexOf(one), 1)

@@ -13,7 +13,7 @@ const isObject = (value: Json | undefined): value is { readonly [member: string]
 
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
 
-/** Where an answer is another one than the recorded, as lines of text. Texts of errors are each client's own, codes and data are not. */
+/** Differences of an answer from the recorded one, as lines of text. Codes and data of errors are compared, their texts are not: each client has its own. */
 export const differences = (
   got: Json | undefined,
   want: Json | undefined,

@@ -1,6 +1,6 @@
 import type { Random } from '../../../src/sim/random.ts'
 
-/** What a line does to bytes on their way in one direction. A lost packet shows in a stream as silence, then everything at once. */
+/** Delay and loss of a line in one direction. A lost packet shows in a stream as silence, then all bytes at once. */
 export interface Line {
   readonly latencyMs: number
   /** On top of the latency: up to so much, drawn anew for each piece. Order stays. */
@@ -14,7 +14,7 @@ export interface Line {
 
 export const PLAIN_LINE: Line = { latencyMs: 0, jitterMs: 0, bytesPerMs: 0, stallChance: 0, stallMs: 0 }
 
-/** What all connections from one node to another have in common: the line, and whether it is cut. */
+/** State shared by all connections from one node to another: the line, and whether it is cut. */
 export class Direction {
   line: Line
   readonly random: Random
@@ -34,7 +34,7 @@ export class Direction {
     this.#isCut = true
   }
 
-  /** What was held goes on. */
+  /** Ends the cut; delivers the bytes that were held back. */
   heal(): void {
     if (!this.#isCut) return
     this.#isCut = false

@@ -6,7 +6,7 @@ import { ACCOUNT_KEYS, signedRaw, withChain } from '../../support/chain.ts'
 /** Logs one word as it is made. */
 const LOGGING = Uint8Array.of(0x60, 0x20, 0x5f, 0xa0)
 
-/** What is kept with a value, however deep. */
+/** All objects reachable from a value, at any depth. */
 const reachable = (value: unknown, seen = new Set<unknown>()): Set<unknown> => {
   if (seen.has(value)) return seen
   seen.add(value)

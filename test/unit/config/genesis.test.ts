@@ -42,7 +42,7 @@ describe('a genesis of our own format', () => {
     const genesis = parse()
     expect(genesis.params).toEqual(NETWORKS.devnet)
     expect(genesis.council).toEqual([
-      // Who names no owner owns itself.
+      // The owner defaults to the validator.
       {
         name: 'one',
         validator: address('11'),

@@ -92,7 +92,7 @@ describe('committees', () => {
     const recent = (size: number) =>
       drawCommittee(all, size, seedOf('e')).members.filter(member => Number(member) >= 33).length
     expect([recent(31), recent(33), recent(35), recent(40)]).toEqual([0, 0, 2, 7])
-    // Where all serve, all are shuffled alike.
+    // When all members serve, recent ones are shuffled like the others.
     const settled = all.map(member => ({ ...member, isRecent: false }))
     expect(drawCommittee(all, 40, seedOf('e'))).toEqual(drawCommittee(settled, 40, seedOf('e')))
   })

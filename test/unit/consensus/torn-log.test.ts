@@ -100,7 +100,7 @@ describe.each<[string, () => Promise<readonly RecordedMember[]>, number, number]
     padded.set(log.subarray(0, 7))
     for (let cut = 8; cut <= log.byteLength; cut++) {
       padded[cut - 1] = log[cut - 1]!
-      // What was cut from a file filled with zeros is there still when it was zeros.
+      // The file is padded with zeros, so bytes after the cut that were zeros still have their value.
       let kept = cut
       while (log[kept] === 0) kept++
       const whole = layout.findLastIndex(({ end }) => end <= kept) + 1

@@ -142,7 +142,7 @@ describe('registration', () => {
         await transact(chain, ALICE_KEY, 'register', args, STAKE)
         expect(await refusal(chain, { from: BOB }, 'requestExit', addressFromPrivateKey(node))).toBe('NotRegistered')
         expect((await transact(chain, node, 'requestExit', [addressFromPrivateKey(node)])).status).toBe(1)
-        // Who never served is bound to nothing.
+        // A validator that never served can withdraw without an unbonding time.
         const before = balance(chain, ALICE)
         expect((await transact(chain, BOB_KEY, 'withdraw', [addressFromPrivateKey(node)])).status).toBe(1)
         expect(balance(chain, ALICE) - before).toBe(STAKE)

@@ -13,7 +13,7 @@ import { createCommon } from '../../../src/evm/engines/common.ts'
 import { precompileTable } from '../../../src/evm/engines/precompiles/table.ts'
 import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 
-/** What callers see of a result; the parts of an error are its text. */
+/** Part of a result that callers see; of an error, its text. */
 export interface Outcome {
   readonly gas: bigint
   readonly output: Hex

@@ -54,7 +54,7 @@ test('a reader who has had enough leaves no thread behind, whatever it is doing'
     await seen
     break
   }
-  // What was under way when the threads ended may still arrive.
+  // Messages sent before the threads ended may still arrive.
   await setTimeout(20)
   signs = 0
   await setTimeout(60)

@@ -15,7 +15,7 @@ import { MemoryState, memoryAccount } from '../state/memory-state.ts'
 
 export const TOKEN = 10n ** 18n
 export const GWEI = 10n ** 9n
-/** What a legacy wallet offers while the chain is at rest. */
+/** Gas price that a legacy wallet offers on an idle chain. */
 export const GAS_PRICE = 27_500_000_000n
 
 export interface Key {

@@ -23,7 +23,7 @@ const runIndexer = (storePath: string, indexPath: string, batches: number, delay
     let out = ''
     let problems = ''
     let begun = 0
-    // Whoever is killed does not read what it was sent.
+    // A killed process does not read its standard input.
     child.stdin.on('error', () => {})
     child.stderr.on('data', data => {
       problems += String(data)

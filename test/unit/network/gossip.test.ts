@@ -245,7 +245,7 @@ describe('transactions', () => {
     const node = await nodes.start()
     const [tiresome, other] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
     const { burst, perSecond } = NETWORK_LIMITS.refusals
-    // What is welcome counts for nothing.
+    // Accepted transactions do not count against the sender.
     const welcome = Array.from({ length: 100 }, (_, index) => transaction(1, index).raw)
     tiresome.send('newTransactions', welcome)
     await until('here', () => node.pool.held.size === welcome.length)

@@ -187,7 +187,7 @@ describe('a block of a council key', () => {
     const honest = await RawPeer.meet(scene.node.port, {}, signerOf(2))
     honest.send('decided', { block: encodeBlock(block), certificate })
     await until('decided', () => scene.engine.engine.status().decided === 1)
-    // What is over is not read again.
+    // The body of a height that is decided is not decoded again.
     honest.send('decided', { block: encodeBlock({ ...block, transactions }), certificate })
     await read(honest)
     expect(scene.costs.bodies).toBe(2)

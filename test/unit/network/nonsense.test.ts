@@ -26,7 +26,7 @@ const QUESTIONS = new Map(
   Object.entries(ANSWER_NAMES).map(([question, name]) => [name as MessageName, question as MessageName]),
 )
 const OF_EACH = 40
-/** What these say may be as it is said for all the node knows: a head it has not seen, a block or a transaction it lacks. */
+/** Messages whose content the node cannot disprove: a head it has not seen, a block or a transaction it lacks. */
 const UNBLAMED: ReadonlySet<MessageName> = new Set<MessageName>([
   ...(['links', 'status', 'newBlockHash', 'evidence', 'getBlocks', 'getReceipts', 'getChunk', 'getCodes'] as const),
   ...(['transactionHashes', 'newTransactions', 'getTransactions'] as const),

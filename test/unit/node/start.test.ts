@@ -25,6 +25,6 @@ test('a folder that cannot be opened leaves no thread behind', async () => {
   const before = workersNow()
   const options = { genesis: testGenesis(), storePath: join(dir, 'db'), stateHistory: 128, logger: silentLogger }
   await expect(openChain({ ...options, onFailure: () => {} })).rejects.toMatchObject({ code: 'STORE_OPEN_FAILED' })
-  // What was started beside it may take a moment to end, but not to be told to.
+  // Threads that were started before the failure end by themselves, after a moment.
   await expect.poll(workersNow).toBe(before)
 })

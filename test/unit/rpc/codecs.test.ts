@@ -12,7 +12,7 @@ import { blockCount, percentiles } from '../../../src/rpc/methods/eth/fee-histor
 const ADDRESS = `0x${'1a'.repeat(20)}`
 const HASH = `0x${'2b'.repeat(32)}`
 
-/** What the codec makes of a value, or `! reason`. */
+/** Result of the codec for a value, or `! reason`. */
 const outcome = (codec: Codec<unknown>, value: unknown): unknown => {
   try {
     return codec.parse(value)

@@ -104,7 +104,7 @@ describe('who may serve', () => {
     expect(qualified(31, silent, jailed(10))).toEqual(council(31).slice(0, 21))
     // More are proven than could be faulty: no proof is overlooked, and silence puts out nobody.
     expect(qualified(31, silent, jailed(13))).toEqual(council(31).slice(0, 18))
-    // Who is jailed counts once.
+    // A member that is both jailed and inactive counts once.
     expect(qualified(7, [address(1), address(2)], [address(1)])).toEqual(without(7, 1, 2))
   })
 

@@ -47,7 +47,7 @@ test.each(MESSAGES)('a $type arrives as it was sent, as bytes of its own', messa
   const heard = decodeEnvelope({ ...envelope, bytes: envelope.bytes.slice() })
   expect(heard).toEqual(message)
   expect(heard).not.toBe(message)
-  // Whoever hears the same frame reads it once.
+  // Receivers of the same frame share one decoded envelope.
   expect(decodeEnvelope(envelope)).toBe(decodeEnvelope(envelope))
 })
 

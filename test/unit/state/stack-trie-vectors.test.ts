@@ -22,7 +22,7 @@ const bytesOf = (text: string): Uint8Array =>
 const entriesOf = (vector: Vector): readonly Entry[] =>
   Array.isArray(vector.in) ? (vector.in as readonly Entry[]) : Object.entries(vector.in)
 
-/** What is left after all puts and removals, in the order of the keys. */
+/** Entries left after all puts and removals, in the order of the keys. */
 const finalEntries = (vector: Vector, isSecure: boolean): readonly (readonly [Uint8Array, Uint8Array])[] => {
   const left = new Map<string, string>()
   for (const [key, value] of entriesOf(vector)) {

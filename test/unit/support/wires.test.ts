@@ -113,7 +113,7 @@ describe('wires', () => {
     await hears(link, '12')
     wires.partition(['a'], ['b', 'c'])
     link.socket.write('3')
-    // Who is cut off does not even learn that the other end is gone.
+    // A node that is cut off does not even notice that the other end closed.
     for (const socket of sockets) if (socket !== link.socket) socket.destroy()
     await sleep(100)
     expect(link.heard()).toBe('12')

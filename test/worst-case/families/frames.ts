@@ -79,7 +79,7 @@ const deepCalls = family({
   },
 })
 
-/** What a frame may leave behind, many times; then frames. */
+/** Effects that a frame may leave, repeated many times before further frames. */
 const TRACES: Readonly<Record<string, Uint8Array>> = {
   log: asm('0 0 LOG0'),
   'log of four topics': asm('1 2 3 4 0 0 LOG4'),

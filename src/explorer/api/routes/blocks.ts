@@ -32,7 +32,7 @@ const blockItem = (block: Omit<BlockRow, 'transactionCount'>, transactionCount: 
   mintedWei: block.mintedWei.toString(),
 })
 
-/** What a block earned its proposer and miner; the foundation has the rest of fees and minting at the end of each cycle. */
+/** Earnings of proposer and miner from a block; the foundation gets the rest of fees and minting at the end of each cycle. */
 const rewardsOf = ({ proposer, proposerWei, miner, minerWei }: BlockRecord): readonly object[] =>
   [
     { address: checksumAddress(proposer), role: 'union', amountWei: proposerWei },

@@ -77,7 +77,7 @@ export const nextHalving = (number: number, rewards: RewardParams): NextHalving 
 
 const SECONDS_PER_YEAR = 31_536_000
 
-/** What the union is paid in the year from a block on, wei: cycles before the next cut at this reward, the others at the next. */
+/** Pay of the union in the year after a block, wei: cycles before the next halving at the current reward, the others at the next. */
 export const unionYearWei = (
   number: number,
   rewards: RewardParams,

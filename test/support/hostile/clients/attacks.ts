@@ -3,7 +3,7 @@ import * as reads from './reads.ts'
 import type { Attack } from './scene.ts'
 import * as sockets from './sockets.ts'
 
-/** What hostile clients do, by name. */
+/** Attacks of hostile clients, by name. */
 export const ATTACKS = {
   heads: bodies.heads,
   bodies: bodies.bodies,

@@ -37,7 +37,7 @@ export const post = (body: string | Uint8Array, fields = ''): Buffer => {
   return Buffer.concat([Buffer.from(`${JSON_HEAD}${fields}content-length: ${bytes.byteLength}\r\n\r\n`), bytes])
 }
 
-/** What came for a request: the status, how much, and how the text begins. */
+/** Response to a request: status, number of bytes, and the beginning of the text. */
 export interface Answer {
   readonly status: number
   readonly bytes: number

@@ -114,7 +114,7 @@ export const traces: Attack = scene =>
     return undefined
   })
 
-/** What is neither called nor traced but takes work all the same, a thousand at once. */
+/** Expensive reads that are neither calls nor traces, a thousand at once. */
 export const lookups: Attack = scene =>
   lanes(scene, 6, async (lane, round) => {
     const { loggers, lastBlock } = scene.target

@@ -13,7 +13,7 @@ export interface Target {
   readonly lastBlock: number
 }
 
-/** What hostile clients share. */
+/** State shared by hostile clients. */
 export interface Scene {
   readonly target: Target
   readonly random: Random
@@ -23,7 +23,7 @@ export interface Scene {
   readonly from: () => string
   /** Most repetitions of each lane; none in a run that ends with time. */
   readonly rounds: number
-  /** What happened, by name. */
+  /** Number of events, by name. */
   readonly counts: Map<string, number>
 }
 

@@ -192,7 +192,7 @@ describe('a silent member', () => {
       expect(silent?.map(({ validator }) => validator)).toEqual(gone)
       expect(serving(net)).toHaveLength(5)
       expect(serving(net)).toEqual(expect.arrayContaining([...validators(0, 1, 3, 6)]))
-      // Who is back is heard of, and serves.
+      // A member that is back seals again, and serves.
       await net.mineTo(net.number + 6 * CYCLE, { silent: gone.slice(1) })
       expect(serving(net)).toEqual(expect.arrayContaining([...validators(0, 1, 2, 3, 6)]))
     }))

@@ -145,7 +145,7 @@ test.each([true, false])(
           expect(await head(ask)).toBe(1)
           for (const hash of hashes) expect(await ask('eth_getTransactionReceipt', hash)).toBeNull()
         }
-        // What would bind a validator after a restart, or wait for one, is written only where there can be one.
+        // The consensus log and the transaction journal matter only after a restart, so an ephemeral chain writes neither.
         expect(existsSync(join(dataDir, 'consensus'))).toBe(!ephemeral)
         expect(existsSync(join(dataDir, 'transactions.journal'))).toBe(!ephemeral)
       },

@@ -319,7 +319,7 @@ describe('walks', () => {
         expect(found).toEqual(expect.arrayContaining(expected))
         expect(found).toEqual([...found].sort())
         for (let n = number + 1; n <= 5; n++) expect(found).not.toContain(hashOf(fresh(n)))
-        // Whoever stands in a transaction is known by name.
+        // Accounts named in a transaction are listed with their address.
         for (let n = 1; n <= number; n++) expect(accounts.get(fresh(n))?.balance).toBe(String(n))
       }
     }))

@@ -117,7 +117,7 @@ describe('the way to a decision', () => {
     expect(bench.decided()).toMatchObject({ block: B, certificate })
     const { config } = bench.state.height!
     bench.open({ ...config, number: 2, parentHash: B.hash })
-    // Who knew this height may know the next.
+    // The peer that sent this height may have the next one too.
     expect(bench.effects.find(effect => effect.type === 'send')).toMatchObject({
       to: 'peer',
       message: { type: 'status', number: 2 },
@@ -220,7 +220,7 @@ describe('work whose result is no longer needed', () => {
     const bench = new CoreBench(0)
     bench.hear(proposal(1, 0, B))
     expect(bench.timeout('round').filter(isFor(B, 'cancelValidation'))).toHaveLength(1)
-    // What comes of it all the same is not listened to.
+    // A result of the cancelled validation is ignored.
     expect(bench.judge(true)).toEqual([])
     expect(bench.hear(again(1, 0)).filter(isFor(B, 'validate'))).toHaveLength(1)
     expect(bench.said(bench.judge(true))).toEqual(['prepare 1'])
@@ -319,7 +319,7 @@ describe('changes of round', () => {
     // One further ahead came as far, too.
     expect(bench.hear(roundChange(2, 4))).toMatchObject([{ type: 'schedule', timer: 'round', round: 1, atMs: 2_700 }])
     expect(hasQuorumAtRound(bench.state.height!)).toBe(true)
-    // What comes later changes nothing.
+    // Later messages change nothing.
     expect(bench.hear(roundChange(2, 5))).toEqual([])
   })
 

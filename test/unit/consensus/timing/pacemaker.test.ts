@@ -9,7 +9,7 @@ describe('a grid of parts of a second', () => {
   test('is kept by decisions of any speed: one at once, one over the edge of its slot', () => {
     const pacemaker = new Pacemaker(BLOCK_MS)
     const opens = [0, 20, 270, 1_030, 1_045].map(ms => pacemaker.next(SECOND, START_MS + ms)! - START_MS)
-    // What is over is proposed at once, and the next one is back on the grid.
+    // A height whose time has passed is proposed at once, and the next one is back on the grid.
     expect(opens).toEqual([0, 250, 500, 750, 1_250])
   })
 

@@ -140,7 +140,7 @@ describe.each(ENGINE_NAMES)('a block that understates its gas (%s)', evm => {
     await expect(execute(journal, [transaction()], BOUND)).rejects.toMatchObject({
       detail: { code: 'BODY_GAS_USED', index: 0, gasUsed: BOUND },
     })
-    // What ran may be 5/4 of what is used after refunds.
+    // Executed gas may be 5/4 of the gas used after refunds.
     expect(reads()).toBeLessThan(Number(((BOUND * 5n) / 4n + SLACK) / COLD_SLOT))
   })
 

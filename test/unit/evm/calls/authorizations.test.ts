@@ -25,7 +25,7 @@ const prague = {
   forks: NETWORKS.devnet.forks.map(fork => (fork.name === 'prague' ? { ...fork, height: 0 } : fork)),
 }
 
-/** What an account signs to have the code of `address` (EIP-7702). */
+/** Authorization that an account signs to delegate to the code at `address` (EIP-7702). */
 const authorization = ({ secret }: Key, address: Hex, nonce = 0n): Authorization => {
   const chainId = BigInt(prague.chainId)
   const signed = encodeRlp([bigintToBytes(chainId), hexToBytes(address), bigintToBytes(nonce)])

@@ -253,7 +253,7 @@ test('the frames of many calls are bounded in memory together', async () => {
   const reasons = results.map(result => (result.status === 'rejected' ? result.reason.detail : 'done'))
   expect(reasons).toContainEqual({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
   expect(peak - before).toBeLessThan(2.5 * CALL_LIMITS.frameBytes)
-  // What was held is free again.
+  // The memory of the frames is free again.
   expect(await service.call({ message: { ...message, to: READER }, number: 1 })).toMatchObject({})
 }, 60_000)
 

@@ -20,7 +20,7 @@ const CHEAPEST_ACCESS = 2_100n
 const caller = (gas: number): string =>
   `5b5a5f525f5f60205f5f73${HELPER.slice(2)}61${gas.toString(16).padStart(4, '0')}f1505f56`
 
-/** What the helper does with the word of its input. */
+/** Code of the helper by opcode: it runs the opcode on the word of its input. */
 const ACCESSES: Readonly<Record<string, string>> = {
   BALANCE: '5f3531',
   EXTCODESIZE: '5f353b',

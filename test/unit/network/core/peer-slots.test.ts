@@ -31,7 +31,7 @@ describe('the door', () => {
     new InboundLimiter({ pending: 3, pendingPerAddress: 2, connectsPerSecond: 1, connectsBurst: 4, addresses: 2 })
 
   const nothing = () => {}
-  /** Whether it lets somebody in. */
+  /** True when the limiter admits a connection. */
   const enters = (some: InboundLimiter, address: string, nowMs = 0) => some.enter(address, nowMs, nothing) !== undefined
 
   test('lets in a few of one address at a time', () => {

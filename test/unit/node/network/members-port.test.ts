@@ -33,7 +33,7 @@ test('the councils of the open height and of those beside it may speak', () => {
   expect(members()).toEqual([1, 2, 3])
   head = 10
   expect(members()).toEqual([2, 3])
-  // What is not known yet is nobody's.
+  // A committee that is not known yet adds no members.
   head = 20
   expect(members()).toEqual([2, 3])
 })

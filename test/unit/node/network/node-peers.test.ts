@@ -137,7 +137,7 @@ describe('a node among its peers', () => {
     const third = await start([second])
     const all = [first, second, third]
     await until('they met', () => second.peers.network.peerCount === 2)
-    // Whoever comes later hears of what waits with the next block.
+    // A node that connects later receives the pending headers with the next block.
     await mine(first.chain, 1)
     await until('the block', () => all.every(node => numberOf(node) === 1))
     const proofs = () => all.map(({ chain }) => chain.proofPool.head.proofState.tipHeight)

@@ -31,7 +31,7 @@ test('without a mark nothing is taken', async () => {
   expect(existsSync(stagedPathOf(dir))).toBe(false)
 })
 
-/** What a crash may leave: after each step of the exchange. */
+/** Folder contents after a crash at each step of the exchange. */
 const LEFT: Readonly<Record<string, (replaced: string) => void>> = {
   'the mark alone': () => {
     put(storePathOf(dir), 'own')

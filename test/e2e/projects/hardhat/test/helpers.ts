@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { network } from 'hardhat'
 
-/** What a suite written for hardhat's own network does, on a Tandem development chain. */
+/** Suite written for hardhat's own network, run on a Tandem development chain. */
 describe('hardhat-network-helpers on a Tandem node', () => {
   const connect = () => network.create('unlocked')
   let connection: Awaited<ReturnType<typeof connect>>
