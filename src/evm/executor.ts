@@ -6,7 +6,6 @@ import { createFastRunner, type EngineSource } from './block/fast-runner.ts'
 import type { Engine } from './engine.ts'
 import { DEFAULT_ENGINE, type EngineName, loadEngine } from './engines/select-engine.ts'
 import type { ExecutionMode, Executor } from './executor-types.ts'
-import { createOracleRunner } from './vm-oracle/oracle-runner.ts'
 import { createShadowExecutor } from './vm-oracle/shadow-executor.ts'
 
 export interface ExecutorOptions {
@@ -35,6 +34,20 @@ const createEngineSource = (given: Engine | undefined, name: EngineName): Engine
   }
   return source
 }
+
+/** Runs transactions through the VM of EthereumJS: the reference, slow, not interruptible. */
+const createOracleRunner = (): TransactionRunner => ({
+  async begin(journal, env) {
+    const { beginOracleRun } = await import('./vm-oracle/oracle.ts')
+    const runTransaction = await beginOracleRun(journal, env)
+    return (tx, run) => runTransaction(tx, run.gasUsed)
+  },
+  systemCall: (journal, env) => async call => {
+    const { oracleSystemCall } = await import('./vm-oracle/oracle.ts')
+    return oracleSystemCall(journal, env)(call)
+  },
+  prepare: () => undefined,
+})
 
 const createPlainExecutor = (runner: TransactionRunner, warmUp: () => Promise<void>): Executor => ({
   build: (journal, env, source, budget, credits = []) => buildBlock(runner, journal, env, source, budget, credits),

@@ -1,8 +1,10 @@
+import { EMPTY_BYTES } from '../../../util/bytes.ts'
+import { endCall } from './calls.ts'
+import { depositCode, endCreation } from './creations.ts'
 import type { Execution } from './execution.ts'
 import { FAULTS } from './fault.ts'
 import { gasFault, stackFault } from './fault-order.ts'
 import { END, type Frame, type Signal, WAIT } from './frame.ts'
-import { leaveFrame } from './leave.ts'
 
 /** Expensive opcodes count for more than one clock step: one per so much gas. */
 const DEAR_GAS = 2_048
@@ -52,4 +54,22 @@ export const runFrames = (vm: Execution, runOne: (vm: Execution, frame: Frame) =
     if (signal === WAIT) return
     if (signal === END) leaveFrame(vm, frame)
   }
+}
+
+/** Ends a frame: keeps or reverts its effects, and resumes the frame that opened it. */
+const leaveFrame = (vm: Execution, frame: Frame): void => {
+  const { context, marks, parent, workspace } = frame
+  if (context.isCreation && frame.fault === undefined) frame.fault = depositCode(vm, frame)
+  const { fault } = frame
+  if (fault !== undefined) {
+    vm.revert(marks)
+    if (fault !== FAULTS.revert) {
+      frame.gasLeft = 0n
+      frame.output = EMPTY_BYTES
+    }
+  }
+  vm.workspaces.giveBack(workspace)
+  const gasLeft = frame.spareGas === 0n ? frame.gas : frame.gasLeft
+  if (context.isCreation) endCreation(vm, parent, gasLeft, frame.output, fault, context.address)
+  else endCall(vm, parent, gasLeft, frame.output, fault)
 }
