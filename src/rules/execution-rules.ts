@@ -1,4 +1,4 @@
-import { EVM_FORKS, type EvmFork, evmForkAt } from '../config/forks.ts'
+import { type EvmFork, evmForkAt, isForkSince } from '../config/forks.ts'
 import type { ChainParams } from '../config/networks.ts'
 import type { Hex } from '../util/bytes.ts'
 import { type IntrinsicGasRules, intrinsicGasRules } from './intrinsic-gas.ts'
@@ -63,7 +63,7 @@ const newestType = (since: (name: EvmFork) => boolean): number => {
 }
 
 export const executionRules = (fork: EvmFork, params: ChainParams): ExecutionRules => {
-  const since = (name: EvmFork): boolean => EVM_FORKS.indexOf(fork) >= EVM_FORKS.indexOf(name)
+  const since = (name: EvmFork): boolean => isForkSince(fork, name)
   return {
     fork,
     intrinsic: intrinsicGasRules(fork, params.calldataGasPerByte),

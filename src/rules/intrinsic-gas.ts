@@ -1,4 +1,4 @@
-import { EVM_FORKS, type EvmFork, evmForkAt } from '../config/forks.ts'
+import { type EvmFork, evmForkAt, isForkSince } from '../config/forks.ts'
 import type { ChainParams } from '../config/networks.ts'
 import type { DecodedTransaction } from '../primitives/transaction.ts'
 
@@ -26,7 +26,7 @@ const NON_ZERO_TOKENS = 4
 
 /** Returns the prices of a fork; a flat price of calldata replaces the fork's own, floor included. */
 export const intrinsicGasRules = (fork: EvmFork, calldataGasPerByte: bigint | null): IntrinsicGasRules => {
-  const since = (name: EvmFork): boolean => EVM_FORKS.indexOf(fork) >= EVM_FORKS.indexOf(name)
+  const since = (name: EvmFork): boolean => isForkSince(fork, name)
   const flat = calldataGasPerByte === null ? undefined : Number(calldataGasPerByte)
   return {
     createGas: since('homestead') ? CREATE_GAS : 0,

@@ -185,7 +185,7 @@ const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyRepl
       request.id,
     )
   logger.error(
-    { error: error.stack ?? error.message, requestId: request.id, path: request.routeOptions.url },
+    { err: error.stack ?? error.message, requestId: request.id, path: request.routeOptions.url },
     'an explorer request failed',
   )
   return send(reply, 500, { code: 'INTERNAL', message: 'the explorer failed; the log has the reason' }, request.id)

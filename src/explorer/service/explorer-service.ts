@@ -158,7 +158,7 @@ export class ExplorerService {
     worker.unref()
     worker.on('error', error => {
       logger.error(
-        { thread: name, error: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+        { thread: name, err: error instanceof Error ? (error.stack ?? error.message) : String(error) },
         'a thread of the explorer failed',
       )
     })

@@ -44,7 +44,7 @@ while (!isClosing) {
     else await new Promise(resolve => setImmediate(resolve))
   } catch (error) {
     logger.error(
-      { error: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+      { err: error instanceof Error ? (error.stack ?? error.message) : String(error) },
       'indexing failed; it is tried again',
     )
     await wait(retryMs)

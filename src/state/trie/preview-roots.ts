@@ -1,14 +1,11 @@
 import { STATE_LIMITS } from '../../config/limits/storage.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { CodedError, isCoded } from '../../util/errors.ts'
+import { CodedError } from '../../util/errors.ts'
 import { collectRollback, packRollback } from '../history/rollback.ts'
-import { stateMetaAt } from '../history/stored-state.ts'
+import { withStateSnapshot } from './state-snapshot.ts'
 import type { TrieService } from './trie-service.ts'
 import type { PackedBatch } from './types.ts'
-
-/** The head may move while old values are collected; then the trie has dropped the root they start from. */
-const ATTEMPTS = 3
 
 /** Copied, since a batch is consumed by the call that gets it. */
 const copyOf = (batch: PackedBatch): PackedBatch => ({ ...batch, buffer: batch.buffer.slice(0) })
@@ -17,26 +14,17 @@ const copyOf = (batch: PackedBatch): PackedBatch => ({ ...batch, buffer: batch.b
  * Returns the state roots of blocks that are never committed, in order on the state after block `number`. Throws MISSING_STATE,
  * PROOF_TOO_DEEP and the errors of the trie.
  */
-export const previewRoots = async (
+export const previewRoots = (
   store: Store,
   trie: TrieService,
   number: number,
   batches: readonly PackedBatch[],
-): Promise<readonly Hex[]> => {
-  for (let attempt = 1; ; attempt++) {
-    const snapshot = store.snapshot()
-    try {
-      const meta = await stateMetaAt(store, number, snapshot)
-      const request = { root: meta.root, batches: batches.map(copyOf) }
-      if (number === meta.number) return await trie.preview(request)
-      const limit = STATE_LIMITS.proofRollbackEntries
-      const changed = await collectRollback(store, number, meta.number, limit, snapshot)
-      if (changed === undefined) throw new CodedError({ code: 'PROOF_TOO_DEEP', limit })
-      return await trie.preview({ ...request, rollback: await packRollback(changed) })
-    } catch (error) {
-      if (attempt === ATTEMPTS || !isCoded(error) || error.code !== 'TRIE_UNKNOWN_ROOT') throw error
-    } finally {
-      await snapshot.close()
-    }
-  }
-}
+): Promise<readonly Hex[]> =>
+  withStateSnapshot(store, number, async (meta, snapshot) => {
+    const request = { root: meta.root, batches: batches.map(copyOf) }
+    if (number === meta.number) return trie.preview(request)
+    const limit = STATE_LIMITS.proofRollbackEntries
+    const changed = await collectRollback(store, number, meta.number, limit, snapshot)
+    if (changed === undefined) throw new CodedError({ code: 'PROOF_TOO_DEEP', limit })
+    return trie.preview({ ...request, rollback: await packRollback(changed) })
+  })

@@ -2,12 +2,12 @@ import { STATE_LIMITS } from '../../config/limits/storage.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { CodedError, isCoded } from '../../util/errors.ts'
+import { CodedError } from '../../util/errors.ts'
 import { type Nonce, nonceFromBigint } from '../../util/nonce.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 import { collectRollback, packRollback } from '../history/rollback.ts'
-import { stateMetaAt } from '../history/stored-state.ts'
 import { type StateMeta, stateRootAt } from '../state-meta.ts'
+import { withStateSnapshot } from './state-snapshot.ts'
 import type { TrieService } from './trie-service.ts'
 import type { TrieProof } from './types.ts'
 
@@ -30,23 +30,9 @@ export interface StateProof {
   readonly storageProof: readonly { readonly key: Hex; readonly value: bigint; readonly proof: readonly Uint8Array[] }[]
 }
 
-/** The head may move while old values are collected; then the trie has dropped the root they start from. */
-const ATTEMPTS = 3
-
 /** Throws MISSING_STATE, PROOF_TOO_DEEP and the errors of the trie. */
-export const proveAt = async (store: Store, trie: TrieService, request: ProveRequest): Promise<StateProof> => {
-  for (let attempt = 1; ; attempt++) {
-    const snapshot = store.snapshot()
-    try {
-      const meta = await stateMetaAt(store, request.number, snapshot)
-      return await proveIn(store, trie, request, meta, snapshot)
-    } catch (error) {
-      if (attempt === ATTEMPTS || !isCoded(error) || error.code !== 'TRIE_UNKNOWN_ROOT') throw error
-    } finally {
-      await snapshot.close()
-    }
-  }
-}
+export const proveAt = (store: Store, trie: TrieService, request: ProveRequest): Promise<StateProof> =>
+  withStateSnapshot(store, request.number, (meta, snapshot) => proveIn(store, trie, request, meta, snapshot))
 
 const proveIn = async (
   store: Store,

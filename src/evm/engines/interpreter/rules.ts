@@ -1,4 +1,4 @@
-import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
+import { EVM_FORKS, type EvmFork, isForkSince } from '../../../config/forks.ts'
 
 /** Fork rules of the interpreter, besides the set of opcodes (table.ts). Prices in gas. */
 export interface EvmRules {
@@ -53,7 +53,7 @@ const accessPrices = (since: (name: EvmFork) => boolean) => ({
 })
 
 const build = (fork: EvmFork): EvmRules => {
-  const since = (name: EvmFork): boolean => EVM_FORKS.indexOf(fork) >= EVM_FORKS.indexOf(name)
+  const since = (name: EvmFork): boolean => isForkSince(fork, name)
   return {
     fork,
     hasAccessPrices: since('berlin'),
