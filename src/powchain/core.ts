@@ -8,8 +8,8 @@ import {
   MAX_PROOF_HEADERS_PER_BLOCK,
   nextProofTarget,
   type ProofState,
-} from '../rules/proof-header.ts'
-import { proofVersionAt } from '../rules/proof-target.ts'
+} from '../rules/proof/proof-header.ts'
+import { proofVersionAt } from '../rules/proof/proof-target.ts'
 import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
 
 /** Longest chain of pending headers above the final tip. */

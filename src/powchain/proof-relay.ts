@@ -1,6 +1,6 @@
 import type { PeerId } from '../primitives/peer-id.ts'
 import type { ProofHeaderMalformed } from '../primitives/proof-header.ts'
-import type { ProofHeaderError } from '../rules/proof-header.ts'
+import type { ProofHeaderError } from '../rules/proof/proof-header.ts'
 import type { Clock } from '../util/clock.ts'
 import { isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'

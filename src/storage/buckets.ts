@@ -55,6 +55,6 @@ export const BUCKETS = {
   evidence: 25,
   /** During snapshot sync: number of a chunk -> its content's counts (chain/snapshot/sync/staging.ts). */
   snapshotChunk: 26,
-  /** Id of a final proof header -> state of the proof chain after it (rules/proof-state.ts); none for headers before a snapshot. */
+  /** Id of a final proof header -> state of the proof chain after it (rules/proof/proof-state.ts); none for headers before a snapshot. */
   proofState: 27,
 } as const

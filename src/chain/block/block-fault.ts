@@ -2,8 +2,8 @@ import type { ExecutionFaultError, GasUsedError, InvalidTransactionError } from 
 import type { ProofHeaderMalformed } from '../../primitives/proof-header.ts'
 import type { BodyError } from '../../rules/body.ts'
 import type { HeaderError } from '../../rules/header.ts'
-import type { ProofHeaderError } from '../../rules/proof-header.ts'
-import type { ProofInclusionError } from '../../rules/proof-inclusion.ts'
+import type { ProofHeaderError } from '../../rules/proof/proof-header.ts'
+import type { ProofInclusionError } from '../../rules/proof/proof-inclusion.ts'
 import { type CodedError, isCoded } from '../../util/errors.ts'
 import type { EvidenceError } from '../council/evidence-pool.ts'
 

@@ -1,6 +1,6 @@
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import type { BlockExecution } from '../../evm/executor-types.ts'
-import type { IncludedProof } from '../../rules/proof-inclusion.ts'
+import type { IncludedProof } from '../../rules/proof/proof-inclusion.ts'
 import type { StateUpdate } from '../../state/update/state-update.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { ChainBlock } from '../types.ts'

@@ -4,8 +4,8 @@ import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
 import { type Committee, drawCommittee, type Eligible } from '../../consensus/committee.ts'
 import { commitRecord, jailedAtSlot, RECORDS_SLOT, type ReadWord, readCouncil } from '../../rules/council-storage.ts'
 import { councilBlockOf, cycleOf, endsCycle } from '../../rules/cycle.ts'
-import type { ProofState } from '../../rules/proof-header.ts'
-import { PROOF_STATE_SLOT, proofStateHash } from '../../rules/proof-state.ts'
+import type { ProofState } from '../../rules/proof/proof-header.ts'
+import { PROOF_STATE_SLOT, proofStateHash } from '../../rules/proof/proof-state.ts'
 import { firstSeed, nextSeed } from '../../rules/randao.ts'
 import {
   type CertificateOfCommittee,

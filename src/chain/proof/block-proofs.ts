@@ -1,8 +1,13 @@
 import type { ChainParams } from '../../config/networks.ts'
 import type { PendingHeader } from '../../powchain/core.ts'
 import type { WorkVerifier } from '../../powchain/work-verifier.ts'
-import type { AnchorView, ProofState } from '../../rules/proof-header.ts'
-import { checkProofTip, type IncludedProof, includeProofHeaders, proofStateAfter } from '../../rules/proof-inclusion.ts'
+import type { AnchorView, ProofState } from '../../rules/proof/proof-header.ts'
+import {
+  checkProofTip,
+  type IncludedProof,
+  includeProofHeaders,
+  proofStateAfter,
+} from '../../rules/proof/proof-inclusion.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'

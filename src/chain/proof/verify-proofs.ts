@@ -1,5 +1,5 @@
 import { decodeProofHeader, type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
-import { decodeProofState } from '../../rules/proof-state.ts'
+import { decodeProofState } from '../../rules/proof/proof-state.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'

@@ -27,7 +27,7 @@ export interface SnapshotManifest {
   readonly certificate: Certificate
   /** keccak256 of each chunk of council records. */
   readonly records: readonly Hex[]
-  /** State of the proof chain after the block (rules/proof-state.ts); empty while there is no proof header. */
+  /** State of the proof chain after the block (rules/proof/proof-state.ts); empty while there is no proof header. */
   readonly proofState: Uint8Array
   readonly accounts: readonly SnapshotPart[]
   /** Storage tries that are not stored with their accounts, by hashed address. */

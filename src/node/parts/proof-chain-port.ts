@@ -4,7 +4,7 @@ import type { ChainParams } from '../../config/networks.ts'
 import type { ProofPool } from '../../powchain/proof-pool.ts'
 import { type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
 import type { ProofChainPort, ProofHeaderInfo } from '../../rpc/ports.ts'
-import { proofAlgorithmAt } from '../../rules/proof-target.ts'
+import { proofAlgorithmAt } from '../../rules/proof/proof-target.ts'
 import { type Hex, toWord } from '../../util/bytes.ts'
 
 export interface ProofChainPortOptions {

@@ -1,7 +1,12 @@
 import { NETWORKS, type NetworkParams } from '../../../src/config/networks.ts'
 import { type ProofHeader, type ProofTemplate, proofHeaderId } from '../../../src/primitives/proof-header.ts'
-import { extendProofState, firstProofState, nextProofTarget, type ProofState } from '../../../src/rules/proof-header.ts'
-import { proofVersionAt } from '../../../src/rules/proof-target.ts'
+import {
+  extendProofState,
+  firstProofState,
+  nextProofTarget,
+  type ProofState,
+} from '../../../src/rules/proof/proof-header.ts'
+import { proofVersionAt } from '../../../src/rules/proof/proof-target.ts'
 import { EMPTY_BYTES, type Hex } from '../../../src/util/bytes.ts'
 
 export const MINER: Hex = `0x${'33'.repeat(20)}`

@@ -9,7 +9,7 @@ import {
   proofSealHash,
 } from '../../../src/primitives/proof-header.ts'
 import { encodeRlp } from '../../../src/primitives/rlp.ts'
-import { checkProofSeal } from '../../../src/rules/proof-work.ts'
+import { checkProofSeal } from '../../../src/rules/proof/proof-work.ts'
 import { bytesToHex, EMPTY_BYTES, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 
 const nonceOf = (value: bigint): Uint8Array => hexToBytes(`0x${value.toString(16).padStart(16, '0')}`)

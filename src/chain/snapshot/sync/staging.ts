@@ -4,7 +4,7 @@ import { encodeManifest, manifestCodec, type SnapshotManifest } from '../../../n
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
 import { decodeHeader, type Header } from '../../../primitives/header.ts'
 import { decodeRlpList, encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp.ts'
-import { decodeProofState } from '../../../rules/proof-state.ts'
+import { decodeProofState } from '../../../rules/proof/proof-state.ts'
 import { decodeAccount, EMPTY_CODE_HASH } from '../../../state/account.ts'
 import { readAccount } from '../../../state/flat-tables.ts'
 import { falseSnapshot } from '../../../state/snapshot/errors.ts'

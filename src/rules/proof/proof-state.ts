@@ -1,8 +1,8 @@
-import { keccak256Hex } from '../crypto/hash.ts'
-import { decodeOrMalformed, type MalformedError } from '../primitives/malformed.ts'
-import { encodeRlp, uintItem } from '../primitives/rlp.ts'
-import { RlpCursor } from '../primitives/rlp-cursor.ts'
-import { bigintToBytes, type Hex, hexToBytes } from '../util/bytes.ts'
+import { keccak256Hex } from '../../crypto/hash.ts'
+import { decodeOrMalformed, type MalformedError } from '../../primitives/malformed.ts'
+import { encodeRlp, uintItem } from '../../primitives/rlp.ts'
+import { RlpCursor } from '../../primitives/rlp-cursor.ts'
+import { bigintToBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { ProofState } from './proof-header.ts'
 
 export type ProofStateError = MalformedError<'PROOF_STATE_MALFORMED'>

@@ -1,5 +1,5 @@
-import { isActive } from '../config/forks.ts'
-import type { ChainParams, ProofChainParams } from '../config/networks.ts'
+import { isActive } from '../../config/forks.ts'
+import type { ChainParams, ProofChainParams } from '../../config/networks.ts'
 
 /*
  * Difficulty of the proof chain: absolutely scheduled exponentially rising targets (ASERT), counted in main blocks instead of

@@ -1,7 +1,7 @@
-import type { ChainParams } from '../config/networks.ts'
-import type { ProofHeader, ProofTemplate } from '../primitives/proof-header.ts'
-import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../util/bytes.ts'
-import { CodedError } from '../util/errors.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import type { ProofHeader, ProofTemplate } from '../../primitives/proof-header.ts'
+import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
 import {
   maxTargetOf,
   type ProofVersion,

@@ -1,8 +1,8 @@
-import type { ChainParams } from '../config/networks.ts'
-import { nativeSealHash, sha256dHash } from '../crypto/proof-hash.ts'
-import { type ProofHeader, proofSealHash } from '../primitives/proof-header.ts'
-import type { Hex } from '../util/bytes.ts'
-import { CodedError } from '../util/errors.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import { nativeSealHash, sha256dHash } from '../../crypto/proof-hash.ts'
+import { type ProofHeader, proofSealHash } from '../../primitives/proof-header.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
 import { checkProofVersion, type ProofHeaderError } from './proof-header.ts'
 import { maxTargetOf } from './proof-target.ts'
 
