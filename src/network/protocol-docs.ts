@@ -69,7 +69,7 @@ const channelTable = (): string =>
       id,
       name,
       bytes(queueBytes),
-      { oldest: 'the oldest goes', newest: 'the newest goes', close: 'the connection ends' }[drop],
+      { oldest: 'the oldest is dropped', newest: 'the newest is dropped', close: 'the connection ends' }[drop],
       carries,
     ]),
   )
@@ -98,9 +98,9 @@ Generated from the declarations under \`src/network\` by \`npm run docs\`; do no
 
 ## Connection
 
-TCP, mutual TLS 1.3, ALPN \`${ALPN}\`. A node is its Ed25519 key: the certificate is self-signed, nothing in it counts but the key, and the
+TCP, mutual TLS 1.3, ALPN \`${ALPN}\`. The identity of a node is its Ed25519 key. The certificate is self-signed and only its key is used. The
 32 bytes of the key are the node id (64 hex digits). A node's address is \`tandem://<node id>@<host>:<port>\`. One connection for each pair of
-nodes: of two that were opened at once, the one of the lower node id stays.
+nodes: of two that were opened at once, the one opened by the node with the lower id stays.
 
 ## Frames
 
@@ -110,31 +110,31 @@ All integers are unsigned and big-endian.
     frame    = length (4) channel (1) part
 
 A part is the next bytes of the channel's message: exactly ${NETWORK_LIMITS.fragmentBytes} in each frame but the message's last. Frames of a channel with a
-lower id are sent before any of a higher one; messages of one channel do not alternate. A payload is canonical RLP. A message must be whole
-${NETWORK_LIMITS.messageMs / 1_000} s after its first byte, longer ones 1 s more for each ${bytes(NETWORK_LIMITS.bytesPerMs * 1_000)}. Anything else ends the connection and bans the sender.
+lower id are sent before any of a higher one; messages of one channel do not alternate. A payload is canonical RLP. A message must be complete
+${NETWORK_LIMITS.messageMs / 1_000} s after its first byte, longer ones 1 s more for each ${bytes(NETWORK_LIMITS.bytesPerMs * 1_000)}. Any deviation ends the connection and bans the sender.
 
 ${channelTable()}
 
 ## Handshake
 
-Within ${NETWORK_LIMITS.handshakeMs / 1_000} s both sides send \`hello\` at once, and \`ready\` when they accept the other's; a refusal comes as \`disconnect\` in its place.
+Within ${NETWORK_LIMITS.handshakeMs / 1_000} s both sides send \`hello\` without waiting for the other's, and \`ready\` when they accept it. A refusal is sent as \`disconnect\` in place of \`ready\`.
 
     hello  = [version, chain id, genesis hash, fork hash, next fork, node id, instance, client, [number, hash] of the head,
               earliest block, record, proof]
     proof  = [validator, signature] or []
     record = [sequence, node id, host, port, [validator, signature] or [], Ed25519 signature], or empty
 
-- \`instance\` (8 bytes) is another one after each start. The fork id is that of EIP-2124 over main-chain forks; heights of proof-chain forks
+- \`instance\` (8 bytes) changes at each start. The fork id is that of EIP-2124 over main-chain forks; heights of proof-chain forks
   go into its first checksum.
 - The proof signs keccak256(RLP["tandem-channel/1", chain id, genesis hash, node id, binding]) with the validator's key. The binding is the
   32 bytes of the TLS exporter (RFC 8446 7.5) with the label \`EXPORTER-tandem-channel\` and an empty context, so it holds on this connection only.
 - A record is signed over RLP["tandem-record/1", chain id, genesis hash, sequence, node id, host, port, proof]; its proof signs
-  keccak256(RLP["tandem-node/1", chain id, genesis hash, node id]) and is a hint whom to dial.
+  keccak256(RLP["tandem-node/1", chain id, genesis hash, node id]) and is only a hint for dialing.
 
 ## Messages
 
-A request has a request id above 0 that its answer repeats; all others have 0. \`committee\`: only from peers that proved to be members of the
-council, or that the operator names as relays; from others it is skipped, up to ${NETWORK_LIMITS.outsiders.perSecond} a second (${NETWORK_LIMITS.outsiders.burst} at once). Messages beyond their quota are
+A request has a request id above 0 that its answer repeats; all others have 0. \`committee\`: accepted only from peers that proved to be members of the
+council, or that the operator names as relays; from other peers it is skipped, up to ${NETWORK_LIMITS.outsiders.perSecond} a second (${NETWORK_LIMITS.outsiders.burst} at once). Messages beyond their quota are
 skipped and cost score; a message counts once, and once more for each ${bytes(NETWORK_LIMITS.fragmentBytes)} of payload.
 
 ${messageTable()}
@@ -145,20 +145,20 @@ Every message: known id and channel, length, request id, sender allowed, quota; 
 
 ${checkTable()}
 
-Members send what they say to every member they are connected to. \`links\` tells whom a node reaches: a statement that consensus found right
-is passed on to neighbours that do not reach its author, so in a full mesh nothing is relayed.
+Members send their votes and proposals to every member they are connected to. \`links\` lists the validators that a node reaches: a message that consensus
+accepted is relayed only to neighbours that do not reach its author, so in a full mesh nothing is relayed.
 
-## Places
+## Peer slots
 
 ${NETWORK_LIMITS.inbound} inbound and ${NETWORK_LIMITS.outbound} outbound peers, ${NETWORK_LIMITS.perAddress} of one address (an IPv4 address or an IPv6 /64; the loopback is not counted), and
-${NETWORK_LIMITS.reserved} reserved places for committee members and static peers, which change as the council does. At most ${NETWORK_LIMITS.pending} connections without a finished handshake, ${NETWORK_LIMITS.pendingPerAddress} of one address;
-an address opens ${NETWORK_LIMITS.connectsPerSecond} a second, ${NETWORK_LIMITS.connectsBurst} at once. A peer silent for ${NETWORK_LIMITS.silenceMs / 1_000} s is gone; pings go every ${NETWORK_LIMITS.pingMs / 1_000} s.
+${NETWORK_LIMITS.reserved} reserved slots for committee members and static peers, which change with the council. At most ${NETWORK_LIMITS.pending} connections without a finished handshake, ${NETWORK_LIMITS.pendingPerAddress} of one address;
+an address opens ${NETWORK_LIMITS.connectsPerSecond} a second, ${NETWORK_LIMITS.connectsBurst} at once. A peer that sends nothing for ${NETWORK_LIMITS.silenceMs / 1_000} s is disconnected; pings are sent every ${NETWORK_LIMITS.pingMs / 1_000} s.
 
-## Standing
+## Peer scores
 
-A score falls from 0 and heals by half in ${NETWORK_LIMITS.halfLifeMs / 60_000} min. Below ${NETWORK_LIMITS.disconnectScore} the peer is disconnected, below ${NETWORK_LIMITS.banScore} banned for ${NETWORK_LIMITS.banMs / 60_000} min;
-${NETWORK_LIMITS.bansPerAddress} banned nodes ban their address (never the loopback). Peers in reserved places are banned for what costs a ban alone,
-first for ${NETWORK_LIMITS.reservedBanMs / 1_000} s and each time twice as long. A ban holds for the validator key that the peer proved, too, and at most ${NETWORK_LIMITS.perValidator} nodes speak for one key.
+A score starts at 0, falls with each offence and recovers by half in ${NETWORK_LIMITS.halfLifeMs / 60_000} min. Below ${NETWORK_LIMITS.disconnectScore} the peer is disconnected, below ${NETWORK_LIMITS.banScore} banned for ${NETWORK_LIMITS.banMs / 60_000} min;
+${NETWORK_LIMITS.bansPerAddress} banned nodes ban their address (never the loopback). Peers in reserved slots are banned only for offences whose cost is a ban,
+first for ${NETWORK_LIMITS.reservedBanMs / 1_000} s and each time twice as long. A ban also applies to the validator key that the peer proved. At most ${NETWORK_LIMITS.perValidator} nodes may connect with one key.
 
 ${offenceTable()}
 

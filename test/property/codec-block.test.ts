@@ -120,7 +120,7 @@ test.each(CODECS)('%s: whatever is accepted has this one encoding', (_, encoded,
   expect(accepted).toBeGreaterThan(20)
 })
 
-/** RLP values that no type accepts, or that decode to exactly the same value. */
+/** Sizes of random fields. RLP that fits no type is refused; an accepted value encodes back to the same bytes. */
 const sized = fc.integer({ min: 0, max: 300 })
 
 test('a certificate has one seal of 65 bytes for each signer, and a bitmap of the largest committee at most', () => {

@@ -2,7 +2,7 @@ import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { Envelope } from '../envelope.ts'
 import type { ByzantineNode, Script } from './byzantine-node.ts'
 
-/* Scripts of a byzantine voter (docs/design/consensus.md#lies). */
+/* Scripts of a byzantine voter (docs/design/consensus.md#byzantine-behaviour). */
 
 const FAR_ROUND = 2 ** 31
 
