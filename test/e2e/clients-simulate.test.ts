@@ -112,7 +112,7 @@ describe('viem', () => {
     expect(assetChanges.map(({ token, value }) => [token.symbol, value.diff])).toEqual([['ETH', -parseEther('1.5')]])
   })
 
-  test('is told why a call cannot stand in a block', async () => {
+  test('gets the reason why a block cannot include a call', async () => {
     const error = await simulateBlocks(client, {
       validation: true,
       blocks: [{ calls: [{ from: account, to: SINK, nonce: 99, maxFeePerGas: 2n * RESTING_BASE_FEE }] }],

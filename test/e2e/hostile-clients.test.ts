@@ -248,7 +248,7 @@ describe('WebSocket', () => {
     expect([1006, 1013]).toContain(await closed)
   })
 
-  test('one that reads too late is told why', async () => {
+  test('one that reads too late gets the reason', async () => {
     const late = await open()
     for (let i = 0; i < 1_000; i++) await late.result('eth_subscribe', ['newPendingTransactions', true])
     const closed = closeCode(late.raw)

@@ -140,7 +140,7 @@ describe('four validators and a full node', () => {
     expect(samples.get('consensus_missing_validators')).toBe(0)
   })
 
-  test('a node that dies is told at once with the end of its log, the rest go on, and the status says so', async () => {
+  test('a node that dies is reported at once with the end of its log, the rest go on, and the exit status is 1', async () => {
     const victim = ready.nodes[2] as LocalnetNode
     process.kill(victim.pid, 'SIGKILL')
     const died = await localnet.until('the death', ({ event }) => event === 'died', 2_000)

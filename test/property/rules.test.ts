@@ -111,7 +111,7 @@ test('no wei of a fee is lost, and at least half is burnt', () => {
   )
 })
 
-test('the credits of a cycle are exactly its minting, whoever proposed', () => {
+test('the credits of a cycle are exactly its minting, whichever validators proposed', () => {
   const turn: fc.Arbitrary<CycleBlock> = fc.record({
     miner: fc.nat(4).map(address),
     proposerReward: fc.integer({ min: 1, max: 7 }).map(address),

@@ -16,7 +16,7 @@ describe('the simulator finds what each mutant breaks', () => {
   })
 })
 
-test('a failing seed is told as a small schedule that breaks the same rule', async () => {
+test('a failing seed is reduced to a small schedule that breaks the same rule', async () => {
   const { options } = KILLS['what is prepared not logged'] as Extract<Kill, { by: 'simulator' }>
   const { outcome, failure } = await shrinkMutant('what is prepared not logged', options)
   const whole = describePlan(drawPlan(options))

@@ -49,7 +49,7 @@ describe('names of code in the pages for contributors', () => {
     expect(PAGES.flatMap(path => namesOf(read(path))).length).toBeGreaterThan(25)
   })
 
-  test('a name that the source lost is told', () => {
+  test('a name that is gone from the source is reported', () => {
     expect(unknownIn('1. `EVM_FORKS`, then `isSinceEver(fork)` and `OLD_FORK_TABLE` in the list.')).toEqual([
       'isSinceEver',
       'OLD_FORK_TABLE',
@@ -80,7 +80,7 @@ describe('commands', () => {
     expect(run.filter(name => scripts[name] === undefined)).toEqual([])
   })
 
-  test('that name a missing file are told', () => {
+  test('that name a missing file are reported', () => {
     expect(missingIn(['SEED=1 node bench/nothing-there.ts 4', 'node scripts/docs.ts'])).toEqual([
       'bench/nothing-there.ts',
     ])

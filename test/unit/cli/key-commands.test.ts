@@ -81,7 +81,7 @@ describe('tandem key import', () => {
 })
 
 describe('tandem key export', () => {
-  test('prints no key unless told to, and says how', async () => {
+  test('prints no key without --reveal, and names that option', async () => {
     const { file } = await written(() => importKey(plainKey(), flags, CHEAP))
     await expect(exportKey(file, { ...flags, reveal: false })).rejects.toThrow(/Add --reveal/)
   })

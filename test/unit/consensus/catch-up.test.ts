@@ -84,7 +84,7 @@ describe('catching up', () => {
     await stop()
   })
 
-  test('work that fails is told, and the member goes on from what was adopted', async () => {
+  test('work that fails rejects, and the member goes on after the adopted blocks', async () => {
     const { engine, members, missed, stop } = await straggler(10_000)
     const [first] = missed()
     const work = engine.catchUp(async adopt => {

@@ -87,7 +87,7 @@ describe('committees', () => {
     }
   })
 
-  test('who may have known the seed when it was admitted is drawn only where the others are too few', () => {
+  test('a member that may have known the seed at its admission is drawn only where the others are too few', () => {
     const all = eligible(40).map(member => ({ ...member, isRecent: member.admission > 33 }))
     const recent = (size: number) =>
       drawCommittee(all, size, seedOf('e')).members.filter(member => Number(member) >= 33).length

@@ -113,7 +113,7 @@ test('a height that does not end leaves a log of bounded size, from which it goe
 })
 
 describe('a log cut anywhere', () => {
-  test('starts a member that contradicts nothing it may have said', async () => {
+  test('starts a member that contradicts no message it may have sent', async () => {
     const { log, ledger } = (await openHeight())[1]!
     expect(ledger.blocks).toHaveLength(1)
     const cuts = cutsOf(log)

@@ -23,7 +23,7 @@ describe('a key that is used twice', () => {
     await stop()
   })
 
-  test('another vote for a round it voted in is not its own, even when it has said more since', async () => {
+  test('another vote for a round it voted in is foreign, even when it has sent later ones', async () => {
     const { clock, mesh, members, stop } = await committee(4)
     await clock.advance(2_500)
     const said: string[] = []

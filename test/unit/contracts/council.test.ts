@@ -159,7 +159,7 @@ describe('admissions', () => {
   const registerBy = (chain: TestChain, key: Uint8Array, validator: Hex) =>
     transact(chain, key, 'register', registerArgs('Node', validator), STAKE)
 
-  test("are counted: no key changes the number, none is given twice, and who leaves changes nobody else's", () =>
+  test('are counted: no key changes the number, none is given twice, and a member that leaves changes no other number', () =>
     withChain(
       async chain => {
         await registerBy(chain, ALICE_KEY, NODE)

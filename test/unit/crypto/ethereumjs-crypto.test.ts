@@ -40,7 +40,7 @@ test('r and s may come without their leading zeros', () => {
   }
 })
 
-test('throws for what is no signature', () => {
+test('throws for an invalid signature', () => {
   const digest = keccak256(new Uint8Array(1))
   const signature = sign(digest, KEY)
   const [r, s] = [signature.slice(0, 32), signature.slice(32, 64)]

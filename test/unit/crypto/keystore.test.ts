@@ -139,7 +139,7 @@ test('a file that lacks any one member, or has nonsense there, is refused and op
   }
 })
 
-test('whose key it is can be told without the password', async () => {
+test('the address of a keystore is read without the password', async () => {
   const keystore = await encryptKey(KEY, 'p', CHEAP)
   expect(keystoreAddress(keystore)).toBe(addressFromPrivateKey(KEY))
   expect(keystoreAddress({ ...keystore, address: `0x${keystore.address.toUpperCase()}` })).toBe(

@@ -322,7 +322,7 @@ describe('a fault of the engine', () => {
 })
 
 describe('event loop', () => {
-  test('gets its turns while a block is executed', async () => {
+  test('runs other tasks while a block is executed', async () => {
     const params = { ...NETWORKS.devnet, maxTxExecutionGas: 80_000_000n }
     const state = withCode(funded([alice]), CONTRACT, LOOP)
     let turns = 0

@@ -107,7 +107,7 @@ describe('answers', () => {
       })
     }))
 
-  test('an address with what it has, and zeros for one nobody saw', () =>
+  test('an address with its balance and counts, and zeros for an unknown one', () =>
     withApi(async ({ get, coin, chain }) => {
       const { balance } = chain.world.head.account(BOB) as { balance: bigint }
       expect((await get(`/api/addresses/${BOB}`)).body).toMatchObject({
@@ -142,7 +142,7 @@ describe('answers', () => {
       })
     }))
 
-  test('the newest answers change with the head, and an unchanged one is told by its tag', () =>
+  test('answers change with the head, and an unchanged one is a 304 for its tag', () =>
     withApi(async ({ app, get, mine }) => {
       const first = await get('/api/blocks/1')
       expect(first.headers['x-indexed-block']).toBe('2')
@@ -187,7 +187,7 @@ describe('refusals', () => {
       }
     }))
 
-  test('another method is told which ones there are', () =>
+  test('another method is refused with the list of allowed ones', () =>
     withApi(async ({ app }) => {
       const response = await app.inject({ method: 'DELETE', url: '/api/blocks' })
       expect([response.statusCode, response.headers['allow']]).toEqual([405, 'GET, HEAD, OPTIONS'])

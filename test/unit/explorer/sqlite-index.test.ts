@@ -34,7 +34,7 @@ test('an index that is opened again goes on where it was', async () => {
   await second.close()
 })
 
-test('sums that do not follow from the rows are told', async () => {
+test('sums that differ from a count of the rows are reported', async () => {
   const path = join(folder(), 'index.sqlite')
   const store = new SqliteIndex({ path })
   await store.append(new RandomBlocks({ seed: 1 }).chain(10))

@@ -241,7 +241,7 @@ describe('transactions', () => {
     expect(node.pool.received).toHaveLength(2)
   })
 
-  test('of a peer that brings little but what is refused are not looked at for a while, and others are heard', async () => {
+  test('of a peer that sends mostly refused ones are ignored for a while, and those of others are not', async () => {
     const node = await nodes.start()
     const [tiresome, other] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
     const { burst, perSecond } = NETWORK_LIMITS.refusals

@@ -134,7 +134,7 @@ describe('a proof of a validator key', () => {
   })
 })
 
-describe('what is no handshake', () => {
+describe('malformed handshakes', () => {
   test.each([
     [
       'a hello of another node',

@@ -109,7 +109,7 @@ describe('a proposal of a council key', () => {
     expect(scene.costs).toMatchObject({ bodies: 1, senders: 0 })
   })
 
-  test('out of its turn is evidence and not read; nor is one of a far height or round', async () => {
+  test('by a wrong proposer is evidence and its body is not decoded; nor is one of a far height or round', async () => {
     const scene = await open()
     const peer = await scene.meet()
     const round = scene.liar.roundOf(1)

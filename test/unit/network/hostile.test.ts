@@ -118,7 +118,7 @@ describe('floods', () => {
     await until('room made', () => dropped === 1)
   })
 
-  test.each(['vote', 'proposal', 'decided'] as const)('of %s by who is no member cost the connection', async name => {
+  test.each(['vote', 'proposal', 'decided'] as const)('of %s by a non-member end the connection', async name => {
     const node = await nodes.start({ member: 0, committee: 3 })
     const { channel, id } = MESSAGES[name]
     const one = encodeFrames(channel, id, 0, new Uint8Array(1_000)).bytes

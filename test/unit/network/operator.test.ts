@@ -45,7 +45,7 @@ describe('an operator', () => {
     expect(node.network.self()).toMatchObject({ url: null, listening: null })
   })
 
-  test('is told when a port is taken', async () => {
+  test('gets an error when a port is in use', async () => {
     const first = await nodes.start()
     await expect(nodes.start({ listen: { host: '127.0.0.1', port: first.port } })).rejects.toMatchObject({
       code: 'LISTEN_FAILED',

@@ -51,7 +51,7 @@ test('pretty: one short line for a person, colour only when asked', () => {
   expect(coloured.lines[0]).toContain('\u001b[')
 })
 
-test.each(['json', 'pretty'] as const)('%s: an error is told with its code, cause and stack', format => {
+test.each(['json', 'pretty'] as const)('%s: an error is logged with its code, cause and stack', format => {
   const { logger, lines } = collect({ format, colour: false })
   const cause = new Error('disk full')
   logger.error({ err: new CodedError({ code: 'JOURNAL_FAILED' }, { cause }) }, 'could not write')

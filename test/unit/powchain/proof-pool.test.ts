@@ -44,7 +44,7 @@ const setUp = (fork: number | null = 20, headers = 3) => {
 }
 
 describe('a proof header', () => {
-  test('that is right is added once, told of, and offered to the next block', async () => {
+  test('that is valid is added once, announced to listeners, and offered to the next block', async () => {
     const { pool, head, work } = setUp()
     const told: Hex[] = []
     pool.onAdded(({ id }) => told.push(id))
@@ -116,7 +116,7 @@ describe('a proof header', () => {
     expect(pool.best()).toMatchObject({ id: proofHeaderId(child), seenAtMs: 7 })
   })
 
-  test('is told to come again while too many are in verification', async () => {
+  test('is answered with busy while too many are in verification', async () => {
     const { pool, calls, work } = setUp(0)
     const headers: ProofHeader[] = []
     for (let at = 0; at <= PROOF_CHAIN_LIMITS.verifying; at++)

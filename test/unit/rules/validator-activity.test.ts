@@ -97,7 +97,7 @@ describe('who may serve', () => {
     expect(qualifiedValidators(shuffled, service, 100).map(({ admission }) => admission)).toEqual([3, 1, 5, 2, 4])
   })
 
-  test('jail goes first: who is out by evidence leaves less room for silence, and none beyond f', () => {
+  test('jail goes first: each jailed member leaves room for one inactive member less, and none beyond f', () => {
     const silent = council(31).slice(0, 12)
     const jailed = (count: number) => council(31).slice(31 - count)
     expect(qualified(31, silent, jailed(4))).toEqual(council(31).slice(6, 27))

@@ -175,7 +175,7 @@ test('a path that is a file, and a store that is not there, are open failures', 
   await expect(missing).rejects.toMatchObject({ code: 'STORE_OPEN_FAILED' })
 })
 
-test('a damaged store is told apart', async () => {
+test('a damaged store has its own error', async () => {
   const path = await temporaryDirectory()
   const store = await Store.open(path)
   await fill(store, BUCKETS.receipts, 10)

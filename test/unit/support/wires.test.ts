@@ -88,7 +88,7 @@ describe('wires', () => {
     echo.close()
   })
 
-  test('carry what is said after its latency, both ways, and the end of it', async () => {
+  test('deliver bytes after the latency, both ways, and the end of the connection', async () => {
     const link = await dial(await wires.between('a', 'b', await listen()))
     wires.set('a', 'b', { latencyMs: 60 })
     wires.set('b', 'a', { latencyMs: 30 })

@@ -341,7 +341,7 @@ describe('evidence', () => {
       expect(net.first.sources.council.jailedAt(offender)).toBe(0)
     }))
 
-  test('is of use once against each validator, while a block to come may hold it', () =>
+  test('is kept once against each validator, while a later block may include it', () =>
     withNet(councilGenesis(4, { rewards: { cycleBlocks: 20 }, council: { evidenceBlocks: 6 } }), 1, async net => {
       await net.mineTo(8)
       const { evidence } = net.first

@@ -43,7 +43,7 @@ test('accounts by address with slots of any length (anvil), and by hash (this no
   expect(byHash).toMatchObject({ nonce: 0, balance: 100n, storage: [[hexToBytes(HASH), `0x${'8'.padStart(64, '0')}`]] })
 })
 
-describe('what is no state says so', () => {
+describe('invalid state files are refused', () => {
   test.each([
     ['no JSON', Buffer.from('{'), 'STATE_MALFORMED not gzip of JSON'],
     ['torn gzip', gzipSync(state({})).subarray(0, 20), 'STATE_MALFORMED not gzip'],

@@ -130,7 +130,7 @@ describe('simulated blocks', () => {
       expect(second).toEqual([blocks[0]?.block.hash])
     }))
 
-  test('keep the gas limit and the beneficiary they were told of', () =>
+  test('keep an overridden gas limit and beneficiary', () =>
     withChain(async chain => {
       const overrides = { gasLimit: 1_000_000n, miner: BOB, prevRandao: toWord(9n), baseFeePerGas: 7n }
       const blocks = await simulationsOf(chain).run(request([{ overrides }, {}]))

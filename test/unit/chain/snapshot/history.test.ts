@@ -98,7 +98,7 @@ describe('blocks before a snapshot', () => {
     expect(await new BlockStore(store).block(60)).toBeUndefined()
   })
 
-  test('what is missing is said to be, genesis never', () => {
+  test('missing ones are reported as missing, genesis never is', () => {
     expect(() => requireHistory(100, 99)).toThrow('HISTORY_MISSING')
     expect(() => requireHistory(100, 0, 500)).toThrow('HISTORY_MISSING')
     requireHistory(100, 0)

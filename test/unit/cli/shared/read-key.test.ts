@@ -40,7 +40,7 @@ test('a keystore opens with its password only, which is asked for by its name', 
   await expect(readKey(path, '--unlock', says('wrong'))).rejects.toMatchObject({ code: 'WRONG_PASSWORD' })
 })
 
-test('whose key a file holds can be told without its password', async () => {
+test('the address of a key file is read without its password', async () => {
   const keystore = await encryptKey(KEY, 'right', { scryptN: 1024 })
   expect(addressOfKeyFile(file('whose.json', JSON.stringify(keystore)), '--validator')).toBe(addressFromPrivateKey(KEY))
   expect(addressOfKeyFile(file('whose', '07'.repeat(32)), '--validator')).toBe(addressFromPrivateKey(KEY))
@@ -49,7 +49,7 @@ test('whose key a file holds can be told without its password', async () => {
   expect(() => addressOfKeyFile(path, '--validator')).toThrow(/^--validator: .* give the address instead of the file/)
 })
 
-test('what is no key says so, and which option named it', async () => {
+test('an invalid key is refused with the name of its option', async () => {
   await expect(readKey(file('junk', 'hello'), '--unlock', neverAsked)).rejects.toThrow(
     /neither a keystore \(JSON\) nor a key/,
   )

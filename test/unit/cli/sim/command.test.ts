@@ -41,7 +41,7 @@ describe('tandem sim', () => {
     expect(first.stdout).toContain('1 seeds, 0 violations')
   }, 60_000)
 
-  test('a violation is told with its seed and a small schedule, and ends in status 1', async () => {
+  test('a violation is reported with its seed and a small schedule, and ends in status 1', async () => {
     const name = 'what is prepared not logged'
     const kill = KILLS[name]
     const { seed, profile, heights } = kill.options as { seed: number; profile: string; heights: number }
@@ -57,7 +57,7 @@ describe('tandem sim', () => {
     expect((await tandem(args)).code).toBe(0)
   }, 120_000)
 
-  test('help names every profile; wrong values are told', async () => {
+  test('help names every profile; wrong values are refused', async () => {
     const { stdout } = await tandem(['sim', '--help'])
     for (const [name, { summary }] of Object.entries(PROFILES)) {
       expect(stdout).toContain(name)

@@ -68,7 +68,7 @@ describe('options of peers', () => {
     },
   )
 
-  test('what is wrong with a URL or an id is said', () => {
+  test('the fault of a URL or an id is named', () => {
     expect(() => peerUrls('enode://1@2:3')).toThrow(/enode:\/\/1@2:3 is no address of a node: want tandem:\/\//)
     expect(() => peerUrls(`tandem://${ID}@host:0`)).toThrow('the port is 1 to 65535')
     expect(() => nodeIds(`${ID},xyz`)).toThrow('"xyz" is no node id')

@@ -82,7 +82,7 @@ test('entries in the order of the files and of the tests in them, whichever thre
   expect(code).toBe(0)
 }, 30_000)
 
-test('files that are none are told one by one, and the others run', async () => {
+test('invalid files are reported one by one, and the others run', async () => {
   const good = write('good.json', { good: fixture(['London', 'Cancun']) })
   const absent = join(dir, 'absent.json')
   const torn = write('torn.json', '{"a": ')

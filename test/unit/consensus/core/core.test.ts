@@ -26,7 +26,7 @@ const preparedBench = (index = 0) => {
 }
 
 describe('the way to a decision', () => {
-  test('proposal, prepare, commit, decision; everything is logged before it is said', () => {
+  test('proposal, prepare, commit, decision; every message is logged before it is sent', () => {
     const bench = preparedBench()
     expect(bench.said()).toEqual(['prepare 0', 'commit 0'])
     bench.hear(commit(1, 0, B), commit(3, 0, B))
@@ -323,7 +323,7 @@ describe('changes of round', () => {
     expect(bench.hear(roundChange(2, 5))).toEqual([])
   })
 
-  test('a proposal shows a quorum in its round, whoever relays its round changes', () => {
+  test('a proposal shows a quorum in its round, whichever peer relays its round changes', () => {
     const bench = new CoreBench(0)
     bench.hear(
       proposal(2, 1, block(9, 2), { roundChanges: [1, 2, 3].map(sender => roundChange(sender, 1)), prepares: [] }),

@@ -85,7 +85,7 @@ test('the phases of a height are timed from its proposal, and nothing is carried
   expect(seen.length).toBe(2)
 })
 
-test('a vote counts once, however often it is said, and own ones do not', () => {
+test('a vote counts once, however often it is received, and own votes do not count', () => {
   const { monitor, seen } = watching()
   const committee = { members: MEMBERS } as never
   const prepare = (sender: number, number: number, round: number) =>
@@ -110,7 +110,7 @@ test('a vote counts once, however often it is said, and own ones do not', () => 
   ])
 })
 
-test('a clock that is off is told once, and again only after it was right', () => {
+test('a wrong clock is reported once, and again only after it was right', () => {
   const { monitor, seen, warnings } = watching()
   const both = (at: number, aheadMs: number) => {
     monitor.onEffect(proposal(A, at), at * 1_000 + aheadMs)

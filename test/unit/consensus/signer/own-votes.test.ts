@@ -17,7 +17,7 @@ describe('votes with the own key', () => {
     expect(own.isForeign(at(5, 1, 'roundChange'), digest(1))).toBe(true)
   })
 
-  test('of earlier lives are foreign only where that can be told', () => {
+  test('from before a restart are foreign only where that can be known', () => {
     const own = new OwnVotes({ ...at(5, 1, 'prepare'), digest: digest(1), signature: new Uint8Array(65) })
     expect(own.isForeign(at(5, 0, 'commit'), digest(9))).toBe(false)
     expect(own.isForeign(at(5, 1, 'prepare'), digest(1))).toBe(false)

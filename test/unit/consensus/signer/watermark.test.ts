@@ -89,7 +89,7 @@ describe('the watermark', () => {
     }
   })
 
-  test('damage of both slots is told', async () => {
+  test('damage of both slots is an error', async () => {
     const files = new MemoryFiles()
     await save(files, [mark(1, 0, 'commit')])
     const content = files.content('w')!

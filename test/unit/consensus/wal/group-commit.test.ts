@@ -47,7 +47,7 @@ const parts = () => {
   return { done, log, watermark, groupCommit, say }
 }
 
-test('what is said waits for the log; the watermark follows it, and is written before anything leaves', async () => {
+test('messages wait for the sync of the log; the watermark is written after the log and before any message is sent', async () => {
   const { done, log, say } = parts()
   await say('one')
   expect(done).toEqual(['log begins'])
@@ -66,7 +66,7 @@ test('the watermark is one batch behind at most', async () => {
   expect(done.slice(4)).toEqual(['mark begins', 'two'])
 })
 
-test('what is held is durable at once, leaves when it may, and holds nothing said before it', async () => {
+test('a held message is durable at once, is sent when released, and delays no earlier message', async () => {
   const { done, log, watermark, groupCommit, say } = parts()
   await say('before')
   const due = Promise.withResolvers<void>()

@@ -104,7 +104,7 @@ describe('a record', () => {
   })
 })
 
-describe('what is remembered over a restart', () => {
+describe('the peer file over a restart', () => {
   test('bans and records', async () => {
     const storePath = join(dir, 'memory', 'peers.json')
     const first = await nodes.start({ storePath })
@@ -122,7 +122,7 @@ describe('what is remembered over a restart', () => {
     expect(await back.closed()).toBe('banned')
     await until('the friend, dialed by its record', () => again.peerIds.includes(friend.id))
   })
-  test('nothing of a damaged file, which is said', async () => {
+  test('is empty after damage, with a warning', async () => {
     for (const text of [
       '',
       '{',

@@ -124,7 +124,7 @@ describe('an import', () => {
     expect(await signed()).toBeNull()
   })
 
-  test('into an empty folder needs to be told the chain', async () => {
+  test('into an empty folder needs the genesis hash', async () => {
     expect(await detailOf(importSigning({ dataDir, record: recordOf(mark(9)) }))).toEqual({
       code: 'CHAIN_UNKNOWN',
       dataDir,

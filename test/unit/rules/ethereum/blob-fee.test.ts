@@ -23,7 +23,7 @@ describe('the price of blob gas', () => {
     expect(blobBaseFee(10n * 1024n * 1024n, prague)).toBe(8n)
   })
 
-  test('it is not worked out beyond what anybody has', () => {
+  test('it is not computed beyond the largest possible balance', () => {
     const last = 177n * cancun.baseFeeUpdateFraction
     expect(blobBaseFee(last, cancun)).toBeLessThan(2n ** 256n)
     expect(blobBaseFee(last, cancun)).toBeGreaterThan(2n ** 254n)

@@ -303,7 +303,7 @@ describe('previews', () => {
   })
 })
 
-test('when the thread dies every call fails and the owner is told', async () => {
+test('when the thread dies every call fails and the owner is notified', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'trie-'))
   const file = join(directory, 'worker.mjs')
   const real = new URL('../../../../src/state/trie/trie-worker.ts', import.meta.url)
