@@ -24,7 +24,7 @@ export const forkNoticeAt = (
   atStart = false,
 ): ForkNotice | undefined => {
   const forkHeight = forks.find(({ name }) => name === 'nativeHash')?.height ?? null
-  // A fork at genesis or at the first header is no change to anybody.
+  // A fork at genesis or at the first header changes nothing for miners.
   if (forkHeight === null || forkHeight <= 1 || tipHeight === 0) return undefined
   const remaining = forkHeight - 1 - tipHeight
   if (remaining < 0 || remaining > FORK_NOTICE_HEADERS) return undefined

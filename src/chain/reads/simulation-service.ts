@@ -112,7 +112,7 @@ export class SimulationService {
     const { params, rules } = this.#options
     const roots = await this.#stateRoots(plan, base, blocks)
     const sealed: ChainBlock[] = []
-    // Nobody proposes a simulated block.
+    // A simulated block has no proposer.
     const extra = assembleExtraData(ZERO_ADDRESS, null, { proofTip: base.extra.proofTip })
     for (const [i, { env, execution, roots: others }] of blocks.entries()) {
       const parent = sealed.at(-1) ?? base

@@ -131,7 +131,7 @@ const chaosOf = ({ seed, chaosDown, full }: LocalnetFlags, validators: number) =
 const onSignals = (act: () => void): (() => void) => {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const signal of signals) process.on(signal, act)
-  // The reader of the output is gone, so nobody could stop the localnet: stop it.
+  // The reader of the output is gone, so the localnet could not be stopped by it any more: stop it.
   const onGone = (error: Error): void => {
     if ((error as NodeJS.ErrnoException).code !== 'EPIPE') exitWithError(error)
     act()

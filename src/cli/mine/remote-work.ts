@@ -3,20 +3,20 @@ import { PROOF_SEEDS } from '../../crypto/proof-hash.ts'
 import type { MinerWork, WorkSource } from '../../powchain/mining/miner.ts'
 import { bytesToHex, type Hex, toQuantity } from '../../util/bytes.ts'
 
-/** Patience with a node that does not answer. */
+/** Time limit of a request to the node. */
 const ANSWER_MS = 5_000
 /** An answer of getWork and its like has a few hundred bytes. */
 const ANSWER_BYTES = 16 * 1024
 const [SEED_1, SEED_2] = PROOF_SEEDS.map(bytesToHex)
 
-/** A node's answer to a miner that is no result. */
+/** Error response of a node to a miner. */
 export class NodeRefusal extends Error {}
 
 /** Work of a node over JSON-RPC. */
 export class RemoteWork implements WorkSource {
   readonly #url: string
   readonly #coinbase: Hex | undefined
-  /** Tells this miner's hash rate from those of others. */
+  /** Id that distinguishes this miner's hash rate from those of others. */
   readonly #id = bytesToHex(randomBytes(32))
   #work: MinerWork | undefined
   #accepted = 0
@@ -35,7 +35,7 @@ export class RemoteWork implements WorkSource {
     return this.#work
   }
 
-  /** Asks for work. Rejects with NodeRefusal, or with what the connection failed of; there is none then. */
+  /** Requests a mining job. Rejects with NodeRefusal, or with the error of the connection; there is no job then. */
   async refresh(): Promise<void> {
     this.#work = undefined
     try {
@@ -47,7 +47,7 @@ export class RemoteWork implements WorkSource {
   }
 
   async submitWork(nonce: Hex, sealHash: Hex, mixHash: Hex): Promise<boolean> {
-    // A node that is away loses this solution; the threads go on.
+    // The solution is lost when the node is unreachable; the threads go on.
     const answer = this.#ask('native_submitWork', [nonce, sealHash, mixHash]).catch(() => false)
     const isAccepted = (await answer) === true
     if (isAccepted) this.#accepted++

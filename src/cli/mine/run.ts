@@ -8,7 +8,7 @@ import { RemoteWork } from './remote-work.ts'
 
 /** Time between two requests for work. */
 const POLL_MS = 500
-/** Time between two lines about the hash rate, which the node is told then too. */
+/** Interval of log lines about the hash rate, which is also reported to the node then. */
 const REPORT_MS = 5_000
 
 /** Mines for a node until a signal ends it. */
@@ -32,7 +32,7 @@ export const runMine = async ({ rpc, coinbase, threads, duty }: MineFlags): Prom
       said = ''
     } catch (error) {
       const text = reasonOf(error)
-      // Once, however long the node is away.
+      // Logged once, however long the node is unreachable.
       if (text !== said) printWarning(text)
       said = text
     }

@@ -13,7 +13,7 @@ const PROPOSER = 1 / 4
  * Time budget for building a block. A block executed in a quarter of a second here may take a slower, busier or more distant committee
  * longer than a round: then it is not decided, and the next proposer would propose as much again. So each decision that took too much
  * of its round, and each round given up over a proposal, halves the budget, and each quick decision adds back a tenth of the maximum,
- * whoever proposed the block.
+ * whichever validator proposed the block.
  */
 export class AdaptiveBuildBudget {
   readonly #roundTimeoutMs: number

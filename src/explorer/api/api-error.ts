@@ -1,6 +1,6 @@
 import { CodedError } from '../../util/errors.ts'
 
-/** Why a request is refused; the message is for people, `field` names the parameter. */
+/** Reason of a refused request; the message is for people, `field` names the parameter. */
 export type ApiRefusal =
   | { readonly code: 'INVALID_PARAMETER'; readonly message: string; readonly field: string | null }
   | { readonly code: 'NOT_FOUND'; readonly message: string }

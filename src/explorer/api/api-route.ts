@@ -4,7 +4,7 @@ import type { ChainSource } from '../indexer/chain-source.ts'
 import type { IndexReader } from '../store/index-store.ts'
 import type { ApiSchema } from './json-schema.ts'
 
-/** A member of the council as the node's main thread tells it. */
+/** Council member as reported by the node's main thread. */
 export interface UnionMember {
   readonly name: string
   readonly validator: Hex
@@ -43,7 +43,7 @@ export interface ApiRequest {
   readonly query: Readonly<Record<string, unknown>>
 }
 
-/** How long an answer may be kept: until the head moves, or for ever once its block is old enough. */
+/** Caching of an answer: until the head moves, or for ever once its block is old enough. */
 export type CachePolicy = 'head' | 'block'
 
 /** One endpoint, declared once: the server, its checks and the OpenAPI document follow from it. */

@@ -18,7 +18,7 @@ export interface ApiServerOptions {
 /** Waits of a development chain for the index to take in the head that the request saw. */
 const CATCH_UP_MS = 5_000
 const CATCH_UP_STEP_MS = 10
-/** Blocks behind the head from which a block is not looked at as the newest any more. */
+/** Number of blocks behind the head from which an answer about a block counts as final for caches. */
 const SETTLED_BLOCKS = 10
 
 /** The REST API as fastify serves it; it is asked through `inject`, in the thread that reads the index. */
@@ -79,7 +79,7 @@ const addRoute = (app: FastifyInstance, route: ApiRoute, context: ApiContext, re
   )
 }
 
-/** 1e309 is read as an infinite number, which no bound of a schema holds back. Throws INVALID_PARAMETER. */
+/** Refuses infinite numbers: 1e309 is parsed as one, and no bound of a schema excludes it. Throws INVALID_PARAMETER. */
 const checkIntegers = ({ query = {} }: ApiRoute, given: Readonly<Record<string, unknown>>): void => {
   for (const [name, { type }] of Object.entries(query))
     if (type === 'integer' && given[name] !== undefined && !Number.isSafeInteger(given[name]))

@@ -51,7 +51,7 @@ export class Indexer {
     return records.length > 0 && reached < head ? 'behind' : 'at the head'
   }
 
-  /** The last block that index and chain share; undefined: none. What the index has behind it is taken off. */
+  /** Returns the last block that index and chain share; undefined when none. Later blocks are removed from the index. */
   async #reconcile(): Promise<IndexPosition | undefined> {
     const { source, index, logger } = this.#options
     const position = await index.position()
@@ -95,7 +95,7 @@ export class Indexer {
     return records
   }
 
-  /** Asks a few tokens that are new, or whose supply changed, what they are. */
+  /** Reads the metadata of a few tokens that are new, or whose supply changed. */
   async #readTokens(): Promise<void> {
     const { index } = this.#options
     const tokens = await index.tokensToRead(EXPLORER_LIMITS.token.perStep)

@@ -15,7 +15,7 @@ const WORD = 32
 type Movement = Omit<TransferRecord, 'logIndex' | 'transactionIndex' | 'position' | 'token'>
 
 /**
- * Movements of tokens that a log tells, none for any other log. The log is whatever a contract wrote: a count of topics or bytes that the
+ * Returns the token transfers of a log, none for other logs. Contracts may write any log: a count of topics or bytes that the
  * standards do not have, or an address with more than 20 bytes, is no transfer.
  */
 export const movementsOf = ({ topics, data }: Log): readonly Movement[] => {

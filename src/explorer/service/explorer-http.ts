@@ -8,7 +8,7 @@ import type { RequestAllowance, RequestLimiter } from './request-limiter.ts'
 export interface ExplorerHttpOptions {
   readonly service: Pick<ExplorerService, 'request'>
   readonly limiter: RequestLimiter
-  /** Whom a connection comes from. */
+  /** Address of the client of a connection. */
   readonly clientOf: (address: string) => string
 }
 
@@ -23,7 +23,7 @@ const PREFLIGHT = {
   'access-control-max-age': '86400',
 }
 
-/** Headers of a request that the API looks at. */
+/** Request headers that the API reads. */
 const PASSED = ['content-type', 'if-none-match'] as const
 
 /** Serves /api on the node's port: counts requests, bounds them, and passes them on. */

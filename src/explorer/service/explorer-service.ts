@@ -15,7 +15,7 @@ import {
   type ToApiThread,
 } from './protocol.ts'
 
-/** Thrown as CodedError when a request cannot be answered; the client may come again. */
+/** Thrown as CodedError when a request cannot be answered; the client may retry. */
 export type ExplorerUnavailable = { readonly code: 'EXPLORER_BUSY' | 'EXPLORER_TIMEOUT' | 'EXPLORER_STOPPED' }
 
 export interface ExplorerOptions extends Omit<ExplorerThreadStart, 'signals'> {
@@ -92,7 +92,7 @@ export class ExplorerService {
       worker => {
         const waiting = this.#waiting.get(id)
         if (waiting === undefined) return
-        // The time a thread takes to start is not that of a request.
+        // The start of a thread does not count against the time limit of a request.
         waiting.timer = setTimeout(() => {
           this.#settle(id, ({ reject }) => reject(unavailable('EXPLORER_TIMEOUT')))
         }, EXPLORER_LIMITS.api.timeoutMs).unref()

@@ -25,7 +25,7 @@ port.on('message', () => {
 
 const wait = (milliseconds: number): Promise<void> => new Promise(resolve => setTimeout(resolve, milliseconds))
 
-/** Waits for a head later than the one that was seen, and looks all the same after a while. */
+/** Waits for a later head than the last one seen, at most for a fixed time. */
 const waitForHead = async (seen: number): Promise<void> => {
   await Atomics.waitAsync(counters, SIGNAL_HEAD, seen, pollMs).value
 }
@@ -40,7 +40,7 @@ while (!isClosing) {
   const seen = Atomics.load(counters, SIGNAL_HEAD)
   try {
     if ((await indexer.step()) === 'at the head') await waitForHead(seen)
-    // Messages have their turn between two batches.
+    // Yields between two batches, so that messages are handled.
     else await new Promise(resolve => setImmediate(resolve))
   } catch (error) {
     logger.error(

@@ -39,7 +39,7 @@ export interface ApiAnswer {
 
 type PortName = keyof NodePort
 
-/** A question of a thread to the node. */
+/** Request of a thread to the node. */
 export interface NodeQuestion {
   readonly id: number
   readonly name: PortName

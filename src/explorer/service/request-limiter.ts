@@ -14,8 +14,8 @@ export const hashOfKey = (key: string): string => createHash('sha256').update(ke
 const { windowMs, free, pro, clients } = EXPLORER_LIMITS.rate
 
 /**
- * Requests of the last minute by client: an address has `free` of them, a known key `pro`. The window slides, so that no minute anywhere has
- * more. A key nobody issued counts as none, since tools insist on sending one.
+ * Requests of the last minute by client: an address has `free` of them, a known key `pro`. The window slides, so no period of a minute has
+ * more. An unknown key counts as none, since some tools always send one.
  */
 export class RequestLimiter {
   readonly #keys: ReadonlySet<string>

@@ -26,7 +26,7 @@ export const openServers = async (
   const reads = readsOf(storage, core)
   const rpc = rpcOf(storage, core, reads)
   const mining = miningOf(storage, core)
-  // On a public port nobody gets work, whatever address it listens on; a development chain has no other.
+  // Public ports serve no mining jobs, whatever address they listen on; a development chain has only a public port.
   const isDev = options.genesis.params.devHelpers
   const explorer = await explorerOf(storage, reads)
   const server = await createRpcServer({

@@ -7,7 +7,7 @@ import type { Logger } from '../../util/logger.ts'
 import { WorkerThread } from '../../util/worker/worker-thread.ts'
 import type { MiningMethods } from './mining-worker.ts'
 
-/** Work that the threads search: nonces of a seal hash that meet a target. */
+/** Job of the threads: to find nonces of a seal hash that meet a target. */
 export interface MinerWork {
   readonly sealHash: Hex
   readonly version: number
@@ -16,7 +16,7 @@ export interface MinerWork {
 
 /** Source of mining jobs and receiver of solutions: this node, or another one over RPC. */
 export interface WorkSource {
-  /** undefined: there is none now. */
+  /** Returns the current job; undefined when there is none. */
   job(): MinerWork | undefined
   submitWork(nonce: Hex, sealHash: Hex, mixHash: Hex): Promise<boolean>
 }
@@ -30,22 +30,22 @@ export interface MinerOptions {
   readonly logger: Logger
 }
 
-/** Work with the nonces that each thread has looked through. */
+/** Job with the nonces that each thread has searched. */
 interface SharedJob extends MinerWork {
   readonly next: number[]
 }
 
-/** Threads that look for nonces of a source's work, until `stop`. */
+/** Threads that search nonces for the jobs of a source, until `stop`. */
 export class Miner {
   readonly #options: MinerOptions
   #threads: readonly WorkerThread<MiningMethods>[] = []
   #runs: readonly Promise<void>[] = []
   #job: SharedJob | undefined
-  /** Wakes the threads that have no work. */
+  /** Wakes the threads that have no job. */
   #wake = Promise.withResolvers<void>()
   #isStopped = false
   #hashes = 0
-  /** Hashes up to some moments of the last seconds. */
+  /** Total hashes at several moments of the last seconds. */
   #samples: { readonly atMs: number; readonly hashes: number }[] = []
 
   constructor(options: MinerOptions) {
@@ -68,7 +68,7 @@ export class Miner {
     await Promise.all(this.#runs)
   }
 
-  /** The head or the pending headers changed: threads take new work where there is any. */
+  /** Handles a change of the head or the pending headers: threads take the new job, if any. */
   refresh(): void {
     const job = this.#options.source.job()
     if (job?.sealHash === this.#job?.sealHash) return

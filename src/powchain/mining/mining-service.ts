@@ -18,15 +18,15 @@ export interface MiningJob {
 export interface MiningServiceOptions {
   readonly params: ChainParams
   readonly pool: ProofPool
-  /** Payee of work that names none; null: every request must name one. */
+  /** Default payee of jobs; null when every request must name one. */
   readonly coinbase: Hex | null
-  /** Free bytes of this node's work, so that two nodes with one coinbase do not search the same nonces. */
+  /** Extra nonce of this node's jobs, so that two nodes with one coinbase do not search the same nonces. */
   readonly extraNonce: Uint8Array
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** Hands out work on the preferred proof tip, takes solutions, and adds up hash rates. */
+/** Mining jobs on the preferred proof tip; accepts solutions and sums hash rates. */
 export class MiningService {
   readonly #options: MiningServiceOptions
   readonly #jobs = new Lru<Hex, ProofTemplate>(MINING_LIMITS.jobs)
@@ -50,7 +50,7 @@ export class MiningService {
     return this.#ownRate !== undefined
   }
 
-  /** Tells of the built-in miner; undefined: it has stopped. */
+  /** Sets the hash rate source of the built-in miner; undefined when it has stopped. */
   setMiner(rate: (() => number) | undefined): void {
     this.#ownRate = rate
   }
@@ -63,7 +63,7 @@ export class MiningService {
     return sum
   }
 
-  /** Work that pays an address, or the configured one; undefined while there is none. The same as before while that is good enough. */
+  /** Returns a job that pays `coinbase`; undefined while there is none. The earlier job is returned again while it is recent enough. */
   job(coinbase: Hex | null = this.#options.coinbase): MiningJob | undefined {
     const { params, pool, extraNonce } = this.#options
     if (coinbase === null) return undefined
@@ -110,7 +110,7 @@ export class MiningService {
     }
   }
 
-  /** Takes a miner's own figure; it counts for ten seconds. */
+  /** Records the hash rate that a miner reports; it counts for ten seconds. */
   submitHashrate(rate: bigint, id: Hex): boolean {
     this.#rates.set(id, { rate, atMs: this.#options.clock.nowMs() })
     return true
@@ -124,5 +124,5 @@ const isGoodEnough = (before: ProofTemplate, now: ProofTemplate, { proofChain }:
   now.anchorNumber >= before.anchorNumber &&
   now.anchorNumber - before.anchorNumber < Math.max(1, Math.floor(proofChain.spacingBlocks / REFRESHES))
 
-/** Times that work gets a fresh anchor while one header is looked for. */
+/** Number of times that a job gets a newer anchor in the expected time of one header. */
 const REFRESHES = 6

@@ -3,12 +3,12 @@ import { argon2Provider } from '../../crypto/argon2.ts'
 import { nativeMixHash, nativeMixHashSync, nativeSealHash, sha256dHash } from '../../crypto/proof-hash.ts'
 import { EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 
-/** A range of nonces to look through: those with one first byte, from a counter on. */
+/** Range of nonces to search: those with one first byte, from a counter on. */
 export interface NonceSearch {
   readonly version: number
   readonly sealHash: Hex
   readonly target: bigint
-  /** First byte of each nonce: searches with different ones do not meet. */
+  /** First byte of each nonce: searches with different ones do not overlap. */
   readonly prefix: number
   /** Value of the last six bytes to begin with. */
   readonly from: number
@@ -22,10 +22,10 @@ export interface SearchResult {
   readonly found: { readonly nonce: Uint8Array; readonly mixHash: Uint8Array } | undefined
 }
 
-/** Version 1 looks at the clock once in so many hashes. */
+/** Hashes of version 1 between two checks of the clock. */
 const CHEAP_HASHES = 512
 
-/** Looks for a nonce that meets the target until one is found or the time is over. */
+/** Searches for a nonce that meets the target until one is found or the time is over. */
 export const searchNonces = async (search: NonceSearch): Promise<SearchResult> => {
   const { version, sealHash, target, from, budgetMs } = search
   const argon2 = version === 2 ? await argon2Provider() : undefined
@@ -44,6 +44,6 @@ export const searchNonces = async (search: NonceSearch): Promise<SearchResult> =
   }
 }
 
-/** On this thread where the provider can: the pool of threads that it would use otherwise is the database's too. */
+/** Hashes on this thread if the provider can: its thread pool is shared with the database. */
 const mixHashOf = (argon2: Argon2Provider, sealHash: Hex, nonce: Uint8Array): Uint8Array | Promise<Uint8Array> =>
   nativeMixHashSync(argon2, sealHash, nonce) ?? nativeMixHash(argon2, sealHash, nonce)

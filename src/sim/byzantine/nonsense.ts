@@ -39,7 +39,7 @@ class Fields {
     this.sender = random.pick([own, own, 0, 1, 2, 3, node.options.size, 127].filter(index => index >= 0))
   }
 
-  /** Signed for what it says, for something else, by others, or by nobody. */
+  /** Encodes a message with a valid signature, one over other content, one of another key, or none. */
   signed<Message extends Parameters<ByzantineNode['sign']>[0]>(message: Message): Uint8Array {
     const { random } = this.#node
     if (random.chance(0.6)) return this.#node.sign(message)

@@ -7,9 +7,9 @@ const SLICE_MS = 100
 export interface WorkControl {
   /** Called at the beginning of each slice. */
   readonly onSlice?: () => void
-  /** true: nobody wants it any more. */
+  /** Returns true when the result is no longer needed. */
   readonly isCancelled?: () => boolean
-  /** To be called when that may have changed. */
+  /** Registers a listener for changes of `isCancelled`. */
   readonly wake?: (listener: () => void) => void
 }
 

@@ -3,7 +3,7 @@ import { addressParameter, type ModuleActions, moduleFailure, moduleList, refuse
 const NOT_VERIFIED = 'Contract source code not verified'
 const MOST_ADDRESSES = 5
 
-/** Source codes cannot be verified yet, and no contract is. */
+/** Source code cannot be verified yet, so every contract is unverified. */
 export const contractActions: ModuleActions = {
   getabi: async (_context, parameters) => {
     addressParameter(parameters, 'address')

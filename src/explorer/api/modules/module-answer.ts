@@ -21,7 +21,7 @@ type ModuleRefusal = { readonly code: 'MODULE_REFUSAL'; readonly message: string
 export const moduleSuccess = (result: unknown): ModuleAnswer => ({ status: '1', message: 'OK', result })
 export const moduleFailure = (result: string): ModuleAnswer => ({ status: '0', message: 'NOTOK', result })
 
-/** A list; an empty one is told as tools expect it. */
+/** Response with a list; an empty list has the message that tools expect. */
 export const moduleList = (items: readonly unknown[], empty: string): ModuleAnswer =>
   items.length === 0 ? { status: '0', message: empty, result: [] } : moduleSuccess(items)
 

@@ -24,7 +24,7 @@ const MODULES: Readonly<Record<string, ModuleActions>> = {
   transaction: transactionActions,
 }
 
-/** Answers /api?module=...&action=...: always status 200, with what is wrong inside. Names of parameters are taken in any case. */
+/** Answers /api?module=...&action=...: always status 200, with errors in the body. Names of parameters are taken in any case. */
 export const answerModule = async (
   context: ApiContext,
   given: Readonly<Record<string, unknown>>,

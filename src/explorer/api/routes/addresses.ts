@@ -172,7 +172,7 @@ export const addressRoutes: readonly ApiRoute[] = [
   },
 ]
 
-/** Nothing is verified as long as there is no verification. */
+/** Always unverified while contract verification is not built. */
 const UNVERIFIED = {
   verified: false,
   match: null,

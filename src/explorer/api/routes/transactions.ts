@@ -123,7 +123,7 @@ const transactionBody = async (context: ApiContext, hash: Hex): Promise<object> 
   }
 }
 
-/** Items there are in all; null where no running sum tells. */
+/** Total number of items; null where no running sum has it. */
 const totalOf = async (
   { index }: ApiContext,
   { kind, from, to }: { readonly kind?: TransactionKind; readonly from?: Hex; readonly to?: Hex },
