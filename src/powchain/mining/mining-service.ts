@@ -97,7 +97,7 @@ export class MiningService {
     try {
       const outcome = await pool.admit(header, clock.nowMs())
       if (outcome !== 'added') {
-        logger.info({ height, outcome }, 'solution of no use')
+        logger.info({ height, outcome }, 'solution not added')
         return false
       }
       this.#found++
