@@ -48,5 +48,5 @@ test('what failed comes before what was never asked for, and failures count unti
   plan.imported(5)
   expect(plan.failures).toBe(0)
   expect(plan.ask()).toEqual([6])
-  expect(() => plan.imported(5)).toThrow('belongs to a question')
+  expect(() => plan.imported(5)).toThrow('belongs to a request')
 })
