@@ -145,8 +145,10 @@ export const deafSockets: Attack = scene =>
       call('eth_getLogs', [{ fromBlock: '0x0', toBlock: 'latest', address: loggers[0] }]),
       call('debug_traceBlockByNumber', ['latest', { enableMemory: true }]),
     ]
-    for (let i = 0; i < 200 && socket.readyState === socket.OPEN; i++)
+    for (let i = 0; i < 200 && socket.readyState === socket.OPEN; i++) {
       await Promise.race([say(socket, bodies[(lane + i) % bodies.length] as string), idle(scene, 200)])
+      count(scene, 'requests')
+    }
     await rest(scene, socket, 3_000)
   })
 
