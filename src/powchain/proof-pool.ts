@@ -1,7 +1,7 @@
 import { PROOF_CHAIN_LIMITS } from '../config/limits/chain.ts'
 import type { ChainParams } from '../config/networks.ts'
 import { decodeProofHeader, type ProofHeader, type ProofTemplate, proofHeaderId } from '../primitives/proof-header.ts'
-import { type AnchorView, checkProofHeader, type ProofState } from '../rules/proof/proof-header.ts'
+import { anchorViewAbove, checkProofHeader, type ProofState } from '../rules/proof/proof-header.ts'
 import { checkLeastWork, checkProofSeal } from '../rules/proof/proof-work.ts'
 import type { Hex } from '../util/bytes.ts'
 import { Lru } from '../util/lru.ts'
@@ -94,7 +94,7 @@ export class ProofPool {
       checkLeastWork(params, header)
       return this.#keepEarly(id, header)
     }
-    checkProofHeader(params, before, header, this.#anchors())
+    checkProofHeader(params, before, header, anchorViewAbove(this.#head, this.#options.hashOf))
     checkProofSeal(params.chainId, header)
     if (this.#verifying >= PROOF_CHAIN_LIMITS.verifying) return 'busy'
     this.#verifying++
@@ -133,11 +133,6 @@ export class ProofPool {
     this.#head = head
     this.#early.clear()
     this.#pending = pendingOn(this.#options.params, head)
-  }
-
-  #anchors(): AnchorView {
-    const { number, hash } = this.#head
-    return { including: number + 1, hashOf: at => (at === number ? hash : this.#options.hashOf(at)) }
   }
 
   #keepEarly(id: Hex, header: ProofHeader): ProofOutcome {

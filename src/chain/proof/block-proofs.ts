@@ -1,7 +1,7 @@
 import type { ChainParams } from '../../config/networks.ts'
 import type { PendingHeader } from '../../powchain/core.ts'
 import type { WorkVerifier } from '../../powchain/work-verifier.ts'
-import type { AnchorView, ProofState } from '../../rules/proof/proof-header.ts'
+import { anchorViewAbove, type ProofState } from '../../rules/proof/proof-header.ts'
 import {
   checkProofTip,
   type IncludedProof,
@@ -66,17 +66,12 @@ export class BlockProofs {
 
   async #include(parent: Parent, encoded: readonly Uint8Array[]): Promise<readonly IncludedProof[]> {
     if (encoded.length === 0) return []
-    const { params, rows, verifier } = this.#options
+    const { params, rows, blocks, verifier } = this.#options
     const before = rows.stateAt(parent.extra.proofTip)
-    const included = includeProofHeaders(params, before, encoded, this.#anchors(parent))
+    const { header, hash } = parent
+    const view = anchorViewAbove({ number: header.number, hash }, at => blocks.hashOf(at))
+    const included = includeProofHeaders(params, before, encoded, view)
     await Promise.all(included.map(({ header, id }) => verifier.verify(header, id)))
     return included
-  }
-
-  #anchors({ header: { number }, hash }: Parent): AnchorView {
-    return {
-      including: number + 1,
-      hashOf: at => (at === number ? hash : this.#options.blocks.hashOf(at)),
-    }
   }
 }

@@ -59,6 +59,15 @@ export const BLOCK_SHAPE = shape({
 const TOKEN_NAME = { address: ADDRESS, name: nullable(TEXT), symbol: nullable(TEXT), decimals: nullable(INTEGER) }
 const TOKEN_REFERENCE = shape(TOKEN_NAME)
 const STANDARD: ApiSchema = { type: 'string', enum: ['ERC-20', 'ERC-721', 'ERC-1155'] }
+const TRANSFER_FIELDS = {
+  logIndex: INTEGER,
+  standard: STANDARD,
+  token: TOKEN_REFERENCE,
+  from: ADDRESS,
+  to: ADDRESS,
+  amount: DECIMAL,
+  tokenId: nullable(DECIMAL),
+}
 
 const TRANSACTION_ITEM = {
   hash: HASH,
@@ -102,17 +111,7 @@ export const TRANSACTION_SHAPE = shape({
   logs: arrayOf(
     shape({ logIndex: INTEGER, address: ADDRESS, topics: arrayOf(HASH), data: DATA, decoded: DECODED_SHAPE }),
   ),
-  tokenTransfers: arrayOf(
-    shape({
-      logIndex: INTEGER,
-      standard: STANDARD,
-      token: TOKEN_REFERENCE,
-      from: ADDRESS,
-      to: ADDRESS,
-      amount: DECIMAL,
-      tokenId: nullable(DECIMAL),
-    }),
-  ),
+  tokenTransfers: arrayOf(shape(TRANSFER_FIELDS)),
   confirmations: INTEGER,
 })
 
@@ -120,13 +119,7 @@ export const TRANSFER_ITEM_SHAPE = shape({
   transactionHash: HASH,
   blockNumber: INTEGER,
   timestamp: INTEGER,
-  logIndex: INTEGER,
-  standard: STANDARD,
-  token: TOKEN_REFERENCE,
-  from: ADDRESS,
-  to: ADDRESS,
-  amount: DECIMAL,
-  tokenId: nullable(DECIMAL),
+  ...TRANSFER_FIELDS,
 })
 
 export const ADDRESS_SHAPE = shape({

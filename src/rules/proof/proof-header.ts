@@ -75,6 +75,12 @@ export interface AnchorView {
   hashOf(number: number): Hex | undefined
 }
 
+/** View of the child of a main block; `hashOf` gives the hashes of the blocks below it. */
+export const anchorViewAbove = (
+  { number, hash }: { readonly number: number; readonly hash: Hex },
+  hashOf: AnchorView['hashOf'],
+): AnchorView => ({ including: number + 1, hashOf: at => (at === number ? hash : hashOf(at)) })
+
 /** Checks version and size of the mix hash by the height. Throws CodedError<ProofHeaderError>. */
 export const checkProofVersion = (params: ChainParams, { version, height, mixHash }: ProofHeader): ProofVersion => {
   const want = proofVersionAt(params, height)
