@@ -6,7 +6,7 @@
  */
 import { parseArgs } from 'node:util'
 import { Committee, type NodeOfMany } from '../test/support/committee.ts'
-import { type LieKind, lyingEnv } from '../test/support/hostile/lies.ts'
+import { type ByzantineBlockKind, byzantineEnv } from '../test/support/hostile/byzantine-blocks.ts'
 import { PROGRAM_NAMES } from '../test/support/hostile/programs.ts'
 import { sleep } from '../test/support/node-process.ts'
 import { scrape } from '../test/support/scrape.ts'
@@ -23,13 +23,13 @@ const { values } = parseArgs({
   },
 })
 const blocks = Number(values.blocks)
-const KINDS: readonly LieKind[] = ['valid', 'wrong root', 'beyond the bound', 'understated']
+const KINDS: readonly ByzantineBlockKind[] = ['valid', 'wrong root', 'beyond the bound', 'understated']
 const ACCOUNTS = 4
 const HONEST = 4
 const EVERY_MS = 500
 const MEAN_MS = 1_600
 
-/** One more than there are kinds of lies shares no factor with the number of programs: all pairs come up. */
+/** One more than there are kinds shares no factor with the number of programs: all pairs come up. */
 const kinds = [...KINDS, 'wrong root' as const]
 const committee = await Committee.open(4, 1, {
   accounts: ACCOUNTS + HONEST,
@@ -39,10 +39,10 @@ const committee = await Committee.open(4, 1, {
 process.once('exit', () => void committee.close())
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const { nodes, accounts } = committee
-const [liar, ...honest] = nodes as [NodeOfMany, ...NodeOfMany[]]
+const [byzantine, ...honest] = nodes as [NodeOfMany, ...NodeOfMany[]]
 const keys = accounts.slice(0, ACCOUNTS).map(({ privateKey }) => privateKey)
 await Promise.all([
-  liar.start(committee.others(liar), [], { env: lyingEnv({ keys, kinds, programs: PROGRAM_NAMES }) }),
+  byzantine.start(committee.others(byzantine), [], { env: byzantineEnv({ keys, kinds, programs: PROGRAM_NAMES }) }),
   ...honest.map(node => node.start(committee.others(node))),
 ])
 const [first] = honest as [NodeOfMany]
@@ -66,7 +66,7 @@ const metrics = await Promise.all(honest.map(({ ready }) => scrape(ready.metrics
 const bansOf = (samples: ReadonlyMap<string, number>): number => samples.get('network_bans_total') ?? Number.NaN
 const bans = metrics.reduce((sum, samples) => sum + bansOf(samples), 0)
 const peers = await Promise.all(honest.map(peersOf))
-const lies = KINDS.map(kind => [kind, liar.log.split(`lie: ${kind}`).length - 1] as const)
+const byzantineBlocks = KINDS.map(kind => [kind, byzantine.log.split(`byzantine block: ${kind}`).length - 1] as const)
 const fork = await forkOf(honest)
 const intervals = spreadOf(client.intervals)
 const rows: Row[] = [
@@ -81,7 +81,9 @@ const rows: Row[] = [
     figure: 'honest peers of an honest node, least',
     ...{ count: Math.min(...peers), bound: String(honest.length - 1), kept: Math.min(...peers) >= honest.length - 1 },
   },
-  ...lies.map(([kind, count]): Row => ({ figure: `lies: ${kind}`, count, bound: '> 0', kept: count > 0 })),
+  ...byzantineBlocks.map(
+    ([kind, count]): Row => ({ figure: `byzantine blocks: ${kind}`, count, bound: '> 0', kept: count > 0 }),
+  ),
   { figure: 'fork', count: fork ?? 0, bound: 'none', kept: fork === null },
 ]
 printTable(rows)

@@ -143,7 +143,7 @@ export class Chain implements ExecutionPort {
     const omitted = this.#omittedProof(block, context, nowMs)
     if (omitted !== undefined) return { valid: false, proven: false, reason: `leaves out the proof header ${omitted}` }
     try {
-      const outcome = await this.#running.validate(block.hash, this.#judge(block, nowMs), cancelled)
+      const outcome = await this.#running.validate(block.hash, this.#validate(block, nowMs), cancelled)
       if (!isFault(outcome)) return { valid: true }
       return { valid: false, proven: outcome.proven, reason: outcome.error.message }
     } catch (error) {
@@ -192,7 +192,7 @@ export class Chain implements ExecutionPort {
     const known = await underWay?.outcome
     if (known !== undefined && !isFault(known)) return known
     // A quorum sealed it, so this node's own clock no longer matters.
-    const candidate = await this.#running.run(this.#judge(block, Number.POSITIVE_INFINITY))
+    const candidate = await this.#running.run(this.#validate(block, Number.POSITIVE_INFINITY))
     if (!isFault(candidate)) return candidate
     const { proven, error } = candidate
     if (error.code === 'PROOF_VERSION') throw forkMismatch(this.#options.sources.params, error)
@@ -204,10 +204,10 @@ export class Chain implements ExecutionPort {
     throw error
   }
 
-  #judge(block: Block, nowMs: number): (signal: AbortSignal) => Promise<ExecutedBlock | BlockFault> {
+  #validate(block: Block, nowMs: number): (signal: AbortSignal) => Promise<ExecutedBlock | BlockFault> {
     const parent = this.#head
     return async signal => {
-      const outcome = await this.#work.judge(parent, block, nowMs, signal)
+      const outcome = await this.#work.validate(parent, block, nowMs, signal)
       if (!isFault(outcome) && parent === this.#head) this.#candidates.add(outcome)
       return outcome
     }

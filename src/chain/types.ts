@@ -90,7 +90,7 @@ export interface ChainReplaced {
 
 /** Council member at some block, with its status. */
 export interface CouncilMemberStatus extends CouncilMember {
-  readonly standing: ValidatorStatus
+  readonly status: ValidatorStatus
 }
 
 export interface SyncStatus {

@@ -85,12 +85,12 @@ export interface NetworkPort {
   broadcast(message: ConsensusMessage): void
   send(peer: PeerId, message: ConsensusMessage): void
   /**
-   * `judgeClaim` is called before the body of a block is decoded: the body is read only when the claim is `accept`. A network that
+   * `validateClaim` is called before the body of a block is decoded: the body is read only when the claim is `accept`. A network that
    * decodes nothing may ignore it.
    */
   onMessage(
     listener: (message: ConsensusMessage, from: PeerId) => void,
-    judgeClaim?: (claim: BlockClaim, from: PeerId) => 'accept' | 'reject' | 'ignore',
+    validateClaim?: (claim: BlockClaim, from: PeerId) => 'accept' | 'reject' | 'ignore',
   ): () => void
   /**
    * Number of these validators, this node excluded, that are reachable (docs/design/consensus.md#lone-and-small-committees); without

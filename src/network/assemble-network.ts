@@ -90,7 +90,7 @@ const buildCore = (options: NetworkOptions, ports: NetworkPorts, { isMember, siz
     secure: secureOptions(options.nodeKey),
     statics: new Set(options.staticPeers?.map(({ id }) => id)),
     identity: new Identity(options, ports.chain),
-    scores: new PeerScores({ ...limits, entries: limits.standings }),
+    scores: new PeerScores({ ...limits, entries: limits.peerScores }),
     dialScheduler: new DialScheduler({ ...limits, entries: limits.records + limits.staticPeers }, isMember),
     metrics: options.metrics && createNetworkMetrics(options.metrics, sizes),
   }

@@ -111,7 +111,7 @@ class TlsNetwork implements Network {
     const { identity, scores, records, dialer, heartbeat, secure, limits } = this.#parts
     const { listen: place, clock, logger } = this.#options
     const memory = await this.#store.load()
-    scores.restore(memory.standings, clock.nowMs())
+    scores.restore(memory.scores, clock.nowMs())
     if (this.#discovers) records.restore(memory.records)
     if (place !== null) {
       this.#listener = await listen(place, secure, {
@@ -276,6 +276,6 @@ class TlsNetwork implements Network {
   #save(): Promise<void> {
     this.#savedMs = performance.now()
     const { scores, records } = this.#parts
-    return this.#store.save({ standings: scores.entries(this.#options.clock.nowMs()), records: records.saved() })
+    return this.#store.save({ scores: scores.entries(this.#options.clock.nowMs()), records: records.saved() })
   }
 }

@@ -78,11 +78,11 @@ export interface NetworkPorts {
 export interface ConsensusNetwork {
   broadcast(message: ConsensusMessage): void
   send(peer: PeerId, message: ConsensusMessage): void
-  /** `judgeClaim` is called before the body of a block is decoded; without it every block is decoded. */
+  /** `validateClaim` is called before the body of a block is decoded; without it every block is decoded. */
   onMessage(
     // biome-ignore lint/suspicious/noConfusingVoidType: a listener may answer nothing.
     listener: (message: ConsensusMessage, from: PeerId) => MessageAcceptance | void,
-    judgeClaim?: (claim: BlockClaim, from: PeerId) => MessageAcceptance,
+    validateClaim?: (claim: BlockClaim, from: PeerId) => MessageAcceptance,
   ): () => void
   /** Returns how many of these validators, this one excluded, are neighbours or neighbours of one. */
   reachable(members: readonly Hex[]): number

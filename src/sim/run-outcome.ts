@@ -13,13 +13,13 @@ export interface SimulationOutcome {
   readonly maxRound: number
   readonly maxHeld: number
   readonly crashes: number
-  readonly splits: number
+  readonly partitions: number
   readonly pauses: number
-  readonly leaps: number
+  readonly clockJumps: number
   readonly lost: number
   readonly duplicated: number
   readonly malformed: number
-  readonly lies: number
+  readonly byzantineMessages: number
   readonly accusations: number
   /** Equal for equal runs. */
   readonly trace: string

@@ -54,7 +54,7 @@ const SIMPLER: readonly ((plan: Plan) => Plan | null)[] = [
   plan =>
     plan.linkConditions.duplicate === 0 ? null : { ...plan, linkConditions: { ...plan.linkConditions, duplicate: 0 } },
   plan => (plan.linkConditions.stuck === 0 ? null : { ...plan, linkConditions: { ...plan.linkConditions, stuck: 0 } }),
-  plan => (plan.liars.length === 0 ? null : { ...plan, liars: plan.liars.slice(1) }),
+  plan => (plan.byzantine.length === 0 ? null : { ...plan, byzantine: plan.byzantine.slice(1) }),
 ]
 
 const fewerHeights = (plan: Plan, heights: number): Plan => {
@@ -66,15 +66,17 @@ const fewerHeights = (plan: Plan, heights: number): Plan => {
 const withoutNode = (plan: Plan, gone: number): Plan | null => {
   const size = plan.size - 1
   const renamed = (node: number): number => (node > gone ? node - 1 : node)
-  const liars = plan.liars.flatMap(liar => (liar.node === gone ? [] : [{ ...liar, node: renamed(liar.node) }]))
-  if (size === 0 || liars.length > faultsOf(size)) return null
+  const byzantine = plan.byzantine.flatMap(member =>
+    member.node === gone ? [] : [{ ...member, node: renamed(member.node) }],
+  )
+  if (size === 0 || byzantine.length > faultsOf(size)) return null
   const council = plan.council && { ...plan.council, smallest: Math.min(plan.council.smallest, size) }
   const faults = plan.faults.flatMap((plannedFault): readonly PlannedFault[] => {
-    if (plannedFault.kind === 'split')
+    if (plannedFault.kind === 'partition')
       return [{ ...plannedFault, side: plannedFault.side.filter(node => node !== gone).map(renamed) }]
     return plannedFault.node === gone ? [] : [{ ...plannedFault, node: renamed(plannedFault.node) }]
   })
-  return { ...plan, size, liars, council, faults }
+  return { ...plan, size, byzantine, council, faults }
 }
 
 const dropNodes = async (smallest: () => Plan, attempt: Attempt): Promise<void> => {
@@ -96,13 +98,13 @@ const dropFaults = async (smallest: () => Plan, attempt: Attempt): Promise<void>
 }
 
 const dropScripts = async (smallest: () => Plan, attempt: Attempt): Promise<void> => {
-  for (const { node, scripts } of smallest().liars) {
+  for (const { node, scripts } of smallest().byzantine) {
     for (const script of scripts) {
       const plan = smallest()
-      const liars = plan.liars.map(liar =>
-        liar.node === node ? { ...liar, scripts: liar.scripts.filter(name => name !== script) } : liar,
+      const byzantine = plan.byzantine.map(member =>
+        member.node === node ? { ...member, scripts: member.scripts.filter(name => name !== script) } : member,
       )
-      await attempt({ ...plan, liars })
+      await attempt({ ...plan, byzantine })
     }
   }
 }

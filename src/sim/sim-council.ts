@@ -14,19 +14,19 @@ interface CouncilOptions {
   readonly seed: number
   readonly addresses: readonly Hex[]
   /** Byzantine nodes: never more in a committee than may be faulty. */
-  readonly liars: ReadonlySet<number>
+  readonly byzantine: ReadonlySet<number>
   /** null: all nodes at every height, in order. */
   readonly plan: CouncilPlan | null
 }
 
 /** Creates the committees of every height, known beforehand. The first cycle has all nodes. */
-export const createCouncil = ({ seed, addresses, liars, plan }: CouncilOptions): CommitteePort => {
+export const createCouncil = ({ seed, addresses, byzantine, plan }: CouncilOptions): CommitteePort => {
   const all: Committee = { members: addresses }
   if (plan === null) return { committee: () => all }
   const cycles: Committee[] = [all]
   const draw = (cycle: number): Committee => {
     const random = createRandom(seed * 7_919 + cycle)
-    const chosen = choose(shuffled(addresses.length, random), liars, plan.smallest, random)
+    const chosen = choose(shuffled(addresses.length, random), byzantine, plan.smallest, random)
     return { members: chosen.map(node => addresses[node] as Hex) }
   }
   return {
@@ -40,13 +40,13 @@ export const createCouncil = ({ seed, addresses, liars, plan }: CouncilOptions):
 
 const choose = (
   order: readonly number[],
-  liars: ReadonlySet<number>,
+  byzantine: ReadonlySet<number>,
   smallest: number,
   random: Random,
 ): readonly number[] => {
   const size = smallest + random.below(order.length - smallest + 1)
-  const honest = order.filter(node => !liars.has(node)).slice(0, size)
-  const bad = order.filter(node => liars.has(node))
+  const honest = order.filter(node => !byzantine.has(node)).slice(0, size)
+  const bad = order.filter(node => byzantine.has(node))
   for (let count = Math.min(bad.length, size); count > 0; count--) {
     const members = Math.min(size, honest.length + count)
     if (faultsOf(members) < count) continue

@@ -10,7 +10,7 @@ export interface SimTraffic {
 }
 
 const LONGEST_STUCK_MS = 5_000
-const LEAST_DELAY_MS = 0.3
+const MIN_DELAY_MS = 0.3
 
 /**
  * Message delivery: each link loses, duplicates and delays by its own random stream, so that an additional message elsewhere changes
@@ -56,7 +56,7 @@ export class SimNetwork {
     this.simTraffic.duplicated += copies - 1
     for (let copy = 0; copy < copies; copy++) {
       const hangsMs = random.chance(stuck) ? random.next() * LONGEST_STUCK_MS : 0
-      const atMs = this.#queue.nowMs + LEAST_DELAY_MS - Math.log(1 - random.next()) * delayMs + hangsMs
+      const atMs = this.#queue.nowMs + MIN_DELAY_MS - Math.log(1 - random.next()) * delayMs + hangsMs
       this.#queue.at(atMs, () => this.#deliver(from, to, envelope))
     }
   }
@@ -66,7 +66,7 @@ export class SimNetwork {
   }
 
   /** Cuts messages from `side` to the others, and unless `oneWay` the reverse direction; returns the function that ends it. */
-  split(side: readonly number[], oneWay: boolean): () => void {
+  partition(side: readonly number[], oneWay: boolean): () => void {
     const cut: number[] = []
     for (const from of side) {
       for (let to = 0; to < this.#size; to++) {
@@ -82,7 +82,7 @@ export class SimNetwork {
     }
   }
 
-  /** Ends all splits. */
+  /** Ends all partitions. */
   heal(linkConditions: LinkConditions): void {
     this.#linkConditions = linkConditions
     this.#isHealed = true

@@ -43,42 +43,42 @@ class Simulation {
   readonly #queue = new EventQueue()
   readonly #trace: Trace
   readonly #keys: Keys
-  readonly #liarNodes: ReadonlySet<number>
+  readonly #byzantine: ReadonlySet<number>
   readonly #council: CommitteePort
   readonly #checker: InvariantChecker
   readonly #network: SimNetwork
   readonly #members = new Map<number, SimMember>()
-  readonly #liars = new Map<number, ByzantineNode>()
-  readonly #counts = { crashes: 0, splits: 0, pauses: 0, leaps: 0, malformed: 0, lies: 0 }
+  readonly #byzantineNodes = new Map<number, ByzantineNode>()
+  readonly #counts = { crashes: 0, partitions: 0, pauses: 0, clockJumps: 0, malformed: 0, byzantineMessages: 0 }
   readonly #pace: Pace | null
   #isHealed = false
   #height = 0
   #maxHeld = 0
 
   constructor(plan: Plan, lines: number) {
-    const { seed, size, linkConditions, liars, council, realKeys: isReal, blockTimeMs } = plan
+    const { seed, size, linkConditions, byzantine, council, realKeys: isReal, blockTimeMs } = plan
     this.#plan = plan
     this.#pace = plan.profile === 'slow' ? new Pace(plan) : null
     this.#trace = new Trace(lines)
     this.#keys = isReal ? realKeys(size) : stubKeys(size)
-    this.#liarNodes = new Set(liars.map(({ node }) => node))
+    this.#byzantine = new Set(byzantine.map(({ node }) => node))
     const { addresses, recover } = this.#keys
-    this.#council = createCouncil({ seed, addresses, liars: this.#liarNodes, plan: council })
+    this.#council = createCouncil({ seed, addresses, byzantine: this.#byzantine, plan: council })
     this.#checker = new InvariantChecker({
       council: this.#council,
       addresses,
-      liars: this.#liarNodes,
+      byzantine: this.#byzantine,
       domain: DOMAIN,
       recover,
       blockTimeMs,
     })
     const deliver = (from: number, to: number, envelope: Envelope) => this.#deliver(from, to, envelope)
     this.#network = new SimNetwork({ size, seed, linkConditions, queue: this.#queue, deliver })
-    for (let node = 0; node < size; node++) if (!this.#liarNodes.has(node)) this.#members.set(node, this.#member(node))
-    for (const { node, scripts } of liars)
-      this.#liars.set(
+    for (let node = 0; node < size; node++) if (!this.#byzantine.has(node)) this.#members.set(node, this.#member(node))
+    for (const { node, scripts } of byzantine)
+      this.#byzantineNodes.set(
         node,
-        this.#liar(
+        this.#createByzantine(
           node,
           scripts.map(name => SCRIPTS[name]),
         ),
@@ -127,7 +127,7 @@ class Simulation {
     this.#network.heal(FAULTLESS)
     for (const member of this.#members.values()) {
       member.disarm()
-      member.leap(0)
+      member.setClockSkew(0)
       member.resume()
       member.start()
     }
@@ -138,26 +138,26 @@ class Simulation {
    * ahead.
    */
   #patienceMs(): number {
-    const { roundTimeoutMs, liars, faults } = this.#plan
+    const { roundTimeoutMs, byzantine, faults } = this.#plan
     const { maxTimeoutExponent, timeoutCapMs } = CONSENSUS_BOUNDS
     this.#look()
     const round = Math.max(...[...this.#members.values()].map(member => member.round))
     let patienceMs = 20_000 + 4 * (this.#plan.slow?.blockMs ?? 0)
-    for (let ahead = 0; ahead <= liars.length + 3; ahead++)
+    for (let ahead = 0; ahead <= byzantine.length + 3; ahead++)
       patienceMs += Math.min(roundTimeoutMs * 2 ** Math.min(round + ahead, maxTimeoutExponent), timeoutCapMs)
-    return patienceMs + (faults.some(({ kind }) => kind === 'leap') ? 40_000 : 0)
+    return patienceMs + (faults.some(({ kind }) => kind === 'clockJump') ? 40_000 : 0)
   }
 
   #strike(plannedFault: PlannedFault): void {
     if (this.#isHealed) return
     const endMs = this.#queue.nowMs + plannedFault.forMs
     switch (plannedFault.kind) {
-      case 'split': {
-        this.#counts.splits++
+      case 'partition': {
+        this.#counts.partitions++
         this.#note(
           () => `the network splits off ${plannedFault.side.join(' ')}${plannedFault.oneWay ? ', one way' : ''}`,
         )
-        this.#queue.at(endMs, this.#network.split(plannedFault.side, plannedFault.oneWay))
+        this.#queue.at(endMs, this.#network.partition(plannedFault.side, plannedFault.oneWay))
         return
       }
       case 'crash':
@@ -169,11 +169,11 @@ class Simulation {
         this.#counts.pauses++
         this.#members.get(plannedFault.node)?.pause(plannedFault.forMs)
         return
-      case 'leap':
-        this.#counts.leaps++
+      case 'clockJump':
+        this.#counts.clockJumps++
         this.#note(() => `the clock of member ${plannedFault.node} is ${plannedFault.skewMs} ms ahead`)
-        this.#members.get(plannedFault.node)?.leap(plannedFault.skewMs)
-        this.#queue.at(endMs, () => this.#members.get(plannedFault.node)?.leap(0))
+        this.#members.get(plannedFault.node)?.setClockSkew(plannedFault.skewMs)
+        this.#queue.at(endMs, () => this.#members.get(plannedFault.node)?.setClockSkew(0))
         return
     }
   }
@@ -190,7 +190,7 @@ class Simulation {
     if (message.type !== 'status') this.#note(() => `${from} -> ${to} ${describeMessage(message)}`)
     this.#members.get(to)?.receive(message, from)
     // Two byzantine nodes that answer each other would never end.
-    if (!this.#liarNodes.has(from)) this.#liars.get(to)?.hear(message, envelope)
+    if (!this.#byzantine.has(from)) this.#byzantineNodes.get(to)?.hear(message, envelope)
   }
 
   #member(node: number): SimMember {
@@ -219,7 +219,7 @@ class Simulation {
       council: this.#council,
       checker: this.#checker,
       queue: this.#queue,
-      isHonest: address => !this.#liarNodes.has(this.#keys.addresses.indexOf(address)),
+      isHonest: address => !this.#byzantine.has(this.#keys.addresses.indexOf(address)),
       send: (to, envelope) => this.#network.post(node, to, envelope),
       reachable: members => this.#reachable(node, members),
       note: line => this.#note(line),
@@ -227,7 +227,7 @@ class Simulation {
     })
   }
 
-  #liar(node: number, scripts: readonly Script[]): ByzantineNode {
+  #createByzantine(node: number, scripts: readonly Script[]): ByzantineNode {
     const { size, seed, blockTimeMs, roundTimeoutMs, slow } = this.#plan
     return new ByzantineNode({
       node,
@@ -242,7 +242,7 @@ class Simulation {
       roundTimeoutMs,
       slowMs: slow?.blockMs ?? 0,
       post: (to, envelope) => {
-        this.#counts.lies++
+        this.#counts.byzantineMessages++
         this.#network.post(node, to, envelope)
       },
       onBlock: block => this.#checker.offered(block, node),
@@ -262,7 +262,7 @@ class Simulation {
     if (height.number <= this.#height) return
     this.#height = height.number - 1
     this.#pace?.decided(this.#queue.nowMs)
-    for (const byzantineNode of this.#liars.values()) byzantineNode.open(height)
+    for (const byzantineNode of this.#byzantineNodes.values()) byzantineNode.open(height)
   }
 
   #look(): void {

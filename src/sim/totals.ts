@@ -5,13 +5,13 @@ const SUMMED = [
   'events',
   'virtualMs',
   'crashes',
-  'splits',
+  'partitions',
   'pauses',
-  'leaps',
+  'clockJumps',
   'lost',
   'duplicated',
   'malformed',
-  'lies',
+  'byzantineMessages',
   'accusations',
 ] as const
 const HIGHEST = ['healedMs', 'maxRound', 'maxHeld'] as const

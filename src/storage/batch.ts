@@ -84,7 +84,7 @@ export class Batch {
       counters.writeFailures++
       throw storeErrorFromLevel(error, path, 'STORE_WRITE_FAILED')
     } finally {
-      this.#giveBack(native)
+      this.#releaseMachine(native)
     }
     counters.batches++
     counters.batchRows += this.#rows
@@ -93,11 +93,11 @@ export class Batch {
 
   async discard(): Promise<void> {
     if (this.#native === undefined) return
-    this.#giveBack(this.#native)
+    this.#releaseMachine(this.#native)
     this.#native = undefined
   }
 
-  #giveBack(native: NativeBatch): void {
+  #releaseMachine(native: NativeBatch): void {
     native._clear()
     this.#home.release(native)
   }

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import { Committee, type NodeOfMany } from '../support/committee.ts'
-import { type LieKind, lyingEnv } from '../support/hostile/lies.ts'
+import { type ByzantineBlockKind, byzantineEnv } from '../support/hostile/byzantine-blocks.ts'
 import { PROGRAMS } from '../support/hostile/programs.ts'
 import { signerOf } from '../support/load.ts'
 
@@ -72,7 +72,7 @@ test('a transaction that never ends halts no committee: it is given up by each p
   expect(await Promise.all(nodes.map(peersOf))).toEqual(nodes.map(() => 3))
 })
 
-test.each<[LieKind, number, RegExp]>([
+test.each<[ByzantineBlockKind, number, RegExp]>([
   ['valid', 400_000_000, /round change|"gasUsed":"400000000"/],
   ['wrong root', 400_000_000, /round change/],
   ['beyond the bound', 6_000_000_000, /HEADER_GAS_USED/],
@@ -82,10 +82,12 @@ test.each<[LieKind, number, RegExp]>([
   async (kind, gas, effect) => {
     committee = await Committee.open(4, 1, { args: FAST, accounts: 4 })
     const { nodes, accounts } = committee
-    const [liar, ...honest] = nodes as [NodeOfMany, NodeOfMany, NodeOfMany, NodeOfMany]
+    const [byzantine, ...honest] = nodes as [NodeOfMany, NodeOfMany, NodeOfMany, NodeOfMany]
     const keys = accounts.map(({ privateKey }) => privateKey)
     await Promise.all([
-      liar.start(committee.others(liar), [], { env: lyingEnv({ keys, kinds: [kind], programs: ['loop'] }) }),
+      byzantine.start(committee.others(byzantine), [], {
+        env: byzantineEnv({ keys, kinds: [kind], programs: ['loop'] }),
+      }),
       ...honest.map(node => node.start(committee.others(node))),
     ])
     const sign = signerOf(bytesToHex(committee.funded), await chainIdOf(honest[0]!))
@@ -97,8 +99,8 @@ test.each<[LieKind, number, RegExp]>([
       await Promise.all(honest.map(node => node.reach(head + 4, 60_000)))
       expect(await isMined(honest[0]!, hash), `honest transfer ${nonce}`).toBe(true)
     }
-    // It did tell its lies: they cost its rounds, or the valid ones were executed in time.
-    expect(liar.log.split(`lie: ${kind}, ${gas} gas`).length, liar.log).toBeGreaterThan(3)
+    // It did propose its blocks: they cost its rounds, or the valid ones were executed in time.
+    expect(byzantine.log.split(`byzantine block: ${kind}, ${gas} gas`).length, byzantine.log).toBeGreaterThan(3)
     expect(honest[0]!.log).toMatch(effect)
     // Nobody honest is blamed, by anybody.
     for (const node of honest) expect(await peersOf(node)).toBeGreaterThanOrEqual(2)

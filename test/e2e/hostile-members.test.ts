@@ -12,7 +12,7 @@ import { SEED } from '../support/seed.ts'
 const VALIDATORS = [0, 1, 2, 3]
 /** How long each attack goes on; long ones are for bench/hostile-peers.ts. */
 const ATTACK_MS = 1_500
-const MOST_GROWTH_MEGABYTES = 150
+const MAX_GROWTH_MEGABYTES = 150
 
 let council: CouncilOfNodes
 let rssBefore = 0
@@ -56,7 +56,7 @@ const isUnharmed = async (): Promise<void> => {
   const validators = peers.filter(({ validator }) => validator !== null)
   expect(validators.map(({ validator }) => validator).sort()).toEqual([1, 2, 3].map(validatorOf).sort())
   expect(validators.map(({ score }) => score)).toEqual([0, 0, 0])
-  expect((await rssMegabytes(council.first.ready.metrics)) - rssBefore).toBeLessThan(MOST_GROWTH_MEGABYTES)
+  expect((await rssMegabytes(council.first.ready.metrics)) - rssBefore).toBeLessThan(MAX_GROWTH_MEGABYTES)
   for (const index of VALIDATORS) expect(council.node(index).log).not.toContain('"level":"error"')
 }
 

@@ -14,7 +14,7 @@ const VALIDATORS = [0, 1, 2, 3]
 /** How long each attack goes on; long ones are for bench/hostile-peers.ts. */
 const ATTACK_MS = 500
 /** A node of its own kind grows by less under any of them. */
-const MOST_GROWTH_MEGABYTES = 150
+const MAX_GROWTH_MEGABYTES = 150
 
 let council: CouncilOfNodes
 let rssBefore = 0
@@ -59,7 +59,7 @@ const isUnharmed = async (): Promise<void> => {
   )
   const validators = peers.filter(({ validator }) => validator !== null)
   expect(validators.map(({ score }) => score)).toEqual([0, 0, 0])
-  expect((await rssMegabytes(council.first.ready.metrics)) - rssBefore).toBeLessThan(MOST_GROWTH_MEGABYTES)
+  expect((await rssMegabytes(council.first.ready.metrics)) - rssBefore).toBeLessThan(MAX_GROWTH_MEGABYTES)
   expect(council.first.log).not.toContain('"level":"error"')
 }
 

@@ -39,7 +39,7 @@ describe('one seed is one run', () => {
 })
 
 test('a plan that differs in one fault is another run', async () => {
-  const plan = { ...draw(6), blockTimeMs: 1_000, liars: [], faults: [] }
+  const plan = { ...draw(6), blockTimeMs: 1_000, byzantine: [], faults: [] }
   const fault = { kind: 'crash', atMs: 1_500, forMs: 300, node: 0, point: 'now', loses: 'nothing' } as const
   const [as, other] = [await runSimulation(plan), await runSimulation({ ...plan, faults: [fault] })]
   expect([as.crashes, other.crashes]).toEqual([0, 1])

@@ -11,7 +11,7 @@ test.each<[what: string, seed: number, profile: ProfileName]>([
     1_001_147,
     'swarm',
   ],
-  ['the same with a liar, in instant mode', 1_002_447, 'swarm'],
+  ['the same with a Byzantine member, in instant mode', 1_002_447, 'swarm'],
   [
     'a log lost after a crash at the first height, before the watermark was on disk, looked like a new node',
     2_715,
@@ -20,10 +20,10 @@ test.each<[what: string, seed: number, profile: ProfileName]>([
   ['the same, with other members away', 4_112, 'crashes'],
 ])('%s', async (_, seed, profile) => {
   const plan = drawPlan({ seed, profile, heights: 6 })
-  // As they were found: what liars learnt since changes what happens.
-  const liars = plan.liars.map(liar => ({
-    ...liar,
-    scripts: liar.scripts.filter(name => BREAKING_SCRIPTS.includes(name)),
+  // As they were found: scripts added since change what happens.
+  const byzantine = plan.byzantine.map(member => ({
+    ...member,
+    scripts: member.scripts.filter(name => BREAKING_SCRIPTS.includes(name)),
   }))
-  expect((await runSimulation({ ...plan, liars })).violation).toBeNull()
+  expect((await runSimulation({ ...plan, byzantine })).violation).toBeNull()
 })

@@ -41,8 +41,29 @@ test('two thousand committees under any trouble agree, and go on once it ends', 
   expect(totals.heights).toBeGreaterThan(totals.seeds * 3)
   if (totals.seeds < 2_000) return
   // Whatever can go wrong went wrong often.
-  const { crashes, splits, pauses, leaps, lost, duplicated, lies, malformed, accusations, maxRound } = totals
-  const counts = { crashes, splits, pauses, leaps, lost, duplicated, lies, malformed, accusations }
+  const {
+    crashes,
+    partitions,
+    pauses,
+    clockJumps,
+    lost,
+    duplicated,
+    byzantineMessages,
+    malformed,
+    accusations,
+    maxRound,
+  } = totals
+  const counts = {
+    crashes,
+    partitions,
+    pauses,
+    clockJumps,
+    lost,
+    duplicated,
+    byzantineMessages,
+    malformed,
+    accusations,
+  }
   for (const [what, count] of Object.entries(counts)) expect(count, what).toBeGreaterThan(500)
   expect(maxRound).toBeGreaterThan(5)
 }, 300_000)

@@ -11,7 +11,7 @@ import { RICH } from './family.ts'
 
 const sender = key(1)
 /** A block's transactions may not have more gas than this each. */
-export const MOST_TRANSACTION_GAS = 100_000_000n
+export const MAX_TRANSACTION_GAS = 100_000_000n
 
 /** Milliseconds of the clock: some systems tell a thread's processor time in steps of ten. */
 export interface Cost {

@@ -91,7 +91,7 @@ export class BlockWork {
   }
 
   /** Executes a foreign block; returns its fault or the candidate. `nowMs`: upper bound of its timestamp. */
-  async judge(
+  async validate(
     parent: ChainBlock,
     block: Block,
     nowMs: number,

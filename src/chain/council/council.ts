@@ -88,12 +88,12 @@ export class Council {
     const cycle = this.#cycleAt(number)
     if (cycle === undefined) return undefined
     const { record, qualified } = cycle
-    const standing = ({ validator }: CouncilMember): ValidatorStatus => {
-      const stands = validatorStatus(validator, record, record.number)
+    const status = ({ validator }: CouncilMember): ValidatorStatus => {
+      const recorded = validatorStatus(validator, record, record.number)
       // Its time as inactive is over, but other members are drawn before it.
-      return stands === 'active' && !qualified.has(validator) ? 'inactive' : stands
+      return recorded === 'active' && !qualified.has(validator) ? 'inactive' : recorded
     }
-    return record.members.map(member => ({ ...member, standing: standing(member) }))
+    return record.members.map(member => ({ ...member, status: status(member) }))
   }
 
   /**

@@ -100,7 +100,7 @@ export class EvidencePool implements EvidenceStore {
       if (items.length >= EVIDENCE_BOUNDS.items) break
       if (bytes + encoded.byteLength > EVIDENCE_BOUNDS.bytes) continue
       const evidence = decodeEvidence(encoded)
-      if (!('offender' in this.#judge(evidence, number, offenders))) {
+      if (!('offender' in this.#check(evidence, number, offenders))) {
         if (accusedIn(evidence).number < number) this.#forget(offender)
         continue
       }
@@ -119,7 +119,7 @@ export class EvidencePool implements EvidenceStore {
     const offenders = new Set<Hex>()
     items.forEach((item, index) => {
       const evidence = decoded(item, index)
-      const verdict = this.#judge(evidence, number, offenders)
+      const verdict = this.#check(evidence, number, offenders)
       if ('unknown' in verdict)
         throw new CodedError<EvidenceError>({ code: 'BODY_EVIDENCE_UNKNOWN', index, number: verdict.unknown })
       if ('fault' in verdict) throw invalid(index, verdict.fault)
@@ -154,7 +154,7 @@ export class EvidencePool implements EvidenceStore {
     if (this.#pool.remove(offender)) this.#options.rows.remove(offender)
   }
 
-  #judge(
+  #check(
     evidence: Evidence,
     number: number,
     offenders: ReadonlySet<Hex>,

@@ -40,7 +40,7 @@ export const fetchBatch = async (
     {
       among: peer => claimsBlock(peer, first) && among(peer.id),
       // The peer claimed to have them.
-      judge: (blocks, isAlone) =>
+      validate: (blocks, isAlone) =>
         blocks.length > 0 && blocks.length <= count ? 'good' : blocks.length > 0 || isAlone ? 'false' : 'empty',
       watch,
     },

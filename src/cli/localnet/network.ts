@@ -5,7 +5,7 @@ import type { LocalnetEvent } from './events.ts'
 import type { LocalnetFolder, PreparedNode } from './folder.ts'
 import { ForkDetector } from './fork-detector.ts'
 import { type Ended, NodeProcess, type NodeUrls } from './node-process.ts'
-import { askHash, askHealth } from './node-queries.ts'
+import { queryBlockHash, queryHealth } from './node-queries.ts'
 import { logFileOf, type NodeArgs, type NodePorts, startArgs } from './plan.ts'
 import { type Health, type NodeStatus, statusesFromObservations } from './status.ts'
 
@@ -94,7 +94,7 @@ export class Localnet {
   async agreeOn(number: number): Promise<boolean> {
     const { tell } = this.#options
     const hashes = await Promise.all(
-      this.nodes.map(async ({ plan, operator }) => ({ node: plan.name, hash: await askHash(operator, number) })),
+      this.nodes.map(async ({ plan, operator }) => ({ node: plan.name, hash: await queryBlockHash(operator, number) })),
     )
     const [first] = hashes as [(typeof hashes)[number]]
     const isOne = hashes.every(({ hash }) => hash === first.hash)
@@ -126,7 +126,7 @@ export class Localnet {
   async #look(): Promise<readonly NodeStatus[]> {
     await Promise.all(
       this.nodes.map(async node => {
-        const health = node.process.state === 'running' ? await askHealth(node.operator) : undefined
+        const health = node.process.state === 'running' ? await queryHealth(node.operator) : undefined
         node.answers = health !== undefined
         node.health = health ?? node.health
       }),

@@ -3,7 +3,7 @@ import { type Hex, toQuantity } from '../../util/bytes.ts'
 import type { Health } from './status.ts'
 
 /** Returns the /health of a node; undefined when it does not answer in time, or not in this node's format. */
-export const askHealth = async (url: string): Promise<Health | undefined> => {
+export const queryHealth = async (url: string): Promise<Health | undefined> => {
   try {
     const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(LOCALNET_LIMITS.answerMs) })
     return readHealth(await response.json())
@@ -14,7 +14,7 @@ export const askHealth = async (url: string): Promise<Health | undefined> => {
 }
 
 /** Returns the hash of a node's block; throws when it does not return one. */
-export const askHash = async (url: string, number: number): Promise<Hex> => {
+export const queryBlockHash = async (url: string, number: number): Promise<Hex> => {
   const params = [toQuantity(number), false]
   const response = await fetch(url, {
     method: 'POST',

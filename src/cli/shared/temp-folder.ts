@@ -10,7 +10,7 @@ const NAME = /^tandem-(?:devnet|fixture|localnet)-([0-9]{1,10})-[0-9A-Za-z]{6}$/
 /** Age below which a folder may not have locked its store yet, if its process is not visible from here. */
 const YOUNG_MS = 60_000
 /** Limit of folders removed per start; the rest waits for the next. */
-const MOST_REMOVED = 16
+const MAX_REMOVED = 16
 /** A killed store may still create a file while its folder is removed. */
 export const REMOVE_OPTIONS = { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }
 
@@ -25,7 +25,7 @@ export const makeTempFolder = (command: 'devnet' | 'fixture' | 'localnet', root 
 export const removeDeadFolders = async (root = tmpdir(), nowMs = Date.now()): Promise<readonly string[]> => {
   const removed: string[] = []
   for (const name of await readdir(root)) {
-    if (removed.length === MOST_REMOVED) break
+    if (removed.length === MAX_REMOVED) break
     const path = join(root, name)
     if (!(await isDead(name, path, nowMs))) continue
     await rm(path, REMOVE_OPTIONS)

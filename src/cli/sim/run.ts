@@ -72,7 +72,9 @@ const tell = ({ outcome, failure }: SeedReport, flags: SimFlags): void => {
 const summary = (totals: Totals, seconds: number): string => {
   const n = (value: number) => value.toLocaleString('en')
   const { seeds, heights, events, virtualMs } = totals
-  const faults = (['crashes', 'splits', 'pauses', 'leaps', 'lost', 'duplicated', 'lies', 'malformed'] as const)
+  const faults = (
+    ['crashes', 'partitions', 'pauses', 'clockJumps', 'lost', 'duplicated', 'byzantineMessages', 'malformed'] as const
+  )
     .map(name => `${n(totals[name])} ${name}`)
     .join(', ')
   return [

@@ -67,7 +67,7 @@ export const RPC_LIMITS = {
   /** Bytes read from a connection while a response is pending. */
   laneAheadBytes: 64 * 1024,
   renderedCacheBytes: 4 * 1024 * 1024,
-  /** Longer responses are written while they are read, this many at a time. Blocks are judged by gas or transactions. */
+  /** Longer responses are written while they are read, this many at a time. Blocks are classified by gas or transactions. */
   largeAnswerBytes: 1024 * 1024,
   largeBlockGas: 5_000_000n,
   largeBlockTransactions: 1_000,

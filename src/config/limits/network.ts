@@ -118,7 +118,7 @@ export const NETWORK_LIMITS = {
   reservedBanMs: 60_000,
   /** Banned nodes of one address until the address is banned too. */
   bansPerAddress: 3,
-  standings: 4_096,
+  peerScores: 4_096,
   storeBytes: 4 * 1024 * 1024,
   storeMs: 60_000,
 } as const

@@ -47,7 +47,7 @@ export interface PreparedCertificate {
  * Highest round for which a signature of each kind was requested; -1 none. Values only grow, so no signature is
  * requested twice.
  */
-export interface AskedRounds {
+export interface RequestedRounds {
   proposal: number
   prepare: number
   commit: number
@@ -82,7 +82,7 @@ export interface HeightState {
   /** Highest round change of each sender. */
   readonly roundChanges: Map<number, RoundChange>
   prepared: PreparedCertificate | null
-  readonly asked: AskedRounds
+  readonly asked: RequestedRounds
   readonly own: OwnMessages
   /** Fixed when the block was requested, so that later round changes do not alter the justification of its proposal. */
   building: { readonly round: number; readonly justification: Justification; readonly failed: boolean } | null

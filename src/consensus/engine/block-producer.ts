@@ -42,7 +42,7 @@ export class BlockProducer {
   readonly #buildLead = new BuildLead()
   #building: AbortController | null = null
   /** Validations under way, by block hash. */
-  readonly #judging = new Map<Hex, AbortController>()
+  readonly #validations = new Map<Hex, AbortController>()
   #startedAtMs = 0
 
   constructor(parts: BlockProducerParts) {
@@ -81,10 +81,10 @@ export class BlockProducer {
     this.#run(this.#build(place, { dueMs, isAlone }, cancel.signal))
   }
 
-  judge(proposal: Extract<Effect, { type: 'validate' }>): void {
+  validate(proposal: Extract<Effect, { type: 'validate' }>): void {
     const cancel = new AbortController()
-    this.#judging.set(proposal.block.hash, cancel)
-    this.#run(this.#judge(proposal, cancel.signal))
+    this.#validations.set(proposal.block.hash, cancel)
+    this.#run(this.#validate(proposal, cancel.signal))
   }
 
   /** Cancels the build under way; it produces no input. */
@@ -95,13 +95,13 @@ export class BlockProducer {
 
   /** Cancels the validation of this block; no verdict follows unless it is requested again. */
   cancelValidation(hash: Hex): void {
-    this.#judging.get(hash)?.abort()
-    this.#judging.delete(hash)
+    this.#validations.get(hash)?.abort()
+    this.#validations.delete(hash)
   }
 
   cancelAll(): void {
     this.cancelBuild()
-    for (const hash of [...this.#judging.keys()]) this.cancelValidation(hash)
+    for (const hash of [...this.#validations.keys()]) this.cancelValidation(hash)
   }
 
   /** Cancels all work and waits; `settled` resolves when the last work, which reads state and database, has ended. */
@@ -163,7 +163,7 @@ export class BlockProducer {
     if (this.#startedAtMs === startedMs) this.#startedAtMs += this.#nowMs() - readyMs
   }
 
-  async #judge(
+  async #validate(
     { block, number, round, fresh }: Extract<Effect, { type: 'validate' }>,
     cancelled: AbortSignal,
   ): Promise<void> {
@@ -171,7 +171,7 @@ export class BlockProducer {
     const context = { number, round, fresh }
     const proposalVerdict = await validateProposal(block, context, head(), options, verifier.recover, cancelled)
     if (cancelled.aborted) return
-    this.#judging.delete(block.hash)
+    this.#validations.delete(block.hash)
     if (!proposalVerdict.valid) {
       options.logger.warn({ number, round, hash: block.hash, reason: proposalVerdict.reason }, 'proposal rejected')
     }

@@ -160,7 +160,7 @@ export class Driver {
         producer.cancelBuild()
         break
       case 'validate':
-        producer.judge(effect)
+        producer.validate(effect)
         break
       case 'cancelValidation':
         producer.cancelValidation(effect.blockHash)

@@ -45,7 +45,7 @@ export class MessageHandler {
   open(): void {
     this.#unsubscribe = this.#parts.options.ports.network.onMessage(
       (message, from) => this.#receive(message, from),
-      (claim, from) => this.#judgeClaim(claim, from),
+      (claim, from) => this.#validateClaim(claim, from),
     )
   }
 
@@ -65,10 +65,10 @@ export class MessageHandler {
   }
 
   /** Called before a block is decoded: blocks that are known, unsigned or not needed are not decoded. */
-  #judgeClaim(claim: BlockClaim, from: PeerId): MessageAcceptance {
+  #validateClaim(claim: BlockClaim, from: PeerId): MessageAcceptance {
     const { lifecycle, driver } = this.#parts
     if (!lifecycle.isRunning || driver.knows(claim)) return 'ignore'
-    const messageAcceptance = this.#blamed(this.#messageValidator.judgeClaim(claim, this.#chainPosition), from)
+    const messageAcceptance = this.#blamed(this.#messageValidator.validateClaim(claim, this.#chainPosition), from)
     if (messageAcceptance !== 'accept') return messageAcceptance
     if (claim.type === 'proposal') lifecycle.guard(() => this.#noticeOwn(claim.head))
     return lifecycle.isRunning && driver.wantsBlockOf(claim) ? 'accept' : 'ignore'

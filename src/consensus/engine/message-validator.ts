@@ -44,7 +44,7 @@ export class MessageValidator {
   }
 
   /** Validates a message before its block is decoded; `accept` means the block may be needed. */
-  judgeClaim(claim: BlockClaim, { head, wanted }: ChainPosition): MessageAcceptance {
+  validateClaim(claim: BlockClaim, { head, wanted }: ChainPosition): MessageAcceptance {
     if (claim.type === 'body') return claim.blockHash === wanted ? 'accept' : 'ignore'
     return claim.type === 'decided' ? this.#admitDecided(claim, head) : this.#admitSigned(claim.head, head)
   }
@@ -94,7 +94,7 @@ export class MessageValidator {
     const { verifier, onEvidence, onSigned } = this.#options
     const committee = this.#committeeOf(message.number, head)
     if (committee === undefined) return 'ignore'
-    const verdict = verifier.judge(message, committee)
+    const verdict = verifier.verify(message, committee)
     if (verdict === 'unsigned') return 'reject'
     if (verdict === 'badProof') {
       // A proposer signs its lists; the lists of a round change are not signed.

@@ -44,7 +44,7 @@ export class EvidenceDetector {
     const found: Evidence[] = []
     if (message.number < this.#lowest) return found
     for (const statement of statementsFromMessage(message)) {
-      // A proof may only name its own height; any other is judged with the proposal that contains it.
+      // A proof may only name its own height; any other is checked with the proposal that contains it.
       if (statement.number !== message.number) continue
       const record = this.#recordOf(statement)
       const evidence = record.accused ? null : contradiction(record, statement, committee.members.length)
@@ -53,7 +53,7 @@ export class EvidenceDetector {
         found.push(evidence)
       } else this.#keep(record, statement)
     }
-    found.push(...this.#judgeProposal(message, committee, isSigned))
+    found.push(...this.#checkProposal(message, committee, isSigned))
     return found
   }
 
@@ -63,7 +63,7 @@ export class EvidenceDetector {
     for (const height of this.#heights.keys()) if (height < this.#lowest) this.#heights.delete(height)
   }
 
-  #judgeProposal(proposal: SignedHead, committee: Committee, isSigned: SignatureCheck): readonly Evidence[] {
+  #checkProposal(proposal: SignedHead, committee: Committee, isSigned: SignatureCheck): readonly Evidence[] {
     if (proposal.type !== 'proposal') return []
     const record = this.#recordOf(proposal)
     if (record.accused || !isUnjustified(proposal, committee, isSigned)) return []

@@ -3,7 +3,7 @@ import { comparePositions, type LastSignature, type SignPosition } from './water
 
 /**
  * Record of this validator's own votes, to tell them from votes made elsewhere with its key (docs/design/consensus.md#evidence). Positions
- * up to `before`, the last one of earlier runs, can be judged only if they are still recorded.
+ * up to `before`, the last one of earlier runs, can be checked only if they are still recorded.
  */
 export class OwnVotes {
   readonly #before: SignPosition | null

@@ -18,7 +18,7 @@ export type SignatureResult = 'signed' | 'badProof' | 'unsigned'
 /** Verifies signatures before a message reaches the core. */
 export interface SignatureVerifier {
   /** Verifies the sender's signature and those of all attached proofs. */
-  judge(message: SignedHead, committee: Committee): SignatureResult
+  verify(message: SignedHead, committee: Committee): SignatureResult
   readonly isSigned: SignatureCheck
   /** Returns true when a quorum of the committee sealed a block. */
   isDecided(decided: CertificateSubject & { readonly certificate: Certificate }, committee: Committee): boolean
@@ -40,7 +40,7 @@ export const createSignatureVerifier = (
   return {
     isSigned,
     recover: cached,
-    judge: (message, committee) => {
+    verify: (message, committee) => {
       if (!isPlausible(message, committee)) return 'unsigned'
       const [own, ...proof] = statementsFromMessage(message)
       if (own === undefined || !isSigned(own, committee)) return 'unsigned'

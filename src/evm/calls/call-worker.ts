@@ -12,7 +12,7 @@ import { isCoded } from '../../util/errors.ts'
 import type { BlockEnv, SerializedEnv } from '../block-env.ts'
 import type { Interrupt } from '../engine.ts'
 import { loadEngine } from '../engines/select-engine.ts'
-import { dropSpare, forgetDropped, machineBytes } from '../engines/wasm/pool.ts'
+import { dropSpareMachine, forgetDroppedMachines, machineBytes } from '../engines/wasm/pool.ts'
 import { asyncOverlayReader, overlayReader } from '../readers/overlay-reader.ts'
 import { createPrefetchedReader } from '../readers/prefetched-reader.ts'
 import { simulateBlocks } from '../simulate/simulate-blocks.ts'
@@ -90,9 +90,9 @@ const frameBytes = (): number => getHeapStatistics().external_memory + machineBy
 /** Returns true when the running calls exceed their memory: the current one is then stopped, and its memory freed. */
 const isStarved = (): boolean => {
   if (frameBytes() <= CALL_LIMITS.frameBytes) return false
-  dropSpare()
+  dropSpareMachine()
   collectGarbage()
-  forgetDropped()
+  forgetDroppedMachines()
   return frameBytes() > CALL_LIMITS.frameBytes
 }
 

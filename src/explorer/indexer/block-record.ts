@@ -7,7 +7,7 @@ import { assignFees } from '../../rules/fees.ts'
 import { mintedAt, splitReward } from '../../rules/rewards.ts'
 import { bytesToHex, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import type { BlockRecord, TransactionKind, TransactionRecord, TransferRecord } from '../store/records.ts'
-import { movementsOf } from './token-logs.ts'
+import { transfersFromLogs } from './token-logs.ts'
 
 /** Index record of a committed block. */
 export const recordOfBlock = (
@@ -96,7 +96,7 @@ const transfersOf = (receipts: readonly Receipt[]): readonly TransferRecord[] =>
   let logIndex = 0
   receipts.forEach(({ logs }, transactionIndex) => {
     for (const log of logs) {
-      movementsOf(log).forEach((movement, position) => {
+      transfersFromLogs(log).forEach((movement, position) => {
         transfers.push({ ...movement, token: log.address, logIndex, position, transactionIndex })
       })
       logIndex++

@@ -14,7 +14,7 @@ export interface CallSite {
 }
 
 /** Result of a call to a contract; undefined when it fails, or takes too much gas, time or bytes. Never throws because of the contract. */
-export const askContract = async (site: CallSite, to: Hex, data: Uint8Array): Promise<Uint8Array | undefined> => {
+export const callContract = async (site: CallSite, to: Hex, data: Uint8Array): Promise<Uint8Array | undefined> => {
   const { gas, callMs, answerBytes } = EXPLORER_LIMITS.token
   const deadlineMs = performance.now() + callMs
   const interrupt: Interrupt = {

@@ -18,7 +18,7 @@ type Movement = Omit<TransferRecord, 'logIndex' | 'transactionIndex' | 'position
  * Returns the token transfers of a log, none for other logs. Contracts may write any log: a count of topics or bytes that the
  * standards do not have, or an address with more than 20 bytes, is no transfer.
  */
-export const movementsOf = ({ topics, data }: Log): readonly Movement[] => {
+export const transfersFromLogs = ({ topics, data }: Log): readonly Movement[] => {
   switch (topics[0]) {
     case TRANSFER_TOPIC:
       return transfer(topics, data)

@@ -1,7 +1,7 @@
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import { asBuffer, bytesToBigint, type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { TokenMetadata, TokenStandard } from '../store/records.ts'
-import { askContract, type CallSite } from './contract-calls.ts'
+import { type CallSite, callContract } from './contract-calls.ts'
 import { plainText } from './plain-text.ts'
 
 const NAME = hexToBytes('0x06fdde03')
@@ -18,7 +18,7 @@ export const readTokenMetadata = async (
   token: Hex,
   standard: TokenStandard,
 ): Promise<TokenMetadata> => {
-  const ask = (data: Uint8Array): Promise<Uint8Array | undefined> => askContract(site, token, data)
+  const ask = (data: Uint8Array): Promise<Uint8Array | undefined> => callContract(site, token, data)
   const decimals = standard === 'ERC-20' ? wordOf(await ask(DECIMALS)) : null
   return {
     name: textOf(await ask(NAME), EXPLORER_LIMITS.token.nameChars),

@@ -78,7 +78,7 @@ const answer = async ({ id, method, url, headers, body }: ApiCall): Promise<void
   port.postMessage({ type: 'answer', answer: message } satisfies FromExplorerThread, [bytes.buffer])
 }
 
-const tell = (id: number, use: (waiting: Asking) => void): void => {
+const settle = (id: number, use: (waiting: Asking) => void): void => {
   const waiting = asking.get(id)
   asking.delete(id)
   if (waiting !== undefined) use(waiting)
@@ -86,8 +86,8 @@ const tell = (id: number, use: (waiting: Asking) => void): void => {
 
 port.on('message', (message: ToApiThread) => {
   if (message.type === 'call') void answer(message.call)
-  else if (message.type === 'told') tell(message.id, ({ resolve }) => resolve(message.value as never))
-  else if (message.type === 'refused') tell(message.id, ({ reject }) => reject(new Error(message.message)))
+  else if (message.type === 'answered') settle(message.id, ({ resolve }) => resolve(message.value as never))
+  else if (message.type === 'refused') settle(message.id, ({ reject }) => reject(new Error(message.message)))
   else
     void app
       .close()

@@ -9,7 +9,7 @@ import {
   type ApiCall,
   type ExplorerThreadStart,
   type FromExplorerThread,
-  type NodeQuestion,
+  type NodeRequest,
   SIGNAL_HEAD,
   SIGNAL_REPLACED,
   type ToApiThread,
@@ -173,11 +173,11 @@ export class ExplorerService {
     setTimeout(() => !this.#isClosed && begin(), EXPLORER_LIMITS.api.restartMs).unref()
   }
 
-  async #answer(worker: Worker, { id, name, args }: NodeQuestion): Promise<void> {
+  async #answer(worker: Worker, { id, name, args }: NodeRequest): Promise<void> {
     const { node } = this.#options
     try {
       const value = await (node[name] as (...args: readonly unknown[]) => Promise<unknown>)(...args)
-      worker.postMessage({ type: 'told', id, value } satisfies ToApiThread)
+      worker.postMessage({ type: 'answered', id, value } satisfies ToApiThread)
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       worker.postMessage({ type: 'refused', id, message } satisfies ToApiThread)

@@ -40,7 +40,7 @@ export interface ApiAnswer {
 type PortName = keyof NodePort
 
 /** Request of a thread to the node. */
-export interface NodeQuestion {
+export interface NodeRequest {
   readonly id: number
   readonly name: PortName
   readonly args: readonly unknown[]
@@ -48,14 +48,14 @@ export interface NodeQuestion {
 
 export type ToApiThread =
   | { readonly type: 'call'; readonly call: ApiCall }
-  | { readonly type: 'told'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'answered'; readonly id: number; readonly value: unknown }
   | { readonly type: 'refused'; readonly id: number; readonly message: string }
   | { readonly type: 'close' }
 
 export type FromExplorerThread =
   | { readonly type: 'answer'; readonly answer: ApiAnswer }
   | { readonly type: 'opened' }
-  | { readonly type: 'ask'; readonly question: NodeQuestion }
+  | { readonly type: 'ask'; readonly question: NodeRequest }
   | {
       readonly type: 'log'
       readonly level: 'error' | 'warn' | 'info' | 'debug'

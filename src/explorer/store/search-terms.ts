@@ -1,5 +1,5 @@
 /** Number of words kept of one text. */
-const MOST_WORDS = 8
+const MAX_WORDS = 8
 
 /** Lower-case terms by which a search finds an entry: its texts, and each of their words. */
 export const searchTerms = (...texts: readonly (string | null)[]): readonly string[] => {
@@ -8,7 +8,7 @@ export const searchTerms = (...texts: readonly (string | null)[]): readonly stri
     if (text === null) continue
     const lower = text.normalize('NFC').toLowerCase()
     if (lower !== '') terms.add(lower)
-    for (const word of lower.split(/[\s\-_.:/]+/, MOST_WORDS)) if (word !== '') terms.add(word)
+    for (const word of lower.split(/[\s\-_.:/]+/, MAX_WORDS)) if (word !== '') terms.add(word)
   }
   return [...terms]
 }

@@ -10,7 +10,7 @@ export interface InboundLimits {
   readonly addresses: number
 }
 
-interface Guest {
+interface PendingConnection {
   readonly address: string
   /** Closes the connection. */
   readonly drop: () => void
@@ -24,7 +24,7 @@ export class InboundLimiter {
   readonly #limits: InboundLimits
   readonly #quota: Quota
   /** Oldest first. */
-  readonly #guests = new Set<Guest>()
+  readonly #connections = new Set<PendingConnection>()
   readonly #pending = new Map<string, number>()
   readonly #rates = new Map<string, TokenBucket>()
 
@@ -34,7 +34,7 @@ export class InboundLimiter {
   }
 
   get pending(): number {
-    return this.#guests.size
+    return this.#connections.size
   }
 
   /**
@@ -46,22 +46,22 @@ export class InboundLimiter {
     if (!this.#rate(address, nowMs).take(nowMs)) return undefined
     const here = this.#pending.get(address) ?? 0
     if (here >= pendingPerAddress) return undefined
-    const [oldest] = this.#guests
-    if (oldest !== undefined && this.#guests.size >= pending) {
+    const [oldest] = this.#connections
+    if (oldest !== undefined && this.#connections.size >= pending) {
       this.#leave(oldest)
       oldest.drop()
     }
-    const guest = { address, drop }
-    this.#guests.add(guest)
+    const connection = { address, drop }
+    this.#connections.add(connection)
     this.#pending.set(address, (this.#pending.get(address) ?? 0) + 1)
-    return () => this.#leave(guest)
+    return () => this.#leave(connection)
   }
 
-  #leave(guest: Guest): void {
-    if (!this.#guests.delete(guest)) return
-    const here = (this.#pending.get(guest.address) ?? 0) - 1
-    if (here > 0) this.#pending.set(guest.address, here)
-    else this.#pending.delete(guest.address)
+  #leave(connection: PendingConnection): void {
+    if (!this.#connections.delete(connection)) return
+    const here = (this.#pending.get(connection.address) ?? 0) - 1
+    if (here > 0) this.#pending.set(connection.address, here)
+    else this.#pending.delete(connection.address)
   }
 
   /** Evicts the address unused for longest; it starts with a full burst again. */

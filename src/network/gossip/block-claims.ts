@@ -14,11 +14,11 @@ export interface BlockClaimsOptions {
   readonly hub: PeerHub
   readonly blocks: BlockCodec
   /** Asks consensus. For `reject` the peer's score was lowered already. */
-  readonly judge: (claim: BlockClaim, from: PeerId) => MessageAcceptance
+  readonly validate: (claim: BlockClaim, from: PeerId) => MessageAcceptance
 }
 
 /**
- * Inbound blocks of consensus messages. The claim beside a block (its signature or seals) is judged first, then the header must
+ * Inbound blocks of consensus messages. The claim beside a block (its signature or seals) is checked first, then the header must
  * match the claim, and only then is the body decoded and its senders recovered. A peer that sends another body under a valid header
  * is at fault: an honest node relays only what it has checked.
  */
@@ -49,7 +49,7 @@ export class BlockClaims {
   }
 
   #isTrue(peer: Peer, claim: BlockClaim): boolean {
-    return this.#options.judge(claim, peer.id) === 'accept'
+    return this.#options.validate(claim, peer.id) === 'accept'
   }
 
   /** Decodes a few blocks of one peer at a time; excess ones are dropped, since their author resends them. */

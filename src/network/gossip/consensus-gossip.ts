@@ -38,7 +38,7 @@ type WireName = 'vote' | 'status' | 'proposal' | 'body' | 'decided'
  */
 export class ConsensusGossip implements ConsensusNetwork {
   readonly #options: ConsensusGossipOptions
-  readonly #listeners = new Set<{ readonly listener: Listener; readonly judgeClaim: ClaimListener | undefined }>()
+  readonly #listeners = new Set<{ readonly listener: Listener; readonly validateClaim: ClaimListener | undefined }>()
   readonly #claims: BlockClaims
   readonly #reachability = new Reachability()
   /** Relayed statements with their times. */
@@ -51,7 +51,7 @@ export class ConsensusGossip implements ConsensusNetwork {
   constructor(options: ConsensusGossipOptions) {
     this.#options = options
     const { hub, blocks } = options
-    this.#claims = new BlockClaims({ hub, blocks, judge: (claim, from) => this.#judgeClaim(claim, from) })
+    this.#claims = new BlockClaims({ hub, blocks, validate: (claim, from) => this.#validateClaim(claim, from) })
   }
 
   broadcast(message: ConsensusMessage): void {
@@ -69,8 +69,8 @@ export class ConsensusGossip implements ConsensusNetwork {
     peer.sendWire(...this.#encode(message))
   }
 
-  onMessage(listener: Listener, judgeClaim?: ClaimListener): () => void {
-    const listeners = { listener, judgeClaim }
+  onMessage(listener: Listener, validateClaim?: ClaimListener): () => void {
+    const listeners = { listener, validateClaim }
     this.#listeners.add(listeners)
     return () => this.#listeners.delete(listeners)
   }
@@ -157,10 +157,10 @@ export class ConsensusGossip implements ConsensusNetwork {
   }
 
   /** Without a listener no block is needed. */
-  #judgeClaim(claim: BlockClaim, from: PeerId): MessageAcceptance {
+  #validateClaim(claim: BlockClaim, from: PeerId): MessageAcceptance {
     let verdict: MessageAcceptance = 'ignore'
-    for (const { judgeClaim } of this.#listeners) {
-      verdict = judgeClaim === undefined ? 'accept' : judgeClaim(claim, from)
+    for (const { validateClaim } of this.#listeners) {
+      verdict = validateClaim === undefined ? 'accept' : validateClaim(claim, from)
       if (verdict === 'accept') return verdict
     }
     return verdict

@@ -24,14 +24,14 @@ export class MessageBoundary {
   readonly #blame: (peer: Peer, offence: Offence, detail: string) => void
   readonly #logger: Logger
   /** Time of the last log line about each peer. */
-  readonly #told = new Lru<string, number>(NETWORK_LIMITS.faultPeers)
-  readonly #lines: TokenBucket
-  #untold = 0
+  readonly #reportedAt = new Lru<string, number>(NETWORK_LIMITS.faultPeers)
+  readonly #logQuota: TokenBucket
+  #suppressed = 0
 
   constructor(blame: (peer: Peer, offence: Offence, detail: string) => void, logger: Logger) {
     this.#blame = blame
     this.#logger = logger
-    this.#lines = new TokenBucket(NETWORK_LIMITS.faultLines, performance.now())
+    this.#logQuota = new TokenBucket(NETWORK_LIMITS.faultLines, performance.now())
   }
 
   /** Runs the handler of a message and handles its exception or rejection. */
@@ -48,22 +48,22 @@ export class MessageBoundary {
   failed(peer: Peer, message: string, error: unknown): void {
     if (isMalformed(error)) this.#blame(peer, 'malformed', `${message}: ${error.message}`)
     else {
-      this.tell(peer.id, message, error)
+      this.report(peer.id, message, error)
       // Expected failures of this node (a damaged row, a stopped engine) do not affect the peer's score.
       if (!isCoded(error)) this.#blame(peer, 'fault', message)
     }
   }
 
   /** Logs a fault of this node caused by a peer's bytes. */
-  tell(peer: string, message: string, error: unknown): void {
+  report(peer: string, message: string, error: unknown): void {
     const nowMs = performance.now()
-    const isTold = nowMs - (this.#told.get(peer) ?? Number.NEGATIVE_INFINITY) < NETWORK_LIMITS.faultAgainMs
-    if (isTold || !this.#lines.take(nowMs)) {
-      this.#untold++
+    const isReported = nowMs - (this.#reportedAt.get(peer) ?? Number.NEGATIVE_INFINITY) < NETWORK_LIMITS.faultAgainMs
+    if (isReported || !this.#logQuota.take(nowMs)) {
+      this.#suppressed++
       return
     }
-    this.#told.set(peer, nowMs)
-    this.#logger.error({ err: error, peer, message, untold: this.#untold }, 'message of a peer not handled')
-    this.#untold = 0
+    this.#reportedAt.set(peer, nowMs)
+    this.#logger.error({ err: error, peer, message, suppressed: this.#suppressed }, 'message of a peer not handled')
+    this.#suppressed = 0
   }
 }

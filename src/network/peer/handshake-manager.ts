@@ -66,10 +66,10 @@ export class HandshakeManager {
       secureChannel,
       hello: this.#options.identity.hello(secureChannel),
       patience: this.#options.limits,
-      judge: remote => this.#judge(handshake, remote),
+      validate: remote => this.#validate(handshake, remote),
       ready: (_, remote) => this.#ready(handshake, remote),
       failed: (connectionEnd, remote) => this.#failed(handshake, connectionEnd, remote),
-      faulted: error => this.#options.peers.boundary.tell(secureChannel.nodeId, 'handshake', error),
+      faulted: error => this.#options.peers.boundary.report(secureChannel.nodeId, 'handshake', error),
     })
     const handshake: OpenHandshake = { secureChannel, dialed, connection, accepted: null, leave }
     this.#open.add(handshake)
@@ -79,7 +79,7 @@ export class HandshakeManager {
     for (const { connection } of this.#open) connection.close('stopping')
   }
 
-  #judge(handshake: OpenHandshake, hello: Hello): HelloRefusal | undefined {
+  #validate(handshake: OpenHandshake, hello: Hello): HelloRefusal | undefined {
     const { secureChannel, dialed } = handshake
     const { nodeId, binding } = secureChannel
     const scene = { ...this.#options.identity.scene(), nodeId, binding, dialed: dialed?.id ?? null }
@@ -87,7 +87,7 @@ export class HandshakeManager {
       this.#refuseBanned(secureChannel) ??
       validateHello(hello, scene) ??
       this.#refuseValidator(hello) ??
-      this.#seat(handshake, hello)
+      this.#admit(handshake, hello)
     )
   }
 
@@ -119,7 +119,7 @@ export class HandshakeManager {
     return isBanned ? { reason: 'banned', detail: 'misbehaved before' } : undefined
   }
 
-  #seat(handshake: OpenHandshake, hello: Hello): HelloRefusal | undefined {
+  #admit(handshake: OpenHandshake, hello: Hello): HelloRefusal | undefined {
     const { peers, limits } = this.#options
     const address = handshake.secureChannel.socket.remoteAddress ?? ''
     if (!this.#isBetter(handshake, hello)) return { reason: 'duplicate', detail: 'connected already' }

@@ -13,7 +13,7 @@ export interface HandshakeParams {
   readonly hello: Hello
   readonly patience: WriteTimeouts & { readonly handshakeMs: number }
   /** Validates the other side's hello; a refusal ends the connection with its reason. Called at most once. */
-  judge(hello: Hello): HelloRefusal | undefined
+  validate(hello: Hello): HelloRefusal | undefined
   /** Both sides agreed. Must take over the connection before it returns. */
   ready(connection: Connection, hello: Hello): void
   /** The handshake failed. Either this or `ready` is called, once. */
@@ -29,7 +29,7 @@ const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOC
  * refusal replaces `ready`, so both sides know the reason.
  */
 export const performHandshake = (params: HandshakeParams): Connection => {
-  const { secureChannel, hello, patience, judge, ready, failed, faulted } = params
+  const { secureChannel, hello, patience, validate, ready, failed, faulted } = params
   let remote: Hello | null = null
   const send = <Name extends MessageName>(name: Name, value: Payload<Name>) => {
     const spec = messageSpec(name)
@@ -44,7 +44,7 @@ export const performHandshake = (params: HandshakeParams): Connection => {
       if (id === MESSAGES.disconnect.id) connection.endedBy(MESSAGES.disconnect.codec.decode(payload))
       else if (id === MESSAGES.hello.id) {
         remote = MESSAGES.hello.codec.decode(payload)
-        const helloRefusal = judge(remote)
+        const helloRefusal = validate(remote)
         if (helloRefusal === undefined) send('ready', null)
         else connection.close(helloRefusal.reason, helloRefusal.detail)
       } else {

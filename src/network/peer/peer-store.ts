@@ -7,12 +7,12 @@ import type { PeerScore } from '../core/peer-scores.ts'
 
 /** State about other nodes that is saved over a restart. */
 export interface PeerMemory {
-  readonly standings: readonly PeerScore[]
+  readonly scores: readonly PeerScore[]
   /** Signed records, base64. */
   readonly records: readonly string[]
 }
 
-const NOTHING: PeerMemory = { standings: [], records: [] }
+const NOTHING: PeerMemory = { scores: [], records: [] }
 const FORMAT = 1
 
 /** File with the state about other nodes. It is optional: a missing or damaged file is recreated. */
@@ -66,10 +66,12 @@ export class PeerStore {
 export const parseMemory = (text: string): PeerMemory | undefined => {
   const value = parseJson(text)
   if (!isObject(value) || value['format'] !== FORMAT) return undefined
-  const { standings, records } = value
-  if (!Array.isArray(standings) || !Array.isArray(records)) return undefined
-  if (!standings.every(isStanding) || !records.every(record => typeof record === 'string')) return undefined
-  return { standings: standings.slice(0, NETWORK_LIMITS.standings), records: records.slice(0, NETWORK_LIMITS.records) }
+  const { records } = value
+  // Files of earlier versions call the scores standings.
+  const scores = value['scores'] ?? value['standings']
+  if (!Array.isArray(scores) || !Array.isArray(records)) return undefined
+  if (!scores.every(isPeerScore) || !records.every(record => typeof record === 'string')) return undefined
+  return { scores: scores.slice(0, NETWORK_LIMITS.peerScores), records: records.slice(0, NETWORK_LIMITS.records) }
 }
 
 const parseJson = (text: string): unknown => {
@@ -83,7 +85,7 @@ const parseJson = (text: string): unknown => {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null
 
-const isStanding = (value: unknown): value is PeerScore =>
+const isPeerScore = (value: unknown): value is PeerScore =>
   isObject(value) &&
   typeof value['key'] === 'string' &&
   value['key'].length <= 128 &&

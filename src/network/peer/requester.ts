@@ -12,11 +12,11 @@ export interface RequestOptions<Name extends RequestName> {
   /** Peers that may have it; all when left out. */
   readonly among?: (peer: Peer) => boolean
   /**
-   * Judges a response. `empty`: the peer does not have it; `false`: not a response to this request, which lowers the peer's score. Both
+   * Checks a response. `empty`: the peer does not have it; `false`: not a response to this request, which lowers the peer's score. Both
    * lead to another peer. With several requests under way a peer may return some empty because it is busy; `isAlone`: this was the only
    * one.
    */
-  readonly judge?: (answer: AnswerName<Name>, isAlone: boolean) => AnswerVerdict
+  readonly validate?: (answer: AnswerName<Name>, isAlone: boolean) => AnswerVerdict
   /** Called for each peer that is asked, and then with the outcome. */
   readonly watch?: (peer: string, event: RequestEvent) => void
 }
@@ -47,7 +47,7 @@ export class Requester {
   async ask<Name extends RequestName>(
     name: Name,
     value: Payload<Name>,
-    { prefer, among, judge, watch }: RequestOptions<Name> = {},
+    { prefer, among, validate, watch }: RequestOptions<Name> = {},
   ): Promise<PeerAnswer<Name>> {
     const tried = new Set<string>()
     let failure: unknown = new CodedError<RequestError>({ code: 'NO_PEER', request: name })
@@ -59,7 +59,7 @@ export class Requester {
       watch?.(peer.id, 'asked')
       try {
         const answer = await peer.request(name, value)
-        const answerVerdict = judge?.(answer, isAlone) ?? 'good'
+        const answerVerdict = validate?.(answer, isAlone) ?? 'good'
         watch?.(peer.id, answerVerdict)
         this.#metrics?.request(name, answerVerdict)
         if (answerVerdict === 'good') return { answer, from: peer.id }

@@ -19,11 +19,9 @@ export const membersPort = (
     if (number === gatheredAt) return members
     gatheredAt = number
     const heights = [number, number + 1, number + 2]
-    const seats = heights
-      .flatMap(at => council.memberStatuses(at) ?? [])
-      .filter(({ standing: validatorStatus }) => validatorStatus !== 'jailed')
+    const listed = heights.flatMap(at => council.memberStatuses(at) ?? []).filter(({ status }) => status !== 'jailed')
     const serving = heights.flatMap(at => council.committee(at)?.members ?? [])
-    members = new Set([...seats.map(({ validator }) => validator), ...serving])
+    members = new Set([...listed.map(({ validator }) => validator), ...serving])
     return members
   }
   return {

@@ -76,13 +76,13 @@ const nodePort = ({ view, committee, genesis }: ExplorerPartsOptions, call: RpcC
 
 const unionMembers = (view: ChainView, genesis: Genesis): readonly UnionMember[] =>
   (view.council(view.head().header.number + 1) ?? []).map(
-    ({ name, validator, owner, reward, stakeWei, standing, admission }) => ({
+    ({ name, validator, owner, reward, stakeWei, status, admission }) => ({
       name,
       validator,
       owner,
       reward,
       stakeWei,
-      isActive: standing === 'active',
+      isActive: status === 'active',
       // Those of genesis have the first numbers; when the others came is not stored.
       startBlock: admission <= genesis.council.length ? 0 : undefined,
     }),

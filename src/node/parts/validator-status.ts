@@ -18,14 +18,14 @@ export const reportValidatorStatus = (
       { validator, number, contract: COUNCIL_ADDRESS },
       'the validator is not in the council of this block: following the chain until it is registered and its cycle has come (docs/council.md)',
     )
-  else if (councilMemberStatus.standing === 'jailed')
+  else if (councilMemberStatus.status === 'jailed')
     logger.error(
       { validator, number },
       'the validator is jailed: it signed contradicting or invalid messages, and its key will not be drawn again (docs/council.md)',
     )
   else
     logger.debug(
-      { validator, number, name: councilMemberStatus.name, standing: councilMemberStatus.standing },
+      { validator, number, name: councilMemberStatus.name, status: councilMemberStatus.status },
       'validator status',
     )
 }

@@ -28,9 +28,9 @@ const tooLarge = (size: string): HttpFailure =>
   new HttpFailure(413, `content length too large (${size}>${RPC_LIMITS.bodyBytes})`)
 
 const FIRST_BYTES = 4_096
-/** Most pieces of a body: MOST_PIECES, plus one per LEAST_PIECE_BYTES received. */
-const MOST_PIECES = 1_024
-const LEAST_PIECE_BYTES = 256
+/** Most pieces of a body: MAX_PIECES, plus one per MIN_PIECE_BYTES received. */
+const MAX_PIECES = 1_024
+const MIN_PIECE_BYTES = 256
 
 /** Returns a buffer with room for `needed` bytes and the same beginning. */
 const grown = (buffer: Buffer, used: number, needed: number): Buffer<ArrayBuffer> => {
@@ -61,7 +61,7 @@ export const readBody = (request: IncomingMessage, meter: Meter): Promise<Reques
     const take = (chunk: Buffer): void => {
       const end = bytes + chunk.byteLength
       // Chunks of single bytes cost far more work than their size: such a connection is closed at once.
-      if (++pieces > MOST_PIECES + end / LEAST_PIECE_BYTES) {
+      if (++pieces > MAX_PIECES + end / MIN_PIECE_BYTES) {
         fail(new HttpFailure(400, 'the body comes in too many pieces'))
         request.socket.destroy()
         return

@@ -80,7 +80,7 @@ export const replaysElsewhere: Script = {
 }
 
 /** Status messages with false heights, rounds and votes, and with hashes of missing blocks. */
-export const liesInStatus: Script = {
+export const sendsFalseStatus: Script = {
   onStatus(byzantineNode, { number, round }) {
     if (byzantineNode.random.chance(0.05))
       byzantineNode.post([byzantineNode.random.pick(byzantineNode.others)], falseStatus(byzantineNode, number, round))

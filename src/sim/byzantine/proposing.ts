@@ -63,15 +63,15 @@ export const forgesTheParentCertificate = inRoundZero((byzantineNode, height) =>
 })
 
 /** Blocks that take as long as gas lets them, right or wrong, or say that they take longer than they may. */
-export const proposesSlow = inRoundZero((liar, height) => {
-  const { slowMs } = liar.options
-  const how = liar.random.pick([
+export const proposesSlow = inRoundZero((member, height) => {
+  const { slowMs } = member.options
+  const how = member.random.pick([
     { workMs: slowMs },
     { workMs: slowMs, isValid: false },
     { workMs: slowMs, isValid: false },
     { workMs: 1_000 * slowMs, isValid: false },
   ])
-  offer(liar, liar.others, liar.makeBlock(height, how))
+  offer(member, member.others, member.makeBlock(height, how))
 })
 
 /** So late that the others give up the round while they vote. */
@@ -135,7 +135,7 @@ const propose = (
 }
 
 /** Chooses the quorum with the least prepared rounds, and proposes two blocks on it: valid except for the second. */
-export const picksTheUnprepared = inLaterRounds('picks', (byzantineNode, height, round, [own, ...others]) => {
+export const proposesUnprepared = inLaterRounds('picks', (byzantineNode, height, round, [own, ...others]) => {
   const least = others.toSorted((a, b) => (a.prepared?.round ?? -1) - (b.prepared?.round ?? -1))
   const chosen = [own as RoundChange, ...least].slice(0, byzantineNode.quorum(height.number))
   const highest = highestPrepared(chosen)

@@ -1,7 +1,7 @@
 import type { Script } from './byzantine-node.ts'
-import { forgesClaims, liesInStatus, replaysElsewhere, stripsClaims, votesForOthers } from './claiming.ts'
+import { forgesClaims, replaysElsewhere, sendsFalseStatus, stripsClaims, votesForOthers } from './claiming.ts'
 import { floodsBodies, forgesDecisions, swapsBodies } from './deciding.ts'
-import { saysNonsense } from './nonsense.ts'
+import { fuzzesMessages } from './fuzz.ts'
 import { forgesRoundChanges, namesAnotherProposer, proposesElsewhere, proposesOutOfTurn } from './offering.ts'
 import {
   forgesPrepares,
@@ -10,22 +10,22 @@ import {
   justifiesWithAnotherHeight,
   justifiesWithOneSender,
   justifiesWithStaleChanges,
-  picksTheUnprepared,
   proposesFromTheFuture,
   proposesInvalid,
   proposesLate,
   proposesSlow,
   proposesTwo,
+  proposesUnprepared,
 } from './proposing.ts'
 import {
   commitsToOne,
   floodsRounds,
-  hidesThePrepared,
   pushesRounds,
   replays,
   sendsGarbage,
   votesForAll,
   withholdsCommits,
+  withholdsPrepares,
 } from './voting.ts'
 
 /** Ways to break the protocol with valid signatures. */
@@ -35,7 +35,7 @@ const BREAKING = {
   'proposes from the future': proposesFromTheFuture,
   'forges the parent certificate': forgesTheParentCertificate,
   'proposes late': proposesLate,
-  'picks the unprepared': picksTheUnprepared,
+  'proposes the unprepared': proposesUnprepared,
   'ignores the prepared': ignoresThePrepared,
   'justifies with stale round changes': justifiesWithStaleChanges,
   'justifies with one sender': justifiesWithOneSender,
@@ -44,7 +44,7 @@ const BREAKING = {
   'votes for all': votesForAll,
   'withholds commits': withholdsCommits,
   'commits to one': commitsToOne,
-  'hides the prepared': hidesThePrepared,
+  'withholds prepares': withholdsPrepares,
   'pushes rounds': pushesRounds,
   'floods rounds': floodsRounds,
   replays,
@@ -61,7 +61,7 @@ const FORGING = {
   'strips claims': stripsClaims,
   'votes for others': votesForOthers,
   'replays elsewhere': replaysElsewhere,
-  'lies in status': liesInStatus,
+  'sends a false status': sendsFalseStatus,
   'forges decisions': forgesDecisions,
   'swaps bodies': swapsBodies,
   'floods bodies': floodsBodies,
@@ -71,10 +71,10 @@ const FORGING = {
 const SLOW = { 'proposes slow blocks': proposesSlow } as const satisfies Readonly<Record<string, Script>>
 
 /** Messages of every kind without any sense. */
-const NONSENSE = { 'says nonsense': saysNonsense } as const satisfies Readonly<Record<string, Script>>
+const FUZZING = { 'fuzzes messages': fuzzesMessages } as const satisfies Readonly<Record<string, Script>>
 
 /** All byzantine scripts by their name in a schedule. A node without any is silent. */
-export const SCRIPTS = { ...BREAKING, ...FORGING, ...SLOW, ...NONSENSE }
+export const SCRIPTS = { ...BREAKING, ...FORGING, ...SLOW, ...FUZZING }
 
 export type ScriptName = keyof typeof SCRIPTS
 export const BREAKING_SCRIPTS = Object.keys(BREAKING) as readonly ScriptName[]

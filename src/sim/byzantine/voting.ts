@@ -42,7 +42,7 @@ export const commitsToOne: Script = {
 }
 
 /** Votes honestly, and hides its prepared block in round changes. */
-export const hidesThePrepared: Script = {
+export const withholdsPrepares: Script = {
   onProposal(byzantineNode, { number, round, block }) {
     if (!byzantineNode.once(`honest ${number} ${round}`)) return
     for (const type of ['prepare', 'commit'] as const)

@@ -32,7 +32,8 @@ export const checkedExecution = (execution: ExecutionPort, asked: Asked): Execut
   ...execution,
   validate(block, context, cancelled) {
     const fault = faultOf(block, context.round, asked)
-    if (fault !== null) asked.report(`had ${short(block.hash)} of ${context.number}/${context.round} judged, ${fault}`)
+    if (fault !== null)
+      asked.report(`had ${short(block.hash)} of ${context.number}/${context.round} validated, ${fault}`)
     return execution.validate(block, context, cancelled)
   },
 })

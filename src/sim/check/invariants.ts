@@ -28,7 +28,7 @@ export interface MemberWitness {
 interface RefereeOptions {
   readonly council: CommitteePort
   readonly addresses: readonly Hex[]
-  readonly liars: ReadonlySet<number>
+  readonly byzantine: ReadonlySet<number>
   readonly domain: SigningDomain
   readonly recover: RecoverAddress
   readonly blockTimeMs: number
@@ -56,7 +56,7 @@ export class InvariantChecker {
       options.recover,
       CONSENSUS_LIMITS.cachedSignatures,
     ).isSigned
-    this.#voteTotals = new VoteTotals(this.report, number => this.#benchAt(number))
+    this.#voteTotals = new VoteTotals(this.report, number => this.#committeeAt(number))
   }
 
   get maxRound(): number {
@@ -117,7 +117,7 @@ export class InvariantChecker {
 
   /** A block names a proposer of its height up to the round of its decision; an honest one has proposed it. */
   #checkMaker(node: number, { hash, header: { number } }: Block, named: Hex, round: number): void {
-    const { council, addresses, liars } = this.#options
+    const { council, addresses, byzantine } = this.#options
     const { members } = council.committee(number) ?? { members: [] }
     const index = members.indexOf(named)
     const rounds = Array.from({ length: Math.min(round + 1, members.length) }, (_, back) => round - back)
@@ -128,7 +128,7 @@ export class InvariantChecker {
       )
     const maker = addresses.indexOf(named)
     // A lone member may crash between its log and its first message, and then decides from the log.
-    if (members.length > 1 && !liars.has(maker) && this.#offers.get(hash)?.node !== maker)
+    if (members.length > 1 && !byzantine.has(maker) && this.#offers.get(hash)?.node !== maker)
       this.report(
         'validity',
         `member ${node} decided ${short(hash)} at ${number}, which member ${maker} never proposed`,
@@ -138,13 +138,13 @@ export class InvariantChecker {
   /** Handles an accusation by an honest member: only byzantine members may be accused, and the proof must verify. */
   accused(node: number, evidence: Evidence): void {
     this.accusations++
-    const { addresses, liars, council } = this.#options
+    const { addresses, byzantine, council } = this.#options
     const proof = decodeEvidence(encodeEvidence(evidence))
     const { number, sender } = accusedIn(proof)
     const committee = council.committee(number) ?? { members: [] }
     const accused = addresses.indexOf(committee.members[sender] as Hex)
     const text = `member ${node} accuses ${accused} of ${evidence.kind} at ${number}`
-    if (!liars.has(accused)) this.report('evidence', text)
+    if (!byzantine.has(accused)) this.report('evidence', text)
     const fault = evidenceFault(proof, committee, this.#isSigned)
     if (fault !== null) this.report('evidence', `${text} without a proof: ${fault}`)
   }
@@ -161,9 +161,12 @@ export class InvariantChecker {
     return certificateFault(certificate, sealed, committee, domain, recover)
   }
 
-  #benchAt(number: number): VotingCommittee {
-    const { council, addresses, liars } = this.#options
+  #committeeAt(number: number): VotingCommittee {
+    const { council, addresses, byzantine } = this.#options
     const members = council.committee(number)?.members ?? []
-    return { size: members.length, liars: members.filter(member => liars.has(addresses.indexOf(member))).length }
+    return {
+      size: members.length,
+      byzantine: members.filter(member => byzantine.has(addresses.indexOf(member))).length,
+    }
   }
 }

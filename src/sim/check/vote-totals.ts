@@ -6,7 +6,7 @@ import type { Report } from './violation.ts'
 /** Committee of a height, for counting votes. */
 export interface VotingCommittee {
   readonly size: number
-  readonly liars: number
+  readonly byzantine: number
 }
 
 interface Height {
@@ -28,11 +28,11 @@ export class VoteTotals {
   maxRound = 0
   readonly #heights = new Map<number, Height>()
   readonly #report: Report
-  readonly #benchAt: (number: number) => VotingCommittee
+  readonly #committeeAt: (number: number) => VotingCommittee
 
-  constructor(report: Report, benchAt: (number: number) => VotingCommittee) {
+  constructor(report: Report, committeeAt: (number: number) => VotingCommittee) {
     this.#report = report
-    this.#benchAt = benchAt
+    this.#committeeAt = committeeAt
   }
 
   add(node: number, message: SignedMessage): void {
@@ -46,9 +46,9 @@ export class VoteTotals {
     const key = `${round} ${hash}`
     const senders = height.commits.get(key) ?? new Set()
     height.commits.set(key, senders.add(node))
-    const { size, liars } = this.#benchAt(number)
+    const { size, byzantine } = this.#committeeAt(number)
     // Counted here independently: the engine's own arithmetic may be wrong.
-    if (3 * (senders.size + liars) < 2 * size) return
+    if (3 * (senders.size + byzantine) < 2 * size) return
     height.sealed.set(hash, Math.min(height.sealed.get(hash) ?? round, round))
     if (height.sealed.size < 2) return
     const blocks = [...height.sealed].map(([block, at]) => `${short(block)} in round ${at}`)

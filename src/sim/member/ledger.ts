@@ -34,17 +34,17 @@ const stateAfter = (before: Hex, { gasUsed }: Pick<Header, 'gasUsed'>): Hex => {
 const workOf = ({ gasUsed }: Pick<Header, 'gasUsed'>): number => Number(gasUsed >> WORK_SHIFT)
 const WORK_SHIFT = 32n
 /** Bound by gas, the same on every node. */
-export const MOST_WORK_MS = 20_000
+export const MAX_WORK_MS = 20_000
 
 /** Returns the fault that a header shows before execution; null when it shows none. */
 const headerFault = ({ header }: Block): string | null =>
-  workOf(header) > MOST_WORK_MS ? 'it names more gas than a block may use' : null
+  workOf(header) > MAX_WORK_MS ? 'it names more gas than a block may use' : null
 
 /** Rules of every block, independent of the node; null when it follows them. */
 export const blockFault = ({ header }: Block, parent: Head, stateBefore: Hex, blockTimeMs: number): string | null => {
   if (header.number !== parent.number + 1 || header.parentHash !== parent.hash) return 'it does not follow its parent'
   if (header.timestamp < parent.timestamp + minTimestampStepSeconds(blockTimeMs)) return 'it is too close to its parent'
-  if (workOf(header) > MOST_WORK_MS) return 'it names more gas than a block may use'
+  if (workOf(header) > MAX_WORK_MS) return 'it names more gas than a block may use'
   return header.stateRoot === stateAfter(stateBefore, header) ? null : 'its state root is wrong'
 }
 

@@ -129,7 +129,7 @@ export class SimMember {
     this.#host?.resume()
   }
 
-  leap(skewMs: number): void {
+  setClockSkew(skewMs: number): void {
     this.#options.wall.skewMs = skewMs
   }
 
@@ -138,7 +138,7 @@ export class SimMember {
       if (this.#consensusListener === null) return
       // As the network does: blocks that are not needed are not decoded.
       const claim = claimOf(message)
-      if (claim !== undefined && this.#consensusListener.judgeClaim(claim, String(from)) !== 'accept') return
+      if (claim !== undefined && this.#consensusListener.validateClaim(claim, String(from)) !== 'accept') return
       this.#consensusListener.hear(message, String(from))
       if (message.type === 'commit' || message.type === 'roundChange') this.#expect(message, from)
     })
@@ -214,8 +214,8 @@ export class SimMember {
         this.#speak(message)
         send(Number(to), encodeEnvelope(message))
       },
-      onMessage: (hear, judgeClaim = () => 'accept') => {
-        const listener = { hear, judgeClaim }
+      onMessage: (hear, validateClaim = () => 'accept') => {
+        const listener = { hear, validateClaim }
         this.#consensusListener = listener
         return () => {
           if (this.#consensusListener === listener) this.#consensusListener = null

@@ -75,5 +75,5 @@ export const startProcess = async (
 /** Listener of an engine. */
 export interface ConsensusListener {
   readonly hear: (message: ConsensusMessage, from: string) => void
-  readonly judgeClaim: (claim: BlockClaim, from: string) => 'accept' | 'reject' | 'ignore'
+  readonly validateClaim: (claim: BlockClaim, from: string) => 'accept' | 'reject' | 'ignore'
 }

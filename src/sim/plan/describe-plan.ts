@@ -2,8 +2,18 @@ import type { Plan, PlannedFault } from './plan.ts'
 
 /** Describes a plan for people: the setting, then the faults in order. */
 export const describePlan = (plan: Plan): readonly string[] => {
-  const { size, heights, faultsMs, blockTimeMs, roundTimeoutMs, executionMs, linkConditions, council, liars, faults } =
-    plan
+  const {
+    size,
+    heights,
+    faultsMs,
+    blockTimeMs,
+    roundTimeoutMs,
+    executionMs,
+    linkConditions,
+    council,
+    byzantine,
+    faults,
+  } = plan
   const { slow } = plan
   const percent = (share: number) => `${Math.round(share * 100)} %`
   const lines = [
@@ -16,21 +26,21 @@ export const describePlan = (plan: Plan): readonly string[] => {
   }
   if (council !== null)
     lines.push(`another committee of at least ${council.smallest} every ${council.cycleBlocks} blocks`)
-  for (const { node, scripts } of liars)
-    lines.push(`node ${node} lies: ${scripts.length === 0 ? 'says nothing' : scripts.join(', ')}`)
+  for (const { node, scripts } of byzantine)
+    lines.push(`node ${node} is Byzantine: ${scripts.length === 0 ? 'silent' : scripts.join(', ')}`)
   return [...lines, ...faults.map(describeFault)]
 }
 
 const describeFault = (plannedFault: PlannedFault): string => {
   const when = `${plannedFault.atMs} ms:`
   switch (plannedFault.kind) {
-    case 'split':
+    case 'partition':
       return `${when} ${plannedFault.side.join(' ') || 'nobody'} split off${plannedFault.oneWay ? ' (not heard)' : ''} for ${plannedFault.forMs} ms`
     case 'crash':
       return `${when} member ${plannedFault.node} loses power ${plannedFault.point}, for ${plannedFault.forMs} ms${plannedFault.loses === 'nothing' ? '' : `, and its ${plannedFault.loses}`}`
     case 'pause':
       return `${when} member ${plannedFault.node} stands still for ${plannedFault.forMs} ms`
-    case 'leap':
+    case 'clockJump':
       return `${when} the clock of member ${plannedFault.node} is ${plannedFault.skewMs} ms ahead for ${plannedFault.forMs} ms`
   }
 }

@@ -2,7 +2,7 @@ import { SIMULATION_LIMITS } from '../../config/limits/commands.ts'
 import { faultsOf } from '../../rules/quorum.ts'
 import { BREAKING_SCRIPTS, FORGING_SCRIPTS, type ScriptName } from '../byzantine/scripts.ts'
 import { CRASH_POINTS } from '../member/crash-points.ts'
-import { MOST_WORK_MS } from '../member/ledger.ts'
+import { MAX_WORK_MS } from '../member/ledger.ts'
 import { createRandom, type Random } from '../random.ts'
 import type { CouncilPlan } from '../sim-council.ts'
 import type { ByzantinePlan, CrashLoss, LinkConditions, Plan, PlannedFault } from './plan.ts'
@@ -36,10 +36,10 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
   const random = createRandom(seed)
   const chances: Profile = PROFILES[profile]
   const size = wanted ?? random.pick(SIZES)
-  const liars = random.chance(chances.liars) ? drawLiars(size, random, createRandom(seed * 1_021)) : []
-  const council = random.chance(chances.council) && size > 1 ? drawCouncil(size, liars.length, random) : null
+  const byzantine = random.chance(chances.byzantine) ? drawByzantine(size, random, createRandom(seed * 1_021)) : []
+  const council = random.chance(chances.council) && size > 1 ? drawCouncil(size, byzantine.length, random) : null
   const faultsMs = heights * FAULT_MS_PER_HEIGHT * (random.chance(LONG_RUNS) ? 5 : 1)
-  const setting = { size, liars, council, faultsMs }
+  const setting = { size, byzantine, council, faultsMs }
   const plan: Plan = {
     ...setting,
     seed,
@@ -50,44 +50,44 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
     executionMs: 1 + random.next() ** 4 * 100,
     slow: null,
     realKeys: random.chance(REAL_KEYS),
-    linkConditions: random.chance(chances.weather) ? drawWeather(random) : FAULTLESS,
+    linkConditions: random.chance(chances.linkFaults) ? drawLinkConditions(random) : FAULTLESS,
     faults: drawFaults(setting, chances, random),
   }
-  return drawNonsense(drawSlow(plan, chances, createRandom(seed * 1_031)), chances, createRandom(seed * 1_033))
+  return drawFuzzing(drawSlow(plan, chances, createRandom(seed * 1_031)), chances, createRandom(seed * 1_033))
 }
 
 /** A stream of its own: it changes nothing else of a seed's plan. Where slowness is all that is wrong, nothing else is slow or lies. */
 const drawSlow = (plan: Plan, { slow }: Profile, random: Random): Plan => {
-  if (plan.liars.length === 0 || !random.chance(slow)) return plan
+  if (plan.byzantine.length === 0 || !random.chance(slow)) return plan
   const isAlone = plan.profile === 'slow'
   const { roundTimeoutMs } = plan
-  const blockMs = Math.min(MOST_WORK_MS, Math.round(roundTimeoutMs * (0.3 + random.next() ** 2 * 30)))
+  const blockMs = Math.min(MAX_WORK_MS, Math.round(roundTimeoutMs * (0.3 + random.next() ** 2 * 30)))
   return {
     ...plan,
-    liars: plan.liars.map(({ node, scripts }) => ({
+    byzantine: plan.byzantine.map(({ node, scripts }) => ({
       node,
       scripts: [...(isAlone ? [] : scripts), 'proposes slow blocks'],
     })),
-    slow: { blockMs, hostileMs: random.chance(0.5) ? MOST_WORK_MS : 0 },
+    slow: { blockMs, hostileMs: random.chance(0.5) ? MAX_WORK_MS : 0 },
     ...(isAlone && { executionMs: Math.min(plan.executionMs, roundTimeoutMs / 50) }),
   }
 }
 
 /** A stream of its own as well. Half of them say nothing else. */
-const drawNonsense = (plan: Plan, { nonsense }: Profile, random: Random): Plan => {
-  if (!random.chance(nonsense)) return plan
+const drawFuzzing = (plan: Plan, { fuzz }: Profile, random: Random): Plan => {
+  if (!random.chance(fuzz)) return plan
   const isAlone = random.chance(0.5)
-  const liars = plan.liars.map(({ node, scripts }) => ({
+  const byzantine = plan.byzantine.map(({ node, scripts }) => ({
     node,
-    scripts: [...(isAlone ? [] : scripts), 'says nonsense' as const],
+    scripts: [...(isAlone ? [] : scripts), 'fuzzes messages' as const],
   }))
-  return { ...plan, liars }
+  return { ...plan, byzantine }
 }
 
 /** Network conditions without faults, and after healing. */
 export const FAULTLESS: LinkConditions = { loss: 0, duplicate: 0, delayMs: 5, stuck: 0 }
 
-const drawWeather = (random: Random): LinkConditions => ({
+const drawLinkConditions = (random: Random): LinkConditions => ({
   loss: random.chance(0.3) ? 0 : random.next() * 0.3,
   duplicate: random.next() * 0.3,
   delayMs: 2 + random.next() ** 3 * 300,
@@ -95,7 +95,7 @@ const drawWeather = (random: Random): LinkConditions => ({
 })
 
 /** Forgeries use a separate random stream, so that they change nothing else of a seed's plan. */
-const drawLiars = (size: number, random: Random, forging: Random): readonly ByzantinePlan[] => {
+const drawByzantine = (size: number, random: Random, forging: Random): readonly ByzantinePlan[] => {
   const count = faultsOf(size) === 0 ? 0 : 1 + random.below(faultsOf(size))
   const first = random.below(size)
   return Array.from({ length: count }, (_, at) => ({
@@ -110,19 +110,19 @@ const drawScripts = (names: readonly ScriptName[], most: number, random: Random)
 }
 
 /** With byzantine members, a committee stays large enough to tolerate one. */
-const drawCouncil = (size: number, liars: number, random: Random): CouncilPlan => ({
+const drawCouncil = (size: number, byzantine: number, random: Random): CouncilPlan => ({
   cycleBlocks: random.pick([1, 2, 3, 5]),
-  smallest: liars > 0 ? Math.min(size, 4) : 1 + random.below(size),
+  smallest: byzantine > 0 ? Math.min(size, 4) : 1 + random.below(size),
 })
 
-type Setting = Pick<Plan, 'size' | 'liars' | 'council' | 'faultsMs'>
+type Setting = Pick<Plan, 'size' | 'byzantine' | 'council' | 'faultsMs'>
 
 const drawFaults = (setting: Setting, chances: Profile, random: Random): readonly PlannedFault[] => {
   const kinds = [
-    [chances.splits, drawSplit],
+    [chances.partitions, drawPartition],
     [chances.crashes, drawCrash],
     [chances.pauses, drawPause],
-    [chances.clocks, drawLeap],
+    [chances.clocks, drawClockJump],
   ] as const
   const honest = honestOf(setting)
   const faults = kinds.flatMap(([chance, draw]) => {
@@ -137,8 +137,8 @@ const drawFaults = (setting: Setting, chances: Profile, random: Random): readonl
   return faults.sort((a, b) => a.atMs - b.atMs).slice(0, SIMULATION_LIMITS.faults)
 }
 
-const honestOf = ({ size, liars }: Setting): readonly number[] => {
-  const bad = new Set(liars.map(({ node }) => node))
+const honestOf = ({ size, byzantine }: Setting): readonly number[] => {
+  const bad = new Set(byzantine.map(({ node }) => node))
   return Array.from({ length: size }, (_, node) => node).filter(node => !bad.has(node))
 }
 
@@ -149,12 +149,12 @@ const timesOf = (endMs: number, gapMs: number, random: Random): readonly number[
   return times
 }
 
-const drawSplit = ({ size }: Setting, _: readonly number[], random: Random) => {
+const drawPartition = ({ size }: Setting, _: readonly number[], random: Random) => {
   const one = random.below(size)
   const side = [one]
   if (random.chance(0.6))
     for (let node = 0; node < size; node++) if (node !== one && random.chance(0.5)) side.push(node)
-  return { kind: 'split', side, oneWay: random.chance(0.3) } as const
+  return { kind: 'partition', side, oneWay: random.chance(0.3) } as const
 }
 
 const drawCrash = (setting: Setting, honest: readonly number[], random: Random) => {
@@ -169,13 +169,13 @@ const drawCrash = (setting: Setting, honest: readonly number[], random: Random) 
 
 /** A log may be lost where the others can progress without its owner, which counts as faulty until then. */
 const drawLoss = (
-  { size, liars, council }: Setting,
+  { size, byzantine, council }: Setting,
   honest: readonly number[],
   node: number,
   random: Random,
 ): CrashLoss => {
   const smallest = council?.smallest ?? size
-  if (node !== honest[0] || liars.length >= faultsOf(smallest) || !random.chance(0.4)) return 'nothing'
+  if (node !== honest[0] || byzantine.length >= faultsOf(smallest) || !random.chance(0.4)) return 'nothing'
   return random.pick(['log', 'log and watermark'] as const)
 }
 
@@ -183,9 +183,9 @@ const drawPause = (_: Setting, honest: readonly number[], random: Random) =>
   ({ kind: 'pause', node: random.pick(honest) }) as const
 
 /** Only one node's clock may be half a minute behind: with more there is no quorum until they have caught up. */
-const drawLeap = (_: Setting, honest: readonly number[], random: Random) => {
+const drawClockJump = (_: Setting, honest: readonly number[], random: Random) => {
   const node = random.pick(honest)
   const skewMs =
     node === honest.at(-1) && random.chance(0.3) ? LEAP_BACK_MS : Math.round((random.next() * 2 - 1) * SKEW_MS)
-  return { kind: 'leap', node, skewMs } as const
+  return { kind: 'clockJump', node, skewMs } as const
 }

@@ -8,10 +8,10 @@ export type CrashLoss = 'nothing' | 'log' | 'log and watermark'
 
 /** Temporary fault, in virtual milliseconds from the start. */
 export type PlannedFault = { readonly atMs: number; readonly forMs: number } & (
-  | { readonly kind: 'split'; readonly side: readonly number[]; readonly oneWay: boolean }
+  | { readonly kind: 'partition'; readonly side: readonly number[]; readonly oneWay: boolean }
   | { readonly kind: 'crash'; readonly node: number; readonly point: CrashPoint; readonly loses: CrashLoss }
   | { readonly kind: 'pause'; readonly node: number }
-  | { readonly kind: 'leap'; readonly node: number; readonly skewMs: number }
+  | { readonly kind: 'clockJump'; readonly node: number; readonly skewMs: number }
 )
 
 /** Network conditions for each message. */
@@ -31,7 +31,7 @@ export interface ByzantinePlan {
 
 /** Blocks and transactions that take as long as gas permits. */
 export interface SlowPlan {
-  /** Execution time of a liar's slow block, milliseconds. */
+  /** Execution time of a Byzantine member's slow block, milliseconds. */
   readonly blockMs: number
   /** Execution time of each transaction of a hostile client; 0 without such a client. */
   readonly hostileMs: number
@@ -42,7 +42,7 @@ export interface Plan {
   readonly seed: number
   readonly profile: ProfileName
   readonly size: number
-  readonly liars: readonly ByzantinePlan[]
+  readonly byzantine: readonly ByzantinePlan[]
   readonly council: CouncilPlan | null
   readonly blockTimeMs: number
   readonly roundTimeoutMs: number

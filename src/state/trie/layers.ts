@@ -63,12 +63,12 @@ export class TrieLayers {
 
   /** Returns a proof at `root` with the rollback applied. */
   prove(root: Hex, address: Hex, slots: readonly Hex[], rollback: Uint8Array | undefined): TrieProof {
-    return this.standingOn(root, rollback, () => this.proof(address, slots))
+    return this.atRoot(root, rollback, () => this.proof(address, slots))
   }
 
   /** Returns the roots after each of the batches, applied in order to `root` with the rollback. All of it is undone. */
   preview(root: Hex, batches: readonly Uint8Array[], rollback: Uint8Array | undefined): Uint8Array<ArrayBuffer> {
-    return this.standingOn(root, rollback, () => {
+    return this.atRoot(root, rollback, () => {
       const roots = new Uint8Array(batches.length * 32)
       const undos: Uint8Array[] = []
       try {
@@ -89,7 +89,7 @@ export class TrieLayers {
   }
 
   /** Moves to `root` with the rollback applied while the work runs; the work leaves the trie unchanged. */
-  private standingOn<T>(root: Hex, rollback: Uint8Array | undefined, work: () => T): T {
+  private atRoot<T>(root: Hex, rollback: Uint8Array | undefined, work: () => T): T {
     const height = this.heightOf(root)
     const above: { root: Hex; redo: Uint8Array }[] = []
     while (this.layers.length > height) above.push({ root: this.root, redo: this.leave(true)! })
@@ -139,7 +139,7 @@ export class TrieLayers {
   }
 
   private unknown(asked: Hex): CodedError<TrieError> {
-    return new CodedError({ code: 'TRIE_UNKNOWN_ROOT', asked, standing: this.root })
+    return new CodedError({ code: 'TRIE_UNKNOWN_ROOT', asked, current: this.root })
   }
 
   /** Undoes the newest layer; returns the batch that would apply it again. */

@@ -48,7 +48,7 @@ interface Host {
  */
 export class TrieService {
   private readonly host: Host
-  private standing: Hex = EMPTY_ROOT
+  private currentRoot: Hex = EMPTY_ROOT
   private readonly proofs = new BoundedMutex(TRIE_LIMITS.proofs, trieBusyError)
 
   private constructor(host: Host) {
@@ -66,13 +66,13 @@ export class TrieService {
 
   /** Root of the trie after the last finished call; EMPTY_ROOT when new. */
   get root(): Hex {
-    return this.standing
+    return this.currentRoot
   }
 
   /** Fills the trie at start: like `apply` on the current root, without undo and results per account. Returns the root so far. */
   async load(batch: PackedBatch): Promise<Hex> {
     await this.ask({ op: 'load', batch: batch.buffer }, 'root')
-    return this.standing
+    return this.currentRoot
   }
 
   /** Applies a block's changes to `parentRoot`. Layers above that root are undone first; an unknown root is TRIE_UNKNOWN_ROOT. */
@@ -131,7 +131,7 @@ export class TrieService {
     op: Op,
   ): Promise<{ root: Hex; value: Extract<TrieValue, { op: Op }> }> {
     const answer = await this.host.call(call)
-    this.standing = answer.root
+    this.currentRoot = answer.root
     if (answer.error !== undefined) throw new CodedError<TrieError>(answer.error)
     return { root: answer.root, value: expectTrieValue(answer.value, op) }
   }

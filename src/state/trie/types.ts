@@ -80,7 +80,7 @@ export interface TrieStats {
 
 export type TrieError =
   /** The requested root is neither the base nor a layer still held. */
-  | { readonly code: 'TRIE_UNKNOWN_ROOT'; readonly asked: Hex; readonly standing: Hex }
+  | { readonly code: 'TRIE_UNKNOWN_ROOT'; readonly asked: Hex; readonly current: Hex }
   /** The batch is malformed: a duplicate key, storage for a missing account, a wrong size. Nothing was changed. */
   | { readonly code: 'TRIE_BAD_BATCH'; readonly reason: string }
   /** The worker died; the trie must be opened and loaded again. */

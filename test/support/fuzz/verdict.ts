@@ -9,7 +9,7 @@ const isSimulationCode = (code: number): boolean => code === -32_016 || (code <=
 const SHAPES: ReadonlySet<string> = new Set(['id,jsonrpc,result', 'error,id,jsonrpc', 'error,id,jsonrpc,result'])
 /** Message of an unexpected failure. */
 const CRASHES = /^(method handler crashed|internal error)$/
-const MOST_FAULTS = 20
+const MAX_FAULTS = 20
 
 interface Answer {
   readonly jsonrpc: string
@@ -44,7 +44,7 @@ export class Verdict {
   }
 
   fault(what: string): void {
-    if (this.faults.length < MOST_FAULTS) this.faults.push(what.slice(0, 600))
+    if (this.faults.length < MAX_FAULTS) this.faults.push(what.slice(0, 600))
   }
 
   /** Holds what came against what was sent. */

@@ -10,8 +10,8 @@ import { bytesToHex, concatBytes, type Hex } from '../../../src/util/bytes.ts'
 import { signedRaw } from '../chain.ts'
 import { RawPeer, wire } from '../network/raw-peer.ts'
 import { assault, type Counts, otherAddress, pour, RETRY_MS, type Scene } from './lanes.ts'
+import { MEMBER_ATTACKS } from './member-attacks.ts'
 import { mutate, talk } from './mutate.ts'
-import { TREASONS } from './treasons.ts'
 
 /** Attack on a node until the signal; returns counts of its connections. */
 export type Attack = (scene: Scene) => Promise<Counts>
@@ -230,7 +230,7 @@ export const ATTACKS = {
       await pour(peer, wire('evidence', randomBytes(200)))
       await idle(20, scene.signal)
     }),
-  ...TREASONS,
+  ...MEMBER_ATTACKS,
 } as const satisfies Record<string, Attack>
 
 export type AttackName = keyof typeof ATTACKS

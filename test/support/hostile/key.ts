@@ -5,8 +5,8 @@ import { cycleOf } from '../../../src/rules/cycle.ts'
 import { hexToBytes } from '../../../src/util/bytes.ts'
 import { seedWithoutProofs } from '../consensus/seed-without-proofs.ts'
 import { type CouncilOfNodes, validatorKey, validatorOf } from '../council-nodes.ts'
+import { ByzantineMember } from './byzantine-member.ts'
 import type { HostileKey } from './lanes.ts'
-import { LyingMember } from './lying-member.ts'
 
 const LOOK_MS = 50
 
@@ -39,8 +39,8 @@ export const hostileKey = (council: CouncilOfNodes, index: number): HostileKey &
     return drawCommittee(eligible, size, seed).members.indexOf(signer.address)
   }
   return {
-    get liar() {
-      return new LyingMember(signer, { index: indexAt(head.number + 1), size, domain: { chainId, genesisHash } })
+    get byzantine() {
+      return new ByzantineMember(signer, { index: indexAt(head.number + 1), size, domain: { chainId, genesisHash } })
     },
     ports: council.committee.nodes.filter((_, at) => at !== index).map(({ url }) => parsePeerUrl(url).port),
     head: () => head,

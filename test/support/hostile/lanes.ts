@@ -5,7 +5,7 @@ import type { ValidatorSigner } from '../../../src/primitives/consensus/signer.t
 import type { Random } from '../../../src/sim/random.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { RawPeer } from '../network/raw-peer.ts'
-import type { LyingMember } from './lying-member.ts'
+import type { ByzantineMember } from './byzantine-member.ts'
 
 /** Whom it is about. */
 export interface Target {
@@ -22,7 +22,7 @@ export interface Scene {
 }
 
 export interface HostileKey {
-  readonly liar: LyingMember
+  readonly byzantine: ByzantineMember
   readonly ports: readonly number[]
   /** Head of the chain, as last seen. */
   head(): { readonly number: number; readonly hash: Hex }
@@ -79,7 +79,7 @@ export const betray = async (scene: Scene, peers: number, act: (key: HostileKey)
   if (member === undefined) throw new Error('this attack needs a council key')
   const all = await Promise.all(
     member.ports.map(port =>
-      assault({ ...scene, target: { ...target, port } }, peers, act(member), {}, member.liar.signer),
+      assault({ ...scene, target: { ...target, port } }, peers, act(member), {}, member.byzantine.signer),
     ),
   )
   const sum = (name: keyof Counts): number => all.reduce((total, counts) => total + counts[name], 0)

@@ -215,7 +215,7 @@ export class MemoryChain implements ChainView {
       reward: SENDER,
       admission: index + 1,
       stakeWei: 35n,
-      standing: index === 3 ? 'inactive' : 'active',
+      status: index === 3 ? 'inactive' : 'active',
     }))
   }
 

@@ -146,16 +146,16 @@ describe('committees of real engines', () => {
     const { clock, mesh, members, revive, stop } = await committee(4)
     await clock.advance(2_500)
     await members[0]!.engine.stop()
-    const liars: string[] = []
+    const reported: string[] = []
     const { ledger } = members[0]!
-    const network = { ...mesh.port(0), misbehaved: (peer: string) => liars.push(peer) }
+    const network = { ...mesh.port(0), misbehaved: (peer: string) => reported.push(peer) }
     await revive(0, { ports: { ...portsOf(ledger, 4), network, blocks: blockCodec } })
     await clock.advance(2_000)
-    expect(liars).toEqual([])
+    expect(reported).toEqual([])
     const vote = { type: 'prepare', number: ledger.head().number + 1, round: 0, blockHash: ledger.head().hash } as const
     mesh.port(3).send('0', { ...vote, sender: 1, signature: new Uint8Array(65) })
     await settle()
-    expect(liars).toEqual(['3'])
+    expect(reported).toEqual(['3'])
     await stop()
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { movementsOf, TRANSFER_TOPIC } from '../../../src/explorer/indexer/token-logs.ts'
+import { TRANSFER_TOPIC, transfersFromLogs } from '../../../src/explorer/indexer/token-logs.ts'
 import { textOf } from '../../../src/explorer/indexer/token-metadata.ts'
 import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 
@@ -10,7 +10,7 @@ const words = (...values: readonly bigint[]): Uint8Array =>
   concatBytes(...values.map(value => hexToBytes(toWord(value))))
 const SINGLE: Hex = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62'
 const BATCH: Hex = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb'
-const log = (topics: readonly Hex[], data: Uint8Array) => movementsOf({ address: TOKEN, topics, data })
+const log = (topics: readonly Hex[], data: Uint8Array) => transfersFromLogs({ address: TOKEN, topics, data })
 
 describe('transfers', () => {
   test('ERC-20 has three topics and a word', () => {

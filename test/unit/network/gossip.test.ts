@@ -390,7 +390,7 @@ describe('blocks', () => {
       asker.network.request(
         'getBlocks',
         { from: 1, count: 9 },
-        { prefer, judge: answer => (answer.length > 0 ? 'good' : 'empty') },
+        { prefer, validate: answer => (answer.length > 0 ? 'good' : 'empty') },
       )
     expect(await ask(empty.id)).toEqual({ answer: [sealed(1), sealed(2)], from: full.id })
     expect(await asker.network.request('getManifest', null)).toMatchObject({ answer: null })

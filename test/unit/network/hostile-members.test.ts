@@ -9,7 +9,7 @@ import { systemClock } from '../../../src/util/clock.ts'
 import { GENESIS_HASH, Ledger } from '../../support/consensus/ledger.ts'
 import { createMember, DOMAIN, type Member, signerOf } from '../../support/consensus/member.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'
-import { LyingMember, MANY, manyTransactions } from '../../support/hostile/lying-member.ts'
+import { ByzantineMember, MANY, manyTransactions } from '../../support/hostile/byzantine-member.ts'
 import { type NetNode, NetNodes, until } from '../../support/network/net-node.ts'
 import { RawPeer } from '../../support/network/raw-peer.ts'
 
@@ -46,12 +46,12 @@ interface Scene {
   readonly node: NetNode
   readonly costs: Costs
   readonly engine: Member
-  readonly liar: LyingMember
-  /** A connection that proves the liar's key. */
+  readonly byzantine: ByzantineMember
+  /** A connection that proves the member's key. */
   meet(): Promise<RawPeer>
 }
 
-/** A validator of four with a real engine at height 1, whose second member lies. It is member 3's turn only after that of 1 and 2. */
+/** A validator of four with a real engine at height 1, whose second member is Byzantine. It is member 3's turn only after that of 1 and 2. */
 const open = async (): Promise<Scene> => {
   const costs = new Costs()
   const node = await nodes.start({ member: 0, committee: SIZE, hears: false, blocks: costs.codec })
@@ -60,8 +60,8 @@ const open = async (): Promise<Scene> => {
   members.push(engine)
   await engine.engine.start()
   const signer = signerOf(1)
-  const liar = new LyingMember(signer, { index: 1, size: SIZE, domain: DOMAIN })
-  return { node, costs, engine, liar, meet: () => RawPeer.meet(node.port, {}, signer) }
+  const byzantine = new ByzantineMember(signer, { index: 1, size: SIZE, domain: DOMAIN })
+  return { node, costs, engine, byzantine, meet: () => RawPeer.meet(node.port, {}, signer) }
 }
 
 /** The node has read all that the peer said. */
@@ -77,7 +77,7 @@ describe('a proposal of a council key', () => {
   test('without a signature is not decoded, and its sender loses its slot, under any node id', async () => {
     const scene = await open()
     const peer = await scene.meet()
-    const bytes = scene.liar.proposal({ number: 1, transactions, isSigned: false })
+    const bytes = scene.byzantine.proposal({ number: 1, transactions, isSigned: false })
     expect(bytes.byteLength).toBeGreaterThan(3_200_000)
     peer.write(bytes)
     expect(await peer.closed()).toBe('banned')
@@ -93,8 +93,8 @@ describe('a proposal of a council key', () => {
   test('with another block than the one that was signed costs the same', async () => {
     const scene = await open()
     const peer = await scene.meet()
-    const [signed, other] = [scene.liar.block({ number: 1 }), scene.liar.block({ number: 1, transactions })]
-    peer.send('proposal', { head: scene.liar.head(signed, { number: 1 }), block: encodeBlock(other) })
+    const [signed, other] = [scene.byzantine.block({ number: 1 }), scene.byzantine.block({ number: 1, transactions })]
+    peer.send('proposal', { head: scene.byzantine.head(signed, { number: 1 }), block: encodeBlock(other) })
     expect(await peer.closed()).toBe('banned')
     expect(scene.costs).toMatchObject({ bodies: 0, senders: 0 })
   })
@@ -102,9 +102,9 @@ describe('a proposal of a council key', () => {
   test('with another body under its header is read, and no sender is recovered', async () => {
     const scene = await open()
     const peer = await scene.meet()
-    const signed = scene.liar.block({ number: 1 })
+    const signed = scene.byzantine.block({ number: 1 })
     const block = encodeBlock({ ...signed, transactions })
-    peer.send('proposal', { head: scene.liar.head(signed, { number: 1 }), block })
+    peer.send('proposal', { head: scene.byzantine.head(signed, { number: 1 }), block })
     expect(await peer.closed()).toBe('banned')
     expect(scene.costs).toMatchObject({ bodies: 1, senders: 0 })
   })
@@ -112,14 +112,14 @@ describe('a proposal of a council key', () => {
   test('by a wrong proposer is evidence and its body is not decoded; nor is one of a far height or round', async () => {
     const scene = await open()
     const peer = await scene.meet()
-    const round = scene.liar.roundOf(1)
-    for (const lie of [
+    const round = scene.byzantine.roundOf(1)
+    for (const hostile of [
       { number: 1, round: round + 1 },
       { number: 1, round: round + 100 * SIZE },
       { number: 3 },
       { number: 1_000 },
     ])
-      peer.write(scene.liar.proposal({ ...lie, transactions }))
+      peer.write(scene.byzantine.proposal({ ...hostile, transactions }))
     await read(peer)
     expect(scene.costs).toMatchObject({ bodies: 0, senders: 0 })
     // Height 3 has one of its own: above round 0 nothing is justified.
@@ -130,7 +130,7 @@ describe('a proposal of a council key', () => {
   test('is read once, however often it comes', async () => {
     const scene = await open()
     const peer = await scene.meet()
-    const proposal = scene.liar.proposal({
+    const proposal = scene.byzantine.proposal({
       number: 1,
       parentHash: GENESIS_HASH,
       transactions: transactions.slice(0, 3),
@@ -140,7 +140,7 @@ describe('a proposal of a council key', () => {
     await read(peer)
     for (let count = 0; count < 3; count++) peer.write(proposal)
     // Another one of the same round is evidence, and the first counts.
-    peer.write(scene.liar.proposal({ number: 1, parentHash: GENESIS_HASH, transactions }))
+    peer.write(scene.byzantine.proposal({ number: 1, parentHash: GENESIS_HASH, transactions }))
     await read(peer)
     expect(scene.costs).toMatchObject({ bodies: 1, senders: 3 })
     expect(scene.engine.engine.status().evidence).toBe(1)
@@ -153,7 +153,7 @@ describe('a block of a council key', () => {
   test('that was not requested is not read, and costs nothing', async () => {
     const scene = await open()
     const peer = await scene.meet()
-    peer.send('body', encodeBlock(scene.liar.block({ number: 1, transactions })))
+    peer.send('body', encodeBlock(scene.byzantine.block({ number: 1, transactions })))
     await read(peer)
     expect(scene.costs.bodies).toBe(0)
     expect(scoreOf(scene, peer)).toBe(0)
@@ -162,7 +162,7 @@ describe('a block of a council key', () => {
   test('that no quorum decided is not read, and costs its sender its place', async () => {
     const scene = await open()
     const peer = await scene.meet()
-    const block = scene.liar.block({ number: 1, transactions })
+    const block = scene.byzantine.block({ number: 1, transactions })
     const certificate = {
       round: 0,
       bitmap: Uint8Array.of(0b111),
@@ -177,7 +177,7 @@ describe('a block of a council key', () => {
   test('that a quorum decided, with another body, is read and no sender is recovered', async () => {
     const scene = await open()
     const peer = await scene.meet()
-    const block = scene.liar.block({ number: 1, parentHash: GENESIS_HASH })
+    const block = scene.byzantine.block({ number: 1, parentHash: GENESIS_HASH })
     const digest = blockVoteDigest(DOMAIN, { type: 'commit', number: 1, round: 0, blockHash: block.hash })
     const seals = [1, 2, 3].map(index => signerOf(index).sign(digest))
     const certificate = { round: 0, bitmap: Uint8Array.of(0b1110), seals }
@@ -197,7 +197,7 @@ describe('a block of a council key', () => {
   test('has a header of bounded length', async () => {
     const scene = await open()
     const peer = await scene.meet()
-    const { header, ...body } = scene.liar.block({ number: 1 })
+    const { header, ...body } = scene.byzantine.block({ number: 1 })
     const long = { ...header, extraData: new Uint8Array(BLOCK_BOUNDS.headerBytes) }
     peer.send('body', encodeBlock({ ...body, header: long }))
     expect(await peer.closed()).toBe('malformed')
@@ -218,7 +218,7 @@ describe('a council key', () => {
   test('is sent a bounded number of bytes of blocks for its statuses', async () => {
     const scene = await open()
     const peer = await scene.meet()
-    const block = scene.liar.block({ number: 1, transactions: manyTransactions(MANY) })
+    const block = scene.byzantine.block({ number: 1, transactions: manyTransactions(MANY) })
     const { burst } = NETWORK_LIMITS.blockAnswers
     for (let sent = 0; sent < 3 * burst; sent += block.size)
       scene.node.network.consensus.send(peer.key.id, { type: 'body', block })

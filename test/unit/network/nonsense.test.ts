@@ -35,7 +35,7 @@ const UNBLAMED: ReadonlySet<MessageName> = new Set<MessageName>([
 ])
 /** Messages of later heights, and the votes of all rounds that are kept of the open one. */
 const { bufferedMessages, futureRounds, pastRounds, heldBlocks } = CONSENSUS_LIMITS
-const MOST_HELD = bufferedMessages + SIZE * (2 * (futureRounds + pastRounds + 1) + 1) + heldBlocks
+const MAX_HELD = bufferedMessages + SIZE * (2 * (futureRounds + pastRounds + 1) + 1) + heldBlocks
 /** Council keys that sit in no committee, so that a ban of one hurts no test but its own. */
 const COUNCIL = NAMES.map((_, at) => signerOf(100 + at))
 
@@ -133,7 +133,7 @@ const isUnharmed = (): void => {
     const ids = new Set(validators.map(other => other.node.id))
     const honest = node.network.peers().filter(({ id }) => ids.has(id))
     expect(honest.map(({ score }) => score)).toEqual(HONEST.slice(1).map(() => 0))
-    expect(member.engine.status().held).toBeLessThanOrEqual(MOST_HELD)
+    expect(member.engine.status().held).toBeLessThanOrEqual(MAX_HELD)
   }
   const low = Math.min(...heads())
   expect(new Set(validators.map(({ ledger }) => ledger.blocks[low - 1]?.block.hash)).size).toBe(1)

@@ -51,7 +51,7 @@ const TEXTS: Record<string, readonly [object, string]> = {
   QUERY_QUEUE_FULL: [{ limit: 1 }, '-32005 too many log queries are waiting, try again later'],
   TRIE_BUSY: [{}, '-32005 too many proofs are waiting, try again later'],
   TRIE_UNKNOWN_ROOT: [
-    { asked: '0x', standing: '0x' },
+    { asked: '0x', current: '0x' },
     '-32000 blocks come faster than proofs are made, try again later',
   ],
   PROOF_TOO_DEEP: [{ limit: 1 }, '-32000 too much has changed since that block for a proof in its state'],

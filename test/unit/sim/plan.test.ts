@@ -18,13 +18,13 @@ describe('what a seed stands for', () => {
     }
   })
 
-  test('bears its liars, and never takes the log of more members than may be faulty', () => {
-    for (const { size, liars, faults, council } of swarm) {
-      const bad = new Set(liars.map(({ node }) => node))
+  test('tolerates its Byzantine members, and never takes the log of more members than may be faulty', () => {
+    for (const { size, byzantine, faults, council } of swarm) {
+      const bad = new Set(byzantine.map(({ node }) => node))
       expect(bad.size).toBeLessThanOrEqual(faultsOf(size))
       const lost = new Set<number>()
       for (const plannedFault of faults) {
-        if (plannedFault.kind !== 'split') expect(bad.has(plannedFault.node)).toBe(false)
+        if (plannedFault.kind !== 'partition') expect(bad.has(plannedFault.node)).toBe(false)
         if (plannedFault.kind === 'crash' && plannedFault.loses !== 'nothing') lost.add(plannedFault.node)
       }
       expect(lost.size + bad.size).toBeLessThanOrEqual(
@@ -45,7 +45,7 @@ describe('what a seed stands for', () => {
 
   test('has nothing wrong in calm, and as many nodes as asked for', () => {
     const plan = drawPlan({ seed: 1, profile: 'calm', heights: 6, size: 5 })
-    expect(plan).toMatchObject({ size: 5, faults: [], liars: [], council: null, linkConditions: { loss: 0 } })
+    expect(plan).toMatchObject({ size: 5, faults: [], byzantine: [], council: null, linkConditions: { loss: 0 } })
   })
 
   test('can be read', () => {
@@ -67,7 +67,7 @@ describe('a failing plan gets smaller', () => {
     const breaks = async (candidate: Plan) => (guilty(candidate) ? ('lock' as const) : null)
     const small = await shrink(plan, 'lock', breaks, 1_000)
     expect(small.plan.faults).toHaveLength(2)
-    expect(small.plan).toMatchObject({ council: null, liars: [], linkConditions: { loss: 0 } })
+    expect(small.plan).toMatchObject({ council: null, byzantine: [], linkConditions: { loss: 0 } })
     expect(small.plan.size).toBeLessThanOrEqual(2)
     expect(small.plan.heights).toBeLessThan(plan.heights)
   })

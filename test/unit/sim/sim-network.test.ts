@@ -7,11 +7,11 @@ import { SimNetwork } from '../../../src/sim/sim-network.ts'
 
 const FRAME: Envelope = { type: 'vote', bytes: Uint8Array.of(1) }
 
-const setup = (weather: Partial<LinkConditions> = {}) => {
+const setup = (linkFaults: Partial<LinkConditions> = {}) => {
   const queue = new EventQueue()
   const heard: string[] = []
   const deliver = (from: number, to: number) => heard.push(`${from}>${to}`)
-  const network = new SimNetwork({ size: 3, seed: 1, linkConditions: { ...FAULTLESS, ...weather }, queue, deliver })
+  const network = new SimNetwork({ size: 3, seed: 1, linkConditions: { ...FAULTLESS, ...linkFaults }, queue, deliver })
   const drain = () => {
     while (queue.next());
     return heard.splice(0)
@@ -34,27 +34,27 @@ test('a split keeps both sides apart, a one-way one only what the side says, unt
   const { network, all } = setup()
   const everything = ['0>1', '0>2', '1>0', '1>2', '2>0']
   expect(all()).toEqual(everything)
-  const whole = network.split([0], false)
+  const whole = network.partition([0], false)
   expect(all()).toEqual(['1>2'])
-  const half = network.split([0], true)
+  const half = network.partition([0], true)
   whole()
   expect(all()).toEqual(['1>0', '1>2', '2>0'])
   half()
   expect(all()).toEqual(everything)
 })
 
-test('healing ends all splits, also those whose end is still to come', () => {
+test('healing ends all partitions, also those whose end is still to come', () => {
   const { network, all } = setup({ loss: 1 })
-  const end = network.split([0], false)
+  const end = network.partition([0], false)
   expect(all()).toEqual([])
   network.heal(FAULTLESS)
   expect(all()).toHaveLength(5)
   end()
-  network.split([1], true)
+  network.partition([1], true)
   expect(network.isOpen(1, 2)).toBe(false)
 })
 
-describe('weather', () => {
+describe('link faults', () => {
   test('loses and doubles in the share it says', () => {
     const { network, drain } = setup({ loss: 0.25, duplicate: 0.2 })
     for (let count = 0; count < 4_000; count++) network.post(0, 1, FRAME)

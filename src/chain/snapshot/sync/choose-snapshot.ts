@@ -54,7 +54,7 @@ const nextOffer = async (
       const { answer, from } = await network.request('getManifest', null, {
         among: ({ id }) => !asked.has(id),
         watch: peer => void asked.add(peer),
-        judge: manifest => (manifest?.format === SNAPSHOT_FORMAT ? 'good' : 'empty'),
+        validate: manifest => (manifest?.format === SNAPSHOT_FORMAT ? 'good' : 'empty'),
       })
       const sound = soundManifest(answer as SnapshotManifest, [from])
       if (sound !== undefined && endsCycle(sound.header.number, cycleBlocks)) return sound

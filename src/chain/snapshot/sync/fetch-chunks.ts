@@ -58,7 +58,7 @@ const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: n
     const { answer, from } = await network.request(
       'getChunk',
       { snapshot: id, index },
-      { judge: chunk => (chunk.byteLength === 0 ? 'empty' : 'good') },
+      { validate: chunk => (chunk.byteLength === 0 ? 'empty' : 'good') },
     )
     try {
       progress.imported(await staging.call('import', index, answer), answer.byteLength)

@@ -34,7 +34,7 @@ const fetchBlocks = async (network: PeerSource, first: number, count: number): P
     { from: first, count },
     {
       among: peer => claimsBlock(peer, first),
-      judge: blocks => (blocks.length === 0 ? 'empty' : blocks.length > count ? 'false' : 'good'),
+      validate: blocks => (blocks.length === 0 ? 'empty' : blocks.length > count ? 'false' : 'good'),
     },
   )
   const { blocks: decoded, certificate } = (await decodeFetchedBlocks(network, answer, { from, first })).range
@@ -52,7 +52,7 @@ export const fetchSealedHeader = async (network: PeerSource, number: number, pee
   const { answer } = await network.request(
     'getBlocks',
     { from: number, count: 1 },
-    { among: ({ id }) => id === peer, judge: blocks => (blocks.length === 1 ? 'good' : 'empty') },
+    { among: ({ id }) => id === peer, validate: blocks => (blocks.length === 1 ? 'good' : 'empty') },
   )
   const sealed = sealedHeaderOf(answer[0] as SealedBlock)
   if (sealed.header.number !== number) throw fetchFailed(`block ${number}`)
@@ -68,7 +68,7 @@ export const fetchCheckpoint = async (network: PeerSource, { number, hash }: Blo
     { from: number, count: 1 },
     {
       among: peer => claimsBlock(peer, number),
-      judge: ([block]) => (block !== undefined && headerOr(block)?.hash === hash ? 'good' : 'empty'),
+      validate: ([block]) => (block !== undefined && headerOr(block)?.hash === hash ? 'good' : 'empty'),
     },
   )
   return sealedHeaderOf(answer[0] as SealedBlock)
@@ -88,7 +88,7 @@ export const fetchCertificate = async (network: PeerSource, { number, hash }: Bl
     { from: number + 1, count: 1 },
     {
       among: peer => claimsBlock(peer, number + 1),
-      judge: ([block]) => (certificateIn(block) === null ? 'empty' : 'good'),
+      validate: ([block]) => (certificateIn(block) === null ? 'empty' : 'good'),
     },
   )
   const certificate = certificateIn(answer[0])
@@ -174,7 +174,7 @@ const fetchReceipts = async (
     const peerAnswer = await network.request(
       'getReceipts',
       asked.map(({ hash }) => hash),
-      { judge: answer => (answer.length === 0 ? 'empty' : answer.length > asked.length ? 'false' : 'good') },
+      { validate: answer => (answer.length === 0 ? 'empty' : answer.length > asked.length ? 'false' : 'good') },
     )
     for (const [index, receipts] of peerAnswer.answer.entries()) bytes[asked[index]?.at as number] = receipts
     done += peerAnswer.answer.length

@@ -313,7 +313,7 @@ export class SnapshotSync {
       after = last
       for (let left = hashes; left.length > 0; ) {
         const { answer, from } = await network.request('getCodes', left, {
-          judge: codes => (codes.length === 0 ? 'empty' : 'good'),
+          validate: codes => (codes.length === 0 ? 'empty' : 'good'),
         })
         const count = await staging.call('putCodes', left, answer)
         if (count < answer.length) network.reportForgery(from, 'a code with another hash')

@@ -13,7 +13,7 @@ import { REFUSALS } from './reporter.ts'
 
 /** Limit of nested frames, besides the first. */
 export const DEPTH_LIMIT = 1024
-const MOST_WEI = 2n ** 256n - 1n
+const MAX_WEI = 2n ** 256n - 1n
 /** Clock steps of a frame besides its opcodes, and gas of a precompile per step. */
 const STEPS_PER_FRAME = 20
 const GAS_PER_STEP = 64
@@ -41,7 +41,7 @@ export const transfer = ({ journal, rules }: Execution, from: Hex, to: Hex, wei:
   }
   journal.subBalance(from, wei)
   const balance = journal.balance(to) + wei
-  if (balance > MOST_WEI) return false
+  if (balance > MAX_WEI) return false
   journal.setBalance(to, balance)
   return true
 }

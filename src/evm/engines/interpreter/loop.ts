@@ -68,7 +68,7 @@ const leaveFrame = (vm: Execution, frame: Frame): void => {
       frame.output = EMPTY_BYTES
     }
   }
-  vm.workspaces.giveBack(workspace)
+  vm.workspaces.releaseMachine(workspace)
   const gasLeft = frame.spareGas === 0n ? frame.gas : frame.gasLeft
   if (context.isCreation) endCreation(vm, parent, gasLeft, frame.output, fault, context.address)
   else endCall(vm, parent, gasLeft, frame.output, fault)

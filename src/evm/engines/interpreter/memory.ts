@@ -1,7 +1,7 @@
 import { EMPTY_BYTES } from '../../../util/bytes.ts'
 
 /** Above this end the price of memory exceeds any gas (2^43), and the arithmetic is not exact. */
-const MOST_BYTES = 2 ** 31
+const MAX_BYTES = 2 ** 31
 const FIRST_BYTES = 1024
 /** A larger memory is not kept for another frame. */
 const KEPT_BYTES = 64 * 1024
@@ -24,7 +24,7 @@ export class Memory {
   price(offset: bigint, length: bigint): number {
     if (length === 0n) return 0
     const end = Number(offset) + Number(length)
-    if (end > MOST_BYTES) return Number.POSITIVE_INFINITY
+    if (end > MAX_BYTES) return Number.POSITIVE_INFINITY
     const words = Math.ceil(end / 32)
     if (words <= this.words) return 0
     const added = costOf(words) - costOf(this.words)
@@ -93,7 +93,7 @@ export class Workspaces {
   }
 
   /** Large ones are not kept: their allocation was paid for. */
-  giveBack(workspace: Workspace): void {
+  releaseMachine(workspace: Workspace): void {
     const { memory } = workspace
     const size = memory.bytes.byteLength
     if (size > KEPT_BYTES || this.#idleBytes + size > IDLE_BYTES) return

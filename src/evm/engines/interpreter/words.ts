@@ -2,7 +2,7 @@ import { asBuffer, type Hex } from '../../../util/bytes.ts'
 
 /* Conversions between stack words, memory bytes, and the hex of accounts and slots. */
 
-const MOST_UINT32 = 0xffff_ffffn
+const MAX_UINT32 = 0xffff_ffffn
 const HIGHER_BYTES = 28
 
 /** Reads the word at an offset, with a fast path for small values. */
@@ -15,7 +15,7 @@ export const readWord = (view: DataView, at: number): bigint => {
 }
 
 export const writeWord = (view: DataView, at: number, word: bigint): void => {
-  if (word <= MOST_UINT32) {
+  if (word <= MAX_UINT32) {
     for (let byte = 0; byte < HIGHER_BYTES; byte += 4) view.setUint32(at + byte, 0)
     view.setUint32(at + HIGHER_BYTES, Number(word))
     return
@@ -35,4 +35,4 @@ export const wordOfBytes = (bytes: Uint8Array): bigint =>
   bytes.byteLength === 0 ? 0n : BigInt(`0x${asBuffer(bytes).hexSlice(0, bytes.byteLength)}`)
 
 /** Converts offsets and lengths: values beyond any memory or data become Infinity. */
-export const placeOf = (word: bigint): number => (word <= MOST_UINT32 ? Number(word) : Number.POSITIVE_INFINITY)
+export const offsetFromWord = (word: bigint): number => (word <= MAX_UINT32 ? Number(word) : Number.POSITIVE_INFINITY)

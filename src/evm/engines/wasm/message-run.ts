@@ -11,8 +11,8 @@ import { gasBoundExceeded } from '../gas-bound.ts'
 import { loadAccount, loadCode, loadSlot } from './load-state.ts'
 import type { Machine } from './machine.ts'
 import type { PrecompileResult } from './precompile-host.ts'
-import { LOG, MOST_BLOBS, OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
-import { runQuickly } from './quick-precompiles.ts'
+import { LOG, MAX_BLOBS, OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
+import { runQuickPrecompile } from './quick-precompiles.ts'
 import type { RunState } from './run-state.ts'
 import { writeChangesToJournal } from './write-changes.ts'
 
@@ -244,7 +244,7 @@ export class MessageRun implements RunState {
     // A precompile that needs more than the message's bound has exceeded it, so it need not run.
     const gas = wasm.frameGas()
     const limit = lower(gas, wasm.gasBoundLeft())
-    const quick = runQuickly(number, data, limit)
+    const quick = runQuickPrecompile(number, data, limit)
     if (quick !== undefined) {
       this.#finishPrecompile(limit, quick)
       return this.#paced(undefined)
@@ -356,10 +356,10 @@ const rulesOf = (env: BlockEnv): ExecutionRules => {
 let precompileHost: typeof import('./precompile-host.ts') | undefined
 
 /** True for a message that this engine runs; any other uses the other engine. */
-export const suits = ({ gas, blobVersionedHashes = [] }: EngineMessage, options: EngineOptions): boolean =>
+export const isSuitable = ({ gas, blobVersionedHashes = [] }: EngineMessage, options: EngineOptions): boolean =>
   gas >= 0n &&
   gas < 1n << 60n &&
-  blobVersionedHashes.length <= MOST_BLOBS &&
+  blobVersionedHashes.length <= MAX_BLOBS &&
   options.accesses === undefined &&
   options.moves === undefined &&
   options.transfers !== true &&

@@ -7,7 +7,7 @@ import { Machine } from './machine.ts'
 
 const MIB = 1024 * 1024
 /** Limit of all machines together; beyond it no new one is created. */
-const MOST_BYTES = 384 * MIB
+const MAX_BYTES = 384 * MIB
 /** Limit of idle machines. */
 const IDLE_BYTES = 64 * MIB
 /**
@@ -41,14 +41,14 @@ export const machineBytes = (): number =>
   sizesOf(busy) + sizesOf(idle) + (spare?.usedBytes ?? 0) + sum(dropped.values())
 
 /** Called before a full garbage collection. */
-export const dropSpare = (): void => {
+export const dropSpareMachine = (): void => {
   clearTimeout(spareTimer)
   if (spare !== undefined) drop(spare)
   spare = undefined
 }
 
 /** Called after a full garbage collection: dropped machines are freed, even if their finalizers have not run. */
-export const forgetDropped = (): void => dropped.clear()
+export const forgetDroppedMachines = (): void => dropped.clear()
 
 const drop = (machine: Machine): void => {
   const id = nextId++
@@ -70,24 +70,24 @@ const takeIdle = (layout: number): Machine | undefined => {
 }
 
 /** Returns undefined when there is no memory for another one. */
-export const takeMachine = (layout: number): Machine | undefined => {
+export const acquireMachine = (layout: number): Machine | undefined => {
   let machine = takeSpare(layout) ?? takeIdle(layout)
   if (machine === undefined) {
-    if (machineBytes() > MOST_BYTES) return undefined
+    if (machineBytes() > MAX_BYTES) return undefined
     machine = new Machine(layout)
   }
   busy.add(machine)
   return machine
 }
 
-export const giveBack = (machine: Machine): void => {
+export const releaseMachine = (machine: Machine): void => {
   busy.delete(machine)
   if (sizesOf(idle) + machine.usedBytes <= IDLE_BYTES) {
     idle.push(machine)
     return
   }
-  dropSpare()
+  dropSpareMachine()
   spare = machine
-  spareTimer = setTimeout(dropSpare, SPARE_MS)
+  spareTimer = setTimeout(dropSpareMachine, SPARE_MS)
   spareTimer.unref()
 }

@@ -79,4 +79,4 @@ export const WORD = {
   blobBaseFee: 9,
 } as const
 
-export const MOST_BLOBS = 64
+export const MAX_BLOBS = 64

@@ -44,5 +44,5 @@ const sha256: Quick = (data, gas) => {
 const QUICK: readonly (Quick | undefined)[] = [undefined, ecrecover, sha256]
 
 /** undefined: this one is not here. */
-export const runQuickly = (number: number, data: Uint8Array, gas: bigint): PrecompileResult | undefined =>
+export const runQuickPrecompile = (number: number, data: Uint8Array, gas: bigint): PrecompileResult | undefined =>
   QUICK[number]?.(data, gas)

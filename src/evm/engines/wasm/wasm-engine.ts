@@ -3,8 +3,8 @@ import type { BlockEnv } from '../../block-env.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
 import { engineCounts } from '../engine-counts.ts'
 import { LAYOUT_COUNT } from './machine.ts'
-import { MessageRun, type RunEnd, suits } from './message-run.ts'
-import { giveBack, takeMachine } from './pool.ts'
+import { isSuitable, MessageRun, type RunEnd } from './message-run.ts'
+import { acquireMachine, releaseMachine } from './pool.ts'
 
 /** Engine for a message that this one cannot run; nothing of the message has been written. */
 export type Fallback = () => Engine | Promise<Engine>
@@ -31,10 +31,10 @@ export const createWasmEngine = (fallback: Fallback): Engine => {
     options: EngineOptions,
     layout: number,
   ): EngineResult | Promise<EngineResult> => {
-    const machine = takeMachine(layout)
+    const machine = acquireMachine(layout)
     if (machine === undefined) return elsewhere(journal, env, message, options)
     const after = (end: RunEnd): EngineResult | Promise<EngineResult> => {
-      giveBack(machine)
+      releaseMachine(machine)
       if (typeof end === 'object') {
         engineCounts.wasm++
         return end
@@ -43,7 +43,7 @@ export const createWasmEngine = (fallback: Fallback): Engine => {
       return elsewhere(journal, env, message, options)
     }
     const failed = (error: unknown): never => {
-      giveBack(machine)
+      releaseMachine(machine)
       throw error
     }
     let ended: RunEnd | Promise<RunEnd>
@@ -58,7 +58,7 @@ export const createWasmEngine = (fallback: Fallback): Engine => {
   return {
     name: 'wasm',
     run: (journal, env, message, options = {}) =>
-      env.params.codeSizeLimit === undefined && suits(message, options)
+      env.params.codeSizeLimit === undefined && isSuitable(message, options)
         ? attempt(journal, env, message, options, 0)
         : elsewhere(journal, env, message, options),
   }

@@ -1,7 +1,7 @@
 import { addressParameter, type ModuleActions, moduleFailure, moduleList, refuseModule } from './module-answer.ts'
 
 const NOT_VERIFIED = 'Contract source code not verified'
-const MOST_ADDRESSES = 5
+const MAX_ADDRESSES = 5
 
 /** Source code cannot be verified yet, so every contract is unverified. */
 export const contractActions: ModuleActions = {
@@ -15,7 +15,7 @@ export const contractActions: ModuleActions = {
   },
   getcontractcreation: async ({ index, source }, parameters) => {
     const texts = (parameters.get('contractaddresses') ?? '').split(',')
-    if (texts.length > MOST_ADDRESSES) throw refuseModule(`Error! Maximum of ${MOST_ADDRESSES} addresses`)
+    if (texts.length > MAX_ADDRESSES) throw refuseModule(`Error! Maximum of ${MAX_ADDRESSES} addresses`)
     const found = texts.map(async text => {
       const address = addressParameter(new Map([['address', text.trim()]]), 'address')
       const account = await index.account(address)

@@ -11,7 +11,7 @@ import {
   refuseModule,
 } from './module-answer.ts'
 
-const MOST_LOGS = 1_000
+const MAX_LOGS = 1_000
 const QUERY_MS = 5_000
 const TOPICS = ['topic0', 'topic1', 'topic2', 'topic3']
 
@@ -39,7 +39,7 @@ export const logActions: ModuleActions = {
       fromBlock: integerParameter(parameters, 'fromblock', 0),
       toBlock: Math.min(head, integerParameter(parameters, 'toblock', head)),
     }
-    const limits = { results: MOST_LOGS, timeoutMs: QUERY_MS, nowMs: () => performance.now() }
+    const limits = { results: MAX_LOGS, timeoutMs: QUERY_MS, nowMs: () => performance.now() }
     try {
       const logs = await queryLogs(source.store, source.blocks, query, limits)
       const results = logs.map(async log => ({
@@ -56,7 +56,7 @@ export const logActions: ModuleActions = {
       return moduleList(await Promise.all(results), 'No records found')
     } catch (error) {
       if (isCoded(error) && ['TOO_MANY_RESULTS', 'QUERY_TIMEOUT', 'RESULTS_TOO_LARGE'].includes(error.code))
-        throw refuseModule(`Error! Too many logs; ask for fewer blocks (at most ${MOST_LOGS} logs)`)
+        throw refuseModule(`Error! Too many logs; ask for fewer blocks (at most ${MAX_LOGS} logs)`)
       throw error
     }
   },

@@ -5,7 +5,7 @@ import { checksumAddress } from '../../../crypto/checksum.ts'
 import { splitFees } from '../../../rules/fees.ts'
 import { bytesToHex, type Hex } from '../../../util/bytes.ts'
 import { recordOfTransaction } from '../../indexer/block-record.ts'
-import { movementsOf } from '../../indexer/token-logs.ts'
+import { transfersFromLogs } from '../../indexer/token-logs.ts'
 import type { TokenRow, TransactionRow } from '../../store/index-store.ts'
 import { TRANSACTION_KINDS, type TransactionKind } from '../../store/records.ts'
 import { invalidParameter, notFound } from '../api-error.ts'
@@ -57,7 +57,7 @@ const transfersOf = async (
   }
   const found: Promise<object>[] = []
   receipt.logs.forEach((log, at) => {
-    for (const { standard, from, to, amount, tokenId } of movementsOf(log)) {
+    for (const { standard, from, to, amount, tokenId } of transfersFromLogs(log)) {
       if (found.length >= EXPLORER_LIMITS.api.transfers) return
       found.push(
         tokenOf(log.address).then(token => ({

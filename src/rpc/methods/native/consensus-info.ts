@@ -9,8 +9,8 @@ import { blockJson } from '../../encode/block.ts'
  */
 const quorumOf = (size: number): number => Math.ceil((2 * size) / 3)
 
-export const validatorsOf = (seats: readonly CouncilMemberStatus[] = []): readonly Hex[] =>
-  seats.map(({ validator }) => validator)
+export const validatorsOf = (members: readonly CouncilMemberStatus[] = []): readonly Hex[] =>
+  members.map(({ validator }) => validator)
 
 /** Certificate in the child's header, equal on every node; at the head the one this node stored. */
 const certificateOf = async (view: ChainView, number: number): Promise<Certificate | undefined> => {

@@ -64,11 +64,14 @@ const committeeAt = async (context: Context, ref: BlockNumberRef | undefined): P
   return committee
 }
 
-const seatsAt = async (context: Context, ref: BlockNumberRef | undefined): Promise<readonly CouncilMemberStatus[]> => {
+const councilAt = async (
+  context: Context,
+  ref: BlockNumberRef | undefined,
+): Promise<readonly CouncilMemberStatus[]> => {
   const number = await heightOf(context, ref)
-  const seats = context.view.council(number)
-  if (seats === undefined) throw headerNotFound(number)
-  return seats
+  const members = context.view.council(number)
+  if (members === undefined) throw headerNotFound(number)
+  return members
 }
 
 const block = optional(blockNumber)
@@ -124,13 +127,13 @@ export const nativeConsensus = {
     result: listOf(ADDRESS_SCHEMA),
     notes:
       'Without a block: the council that serves at the next one. A council serves the cycle of 60 blocks after the next; the contract at 0x0000000000000000000000000000000000000400 holds those registered since.',
-    handler: async (context, ref) => validatorsOf(await seatsAt(context, ref)),
+    handler: async (context, ref) => validatorsOf(await councilAt(context, ref)),
   }),
   native_getCouncilSize: method({
     summary: 'Size of the council',
     params: [block],
     result: INTEGER_SCHEMA,
-    handler: async (context, ref) => (await seatsAt(context, ref)).length,
+    handler: async (context, ref) => (await councilAt(context, ref)).length,
   }),
   native_getStakingInfo: method({
     summary: 'Names, stakes and reward addresses of the council',
@@ -148,13 +151,13 @@ export const nativeConsensus = {
     notes:
       'As the council that serves at the block was read, at any height. `inactive`: no seal in any certificate for too long; `jailed`: evidence in a block. Without a block: at the next one.',
     handler: async (context, ref) =>
-      (await seatsAt(context, ref)).map(({ name, validator, owner, reward, stakeWei, standing: validatorStatus }) => ({
+      (await councilAt(context, ref)).map(({ name, validator, owner, reward, stakeWei, status }) => ({
         name,
         validator,
         owner,
         reward,
         stake: toQuantity(stakeWei),
-        status: validatorStatus,
+        status,
       })),
   }),
 } satisfies MethodTable

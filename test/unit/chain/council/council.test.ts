@@ -92,7 +92,7 @@ describe('the council of a chain', () => {
       expect(sizes).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2])
       expect(net.first.sources.council.memberStatuses(2 * CYCLE)).toHaveLength(1)
       expect(net.first.sources.council.memberStatuses(2 * CYCLE + 1)).toMatchObject([
-        { name: 'Validator 0', standing: 'active' },
+        { name: 'Validator 0', status: 'active' },
         { name: 'Validator 1', owner: validatorOf(1), stakeWei: STAKE },
       ])
       expect(net.first.sources.council.committee(6 * CYCLE)).toBeUndefined()
@@ -154,12 +154,12 @@ describe('a silent member', () => {
   test('is put out after its window, comes back, and stays when it seals', () =>
     withNet(councilGenesis(5, params), 2, async net => {
       const gone = validatorOf(2)
-      const standing = () =>
-        net.first.sources.council.memberStatuses(net.number + 1)?.find(({ validator }) => validator === gone)?.standing
+      const status = () =>
+        net.first.sources.council.memberStatuses(net.number + 1)?.find(({ validator }) => validator === gone)?.status
       const first: Record<string, number> = {}
       const away = { silent: [gone] }
       const watch = async (until: string, turn = {}) => {
-        for (let tries = 0; standing() !== until; tries++) {
+        for (let tries = 0; status() !== until; tries++) {
           if (tries > 12 * CYCLE) throw new Error(`never ${until}`)
           await net.mine(turn)
         }
@@ -176,7 +176,7 @@ describe('a silent member', () => {
       expect(serving(net)).toEqual(validators(0, 1, 2, 3, 4))
       await net.mineTo(back + 4 * CYCLE)
       expect(serving(net)).toEqual(validators(0, 1, 2, 3, 4))
-      expect(standing()).toBe('active')
+      expect(status()).toBe('active')
     }))
 
   test('and another and another: two of seven are out, the third serves on, however long it is silent', () =>
@@ -188,7 +188,7 @@ describe('a silent member', () => {
       }
       const silent = net.first.sources.council
         .memberStatuses(net.number + 1)
-        ?.filter(({ standing: validatorStatus }) => validatorStatus === 'inactive')
+        ?.filter(({ status }) => status === 'inactive')
       expect(silent?.map(({ validator }) => validator)).toEqual(gone)
       expect(serving(net)).toHaveLength(5)
       expect(serving(net)).toEqual(expect.arrayContaining([...validators(0, 1, 3, 6)]))
@@ -204,7 +204,7 @@ describe('a silent member', () => {
         {},
         {},
         {},
-        { standing: 'inactive' },
+        { status: 'inactive' },
       ])
       expect(serving(net)).toEqual(validators(0, 1, 2, 3))
     }))
@@ -231,7 +231,7 @@ describe('evidence', () => {
       await net.restart()
       await net.mineTo(2 * CYCLE)
       expect(serving(net)).toEqual(validators(0, 2, 3, 4))
-      expect(net.first.sources.council.memberStatuses(net.number + 1)?.[1]?.standing).toBe('jailed')
+      expect(net.first.sources.council.memberStatuses(net.number + 1)?.[1]?.status).toBe('jailed')
       expect(await refusal(net.first, { from: offender }, 'approve', validatorOf(9))).toBe('Jailed')
       // It may go, and never comes back under this key.
       await send(net, 1, 'requestExit', [offender])

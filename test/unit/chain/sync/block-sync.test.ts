@@ -39,7 +39,7 @@ const honest = ({ from, count }: BlockRange, most = count): readonly SealedBlock
 
 /** Peers in memory, asked one after the other as the requester does; each answer takes a turn or the time it is given. */
 class Neighbours {
-  readonly liars: string[] = []
+  readonly reported: string[] = []
   readonly useless: string[] = []
   readonly asked: (BlockRange & { readonly peer: string })[] = []
   underWay = 0
@@ -55,7 +55,7 @@ class Neighbours {
 
   readonly port: BlockSyncOptions['network'] = {
     peers: () => this.#list.map(({ id, head }) => ({ id, head: { number: head, hash: '0x' } })),
-    reportForgery: peer => void this.liars.push(peer),
+    reportForgery: peer => void this.reported.push(peer),
     request: (async (_: 'getBlocks', range: BlockRange, options: RequestOptions<'getBlocks'>) => {
       this.mostUnderWay = Math.max(this.mostUnderWay, ++this.underWay)
       try {
@@ -68,21 +68,21 @@ class Neighbours {
 
   async #ask(
     range: BlockRange,
-    { among, judge, watch }: RequestOptions<'getBlocks'>,
+    { among, validate, watch }: RequestOptions<'getBlocks'>,
   ): Promise<PeerAnswer<'getBlocks'>> {
     for (const neighbour of this.#list) {
       const { id, head, delayMs } = neighbour
       const { answer = ({ from, count }) => honest({ from, count }, head + 1 - from) } = neighbour
       const open = this.#open.get(id) ?? 0
       const peer = { id, head: { number: head }, earliest: 0 } as Peer
-      if (this.liars.includes(id) || open >= NETWORK_LIMITS.serving || among?.(peer) === false) continue
+      if (this.reported.includes(id) || open >= NETWORK_LIMITS.serving || among?.(peer) === false) continue
       this.asked.push({ ...range, peer: id })
       watch?.(id, 'asked')
       this.#open.set(id, open + 1)
       await (delayMs === undefined ? settle(1) : this.#after(delayMs))
       this.#open.set(id, (this.#open.get(id) as number) - 1)
       const blocks = answer(range)
-      const answerVerdict = judge?.(blocks, open === 0) ?? 'good'
+      const answerVerdict = validate?.(blocks, open === 0) ?? 'good'
       watch?.(id, answerVerdict)
       if (answerVerdict === 'good') return { answer: blocks, from: id }
       if (answerVerdict === 'false') this.useless.push(id)
@@ -170,7 +170,7 @@ describe('catching up by ranges', () => {
     const { neighbours, sync, reach, stop } = await follower(list)
     sync.start()
     await reach(300)
-    expect(new Set(neighbours.liars)).toEqual(new Set(['liar']))
+    expect(new Set(neighbours.reported)).toEqual(new Set(['liar']))
     await stop()
   })
 
@@ -184,7 +184,7 @@ describe('catching up by ranges', () => {
     sync.start()
     await clock.advance(5_000)
     expect(ledger.head().number).toBe(0)
-    expect(neighbours.liars).toEqual([])
+    expect(neighbours.reported).toEqual([])
     await stop()
   })
 
@@ -196,7 +196,7 @@ describe('catching up by ranges', () => {
     const { neighbours, sync, reach, stop } = await follower(list)
     sync.start()
     await reach(300)
-    expect(neighbours.liars).toContain('liar')
+    expect(neighbours.reported).toContain('liar')
     await stop()
   })
 
@@ -379,9 +379,9 @@ describe('a block that is pushed', () => {
     const stranger = { ...sealedAt(1), certificate: CHAIN[1]!.certificate }
     await sync.pushed(pushAt(1, stranger), 'liar')
     await clock.advance(3_000)
-    expect(neighbours.liars).toEqual(['liar'])
+    expect(neighbours.reported).toEqual(['liar'])
     await sync.pushed(pushAt(1, { ...sealedAt(1), block: Uint8Array.of(0xc1, 0x80) }), 'liar')
-    expect(neighbours.liars).toEqual(['liar', 'liar'])
+    expect(neighbours.reported).toEqual(['liar', 'liar'])
     expect(ledger.head().number).toBe(0)
     await stop()
   })

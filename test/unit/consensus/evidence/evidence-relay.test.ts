@@ -49,10 +49,10 @@ class Desk implements EvidenceStore {
 /** Nodes that hear everything the others pass on. */
 const group = (size: number) => {
   const listeners = new Map<number, (encoded: Uint8Array, from: string) => void>()
-  const desks = Array.from({ length: size }, () => new Desk())
-  const liars: string[] = []
+  const pools = Array.from({ length: size }, () => new Desk())
+  const reported: string[] = []
   const counts = { passed: 0, checked: 0 }
-  const nodes = desks.map((desk, index) => {
+  const nodes = pools.map((desk, index) => {
     const node = new EvidenceRelay({
       evidencePool: desk,
       committees: { committee: number => (number === 12 ? undefined : COMMITTEE) },
@@ -69,7 +69,7 @@ const group = (size: number) => {
           listeners.set(index, listener)
           return () => listeners.delete(index)
         },
-        misbehaved: peer => liars.push(peer),
+        misbehaved: peer => reported.push(peer),
       },
       logger: silentLogger,
     })
@@ -77,57 +77,57 @@ const group = (size: number) => {
     return node
   })
   const tell = (encoded: Uint8Array) => listeners.get(0)?.(encoded, 'stranger')
-  return { nodes, desks, liars, counts, tell }
+  return { nodes, pools, reported, counts, tell }
 }
 
 describe('evidence between nodes', () => {
-  test('found by one it reaches the desks of all, once, whatever else there is against the same member', () => {
-    const { nodes, desks, counts, liars } = group(4)
+  test('found by one it reaches the pools of all, once, whatever else there is against the same member', () => {
+    const { nodes, pools, counts, reported } = group(4)
     nodes[0]!.report(against(2, 9))
     nodes[1]!.report(against(2, 9, [3, 4]))
     nodes[3]!.report(against(2, 8))
     nodes[3]!.report(against(1, 8))
-    for (const { kept } of desks) expect(kept.map(evidence => accusedIn(evidence).sender)).toEqual([2, 1])
+    for (const { kept } of pools) expect(kept.map(evidence => accusedIn(evidence).sender)).toEqual([2, 1])
     expect(counts.passed).toBe(8)
-    expect(liars).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test('who comes later hears what is still held', () => {
-    const { nodes, desks } = group(3)
+    const { nodes, pools } = group(3)
     nodes[2]!.stop()
     nodes[0]!.report(against(2, 9))
     nodes[2]!.start()
-    expect(desks.map(({ kept }) => kept.length)).toEqual([1, 1, 0])
+    expect(pools.map(({ kept }) => kept.length)).toEqual([1, 1, 0])
     nodes[1]!.remind()
-    expect(desks.map(({ kept }) => kept.length)).toEqual([1, 1, 1])
+    expect(pools.map(({ kept }) => kept.length)).toEqual([1, 1, 1])
   })
 
   test('false evidence accuses no member, and its sender is reported', () => {
-    const { desks, tell, liars } = group(2)
+    const { pools, tell, reported } = group(2)
     const tooLong = new Uint8Array(CONSENSUS_BOUNDS.evidenceBytes + 1)
     const honest = encodeEvidence(against(2, 9, [1, 1]))
     const lies = [encodeEvidence(forged(2, 9)), honest, new Uint8Array(0), Uint8Array.of(0xc0), tooLong]
     for (const lie of lies) tell(lie)
-    expect(liars).toEqual(lies.map(() => 'stranger'))
-    expect(desks.map(({ kept }) => kept)).toEqual([[], []])
+    expect(reported).toEqual(lies.map(() => 'stranger'))
+    expect(pools.map(({ kept }) => kept)).toEqual([[], []])
     // Nor does it keep the truth out.
     tell(encodeEvidence(against(2, 9)))
-    expect(desks.map(({ kept }) => kept.length)).toEqual([1, 1])
+    expect(pools.map(({ kept }) => kept.length)).toEqual([1, 1])
   })
 
   test('what is of no use, or of an unknown committee, costs no signature', () => {
-    const { nodes, tell, counts, liars } = group(1)
+    const { nodes, tell, counts, reported } = group(1)
     nodes[0]!.report(against(2, 9))
     for (let name = 3; name < 50; name += 2) tell(encodeEvidence(against(2, 9, [name, name + 1])))
     tell(encodeEvidence(against(1, 21)))
     tell(encodeEvidence(against(1, 12)))
-    expect([counts.checked, liars.length]).toEqual([0, 0])
+    expect([counts.checked, reported.length]).toEqual([0, 0])
   })
 
   test('a stopped one hears nothing', () => {
-    const { nodes, desks, tell } = group(1)
+    const { nodes, pools, tell } = group(1)
     nodes[0]!.stop()
     tell(encodeEvidence(against(2, 9)))
-    expect(desks.map(({ kept }) => kept)).toEqual([[]])
+    expect(pools.map(({ kept }) => kept)).toEqual([[]])
   })
 })

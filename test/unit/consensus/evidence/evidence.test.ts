@@ -40,7 +40,7 @@ const claims = (round: number) => {
 const detect = (...messages: readonly SignedMessage[]): readonly Evidence[] => {
   const detector = new EvidenceDetector({ heights: 2, statements: 8 })
   return messages.flatMap(message => {
-    expect(VERIFIER.judge(signedHead(message), COMMITTEE)).toBe('signed')
+    expect(VERIFIER.verify(signedHead(message), COMMITTEE)).toBe('signed')
     return detector.observe(signedHead(message), COMMITTEE, VERIFIER.isSigned)
   })
 }
@@ -83,7 +83,7 @@ describe('what no honest member signs', () => {
     const forged = signed(
       proposal(2, 1, B, { roundChanges: [...changes.slice(1), payload(roundChange(0, 1))], prepares: [] }),
     )
-    expect(VERIFIER.judge(signedHead(forged), COMMITTEE)).toBe('badProof')
+    expect(VERIFIER.verify(signedHead(forged), COMMITTEE)).toBe('badProof')
     const evidence: Evidence = { kind: 'unjustified', proposal: proposalHead(forged) }
     expect(evidenceFault(evidence, COMMITTEE, VERIFIER.isSigned)).toBeNull()
   })

@@ -15,7 +15,7 @@ import { env, funded, key, paramsAt, withCode } from '../world.ts'
 const sender = key(1)
 const TARGET: Hex = `0x${'cc'.repeat(20)}`
 const HELPER: Hex = `0x${'dd'.repeat(20)}`
-const MOST_GAS = 100_000_000n
+const MAX_GAS = 100_000_000n
 
 const forever = (body: string): string => `5b${body}5f56`
 /** As often as a code has room for, so that the loop itself costs next to nothing. */
@@ -59,7 +59,7 @@ const run = async (code: string, helper: string | undefined, sent: Partial<Engin
     to: TARGET,
     value: 0n,
     data: EMPTY_BYTES,
-    gas: MOST_GAS,
+    gas: MAX_GAS,
     gasPrice: 1n,
     accessList: [],
     ...sent,
@@ -69,7 +69,7 @@ const run = async (code: string, helper: string | undefined, sent: Partial<Engin
 }
 
 describe('no program of 100 M gas leaves the engine in WebAssembly', () => {
-  test.each(Object.entries(PROGRAMS))('%s', async (_what, { code, helper, least = (MOST_GAS * 4n) / 5n }) => {
+  test.each(Object.entries(PROGRAMS))('%s', async (_what, { code, helper, least = (MAX_GAS * 4n) / 5n }) => {
     const { elsewhere, gasUsed } = await run(code, helper)
     expect(elsewhere).toBe(0)
     expect(gasUsed).toBeGreaterThan(least)

@@ -12,7 +12,7 @@ const peer = (id: string, address: string | null = null, isReserved = false, val
   isReserved,
 })
 
-describe('standings', () => {
+describe('peer scores', () => {
   test('add up to a disconnect and then to a ban, which ends', () => {
     const scores = new PeerScores(limits)
     const verdicts = [1, 2, 3, 4, 5, 6].map(() => scores.blame(peer('a'), 'useless', 0))

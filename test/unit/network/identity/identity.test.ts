@@ -127,27 +127,32 @@ describe('the peer file over a restart', () => {
       '',
       '{',
       '[]',
-      '{"format":2,"standings":[],"records":[]}',
-      '{"format":1,"standings":[{"key":1}],"records":[]}',
+      '{"format":2,"scores":[],"records":[]}',
+      '{"format":1,"scores":[{"key":1}],"records":[]}',
     ]) {
       expect(parseMemory(text)).toBeUndefined()
       const path = join(dir, 'damaged.json')
       writeFileSync(path, text)
       const log = new LogBook()
-      expect(await new PeerStore(path, log).load()).toEqual({ standings: [], records: [] })
+      expect(await new PeerStore(path, log).load()).toEqual({ scores: [], records: [] })
       expect(log.lines.map(({ level }) => level)).toEqual(['warn'])
     }
   })
+  test('scores under their name in earlier versions', () => {
+    const score = { key: 'a', score: -10, atMs: 1, bannedUntilMs: 0, bans: 0 }
+    const text = JSON.stringify({ format: 1, standings: [score], records: [] })
+    expect(parseMemory(text)).toEqual({ scores: [score], records: [] })
+  })
   test('nothing when there is no file', async () => {
     const log = new LogBook()
-    expect(await new PeerStore(join(dir, 'none.json'), log).load()).toEqual({ standings: [], records: [] })
+    expect(await new PeerStore(join(dir, 'none.json'), log).load()).toEqual({ scores: [], records: [] })
     expect(log.lines).toEqual([])
-    expect(await new PeerStore(null, silentLogger).load()).toEqual({ standings: [], records: [] })
+    expect(await new PeerStore(null, silentLogger).load()).toEqual({ scores: [], records: [] })
   })
   test('a disk that refuses is logged, and the network goes on', async () => {
     const log = new LogBook()
     writeFileSync(join(dir, 'file'), '')
-    await new PeerStore(join(dir, 'file', 'peers.json'), log).save({ standings: [], records: [] })
+    await new PeerStore(join(dir, 'file', 'peers.json'), log).save({ scores: [], records: [] })
     expect(log.lines.map(({ level }) => level)).toEqual(['warn'])
   })
 })

@@ -41,8 +41,8 @@ test('the councils of the open height and of those beside it may speak', () => {
 test('who is jailed may speak only while it serves', () => {
   const seats = [
     seat(1),
-    { ...seat(2), standing: 'jailed' },
-    { ...seat(3), standing: 'jailed' },
+    { ...seat(2), status: 'jailed' },
+    { ...seat(3), status: 'jailed' },
   ] as readonly CouncilMemberStatus[]
   const port = membersPort(
     { memberStatuses: () => seats, committee: () => ({ members: [addressOf(1), addressOf(3)] }) },

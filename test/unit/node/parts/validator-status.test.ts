@@ -12,7 +12,7 @@ test.each([
   ['a jailed member', 'jailed', 'error', /is jailed/],
   ['an inactive member', 'inactive', 'debug', /validator status/],
   ['an active member', 'active', 'debug', /validator status/],
-] as const)('%s is told so', (_, standing, level, text) => {
+] as const)('%s is told so', (_, status, level, text) => {
   const told: string[] = []
   const logger = { ...silentLogger, [level]: (_: object, message: string) => void told.push(message) }
   const seat = (who: Hex): CouncilMemberStatus => ({
@@ -22,11 +22,11 @@ test.each([
     reward: owner,
     admission: 1,
     stakeWei: 1n,
-    standing: standing ?? 'active',
+    status: status ?? 'active',
   })
   reportValidatorStatus(
     validator,
-    { memberStatuses: () => [seat(standing === undefined ? owner : validator)] },
+    { memberStatuses: () => [seat(status === undefined ? owner : validator)] },
     { number: 5, logger },
   )
   expect(told).toEqual([expect.stringMatching(text)])

@@ -98,7 +98,7 @@ describe.each([
     const roots: Hex[] = [EMPTY_ROOT]
     for (let i = 1; i <= 4; i++) roots.push((await service.apply(roots.at(-1)!, pay([ALICE, BigInt(i)]))).root)
     await expect(service.apply(roots[1]!, pay([BOB, 1n]))).rejects.toMatchObject({
-      detail: { code: 'TRIE_UNKNOWN_ROOT', asked: roots[1], standing: roots[4] },
+      detail: { code: 'TRIE_UNKNOWN_ROOT', asked: roots[1], current: roots[4] },
     })
     await expect(service.commit(`0x${'77'.repeat(32)}`)).rejects.toMatchObject({ code: 'TRIE_UNKNOWN_ROOT' })
     expect(service.root).toBe(roots[4])

@@ -4,7 +4,7 @@ import type { Execution, Operation, Price } from '../execution.ts'
 import type { Frame } from '../frame.ts'
 import { accessPrice, canReach, perWord } from '../prices.ts'
 import type { EvmRules } from '../rules.ts'
-import { addressOf, placeOf } from '../words.ts'
+import { addressOf, offsetFromWord } from '../words.ts'
 import { entry, type OperationEntry } from './operation.ts'
 
 /* Opcodes that read accounts. */
@@ -52,7 +52,7 @@ const codeCopyPrice: Price = (frame, vm) => {
 const codeCopy: Operation = (frame: Frame, vm) => {
   const address = addressOf(frame.pop())
   const at = frame.pop()
-  const from = placeOf(frame.pop())
+  const from = offsetFromWord(frame.pop())
   const length = frame.pop()
   if (length !== 0n) frame.memory.write(Number(at), codeAt(vm, address), from, Number(length))
 }

@@ -1,6 +1,6 @@
 import type { Execution, Operation, Price } from '../execution.ts'
 import type { Frame } from '../frame.ts'
-import { placeOf, wordOfBytes } from '../words.ts'
+import { offsetFromWord, wordOfBytes } from '../words.ts'
 import { entry, type OperationEntry } from './operation.ts'
 
 /* Opcodes that read the message, the transaction and the block. */
@@ -20,7 +20,7 @@ const quick = (opcode: number, value: (frame: Frame, vm: Execution) => bigint): 
 
 const callDataLoad: Operation = frame => {
   const { input } = frame.context
-  const offset = placeOf(frame.pop())
+  const offset = offsetFromWord(frame.pop())
   if (offset >= input.byteLength) {
     frame.push(0n)
     return
@@ -49,7 +49,7 @@ const blockHash: Operation = (frame, vm) => {
 }
 
 const blobHash: Operation = (frame, { blobHashes }) => {
-  frame.push(BigInt(blobHashes[placeOf(frame.pop())] ?? 0n))
+  frame.push(BigInt(blobHashes[offsetFromWord(frame.pop())] ?? 0n))
 }
 
 export const ENVIRONMENT: readonly OperationEntry[] = [

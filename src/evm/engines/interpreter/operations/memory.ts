@@ -5,7 +5,7 @@ import type { Execution, Operation, Price } from '../execution.ts'
 import { FAULTS } from '../fault.ts'
 import type { Frame } from '../frame.ts'
 import { perWord } from '../prices.ts'
-import { placeOf, readWord, writeWord } from '../words.ts'
+import { offsetFromWord, readWord, writeWord } from '../words.ts'
 import { entry, type OperationEntry } from './operation.ts'
 
 /* Memory opcodes: access, copies into it, hashes and logs of it. */
@@ -49,7 +49,7 @@ const copyFrom =
   (source: (frame: Frame, vm: Execution) => Uint8Array): Operation =>
   (frame, vm) => {
     const at = frame.pop()
-    const from = placeOf(frame.pop())
+    const from = offsetFromWord(frame.pop())
     const length = frame.pop()
     if (length !== 0n) frame.memory.write(Number(at), source(frame, vm), from, Number(length))
   }

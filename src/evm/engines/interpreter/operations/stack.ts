@@ -1,7 +1,7 @@
 import type { Operation } from '../execution.ts'
 import { FAULTS } from '../fault.ts'
 import type { Frame, Signal } from '../frame.ts'
-import { placeOf } from '../words.ts'
+import { offsetFromWord } from '../words.ts'
 import { entry, type OperationEntry } from './operation.ts'
 
 /* Stack, pushes and jumps. The bounds of the stack are checked before an opcode runs. */
@@ -49,7 +49,7 @@ const swap =
   }
 
 const jumpTo = (frame: Frame, destination: bigint): Signal | undefined => {
-  const place = placeOf(destination)
+  const place = offsetFromWord(destination)
   if (frame.code.jumps[place] !== 1) return frame.fail(FAULTS.invalidJump)
   frame.pc = place
   return undefined

@@ -12,7 +12,7 @@ export const BASE_FEE: usize = WORDS + 256;
 export const BLOB_BASE_FEE: usize = WORDS + 288;
 
 /** Versioned hashes of the transaction's blobs. */
-export const MOST_BLOBS: u32 = 64;
+export const MAX_BLOBS: u32 = 64;
 export const BLOB_HASHES: usize = memory.data(2048, 16);
 export let blobs: u32 = 0;
 export function setBlobs(count: u32): void { blobs = count; }

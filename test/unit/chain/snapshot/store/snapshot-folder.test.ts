@@ -81,9 +81,9 @@ test('a manifest that does not make its state root names its sender, and is not 
     const liars: string[] = []
     const left = answers.map((answer, at) => ({ answer, from: `peer ${at}` }))
     const network = {
-      request: async (_: string, __: null, { judge }: { judge: (answer: SnapshotManifest) => string }) => {
+      request: async (_: string, __: null, { validate }: { validate: (answer: SnapshotManifest) => string }) => {
         for (let next = left.shift(); next !== undefined; next = left.shift())
-          if (judge(next.answer) === 'good') return next
+          if (validate(next.answer) === 'good') return next
         throw new CodedError({ code: 'NO_PEER', request: 'getManifest' })
       },
       reportForgery: (peer: string) => void liars.push(peer),

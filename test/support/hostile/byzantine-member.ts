@@ -14,7 +14,7 @@ import { wire } from '../network/raw-peer.ts'
 
 /** Well-formed transactions that cost a recovery each, about 110 bytes long. */
 export const manyTransactions = (count: number): readonly Transaction[] => {
-  const key = keccak256(new TextEncoder().encode('liar'))
+  const key = keccak256(new TextEncoder().encode('byzantine'))
   const decoded = decodeTransaction(signedRaw(key, { nonce: 1 }))
   // A recovery has to be done to find out whose they are, so one signature does for all.
   return Array.from({ length: count }, () => ({ ...decoded, from: '0x' as Hex }) as unknown as Transaction)
@@ -25,7 +25,7 @@ const ROOTS = new WeakMap<readonly Transaction[], Hex>()
 /** So many make a body of 3.2 MB. */
 export const MANY = 31_000
 
-export interface Lie {
+export interface HostileBlock {
   readonly number: number
   readonly parentHash?: Hex
   readonly round?: number
@@ -37,7 +37,7 @@ export interface Lie {
 }
 
 /** A committee member that says what a test wants, with the key of one or without. */
-export class LyingMember {
+export class ByzantineMember {
   readonly signer: ValidatorSigner
   readonly index: number
   readonly #domain: SigningDomain
@@ -58,7 +58,7 @@ export class LyingMember {
     for (let round = 0; ; round++) if (proposerIndex(this.#size, number, round) === this.index) return round
   }
 
-  block({ number, parentHash = ZERO_HASH, transactions = [], salt = 0 }: Lie): Block {
+  block({ number, parentHash = ZERO_HASH, transactions = [], salt = 0 }: HostileBlock): Block {
     const fields = { number, parentHash, timestamp: number + salt }
     const { header } = emptyBlock(fields, { proposer: this.signer.address, parentCertificate: null })
     const full: Header = { ...header, transactionsRoot: this.#rootOf(transactions) }
@@ -72,15 +72,15 @@ export class LyingMember {
     return root
   }
 
-  head(block: Block, { number, round = this.roundOf(number), isSigned = true }: Lie): ProposalHead {
+  head(block: Block, { number, round = this.roundOf(number), isSigned = true }: HostileBlock): ProposalHead {
     const unsigned = { number, round, blockHash: block.hash, roundChanges: [], prepares: [] }
     const signature = isSigned ? this.signer.sign(proposalDigest(this.#domain, unsigned)) : new Uint8Array(65).fill(1)
     return { type: 'proposal', ...unsigned, sender: this.index, signature }
   }
 
   /** A proposal on the wire. */
-  proposal(lie: Lie): Uint8Array {
-    const block = this.block(lie)
-    return wire('proposal', { head: this.head(block, lie), block: encodeBlock(block) })
+  proposal(hostile: HostileBlock): Uint8Array {
+    const block = this.block(hostile)
+    return wire('proposal', { head: this.head(block, hostile), block: encodeBlock(block) })
   }
 }

@@ -154,7 +154,7 @@ const say = (node: ByzantineNode, number: number, round: number): void => {
 }
 
 /** Says messages of every kind with fields by chance, whenever it hears of a height. */
-export const saysNonsense: Script = {
+export const fuzzesMessages: Script = {
   onStatus: (node, { number, round }) => {
     if (node.random.chance(0.3)) say(node, number, round)
   },

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeBlock } from '../../../src/primitives/block.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { wire } from '../network/raw-peer.ts'
+import { MANY, manyTransactions } from './byzantine-member.ts'
 import { betray, type Counts, type HostileKey, pour, type Scene } from './lanes.ts'
-import { MANY, manyTransactions } from './lying-member.ts'
 
 const TRANSACTIONS = manyTransactions(MANY)
 const NOBODY = new Uint8Array(65).fill(1)
@@ -44,24 +44,28 @@ const pouring =
 const next = ({ head }: HostileKey, salt = 0) => ({ number: head().number + 1, parentHash: head().hash, salt })
 
 /** Attacks that need a council key. */
-export const TREASONS = {
+export const MEMBER_ATTACKS = {
   /** 3.2 MB each, of the next height and its turn. */
   unsignedProposals: pouring((key, salt) =>
-    key.liar.proposal({ ...next(key, salt), transactions: TRANSACTIONS, isSigned: false }),
+    key.byzantine.proposal({ ...next(key, salt), transactions: TRANSACTIONS, isSigned: false }),
   ),
   /** Signed, with another body of 3.2 MB under the header. */
   falseBodies: pouring((key, salt) => {
-    const block = key.liar.block(next(key, salt))
-    const head = key.liar.head(block, next(key))
+    const block = key.byzantine.block(next(key, salt))
+    const head = key.byzantine.head(block, next(key))
     return wire('proposal', { head, block: encodeBlock({ ...block, transactions: TRANSACTIONS }) })
   }),
   /** Signed, 3.2 MB, and not its turn. */
   proposalsOutOfTurn: pouring((key, salt) => {
-    const lie = { ...next(key, salt), round: key.liar.roundOf(key.head().number + 1) + 1, transactions: TRANSACTIONS }
-    return key.liar.proposal(lie)
+    const hostile = {
+      ...next(key, salt),
+      round: key.byzantine.roundOf(key.head().number + 1) + 1,
+      transactions: TRANSACTIONS,
+    }
+    return key.byzantine.proposal(hostile)
   }),
   unsealedDecisions: pouring((key, salt) => {
-    const block = encodeBlock(key.liar.block({ ...next(key, salt), transactions: TRANSACTIONS }))
+    const block = encodeBlock(key.byzantine.block({ ...next(key, salt), transactions: TRANSACTIONS }))
     return wire('decided', { block, certificate: certificateOf(4) })
   }),
   /** Whole blocks of the past and of the open height, asked for again and again. */
@@ -71,13 +75,13 @@ export const TREASONS = {
       await pour(peer, statusOf(key.head().number + 1, key.head().hash))
       await sleep(200)
     }),
-  unsignedVotes: pouring(({ liar, head }) =>
+  unsignedVotes: pouring(({ byzantine, head }) =>
     wire('vote', {
       type: 'prepare',
       number: head().number + 1,
       round: 0,
       blockHash: head().hash,
-      sender: liar.index,
+      sender: byzantine.index,
       signature: NOBODY,
     }),
   ),

@@ -10,8 +10,8 @@ import { encodeTransaction, signingPayload } from '../../../src/primitives/trans
 import { bytesEqual, EMPTY_BYTES, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import { PROGRAMS, type ProgramName } from './programs.ts'
 
-/** Kind of block that a lying node proposes. */
-export type LieKind =
+/** Kind of block that a Byzantine node proposes. */
+export type ByzantineBlockKind =
   /** As much as a block may hold, and right. */
   | 'valid'
   /** The same with a state root that is not its own: nobody knows before all of it has run. */
@@ -21,11 +21,11 @@ export type LieKind =
   /** Sixty transactions, and a header that names less gas than the first of them uses. */
   | 'understated'
 
-export interface LiesOptions {
+export interface ByzantineBlockOptions {
   /** Whose money it spends. */
   readonly keys: readonly Hex[]
   /** One after the other, a turn each. */
-  readonly kinds: readonly LieKind[]
+  readonly kinds: readonly ByzantineBlockKind[]
   readonly programs: readonly ProgramName[]
 }
 
@@ -35,13 +35,13 @@ const BEYOND = 60
 const DAY_MS = 86_400_000
 const WRONG: Hex = `0x${'11'.repeat(32)}`
 
-/** The lies of one node, as its patched sources ask for them. */
-export class Lies {
-  readonly #options: LiesOptions
+/** Byzantine blocks of one node, called from its patched sources. */
+export class ByzantineBlocks {
+  readonly #options: ByzantineBlockOptions
   #turns = 0
-  #kind: LieKind = 'valid'
+  #kind: ByzantineBlockKind = 'valid'
 
-  constructor(options: LiesOptions) {
+  constructor(options: ByzantineBlockOptions) {
     this.#options = options
   }
 
@@ -67,9 +67,9 @@ export class Lies {
     return { ...budget, deadlineMs: Number.MAX_SAFE_INTEGER, transactionMs: DAY_MS, maxGas: UNBOUNDED_GAS }
   }
 
-  /** Tells, for the test that started it, what this turn's lie would cost. */
+  /** Reports the gas of this block to the test that started the node. */
   header(header: Header): Header {
-    process.stderr.write(`lie: ${this.#kind}, ${header.gasUsed} gas\n`)
+    process.stderr.write(`byzantine block: ${this.#kind}, ${header.gasUsed} gas\n`)
     if (this.#kind === 'wrong root') return { ...header, stateRoot: WRONG }
     return this.#kind === 'understated' ? { ...header, gasUsed: 21_000n } : header
   }
@@ -110,8 +110,8 @@ const endless = (
   return withSender(decoded, { hash: keccak256Hex(decoded.raw), from })
 }
 
-/** Environment variables that make a process a lying node. */
-export const lyingEnv = (options: LiesOptions): NodeJS.ProcessEnv => ({
-  NODE_OPTIONS: `--import=${new URL('./lying-node.ts', import.meta.url).pathname}`,
-  LIES: JSON.stringify(options),
+/** Environment variables that make a process a Byzantine node. */
+export const byzantineEnv = (options: ByzantineBlockOptions): NodeJS.ProcessEnv => ({
+  NODE_OPTIONS: `--import=${new URL('./byzantine-node.ts', import.meta.url).pathname}`,
+  BYZANTINE_BLOCKS: JSON.stringify(options),
 })
