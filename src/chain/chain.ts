@@ -43,7 +43,7 @@ export interface ChainPoolPort extends CandidateSource {
 }
 
 /** Pool of pending proof headers, as the chain uses it. */
-export type ChainProofPool = Pick<ProofPool, 'overdue' | 'onBlock' | 'reset'>
+type ChainProofPool = Pick<ProofPool, 'overdue' | 'onBlock' | 'reset'>
 
 /** Committed head with its own certificate; null for genesis. */
 export interface ChainHead {
@@ -51,7 +51,7 @@ export interface ChainHead {
   readonly certificate: Certificate | null
 }
 
-export interface ChainOptions {
+interface ChainOptions {
   readonly store: Store
   readonly blocks: BlockStore
   readonly world: WorldState
@@ -308,7 +308,7 @@ const ENDED: ReadonlySet<string> = new Set<InterruptedError['code'] | StateError
 ])
 
 /** The committee of this network decided a proof header that this node's rules refuse by its version alone. */
-export type ForkMismatchError = {
+type ForkMismatchError = {
   readonly code: 'FORK_MISMATCH'
   readonly fork: 'nativeHash'
   /** Fork height of this node. */

@@ -35,7 +35,7 @@ export interface CertificateSubject {
 }
 
 /** Seal with the digest and the signer it must belong to. */
-export interface SealCheck {
+interface SealCheck {
   readonly digest: Uint8Array
   readonly seal: Uint8Array
   readonly signer: Hex

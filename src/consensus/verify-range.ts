@@ -28,7 +28,7 @@ export interface RangeRules {
   readonly certificates: 'tips' | 'all'
 }
 
-export type RangeFaultReason =
+type RangeFaultReason =
   | 'EMPTY'
   /** Number does not match its position. */
   | 'NUMBER'

@@ -8,7 +8,7 @@ import { signatures } from './signature.ts'
  * library for this takes a tenth of a second for ten accounts, a third of a devnet's whole start. Tests compare it with
  * that library.
  */
-export interface HdKey {
+interface HdKey {
   readonly privateKey: Uint8Array
   readonly chainCode: Uint8Array
 }

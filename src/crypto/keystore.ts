@@ -31,7 +31,7 @@ interface ScryptParams {
   readonly salt: string
 }
 
-export type KeystoreError =
+type KeystoreError =
   | { readonly code: 'WRONG_PASSWORD' }
   /** The file is not a supported keystore; `reason` says why. */
   | { readonly code: 'BAD_KEYSTORE'; readonly reason: string }

@@ -10,7 +10,7 @@ export interface PausableExports {
 }
 
 /** Claim of one computation to the block. */
-export interface MemoryOwner {
+interface MemoryOwner {
   /** Saved state while another computation uses the block; undefined while the state is in place. */
   aside: Uint8Array | undefined
 }

@@ -67,7 +67,7 @@ export interface Credit {
 }
 
 /** The block's fees in wei: burnt and credited parts. */
-export interface BlockFees {
+interface BlockFees {
   readonly burnt: bigint
   readonly proposer: bigint
   readonly miner: bigint
@@ -82,7 +82,7 @@ export interface InvalidTransactionError {
 }
 
 /** Exception of this node's engine on a transaction. It says nothing about the transaction. */
-export interface ExecutionFault {
+interface ExecutionFault {
   readonly code: 'EXECUTION_FAULT'
   readonly message: string
 }

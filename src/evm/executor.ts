@@ -8,7 +8,7 @@ import { DEFAULT_ENGINE, type EngineName, loadEngine } from './engines/select-en
 import type { ExecutionMode, Executor } from './executor-types.ts'
 import { createShadowExecutor } from './vm-oracle/shadow-executor.ts'
 
-export interface ExecutorOptions {
+interface ExecutorOptions {
   readonly mode: ExecutionMode
   /** EVM engine in the modes fast and shadow. */
   readonly evm?: EngineName

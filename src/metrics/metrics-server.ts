@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net'
 import type { Logger } from '../util/logger.ts'
 import type { Metrics } from './registry.ts'
 
-export interface MetricsServerOptions {
+interface MetricsServerOptions {
   readonly metrics: Metrics
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
   readonly logger: Logger
 }
-export interface MetricsServer {
+interface MetricsServer {
   readonly url: string
   readonly port: number
   close(): Promise<void>

@@ -44,11 +44,11 @@ interface MetricOptions<Label extends string> {
   readonly help: string
   readonly labels?: readonly Label[]
 }
-export interface GaugeOptions<Label extends string> extends MetricOptions<Label> {
+interface GaugeOptions<Label extends string> extends MetricOptions<Label> {
   /** Called at each scrape for the current value, instead of updating the gauge. Not with labels. */
   readonly read?: () => number
 }
-export interface HistogramOptions<Label extends string> extends MetricOptions<Label> {
+interface HistogramOptions<Label extends string> extends MetricOptions<Label> {
   readonly buckets?: readonly number[]
 }
 

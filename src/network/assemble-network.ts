@@ -22,7 +22,7 @@ import type { NetworkPorts } from './ports.ts'
 import { secureOptions } from './tls/transport.ts'
 
 /** Handlers of joining and leaving peers, and of the tick each second. */
-export interface NetworkEvents extends Pick<PeerSetEvents, 'joined' | 'left'> {
+interface NetworkEvents extends Pick<PeerSetEvents, 'joined' | 'left'> {
   tick(): void
 }
 

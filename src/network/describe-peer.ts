@@ -27,7 +27,7 @@ export interface PeerDescription {
   readonly sentBytes: number
 }
 
-export interface KnownOfPeer {
+interface KnownOfPeer {
   readonly host: string | undefined
   readonly port: number | undefined
   readonly score: number

@@ -27,7 +27,7 @@ export const NETWORK_PROTOCOL_VERSION = 3
 export const ALPN = `tandem/${NETWORK_PROTOCOL_VERSION}`
 
 /** Declaration of one kind of message. */
-export interface MessageSpec<T> {
+interface MessageSpec<T> {
   /** Id on the wire; never reused for another meaning. */
   readonly id: number
   readonly channel: ChannelName

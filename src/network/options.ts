@@ -42,7 +42,7 @@ export interface NetworkOptions {
   readonly limits?: PeerLimits
 }
 
-export type PeerLimits = {
+type PeerLimits = {
   readonly [Name in
     | 'inbound'
     | 'outbound'

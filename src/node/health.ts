@@ -8,7 +8,7 @@ import type { Clock } from '../util/clock.ts'
 const PATIENCE_BLOCKS = 10
 const PATIENCE_MS = 15_000
 
-export interface HealthOptions {
+interface HealthOptions {
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
   readonly engine: Pick<ConsensusEngine, 'status'>
   /** Milliseconds between blocks; 0: blocks are made on request. */

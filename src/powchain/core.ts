@@ -15,13 +15,13 @@ import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
 /** Longest chain of pending headers above the final tip. */
 export const MAX_PENDING_DEPTH = PROOF_CHAIN_LIMITS.pendingDepth
 /** Cap on pending headers. */
-export const MAX_PENDING = 256
+const MAX_PENDING = 256
 /** Main blocks after which a first-seen child of the final tip that no block included loses its precedence. */
-export const FIRST_SEEN_BLOCKS = 10
+const FIRST_SEEN_BLOCKS = 10
 /** A validator does not vote for a proposal that leaves out a header it has known for longer than this, doubled each round. */
 export const OMISSION_MS = 1_500
 /** From this round on a proposal may leave out any header: views of a partitioned committee differ. */
-export const OMISSION_ROUNDS = 3
+const OMISSION_ROUNDS = 3
 
 /** A verified header that no committed main block includes yet. */
 export interface PendingHeader {
@@ -41,7 +41,7 @@ export interface PendingHeader {
 export type Admission = 'added' | 'known' | 'orphan' | 'too deep' | 'full'
 
 /** Final proof state and the main chain's head, on which the pending headers are based. */
-export interface FinalTip {
+interface FinalTip {
   readonly state: ProofState
   /** Number of the newest committed main block. */
   readonly headNumber: number

@@ -2,13 +2,13 @@ import type { ChainParams } from '../config/networks.ts'
 import type { Logger } from '../util/logger.ts'
 
 /** Headers before the fork from which on operators are warned. */
-export const FORK_NOTICE_HEADERS = 1_000
+const FORK_NOTICE_HEADERS = 1_000
 /** Headers between two warnings; each of the last few gets one. */
 const NOTICE_STEP = 100
 const LAST_NOTICES = 10
 
 /** State of the fork `nativeHash` as seen from a final proof tip. */
-export interface ForkNotice {
+interface ForkNotice {
   readonly forkHeight: number
   /** Headers still to come under the old rules. */
   readonly remaining: number

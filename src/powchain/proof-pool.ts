@@ -16,7 +16,7 @@ export interface MainHead {
   readonly proofState: ProofState
 }
 
-export interface ProofPoolOptions {
+interface ProofPoolOptions {
   readonly params: ChainParams
   readonly head: MainHead
   /** Hash of a committed main block below the head. */
@@ -28,7 +28,7 @@ export interface ProofPoolOptions {
  * Outcome of a header that breaks no rule. `early`: its parent or its anchor is not known yet; it is kept and tried again with the next
  * block. `stale`: its height is final. `busy`: too many are being verified; it may be sent again.
  */
-export type ProofOutcome = Exclude<Admission, 'orphan'> | 'early' | 'stale' | 'busy'
+type ProofOutcome = Exclude<Admission, 'orphan'> | 'early' | 'stale' | 'busy'
 
 /** Pending proof headers of this node: checks those that come in, cheapest check first, and offers them to miners and proposers. */
 export class ProofPool {

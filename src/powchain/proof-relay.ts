@@ -7,7 +7,7 @@ import type { Logger } from '../util/logger.ts'
 import type { ProofNetworkPort } from './ports.ts'
 import type { ProofPool } from './proof-pool.ts'
 
-export interface ProofRelayOptions {
+interface ProofRelayOptions {
   readonly pool: ProofPool
   readonly network: ProofNetworkPort
   readonly clock: Clock

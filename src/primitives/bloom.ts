@@ -10,7 +10,7 @@ export const BLOOM_BYTES = 256
 export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_BYTES)
 
 /** Bit positions of one item: 0 is the lowest bit of the last byte. */
-export type BloomBits = readonly [number, number, number]
+type BloomBits = readonly [number, number, number]
 
 /** Addresses and topics repeat; this bounded cache saves most of their hashing. */
 const known = new Map<Hex, BloomBits>()

@@ -145,7 +145,7 @@ export interface ReceiptPrices {
   readonly blobGasPrice?: bigint
 }
 
-export interface ReceiptContext extends ReceiptPrices {
+interface ReceiptContext extends ReceiptPrices {
   readonly transactions: readonly Transaction[]
 }
 

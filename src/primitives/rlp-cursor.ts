@@ -3,7 +3,7 @@ import { CodedError } from '../util/errors.ts'
 import type { Nonce } from '../util/nonce.ts'
 
 /** Bytes that are not canonical RLP, or not of the expected shape; `reason` is text a client may see. */
-export type RlpError = { readonly code: 'RLP_INVALID'; readonly reason: string }
+type RlpError = { readonly code: 'RLP_INVALID'; readonly reason: string }
 
 export const rlpError = (reason: string): CodedError<RlpError> => new CodedError({ code: 'RLP_INVALID', reason })
 

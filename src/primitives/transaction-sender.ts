@@ -5,7 +5,7 @@ import { type DecodedTransaction, type Transaction, withSender, yParityOf } from
 import { signedPayload } from './transaction-encoding.ts'
 
 /** The signature is invalid, or its s is in the upper half (EIP-2). */
-export type TransactionSenderError = { readonly code: 'INVALID_SENDER' }
+type TransactionSenderError = { readonly code: 'INVALID_SENDER' }
 
 /** keccak256 of the signed payload. */
 export const signedDigest = (tx: DecodedTransaction): Uint8Array => keccak256(signedPayload(tx))

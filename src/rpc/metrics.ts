@@ -19,7 +19,7 @@ interface Tally {
   busyMs: number
 }
 
-export interface RpcGauges {
+interface RpcGauges {
   readonly connections: () => number
   readonly subscriptions: () => number
   readonly budgets: Budgets

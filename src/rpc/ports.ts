@@ -59,7 +59,7 @@ export interface HealthStatus {
 }
 
 /** Supply after a block, wei: total = genesis + minted - burnt (docs/design/money.md#supply). */
-export interface SupplyAt {
+interface SupplyAt {
   readonly number: number
   readonly totalSupply: bigint
   readonly totalMinted: bigint

@@ -21,7 +21,7 @@ const STATUS_MEMBER = 2n
 /** Reads a word of the contract: slot -> word, both 32 bytes. */
 export type ReadWord = (slot: Hex) => Hex
 
-export interface CouncilSettings extends Pick<CouncilParams, 'openRegistration' | 'unbondingSeconds'> {
+interface CouncilSettings extends Pick<CouncilParams, 'openRegistration' | 'unbondingSeconds'> {
   readonly minStakeWei: bigint
 }
 

@@ -17,7 +17,7 @@ export const rewardOfPeriod = (period: number, params: RewardParams): bigint => 
 export const mintedAt = (number: number, params: RewardParams): bigint =>
   endsCycle(number, params.cycleBlocks) ? rewardOfPeriod(periodOf(number, params), params) : 0n
 
-export interface RewardSplit {
+interface RewardSplit {
   readonly miners: bigint
   readonly union: bigint
   readonly foundation: bigint
@@ -37,7 +37,7 @@ export interface CycleBlock {
   readonly proposerReward: Hex
 }
 
-export type RewardRole = 'miner' | 'union' | 'foundation'
+type RewardRole = 'miner' | 'union' | 'foundation'
 
 /** Balance the protocol adds after the last transaction of a block. */
 export interface RewardCredit {

@@ -39,7 +39,7 @@ export type TransactionSenderStateError =
   | { readonly code: 'INSUFFICIENT_FUNDS'; readonly have: bigint; readonly want: bigint }
 
 /** Errors at one position of one block: the transaction may be valid in another one. */
-export type TransactionPlaceError =
+type TransactionPlaceError =
   | { readonly code: 'NONCE_TOO_HIGH'; readonly expected: Nonce; readonly got: Nonce }
   | { readonly code: 'FEE_BELOW_BASE_FEE'; readonly have: bigint; readonly want: bigint }
   | { readonly code: 'BLOB_FEE_TOO_LOW'; readonly have: bigint; readonly want: bigint }

@@ -9,7 +9,7 @@ import { faultsOf, quorumOf } from './quorum.ts'
  */
 
 /** Summary of one cycle's certificates for a committee member: their number, and whether any has its seal. */
-export interface SealCounts {
+interface SealCounts {
   readonly certificates: number
   readonly sealed: boolean
 }

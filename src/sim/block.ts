@@ -12,7 +12,7 @@ const NO_TRANSACTIONS = transactionsRoot([])
 export type EmptyBlockFields = Pick<Header, 'number' | 'parentHash' | 'timestamp'> & Partial<Header>
 
 /** Members of its extra data to set. */
-export interface EmptyBlockExtra {
+interface EmptyBlockExtra {
   readonly proposer: Hex
   readonly parentCertificate: Certificate | null
   readonly vanity?: Uint8Array

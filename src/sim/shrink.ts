@@ -3,7 +3,7 @@ import type { Rule } from './check/violation.ts'
 import { FAULTLESS } from './plan/draw-plan.ts'
 import type { Plan, PlannedFault } from './plan/plan.ts'
 
-export interface Shrunk {
+interface Shrunk {
   readonly plan: Plan
   /** Number of runs used. */
   readonly runs: number

@@ -3,7 +3,7 @@ import type { EventQueue } from './event-queue.ts'
 import type { LinkConditions } from './plan/plan.ts'
 import { createRandom, type Random } from './random.ts'
 
-export interface SimTraffic {
+interface SimTraffic {
   sent: number
   lost: number
   duplicated: number

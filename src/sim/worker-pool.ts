@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { DrawOptions } from './plan/draw-plan.ts'
 import type { SeedReport } from './run-seed.ts'
 
-export interface SimulationPoolOptions extends Omit<DrawOptions, 'seed'> {
+interface SimulationPoolOptions extends Omit<DrawOptions, 'seed'> {
   readonly firstSeed: number
   readonly count: number
   /** Number of threads. */

@@ -10,7 +10,7 @@ import { StackTrie } from './trie/stack-trie.ts'
 import { accountLeaf } from './update/account-leaf.ts'
 
 /** Inconsistency in the state tables. `account` is the hashed address. */
-export type StateProblem =
+type StateProblem =
   | { readonly kind: 'NO_STATE' }
   | { readonly kind: 'STATE_ROOT'; readonly expected: Hex; readonly found: Hex }
   | { readonly kind: 'HEADER_ROOT'; readonly expected: Hex; readonly found: Hex }
@@ -19,7 +19,7 @@ export type StateProblem =
   | { readonly kind: 'MISSING_CODE'; readonly account: Hex; readonly codeHash: Hex }
   | { readonly kind: 'WRONG_CODE'; readonly codeHash: Hex }
 
-export interface StateVerifyReport {
+interface StateVerifyReport {
   readonly number: number
   readonly root: Hex
   readonly accounts: number
@@ -29,7 +29,7 @@ export interface StateVerifyReport {
   readonly problems: readonly StateProblem[]
 }
 
-export interface StateVerifyProgress {
+interface StateVerifyProgress {
   readonly accounts: number
   readonly slots: number
   /** Completed share of the accounts' key space, 0 to 1. */

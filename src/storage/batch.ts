@@ -16,7 +16,7 @@ export interface NativeBatch {
 }
 
 /** Store of a batch. */
-export interface BatchHome {
+interface BatchHome {
   readonly path: string
   /** false: no write waits for the disk. */
   readonly synced: boolean

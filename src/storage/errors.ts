@@ -2,7 +2,7 @@ import { CodedError } from '../util/errors.ts'
 import { readLockHolder } from './lock-holder.ts'
 
 /** Errors of Store and schema, thrown as CodedError. */
-export type StoreError =
+type StoreError =
   /** Another process has the data directory open; `pid` when known. */
   | { readonly code: 'STORE_LOCKED'; readonly path: string; readonly pid?: number }
   | { readonly code: 'STORE_CORRUPT'; readonly path: string; readonly reason: string }

@@ -9,7 +9,7 @@ import type { Store } from './store.ts'
 export const SCHEMA_VERSION = 3
 
 /** Chain of a store. `genesis` is the hash of block 0. */
-export interface StoreIdentity {
+interface StoreIdentity {
   readonly network: string
   readonly genesis: Hex
 }

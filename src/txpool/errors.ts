@@ -35,7 +35,7 @@ import type { Hex } from '../util/bytes.ts'
 export type PoolError = TransactionFormError | TransactionSenderStateError | PoolPolicyError
 
 /** Errors of this pool's policy, beyond the rules of the chain. */
-export type PoolPolicyError =
+type PoolPolicyError =
   | { readonly code: 'ALREADY_KNOWN'; readonly hash: Hex }
   /** Its execution was stopped in a block of this node, so this node's blocks exclude it for this long (docs/consensus.md). */
   | { readonly code: 'QUARANTINED'; readonly hash: Hex; readonly seconds: number }

@@ -19,7 +19,7 @@ import type { QuarantinedTransaction } from './pool/transaction-quarantine.ts'
 import type { Origin, PoolBlock, PoolContent, TxPool } from './pool.ts'
 import type { PoolOverrun } from './ports.ts'
 
-export interface PoolServiceOptions {
+interface PoolServiceOptions {
   readonly pool: TxPool
   readonly recovery: Pick<SenderRecovery, 'recoverMany'>
   readonly clock: Clock

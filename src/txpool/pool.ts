@@ -46,7 +46,7 @@ export interface TxPoolOptions {
   readonly limits?: PoolLimits
 }
 
-export interface AdmitResult {
+interface AdmitResult {
   readonly status: 'pending' | 'queued'
   /** Hash of the transaction it replaced. */
   readonly replaced: Hex | undefined

@@ -1,6 +1,6 @@
 import { assert } from './assert.ts'
 
-export interface LruOptions<K, V> {
+interface LruOptions<K, V> {
   /** Limit of the sum of weights. */
   readonly limit: number
   /** Weight of one entry, for example its bytes; 1 by default, so that `limit` counts entries. */

@@ -16,6 +16,18 @@ const SRC = fileURLToPath(new URL('../../src', import.meta.url))
 const EXPORT =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Words of every source file outside `assembly` folders, by path below the root. */
+const wordsByPath = (): ReadonlyMap<string, ReadonlySet<string>> => {
+  const found = new Map<string, ReadonlySet<string>>()
+  for (const folder of ['src', 'test', 'bench', 'scripts'])
+    for (const path of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }))
+      if (/\.m?ts$/.test(path) && !path.includes('assembly/') && !path.includes('node_modules'))
+        found.set(join(folder, path), new Set(readFileSync(join(ROOT, folder, path), 'utf8').match(/\w+/g)))
+  return found
+}
+
 const exportsByName = (): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, string[]>()
   for (const path of readdirSync(SRC, { recursive: true, encoding: 'utf8' }).sort()) {
@@ -36,4 +48,12 @@ test('no two files of src export the same name', () => {
 test('every exception is needed', () => {
   const all = exportsByName()
   expect(Object.keys(EXCEPTIONS).filter(name => (all.get(name) ?? []).length < 2)).toEqual([])
+})
+
+test('every export of src is used in another file; otherwise drop the word `export`', () => {
+  const files = new Map<string, number>()
+  for (const words of wordsByPath().values()) for (const word of words) files.set(word, (files.get(word) ?? 0) + 1)
+  expect(files.size).toBeGreaterThan(10_000)
+  const local = [...exportsByName()].filter(([name]) => files.get(name) === 1)
+  expect(local.map(([name, paths]) => `${name}: ${paths.join(', ')}`)).toEqual([])
 })

@@ -37,7 +37,7 @@ export interface CandidateSource {
   reject(hash: Hex): void
 }
 
-export interface BlockWorkOptions {
+interface BlockWorkOptions {
   readonly world: WorldState
   readonly executor: Executor
   readonly pool: CandidateSource

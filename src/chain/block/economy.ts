@@ -13,7 +13,7 @@ import { bigintToBytes, bytesToBigint, type Hex } from '../../util/bytes.ts'
 import type { Council } from '../council/council.ts'
 import type { BlockStore } from '../store/block-store.ts'
 
-export interface EconomyOptions {
+interface EconomyOptions {
   readonly params: NetworkParams
   readonly foundation: Hex
   /** Sum of the genesis allocation, wei. */

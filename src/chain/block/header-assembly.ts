@@ -41,7 +41,7 @@ export const assembleHeader = (
 })
 
 /** Fields of extraData besides the proposer and the parent certificate; omitted ones are empty. */
-export interface ExtraDataFields {
+interface ExtraDataFields {
   readonly vanity?: Uint8Array | undefined
   readonly evidence?: readonly Uint8Array[]
   /** Final proof tip after the block. */

@@ -79,7 +79,7 @@ export const encodeCycle = ({ councilAt, members, lapses: inactivities, jailed, 
 }
 
 /** Cycle row alone: members by their index in the council row it names. */
-export interface CycleRow {
+interface CycleRow {
   readonly councilAt: number
   readonly lapses: readonly (readonly [index: number, lapse: Inactivity])[]
   readonly jailed: readonly number[]

@@ -22,7 +22,7 @@ export type EvidenceError =
   /** This node does not know the committee of the block that the evidence is about. */
   | { readonly code: 'BODY_EVIDENCE_UNKNOWN'; readonly index: number; readonly number: number }
 
-export interface EvidencePoolOptions {
+interface EvidencePoolOptions {
   readonly params: NetworkParams
   readonly genesisHash: Hex
   readonly council: Council
@@ -30,7 +30,7 @@ export interface EvidencePoolOptions {
 }
 
 /** Encoded evidence of a block, and the validators it jails, one each. */
-export interface SelectedEvidence {
+interface SelectedEvidence {
   readonly items: readonly Uint8Array[]
   readonly offenders: readonly Hex[]
 }

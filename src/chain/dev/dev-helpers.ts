@@ -17,7 +17,7 @@ import type { RewindTarget } from './rewind.ts'
 import { dumpState, parseState } from './state-file.ts'
 
 /** Transaction pool, as the development helpers use it. */
-export interface DevPool {
+interface DevPool {
   /** Adopts the current head, independent of the previous one. */
   reset(head: Header): void
   /** Drops transactions; returns false when none was there. */
@@ -29,7 +29,7 @@ export interface DevPool {
   submit(raw: Uint8Array): Promise<Hex>
 }
 
-export interface DevHelpersOptions {
+interface DevHelpersOptions {
   readonly chain: Pick<Chain, 'headBlock'>
   readonly store: Store
   readonly world: Pick<WorldState, 'pin'>
@@ -49,7 +49,7 @@ export type DevHelperError =
   { readonly code: 'TIMESTAMP_TOO_EARLY'; readonly asked: number; readonly head: number }
 
 /** Fields of an account to set; omitted ones are kept. */
-export interface DevAccountChange {
+interface DevAccountChange {
   readonly balance?: bigint
   readonly nonce?: number
   readonly code?: Uint8Array

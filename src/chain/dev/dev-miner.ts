@@ -14,7 +14,7 @@ export type MinerError =
   /** The engine made no block within that time. */
   | { readonly code: 'NO_BLOCK'; readonly timeoutMs: number }
 
-export interface DevMinerOptions {
+interface DevMinerOptions {
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
   /** In instant mode: makes a block on request. */
   readonly engine: Pick<ConsensusEngine, 'requestBlock' | 'headStartMs'>

@@ -7,7 +7,7 @@ import type { RewindTarget } from './rewind.ts'
 export type DevSnapshotError = { readonly code: 'TOO_MANY_SNAPSHOTS'; readonly limit: number }
 
 /** State restored by a snapshot. */
-export interface DevSnapshotState {
+interface DevSnapshotState {
   readonly target: RewindTarget
   readonly time: SavedTime
   readonly choices: NextBlockFields

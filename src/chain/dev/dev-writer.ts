@@ -18,7 +18,7 @@ import { queryLogs } from '../logs/log-query.ts'
 import type { ChainBlock, ChainReplaced, LogEntry } from '../types.ts'
 import { type RewindParts, type RewindTarget, rewindTo } from './rewind.ts'
 
-export interface DevWriterOptions extends RewindParts {
+interface DevWriterOptions extends RewindParts {
   readonly chain: Chain
   readonly logger: Logger
   /** Called when a revert failed midway: the chain cannot continue until the next start has completed it. */

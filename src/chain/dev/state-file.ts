@@ -74,7 +74,7 @@ const slotsOf = async (store: Store, snapshot: Snapshot, account: Uint8Array): P
   return slots
 }
 
-export interface ParsedState {
+interface ParsedState {
   readonly edits: readonly AccountEdit[]
   /** Timestamp of the dumped block, unix seconds; 0 when absent. */
   readonly timestamp: number

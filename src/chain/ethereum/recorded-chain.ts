@@ -19,7 +19,7 @@ import { type BlockStore, putBlock } from '../store/block-store.ts'
 import type { ChainBlock, CommittedEvent } from '../types.ts'
 import { checkFields, fieldsAfter, fieldsBefore } from './recorded-fields.ts'
 
-export interface RecordedChainOptions {
+interface RecordedChainOptions {
   readonly params: NetworkParams
   readonly rules: ChainRules
   readonly store: Store
@@ -33,7 +33,7 @@ export interface RecordedChainOptions {
 const WEI_PER_GWEI = 10n ** 9n
 
 /** A recorded block that cannot be executed at all. */
-export interface BlockInvalid {
+interface BlockInvalid {
   readonly code: 'BLOCK_INVALID'
   readonly number: number
   readonly reason: string

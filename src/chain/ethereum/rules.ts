@@ -12,7 +12,7 @@ import { assembleExtraData } from '../block/header-assembly.ts'
 import type { ChainRules } from '../block/rules-port.ts'
 import type { BlockStore } from '../store/block-store.ts'
 
-export interface EthereumRulesOptions {
+interface EthereumRulesOptions {
   readonly params: NetworkParams
   readonly depositContract: Hex
   readonly blocks: Pick<BlockStore, 'hashOf'>

@@ -31,7 +31,7 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-export interface LogServiceOptions {
+interface LogServiceOptions {
   readonly storePath: string
   /** Script that calls `serveLogQueries`. */
   readonly workerUrl: URL

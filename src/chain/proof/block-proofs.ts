@@ -15,7 +15,7 @@ import type { BlockStore } from '../store/block-store.ts'
 import type { ChainBlock } from '../types.ts'
 import type { ProofRows } from './proof-rows.ts'
 
-export interface BlockProofsOptions {
+interface BlockProofsOptions {
   readonly params: ChainParams
   readonly rows: Pick<ProofRows, 'stateAt'>
   readonly blocks: Pick<BlockStore, 'hashOf'>

@@ -15,7 +15,7 @@ import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts
 import { Lru } from '../../util/lru.ts'
 
 /** Final proof header with its including block. */
-export interface StoredProof {
+interface StoredProof {
   readonly header: ProofHeader
   /** Main block that made it final. */
   readonly includedIn: number

@@ -9,7 +9,7 @@ import type { BlockStore } from '../store/block-store.ts'
 import { decodeProofRow } from './proof-rows.ts'
 
 /** Fault of the stored proof chain, and the main block where it was found. */
-export interface ProofProblem {
+interface ProofProblem {
   readonly number: number
   readonly problem: string
 }

@@ -5,7 +5,7 @@ import type { BlockStore } from '../store/block-store.ts'
 import type { ChainBlock } from '../types.ts'
 import type { PendingBlockBuilder, PendingState } from './pending-block.ts'
 
-export interface CallBlocksOptions {
+interface CallBlocksOptions {
   readonly blocks: BlockStore
   readonly chain: Pick<Chain, 'headBlock'>
   readonly pending: Pick<PendingBlockBuilder, 'state'>

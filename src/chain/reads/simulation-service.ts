@@ -22,7 +22,7 @@ import type { ChainRules } from '../block/rules-port.ts'
 import type { ChainBlock } from '../types.ts'
 import type { CallBlocks } from './call-blocks.ts'
 
-export interface SimulationServiceOptions {
+interface SimulationServiceOptions {
   readonly params: ChainParams
   readonly rules: Pick<ChainRules, 'childEnv' | 'assemble'>
   readonly bases: CallBlocks

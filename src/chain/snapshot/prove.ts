@@ -3,7 +3,7 @@ import { isCoded } from '../../util/errors.ts'
 import { fetchSealedHeader, type PeerSource } from './sync/fetch-headers.ts'
 import { type Anchor, type SealedHeader, type TrustRules, trustBlock } from './sync/skipping-verification.ts'
 
-export interface ProveOptions {
+interface ProveOptions {
   readonly network: PeerSource
   /** Peers whose headers are verified, one after the other. */
   readonly witnesses: readonly string[]

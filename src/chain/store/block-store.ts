@@ -87,7 +87,7 @@ const loggedOf = (
   logs: receipts.map(({ logs }) => logs),
 })
 
-export type BlockStoreOptions = Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>>
+type BlockStoreOptions = Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>>
 
 export const nativeExtra = (header: Header): ExtraData => decodeExtraData(header.extraData)
 

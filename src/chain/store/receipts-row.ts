@@ -3,7 +3,7 @@ import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import { assert } from '../../util/assert.ts'
 
 /** Stored receipt with the sums over the receipts before it. */
-export interface ReceiptEntry {
+interface ReceiptEntry {
   readonly stored: StoredReceipt
   /** Gas of the block's transactions before this one. */
   readonly gasBefore: bigint

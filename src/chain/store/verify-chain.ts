@@ -10,13 +10,13 @@ import { verifyProofs } from '../proof/verify-proofs.ts'
 import { BlockStore } from './block-store.ts'
 import { readEarliestBlock } from './earliest-block.ts'
 
-export interface ChainVerifyProgress {
+interface ChainVerifyProgress {
   readonly part: 'blocks' | 'state'
   readonly done: number
   readonly of: number | undefined
 }
 
-export interface ChainVerifyReport {
+interface ChainVerifyReport {
   readonly head: number
   readonly hash: Hex
   readonly blocks: number

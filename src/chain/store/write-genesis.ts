@@ -14,7 +14,7 @@ import { Council } from '../council/council.ts'
 import type { ChainBlock } from '../types.ts'
 import { putBlock } from './block-store.ts'
 
-export interface NewChain {
+interface NewChain {
   readonly store: Store
   readonly world: WorldState
   readonly genesis: Genesis

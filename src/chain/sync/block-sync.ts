@@ -10,7 +10,7 @@ import { SyncRun } from './sync-run.ts'
 import { syncTarget } from './sync-target.ts'
 
 /** Final block pushed by a peer; not verified yet. */
-export interface PushedBlock extends SealedBlock {
+interface PushedBlock extends SealedBlock {
   readonly number: number
   readonly hash: Hex
 }

@@ -16,9 +16,9 @@ export interface FetchedBlocks {
   readonly from: string
 }
 
-export type BlockSource = Pick<Network, 'request' | 'reportForgery'>
+type BlockSource = Pick<Network, 'request' | 'reportForgery'>
 
-export interface FetchOptions {
+interface FetchOptions {
   /** Eligible peers, of those that claim to have it. */
   readonly among: (peer: string) => boolean
   readonly watch: (peer: string, event: RequestEvent) => void
@@ -53,7 +53,7 @@ export const claimsBlock = ({ head, earliest }: Peer, number: number): boolean =
   head.number >= number && earliest <= number
 
 /** The headers of a response prove it false. */
-export type FalseBlocksError = { readonly code: 'BLOCKS_FALSE'; readonly number: number; readonly reason: string }
+type FalseBlocksError = { readonly code: 'BLOCKS_FALSE'; readonly number: number; readonly reason: string }
 
 /**
  * Decodes consecutive blocks from `first` on: all headers, then the bodies. Otherwise reports the peer and rejects with

@@ -6,7 +6,7 @@ export interface BlockBatch {
   readonly count: number
 }
 
-export interface PlanLimits {
+interface PlanLimits {
   /** Heights per request. */
   readonly pieceBlocks: number
   /** Limit of requests under way. */

@@ -5,7 +5,7 @@ import type { TraceError } from '../../evm/tracers/config.ts'
 import type { Backpressure } from '../../evm/tracers/tracer.ts'
 import { CodedError } from '../../util/errors.ts'
 
-export interface RequestTimerOptions {
+interface RequestTimerOptions {
   /** Yields to the other traces. */
   giveWay(): Promise<void>
   isCancelled(): boolean

@@ -16,7 +16,7 @@ import {
   type TraceWorkerStart,
 } from './worker-protocol.ts'
 
-export interface TraceServiceOptions {
+interface TraceServiceOptions {
   /** LevelDB directory, opened by the worker as well. */
   readonly storePath: string
   readonly params: ChainParams

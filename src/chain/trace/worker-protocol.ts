@@ -12,7 +12,7 @@ export interface TraceBlock {
   readonly hash: Hex
   readonly env: TraceEnv
 }
-export type TraceEnv = Omit<BlockEnv, 'params' | 'blockHash' | 'stateRoot'>
+type TraceEnv = Omit<BlockEnv, 'params' | 'blockHash' | 'stateRoot'>
 
 export type TraceRequest =
   | {

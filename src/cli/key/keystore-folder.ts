@@ -15,7 +15,7 @@ import { writeNewFile } from '../../util/fs/write-new-file.ts'
 /** Returns the path for the key of an address. */
 export const keyPath = (folder: string, address: Hex): string => join(resolve(folder), `${address}.json`)
 
-export interface WrittenKey {
+interface WrittenKey {
   /** With the checksum of EIP-55. */
   readonly address: Hex
   readonly file: string

@@ -5,7 +5,7 @@ import type { LocalnetEvent } from './events.ts'
 import type { Localnet, LocalnetNode } from './network.ts'
 import type { NodeStatus } from './status.ts'
 
-export interface ChaosPorts {
+interface ChaosPorts {
   readonly localnet: Localnet
   readonly waves: Iterable<ChaosWave>
   /** Blocks come at intervals, so that a new one shows that the committee decides again. */

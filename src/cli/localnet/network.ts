@@ -19,7 +19,7 @@ export interface LocalnetNode {
   answers: boolean
 }
 
-export interface LocalnetOptions {
+interface LocalnetOptions {
   readonly folder: LocalnetFolder
   readonly ports: readonly NodePorts[]
   readonly flags: NodeArgs

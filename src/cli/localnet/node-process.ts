@@ -19,7 +19,7 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null
 }
 
-export interface NodeProcessOptions {
+interface NodeProcessOptions {
   readonly plan: NodePlan
   /** Arguments after `tandem`. */
   readonly args: readonly string[]

@@ -3,7 +3,7 @@ import { addressFromPrivateKey, isScalar } from '../../crypto/signature.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { readSecret } from './files.ts'
 
-export interface OpenedKey {
+interface OpenedKey {
   readonly privateKey: Uint8Array
   /** false: the file holds it as plain hex. */
   readonly encrypted: boolean

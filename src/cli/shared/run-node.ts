@@ -4,7 +4,7 @@ import { startSyncedNode } from '../../node/snapshot/start-synced-node.ts'
 import type { NodeFlags } from './options.ts'
 import { type ProcessOptions, runProcess } from './run-process.ts'
 
-export interface RunOptions extends Pick<ProcessOptions, 'announce' | 'cleanUp'> {
+interface RunOptions extends Pick<ProcessOptions, 'announce' | 'cleanUp'> {
   readonly flags: NodeFlags
   readonly node: Omit<NodeOptions, keyof SharedOptions>
 }

@@ -5,7 +5,7 @@ import { type GenesisValue, padWord } from './json-reader.ts'
 import type { GenesisAccount } from './types.ts'
 
 /** Differences between the two formats. */
-export interface AllocRules {
+interface AllocRules {
   /** geth's files also have addresses without 0x, and amounts as JSON numbers. */
   readonly loose: boolean
 }

@@ -37,7 +37,7 @@ export interface HeightConfig {
 }
 
 /** Quorum of prepares for a block: the only lock. */
-export interface PreparedCertificate {
+interface PreparedCertificate {
   readonly round: number
   readonly blockHash: Hex
   readonly prepares: readonly Prepare[]
@@ -47,14 +47,14 @@ export interface PreparedCertificate {
  * Highest round for which a signature of each kind was requested; -1 none. Values only grow, so no signature is
  * requested twice.
  */
-export interface RequestedRounds {
+interface RequestedRounds {
   proposal: number
   prepare: number
   commit: number
   roundChange: number
 }
 
-export interface OwnMessages {
+interface OwnMessages {
   proposal: Proposal | null
   prepare: Prepare | null
   commit: Commit | null

@@ -18,7 +18,7 @@ export type Evidence =
   | { readonly kind: 'unjustified'; readonly proposal: ProposalHead }
   | { readonly kind: 'wrongProposer'; readonly proposal: Statement }
 
-export type EvidenceFault = 'NO_CONTRADICTION' | 'OUTSIDE_COMMITTEE' | 'SIGNATURE_INVALID'
+type EvidenceFault = 'NO_CONTRADICTION' | 'OUTSIDE_COMMITTEE' | 'SIGNATURE_INVALID'
 
 /** Returns the height and committee index of the accused, and the round of the (first) statement. */
 export const accusedIn = (

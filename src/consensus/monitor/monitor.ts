@@ -9,7 +9,7 @@ import type { Effect } from '../core/types.ts'
 import { ClockSkew } from './clock-skew.ts'
 import type { ConsensusMetrics } from './metrics.ts'
 
-export interface ConsensusMonitorOptions {
+interface ConsensusMonitorOptions {
   readonly blockTimeMs: number
   /** Address of this node's validator. */
   readonly self: Hex | undefined

@@ -13,7 +13,7 @@ import {
 } from '../evidence/statement.ts'
 
 /** `badProof`: the sender signed the message, but an attached proof has an invalid signature. */
-export type SignatureResult = 'signed' | 'badProof' | 'unsigned'
+type SignatureResult = 'signed' | 'badProof' | 'unsigned'
 
 /** Verifies signatures before a message reaches the core. */
 export interface SignatureVerifier {

@@ -20,7 +20,7 @@ export interface SignPosition {
 
 /** Order in which one round may be signed: the round change that leads to it comes first. */
 const SIGN_STEP = { roundChange: 0, proposal: 1, prepare: 2, commit: 3 } as const
-export type SignStep = keyof typeof SIGN_STEP
+type SignStep = keyof typeof SIGN_STEP
 
 export interface LastSignature extends SignPosition {
   readonly digest: Uint8Array

@@ -8,7 +8,7 @@
  * Cost: a committee of one proposes, receives its own votes and decides in one turn, so its proposal, prepare, commit and decision are one
  * batch: one wait per height. With others, the proposer's proposal and prepare share one, its commit and the decision take one each.
  */
-export interface Syncable {
+interface Syncable {
   readonly isDirty: boolean
   /** Takes the waiting records; the returned function writes them and resolves when they are durable. Later records are not part of it. */
   take(): () => Promise<void>

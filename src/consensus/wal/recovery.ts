@@ -13,12 +13,12 @@ import type { WalCondition } from './wal-format.ts'
 import { decodeRecords, entriesAfter, recordHeight } from './wal-records.ts'
 
 /** The log decided blocks that the database does not have, with a gap between; a lone validator cannot fetch them from peers. */
-export type WalRecoveryError = { readonly code: 'DATABASE_BEHIND_LOG'; readonly head: number; readonly decided: number }
+type WalRecoveryError = { readonly code: 'DATABASE_BEHIND_LOG'; readonly head: number; readonly decided: number }
 
 /** Reason why a node must not vote yet; null when its log and watermark are complete (docs/design/consensus.md#quarantine). */
 export type QuarantineReason = 'LOG_MISSING' | 'LOG_CORRUPT' | 'WATERMARK_CORRUPT' | 'LOG_BEHIND_WATERMARK'
 
-export interface SigningState {
+interface SigningState {
   readonly log: WalCondition
   readonly watermark: WatermarkCondition
   /** Last position in the watermark, and the last one in the log. */

@@ -13,7 +13,7 @@ const MAGIC = Uint8Array.of(0x05)
 /** Refund of an authorization whose account exists already: 25,000 - 12,500. */
 const EXISTING_ACCOUNT_REFUND = 12_500n
 
-export interface AppliedAuthorizations {
+interface AppliedAuthorizations {
   /** Authorities, which become warm. */
   readonly warm: readonly Hex[]
   readonly refund: bigint

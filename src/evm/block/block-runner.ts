@@ -29,7 +29,7 @@ export interface StopCondition extends Pick<Interrupt, 'shouldStop' | 'giveWay'>
 }
 
 /** Runs one valid transaction to its end; synchronously where possible. */
-export type RunTransaction = (tx: Transaction, run: BlockRun, until: StopCondition) => RunOutcome | Promise<RunOutcome>
+type RunTransaction = (tx: Transaction, run: BlockRun, until: StopCondition) => RunOutcome | Promise<RunOutcome>
 
 /** Way to run the transactions of one block. */
 export interface TransactionRunner {

@@ -5,7 +5,7 @@ import type { InterruptedError } from '../engine.ts'
 export const yieldToEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 /** Yields to the event loop between two transactions when a time slice is over. */
-export interface Pacer {
+interface Pacer {
   /** True when the slice is over. */
   due(): boolean
   /** Yields to other work. Throws CodedError<InterruptedError> when the signal has aborted. */

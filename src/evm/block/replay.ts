@@ -16,7 +16,7 @@ import { isPlainTransfer, runMessageTransaction, runPlainTransfer } from './run-
 import { PRE_EXECUTION_ACCOUNTS, runSystemCall } from './system-calls.ts'
 
 /** Context of a replay of a block's transactions. */
-export interface ReplayContext {
+interface ReplayContext {
   /** State after the parent. */
   readonly reader: StateReader
   /** Present for a reader that needs prefetching. */
@@ -29,7 +29,7 @@ export interface ReplayContext {
 }
 
 /** Position of a traced transaction. */
-export interface TracedPosition {
+interface TracedPosition {
   readonly blockHash: Hex
   readonly index: number
 }

@@ -109,7 +109,7 @@ const messageOf = (tx: Transaction, gas: bigint, gasPrice: bigint, warm: readonl
 })
 
 /** Outcome of a message besides its receipt. */
-export interface MessageOutcome {
+interface MessageOutcome {
   readonly receipt: Receipt
   readonly result: EngineResult
   /** Gas before refunds, which the limit had to cover. */

@@ -7,7 +7,7 @@ import type { BlockEnv } from '../block-env.ts'
 import type { Engine, EngineMessage, EngineOptions } from '../engine.ts'
 
 /** Message of the protocol to a contract, before or after a block's transactions: without fee, nonce and sender account. */
-export interface SystemCall {
+interface SystemCall {
   readonly to: Hex
   readonly data: Uint8Array
 }

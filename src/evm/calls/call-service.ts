@@ -13,7 +13,7 @@ import type { CallError, CallRequest, CallService } from './types.ts'
 import { type CallWorkerEvents, CallWorkerHandle, type PendingCall } from './worker-handle.ts'
 import type { CallAnswer, CallJobRequest, CallKind, CallKinds, WorkerMessage } from './worker-protocol.ts'
 
-export interface CallServiceOptions {
+interface CallServiceOptions {
   /** LevelDB directory, opened by each worker as well. */
   readonly storePath: string
   readonly params: ChainParams

@@ -16,7 +16,7 @@ export interface LocalState {
   stands(): boolean
 }
 
-export interface LocalCallsOptions {
+interface LocalCallsOptions {
   /** Returns undefined when this thread does not hold the state. */
   stateFor(request: CallRequest): Promise<LocalState | undefined>
   /** For all other calls. */

@@ -46,7 +46,7 @@ export type CallError =
   | SimulationError
 
 /** Reasons why blocks cannot be simulated (`simulate/`). */
-export type SimulationError =
+type SimulationError =
   | { readonly code: 'SIMULATION_NUMBER_ORDER'; readonly number: number; readonly previous: number }
   | { readonly code: 'SIMULATION_TIME_ORDER'; readonly timestamp: number; readonly previous: number }
   /** `what` describes the limit. */

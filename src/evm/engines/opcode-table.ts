@@ -74,7 +74,7 @@ const ROWS: readonly Row[] = [
 
 export const STACK_LIMIT = 1024
 
-export interface OpcodeShape {
+interface OpcodeShape {
   readonly name: string
   /** Smallest and largest height of the stack before it. */
   readonly least: number

@@ -17,7 +17,7 @@ import type { SimulationLimits } from './simulation-limits.ts'
 import type { SimulatedCall } from './types.ts'
 
 /** State shared by the calls of one simulated block. */
-export interface SimulatedBlockContext {
+interface SimulatedBlockContext {
   readonly journal: Journal
   readonly run: BlockRun
   readonly engine: Engine

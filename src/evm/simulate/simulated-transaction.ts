@@ -5,7 +5,7 @@ import { EMPTY_BYTES } from '../../util/bytes.ts'
 import type { CallMessage } from '../calls/call-args.ts'
 
 /** Defaults for absent members of a call. */
-export interface TransactionDefaults {
+interface TransactionDefaults {
   readonly chainId: number
   readonly nonce: Transaction['nonce']
   readonly gasLimit: bigint

@@ -2,7 +2,7 @@ import { getSystemErrorMessage } from 'node:util'
 import { CodedError, isCoded } from '../../util/errors.ts'
 
 /** The file, or a test in it, is not a state test; `path` is the place. */
-export interface StateTestError {
+interface StateTestError {
   readonly code: 'STATE_TEST_INVALID'
   readonly path: string
   readonly problem: string

@@ -54,7 +54,7 @@ export interface FixtureTransaction {
 }
 
 /** Blob parameters at a fork, where the file sets them. */
-export type FixtureBlobs = Readonly<Record<'target' | 'max' | 'baseFeeUpdateFraction', Hex>>
+type FixtureBlobs = Readonly<Record<'target' | 'max' | 'baseFeeUpdateFraction', Hex>>
 
 export interface Fixture {
   readonly env: Readonly<

@@ -34,7 +34,7 @@ export interface StateTestResult {
   readonly pass: boolean
 }
 
-export interface StateTestTools {
+interface StateTestTools {
   readonly executor: Executor
   /** Separate trie: each test is applied to the empty root. */
   readonly trie: TrieService

@@ -29,7 +29,7 @@ export interface CallFrame {
 const FRAME_BYTES = 400
 const LOG_BYTES = 300
 
-export interface CallTreeOptions {
+interface CallTreeOptions {
   readonly memory: MemoryCounter
   /** Keeps only the transaction's own message. */
   readonly onlyTop: boolean

@@ -3,7 +3,7 @@ import type { TraceError } from './config.ts'
 import type { Backpressure } from './tracer.ts'
 import type { TraceOutput } from './tracer-context.ts'
 
-export interface JsonSinkOptions {
+interface JsonSinkOptions {
   /** Receives a piece of the text, which the sink no longer uses. */
   readonly emit: (chunk: Buffer<ArrayBuffer>) => void
   readonly chunkChars: number

@@ -27,14 +27,14 @@ import type { BlockExecution, Credit, ExecutionBounds } from '../executor-types.
 import { hideCodeOnce, unsignedLibraryTransaction } from './impersonation.ts'
 
 /** The VM refused a transaction; `reason` is its own text. */
-export interface OracleRefusal {
+interface OracleRefusal {
   readonly code: 'ORACLE_REFUSED'
   readonly index: number
   readonly reason: string
 }
 
 /** Runs the next transaction of its block. Throws the VM's errors, with the journal reverted to before it. */
-export type OracleRun = (tx: Transaction, gasUsedBefore: bigint) => Promise<Receipt>
+type OracleRun = (tx: Transaction, gasUsedBefore: bigint) => Promise<Receipt>
 
 /**
  * The unmodified VM of EthereumJS over a journal. It shares with the executor only the journal, its adapter and the sums at the end

@@ -59,7 +59,7 @@ export class RecordingReader implements StateReader {
   }
 }
 
-export interface Mismatch {
+interface Mismatch {
   readonly what: string
   readonly env: BlockEnv
   readonly transactions: readonly Transaction[]

@@ -6,7 +6,7 @@ import type { BlockExecution, Executor, ShadowMismatchError } from '../executor-
 import { type BlockOutcome, firstDifference } from './compare-blocks.ts'
 import { RecordingReader, writeReproduction } from './reproduction-file.ts'
 
-export interface ShadowOptions {
+interface ShadowOptions {
   readonly logger: Logger
   readonly directory: string
 }

@@ -38,13 +38,13 @@ export interface ApiContext {
   readonly nowMs: () => number
 }
 
-export interface ApiRequest {
+interface ApiRequest {
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
 }
 
 /** Caching of an answer: until the head moves, or for ever once its block is old enough. */
-export type CachePolicy = 'head' | 'block'
+type CachePolicy = 'head' | 'block'
 
 /** One endpoint, declared once: the server, its checks and the OpenAPI document follow from it. */
 export interface ApiRoute {

@@ -9,7 +9,7 @@ import { API_ROUTES } from './api-routes.ts'
 import { answerModule } from './modules/module-api.ts'
 import { openApiDocument } from './openapi.ts'
 
-export interface ApiServerOptions {
+interface ApiServerOptions {
   readonly context: ApiContext
   readonly version: string
   readonly logger: Logger

@@ -18,7 +18,7 @@ export const PAGE_QUERY: Readonly<Record<string, ApiSchema>> = {
 }
 
 /** Kind of each part of a list's key. */
-export type KeyShape = readonly ('number' | 'address' | 'decimal')[]
+type KeyShape = readonly ('number' | 'address' | 'decimal')[]
 
 const PARTS: Readonly<Record<KeyShape[number], (value: unknown) => boolean>> = {
   number: value => Number.isSafeInteger(value) && (value as number) >= 0,
@@ -26,7 +26,7 @@ const PARTS: Readonly<Record<KeyShape[number], (value: unknown) => boolean>> = {
   decimal: value => typeof value === 'string' && /^[0-9]{1,90}$/.test(value),
 }
 
-export const encodeCursor = (key: PageKey): string => Buffer.from(JSON.stringify(key)).toString('base64url')
+const encodeCursor = (key: PageKey): string => Buffer.from(JSON.stringify(key)).toString('base64url')
 
 const decodeCursor = (cursor: string, shape: KeyShape): PageKey => {
   try {

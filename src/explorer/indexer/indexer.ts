@@ -7,7 +7,7 @@ import { HeadCalls } from './head-calls.ts'
 import { BackfillProgress } from './progress.ts'
 import { readTokenMetadata } from './token-metadata.ts'
 
-export interface IndexerOptions {
+interface IndexerOptions {
   readonly source: ChainSource
   readonly index: IndexStore
   readonly logger: Logger

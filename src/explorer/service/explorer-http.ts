@@ -5,7 +5,7 @@ import { isCoded } from '../../util/errors.ts'
 import type { ExplorerService } from './explorer-service.ts'
 import type { RequestAllowance, RequestLimiter } from './request-limiter.ts'
 
-export interface ExplorerHttpOptions {
+interface ExplorerHttpOptions {
   readonly service: Pick<ExplorerService, 'request'>
   readonly limiter: RequestLimiter
   /** Address of the client of a connection. */

@@ -16,9 +16,9 @@ import {
 } from './protocol.ts'
 
 /** Thrown as CodedError when a request cannot be answered; the client may retry. */
-export type ExplorerUnavailable = { readonly code: 'EXPLORER_BUSY' | 'EXPLORER_TIMEOUT' | 'EXPLORER_STOPPED' }
+type ExplorerUnavailable = { readonly code: 'EXPLORER_BUSY' | 'EXPLORER_TIMEOUT' | 'EXPLORER_STOPPED' }
 
-export interface ExplorerOptions extends Omit<ExplorerThreadStart, 'signals'> {
+interface ExplorerOptions extends Omit<ExplorerThreadStart, 'signals'> {
   readonly node: NodePort
   readonly logger: Logger
 }

@@ -9,9 +9,9 @@ export interface NodeAddress {
 }
 
 /** `static`: named by the operator, redialed without end. `bootnode`: dialed while peers are few. `known`: from records. */
-export type DialKind = 'static' | 'bootnode' | 'known'
+type DialKind = 'static' | 'bootnode' | 'known'
 
-export interface DialLimits {
+interface DialLimits {
   readonly dialing: number
   readonly outbound: number
   readonly entries: number

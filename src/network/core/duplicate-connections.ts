@@ -1,5 +1,5 @@
 /** One of two connections between the same two nodes. */
-export interface DuplicateConnection {
+interface DuplicateConnection {
   /** Opened by the other side. */
   readonly inbound: boolean
   /** Process id of the other side, random at each start. */

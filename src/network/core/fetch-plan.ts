@@ -2,7 +2,7 @@
  * Limits of a fetch plan. It tracks announced transactions that this node lacks, and requests each from one peer at a
  * time.
  */
-export interface FetchPlanLimits {
+interface FetchPlanLimits {
   /** Hashes in total, per peer and per request, and peers remembered per hash. */
   readonly total: number
   readonly perPeer: number
@@ -10,7 +10,7 @@ export interface FetchPlanLimits {
   readonly announcers: number
 }
 
-export interface FetchRequest {
+interface FetchRequest {
   readonly peer: string
   readonly hashes: readonly string[]
 }

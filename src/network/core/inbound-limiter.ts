@@ -1,7 +1,7 @@
 import type { Quota } from './token-bucket.ts'
 import { TokenBucket } from './token-bucket.ts'
 
-export interface InboundLimits {
+interface InboundLimits {
   readonly pending: number
   readonly pendingPerAddress: number
   readonly connectsPerSecond: number

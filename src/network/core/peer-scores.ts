@@ -32,9 +32,9 @@ export const OFFENCES = {
 } as const satisfies Record<string, number | 'ban'>
 export type Offence = keyof typeof OFFENCES
 
-export type ScoreAction = 'keep' | 'disconnect' | 'ban'
+type ScoreAction = 'keep' | 'disconnect' | 'ban'
 
-export interface PeerScoreLimits {
+interface PeerScoreLimits {
   readonly entries: number
   readonly halfLifeMs: number
   readonly disconnectScore: number
@@ -58,7 +58,7 @@ export interface PeerScore {
   readonly bans: number
 }
 
-export interface ScoreSubject {
+interface ScoreSubject {
   readonly id: string
   readonly address: string | null
   /** Validator key it proved to hold: node ids cost nothing, so a ban includes the key. */

@@ -16,7 +16,7 @@ export interface SlotLimits {
   readonly perAddress: number
 }
 
-export interface SlotRequest {
+interface SlotRequest {
   readonly inbound: boolean
   /** A committee member, or a peer named by the operator: it takes precedence over others. */
   readonly reserved: boolean

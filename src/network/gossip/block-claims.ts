@@ -10,7 +10,7 @@ import type { Peer } from '../peer/peer.ts'
 import type { SealedBlock, WireProposal } from '../wire/consensus.ts'
 import type { PeerHub } from './peer-hub.ts'
 
-export interface BlockClaimsOptions {
+interface BlockClaimsOptions {
   readonly hub: PeerHub
   readonly blocks: BlockCodec
   /** Asks consensus. For `reject` the peer's score was lowered already. */

@@ -21,7 +21,7 @@ import type { PeerHub } from './peer-hub.ts'
 type Listener = Parameters<ConsensusNetwork['onMessage']>[0]
 type ClaimListener = NonNullable<Parameters<ConsensusNetwork['onMessage']>[1]>
 
-export interface ConsensusGossipOptions {
+interface ConsensusGossipOptions {
   readonly hub: PeerHub
   readonly blocks: BlockCodec
   readonly members: MembersPort

@@ -7,7 +7,7 @@ import type { ProofGossip } from './proof-gossip.ts'
 import type { RequestServer } from './request-server.ts'
 import type { TransactionGossip } from './transaction-gossip.ts'
 
-export interface GossipHandlers {
+interface GossipHandlers {
   readonly requestServer: RequestServer
   readonly blocks: BlockGossip
   readonly consensus: ConsensusGossip

@@ -10,7 +10,7 @@ import type { ChainDomain } from '../identity/validator-proof.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { PeerHub } from './peer-hub.ts'
 
-export interface PeerExchangeOptions {
+interface PeerExchangeOptions {
   readonly hub: PeerHub
   readonly dialScheduler: DialScheduler
   readonly domain: ChainDomain

@@ -4,7 +4,7 @@ import type { Peer } from '../peer/peer.ts'
 import type { ServePort } from '../ports.ts'
 
 /** Handlers of requests; the network handles ping itself. */
-export type RequestHandlers = {
+type RequestHandlers = {
   readonly [Name in RequestName]: (peer: Peer, question: Payload<Name>) => AnswerName<Name> | Promise<AnswerName<Name>>
 }
 

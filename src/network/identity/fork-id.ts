@@ -3,7 +3,7 @@ import type { Fork } from '../../config/forks.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 
 /** Value that two nodes compare to check that they follow the same forks (EIP-2124). */
-export interface ForkId {
+interface ForkId {
   /** 4 bytes. */
   readonly hash: Hex
   /** Number of the next fork; 0: none is known. */

@@ -53,7 +53,7 @@ export const recordCodec = listCodec<SignedRecord>(
 const signedBytes = ({ chainId, genesisHash }: ChainDomain, record: Omit<SignedRecord, 'signature'>): Uint8Array =>
   encodeRlp([asciiBytes(WORD), uintItem(chainId), hexToBytes(genesisHash), ...signedItems(record)])
 
-export interface PeerRecordParams {
+interface PeerRecordParams {
   readonly domain: ChainDomain
   readonly key: NodeKey
   readonly sequence: number

@@ -8,7 +8,7 @@ import { dial, secureChannelFromSocket } from '../tls/transport.ts'
 import type { HandshakeManager } from './handshake-manager.ts'
 import type { PeerSet } from './peer-set.ts'
 
-export interface DialerOptions {
+interface DialerOptions {
   readonly dialScheduler: DialScheduler
   readonly peers: PeerSet
   readonly handshakes: HandshakeManager

@@ -18,7 +18,7 @@ import { type HandshakeParams, performHandshake } from './handshake.ts'
 import { type PeerSet, penalizedAddress } from './peer-set.ts'
 import { type HelloRefusal, validateHello } from './validate-hello.ts'
 
-export interface HandshakeManagerOptions {
+interface HandshakeManagerOptions {
   readonly peers: PeerSet
   readonly scores: PeerScores
   readonly members: MembersPort

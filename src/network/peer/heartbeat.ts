@@ -7,7 +7,7 @@ import type { PeerSet } from './peer-set.ts'
 
 const WATCH_MS = 1_000
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   readonly peers: PeerSet
   readonly metrics: NetworkMetrics | undefined
   /** Returns this node's head and earliest block. */

@@ -24,7 +24,7 @@ export interface PeerSetEvents {
   isOfUse(peer: Peer, name: MessageName): boolean
 }
 
-export interface PeerSetOptions {
+interface PeerSetOptions {
   readonly members: MembersPort
   readonly scores: PeerScores
   /** Node ids that may relay consensus without being members, named by the operator. */

@@ -6,7 +6,7 @@ import type { Logger } from '../../util/logger.ts'
 import type { PeerScore } from '../core/peer-scores.ts'
 
 /** State about other nodes that is saved over a restart. */
-export interface PeerMemory {
+interface PeerMemory {
   readonly scores: readonly PeerScore[]
   /** Signed records, base64. */
   readonly records: readonly string[]

@@ -21,7 +21,7 @@ export interface RequestOptions<Name extends RequestName> {
   readonly watch?: (peer: string, event: RequestEvent) => void
 }
 
-export type AnswerVerdict = 'good' | 'empty' | 'false'
+type AnswerVerdict = 'good' | 'empty' | 'false'
 /** `gone`: the peer left before it could be asked. */
 export type RequestEvent = 'asked' | AnswerVerdict | 'timeout' | 'gone'
 

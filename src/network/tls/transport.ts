@@ -86,7 +86,7 @@ export interface Listener {
   close(): Promise<void>
 }
 
-export interface ListenerEvents {
+interface ListenerEvents {
   /**
    * Called for a new connection before anything is read; undefined rejects it. The result is called when the connection is closed or
    * its handshake is over; until then `drop` closes it.

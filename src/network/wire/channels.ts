@@ -2,9 +2,9 @@
  * Policy for a message that finds its channel's queue full. `oldest`, `newest`: that message is dropped; `close`: the connection is
  * closed, since the peer reads nothing.
  */
-export type DropPolicy = 'oldest' | 'newest' | 'close'
+type DropPolicy = 'oldest' | 'newest' | 'close'
 
-export interface ChannelSpec {
+interface ChannelSpec {
   /** Id on the wire; lower ids are sent first. */
   readonly id: number
   /** Limit of queued bytes to one peer. */

@@ -4,7 +4,7 @@ import { type ChannelName, channelFromId } from './channels.ts'
 import { FRAGMENT_BYTES, FRAME_HEADER_BYTES, HEAD_BYTES, type MessageHead } from './frames.ts'
 
 /** The bytes are not frames; the rest of the stream cannot be decoded. */
-export type FrameError = { readonly code: 'FRAME_INVALID'; readonly reason: string }
+type FrameError = { readonly code: 'FRAME_INVALID'; readonly reason: string }
 
 const invalid = (reason: string): CodedError<FrameError> => new CodedError({ code: 'FRAME_INVALID', reason })
 

@@ -108,7 +108,7 @@ const readParts = (cursor: RlpCursor): readonly SnapshotPart[] =>
     }),
   )
 
-export interface ChunkRequest {
+interface ChunkRequest {
   /** See `snapshotId`. */
   readonly snapshot: Hex
   readonly index: number

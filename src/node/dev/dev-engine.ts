@@ -10,7 +10,7 @@ import { blockCodec } from '../parts/block-codec.ts'
 import { type ConsensusPartsOptions, createConsensus } from '../parts/consensus.ts'
 import { consensusFolder } from '../parts/consensus-folder.ts'
 
-export interface DevEngineOptions extends Omit<ConsensusPartsOptions, 'folder'> {
+interface DevEngineOptions extends Omit<ConsensusPartsOptions, 'folder'> {
   readonly store: Store
   /** undefined: log and watermark end with the process. */
   readonly dataDir: string | undefined

@@ -63,7 +63,7 @@ const resumeRewind = async (opened: OpenedChain & Pick<DevStart, 'development'>)
   }
 }
 
-export interface DevOptions extends Omit<ConsensusPartsOptions, 'execution' | 'folder' | 'params'> {
+interface DevOptions extends Omit<ConsensusPartsOptions, 'execution' | 'folder' | 'params'> {
   readonly genesis: Genesis
   readonly opened: OpenedChain
   readonly chain: Chain

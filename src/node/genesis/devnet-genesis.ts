@@ -2,7 +2,7 @@ import { genesisText } from '../../config/genesis/genesis-text.ts'
 import { type Genesis, parseGenesis } from '../../config/genesis.ts'
 import type { Hex } from '../../util/bytes.ts'
 
-export interface DevnetGenesisOptions {
+interface DevnetGenesisOptions {
   readonly accounts: readonly Hex[]
   readonly balanceWei: bigint
   readonly validator: Hex

@@ -3,7 +3,7 @@ import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 
 /** Another process of this machine signs with the key on the same chain, with the details it reports. */
-export interface KeyInUse {
+interface KeyInUse {
   readonly code: 'KEY_IN_USE'
   readonly address: Hex
   readonly pid?: number
@@ -18,7 +18,7 @@ export interface KeyUse {
 }
 
 /** The system refuses the socket name. */
-export interface KeyLockFailed {
+interface KeyLockFailed {
   readonly code: 'KEY_LOCK_FAILED'
   readonly reason: string
 }

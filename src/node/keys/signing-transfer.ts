@@ -18,7 +18,7 @@ import { consensusFolder, watermarkOwner, watermarkPath } from '../parts/consens
 import { lockKey } from './key-lock.ts'
 
 /** Exports or imports the signing records of validators from or into a data folder whose node is stopped. */
-export type SigningTransferError =
+type SigningTransferError =
   /** The folder contains no chain, so the chain of its records is unknown. */
   | { readonly code: 'CHAIN_UNKNOWN'; readonly dataDir: string }
   | { readonly code: 'SIGNING_RECORD_FOREIGN'; readonly found: Hex; readonly expected: Hex }
@@ -27,7 +27,7 @@ export type SigningTransferError =
   /** The signature at a position is not of that validator: the file is damaged or forged. */
   | { readonly code: 'SIGNATURE_FOREIGN'; readonly validator: Hex; readonly number: number }
 
-export interface SigningExport {
+interface SigningExport {
   readonly dataDir: string
   /** Only this validator's records; by default all of the folder. */
   readonly validator?: Hex
@@ -49,14 +49,14 @@ export const exportSigning = ({ dataDir, validator }: SigningExport): Promise<Si
     return { genesisHash, signers }
   })
 
-export interface SigningImport {
+interface SigningImport {
   readonly dataDir: string
   readonly record: SigningRecord
   /** Chain of the folder, where it contains none yet. */
   readonly genesisHash?: Hex
 }
 
-export interface ImportedSigner {
+interface ImportedSigner {
   readonly validator: Hex
   /** Position of the watermark now; null when neither side has signed. */
   readonly last: LastSignature | null

@@ -36,7 +36,7 @@ import { membersPort } from './members-port.ts'
 import { poolPort } from './pool-port.ts'
 import { servePort } from './serve-port.ts'
 
-export interface NodePeersOptions {
+interface NodePeersOptions {
   readonly options: PeerOptions
   readonly params: NetworkParams
   readonly genesisHash: Hex
@@ -58,7 +58,7 @@ export interface NodePeersOptions {
 }
 
 /** Another node of this network holds this node's validator key and has proved it. */
-export type KeyElsewhereError = { readonly code: 'KEY_IN_USE_ELSEWHERE'; readonly address: Hex; readonly peer: string }
+type KeyElsewhereError = { readonly code: 'KEY_IN_USE_ELSEWHERE'; readonly address: Hex; readonly peer: string }
 
 /** Peer-to-peer side of the node: the network over chain, pool and council, evidence exchange, and block sync. */
 export class NodePeers {

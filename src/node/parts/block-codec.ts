@@ -53,7 +53,7 @@ export const cachingBlockCodec = ({ encode, decode }: BlockCodec): BlockCodec =>
 }
 
 /** The recovery workers have no room, or are stopping; the block may be valid. */
-export type RecoveryUnavailable = { readonly code: 'RECOVERY_UNAVAILABLE' }
+type RecoveryUnavailable = { readonly code: 'RECOVERY_UNAVAILABLE' }
 
 /** Rejects with INVALID_SENDER, or with RECOVERY_UNAVAILABLE. */
 export const withSenders = async (recovery: RecoverMany, decoded: DecodedBlock): Promise<Block> => {

@@ -19,7 +19,7 @@ import type { Logger } from '../../util/logger.ts'
 import type { Teardown } from '../teardown.ts'
 import { version } from '../version.ts'
 
-export interface ExplorerPartsOptions {
+interface ExplorerPartsOptions {
   readonly dataDir: string
   readonly storePath: string
   readonly ephemeral: boolean

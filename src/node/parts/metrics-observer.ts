@@ -24,7 +24,7 @@ export interface MetricsObserver {
   serve(options: { readonly host: string; readonly port: number; readonly logger: Logger }): Promise<string>
 }
 
-export interface ObservedParts {
+interface ObservedParts {
   readonly chain: Chain
   readonly engine: ConsensusEngine
   readonly world: WorldState

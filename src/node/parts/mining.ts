@@ -10,7 +10,7 @@ import type { Logger } from '../../util/logger.ts'
 import type { MiningOptions } from '../options.ts'
 import type { Teardown } from '../teardown.ts'
 
-export interface MiningParts {
+interface MiningParts {
   readonly params: ChainParams
   readonly proofPool: ProofPool
   readonly chain: Pick<Chain, 'onCommitted'>

@@ -30,7 +30,7 @@ import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Logger } from '../../util/logger.ts'
 
-export interface OpenChainOptions {
+interface OpenChainOptions {
   readonly genesis: Genesis
   readonly storePath: string
   readonly stateHistory: number | 'archive'

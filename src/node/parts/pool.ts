@@ -23,7 +23,7 @@ import type { AccountReader } from '../../txpool/ports.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 
-export interface PoolPartsOptions {
+interface PoolPartsOptions {
   readonly params: NetworkParams
   readonly head: Header
   readonly state: StateReader

@@ -7,7 +7,7 @@ import type { ProofChainPort, ProofHeaderInfo } from '../../rpc/ports.ts'
 import { proofAlgorithmAt } from '../../rules/proof/proof-target.ts'
 import { type Hex, toWord } from '../../util/bytes.ts'
 
-export interface ProofChainPortOptions {
+interface ProofChainPortOptions {
   readonly params: ChainParams
   readonly proofRows: ProofRows
   readonly proofPool: ProofPool

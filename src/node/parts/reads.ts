@@ -19,7 +19,7 @@ export type DevReads = Pick<PendingBlockOptions, 'timestampAfter'> &
   Pick<ChainViewOptions, 'baseFeeAfter' | 'onReplaced'> &
   Pick<CallPartsOptions, 'revision'>
 
-export interface ReadsOptions
+interface ReadsOptions
   extends Pick<ChainViewOptions, 'params' | 'genesisHash' | 'store' | 'blocks' | 'world' | 'council' | 'syncing'>,
     Pick<PendingBlockOptions, 'executor' | 'coinbase' | 'clock'> {
   readonly storePath: string

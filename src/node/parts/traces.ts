@@ -5,7 +5,7 @@ import type { ChainParams } from '../../config/networks.ts'
 import type { TracedBlock, TracePort } from '../../rpc/methods/debug/trace-port.ts'
 import type { Logger } from '../../util/logger.ts'
 
-export interface TracePartsOptions {
+interface TracePartsOptions {
   readonly storePath: string
   readonly params: ChainParams
   readonly rules: Pick<ChainRules, 'committedEnv'>

@@ -7,7 +7,7 @@ import type { Clock } from '../../util/clock.ts'
 /** Delay after the first connection, so that its own first request is answered before. */
 const WARM_CALLS_MS = 500
 
-export interface WarmCallsOptions {
+interface WarmCallsOptions {
   /** HTTP server of the public port. */
   readonly server: Server
   readonly calls: Pick<CallService, 'call'>

@@ -8,7 +8,7 @@ import type { SyncStatus } from '../../chain/types.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
 import { dropStaged, markStaged, stagedPathOf } from './staged-store.ts'
 
-export interface BootstrapOptions
+interface BootstrapOptions
   extends Pick<SnapshotSyncOptions, 'network' | 'identity' | 'checkpoint' | 'head' | 'clock' | 'logger'> {
   readonly dataDir: string
   readonly genesis: () => Promise<SnapshotSyncOptions['genesis']>

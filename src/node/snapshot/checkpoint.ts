@@ -5,7 +5,7 @@ import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 
 /** The chain has another block at the number of the operator's checkpoint: one of them is not the network's. */
-export type CheckpointError = {
+type CheckpointError = {
   readonly code: 'CHECKPOINT_CONTRADICTED'
   readonly number: number
   readonly expected: Hex

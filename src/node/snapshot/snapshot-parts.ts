@@ -19,7 +19,7 @@ import type { Teardown } from '../teardown.ts'
 import { SnapshotBootstrap } from './bootstrap.ts'
 import { dropStaged } from './staged-store.ts'
 
-export interface SnapshotPartsOptions {
+interface SnapshotPartsOptions {
   readonly options: Pick<NodeOptions, 'sync' | 'checkpoint' | 'snapshotInterval' | 'dataDir'>
   readonly genesis: Genesis
   readonly genesisHash: Hex

@@ -21,7 +21,7 @@ export interface WorkSource {
   submitWork(nonce: Hex, sealHash: Hex, mixHash: Hex): Promise<boolean>
 }
 
-export interface MinerOptions {
+interface MinerOptions {
   readonly source: WorkSource
   readonly threads: number
   /** Share of a thread's time that it works, above 0 and at most 1. */

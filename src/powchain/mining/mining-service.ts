@@ -10,12 +10,12 @@ import { Lru } from '../../util/lru.ts'
 import type { ProofPool } from '../proof-pool.ts'
 
 /** Work for a miner. */
-export interface MiningJob {
+interface MiningJob {
   readonly sealHash: Hex
   readonly template: ProofTemplate
 }
 
-export interface MiningServiceOptions {
+interface MiningServiceOptions {
   readonly params: ChainParams
   readonly pool: ProofPool
   /** Default payee of jobs; null when every request must name one. */

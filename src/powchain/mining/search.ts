@@ -4,7 +4,7 @@ import { nativeMixHash, nativeMixHashSync, nativeSealHash, sha256dHash } from '.
 import { EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 
 /** Range of nonces to search: those with one first byte, from a counter on. */
-export interface NonceSearch {
+interface NonceSearch {
   readonly version: number
   readonly sealHash: Hex
   readonly target: bigint
@@ -15,7 +15,7 @@ export interface NonceSearch {
   readonly budgetMs: number
 }
 
-export interface SearchResult {
+interface SearchResult {
   /** Position for the next search. */
   readonly next: number
   readonly hashes: number

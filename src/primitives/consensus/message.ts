@@ -29,7 +29,7 @@ export interface DecidedMessage {
 }
 
 /** Response to `wanted`. */
-export interface BodyMessage {
+interface BodyMessage {
   readonly type: 'body'
   readonly block: Block
 }

@@ -33,7 +33,7 @@ export interface SigningRecord {
   readonly signers: readonly SignerRecord[]
 }
 
-export type SigningRecordError = { readonly code: 'SIGNING_RECORD_INVALID'; readonly reason: string }
+type SigningRecordError = { readonly code: 'SIGNING_RECORD_INVALID'; readonly reason: string }
 
 const FORMAT = 'tandem-signing/1'
 

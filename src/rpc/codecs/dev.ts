@@ -47,7 +47,7 @@ export const position: Codec<Hex> = codec('position', looseSchema(256), value =>
 /** Word of exactly 32 bytes. */
 export const word: Codec<Hex> = codec('word', { type: 'string', pattern: '^0x[0-9a-fA-F]{64}$' }, parseHash)
 
-export interface MineArgs {
+interface MineArgs {
   readonly timestamp?: number | undefined
   readonly blocks?: number | undefined
 }

@@ -132,7 +132,7 @@ export const traceConfig: Codec<TraceConfig> = codec(
   parseConfig,
 )
 
-export interface TraceCallConfig extends TraceConfig {
+interface TraceCallConfig extends TraceConfig {
   readonly overrides: StateOverrides | undefined
   readonly blockOverrides: BlockOverrides | undefined
   /** Number of the block's transactions executed before the call; undefined: all of them. */

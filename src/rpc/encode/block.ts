@@ -6,7 +6,7 @@ import { jsonData, jsonQuantity } from './hex.ts'
 import { transactionJson } from './transaction.ts'
 
 /** Stage of a block: committed, or pending without number and hash (docs/interface.md#block). */
-export type BlockStage = 'final' | 'pending'
+type BlockStage = 'final' | 'pending'
 
 /** Every block of this chain adds 1 (docs/design/blocks.md#header); a recorded chain may have proof-of-work blocks. */
 const totalDifficulty = ({ header, ethereum }: ChainBlock): bigint | number =>

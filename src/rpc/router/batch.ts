@@ -11,7 +11,7 @@ import { bytesHeldBy, endOfChunk, type ResponseChunk, type ResponseStream, type 
 /** Requests of one batch that run at a time. */
 const LANES = 16
 
-export interface BatchOptions {
+interface BatchOptions {
   readonly size: number
   /** Handles the request at an index; `cancellation` ends with the batch. */
   readonly run: (index: number, cancellation: Cancellation) => MaybePromise<RpcResponse>

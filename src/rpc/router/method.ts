@@ -11,7 +11,7 @@ export interface Method extends MethodDescription {
 
 type Values<P extends readonly Codec<unknown>[]> = { -readonly [I in keyof P]: P[I] extends Codec<infer T> ? T : never }
 
-export interface MethodDeclaration<P extends readonly Codec<unknown>[]> {
+interface MethodDeclaration<P extends readonly Codec<unknown>[]> {
   readonly summary: string
   readonly params: P
   readonly result: JsonSchema

@@ -10,7 +10,7 @@ import type { Endpoint } from './method.ts'
 import { MethodCaller } from './method-caller.ts'
 import { inChunks, type RpcResponse } from './response.ts'
 
-export interface RouterOptions {
+interface RouterOptions {
   readonly log: Logger
   readonly metrics?: RpcMetrics
 }

@@ -32,9 +32,9 @@ type Filter = Kind & {
 
 type LogFilter = Extract<Filter, { readonly kind: 'logs' }>
 
-export type FilterChanges<Logs> = { readonly logs: Logs } | { readonly hashes: readonly Hex[] }
+type FilterChanges<Logs> = { readonly logs: Logs } | { readonly hashes: readonly Hex[] }
 
-export interface FilterOptions {
+interface FilterOptions {
   readonly view: ChainView
   readonly pool: ClientPoolPort
   readonly budgets: Pick<Budgets, 'criteria' | 'filters'>

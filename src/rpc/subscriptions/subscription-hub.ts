@@ -102,7 +102,7 @@ interface LogGroup {
   readonly entries: Set<Entry>
 }
 
-export interface HubOptions {
+interface HubOptions {
   readonly view: ChainView
   readonly pool: ClientPoolPort
   readonly budgets: Pick<Budgets, 'criteria'>

@@ -4,7 +4,7 @@ import { FairQueue } from '../../util/async/fair-queue.ts'
 import { limitExceeded } from '../errors.ts'
 import type { ResponseChunk } from '../router/response.ts'
 
-export interface ClientSlotLimits {
+interface ClientSlotLimits {
   /** Slots in use, in total and per client. */
   readonly total: number
   readonly client: number

@@ -11,7 +11,7 @@ import { plainCallLength } from './plain-head.ts'
 import type { RequestGate } from './request-gate.ts'
 import { bytesOf, drained, WriteTimeout, writeStream } from './stream-writer.ts'
 
-export interface FastLaneOptions {
+interface FastLaneOptions {
   readonly gate: RequestGate
   readonly endpoint: Endpoint
   readonly hosts: readonly string[]

@@ -15,7 +15,7 @@ import { HttpFailure, type RequestBody, readBody } from './read-body.ts'
 import type { RequestGate } from './request-gate.ts'
 import { writeStream } from './stream-writer.ts'
 
-export interface HttpOptions {
+interface HttpOptions {
   readonly gate: RequestGate
   readonly endpoint: Endpoint
   readonly wsPaths: readonly string[]

@@ -3,7 +3,7 @@ import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { ResponseChunk, ResponseStream } from '../router/response.ts'
 import type { Meter } from './client-budget.ts'
 
-export interface WriteTimeoutLimits {
+interface WriteTimeoutLimits {
   readonly streamStallMs: number
   readonly streamBytesPerMs: number
 }
@@ -59,7 +59,7 @@ export const drained =
 export const bytesOf = (responseChunk: ResponseChunk): Uint8Array =>
   typeof responseChunk === 'string' ? Buffer.from(responseChunk) : responseChunk
 
-export interface PumpOptions {
+interface PumpOptions {
   readonly write?: (responseChunk: ResponseChunk) => boolean
   readonly writeTimeout?: WriteTimeout
   /** Receives the bytes the response still holds and the unread ones; the connection ends when there is no room for them. */

@@ -5,7 +5,7 @@ import { ANSWERS_FULL } from './budgets.ts'
 import type { Meter } from './client-budget.ts'
 import { WriteTimeout } from './stream-writer.ts'
 
-export type WsFrame = string | Buffer
+type WsFrame = string | Buffer
 
 interface WaitingStream {
   readonly answer: ResponseStream

@@ -7,7 +7,7 @@ import type { Budgets } from './budgets.ts'
 import { clientIdOf } from './client-id.ts'
 import { WsConnection, type WsConnectionOptions } from './ws-connection.ts'
 
-export interface WsOptions extends WsConnectionOptions {
+interface WsOptions extends WsConnectionOptions {
   readonly paths: readonly string[]
   readonly redirect: string | null
   readonly cors: readonly string[]

@@ -37,7 +37,7 @@ export const maxBlobFee = (tx: BlobFields): bigint =>
   tx.blobVersionedHashes === undefined ? 0n : blobGas(tx) * (tx.maxFeePerBlobGas ?? 0n)
 
 /** Parent header fields that determine the excess of its child; the parent of the first block with blobs has none. */
-export interface BlobParent {
+interface BlobParent {
   readonly excessBlobGas?: bigint | undefined
   readonly blobGasUsed?: bigint | undefined
   readonly baseFeePerGas?: bigint | undefined

@@ -8,7 +8,7 @@ const NEPHEW_SHARE = 32n
 /** Generations for which an uncle is paid, an eighth less for each. */
 const UNCLE_GENERATIONS = 8n
 
-export interface BlockRewardPayment {
+interface BlockRewardPayment {
   readonly address: Hex
   readonly amountWei: bigint
 }

@@ -1,11 +1,9 @@
 import { keccak256Hex } from '../../crypto/hash.ts'
-import { decodeOrMalformed, type MalformedError } from '../../primitives/malformed.ts'
+import { decodeOrMalformed } from '../../primitives/malformed.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import { bigintToBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { ProofState } from './proof-header.ts'
-
-export type ProofStateError = MalformedError<'PROOF_STATE_MALFORMED'>
 
 /**
  * RLP of [tip id, height, anchor, target, coinbase, total work, height, anchor and target of the reference]: for rows of the store,

@@ -27,7 +27,7 @@ export interface TargetReference {
 }
 
 /** Height and anchor of a parent header. */
-export interface TargetParent {
+interface TargetParent {
   readonly height: number
   readonly anchorNumber: number
 }

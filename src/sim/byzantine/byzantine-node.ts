@@ -33,7 +33,7 @@ export interface Script {
   onStatus?(byzantineNode: ByzantineNode, statusMessage: StatusMessage): void
 }
 
-export interface ByzantineNodeOptions {
+interface ByzantineNodeOptions {
   readonly node: number
   readonly size: number
   readonly scripts: readonly Script[]

@@ -20,7 +20,7 @@ import type { Rule, Violation } from './violation.ts'
 import { VoteTotals, type VotingCommittee } from './vote-totals.ts'
 
 /** State of a member's machine when it sends: whether the log holds the message, and the latest time its clock showed. */
-export interface MemberWitness {
+interface MemberWitness {
   readonly isDurable: () => boolean
   readonly latestMs: number
 }

@@ -4,7 +4,7 @@ import { delayOn, type Host } from './host.ts'
 const SLICE_MS = 100
 
 /** Callbacks of work under way. */
-export interface WorkControl {
+interface WorkControl {
   /** Called at the beginning of each slice. */
   readonly onSlice?: () => void
   /** Returns true when the result is no longer needed. */

@@ -19,7 +19,7 @@ import {
   WATERMARK_FILE,
 } from './sim-process.ts'
 
-export interface SimMemberOptions extends ProcessEnvironment {
+interface SimMemberOptions extends ProcessEnvironment {
   readonly size: number
   readonly queue: EventQueue
   readonly isHonest: (address: Hex) => boolean

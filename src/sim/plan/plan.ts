@@ -30,7 +30,7 @@ export interface ByzantinePlan {
 }
 
 /** Blocks and transactions that take as long as gas permits. */
-export interface SlowPlan {
+interface SlowPlan {
   /** Execution time of a Byzantine member's slow block, milliseconds. */
   readonly blockMs: number
   /** Execution time of each transaction of a hostile client; 0 without such a client. */

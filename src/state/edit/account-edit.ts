@@ -25,7 +25,7 @@ export interface AccountEdit {
 }
 
 /** Stored values of edits: rows, and code by hash. */
-export interface EditedValues {
+interface EditedValues {
   readonly values: StoredValues
   readonly code: ReadonlyMap<Hex, Uint8Array>
 }

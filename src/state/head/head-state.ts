@@ -23,7 +23,7 @@ interface Cached {
   readonly hashed: string
 }
 
-export interface HeadCounters {
+interface HeadCounters {
   accountHits: number
   accountMisses: number
   slotHits: number

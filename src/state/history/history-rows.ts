@@ -72,7 +72,7 @@ export const nextHistoryPart = async (store: Store, number: number): Promise<num
   return last === undefined ? 0 : asBuffer(last[0]).readUInt16BE(NUMBER_BYTES) + 1
 }
 
-export interface ChangedKeys {
+interface ChangedKeys {
   readonly number: number
   /** Key of its index row. */
   readonly indexKey: Uint8Array

@@ -6,7 +6,7 @@ import { binaryKey } from '../flat-tables.ts'
 import { changedKeys, HISTORY_BUCKETS, type HistoryKind, valueAt, valuesBefore } from './history-rows.ts'
 
 /** Range of the state after block `number`, in a snapshot of a later head. */
-export interface StateRange {
+interface StateRange {
   readonly kind: HistoryKind
   /** Prefix of all keys: the hashed account for its slots, empty for accounts. */
   readonly prefix: Uint8Array

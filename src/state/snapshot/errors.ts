@@ -1,7 +1,7 @@
 import { CodedError } from '../../util/errors.ts'
 
 /** Errors of data from a peer about a snapshot or historic blocks, thrown as CodedError. */
-export type SnapshotDataError =
+type SnapshotDataError =
   | { readonly code: 'SNAPSHOT_FALSE'; readonly reason: string }
   /** The blocks are valid, their receipts are not. */
   | { readonly code: 'RECEIPTS_FALSE'; readonly reason: string }

@@ -18,7 +18,7 @@ export const KIND = { delete: 0, put: 1, putCleared: 2, keep: 3 } as const
 
 const FIRST_CAPACITY = 4_096
 
-export interface AccountOptions {
+interface AccountOptions {
   /** Drops the account's earlier storage before the slots of this batch are put. */
   readonly clearStorage?: boolean
 }

@@ -11,7 +11,7 @@ import { withStateSnapshot } from './state-snapshot.ts'
 import type { TrieService } from './trie-service.ts'
 import type { TrieProof } from './types.ts'
 
-export interface ProveRequest {
+interface ProveRequest {
   readonly number: number
   readonly address: Hex
   /** 32-byte slots. */

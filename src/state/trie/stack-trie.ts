@@ -42,7 +42,7 @@ export interface SubTrie {
   readonly end: number
 }
 
-export interface StackTrieOptions {
+interface StackTrieOptions {
   /** Number of leading nibbles that all keys share and that lead to the root of this trie. */
   readonly skip?: number
   /** Cuts the trie into its largest sub-tries of at most so many bytes, or of one key. */

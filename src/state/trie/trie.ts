@@ -42,7 +42,7 @@ export type Applied =
       readonly undo: Uint8Array<ArrayBuffer> | undefined
     }
 
-export interface ProvenAccount {
+interface ProvenAccount {
   readonly nonce: bigint
   readonly balance: Uint8Array
   readonly codeHash: Uint8Array

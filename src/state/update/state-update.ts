@@ -5,7 +5,7 @@ export interface AccountChange {
   readonly before: Account | undefined
   readonly after: Account | undefined
 }
-export interface SlotChange {
+interface SlotChange {
   readonly before: Hex
   readonly after: Hex
 }

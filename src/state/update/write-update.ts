@@ -7,7 +7,7 @@ import { HistoryWriter } from '../history/history-rows.ts'
 import { encodeWord } from '../storage-word.ts'
 import type { StateUpdate } from './state-update.ts'
 
-export interface WriteStateUpdateOptions {
+interface WriteStateUpdateOptions {
   /** Block of this state. */
   readonly number: number
   readonly hashed: (address: Hex) => Uint8Array

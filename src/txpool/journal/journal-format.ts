@@ -42,7 +42,7 @@ export const decodeQuarantined = (record: Uint8Array): QuarantinedTransaction | 
   return { hash: bytesToHex(record.subarray(1, 33)), untilMs }
 }
 
-export interface DecodedJournal {
+interface DecodedJournal {
   /** Records of both kinds. */
   readonly transactions: readonly Uint8Array[]
   /** Bytes after the last complete record: torn by a crash, or damaged. */

@@ -4,7 +4,7 @@ import type { PoolError } from '../errors.ts'
 import type { JournalStorage } from './journal-file.ts'
 import { decodeJournal, encodeRecords, JOURNAL_MAGIC } from './journal-format.ts'
 
-export interface JournalOptions {
+interface JournalOptions {
   readonly storage: JournalStorage
   /** Returns the local transactions still pooled, which a rewrite keeps. */
   readonly live: () => Iterable<Uint8Array>

@@ -1,5 +1,5 @@
 /** Number of transactions dropped since the start, by reason; requested drops are not counted. */
-export interface PoolDrops {
+interface PoolDrops {
   /** Nonce used: included, or replaced in a block by another transaction of the same nonce. */
   stale: number
   /** The balance no longer pays for them. */

@@ -1,6 +1,6 @@
 import { Mutex } from './mutex.ts'
 
-export interface BoundedMutexLimits {
+interface BoundedMutexLimits {
   /** Limit of tasks under way and waiting. */
   readonly queued: number
   /** Milliseconds that a task may wait; after that it is not started. */

@@ -3,7 +3,7 @@ import { assert } from '../assert.ts'
 import { CodedError, isCoded } from '../errors.ts'
 
 /** Error of calls to a closed thread, thrown as CodedError. */
-export type WorkerThreadError = { readonly code: 'THREAD_CLOSED'; readonly thread: string }
+type WorkerThreadError = { readonly code: 'THREAD_CLOSED'; readonly thread: string }
 
 type Methods = Readonly<Record<string, (...args: never[]) => unknown>>
 

@@ -9,7 +9,7 @@ import { importHistory, type PeerSource } from '../sync/fetch-headers.ts'
 import type { HistoryTip } from './history-rows.ts'
 import type { HistoryMethods } from './history-worker.ts'
 
-export interface HistoryBackfillOptions {
+interface HistoryBackfillOptions {
   readonly network: PeerSource
   readonly thread: Pick<WorkerThread<HistoryMethods>, 'call'>
   /** Updated with the first stored block. */

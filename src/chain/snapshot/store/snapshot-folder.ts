@@ -14,7 +14,7 @@ import { SNAPSHOT_FORMAT } from '../format.ts'
  * [manifest, lengths of the chunks]. An unfinished folder has another name, so that the remains of a crash are never taken as complete.
  */
 const FILES = ['records', 'accounts', 'storages'] as const
-export type FileName = (typeof FILES)[number]
+type FileName = (typeof FILES)[number]
 const INDEX = 'index'
 const UNFINISHED = 'new-'
 

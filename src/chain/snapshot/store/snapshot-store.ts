@@ -9,7 +9,7 @@ import { startSnapshotWorker } from '../workers.ts'
 import { listSnapshotFolders, SnapshotFolder } from './snapshot-folder.ts'
 import type { SnapshotWorkerMethods } from './snapshot-worker.ts'
 
-export interface SnapshotStoreOptions {
+interface SnapshotStoreOptions {
   readonly store: Store
   readonly storePath: string
   /** Folder of the snapshots. */

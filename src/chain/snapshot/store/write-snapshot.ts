@@ -18,7 +18,7 @@ import { recordChunks } from '../sync/council-records.ts'
 import { beginSnapshotFolder, FileSink, finishSnapshotFolder, pruneSnapshotFolders } from './snapshot-folder.ts'
 
 /** Summary of a snapshot, for the log. */
-export interface SnapshotReport {
+interface SnapshotReport {
   readonly number: number
   readonly accounts: number
   readonly slots: number

@@ -19,7 +19,7 @@ export interface ValidManifest {
   readonly offeredBy: readonly string[]
 }
 
-export interface ChooseOptions {
+interface ChooseOptions {
   readonly network: PeerSource
   readonly cycleBlocks: number
   /** Ids of snapshots that proved unusable. */

@@ -4,7 +4,7 @@ import { bytesEqual, bytesToHex, type Hex } from '../../../util/bytes.ts'
 
 type Part = SnapshotManifest['accounts'][number]
 
-export type ChunkPlace =
+type ChunkPlace =
   | { readonly kind: 'records'; readonly hash: Hex }
   | { readonly kind: 'accounts'; readonly snapshotPart: Part }
   | { readonly kind: 'storage'; readonly owner: Uint8Array; readonly snapshotPart: Part }

@@ -1,6 +1,6 @@
 import { assert } from '../../../util/assert.ts'
 
-export interface ChunkPlanOptions {
+interface ChunkPlanOptions {
   /** Range of chunks, `to` exclusive. */
   readonly from: number
   readonly to: number

@@ -10,7 +10,7 @@ import { fetchFailed, type PeerSource } from './fetch-headers.ts'
 import type { SnapshotProgress } from './snapshot-progress.ts'
 import type { StagingMethods } from './staging-worker.ts'
 
-export interface FetchChunksOptions {
+interface FetchChunksOptions {
   readonly network: PeerSource
   readonly staging: Pick<WorkerThread<StagingMethods>, 'call'>
   /** Snapshot id. */

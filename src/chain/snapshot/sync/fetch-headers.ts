@@ -16,7 +16,7 @@ import type { SealedHeader } from './skipping-verification.ts'
 export type PeerSource = Pick<Network, 'request' | 'reportForgery'>
 
 /** No peer returned data that follows from verified data. */
-export type FetchError = { readonly code: 'NOT_OBTAINED'; readonly what: string }
+type FetchError = { readonly code: 'NOT_OBTAINED'; readonly what: string }
 
 export const fetchFailed = (what: string) => new CodedError<FetchError>({ code: 'NOT_OBTAINED', what })
 

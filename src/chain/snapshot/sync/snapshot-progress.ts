@@ -2,7 +2,7 @@ import { SYNC_LIMITS } from '../../../config/limits/sync.ts'
 import type { Logger } from '../../../util/logger.ts'
 import type { SyncStatus } from '../../types.ts'
 
-export interface SnapshotCounts {
+interface SnapshotCounts {
   readonly chunks: number
   readonly done: number
   readonly accounts: number

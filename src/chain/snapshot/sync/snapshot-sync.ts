@@ -62,7 +62,7 @@ export interface SnapshotSyncOptions {
 export type SnapshotOutcome = 'ready' | 'none' | 'stopped'
 
 /** The snapshot proved false, or is unusable: another may work. */
-export type SnapshotRejected = { readonly code: 'SNAPSHOT_GONE'; readonly number: number; readonly reason: string }
+type SnapshotRejected = { readonly code: 'SNAPSHOT_GONE'; readonly number: number; readonly reason: string }
 
 /**
  * Syncs a new node to the state of a block of which peers have a snapshot (docs/decisions/0022-snapshot-sync.md): the block is proven to be

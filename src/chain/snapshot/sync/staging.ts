@@ -31,7 +31,7 @@ import { putRecords } from './council-records.ts'
 export type GenesisRows = readonly (readonly [bucket: number, key: Uint8Array, value: Uint8Array])[]
 
 /** Progress of a snapshot import. */
-export interface StagingProgress {
+interface StagingProgress {
   /** True when the staged store is already a chain. */
   readonly isWhole: boolean
   readonly manifest: Uint8Array | null

@@ -12,14 +12,14 @@ import { Frame, type FrameContext, type FrameMarks, type Signal, SWITCH, WAIT } 
 import { REFUSALS } from './reporter.ts'
 
 /** Limit of nested frames, besides the first. */
-export const DEPTH_LIMIT = 1024
+const DEPTH_LIMIT = 1024
 const MAX_WEI = 2n ** 256n - 1n
 /** Clock steps of a frame besides its opcodes, and gas of a precompile per step. */
 const STEPS_PER_FRAME = 20
 const GAS_PER_STEP = 64
 
 /** Message to an account, from code or from a transaction. */
-export interface CallStart {
+interface CallStart {
   readonly type: FrameType
   readonly context: FrameContext
   /** Account whose code runs. */

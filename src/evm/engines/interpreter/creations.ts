@@ -17,7 +17,7 @@ const CODE_BYTE = 200
 const OBJECT_FORMAT_BYTE = 0xef
 
 /** Creation, from code or from a transaction. */
-export interface CreationStart {
+interface CreationStart {
   readonly creator: Hex
   readonly creatorWord: bigint
   readonly value: bigint

@@ -2,7 +2,7 @@ import type { Log } from '../../../primitives/log.ts'
 import type { Hex } from '../../../util/bytes.ts'
 
 /** Addresses in insertion order, with a revert to a mark. */
-export class UndoSet {
+class UndoSet {
   readonly #members = new Set<Hex>()
   readonly #order: Hex[] = []
 
@@ -30,7 +30,7 @@ export class UndoSet {
   }
 }
 
-export interface EffectsMark {
+interface EffectsMark {
   readonly logs: number
   readonly destroyed: number
   readonly created: number

@@ -35,7 +35,7 @@ export interface Outcome {
 export type Precompiles = ReadonlyMap<string, Precompile>
 
 /** Inputs of an execution. */
-export interface ExecutionParts {
+interface ExecutionParts {
   readonly journal: Journal
   readonly env: BlockEnv
   readonly message: EngineMessage

@@ -6,7 +6,7 @@ import type { EVMBLSInterface, PrecompileInput } from '@ethereumjs/evm'
  */
 
 /** Source of the moments to yield (`StepClock`). */
-export interface PrecompileClock {
+interface PrecompileClock {
   /** Returns a promise when it is time to yield. */
   check(): Promise<void> | undefined
 }

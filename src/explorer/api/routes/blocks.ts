@@ -9,7 +9,7 @@ import { pageOfShape } from '../json-schema.ts'
 import { PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
 import { BLOCK_ITEM_SHAPE, BLOCK_SHAPE } from '../shapes.ts'
 
-export const NUMBER_PARAMETER = {
+const NUMBER_PARAMETER = {
   type: 'string',
   pattern: '^(0|[1-9][0-9]{0,14})$',
   description: 'Number of a block',

@@ -57,7 +57,7 @@ export const supplyBody = (number: number, rewards: RewardParams): object => {
 }
 
 /** The next cut of the reward, as seen from a block. */
-export interface NextHalving {
+interface NextHalving {
   readonly nextBlock: number
   readonly blocksRemaining: number
   readonly currentWei: bigint

@@ -24,7 +24,7 @@ const TOP = 20
 
 const ESTIMATE: Readonly<Record<string, ApiSchema>> = { rewardPerCycle: NUMBER, perDay: NUMBER }
 
-export const MINING_SHAPE = shape({
+const MINING_SHAPE = shape({
   topMiners: arrayOf(
     shape({
       address: ADDRESS,

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { CodedError } from '../../../util/errors.ts'
 
 /** Thrown as CodedError when an index cannot be opened. */
-export type IndexStoreError = {
+type IndexStoreError = {
   readonly code: 'INDEX_TOO_NEW'
   readonly path: string
   readonly found: number

@@ -30,4 +30,4 @@ export interface TracePort {
 /** Range of an account's slots, ordered by keccak of the slot. */
 export type StorageRange = Omit<StorageRangeRequest, 'kind' | 'block'>
 /** Range of accounts, ordered by keccak of the address. */
-export type AccountRange = Omit<AccountRangeRequest, 'kind' | 'block' | 'stateRoot'>
+type AccountRange = Omit<AccountRangeRequest, 'kind' | 'block' | 'stateRoot'>

@@ -18,7 +18,7 @@ import { listOf, objectOf } from '../../schemas.ts'
 import { blockNumberOf } from '../block-reads.ts'
 
 /** Storage key and the form in which the response repeats it. */
-export interface ProofKey {
+interface ProofKey {
   readonly slot: Hex
   readonly shown: string
 }
