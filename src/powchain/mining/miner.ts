@@ -4,7 +4,7 @@ import { bytesToHex, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
-import { WorkerThread } from '../../util/worker/worker-thread.ts'
+import { WorkerClient } from '../../util/worker/worker-client.ts'
 import type { MiningMethods } from './mining-worker.ts'
 
 /** Job of the threads: to find nonces of a seal hash that meet a target. */
@@ -38,7 +38,7 @@ interface SharedJob extends MinerWork {
 /** Threads that search nonces for the jobs of a source, until `stop`. */
 export class Miner {
   readonly #options: MinerOptions
-  #threads: readonly WorkerThread<MiningMethods>[] = []
+  #threads: readonly WorkerClient<MiningMethods>[] = []
   #runs: readonly Promise<void>[] = []
   #job: SharedJob | undefined
   /** Wakes the threads that have no job. */
@@ -55,7 +55,7 @@ export class Miner {
   start(): void {
     const { threads, duty, logger } = this.#options
     const url = new URL('./mining-worker.ts', import.meta.url)
-    this.#threads = Array.from({ length: threads }, (_, at) => new WorkerThread(`miner-${at}`, url, {}))
+    this.#threads = Array.from({ length: threads }, (_, at) => new WorkerClient({ name: `miner-${at}`, url }))
     this.refresh()
     this.#runs = this.#threads.map((thread, at) => this.#run(thread, at))
     logger.info({ threads, duty }, 'miner started')
@@ -86,7 +86,7 @@ export class Miner {
     return first === undefined || elapsedMs <= 0 ? 0 : ((this.#hashes - first.hashes) * 1_000) / elapsedMs
   }
 
-  async #run(thread: WorkerThread<MiningMethods>, at: number): Promise<void> {
+  async #run(thread: WorkerClient<MiningMethods>, at: number): Promise<void> {
     try {
       while (!this.#isStopped) {
         const job = this.#job
@@ -94,12 +94,12 @@ export class Miner {
         else await this.#search(thread, at, job)
       }
     } catch (error) {
-      if (this.#isStopped && isCoded(error) && error.code === 'THREAD_CLOSED') return
+      if (this.#isStopped && isCoded(error) && error.code === 'WORKER_CLOSED') return
       this.#options.logger.error({ err: error, thread: at }, 'mining thread ended')
     }
   }
 
-  async #search(thread: WorkerThread<MiningMethods>, at: number, job: SharedJob): Promise<void> {
+  async #search(thread: WorkerClient<MiningMethods>, at: number, job: SharedJob): Promise<void> {
     const { source, duty, clock } = this.#options
     const { sealHash, version, target } = job
     const startedMs = clock.nowMs()

@@ -1,8 +1,8 @@
-import { serveWorker } from '../../util/worker/worker-thread.ts'
+import { serveWorker } from '../../util/worker/serve-worker.ts'
 import { searchNonces } from './search.ts'
 
 /* A thread of the built-in miner: looks for a nonce for a while, then tells how far it came. */
 const methods = { search: searchNonces }
 export type MiningMethods = typeof methods
 
-serveWorker(methods)
+serveWorker<MiningMethods>(methods)

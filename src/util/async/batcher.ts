@@ -13,17 +13,18 @@ export class Batcher<T> {
 
   add(item: T): void {
     this.#items.push(item)
-    if (this.#items.length >= this.#limit) this.#flush()
+    if (this.#items.length >= this.#limit) this.flush()
     else if (!this.#isDue) {
       this.#isDue = true
       setImmediate(() => {
         this.#isDue = false
-        this.#flush()
+        this.flush()
       })
     }
   }
 
-  #flush(): void {
+  /** Delivers now what waits. */
+  flush(): void {
     const items = this.#items
     if (items.length === 0) return
     this.#items = []

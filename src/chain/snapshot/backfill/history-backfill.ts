@@ -3,7 +3,7 @@ import { delayUntil } from '../../../util/async/delay.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { isCoded } from '../../../util/errors.ts'
 import type { Logger } from '../../../util/logger.ts'
-import type { WorkerThread } from '../../../util/worker/worker-thread.ts'
+import type { WorkerClient } from '../../../util/worker/worker-client.ts'
 import type { BlockStore } from '../../store/block-store.ts'
 import { importHistory, type PeerSource } from '../sync/fetch-headers.ts'
 import type { HistoryTip } from './history-rows.ts'
@@ -11,7 +11,7 @@ import type { HistoryMethods } from './history-worker.ts'
 
 interface HistoryBackfillOptions {
   readonly network: PeerSource
-  readonly thread: Pick<WorkerThread<HistoryMethods>, 'call'>
+  readonly thread: Pick<WorkerClient<HistoryMethods>, 'call'>
   /** Updated with the first stored block. */
   readonly blocks: Pick<BlockStore, 'earliest'>
   readonly clock: Clock

@@ -1,11 +1,10 @@
-import { workerData } from 'node:worker_threads'
 import { Store } from '../../../storage/store.ts'
-import { serveWorker } from '../../../util/worker/worker-thread.ts'
+import { serveWorker, workerStartData } from '../../../util/worker/serve-worker.ts'
 import { readEarliestBlock } from '../../store/earliest-block.ts'
 import { type HistoryRange, type HistoryTip, tipBelow, writeHistory } from './history-rows.ts'
 
 /* Worker thread that verifies and stores the blocks before a snapshot. */
-const { storePath } = workerData as { readonly storePath: string }
+const { storePath } = workerStartData<{ readonly storePath: string }>()
 const store = await Store.open(storePath, { createIfMissing: false })
 
 const methods = {
@@ -14,4 +13,4 @@ const methods = {
 }
 export type HistoryMethods = typeof methods
 
-serveWorker(methods)
+serveWorker<HistoryMethods>(methods)

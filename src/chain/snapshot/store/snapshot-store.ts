@@ -4,7 +4,7 @@ import { readCode } from '../../../state/flat-tables.ts'
 import type { Store } from '../../../storage/store.ts'
 import { isCoded } from '../../../util/errors.ts'
 import type { Logger } from '../../../util/logger.ts'
-import type { WorkerThread } from '../../../util/worker/worker-thread.ts'
+import type { WorkerClient } from '../../../util/worker/worker-client.ts'
 import { startSnapshotWorker } from '../workers.ts'
 import { listSnapshotFolders, SnapshotFolder } from './snapshot-folder.ts'
 import type { SnapshotWorkerMethods } from './snapshot-worker.ts'
@@ -23,7 +23,7 @@ interface SnapshotStoreOptions {
 export class SnapshotStore {
   readonly #options: SnapshotStoreOptions
   #folders: readonly SnapshotFolder[] = []
-  #workerThread: WorkerThread<SnapshotWorkerMethods> | undefined
+  #workerThread: WorkerClient<SnapshotWorkerMethods> | undefined
   #making: Promise<void> | undefined
 
   private constructor(options: SnapshotStoreOptions) {
@@ -82,7 +82,7 @@ export class SnapshotStore {
     } catch (error) {
       // The next snapshot starts over, in a new thread if this one died.
       if (!isCoded(error)) this.#workerThread = undefined
-      if (!isCoded(error) || error.code !== 'THREAD_CLOSED') logger.error({ err: error, number }, 'snapshot not made')
+      if (!isCoded(error) || error.code !== 'WORKER_CLOSED') logger.error({ err: error, number }, 'snapshot not made')
     }
   }
 

@@ -4,7 +4,7 @@ import type { Hex } from '../../../util/bytes.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { isCoded } from '../../../util/errors.ts'
 import type { Logger } from '../../../util/logger.ts'
-import type { WorkerThread } from '../../../util/worker/worker-thread.ts'
+import type { WorkerClient } from '../../../util/worker/worker-client.ts'
 import { ChunkPlan } from './chunk-plan.ts'
 import { fetchFailed, type PeerSource } from './fetch-headers.ts'
 import type { SnapshotProgress } from './snapshot-progress.ts'
@@ -12,7 +12,7 @@ import type { StagingMethods } from './staging-worker.ts'
 
 interface FetchChunksOptions {
   readonly network: PeerSource
-  readonly staging: Pick<WorkerThread<StagingMethods>, 'call'>
+  readonly staging: Pick<WorkerClient<StagingMethods>, 'call'>
   /** Snapshot id. */
   readonly id: Hex
   /** Number of the snapshot's block. */

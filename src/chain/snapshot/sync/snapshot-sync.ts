@@ -11,7 +11,7 @@ import type { Hex } from '../../../util/bytes.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { CodedError, isCoded } from '../../../util/errors.ts'
 import type { Logger } from '../../../util/logger.ts'
-import type { WorkerThread } from '../../../util/worker/worker-thread.ts'
+import type { WorkerClient } from '../../../util/worker/worker-client.ts'
 import { syncTarget } from '../../sync/sync-target.ts'
 import type { SyncStatus } from '../../types.ts'
 import type { HistoryTip } from '../backfill/history-rows.ts'
@@ -41,7 +41,7 @@ export interface Checkpoint {
 export interface SnapshotSyncOptions {
   readonly network: Pick<Network, 'request' | 'reportForgery' | 'peers'>
   /** Worker that imports the snapshot, beside the running node's own store. */
-  readonly staging: WorkerThread<StagingMethods>
+  readonly staging: WorkerClient<StagingMethods>
   readonly identity: ChainIdentity
   /** Genesis as known to this node. */
   readonly genesis: {

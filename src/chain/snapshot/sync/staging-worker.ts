@@ -1,13 +1,12 @@
 import { rm } from 'node:fs/promises'
-import { workerData } from 'node:worker_threads'
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
-import { serveWorker } from '../../../util/worker/worker-thread.ts'
+import { serveWorker, workerStartData } from '../../../util/worker/serve-worker.ts'
 import type { HistoryRange, HistoryTip } from '../backfill/history-rows.ts'
 import type { ChainIdentity } from '../staged-council.ts'
 import { type GenesisRows, Staging } from './staging.ts'
 
 /* Worker thread that imports a snapshot: hashes every entry of a state and writes it. */
-const { storePath, identity } = workerData as { readonly storePath: string; readonly identity: ChainIdentity }
+const { storePath, identity } = workerStartData<{ readonly storePath: string; readonly identity: ChainIdentity }>()
 let staging = await Staging.open(storePath, identity)
 
 const methods = {
@@ -32,4 +31,4 @@ const methods = {
 }
 export type StagingMethods = typeof methods
 
-serveWorker(methods)
+serveWorker<StagingMethods>(methods)

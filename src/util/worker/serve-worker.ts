@@ -1,0 +1,273 @@
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { assert } from '../assert.ts'
+import { isCoded } from '../errors.ts'
+import {
+  BEATS,
+  errorFromFailure,
+  type FromWorker,
+  failureFromError,
+  MessageSender,
+  ownMemory,
+  RUNNING,
+  type ToWorker,
+  type WorkerCall,
+  type WorkerMethods,
+  type WorkerStartData,
+} from './protocol.ts'
+
+/** Result whose memory moves to the caller. */
+export class Transferred<T> {
+  readonly value: T
+  readonly memory: readonly ArrayBuffer[]
+
+  constructor(value: T, memory: readonly (Uint8Array | ArrayBuffer)[]) {
+    this.value = value
+    this.memory = memory.map(ownMemory)
+  }
+}
+
+/** Call that a method serves; passed to it after the arguments. */
+export interface ServedCall {
+  readonly id: number
+  /** True when the result is not needed; the method should end soon, with any outcome. */
+  readonly isCancelled: boolean
+  /** Sets the listener of a cancellation; called at once when it has come. */
+  onCancel(listener: () => void): void
+  /** Sets the listener of the reader's progress, called for every chunk taken. */
+  onCredit(listener: () => void): void
+  /** Sends a chunk; its memory moves to the caller. */
+  sendChunk(chunk: Uint8Array): void
+  /** Marks the call as the one being executed, and the worker as alive. */
+  beat(): void
+}
+
+/** Implementation of methods: each gets its arguments and then the call. */
+type ServedMethods<M extends WorkerMethods> = {
+  readonly [Name in keyof M]: (
+    ...args: [...Parameters<M[Name]>, ServedCall]
+  ) =>
+    | ReturnType<M[Name]>
+    | Awaited<ReturnType<M[Name]>>
+    | Transferred<Awaited<ReturnType<M[Name]>>>
+    | Promise<Awaited<ReturnType<M[Name]>> | Transferred<Awaited<ReturnType<M[Name]>>>>
+}
+
+export interface ServeOptions {
+  /** One after the other, or each begins when it arrives, in an iteration of the event loop of its own. Serial by default. */
+  readonly order?: 'serial' | 'parallel'
+  /** An unexpected error is answered, or ends the worker, whose data may be damaged. Answered by default. */
+  readonly faults?: 'answered' | 'fatal'
+  /** Outcomes at most per message; those of one turn of the event loop go together. 1 by default. */
+  readonly batch?: number
+}
+
+type Method = (...args: readonly unknown[]) => unknown
+type News = Extract<ToWorker, { readonly news: string }>
+type Reply = Extract<ToWorker, { readonly reply: number }>
+
+/** Returns the start parameters of this worker. */
+export const workerStartData = <Data>(): Data => (workerData as WorkerStartData).data as Data
+
+let server: WorkerServer | undefined
+
+/** Serves the methods; called once by the worker's script. */
+export const serveWorker = <M extends WorkerMethods>(methods: ServedMethods<M>, options: ServeOptions = {}): void => {
+  assert(parentPort !== null, 'methods are served in a worker')
+  assert(server === undefined, 'a worker serves once')
+  server = new WorkerServer(
+    parentPort,
+    workerData as WorkerStartData,
+    methods as Readonly<Record<string, Method>>,
+    options,
+  )
+}
+
+const serving = (): WorkerServer => {
+  assert(server !== undefined, 'the worker serves before it asks')
+  return server
+}
+
+/** Asks the owner of this worker, whose `answers` has the method. */
+export const askOwner = <A extends WorkerMethods, Name extends keyof A & string>(
+  name: Name,
+  ...args: Parameters<A[Name]>
+): Promise<Awaited<ReturnType<A[Name]>>> => serving().ask(name, args) as Promise<Awaited<ReturnType<A[Name]>>>
+
+/** Tells the owner of this worker, without a reply. */
+export const tellOwner = <A extends WorkerMethods, Name extends keyof A & string>(
+  name: Name,
+  ...args: Parameters<A[Name]>
+): void => serving().tell(name, args)
+
+class ActiveCall implements ServedCall {
+  readonly id: number
+  isCancelled = false
+  cancelled: (() => void) | undefined
+  credited: (() => void) | undefined
+  readonly #server: WorkerServer
+
+  constructor(id: number, of: WorkerServer) {
+    this.id = id
+    this.#server = of
+  }
+
+  onCancel(listener: () => void): void {
+    this.cancelled = listener
+    if (this.isCancelled) listener()
+  }
+
+  onCredit(listener: () => void): void {
+    this.credited = listener
+  }
+
+  sendChunk(chunk: Uint8Array): void {
+    this.#server.sender.transfer({ id: this.id, chunk }, [ownMemory(chunk)])
+  }
+
+  beat(): void {
+    this.#server.beat(this.id)
+  }
+}
+
+class WorkerServer {
+  readonly sender: MessageSender<FromWorker>
+  readonly #methods: Readonly<Record<string, Method>>
+  readonly #options: ServeOptions
+  readonly #urgent: MessagePort | undefined
+  readonly #signals: Int32Array
+  /** Calls that wait or run. */
+  readonly #calls = new Map<number, ActiveCall>()
+  readonly #waiting: WorkerCall[] = []
+  readonly #questions = new Map<number, PromiseWithResolvers<unknown>>()
+  #nextQuestion = 1
+  #isBusy = false
+
+  constructor(
+    port: MessagePort,
+    start: WorkerStartData,
+    methods: Readonly<Record<string, Method>>,
+    options: ServeOptions,
+  ) {
+    this.#methods = methods
+    this.#options = options
+    this.#urgent = start.urgent
+    this.#signals = new Int32Array(start.shared)
+    this.sender = new MessageSender<FromWorker>(port, options.batch ?? 1, (message, error) =>
+      this.#unsent(message, error),
+    )
+    if (start.beatMs !== undefined) setInterval(() => Atomics.add(this.#signals, BEATS, 1), start.beatMs).unref()
+    Atomics.add(this.#signals, BEATS, 1)
+    const receive = (messages: readonly ToWorker[]): void => {
+      Atomics.add(this.#signals, BEATS, 1)
+      for (const message of messages) this.#receive(message)
+    }
+    const fail = (error: Error): void => {
+      throw error
+    }
+    port.on('message', receive).on('messageerror', fail)
+    this.#urgent?.on('message', receive).on('messageerror', fail)
+  }
+
+  beat(id: number): void {
+    Atomics.store(this.#signals, RUNNING, id)
+    Atomics.add(this.#signals, BEATS, 1)
+  }
+
+  ask(name: string, args: readonly unknown[]): Promise<unknown> {
+    const question = this.#nextQuestion++
+    const reply = Promise.withResolvers<unknown>()
+    this.#questions.set(question, reply)
+    this.sender.send({ question, name, args })
+    return reply.promise
+  }
+
+  tell(name: string, args: readonly unknown[]): void {
+    this.sender.send({ question: 0, name, args })
+  }
+
+  #receive(message: ToWorker): void {
+    if ('name' in message) this.#accept(message)
+    else if ('news' in message) this.#hear(message)
+    else this.#settle(message)
+  }
+
+  #accept(call: WorkerCall): void {
+    const active = new ActiveCall(call.id, this)
+    this.#calls.set(call.id, active)
+    if (this.#options.order === 'parallel') {
+      setImmediate(() => void this.#run(call, active))
+      return
+    }
+    this.#waiting.push(call)
+    if (!this.#isBusy) void this.#runWaiting()
+  }
+
+  async #runWaiting(): Promise<void> {
+    this.#isBusy = true
+    for (let call = this.#next(); call !== undefined; call = this.#next())
+      await this.#run(call, this.#calls.get(call.id) as ActiveCall)
+    this.#isBusy = false
+  }
+
+  /** Returns the next call of the serial order, urgent ones first. */
+  #next(): WorkerCall | undefined {
+    const urgent = this.#urgent && receiveMessageOnPort(this.#urgent)?.message
+    if (urgent === undefined) return this.#waiting.shift()
+    const [call] = urgent as readonly [WorkerCall]
+    this.#calls.set(call.id, new ActiveCall(call.id, this))
+    return call
+  }
+
+  async #run({ id, name, args }: WorkerCall, active: ActiveCall): Promise<void> {
+    this.beat(id)
+    let message: FromWorker
+    try {
+      assert(Object.hasOwn(this.#methods, name), 'the method is served')
+      const value = await (this.#methods[name] as Method)(...args, active)
+      if (value instanceof Transferred) {
+        this.#calls.delete(id)
+        this.sender.transfer({ id, value: value.value }, value.memory)
+        return
+      }
+      message = { id, value }
+    } catch (error) {
+      if (this.#options.faults === 'fatal' && !isCoded(error)) return endWorker(error)
+      message = { id, ...failureFromError(error) }
+    }
+    this.#calls.delete(id)
+    this.sender.send(message)
+  }
+
+  #hear({ id, news }: News): void {
+    const call = this.#calls.get(id)
+    if (call === undefined) return
+    if (news === 'credit') call.credited?.()
+    else {
+      call.isCancelled = true
+      call.cancelled?.()
+    }
+  }
+
+  #settle(reply: Reply): void {
+    const question = this.#questions.get(reply.reply)
+    this.#questions.delete(reply.reply)
+    if ('value' in reply) question?.resolve(reply.value)
+    else question?.reject(errorFromFailure(reply))
+  }
+
+  /** A result that cannot be serialized is a fault of its call; a question, of its asker. */
+  #unsent(message: FromWorker, error: unknown): void {
+    if ('question' in message) {
+      this.#questions.get(message.question)?.reject(error instanceof Error ? error : new Error(String(error)))
+      this.#questions.delete(message.question)
+    } else this.sender.send({ id: message.id, ...failureFromError(error) })
+  }
+}
+
+/** Ends the worker by the error; no further call is executed. */
+const endWorker = (error: unknown): Promise<never> => {
+  queueMicrotask(() => {
+    throw error
+  })
+  return new Promise(() => {})
+}

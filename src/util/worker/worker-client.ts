@@ -1,0 +1,265 @@
+import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
+import { assert } from '../assert.ts'
+import { copyBytes } from '../bytes.ts'
+import {
+  BEATS,
+  closedError,
+  errorFromFailure,
+  type FromWorker,
+  failureFromError,
+  MessageSender,
+  type MethodArgs,
+  type MethodResult,
+  ownMemory,
+  RUNNING,
+  SHARED_BYTES,
+  type ToWorker,
+  WorkerEnded,
+  type WorkerMethods,
+  type WorkerStartData,
+} from './protocol.ts'
+
+export interface WorkerClientOptions {
+  /** Name of the thread. */
+  readonly name: string
+  /** Script that calls `serveWorker`. */
+  readonly url: URL
+  /** Start parameters, read by `workerStartData`. */
+  readonly data?: unknown
+  readonly limits?: ResourceLimits
+  /** Calls at most per message; those of one turn of the event loop go together. 1 by default. */
+  readonly batch?: number
+  /** Opens a port of its own for urgent calls. */
+  readonly hasUrgent?: boolean
+  /** Interval at which the worker shows that it is alive, and the silence after which it counts as hanging. */
+  readonly heartbeat?: { readonly everyMs: number; readonly silentMs: number }
+  /** Answers questions of the worker (`askOwner`). */
+  readonly answers?: WorkerMethods
+  /** Called once for a worker that ends without `close`, with the number of its pending calls, before they are rejected. */
+  readonly onEnd?: (error: WorkerEnded, calls: number) => void
+  /** Called with the thread of each worker. */
+  readonly onThread?: (worker: Worker) => void
+  /** Time of the monitoring; performance.now by default. */
+  readonly nowMs?: () => number
+}
+
+interface SendOptions {
+  /** Memory that moves to the worker; it must own it. */
+  readonly transfer?: readonly (Uint8Array | ArrayBuffer)[]
+  /** Precedes calls that are not urgent. */
+  readonly isUrgent?: boolean
+  /** Receives the chunks of a call that streams. */
+  readonly onChunk?: (chunk: never) => void
+}
+
+/** Call that was sent, with its id for `cancel` and `credit`. */
+export interface SentCall<T> {
+  readonly id: number
+  readonly result: Promise<T>
+}
+
+interface Pending {
+  readonly resolve: (value: never) => void
+  readonly reject: (error: Error) => void
+  readonly onChunk: ((chunk: never) => void) | undefined
+}
+
+/** Ids fit the 32-bit shared memory. */
+const MAX_ID = 0x7fff_ffff
+
+const ownCopy = (arg: unknown): unknown => (arg instanceof Uint8Array ? copyBytes(arg) : arg)
+
+/**
+ * One worker thread with typed calls, from its start to its end; WorkerPool starts another one. It keeps the process alive only while
+ * calls are pending.
+ */
+export class WorkerClient<M extends WorkerMethods> {
+  readonly #options: WorkerClientOptions
+  readonly #worker: Worker
+  readonly #urgent: MessagePort | undefined
+  readonly #sender: MessageSender<ToWorker>
+  readonly #signals = new Int32Array(new SharedArrayBuffer(SHARED_BYTES))
+  readonly #pending = new Map<number, Pending>()
+  readonly #nowMs: () => number
+  #nextId = 1
+  /** Reason why no further call is accepted. */
+  #end: Error | undefined
+  #isClosed = false
+  #beats = 0
+  #beatMs: number
+  #idleSinceMs: number
+
+  constructor(options: WorkerClientOptions) {
+    this.#options = options
+    this.#nowMs = options.nowMs ?? (() => performance.now())
+    this.#beatMs = this.#idleSinceMs = this.#nowMs()
+    const channel = options.hasUrgent === true ? new MessageChannel() : undefined
+    this.#urgent = channel?.port1
+    const shared = this.#signals.buffer as SharedArrayBuffer
+    const start: WorkerStartData = {
+      data: options.data,
+      shared,
+      beatMs: options.heartbeat?.everyMs,
+      urgent: channel?.port2,
+    }
+    this.#worker = new Worker(options.url, {
+      name: options.name,
+      workerData: start,
+      ...(channel && { transferList: [channel.port2] }),
+      ...(options.limits && { resourceLimits: options.limits }),
+    })
+    this.#worker.unref()
+    this.#sender = new MessageSender<ToWorker>(this.#worker, options.batch ?? 1, (message, error) => {
+      this.#unsent(message, error)
+    })
+    this.#listen()
+    options.onThread?.(this.#worker)
+  }
+
+  /** Number of pending calls. */
+  get size(): number {
+    return this.#pending.size
+  }
+
+  /** False once the worker has failed, ended or was closed. */
+  get isOpen(): boolean {
+    return this.#end === undefined
+  }
+
+  /** Id of the call that the worker executes, as far as it says. */
+  get running(): number {
+    return Atomics.load(this.#signals, RUNNING)
+  }
+
+  /** Time since the last call ended; 0 while calls are pending. */
+  get idleMs(): number {
+    return this.#pending.size > 0 ? 0 : this.#nowMs() - this.#idleSinceMs
+  }
+
+  /**
+   * Rejects with the CodedError that the method threw, a WorkerFault for another error, WorkerEnded when the worker ended, WORKER_CLOSED
+   * after `close`.
+   */
+  call<Name extends keyof M & string>(name: Name, ...args: MethodArgs<M, Name>): Promise<MethodResult<M, Name>> {
+    return this.send(name, args).result
+  }
+
+  send<Name extends keyof M & string>(
+    name: Name,
+    args: MethodArgs<M, Name>,
+    { transfer, isUrgent = false, onChunk }: SendOptions = {},
+  ): SentCall<MethodResult<M, Name>> {
+    const id = this.#nextId
+    this.#nextId = id === MAX_ID ? 1 : id + 1
+    if (this.#end !== undefined) return { id, result: Promise.reject(this.#end) }
+    const memory = transfer?.map(ownMemory) ?? []
+    const { promise, resolve, reject } = Promise.withResolvers<MethodResult<M, Name>>()
+    this.#pending.set(id, { resolve: resolve as (value: never) => void, reject, onChunk })
+    if (this.#pending.size === 1) this.#worker.ref()
+    this.#post({ id, name, args: args.map(ownCopy) }, memory, isUrgent)
+    return { id, result: promise }
+  }
+
+  /** Tells the worker that a result is not needed. The call still ends with an outcome. */
+  cancel(id: number): void {
+    if (this.#pending.has(id)) this.#sender.send({ id, news: 'cancelled' })
+  }
+
+  /** Tells the worker that the reader has taken a chunk. */
+  credit(id: number): void {
+    if (this.#pending.has(id)) this.#sender.send({ id, news: 'credit' })
+  }
+
+  /** Duration of the silence of a worker that has work, from its first heartbeat on. Must be called regularly. */
+  silence(): number {
+    const nowMs = this.#nowMs()
+    const beats = Atomics.load(this.#signals, BEATS)
+    if (beats !== this.#beats || beats === 0 || this.#pending.size === 0) {
+      this.#beats = beats
+      this.#beatMs = nowMs
+    }
+    return nowMs - this.#beatMs
+  }
+
+  /** Pending calls are rejected, with WORKER_CLOSED by default. */
+  async close(reason: Error = closedError(this.#options.name)): Promise<void> {
+    this.#end = reason
+    this.#isClosed = true
+    this.#rejectPending(reason)
+    this.#urgent?.close()
+    await this.#worker.terminate()
+  }
+
+  #listen(): void {
+    const { name, onEnd } = this.#options
+    this.#worker.on('message', (messages: readonly FromWorker[]) => {
+      for (const message of messages) this.#receive(message)
+    })
+    // Outcomes sent before the error may still arrive before the exit.
+    const fail = (error: unknown): void => {
+      const cause = error instanceof Error ? error : new Error(String(error))
+      this.#end ??= new WorkerEnded(cause.message, { cause })
+    }
+    this.#worker.on('error', fail)
+    this.#worker.on('messageerror', error => {
+      fail(error)
+      void this.#worker.terminate()
+    })
+    this.#worker.on('exit', code => {
+      this.#end ??= new WorkerEnded(`the worker ${name} ended with code ${code}`)
+      this.#urgent?.close()
+      if (!this.#isClosed) onEnd?.(this.#end as WorkerEnded, this.#pending.size)
+      this.#rejectPending(this.#end)
+    })
+  }
+
+  #post(call: ToWorker, memory: readonly ArrayBuffer[], isUrgent: boolean): void {
+    if (isUrgent && this.#urgent !== undefined) {
+      try {
+        this.#urgent.postMessage([call], [...memory])
+      } catch (error) {
+        this.#unsent(call, error)
+      }
+    } else if (memory.length === 0) this.#sender.send(call)
+    else this.#sender.transfer(call, memory)
+  }
+
+  /** Rejects the call of a message that cannot be serialized; tells the worker when it is a reply. */
+  #unsent(message: ToWorker, error: unknown): void {
+    if ('reply' in message) this.#sender.send({ reply: message.reply, ...failureFromError(error) })
+    else this.#take(message.id)?.reject(error instanceof Error ? error : new Error(String(error)))
+  }
+
+  #receive(message: FromWorker): void {
+    if ('question' in message) void this.#answer(message)
+    else if ('chunk' in message) this.#pending.get(message.id)?.onChunk?.(message.chunk as never)
+    else if ('value' in message) this.#take(message.id)?.resolve(message.value as never)
+    else this.#take(message.id)?.reject(errorFromFailure(message))
+  }
+
+  async #answer({ question, name, args }: Extract<FromWorker, { readonly question: number }>): Promise<void> {
+    try {
+      const { answers = {} } = this.#options
+      assert(Object.hasOwn(answers, name), 'the worker asks only what is answered')
+      const value = await (answers[name] as (...args: readonly unknown[]) => unknown)(...args)
+      if (question !== 0) this.#sender.send({ reply: question, value })
+    } catch (error) {
+      if (question !== 0) this.#sender.send({ reply: question, ...failureFromError(error) })
+    }
+  }
+
+  #take(id: number): Pending | undefined {
+    const pending = this.#pending.get(id)
+    this.#pending.delete(id)
+    if (this.#pending.size === 0) {
+      this.#idleSinceMs = this.#nowMs()
+      this.#worker.unref()
+    }
+    return pending
+  }
+
+  #rejectPending(reason: Error): void {
+    for (const { reject } of this.#pending.values()) reject(reason)
+    this.#pending.clear()
+  }
+}

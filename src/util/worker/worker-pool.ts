@@ -1,0 +1,268 @@
+import { type Cancellation, Cancelled } from '../async/cancellation.ts'
+import type { ChunkStream } from '../async/chunk-stream.ts'
+import { CodedError } from '../errors.ts'
+import {
+  closedError,
+  type MethodArgs,
+  type MethodResult,
+  WorkerEnded,
+  type WorkerError,
+  type WorkerMethods,
+} from './protocol.ts'
+import { type SentCall, WorkerClient, type WorkerClientOptions } from './worker-client.ts'
+import { WorkerStream } from './worker-stream.ts'
+
+export interface WorkerPoolOptions extends WorkerClientOptions {
+  /** Number of workers, 1 by default; each is started when the others are busy, and replaced when it ends or hangs. */
+  readonly size?: number
+  /** Calls at most that share a worker; further ones wait. Unlimited by default. */
+  readonly inFlight?: number
+  /** Waiting calls at most; further ones are refused with WORKER_QUEUE_FULL. Unlimited by default. */
+  readonly queue?: number
+  /** Times that a call is sent again after its worker ended. 0 by default. */
+  readonly retries?: number
+  /** Idle time after which a worker is stopped. Never by default. */
+  readonly idleMs?: number
+  /** Runs the monitoring at an interval; returns the function that stops it. setInterval by default. */
+  readonly every?: (ms: number, run: () => void) => () => void
+}
+
+/** Call of a pool. */
+interface PoolCall<M extends WorkerMethods, Name extends keyof M & string> {
+  readonly name: Name
+  /** Makes the arguments, anew for each attempt, since memory that was transferred is gone. */
+  readonly args: () => MethodArgs<M, Name>
+  /** Memory of the arguments that moves to the worker. */
+  readonly transfer?: (args: MethodArgs<M, Name>) => readonly (Uint8Array | ArrayBuffer)[]
+  readonly isUrgent?: boolean
+  /** Share of the worker's load, 1 by default. */
+  readonly weight?: number
+  readonly cancellation?: Cancellation | undefined
+}
+
+/** Number of looks per monitored duration. */
+const LOOKS = 10
+
+/** Workers of the same kind, started when needed. Each call goes to the one with the least load. */
+export class WorkerPool<M extends WorkerMethods> {
+  readonly #options: WorkerPoolOptions
+  readonly #members = new Set<Member<M>>()
+  readonly #waiting: Job<M>[] = []
+  #stopMonitor: (() => void) | undefined
+  #isClosed = false
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options
+  }
+
+  /** Starts all workers now rather than with the first calls. */
+  start(): void {
+    while (!this.#isClosed && this.#canAdd()) this.#add()
+  }
+
+  call<Name extends keyof M & string>(name: Name, ...args: MethodArgs<M, Name>): Promise<MethodResult<M, Name>> {
+    return this.run({ name, args: () => args })
+  }
+
+  /** Rejects like WorkerClient.call, with WORKER_QUEUE_FULL, and with Cancelled as soon as the call is cancelled. */
+  run<Name extends keyof M & string>(call: PoolCall<M, Name>): Promise<MethodResult<M, Name>> {
+    const { job, result } = createJob(call)
+    this.#submit(job)
+    const { cancellation } = call
+    if (cancellation === undefined) return result
+    const forget = cancellation.onCancel(() => this.#cancel(job))
+    return result.finally(forget)
+  }
+
+  /** Returns the chunks of a call, which starts at the first read. `asError` translates its failures. */
+  stream<Name extends keyof M & string, T>(call: PoolCall<M, Name>, asError: (error: Error) => Error): ChunkStream<T> {
+    const { job, result } = createJob(call, chunk => stream.push(chunk as T))
+    const stream = new WorkerStream<T>({
+      start: () => {
+        result.then(
+          () => stream.end(),
+          (error: Error) => (error instanceof WorkerEnded ? stream.cut(asError(error)) : stream.end(asError(error))),
+        )
+        this.#submit(job)
+      },
+      credit: () => job.sent?.member.worker.credit(job.sent.id),
+      cancel: () => this.#cancel(job),
+    })
+    return stream
+  }
+
+  /** Calls a method of every worker that runs; outcomes are dropped. */
+  callEach<Name extends keyof M & string>(name: Name, ...args: MethodArgs<M, Name>): void {
+    for (const { worker } of this.#members) worker.call(name, ...args).catch(() => {})
+  }
+
+  /** Calls that wait or run are rejected with WORKER_CLOSED. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#stopMonitor?.()
+    const members = [...this.#members]
+    this.#members.clear()
+    for (const job of this.#waiting.splice(0)) job.reject(closedError(this.#options.name))
+    await Promise.all(members.map(({ worker }) => worker.close()))
+  }
+
+  #submit(job: Job<M>): void {
+    const { name, queue = Number.POSITIVE_INFINITY } = this.#options
+    const member = this.#isClosed || this.#waiting.length > 0 ? undefined : this.#free()
+    if (this.#isClosed) job.reject(closedError(name))
+    else if (member !== undefined) this.#send(member, job)
+    else if (this.#waiting.length < queue) this.#waiting.push(job)
+    else job.reject(new CodedError<WorkerError>({ code: 'WORKER_QUEUE_FULL', worker: name, limit: queue }))
+  }
+
+  #dispatch(): void {
+    while (this.#waiting.length > 0 && !this.#isClosed) {
+      const member = this.#free()
+      if (member === undefined) return
+      this.#send(member, this.#waiting.shift() as Job<M>)
+    }
+  }
+
+  /** Returns the member with the least load that has room, a new one rather than a busy one. */
+  #free(): Member<M> | undefined {
+    const { inFlight = Number.POSITIVE_INFINITY } = this.#options
+    let best: Member<M> | undefined
+    for (const member of this.#members) {
+      if (!member.worker.isOpen || member.worker.size >= inFlight) continue
+      if (best === undefined || member.load < best.load) best = member
+    }
+    return best?.load === 0 || !this.#canAdd() ? best : this.#add()
+  }
+
+  #canAdd(): boolean {
+    let open = 0
+    for (const { worker } of this.#members) if (worker.isOpen) open++
+    return open < (this.#options.size ?? 1)
+  }
+
+  #add(): Member<M> {
+    const onEnd = (error: WorkerEnded, calls: number): void => {
+      this.#members.delete(member)
+      this.#options.onEnd?.(error, calls)
+      this.#dispatch()
+    }
+    const member: Member<M> = { worker: new WorkerClient<M>({ ...this.#options, onEnd }), load: 0 }
+    this.#members.add(member)
+    this.#startMonitor()
+    return member
+  }
+
+  #send(member: Member<M>, job: Job<M>): void {
+    job.attempts++
+    try {
+      const { id, result } = job.send(member.worker)
+      job.sent = { member, id }
+      member.load += job.weight
+      result.then(
+        value => {
+          this.#release(member, job)
+          job.resolve(value)
+        },
+        error => this.#failed(member, job, error),
+      )
+    } catch (error) {
+      job.reject(error)
+    }
+  }
+
+  #failed(member: Member<M>, job: Job<M>, error: unknown): void {
+    this.#release(member, job)
+    const { retries = 0 } = this.#options
+    if (error instanceof WorkerEnded && job.attempts <= retries && job.mayRepeat) this.#submit(job)
+    else job.reject(error)
+  }
+
+  #release(member: Member<M>, job: Job<M>): void {
+    member.load -= job.weight
+    job.sent = undefined
+    this.#dispatch()
+  }
+
+  /** A running call keeps its place until the worker has ended it. */
+  #cancel(job: Job<M>): void {
+    job.mayRepeat = false
+    const at = this.#waiting.indexOf(job)
+    if (at >= 0) this.#waiting.splice(at, 1)
+    else job.sent?.member.worker.cancel(job.sent.id)
+    job.reject(new Cancelled())
+  }
+
+  #startMonitor(): void {
+    const { heartbeat, idleMs, every = everyInterval } = this.#options
+    const shortestMs = Math.min(heartbeat?.silentMs ?? Number.POSITIVE_INFINITY, idleMs ?? Number.POSITIVE_INFINITY)
+    if (this.#stopMonitor === undefined && Number.isFinite(shortestMs))
+      this.#stopMonitor = every(shortestMs / LOOKS, () => this.#look())
+  }
+
+  /** Replaces workers that hang, and stops those without work. */
+  #look(): void {
+    const { name, heartbeat, idleMs = Number.POSITIVE_INFINITY, onEnd } = this.#options
+    for (const member of this.#members) {
+      const { worker } = member
+      const silentMs = worker.silence()
+      if (heartbeat !== undefined && silentMs > heartbeat.silentMs) {
+        const reason = new WorkerEnded(`the worker ${name} did not answer for ${silentMs} ms`, { silentMs })
+        onEnd?.(reason, worker.size)
+        this.#drop(member, reason)
+      } else if (worker.idleMs > idleMs) this.#drop(member, closedError(name))
+    }
+    this.#dispatch()
+    if (this.#members.size > 0) return
+    this.#stopMonitor?.()
+    this.#stopMonitor = undefined
+  }
+
+  #drop(member: Member<M>, reason: Error): void {
+    this.#members.delete(member)
+    member.worker.close(reason).catch(() => {})
+  }
+}
+
+interface Member<M extends WorkerMethods> {
+  readonly worker: WorkerClient<M>
+  /** Sum of the weights of its calls. */
+  load: number
+}
+
+interface Job<M extends WorkerMethods> {
+  readonly send: (worker: WorkerClient<M>) => SentCall<unknown>
+  readonly weight: number
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+  attempts: number
+  mayRepeat: boolean
+  /** Member that executes it, and its id there. */
+  sent: { readonly member: Member<M>; readonly id: number } | undefined
+}
+
+const createJob = <M extends WorkerMethods, Name extends keyof M & string>(
+  { name, args, transfer, isUrgent = false, weight = 1 }: PoolCall<M, Name>,
+  onChunk?: (chunk: never) => void,
+): { readonly job: Job<M>; readonly result: Promise<MethodResult<M, Name>> } => {
+  const { promise, resolve, reject } = Promise.withResolvers<MethodResult<M, Name>>()
+  const send = (worker: WorkerClient<M>): SentCall<unknown> => {
+    const given = args()
+    const memory = transfer?.(given)
+    return worker.send(name, given, { isUrgent, ...(memory && { transfer: memory }), ...(onChunk && { onChunk }) })
+  }
+  const job: Job<M> = {
+    send,
+    weight,
+    resolve: resolve as (value: unknown) => void,
+    reject,
+    attempts: 0,
+    mayRepeat: onChunk === undefined,
+    sent: undefined,
+  }
+  return { job, result: promise }
+}
+
+const everyInterval = (ms: number, run: () => void): (() => void) => {
+  const timer = setInterval(run, ms).unref()
+  return () => clearInterval(timer)
+}
