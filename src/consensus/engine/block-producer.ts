@@ -147,8 +147,8 @@ export class BlockProducer {
       timestamp: proposalTimestamp(params.blockTimeMs, timestamp, Math.max(dueMs, this.#nowMs())),
       proposer: signer.address,
       parentCertificate: certificate,
-      budgetMs: this.#budget.ms,
       // In a committee of one no other validator executes it, so the gas limit is bound enough.
+      budgetMs: isAlone ? BUILD_LIMITS.buildMs : this.#budget.ms,
       transactionMs: isAlone ? BUILD_LIMITS.loneTransactionMs : this.#budget.transactionMs,
       gasShare: isAlone ? 1 : this.#budget.gasShare,
     }

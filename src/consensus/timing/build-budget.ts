@@ -4,10 +4,10 @@ import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 const SLOW = 3 / 4
 const FAST = 1 / 2
 /**
- * The proposer's share of it for execution, so that the others can execute the block in the rest: they may be slower, and all execute
- * at the same time where they share machines.
+ * The proposer's share of it for execution. A build takes up to 2.2 of these shares (included transactions, stopped ones, reserved
+ * transfers) and the state root; the others then execute the block, twice as slowly where they share machines, and need 2.4 more.
  */
-const PROPOSER = 1 / 4
+const PROPOSER = 3 / 20
 
 /**
  * Time budget for building a block. A block executed in a quarter of a second here may take a slower, busier or more distant committee

@@ -3,7 +3,7 @@ import { BUILD_LIMITS } from '../../../../src/config/limits/execution.ts'
 import { AdaptiveBuildBudget } from '../../../../src/consensus/timing/build-budget.ts'
 
 const { buildMs, leastBuildMs } = BUILD_LIMITS
-const TIMEOUT_MS = 1_000
+const TIMEOUT_MS = 2_000
 
 const budgetAfter = (...elapsedMs: readonly number[]): number => {
   const budget = new AdaptiveBuildBudget(TIMEOUT_MS)
@@ -14,13 +14,13 @@ const budgetAfter = (...elapsedMs: readonly number[]): number => {
 describe('what a block may take to build', () => {
   test('is the whole as long as decisions are quick', () => {
     expect(budgetAfter()).toBe(buildMs)
-    expect(budgetAfter(10, 400, 750)).toBe(buildMs)
+    expect(budgetAfter(10, 800, 1_500)).toBe(buildMs)
   })
 
   test('halves with each decision that took most of a round, down to the least', () => {
-    expect(budgetAfter(751)).toBe(buildMs / 2)
-    expect(budgetAfter(900, 5_000)).toBe(buildMs / 4)
-    expect(budgetAfter(...Array.from({ length: 20 }, () => 900))).toBe(leastBuildMs)
+    expect(budgetAfter(1_501)).toBe(buildMs / 2)
+    expect(budgetAfter(1_800, 5_000)).toBe(buildMs / 4)
+    expect(budgetAfter(...Array.from({ length: 20 }, () => 1_800))).toBe(leastBuildMs)
   })
 
   test('halves with each round given up over a proposal', () => {
@@ -33,33 +33,33 @@ describe('what a block may take to build', () => {
   })
 
   test('comes back by tenths of the whole, and rests in between', () => {
-    expect(budgetAfter(900, 499)).toBe(buildMs / 2 + buildMs / 10)
-    expect(budgetAfter(900, 500, 750)).toBe(buildMs / 2)
-    expect(budgetAfter(900, ...Array.from({ length: 10 }, () => 100))).toBe(buildMs)
+    expect(budgetAfter(1_800, 999)).toBe(buildMs / 2 + buildMs / 10)
+    expect(budgetAfter(1_800, 1_000, 1_500)).toBe(buildMs / 2)
+    expect(budgetAfter(1_800, ...Array.from({ length: 10 }, () => 100))).toBe(buildMs)
   })
 
-  test("one transaction has a quarter of the base round's timeout, and shrinks with the rest", () => {
+  test("one transaction has three twentieths of the base round's timeout, and shrinks with the rest", () => {
     const budget = new AdaptiveBuildBudget(4_000)
-    expect([budget.ms, budget.transactionMs]).toEqual([buildMs, 1_000])
+    expect([budget.ms, budget.transactionMs]).toEqual([buildMs, 600])
     expect(budget.gasShare).toBe(1)
     budget.missed()
-    expect([budget.ms, budget.transactionMs]).toEqual([buildMs / 2, 500])
+    expect([budget.ms, budget.transactionMs]).toEqual([buildMs / 2, 300])
     // Its root and its rows take time as well, which only gas bounds.
     expect(budget.gasShare).toBe(0.5)
     for (let round = 0; round < 20; round++) budget.missed()
-    expect(budget.transactionMs).toBe((1_000 * leastBuildMs) / buildMs)
+    expect(budget.transactionMs).toBe((600 * leastBuildMs) / buildMs)
   })
 
   test('a block takes no more of short rounds either', () => {
     const budget = new AdaptiveBuildBudget(100)
-    expect([budget.ms, budget.transactionMs]).toEqual([25, 25])
+    expect([budget.ms, budget.transactionMs]).toEqual([15, 15])
     expect(new AdaptiveBuildBudget(1).ms).toBe(leastBuildMs)
   })
 
-  test('settles where a committee that takes five times as long keeps within its round', () => {
+  test('settles where a committee that takes nine times as long keeps within its round', () => {
     const budget = new AdaptiveBuildBudget(TIMEOUT_MS)
     const took = Array.from({ length: 100 }, () => {
-      const elapsedMs = 5 * budget.ms + 50
+      const elapsedMs = 9 * budget.ms + 50
       budget.decided(elapsedMs)
       return elapsedMs
     })
