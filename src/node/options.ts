@@ -75,6 +75,10 @@ export interface NodeOptions {
    * The operator's assurance that a lost consensus log held no vote that others have seen: votes instead of only following.
    */
   readonly trustMissingLog?: boolean
+  /** Address of the operator, as eth_coinbase answers it; by default that of a key of this node. */
+  readonly coinbase?: Hex
+  /** Methods that the public port answers by -32075 `Method disabled`. */
+  readonly disabledMethods?: readonly string[]
   /** Name at the start of web3_clientVersion, for tools that depend on it; by default this client's own. */
   readonly clientName?: string
   readonly devnet?: DevnetOptions

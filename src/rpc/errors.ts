@@ -36,6 +36,8 @@ export const CODES = {
   /** Failure of one call in a result, and of a whole simulation (execution APIs, eth_simulateV1). */
   execution: -32015,
   timeout: -32016,
+  /** The operator switched the method off. */
+  disabled: -32075,
 } as const
 
 /** Failure as the client sees it: code, message and data of the error object. */
@@ -65,6 +67,7 @@ export const missingArgument = (position: number): RpcError =>
 export const invalidParams = (message: string): RpcError => new RpcError(CODES.invalidParams, message)
 export const serverError = (message: string): RpcError => new RpcError(CODES.server, message)
 export const limitExceeded = (message: string): RpcError => new RpcError(CODES.limitExceeded, message)
+export const METHOD_DISABLED = new RpcError(CODES.disabled, 'Method disabled')
 /** A response, or the rest of a batch, exceeds `RPC_LIMITS.answerBytes`. */
 export const RESPONSE_TOO_LARGE = new RpcError(
   CODES.responseTooLarge,

@@ -1,4 +1,5 @@
 import { hasRequirement, type Services } from './context.ts'
+import { METHOD_DISABLED } from './errors.ts'
 import { admin } from './methods/admin.ts'
 import { debug } from './methods/debug/encoded.ts'
 import { debugState } from './methods/debug/state.ts'
@@ -7,6 +8,7 @@ import { dev } from './methods/dev/dev.ts'
 import { ethBlocks } from './methods/eth/blocks.ts'
 import { ethCall } from './methods/eth/call.ts'
 import { ethChain } from './methods/eth/chain.ts'
+import { ethConfig } from './methods/eth/config.ts'
 import { ethFees } from './methods/eth/fees.ts'
 import { ethFilters } from './methods/eth/filters.ts'
 import { messageSigning } from './methods/eth/message-signing.ts'
@@ -25,7 +27,7 @@ import { net } from './methods/net.ts'
 import { rpc } from './methods/rpc.ts'
 import { txpool } from './methods/txpool.ts'
 import { web3 } from './methods/web3.ts'
-import { type Method, type MethodTable, namespaceOf } from './router/method.ts'
+import { disabledMethod, type Method, type MethodTable, namespaceOf } from './router/method.ts'
 
 const eth: MethodTable = {
   ...ethChain,
@@ -41,6 +43,7 @@ const eth: MethodTable = {
 /** Table of all methods. Router, rpc_modules, OpenRPC, docs/rpc.md and the tables of each network derive from it. */
 export const METHODS: MethodTable = {
   ...eth,
+  ...ethConfig,
   ...ethSimulate,
   ...messageSigning,
   ...subscriptionsOf('eth'),
@@ -71,3 +74,29 @@ export const methodsFor = (namespaces: readonly string[], services?: Services): 
         namespaces.includes(namespaceOf(name)) && (services === undefined || hasRequirement(services, method.requires)),
     ),
   )
+
+/** Returns true when an operator may switch off a method of this name. */
+export const isMethodName = (name: string): boolean => Object.hasOwn(METHODS, name)
+
+/** Name of the same method in the network's own namespace; undefined when it has none. */
+const nativeTwin = (name: string): string | undefined => {
+  const twin = name.replace(/^eth_/, 'native_')
+  return twin !== name && METHODS[twin]?.handler === METHODS[name]?.handler ? twin : undefined
+}
+
+/**
+ * Returns the methods with those that the operator switched off disabledMethod every call; one of `eth` is switched off under its `native` name
+ * too.
+ */
+export const withDisabled = (
+  methods: Readonly<Record<string, Method>>,
+  disabled: readonly string[],
+): Record<string, Method> => {
+  const off = new Set(disabled.flatMap(name => [name, nativeTwin(name) ?? name]))
+  return Object.fromEntries(
+    Object.entries(methods).map(([name, declared]) => [
+      name,
+      off.has(name) ? disabledMethod(declared, METHOD_DISABLED) : declared,
+    ]),
+  )
+}

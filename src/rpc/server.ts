@@ -3,7 +3,7 @@ import { RPC_LIMITS, TRACE_LIMITS } from '../config/limits/clients.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Logger } from '../util/logger.ts'
 import type { Context, Services } from './context.ts'
-import { methodsFor } from './methods.ts'
+import { methodsFor, withDisabled } from './methods.ts'
 import { createRpcMetrics } from './metrics.ts'
 import type { HealthStatus } from './ports.ts'
 import type { Endpoint } from './router/method.ts'
@@ -28,6 +28,8 @@ export interface RpcServerOptions extends Services {
   readonly log: Logger
   /** Namespaces per transport; the network's own by default. The operator port passes its own. */
   readonly namespaces?: { readonly http: readonly string[]; readonly ws: readonly string[] }
+  /** Methods that the operator switched off: they answer -32075 `Method disabled`. */
+  readonly disabledMethods?: readonly string[]
   readonly wsPaths?: readonly string[]
   readonly wsRedirect?: string | null
   /** Origins of web pages that may call, or `*`; none by default. */
@@ -155,7 +157,7 @@ const createEndpoint = (
   options: RpcServerOptions,
   { filters, responseCache, budgets, slots }: ServerParts,
 ): Endpoint => {
-  const methods = methodsFor(namespaces, options)
+  const methods = withDisabled(methodsFor(namespaces, options), options.disabledMethods ?? [])
   const context: Context = {
     ...servicesOf(options),
     filters,

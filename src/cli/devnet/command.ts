@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Namespace } from '../../config/networks.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
+import { type MethodFlags, methodOptions } from '../shared/method-options.ts'
 import { type MiningFlags, miningOptions } from '../shared/mining-options.ts'
 import {
   integerOption,
@@ -12,7 +13,7 @@ import {
   tokensOption,
 } from '../shared/options.ts'
 
-export interface DevnetFlags extends NodeFlags, MiningFlags {
+export interface DevnetFlags extends NodeFlags, MiningFlags, MethodFlags {
   readonly blockTime: number
   readonly accounts: number
   readonly balance: bigint
@@ -103,7 +104,7 @@ export const addDevnetCommand = (program: Command): void => {
     .addOption(
       new Option('--state <file>', 'load the state (accounts, code, storage) at the start, and write it at the end'),
     )
-  for (const option of [...miningOptions(), ...nodeOptions()]) {
+  for (const option of [...miningOptions(), ...methodOptions(), ...nodeOptions()]) {
     // hardhat_reset can then return to genesis from any block.
     if (option.attributeName() === 'stateHistory') option.default('archive')
     command.addOption(option)

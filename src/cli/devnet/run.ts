@@ -7,6 +7,7 @@ import { version } from '../../node/version.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { accountsFromMnemonic, type DevAccount, TEST_MNEMONIC } from '../shared/accounts.ts'
 import { formatTokens } from '../shared/format.ts'
+import { methodsOf } from '../shared/methods-of.ts'
 import { miningOf } from '../shared/mining-options.ts'
 import { explorerOptions, namespacesOf, runNode } from '../shared/run-node.ts'
 import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../shared/temp-folder.ts'
@@ -64,6 +65,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
       devnet: { sameTimestamps: flags.sameTimestamps, throwOnRevert: flags.throwOnRevert },
       ...explorerOptions(flags, { startsAtOnce: false }),
       ...namespacesOf(flags.httpApi),
+      ...methodsOf(flags),
       ...miningOf(flags, accounts[0]?.address.toLowerCase() as Hex),
     },
     announce: node => {

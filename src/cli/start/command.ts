@@ -1,12 +1,13 @@
 import { type Command, Option } from 'commander'
 import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-sync.ts'
 import { NETWORKS, type NetworkName } from '../../config/networks.ts'
+import { type MethodFlags, methodOptions } from '../shared/method-options.ts'
 import { type MiningFlags, miningOptions } from '../shared/mining-options.ts'
 import { listOption, type NodeFlags, nodeOptions, portOption } from '../shared/options.ts'
 import { type PeerFlags, peerOptions } from './peer-options.ts'
 import { syncOptions } from './sync-options.ts'
 
-export interface StartFlags extends NodeFlags, PeerFlags, MiningFlags {
+export interface StartFlags extends NodeFlags, PeerFlags, MiningFlags, MethodFlags {
   readonly network: NetworkName
   readonly genesis?: string
   readonly datadir: string
@@ -58,7 +59,8 @@ export const addStartCommand = (program: Command): void => {
     new Option('--explorer', 'index the chain and serve the explorer under /api on the public port').default(false),
   )
   for (const option of syncOptions()) command.addOption(option)
-  for (const option of [...peerOptions(), ...miningOptions(), ...nodeOptions()]) command.addOption(option)
+  for (const option of [...peerOptions(), ...miningOptions(), ...methodOptions(), ...nodeOptions()])
+    command.addOption(option)
   command.addHelpText(
     'after',
     `

@@ -5,6 +5,7 @@ import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import type { NodeOptions, RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
 import { readText } from '../shared/files.ts'
+import { methodsOf } from '../shared/methods-of.ts'
 import { miningOf } from '../shared/mining-options.ts'
 import { printWarning } from '../shared/output.ts'
 import { type Passwords, passwordsFrom } from '../shared/passwords.ts'
@@ -34,6 +35,7 @@ export const runStart = async (flags: StartFlags): Promise<void> => {
       ...(flags.checkpoint && { checkpoint: flags.checkpoint }),
       snapshotInterval: flags.snapshotInterval,
       peers: peersOf(flags),
+      ...methodsOf(flags),
       ...miningOf(flags),
       ...explorerOptions(flags, { startsAtOnce: true }),
     },

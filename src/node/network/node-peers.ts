@@ -29,6 +29,7 @@ import type { Clock } from '../../util/clock.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { PeerOptions } from '../options.ts'
+import { nodeKeyFile } from '../parts/operator-address.ts'
 import type { SnapshotBootstrap } from '../snapshot/bootstrap.ts'
 import type { SnapshotParts } from '../snapshot/snapshot-parts.ts'
 import { clientVersion } from '../version.ts'
@@ -75,7 +76,7 @@ export class NodePeers {
 
   /** Throws NODE_KEY_INVALID, TOO_MANY_STATIC_PEERS. Nothing happens before `start`. */
   static async open(options: NodePeersOptions): Promise<NodePeers> {
-    return new NodePeers(options, await openNodeKey(join(options.dataDir, 'node-key.pem')))
+    return new NodePeers(options, await openNodeKey(nodeKeyFile(options.dataDir)))
   }
 
   private constructor(options: NodePeersOptions, nodeKey: Awaited<ReturnType<typeof openNodeKey>>) {

@@ -2,10 +2,11 @@ import { nativeRules } from '../../chain/block/chain-rules.ts'
 import { NAMESPACES } from '../../config/networks.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { createRpcServer, type RpcServerOptions } from '../../rpc/server.ts'
-import { ZERO_ADDRESS } from '../../util/bytes.ts'
+import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { createHealth } from '../health.ts'
 import type { NodeOptions, RunningNode } from '../options.ts'
 import { createMining } from '../parts/mining.ts'
+import { operatorAddress } from '../parts/operator-address.ts'
 import { proofChainPort } from '../parts/proof-chain-port.ts'
 import { createReads, type Reads } from '../parts/reads.ts'
 import { createWallet, nodeInfo } from '../parts/services.ts'
@@ -24,7 +25,7 @@ export const openServers = async (
   const { options, deps, teardown, part, observer } = storage
   const { chain, peers } = core
   const reads = readsOf(storage, core)
-  const rpc = rpcOf(storage, core, reads)
+  const rpc = rpcOf(storage, core, reads, await operatorAddress(options))
   const mining = miningOf(storage, core)
   // Public ports serve no mining jobs, whatever address they listen on; a development chain has only a public port.
   const isDev = options.genesis.params.devHelpers
@@ -78,7 +79,8 @@ const explorerOf = async (
   )
 }
 
-const coinbaseOf = ({ validatorKey }: NodeOptions) =>
+/** Proposer of the pending block: this node's validator, or nobody. */
+const pendingProposer = ({ validatorKey }: NodeOptions) =>
   validatorKey ? addressFromPrivateKey(validatorKey) : ZERO_ADDRESS
 
 const syncingOf =
@@ -105,7 +107,7 @@ const readsOf = (
       council: sources.council,
       executor,
       pool,
-      coinbase: coinbaseOf(options),
+      coinbase: pendingProposer(options),
       clock: deps.clock,
       part,
       dev: dev?.reads,
@@ -126,7 +128,7 @@ const walletOf = ({ dev }: CoreStage, unlocked: NodeOptions['unlocked']) =>
   createWallet(unlocked, dev && (account => dev.helpers.impersonation.includes(account)))
 
 /** Options shared by all endpoints. */
-const rpcOf = ({ options, deps, part, opened }: StorageStage, core: CoreStage, reads: Reads): Rpc => {
+const rpcOf = ({ options, deps, part, opened }: StorageStage, core: CoreStage, reads: Reads, coinbase: Hex): Rpc => {
   const { pool, chain, peers, dev, engine } = core
   const { params } = options.genesis
   return {
@@ -136,7 +138,7 @@ const rpcOf = ({ options, deps, part, opened }: StorageStage, core: CoreStage, r
     economy: opened.economy,
     proofChain: proofChainPort({ ...opened, params }),
     wallet: walletOf(core, options.unlocked),
-    info: nodeInfo(coinbaseOf(options), options.clientName, peers?.network),
+    info: nodeInfo(coinbase, options.clientName, peers?.network),
     log: part('rpc'),
     health: createHealth({
       chain,
@@ -151,7 +153,16 @@ const rpcOf = ({ options, deps, part, opened }: StorageStage, core: CoreStage, r
 
 /** Options of the public port. */
 const publicOptions = ({ options, observer }: StorageStage, core: CoreStage) => {
-  const { host, port, namespaces, cors, allowHosts, rateLimitPerSecond, publicSigning = false } = options
+  const {
+    host,
+    port,
+    namespaces,
+    disabledMethods,
+    cors,
+    allowHosts,
+    rateLimitPerSecond,
+    publicSigning = false,
+  } = options
   return {
     host,
     port,
@@ -159,6 +170,7 @@ const publicOptions = ({ options, observer }: StorageStage, core: CoreStage) => 
     ...(!publicSigning && { wallet: walletOf(core, []) }),
     ...(observer && { metrics: observer.metrics }),
     ...(namespaces && { namespaces }),
+    ...(disabledMethods && { disabledMethods }),
     ...(cors && { cors }),
     ...(allowHosts && { hosts: allowHosts }),
     ...(rateLimitPerSecond !== undefined && {

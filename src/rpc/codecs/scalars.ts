@@ -1,4 +1,4 @@
-import { type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
+import { type Hex, hexToBytes, toWord, ZERO_HASH } from '../../util/bytes.ts'
 import { InvalidArgument } from '../errors.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec } from './codec.ts'
@@ -71,7 +71,14 @@ export const parseAddress = (value: unknown): Hex => fixed(value, 40, 'common.Ad
 export const parseHash = (value: unknown): Hex => fixed(value, 64, 'common.Hash')
 export const parseBytes = (value: unknown): Uint8Array => hexToBytes(parseHex(value))
 
-/** Decodes a storage position: a QUANTITY by the interface, and for compatibility any hex of at most 32 bytes. */
+/**
+ * Decodes a storage position: a QUANTITY, or a whole word of 32 bytes. Positions in mappings are hashes, and the first digit of one in
+ * sixteen is 0.
+ */
+const parsePosition = (value: unknown): Hex =>
+  typeof value === 'string' && value.length === 66 ? parseHash(value) : toWord(parseQuantity(value))
+
+/** Decodes the storage key of a proof or of an override, which tools write as any hex of at most 32 bytes. */
 export const parseSlot = (value: unknown): Hex => {
   const digits = digitsOf(stringOf(value, 'common.Hash'))
   if (digits.length > 64) return invalidValue('hex string too long, want at most 32 bytes')
@@ -94,6 +101,7 @@ export const index: Codec<number> = codec('index', QUANTITY_SCHEMA, parseNumber)
 export const data: Codec<Uint8Array> = codec('data', DATA_SCHEMA, parseBytes)
 export const address: Codec<Hex> = codec('address', ADDRESS_SCHEMA, parseAddress)
 export const hash: Codec<Hex> = codec('hash', HASH_SCHEMA, parseHash)
+export const storagePosition: Codec<Hex> = codec('position', { anyOf: [QUANTITY_SCHEMA, HASH_SCHEMA] }, parsePosition)
 export const slot: Codec<Hex> = codec('position', { type: 'string', pattern: '^0x[0-9a-fA-F]{0,64}$' }, parseSlot)
 /** Selects full transaction objects instead of hashes. */
 export const full: Codec<boolean> = codec('full', BOOLEAN_SCHEMA, parseBoolean)

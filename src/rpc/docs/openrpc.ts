@@ -28,11 +28,13 @@ export const OPENRPC_SCHEMA = objectOf('OpenRpc', {
   ),
 })
 
+const described = (methods: MethodDescriptions) => Object.entries(methods).filter(([, { isDisabled }]) => !isDisabled)
+
 /** Returns the OpenRPC 1.3 document of a method table. */
 export const openRpcDocument = (methods: MethodDescriptions): object => ({
   openrpc: '1.3.2',
   info: { title: 'Tandem JSON-RPC', version: '1.0', license: { name: 'Apache-2.0' } },
-  methods: Object.entries(methods).map(([name, method]) => ({
+  methods: described(methods).map(([name, method]) => ({
     name,
     summary: method.summary,
     ...(method.notes !== undefined && { description: method.notes }),

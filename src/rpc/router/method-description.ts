@@ -15,6 +15,8 @@ export interface MethodDescription {
   readonly socketOnly: boolean
   /** The result carries the id of what the call creates; a notification has no result, so it does nothing. */
   readonly needsId: boolean
+  /** Refused by every call, since the operator switched it off; not described to clients. */
+  readonly isDisabled: boolean
 }
 
 /** Methods by name. */

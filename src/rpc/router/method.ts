@@ -31,7 +31,19 @@ export const method = <const P extends readonly Codec<unknown>[]>(declaration: M
   requires: declaration.requires,
   socketOnly: declaration.socketOnly ?? false,
   needsId: declaration.needsId ?? false,
+  isDisabled: false,
   handler: declaration.handler as Method['handler'],
+})
+
+/** Returns a method that the operator switched off: it throws `error`, whatever its arguments. */
+export const disabledMethod = (declared: Method, error: Error): Method => ({
+  ...declared,
+  params: [],
+  socketOnly: false,
+  isDisabled: true,
+  handler: () => {
+    throw error
+  },
 })
 
 export type MethodTable = Readonly<Record<string, Method>>

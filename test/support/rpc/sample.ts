@@ -5,7 +5,7 @@ import type { TraceAnswer, TracePort } from '../../../src/rpc/methods/debug/trac
 import type { EconomyPort, MiningPort, PeersPort, ProofChainPort } from '../../../src/rpc/ports.ts'
 import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 import { DEV_ARGUMENTS, SAMPLE_DEV } from './dev.ts'
-import { SENDER, signedTransaction } from './memory-chain.ts'
+import { SENDER, signedTransaction, VALIDATORS } from './memory-chain.ts'
 import { Rig } from './rig.ts'
 import { hashOf, ONE_KEY } from './services.ts'
 
@@ -205,6 +205,7 @@ export const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = (() => {
     sign: [SENDER, '0xdeadbeef'],
     signTransaction: [{ ...call, gas: '0x5208', gasPrice: '0x5d21dba00', nonce: '0x0' }],
     sendTransaction: [{ ...call, gas: '0x5208', gasPrice: '0x5d21dba00', nonce: '0x9' }],
+    resend: [{ from: SENDER, to: VALIDATORS[0], value: '0x1', nonce: '0x3' }, '0x826299e00'],
     submitWork: ['0x0000000000000001', TOPIC, TOPIC],
     submitHashrate: ['0x64', TOPIC],
   }

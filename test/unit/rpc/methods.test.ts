@@ -32,7 +32,9 @@ describe('state', () => {
       '-32000 the header does not exist (block number: 65535)',
     )
     expect(await rig.failure('eth_getCode', [SENDER, UNKNOWN])).toBe('-32000 header for hash not found')
-    expect(await rig.failure('eth_call', [{}, '0xffff'])).toBe('-32000 the header does not exist (block number: 65535)')
+    expect(await rig.failure('eth_call', [{ to: TOKEN }, '0xffff'])).toBe(
+      '-32000 the header does not exist (block number: 65535)',
+    )
   })
   test('counts the pool in a pending nonce', async () => {
     expect(await rig.result('eth_getTransactionCount', [SENDER, 'latest'])).toBe('0x5')
@@ -118,6 +120,13 @@ describe('transactions', () => {
     })
     expect(await rig.result('eth_getTransactionReceipt', [waiting])).toBeNull()
   })
+  test('have no receipt while they are pending', async () => {
+    const { hash } = SAMPLE.pending
+    for (const namespace of ['eth', 'native']) {
+      expect(await rig.result(`${namespace}_getTransactionReceipt`, [hash])).toBeNull()
+      expect(await rig.result(`${namespace}_getBlockReceipts`, ['pending'])).toBeNull()
+    }
+  })
   test('number the logs of a block, not of a receipt', async () => {
     const receipts = await rig.result<{ logs: { logIndex: string }[] }[]>('eth_getBlockReceipts', ['0x1'])
     expect(receipts.map(({ logs }) => logs.map(({ logIndex }) => logIndex))).toEqual([['0x0'], [], ['0x1', '0x2']])
@@ -145,6 +154,81 @@ describe('calls', () => {
       },
       { number: 3, message: { to: TOKEN } },
     ])
+  })
+})
+
+describe('a call without a recipient', () => {
+  const refusal = '-32602 invalid argument 1: to: required unless input or data holds the code of a contract'
+  test.each([{}, { from: SENDER }, { to: null }, { input: '0x' }, { data: '0x', value: '0x0' }])(
+    'is refused without code: %j',
+    async call => {
+      expect(await rig.failure('eth_call', [call, 'latest'])).toBe(refusal)
+      expect(await rig.failure('native_call', [call, 'latest'])).toBe(refusal)
+    },
+  )
+  test('creates a contract with code', async () => {
+    expect(await rig.result('eth_call', [{ data: '0x6000' }, 'latest'])).toBe('0x6000')
+    expect(await rig.result('eth_call', [{ input: '0x6000' }, 'latest'])).toBe('0x6000')
+  })
+  test('may be estimated, since all members are optional there', async () => {
+    expect(await rig.result('eth_estimateGas', [{}])).toBe('0x5208')
+  })
+})
+
+describe('quantities', () => {
+  const WRONG = [
+    ['0x', 'hex string "0x"'],
+    ['0x00', 'hex number with leading zero digits'],
+    ['0x0400', 'hex number with leading zero digits'],
+    ['ff', 'hex string without 0x prefix'],
+    ['', 'empty hex string'],
+  ] as const
+  /** Every position of a QUANTITY: [method, argument counted from 1, arguments with `value` there, place inside the argument]. */
+  const POSITIONS: readonly (readonly [string, number, (value: string) => readonly unknown[], string?])[] = [
+    ['eth_getBalance', 2, value => [SENDER, value]],
+    ['eth_getCode', 2, value => [SENDER, value]],
+    ['eth_getTransactionCount', 2, value => [SENDER, value]],
+    ['eth_getStorageAt', 2, value => [SENDER, value, 'latest']],
+    ['eth_getStorageAt', 3, value => [SENDER, '0x0', value]],
+    ['eth_getBlockByNumber', 1, value => [value, false]],
+    ['eth_getBlockTransactionCountByNumber', 1, value => [value]],
+    ['eth_getBlockReceipts', 1, value => [value]],
+    ['eth_getTransactionByBlockNumberAndIndex', 1, value => [value, '0x0']],
+    ['eth_getTransactionByBlockNumberAndIndex', 2, value => ['0x0', value]],
+    ['eth_getTransactionByBlockHashAndIndex', 2, value => [UNKNOWN, value]],
+    ['eth_getUncleByBlockHashAndIndex', 2, value => [UNKNOWN, value]],
+    ['eth_call', 2, value => [{ to: TOKEN }, value]],
+    ...['gas', 'gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas', 'value', 'nonce'].flatMap(
+      name =>
+        [
+          ['eth_call', 1, (value: string) => [{ to: TOKEN, [name]: value }, 'latest'], `${name}: `],
+          ['eth_estimateGas', 1, (value: string) => [{ [name]: value }], `${name}: `],
+          ['eth_signTransaction', 1, (value: string) => [{ [name]: value }], `${name}: `],
+          ['eth_sendTransaction', 1, (value: string) => [{ [name]: value }], `${name}: `],
+        ] as const,
+    ),
+    ['eth_feeHistory', 2, value => ['0x1', value]],
+    ['eth_getLogs', 1, value => [{ fromBlock: value }]],
+    ['eth_getFilterChanges', 1, value => [value]],
+    ['native_getBlockWithConsensusInfo', 1, value => [value, false]],
+    ['native_getBlockWithConsensusInfoRange', 1, value => [value, '0x1']],
+    ['native_getBlockWithConsensusInfoRange', 2, value => ['0x0', value]],
+    ['native_getCommittee', 1, value => [value]],
+    ['native_getProofHeader', 1, value => [value]],
+    ['native_getParams', 1, value => [value]],
+  ]
+  test.each(POSITIONS.map(position => [`${position[0]} ${position[1]}${position[3] ?? ''}`, position] as const))(
+    'are compact: %s',
+    async (_, [method, at, args, place = '']) => {
+      for (const [value, reason] of WRONG)
+        expect(await rig.failure(method, args(value))).toBe(`-32602 invalid argument ${at}: ${place}${reason}`)
+    },
+  )
+  test('of a storage position may be a whole word, as the hash of a mapping entry is', async () => {
+    const zero = `0x${'0'.repeat(64)}`
+    expect(await rig.result('eth_getStorageAt', [TOKEN, zero, 'latest'])).toBe(
+      await rig.result('eth_getStorageAt', [TOKEN, '0x0', 'latest']),
+    )
   })
 })
 
@@ -183,9 +267,16 @@ describe('consensus', () => {
     expect(await consensusOf('0x1')).toMatchObject({ round: 1, prepareMsgNum: 3, commitMsgNum: 3 })
     expect(await consensusOf('latest')).toMatchObject({ round: 0, prepareMsgNum: 3, commitMsgNum: 3 })
     expect(await consensusOf('0x1')).toMatchObject({ validators: [...VALIDATORS.slice(1), VALIDATORS[0]] })
-    expect(await rig.failure('native_getBlockWithConsensusInfo', ['pending', false])).toBe(
-      '-32000 pending is not allowed',
-    )
+  })
+  test('of the pending block has no votes yet, and the committee that will decide it', async () => {
+    const block = await rig.result<Json>('native_getBlockWithConsensusInfo', ['pending', true])
+    expect(block).toMatchObject({ number: null, hash: null, transactions: [{ hash: SAMPLE.pending.hash }] })
+    expect(block['consensus']).toEqual({
+      round: 0,
+      prepareMsgNum: 0,
+      commitMsgNum: 0,
+      validators: rig.chain.committee(4),
+    })
   })
   test('of a range is ascending, both ends included, and bounded', async () => {
     const range = (from: unknown, to: unknown, full?: boolean) =>
@@ -204,7 +295,10 @@ describe('consensus', () => {
     expect(await rig.result('native_getCommittee')).toEqual(await rig.chain.committee(4))
     expect(await rig.result('native_getCommittee', ['0x1'])).toEqual(await rig.chain.committee(1))
     expect(await rig.result('native_getCommitteeSize')).toBe(4)
-    expect(await rig.result('native_getCouncilSize')).toBe(4)
+    // The fourth member of the sample is inactive.
+    expect(await rig.result('native_getCouncil')).toEqual(VALIDATORS.slice(0, 3))
+    expect(await rig.result('native_getCouncilSize')).toBe(3)
+    expect(await rig.result('native_getStakingInfo')).toHaveLength(4)
     expect(await rig.failure('native_getCouncil', ['0xff'])).toBe(
       '-32000 the header does not exist (block number: 255)',
     )

@@ -1,12 +1,10 @@
-import { includedReceiptsFromBlock } from '../../../chain/store/included.ts'
-import type { ChainBlock, ChainView } from '../../../chain/types.ts'
+import type { ChainBlock } from '../../../chain/types.ts'
 import { toQuantity } from '../../../util/bytes.ts'
 import type { BlockNumberRef, BlockRef } from '../../codecs/block.ts'
 import { block, blockNumber } from '../../codecs/block.ts'
 import { full, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
 import { blockJson, headerJson } from '../../encode/block.ts'
-import { receiptJson } from '../../encode/receipt.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_JSON, RawJson, type StreamedJson } from '../../router/raw-json.ts'
 import { BLOCK_SCHEMA, HEADER_SCHEMA, listOf, orNull, RECEIPT_SCHEMA } from '../../schemas.ts'
@@ -24,12 +22,6 @@ export const blockByNumberRef = (
 
 export const blockOrPending = ({ view }: Context, ref: BlockRef): MaybePromise<ChainBlock | undefined> =>
   ref === 'pending' ? view.pending().then(pending => pending.block) : findBlock(view, ref)
-
-/** Receipts of the pending block as they would be if it were sealed now. */
-const pendingReceiptsJson = async (view: ChainView): Promise<RawJson> => {
-  const { block, receipts } = await view.pending()
-  return new RawJson(`[${includedReceiptsFromBlock(block, receipts).map(receiptJson).join(',')}]`)
-}
 
 const countJson = (found: ChainBlock | undefined): string | null =>
   found === undefined ? null : toQuantity(found.transactions.length)
@@ -90,8 +82,9 @@ export const ethBlocks = {
     summary: 'All receipts of a block',
     params: [block],
     result: orNull(listOf(RECEIPT_SCHEMA)),
+    notes: 'null for the pending block: a pending transaction has no receipt.',
     handler: (context, ref) => {
-      if (ref === 'pending') return pendingReceiptsJson(context.view)
+      if (ref === 'pending') return NULL_JSON
       return andThen(findBlock(context.view, ref), found =>
         found === undefined ? NULL_JSON : context.responseCache.receipts(found),
       )

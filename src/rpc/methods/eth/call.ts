@@ -7,6 +7,7 @@ import { optional } from '../../codecs/codec.ts'
 import { blockOverrides, stateOverrides } from '../../codecs/overrides.ts'
 import { DATA_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
+import { invalidArgument } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { ACCESS_LIST_SCHEMA, objectOf, STRING_SCHEMA } from '../../schemas.ts'
 import { andThen, blockNumberOf, type MaybePromise } from '../block-reads.ts'
@@ -26,6 +27,12 @@ const requestOf = (
   }))
 }
 
+/** Throws for a call that names no recipient and creates no contract (docs/interface.md#call). */
+const requireRecipient = ({ to, data }: TransactionArgs): void => {
+  if (to === undefined && (data === undefined || data.byteLength === 0))
+    throw invalidArgument(1, 'to: required unless input or data holds the code of a contract')
+}
+
 const accessListAnswer = ({ accessList, gasUsed, error }: AccessListResult): object => ({
   accessList,
   gasUsed: toQuantity(gasUsed),
@@ -39,16 +46,18 @@ export const ethCall = {
     params: [callObject, block, optional(stateOverrides), optional(blockOverrides)],
     result: DATA_SCHEMA,
     notes:
-      '`input` wins over `data`. A revert is error 3 with the output as data. A call that names no price sees a base fee of 0.',
-    handler: (context, args, at, overrides, blocks) =>
-      andThen(requestOf(context, args, at, overrides), async request => {
+      '`input` wins over `data`. `to` is required, unless they hold code, which is executed as the creation of a contract. A revert is error 3 with the output as data. A call that names no price sees a base fee of 0.',
+    handler: (context, args, at, overrides, blocks) => {
+      requireRecipient(args)
+      return andThen(requestOf(context, args, at, overrides), async request => {
         const { output } = await context.calls.call(
           blocks === undefined ? request : { ...request, blockOverrides: blocks },
           context.client,
           context.cancellation,
         )
         return bytesToHex(output)
-      }),
+      })
+    },
   }),
   eth_estimateGas: method({
     summary: 'The least gas limit with which a transaction succeeds',

@@ -1,9 +1,27 @@
+import { blobParamsAt } from '../../../config/forks.ts'
 import { suggestedGasPrice } from '../../../rules/base-fee.ts'
+import { blobBaseFee } from '../../../rules/ethereum/blob-fee.ts'
 import { toQuantity } from '../../../util/bytes.ts'
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import type { Context } from '../../context.ts'
 import { encodeSyncStatus } from '../../encode/sync.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { listOf, SYNC_SCHEMA } from '../../schemas.ts'
+
+const coinbase = method({
+  summary: "Address of the node's operator, different per node",
+  params: [],
+  result: ADDRESS_SCHEMA,
+  notes: 'The address of `--coinbase`, else of the validator key, else that of the key of the node itself: never zero.',
+  handler: ({ info }) => info.coinbase,
+})
+
+/** Price of blob gas at the head; 0 on a chain without blobs, as BLOBBASEFEE is. */
+const blobBaseFeeAtHead = ({ view }: Context): bigint => {
+  const { number, excessBlobGas } = view.head().header
+  const blobs = blobParamsAt(view.params.blobForks, number)
+  return blobs === undefined || excessBlobGas === undefined ? 0n : blobBaseFee(excessBlobGas, blobs)
+}
 
 /** Methods about the chain and the node. */
 export const ethChain = {
@@ -28,12 +46,8 @@ export const ethChain = {
       return status === false ? false : encodeSyncStatus(status)
     },
   }),
-  eth_coinbase: method({
-    summary: "Address of the node's operator",
-    params: [],
-    result: ADDRESS_SCHEMA,
-    handler: ({ info }) => info.coinbase,
-  }),
+  eth_coinbase: coinbase,
+  eth_etherbase: { ...coinbase, notes: 'Same as eth_coinbase.' },
   eth_accounts: method({
     summary: 'Accounts whose keys the node holds; none on a public endpoint',
     params: [],
@@ -64,6 +78,13 @@ export const ethChain = {
     params: [],
     result: QUANTITY_SCHEMA,
     handler: () => '0x0',
+  }),
+  eth_blobBaseFee: method({
+    summary: 'Price of blob gas, wei: 0x0, since the chain has no blobs',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    notes: 'A recorded chain (tandem fixture) may have blobs.',
+    handler: context => toQuantity(blobBaseFeeAtHead(context)),
   }),
   eth_lowerBoundGasPrice: method({
     summary: 'Floor of the gas price, wei',

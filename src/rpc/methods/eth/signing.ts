@@ -8,7 +8,7 @@ import {
 } from '../../../primitives/transaction-encoding.ts'
 import { suggestedGasPrice } from '../../../rules/base-fee.ts'
 import { Mutex } from '../../../util/async/mutex.ts'
-import { concatBytes, EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
+import { bytesEqual, concatBytes, EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import { callMessageFromArgs, checkFees, type TransactionArgs } from '../../codecs/call.ts'
 import type { Context } from '../../context.ts'
 import { serverError } from '../../errors.ts'
@@ -111,6 +111,31 @@ export const sendTransaction = async (context: Context, from: Hex, args: Transac
   return turnOf(context.wallet, from).run(async () =>
     context.pool.submit((await signTransaction(context, from, filled)).raw, from),
   )
+}
+
+/** Price and gas limit with which a transaction is sent again; absent ones stay as they were. */
+interface ResendFees {
+  readonly gasPrice: bigint | undefined
+  readonly gas: bigint | undefined
+}
+
+/** Signs and submits a pending transaction of an account again; throws when the pool holds none like it. */
+export const resend = async (
+  context: Context,
+  from: Hex,
+  args: TransactionArgs,
+  { gasPrice, gas }: ResendFees,
+): Promise<Hex> => {
+  const { nonce, to = null, value = 0n, data = EMPTY_BYTES } = args
+  if (nonce === undefined) throw serverError('missing transaction nonce in transaction spec')
+  const { pending, queued } = context.pool.content()
+  const own = [...(pending.get(from) ?? []), ...(queued.get(from) ?? [])]
+  const found = own.find(waiting => waiting.nonce === nonce)
+  if (found === undefined || found.to !== to || found.value !== value || !bytesEqual(found.data, data))
+    throw serverError(`no pending transaction of this account with nonce ${nonce} and these contents`)
+  const priced =
+    gasPrice === undefined ? args : { ...args, gasPrice, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined }
+  return sendTransaction(context, from, { ...priced, gas: gas ?? args.gas ?? found.gasLimit })
 }
 
 /** Submits a transaction without a signature on a development chain (primitives/impersonation.ts). */

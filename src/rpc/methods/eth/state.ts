@@ -1,6 +1,6 @@
 import { bytesToHex, toQuantity, ZERO_HASH } from '../../../util/bytes.ts'
 import { block } from '../../codecs/block.ts'
-import { address, DATA_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA, slot } from '../../codecs/scalars.ts'
+import { address, DATA_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA, storagePosition } from '../../codecs/scalars.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { andThen, readState } from '../block-reads.ts'
 import { proofSchema, prove, slots } from './proofs.ts'
@@ -32,8 +32,9 @@ export const ethState = {
   }),
   eth_getStorageAt: method({
     summary: 'Word of 32 bytes at a storage position',
-    params: [address, slot, block],
+    params: [address, storagePosition, block],
     result: HASH_SCHEMA,
+    notes: 'The position is a QUANTITY, or 32 bytes: the hash that is the position of an entry in a mapping.',
     handler: ({ view }, who, position, at) =>
       readState(view, at, state => andThen(state.storage(who, position), word => word ?? ZERO_HASH)),
   }),

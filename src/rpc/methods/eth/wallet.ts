@@ -1,10 +1,12 @@
 import { bytesToHex } from '../../../util/bytes.ts'
 import { callObject } from '../../codecs/call.ts'
-import { address, DATA_SCHEMA, data, HASH_SCHEMA } from '../../codecs/scalars.ts'
+import { named, optional } from '../../codecs/codec.ts'
+import { address, DATA_SCHEMA, data, HASH_SCHEMA, quantity } from '../../codecs/scalars.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import {
   ownAccount,
   requireFees,
+  resend,
   sendingAccount,
   sendTransaction,
   signPersonalMessage,
@@ -41,5 +43,14 @@ export const ethWallet = {
     notes: 'Gas, nonce and price are filled in where they are absent.',
     handler: async (context, args) =>
       answerSent(context, await sendTransaction(context, sendingAccount(context, args.from), args)),
+  }),
+  eth_resend: method({
+    summary: "Replaces one of the node's own pending transactions by the same at another price",
+    params: [callObject, optional(named('gasPrice', quantity)), optional(named('gas', quantity))],
+    result: HASH_SCHEMA,
+    notes:
+      'The call names the pending transaction by its nonce, recipient, value and data. The pool takes a replacement at 10 % more.',
+    handler: async (context, args, gasPrice, gas) =>
+      answerSent(context, await resend(context, ownAccount(context, args.from), args, { gasPrice, gas })),
   }),
 } satisfies MethodTable

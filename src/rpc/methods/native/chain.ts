@@ -1,7 +1,8 @@
+import { NETWORKS } from '../../../config/networks.ts'
 import { toQuantity } from '../../../util/bytes.ts'
 import { block, blockNumber } from '../../codecs/block.ts'
 import { optional } from '../../codecs/codec.ts'
-import { ADDRESS_SCHEMA, address, BOOLEAN_SCHEMA, full, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { address, BOOLEAN_SCHEMA, full, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import type { RawJson, StreamedJson } from '../../router/raw-json.ts'
@@ -9,7 +10,8 @@ import { BLOCK_SCHEMA, INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull, STRING_S
 import { andThen, blockNumberOf, isHash, type MaybePromise, readState } from '../block-reads.ts'
 import { blockByNumberRef, ethBlocks } from '../eth/blocks.ts'
 import { ethChain } from '../eth/chain.ts'
-import { chainConfig, FLAT_PARAMS_SCHEMA, flatParams, forkStatus } from './chain-config.ts'
+import { chainConfig, forkStatus } from './chain-config.ts'
+import { flatParams, flatParamsSchema } from './flat-params.ts'
 
 /** Height of the newest proof header; 0, the genesis, without a proof chain. */
 const proofHeight = ({ proofChain }: Context): number => proofChain?.height() ?? 0
@@ -31,12 +33,7 @@ export const nativeChain = {
     result: QUANTITY_SCHEMA,
     handler: ({ info }) => toQuantity(info.protocolVersion),
   }),
-  native_nodeAddress: method({
-    summary: "Address of the node's operator",
-    params: [],
-    result: ADDRESS_SCHEMA,
-    handler: ({ info }) => info.coinbase,
-  }),
+  native_nodeAddress: { ...ethChain.eth_coinbase, notes: 'Same as eth_coinbase.' },
   native_chainID: { ...ethChain.eth_chainId },
   native_getBlockNumber: { ...ethChain.eth_blockNumber },
   native_getBlock: method({
@@ -68,10 +65,12 @@ export const nativeChain = {
     handler: context => chainConfig(context.view.params, proofHeight(context)),
   }),
   native_getParams: method({
-    summary: 'All rules of the chain as one flat object',
+    summary: 'All rules of the chain at a block as one flat object',
     params: [optional(blockNumber)],
-    result: FLAT_PARAMS_SCHEMA,
-    handler: ({ view }) => flatParams(view.params),
+    result: flatParamsSchema(NETWORKS.mainnet),
+    notes:
+      'Without a block: the latest. `evmFork`, `maxBlobs` and `rewards.cycleReward` change with the block; `forks` has the heights of all forks.',
+    handler: ({ view }, ref = 'latest') => andThen(blockNumberOf(view, ref), number => flatParams(view.params, number)),
   }),
   native_forkStatus: method({
     summary: 'Known forks, their heights, and whether they are in force at a block',

@@ -30,3 +30,10 @@ const consensusJson = async (view: ChainView, number: number): Promise<string> =
 /** Block object with its consensus data (docs/interface.md#consensus-block). */
 export const consensusBlockJson = async (view: ChainView, block: ChainBlock, full: boolean): Promise<string> =>
   blockJson(block, full, 'final', `,"consensus":${await consensusJson(view, block.header.number)}`)
+
+/** The same for the pending block, on which nobody has voted yet: zeros, and the committee that decides the next block. */
+export const pendingConsensusBlockJson = (view: ChainView, block: ChainBlock, full: boolean): string => {
+  const committee = view.committee(view.head().header.number + 1) ?? []
+  const consensus = { round: 0, prepareMsgNum: 0, commitMsgNum: 0, validators: committee }
+  return blockJson(block, full, 'pending', `,"consensus":${JSON.stringify(consensus)}`)
+}

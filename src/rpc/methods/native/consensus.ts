@@ -11,14 +11,14 @@ import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_JSON, RawJson } from '../../router/raw-json.ts'
 import { CONSENSUS_BLOCK_SCHEMA, INTEGER_SCHEMA, listOf, objectOf, orNull } from '../../schemas.ts'
 import { blockNumberOf, findBlock } from '../block-reads.ts'
-import { consensusBlockJson, validatorsOf } from './consensus-info.ts'
+import { consensusBlockJson, pendingConsensusBlockJson, validatorsOf } from './consensus-info.ts'
 
 const noPending = (ref: BlockRef): void => {
   if (ref === 'pending') throw serverError('pending is not allowed')
 }
 
 const withConsensus = async ({ view }: Context, ref: BlockRef, full: boolean): Promise<RawJson> => {
-  noPending(ref)
+  if (ref === 'pending') return new RawJson(pendingConsensusBlockJson(view, (await view.pending()).block, full))
   const found = await findBlock(view, ref)
   return found === undefined ? NULL_JSON : new RawJson(await consensusBlockJson(view, found, full))
 }
@@ -74,6 +74,18 @@ const councilAt = async (
   return members
 }
 
+/**
+ * Eligible members of the council: neither jailed nor inactive. A small council keeps others in its committee too
+ * (docs/design/council.md#qualification).
+ */
+const eligibleAt = async (
+  context: Context,
+  ref: BlockNumberRef | undefined,
+): Promise<readonly CouncilMemberStatus[]> => {
+  const members = await councilAt(context, ref)
+  return members.filter(({ status }) => status === 'active')
+}
+
 const block = optional(blockNumber)
 
 /** Methods about the decision of blocks and the committee. */
@@ -126,14 +138,14 @@ export const nativeConsensus = {
     params: [block],
     result: listOf(ADDRESS_SCHEMA),
     notes:
-      'Without a block: the council that serves at the next one. A council serves the cycle of 60 blocks after the next; the contract at 0x0000000000000000000000000000000000000400 holds those registered since.',
-    handler: async (context, ref) => validatorsOf(await councilAt(context, ref)),
+      'Eligible are those that are neither jailed nor inactive; native_getStakingInfo lists all with their status. Without a block: the council that serves at the next one. A council serves the cycle of 60 blocks after the next; the contract at 0x0000000000000000000000000000000000000400 holds those registered since.',
+    handler: async (context, ref) => validatorsOf(await eligibleAt(context, ref)),
   }),
   native_getCouncilSize: method({
-    summary: 'Size of the council',
+    summary: 'Number of eligible validators: the length of native_getCouncil',
     params: [block],
     result: INTEGER_SCHEMA,
-    handler: async (context, ref) => (await councilAt(context, ref)).length,
+    handler: async (context, ref) => (await eligibleAt(context, ref)).length,
   }),
   native_getStakingInfo: method({
     summary: 'Names, stakes and reward addresses of the council',

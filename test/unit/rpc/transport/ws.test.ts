@@ -218,7 +218,7 @@ describe('subscriptions', () => {
     }
     const socket = await open()
     socket.raw.send(
-      '[{"id":"s","method":"eth_subscribe","params":["newHeads"]},{"id":"c","method":"eth_call","params":[{},"latest"]}]',
+      '[{"id":"s","method":"eth_subscribe","params":["newHeads"]},{"id":"c","method":"eth_call","params":[{"data":"0x00"},"latest"]}]',
     )
     // A single call on the same socket comes back first and must not let the batch's subscription loose.
     await socket.result('eth_chainId')

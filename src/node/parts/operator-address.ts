@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+import { keccak256 } from '../../crypto/hash.ts'
+import { addressFromPrivateKey } from '../../crypto/signature.ts'
+import { openNodeKey } from '../../network/tls/node-key.ts'
+import { bytesToHex, type Hex } from '../../util/bytes.ts'
+import type { NodeOptions } from '../options.ts'
+
+/** Key of the node on the network, in its data folder. */
+export const nodeKeyFile = (dataDir: string): string => join(dataDir, 'node-key.pem')
+
+/** Address named after the key of a node: the last 20 bytes of the hash of its public key, as for an account. Nobody can spend from it. */
+const addressFromNodeKey = (publicKey: Uint8Array): Hex => bytesToHex(keccak256(publicKey).subarray(12))
+
+/**
+ * Returns the operator's address: the one that the operator named, else that of the validator key, else one derived from the key of the
+ * node. So it is different per node and never zero.
+ */
+export const operatorAddress = async ({
+  coinbase,
+  validatorKey = null,
+  dataDir,
+}: Pick<NodeOptions, 'dataDir'> & Partial<Pick<NodeOptions, 'coinbase' | 'validatorKey'>>): Promise<Hex> => {
+  if (coinbase !== undefined) return coinbase
+  if (validatorKey !== null) return addressFromPrivateKey(validatorKey)
+  return addressFromNodeKey((await openNodeKey(nodeKeyFile(dataDir))).publicKey)
+}
