@@ -12,6 +12,7 @@ import type { Executor } from '../evm/executor-types.ts'
 import type { MainHead, ProofPool } from '../powchain/proof-pool.ts'
 import type { Block } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
+import { readExtraData } from '../primitives/extra-data.ts'
 import type { StateError } from '../state/errors.ts'
 import type { StateUpdate } from '../state/update/state-update.ts'
 import type { WorldState } from '../state/world-state.ts'
@@ -161,7 +162,7 @@ export class Chain implements ExecutionPort {
     const overdue = this.#options.proofPool.overdue(header.number, round, nowMs)
     if (overdue !== undefined)
       this.#options.logger.warn(
-        { number: header.number, round, proof: overdue.id },
+        { number: header.number, round, proof: overdue.id, proposer: readExtraData(header)?.proposer },
         'proposal leaves out a proof header',
       )
     return overdue?.id

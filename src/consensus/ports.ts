@@ -97,6 +97,8 @@ export interface NetworkPort {
    * this method all of them count as reachable.
    */
   reachable?(members: readonly Hex[]): number
+  /** Those of these validators, without this node, that are not reachable, for reports. */
+  unreachable?(members: readonly Hex[]): readonly Hex[]
   /** Reports a peer whose message is provably its own fault: unsigned, or different from its claim. */
   misbehaved?(peer: PeerId): void
 }

@@ -86,6 +86,8 @@ export interface ConsensusNetwork {
   ): () => void
   /** Returns how many of these validators, this one excluded, are neighbours or neighbours of one. */
   reachable(members: readonly Hex[]): number
+  /** Returns the others. */
+  unreachable(members: readonly Hex[]): readonly Hex[]
   /** Reports a neighbour whose message is provably its own fault. */
   misbehaved(peer: PeerId): void
 }

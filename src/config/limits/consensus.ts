@@ -19,6 +19,8 @@ export const CONSENSUS_LIMITS = {
   answers: 16,
   /** Clock skew: proposers compared, proposals of each at least and at most, and the skew that is logged. */
   skew: { proposers: 128, least: 4, offsets: 8, warnMs: 250 },
+  /** Interval of warnings about a height that is not decided. */
+  stallWarningMs: 60_000,
   /** Validators times message types counted separately. */
   watchedVotes: 1_024,
 } as const

@@ -1,4 +1,5 @@
 import { BUILD_LIMITS } from '../../config/limits/execution.ts'
+import { readExtraData } from '../../primitives/extra-data.ts'
 import { assert } from '../../util/assert.ts'
 import { waitUntil } from '../../util/async/delay.ts'
 import type { Hex } from '../../util/bytes.ts'
@@ -173,7 +174,11 @@ export class BlockProducer {
     if (cancelled.aborted) return
     this.#validations.delete(block.hash)
     if (!proposalVerdict.valid) {
-      options.logger.warn({ number, round, hash: block.hash, reason: proposalVerdict.reason }, 'proposal rejected')
+      const proposer = readExtraData(block.header)?.proposer
+      options.logger.warn(
+        { number, round, hash: block.hash, proposer, reason: proposalVerdict.reason },
+        'proposal rejected',
+      )
     }
     feed({ type: 'verdict', number, blockHash: block.hash, verdict: proposalVerdict, nowMs: this.#nowMs() })
   }

@@ -2,12 +2,15 @@ import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { BlockClaim } from '../../primitives/block-claim.ts'
 import { readExtraData } from '../../primitives/extra-data.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { proposerOf } from '../committee.ts'
 import { createCore, step } from '../core/core.ts'
 import { holdsProposal, wantsProposal } from '../core/proposals.ts'
 import { hasQuorumAtRound } from '../core/rounds.ts'
 import type { Effect, HeightState, Input, TimerName, WalRecord } from '../core/types.ts'
 import { walCheckpoint } from '../core/wal-checkpoint.ts'
 import type { ConsensusMonitor } from '../monitor/monitor.ts'
+import { StallMonitor } from '../monitor/stall-monitor.ts'
 import { type ConsensusStats, missingMembers, STALLED_ROUND } from '../monitor/stats.ts'
 import type { DecidedBlock } from '../ports.ts'
 import type { LocalValidator } from '../signer/local-validator.ts'
@@ -42,12 +45,12 @@ export class Driver {
   #turning = false
   /** Records of a height that was left. */
   #left: readonly WalRecord[] = []
-  /** Last height at which too few reachable members were reported. */
-  #cutOffAt = 0
+  readonly #stalls: StallMonitor
 
   constructor(parts: DriverParts) {
     const { params, ports, clock } = parts.options
     this.#parts = parts
+    this.#stalls = new StallMonitor(parts.options.logger)
     this.#decidedSender = new DecidedSender(ports.execution, (to, message) => {
       parts.walWriter.whenDurable(() => ports.network.send(to, message))
       parts.walWriter.flush()
@@ -64,6 +67,17 @@ export class Driver {
   /** State of the open height. */
   get height(): HeightState | null {
     return this.#core.height
+  }
+
+  /**
+   * Members that keep the open height from being decided: the unreachable ones when they are too many, else those not heard from once
+   * rounds pass; empty while a member may just be slow.
+   */
+  get missing(): readonly Hex[] {
+    const { height } = this
+    if (height === null) return []
+    if (height.opened && this.#isCutOff(height)) return this.#unreachable(height)
+    return height.round >= STALLED_ROUND || this.#stalls.isStalled ? missingMembers(height) : []
   }
 
   /** Number of messages of heights not open yet. */
@@ -98,6 +112,7 @@ export class Driver {
           monitor.heightChanged()
           producer.cancelAll()
         }
+        if (next.type === 'newHeight') this.#stalls.opened(next.config.number, next.nowMs)
         const { effects } = step(this.#core, next)
         const answers = effects.flatMap(effect => this.#perform(effect) ?? [])
         this.#inputs.unshift(...answers)
@@ -193,16 +208,24 @@ export class Driver {
     const { number } = height.config
     stats.roundChanges++
     if (height.proposals.has(round - 1)) producer.missed()
-    if (round < STALLED_ROUND) options.logger.info({ number, round }, 'round change')
-    else options.logger.warn({ number, round, missing: missingMembers(height) }, 'round change, no decision yet')
+    // Proposer of the round that is given up.
+    const proposer = proposerOf(height.config, number, round - 1)
+    if (round < STALLED_ROUND) options.logger.info({ number, round, proposer }, 'round change')
+    else
+      this.#stalls.roundGivenUp(
+        { number, round, proposer, missing: this.missing },
+        'round change, no decision yet',
+        this.#nowMs(),
+      )
   }
 
   #schedule({ timer, number, round, atMs }: Extract<Effect, { type: 'schedule' }>): void {
     const fire = () => {
       const { height } = this
       const isCutOff = height !== null && this.#isCutOff(height)
-      if (isCutOff && timer === 'round') this.#onCutOff(height)
-      const isolated = isCutOff || (height !== null && timer === 'round' && !hasQuorumAtRound(height))
+      const isAhead = height !== null && timer === 'round' && !hasQuorumAtRound(height)
+      if (timer === 'round' && height !== null && (isCutOff || isAhead)) this.#onWaiting(height, isCutOff)
+      const isolated = isCutOff || isAhead
       this.feed({ type: 'timeout', timer, number, round, isolated, nowMs: this.#nowMs() })
     }
     const headStartMs = timer === 'propose' ? this.#parts.producer.headStartMs : 0
@@ -216,14 +239,22 @@ export class Driver {
     return reachable < quorum - 1
   }
 
-  /** Reported once per height: the round stays, so no round change reports it. */
-  #onCutOff(height: HeightState): void {
+  /** Unreachable members; without a network that knows them, those without a vote. */
+  #unreachable(height: HeightState): readonly Hex[] {
+    return this.#parts.options.ports.network.unreachable?.(height.config.members) ?? missingMembers(height)
+  }
+
+  /** Warns while the round is kept, so that no round change reports the stall. Only of a member: others decide nothing. */
+  #onWaiting(height: HeightState, isCutOff: boolean): void {
     const { number, index } = height.config
-    if (index < 0 || this.#cutOffAt === number) return
-    this.#cutOffAt = number
-    this.#parts.options.logger.warn(
-      { number, round: height.round, missing: missingMembers(height) },
-      'no quorum reachable, waiting for committee members',
+    if (index < 0) return
+    const missing = isCutOff ? this.#unreachable(height) : missingMembers(height)
+    this.#stalls.waits(
+      { number, round: height.round, missing },
+      isCutOff
+        ? 'no quorum reachable, waiting for committee members'
+        : 'no decision yet, waiting for committee members to reach this round',
+      this.#nowMs(),
     )
   }
 

@@ -1,4 +1,5 @@
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
+import { isCoded } from '../../util/errors.ts'
 import { ConsensusMonitor } from '../monitor/monitor.ts'
 import { ConsensusStats } from '../monitor/stats.ts'
 import { LocalValidator } from '../signer/local-validator.ts'
@@ -16,6 +17,8 @@ import type { CatchUp, ConsensusEngine, ConsensusEngineOptions, ConsensusStatus,
 
 /** Creates the consensus engine of this node over its ports. */
 export const createConsensusEngine = (options: ConsensusEngineOptions): ConsensusEngine => new Engine(options)
+
+const isExpected = (error: Error): boolean => isCoded(error) || 'errno' in error
 
 /** Constructs, starts and stops the parts of the engine. */
 class Engine implements ConsensusEngine {
@@ -117,7 +120,9 @@ class Engine implements ConsensusEngine {
     this.#handler.close()
     this.#driver.end()
     const { logger, onFatal } = this.#options
-    logger.error({ err: error, number: this.#heightManager.head.number + 1 }, 'consensus stopped')
+    const number = this.#heightManager.head.number + 1
+    // A known failure, such as that of a full disk, is explained at the end of the process.
+    logger.error({ number, ...(isExpected(error) ? { reason: error.message } : { err: error }) }, 'consensus stopped')
     onFatal(error)
   }
 }

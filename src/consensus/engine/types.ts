@@ -67,7 +67,7 @@ export interface ConsensusStatus {
   /** Votes seen in the current round. */
   readonly prepares: number
   readonly commits: number
-  /** Members not heard in the current round; empty before round 2, where a member may just be slow. */
+  /** Members that keep the height from being decided: unreachable ones that are too many, or from round 2 on those not heard. */
   readonly missing: readonly Hex[]
   /** Number of messages in memory, of the open height and of later ones. */
   readonly held: number

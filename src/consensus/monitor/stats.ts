@@ -6,6 +6,13 @@ import type { ConsensusStatus, EngineMode } from '../engine/types.ts'
 /** From this round on a member is taken as missing rather than slow. */
 export const STALLED_ROUND = 2
 
+/** The open height, as the status shows it. */
+export interface OpenHeight {
+  readonly height: HeightState | null
+  readonly heldForLater: number
+  readonly missing: readonly Hex[]
+}
+
 /** Statistics of the engine since its start, for operators. */
 export class ConsensusStats {
   decided = 0
@@ -22,11 +29,7 @@ export class ConsensusStats {
   }
 
   /** Returns the status with the open height; `number` is used when there is none. */
-  status(
-    mode: EngineMode,
-    { height, heldForLater }: { readonly height: HeightState | null; readonly heldForLater: number },
-    number: number,
-  ): ConsensusStatus {
+  status(mode: EngineMode, { height, heldForLater, missing }: OpenHeight, number: number): ConsensusStatus {
     const size = height?.config.members.length ?? 0
     return {
       mode: mode === 'voting' && height?.config.index === -1 ? 'following' : mode,
@@ -37,7 +40,7 @@ export class ConsensusStats {
       quorum: quorumOf(size),
       prepares: height === null ? 0 : [...height.prepares.senders(height.round)].length,
       commits: height === null ? 0 : [...height.commits.senders(height.round)].length,
-      missing: height === null || height.round < STALLED_ROUND ? [] : missingMembers(height),
+      missing,
       held: heldForLater + (height === null ? 0 : heldBy(height)),
       heldBlocks: height?.blocks.size ?? 0,
       decided: this.decided,

@@ -29,12 +29,12 @@ export class Reachability {
     return targets
   }
 
-  /** Returns how many of these validators are neighbours, or neighbours of one. */
-  reachable(members: readonly Hex[], self: Hex | null, consensusPeers: ConsensusPeers): number {
+  /** Returns those of these validators that are neighbours, or neighbours of one. */
+  reachable(members: readonly Hex[], self: Hex | null, consensusPeers: ConsensusPeers): readonly Hex[] {
     const near = new Set<Hex | null>(consensusPeers.values())
     const names = [...consensusPeers.keys()]
     return members.filter(
       member => member !== self && (near.has(member) || names.some(name => this.#reach.get(name)?.has(member))),
-    ).length
+    )
   }
 }

@@ -76,7 +76,13 @@ export class ConsensusGossip implements ConsensusNetwork {
   }
 
   reachable(members: readonly Hex[]): number {
-    return this.#reachability.reachable(members, this.#options.self, this.#neighbours())
+    return this.#reachability.reachable(members, this.#options.self, this.#neighbours()).length
+  }
+
+  unreachable(members: readonly Hex[]): readonly Hex[] {
+    const { self } = this.#options
+    const near = new Set(this.#reachability.reachable(members, self, this.#neighbours()))
+    return members.filter(member => member !== self && !near.has(member))
   }
 
   misbehaved(id: PeerId): void {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { certificateFault } from '../../../src/consensus/certificate.ts'
+import { proposerOf } from '../../../src/consensus/committee.ts'
 import { type Head, nullNetwork } from '../../../src/consensus/ports.ts'
 import { recoverAddress, sign } from '../../../src/crypto/signature.ts'
 import type { Block } from '../../../src/primitives/block.ts'
@@ -86,27 +87,56 @@ describe('committees of real engines', () => {
     await stop()
   })
 
-  test('a member that reaches too few for a quorum says once whom it misses, and a follower says nothing', async () => {
+  test('a member that reaches too few for a quorum names them each minute, as its status does, and a follower says nothing', async () => {
     const warned: unknown[] = []
     const logger: Logger = { ...silentLogger, warn: (fields, message) => void warned.push([message, fields]) }
     const clock = new ManualClock()
-    const network = { ...nullNetwork, reachable: () => 1 }
+    const missing = committeeOf(4).members.filter((_, index) => index > 1)
+    const network = { ...nullNetwork, reachable: () => 1, unreachable: () => missing }
     const parts = { index: 1, size: 4, clock, files: new MemoryFiles(), ledger: new Ledger(), network }
     const { engine } = await createMember({ ...parts, overrides: { logger } })
     await engine.start()
+    expect(engine.status().missing, 'before the first block is due').toEqual([])
     await clock.advance(30_000)
-    expect(engine.status()).toMatchObject({ number: 1, round: 0, missing: [] })
-    await engine.stop()
-    const missing = committeeOf(4).members.filter((_, index) => index !== 1)
+    expect(engine.status()).toMatchObject({ number: 1, round: 0, missing })
     const message = 'no quorum reachable, waiting for committee members'
-    expect(warned).toEqual([[message, { number: 1, round: 0, missing }]])
+    expect(warned).toEqual([[message, { number: 1, round: 0, missing, seconds: expect.any(Number) }]])
+    await clock.advance(180_000)
+    await engine.stop()
+    expect(warned.length, 'in three and a half minutes').toBe(4)
+    expect(warned.every(line => (line as unknown[])[0] === message)).toBe(true)
 
     const follower = { ...parts, files: new MemoryFiles(), overrides: { logger, signer: null } }
     const { engine: following } = await createMember(follower)
     await following.start()
     await clock.advance(30_000)
     await following.stop()
-    expect(warned.length).toBe(1)
+    expect(warned.length).toBe(4)
+  })
+
+  test('a stall is reported with the proposer of each round given up, and its end with the seconds it took', async () => {
+    const { clock, members, revive, stop } = await committee(4)
+    await clock.advance(3_000)
+    await members[2]!.engine.stop()
+    await members[3]!.engine.stop()
+    const lines: [string, Record<string, unknown>][] = []
+    const keep = (fields: object, message: string) => void lines.push([message, fields as Record<string, unknown>])
+    await members[1]!.engine.stop()
+    const logger: Logger = { ...silentLogger, info: keep, warn: keep }
+    await revive(1, { logger })
+    await clock.advance(120_000)
+    const changes = lines.filter(([message]) => message.startsWith('round change'))
+    expect(changes.length).toBeGreaterThan(0)
+    for (const [, { number, round, proposer }] of changes)
+      expect(proposer).toBe(proposerOf(committeeOf(4), number as number, (round as number) - 1))
+    const stalled = members[1]!.engine.status()
+    const last = lines.findLast(([, fields]) => 'missing' in fields)?.[1]
+    expect(last?.['missing'], 'the log agrees with the metric').toEqual(stalled.missing)
+    await revive(2)
+    await clock.advance(120_000)
+    const [again] = lines.filter(([message]) => message.startsWith('deciding again'))
+    expect(again).toEqual([expect.stringMatching(/^deciding again after \d+ s$/), { number: stalled.number }])
+    await stop()
   })
 
   test('instant mode: a request at any member makes a block', async () => {
