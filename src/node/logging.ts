@@ -59,13 +59,17 @@ const person = (options: LoggingOptions): DestinationStream => {
 const loadFormat = (options: LoggingOptions): ((line: string) => string) => {
   const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
   return prettyFactory({
-    colorize: options.colour ?? (options.destination === undefined && process.stderr.isTTY === true),
+    colorize: options.colour ?? (options.destination === undefined && usesColour(process.stderr, process.env)),
     translateTime: 'SYS:HH:MM:ss.l',
     customPrettifiers: { time: time => String(time) },
     hideObject: true,
     messageFormat: sentence,
   })
 }
+
+/** Returns true for a terminal, unless NO_COLOR is set to anything (no-color.org). */
+export const usesColour = (stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean =>
+  stream.isTTY === true && (env['NO_COLOR'] ?? '') === ''
 
 /** `module: message key=value ...`, followed by the stack of an error. */
 const sentence = (log: Record<string, unknown>, messageKey: string): string => {

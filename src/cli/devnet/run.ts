@@ -6,6 +6,7 @@ import type { RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { accountsFromMnemonic, type DevAccount, TEST_MNEMONIC } from '../shared/accounts.ts'
+import { checkStateFile, prepareDataDir } from '../shared/check-paths.ts'
 import { formatTokens } from '../shared/format.ts'
 import { methodsOf } from '../shared/methods-of.ts'
 import { miningOf } from '../shared/mining-options.ts'
@@ -30,6 +31,8 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
       '--unlock with a --mnemonic of your own signs on the operator port only, so that no proxy in front of the public port lets others sign: give --operator-port NUMBER as well.',
     )
   const { accounts, validatorKey } = await accountsFromMnemonic(flags.mnemonic ?? TEST_MNEMONIC, flags.accounts)
+  if (flags.state !== undefined) await checkStateFile(resolve(flags.state))
+  if (flags.datadir !== undefined) await prepareDataDir(resolve(flags.datadir))
   const temporary = flags.datadir === undefined
   const genesis = devnetGenesis({
     accounts: accounts.map(({ address }) => address.toLowerCase() as Hex),

@@ -2,8 +2,10 @@ import { resolve } from 'node:path'
 import { type Genesis, parseGenesis } from '../../config/genesis.ts'
 import { NETWORKS } from '../../config/networks.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
+import { isUnspecifiedAddress } from '../../network/core/address.ts'
 import type { NodeOptions, RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
+import { prepareDataDir } from '../shared/check-paths.ts'
 import { readText } from '../shared/files.ts'
 import { methodsOf } from '../shared/methods-of.ts'
 import { miningOf } from '../shared/mining-options.ts'
@@ -17,6 +19,8 @@ import { peersOf } from './peer-options.ts'
 /** Starts a node of a network on a genesis file. */
 export const runStart = async (flags: StartFlags): Promise<void> => {
   const genesis = readGenesis(flags)
+  // Before the passwords, which a person may have to type.
+  await prepareDataDir(resolve(flags.datadir))
   const passwords = passwordsFrom(flags.passwordFile)
   const { validatorKey: file } = flags
   const validatorKey = file === undefined ? null : await readValidatorKey(file, passwords)
@@ -105,7 +109,11 @@ const announceText = (node: RunningNode, genesis: Genesis, flags: StartFlags): v
     ...(urls.operator ? [`  Operator    ${urls.operator} (loopback only)`] : []),
     ...(urls.metrics ? [`  Metrics     ${urls.metrics}`] : []),
     ...(urls.explorer ? [`  Explorer    ${urls.explorer}/network`] : []),
-    ...(urls.peer ? [`  Peers       ${urls.peer}`] : []),
+    ...(urls.peer
+      ? [
+          `  Peers       ${urls.peer}${isUnspecifiedAddress(flags.p2pHost) && !flags.advertise ? ' (from this machine; --advertise names the address for others)' : ''}`,
+        ]
+      : []),
     `  Chain id    ${genesis.params.chainId}`,
     `  Genesis     ${genesisHash}`,
     `  Data        ${resolve(flags.datadir)}`,

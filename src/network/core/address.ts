@@ -22,6 +22,9 @@ const plainAddress = (address: string): string => {
   return mapped?.[1] ?? address
 }
 
+/** Returns true for an address to listen at that is no address to connect to. */
+export const isUnspecifiedAddress = (address: string): boolean => address === '0.0.0.0' || address === '::'
+
 export const isLoopbackAddress = (address: string): boolean => {
   const plain = plainAddress(address)
   return plain === '::1' || plain === 'localhost' || plain.startsWith('127.')

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import { bytesToHex, EMPTY_BYTES } from '../../util/bytes.ts'
+import { isUnspecifiedAddress } from '../core/address.ts'
 import type { PeerRecord } from '../core/address-book.ts'
 import { NETWORK_PROTOCOL_VERSION } from '../messages.ts'
 import type { NetworkOptions } from '../options.ts'
@@ -45,7 +46,7 @@ export class Identity {
   publish(port: number): void {
     const { advertise, listen, nodeKey, validator, announcesValidator = true, clock } = this.#options
     const host = advertise?.host ?? listen?.host ?? ''
-    if (isIP(host) === 0 || UNSPECIFIED.has(host)) return
+    if (isIP(host) === 0 || isUnspecifiedAddress(host)) return
     this.record = signPeerRecord({
       domain: this.domain,
       key: nodeKey,
@@ -91,5 +92,3 @@ export class Identity {
     }
   }
 }
-
-const UNSPECIFIED: ReadonlySet<string> = new Set(['0.0.0.0', '::'])

@@ -64,7 +64,10 @@ const atSamePorts = (options: NodeOptions, urls: RunningNode['urls']): NodeOptio
     ...(urls.metrics !== undefined && { metricsPort: portOf(urls.metrics) }),
     ...(peers?.listen &&
       urls.peer !== undefined && {
-        peers: { ...peers, listen: { host: peers.listen.host, port: parsePeerUrl(urls.peer).port } },
+        peers: {
+          ...peers,
+          listen: { host: peers.listen.host, port: peers.listen.port || parsePeerUrl(urls.peer).port },
+        },
       }),
   }
 }

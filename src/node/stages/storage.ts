@@ -1,7 +1,11 @@
 import { mkdir } from 'node:fs/promises'
+import type { Genesis } from '../../config/genesis.ts'
 import { addressFromPrivateKey, signatures, unavailableProviders } from '../../crypto/signature.ts'
+import { type StoreError, storeError } from '../../storage/errors.ts'
+import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { beginDev, type DevStart } from '../dev/dev-parts.ts'
+import { genesisHashFromFile } from '../genesis/genesis-hash.ts'
 import { lockKey } from '../keys/key-lock.ts'
 import type { NodeDeps, NodeOptions } from '../options.ts'
 import type { MetricsObserver } from '../parts/metrics-observer.ts'
@@ -38,7 +42,11 @@ export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown
       ? undefined
       : (await import('../parts/metrics-observer.ts')).createMetricsObserver(teardown)
   const { ephemeral = false } = options
-  const opened = await openChain({ genesis, storePath, stateHistory, logger, ephemeral, onFailure: onFatal })
+  const opened = await openChain({ genesis, storePath, stateHistory, logger, ephemeral, onFailure: onFatal }).catch(
+    async error => {
+      throw await withGenesisHash(error, genesis)
+    },
+  )
   const { store, world, evidence, genesisHash } = opened
   teardown.add(() => store.close())
   teardown.add(() => world.close())
@@ -48,6 +56,13 @@ export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown
   const devStart = await beginDev(genesis, validatorKey, opened, clock)
   const { sources, head } = devStart ?? opened
   return { options, deps, teardown, part, observer, storePath, opened, devStart, sources, head }
+}
+
+/** Completes GENESIS_MISMATCH by the hash of the given genesis, which takes a chain in a temporary folder to compute. */
+const withGenesisHash = async (error: unknown, genesis: Genesis): Promise<unknown> => {
+  if (!isCoded(error) || error.code !== 'GENESIS_MISMATCH') return error
+  const detail = error.detail as Extract<StoreError, { code: 'GENESIS_MISMATCH' }>
+  return storeError({ ...detail, expected: await genesisHashFromFile(genesis) })
 }
 
 const reportSignatures = (logger: Logger): void => {

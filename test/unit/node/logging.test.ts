@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLogger, type LoggingOptions } from '../../../src/node/logging.ts'
+import { createLogger, type LoggingOptions, usesColour } from '../../../src/node/logging.ts'
 import { CodedError } from '../../../src/util/errors.ts'
 import type { Logger } from '../../../src/util/logger.ts'
 
@@ -57,4 +57,11 @@ test.each(['json', 'pretty'] as const)('%s: an error is logged with its code, ca
   logger.error({ err: new CodedError({ code: 'JOURNAL_FAILED' }, { cause }) }, 'could not write')
   const text = lines.join('')
   for (const part of ['JOURNAL_FAILED', 'disk full', 'logging.test.ts']) expect(text).toContain(part)
+})
+
+test('colour is for terminals, and never where NO_COLOR is set', () => {
+  expect(usesColour({ isTTY: true }, {})).toBe(true)
+  expect(usesColour({ isTTY: true }, { NO_COLOR: '' })).toBe(true)
+  expect(usesColour({ isTTY: true }, { NO_COLOR: '1' })).toBe(false)
+  expect(usesColour({}, {})).toBe(false)
 })
