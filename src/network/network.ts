@@ -54,6 +54,8 @@ export interface Network {
   reportForgery(peer: string, detail: string): void
   readonly peerCount: number
   readonly isListening: boolean
+  /** Genesis hash of the last dialed node that was refused for it; null: none since a peer was connected. */
+  readonly foreignGenesis: Hex | null
   peers(): readonly PeerDescription[]
   self(): NodeDescription
   /**
@@ -105,6 +107,10 @@ class TlsNetwork implements Network {
 
   get isListening(): boolean {
     return this.#listener !== null
+  }
+
+  get foreignGenesis(): Hex | null {
+    return this.#parts.handshakes.foreignGenesis
   }
 
   async start(): Promise<void> {

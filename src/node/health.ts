@@ -1,31 +1,49 @@
 import type { Chain } from '../chain/chain.ts'
 import type { SyncStatus } from '../chain/types.ts'
+import { SYNC_LIMITS } from '../config/limits/sync.ts'
 import type { ConsensusEngine, EngineMode } from '../consensus/engine/types.ts'
 import type { HealthStatus } from '../rpc/ports.ts'
+import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 
 /** The node reports itself unhealthy after this many block times without a block, and at least this long. */
 const PATIENCE_BLOCKS = 10
 const PATIENCE_MS = 15_000
+/** A node that was at the head may lag by the blocks of this time. */
+const LAG_MS = 5_000
+
+/** Peers of this node, as far as they concern its health. */
+export interface PeersView {
+  readonly count: number
+  /** Height to sync to by the heads of the peers; undefined while none is known. */
+  readonly target: number | undefined
+  /** Genesis hash of a dialed node of another chain; undefined: none. */
+  readonly foreignGenesis: Hex | undefined
+}
 
 interface HealthOptions {
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
   readonly engine: Pick<ConsensusEngine, 'status'>
+  readonly genesisHash: Hex
   /** Milliseconds between blocks; 0: blocks are made on request. */
   readonly blockTimeMs: () => number
-  /** Omitted for a node without peers. */
   readonly syncing?: () => SyncStatus | false
-  readonly peers?: () => number
+  /** Omitted for a node without peers. */
+  readonly peers?: () => PeersView
+  /** Returns true when this node alone makes the blocks: no other node can be ahead. */
+  readonly isAlone?: () => boolean
   readonly clock: Pick<Clock, 'nowMs'>
 }
 
 const LOST_LOG = 'the consensus log is missing or damaged, see the log'
 
 /**
- * Reports health: blocks must advance; in instant mode, where pauses are normal, the engine must be able to make one.
+ * Reports health: the heads of the peers are known and reached, and blocks advance; in instant mode, where pauses are normal, the engine
+ * must be able to make one.
  */
 export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
-  const { chain, engine, clock, syncing = () => false, peers = () => 0 } = options
+  const { chain, engine, clock, syncing = () => false } = options
+  const follows = new HeadReached(options)
   let lastBlockMs = clock.nowMs()
   chain.onCommitted(() => {
     lastBlockMs = clock.nowMs()
@@ -34,9 +52,12 @@ export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
     const { header, hash } = chain.headBlock
     const { mode, round } = engine.status()
     const sync = syncing()
+    const view = options.peers?.()
+    const lag = follows.reason(header.number, view)
     const reason = unhealthyReason({
       mode,
       sync,
+      lag,
       blockMs: options.blockTimeMs(),
       silentMs: clock.nowMs() - lastBlockMs,
     })
@@ -48,22 +69,55 @@ export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
       syncing: sync !== false,
       mode,
       round,
-      peers: peers(),
+      peers: view?.count ?? 0,
+      ...(view && { target: view.target ?? null }),
     }
+  }
+}
+
+/** Comparison of the head with those of the peers, which has to be reached once. */
+class HeadReached {
+  readonly #options: HealthOptions
+  #isReached = false
+
+  constructor(options: HealthOptions) {
+    this.#options = options
+  }
+
+  /** Returns why the node is not at the head of the network; undefined when it is. */
+  reason(number: number, view: PeersView | undefined): string | undefined {
+    const { isAlone = () => false, genesisHash, blockTimeMs } = this.#options
+    if (view === undefined || isAlone()) return undefined
+    const { count, target, foreignGenesis } = view
+    if (count === 0 && foreignGenesis !== undefined)
+      return `the genesis of this node is ${genesisHash}, that of its peers ${foreignGenesis}: one has the wrong --genesis file`
+    const distance = Math.max(0, (target ?? number) - number)
+    const blockMs = blockTimeMs()
+    if (!this.#isReached) {
+      if (target === undefined) return 'no peer is connected, so the head of the network is unknown'
+      if (distance > SYNC_LIMITS.nearBlocks) return `${distance} blocks behind the head of the peers`
+      this.#isReached = true
+    }
+    if (blockMs === 0) return count === 0 ? 'no peer is connected' : undefined
+    const tolerated = Math.max(SYNC_LIMITS.nearBlocks, Math.ceil(LAG_MS / blockMs))
+    return distance > tolerated ? `${distance} blocks behind the head of the peers` : undefined
   }
 }
 
 interface HealthSigns {
   readonly mode: EngineMode
   readonly sync: SyncStatus | false
+  /** Why the node is not at the head of the network. */
+  readonly lag: string | undefined
   readonly blockMs: number
   /** Time since the last block. */
   readonly silentMs: number
 }
 
-const unhealthyReason = ({ mode, sync, blockMs, silentMs }: HealthSigns): string | undefined => {
+const unhealthyReason = ({ mode, sync, lag, blockMs, silentMs }: HealthSigns): string | undefined => {
   if (mode === 'failed' || mode === 'stopped') return `consensus is ${mode}`
   if (sync !== false) return `catching up with block ${sync.highestBlock}`
+  if (lag !== undefined) return lag
   const isQuarantined = mode === 'quarantined'
   if (blockMs === 0) return isQuarantined ? `consensus is quarantined: ${LOST_LOG}` : undefined
   if (silentMs <= Math.max(PATIENCE_MS, PATIENCE_BLOCKS * blockMs)) return undefined

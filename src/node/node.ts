@@ -2,6 +2,7 @@ import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
 import { type CoreStage, createCoreStage } from './stages/core.ts'
 import { openServers } from './stages/servers.ts'
 import { openStorage, type StorageStage } from './stages/storage.ts'
+import { logStatusLines } from './status-line.ts'
 import { Teardown } from './teardown.ts'
 
 /** Delay after the start, so that the first clients are served before. */
@@ -31,14 +32,16 @@ export const startNode = async (options: NodeOptions, deps: NodeDeps): Promise<R
 }
 
 /** Starts the engine first, then the peers, which send it blocks. */
-const begin = async ({ options, deps, teardown }: StorageStage, core: CoreStage): Promise<void> => {
+const begin = async ({ options, deps, teardown, part }: StorageStage, core: CoreStage): Promise<void> => {
   const { clock } = deps
-  const { executor, pool, peers, dev, engine } = core
+  const { executor, pool, peers, dev, engine, health } = core
   await (dev ?? engine).start()
   teardown.add(() => (dev ?? engine).stop())
   if (peers !== undefined) {
     teardown.add(() => peers.stop())
     await peers.start(engine)
+    const pending = () => pool.service.counts().pending
+    teardown.add(logStatusLines({ health, pending, clock, logger: part('node') }))
   }
   await dev?.keepState(options.stateFile, teardown)
   const isInstant = options.genesis.params.blockTimeMs === 0

@@ -56,6 +56,8 @@ export interface HealthStatus {
   readonly round?: number
   /** Number of connected peers. */
   readonly peers?: number
+  /** Height to reach by the heads of the peers; null while none is known. Absent on a node without peers. */
+  readonly target?: number | null
 }
 
 /** Supply after a block, wei: total = genesis + minted - burnt (docs/design/money.md#supply). */

@@ -41,6 +41,13 @@ export class BlockSync {
     return this.#run?.status ?? false
   }
 
+  /** Height to sync to by the heads of the peers that count; undefined while there is none. */
+  get target(): number | undefined {
+    const { network, head, clock } = this.#options
+    const claims = this.#syncPeers.claims(network.peers(), clock.nowMs())
+    return claims.length === 0 ? undefined : syncTarget(claims, head().number)
+  }
+
   /** Starts following the peers' heads; the engine must run. */
   start(): void {
     const { clock } = this.#options

@@ -20,6 +20,8 @@ export const NETWORK_LIMITS = {
   addresses: 4_096,
   /** Time from the connection to the end of the handshake. */
   handshakeMs: 5_000,
+  /** Interval of warnings about nodes of another chain. */
+  genesisWarningMs: 60_000,
   dialMs: 3_000,
   /** Payload of a frame; longer messages use several, so that a vote waits for one of them at most. */
   fragmentBytes: 64 * 1024,

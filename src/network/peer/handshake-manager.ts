@@ -1,5 +1,6 @@
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { assert } from '../../util/assert.ts'
+import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import { addressGroup, isLoopbackAddress } from '../core/address.ts'
@@ -47,6 +48,9 @@ interface OpenHandshake {
 export class HandshakeManager {
   readonly #options: HandshakeManagerOptions
   readonly #open = new Set<OpenHandshake>()
+  /** Genesis hash of the last dialed node that was refused for it; null: none since a peer was connected. */
+  foreignGenesis: Hex | null = null
+  #warnedMs = Number.NEGATIVE_INFINITY
 
   constructor(options: HandshakeManagerOptions) {
     this.#options = options
@@ -170,6 +174,7 @@ export class HandshakeManager {
     const { secureChannel, connection, dialed, accepted } = handshake
     this.#open.delete(handshake)
     handshake.leave()
+    this.foreignGenesis = null
     assert(accepted !== null, 'a node that was refused is not connected')
     metrics?.connection(dialed === null ? 'inbound' : 'outbound', 'connected')
     peers.peer(hello.nodeId)?.close('duplicate', 'another connection stays')
@@ -215,7 +220,24 @@ export class HandshakeManager {
       ...connectionEnd,
       ...(hello && { client: hello.client }),
     }
+    if (reason === 'wrongGenesis') this.#onForeignGenesis(handshake, hello)
     logger[isOffence ? 'warn' : 'info'](fields, 'peer refused')
     failed(dialed?.id ?? secureChannel.nodeId, reason ?? 'unreachable')
+  }
+
+  /** Warns once a minute: strangers of another chain may come often. */
+  #onForeignGenesis({ secureChannel, dialed }: OpenHandshake, hello: Hello | null): void {
+    const { clock, logger, identity } = this.#options
+    const own = identity.domain.genesisHash
+    const found = hello?.genesisHash
+    if (found === undefined || found === own) return
+    if (dialed !== null) this.foreignGenesis = found
+    const nowMs = clock.nowMs()
+    if (nowMs - this.#warnedMs < NETWORK_LIMITS.genesisWarningMs) return
+    this.#warnedMs = nowMs
+    logger.warn(
+      { peer: secureChannel.nodeId, address: secureChannel.socket.remoteAddress, genesis: own, theirs: found },
+      'a node of another chain: the genesis hashes differ, so one of the two has the wrong --genesis file',
+    )
   }
 }

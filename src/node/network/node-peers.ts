@@ -4,6 +4,7 @@ import type { Council } from '../../chain/council/council.ts'
 import type { HistoryBackfill } from '../../chain/snapshot/backfill/history-backfill.ts'
 import type { BlockStore } from '../../chain/store/block-store.ts'
 import { BlockSync } from '../../chain/sync/block-sync.ts'
+import { syncTarget } from '../../chain/sync/sync-target.ts'
 import type { SyncStatus } from '../../chain/types.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import type { NetworkParams } from '../../config/networks.ts'
@@ -13,6 +14,7 @@ import type { EvidenceStore } from '../../consensus/ports.ts'
 import { createSignatureVerifier } from '../../consensus/signer/signature-verifier.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
 import type { Metrics } from '../../metrics/registry.ts'
+import { isUnspecifiedAddress } from '../../network/core/address.ts'
 import { peerUrl } from '../../network/identity/peer-url.ts'
 import { createNetwork, type Network } from '../../network/network.ts'
 import type { NetworkPorts, SyncPort } from '../../network/ports.ts'
@@ -28,6 +30,7 @@ import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
+import type { PeersView } from '../health.ts'
 import type { PeerOptions } from '../options.ts'
 import { nodeKeyFile } from '../parts/operator-address.ts'
 import type { SnapshotBootstrap } from '../snapshot/bootstrap.ts'
@@ -110,15 +113,23 @@ export class NodePeers {
     this.#proofs = new ProofRelay({ pool, network: this.network.proofs, clock, logger: part('powchain') })
   }
 
-  /** URL for peers; with a wildcard address and no advertised one, that wildcard. undefined: it accepts no peers. */
+  /** URL for peers; with a wildcard address and no advertised one, that of the loopback. undefined: it accepts no peers. */
   get url(): string | undefined {
     const { id, url, listening } = this.network.self()
-    return url ?? (listening === null ? undefined : peerUrl({ id, ...listening }))
+    if (url !== null || listening === null) return url ?? undefined
+    const { host, port } = listening
+    return peerUrl({ id, host: isUnspecifiedAddress(host) ? '127.0.0.1' : host, port })
   }
 
   /** false: in sync with the peers. */
   get syncing(): SyncStatus | false {
     return this.#snapshotBootstrap?.status || (this.#sync?.status ?? false)
+  }
+
+  /** The peers, for this node's health. */
+  get view(): PeersView {
+    const { peerCount: count, foreignGenesis } = this.network
+    return { count, target: count === 0 ? undefined : this.#target(), foreignGenesis: foreignGenesis ?? undefined }
   }
 
   /** Called once the engine runs. Throws LISTEN_FAILED. */
@@ -174,6 +185,12 @@ export class NodePeers {
     const left = [this.#snapshotBootstrap?.stop(), this.#history?.stop(), this.#sync?.stop()]
     await this.network.stop()
     await Promise.all(left)
+  }
+
+  #target(): number | undefined {
+    if (this.#sync !== undefined) return this.#sync.target
+    const claims = this.network.peers().map(({ head }) => head.number)
+    return syncTarget(claims, this.#options.chain.head().number)
   }
 
   #announce(block: Block): void {

@@ -18,6 +18,25 @@ export const declareProofMetrics = (metrics: Metrics, pool: ProofPool): void => 
   pool.onAdded(() => admitted.inc(1))
 }
 
+/** Declares the height to sync to, and the distance to it. Without a known head of a peer they are those of the own head. */
+export const declareSyncMetrics = (
+  metrics: Metrics,
+  chain: Pick<Chain, 'headBlock'>,
+  target: () => number | undefined,
+): void => {
+  const own = () => chain.headBlock.header.number
+  metrics.gauge({
+    name: 'sync_target_number',
+    help: 'Height to sync to by the heads of the peers',
+    read: () => Math.max(own(), target() ?? 0),
+  })
+  metrics.gauge({
+    name: 'sync_distance_blocks',
+    help: 'Blocks between the own head and that height; 0 while no head of a peer is known',
+    read: () => Math.max(0, (target() ?? 0) - own()),
+  })
+}
+
 /** Declares the metrics of head, blocks and consensus. */
 export const declareChainMetrics = (metrics: Metrics, chain: Chain, engine: ConsensusEngine): void => {
   const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
@@ -44,7 +63,7 @@ export const declareChainMetrics = (metrics: Metrics, chain: Chain, engine: Cons
   )
   gauge(
     'consensus_missing_validators',
-    'Members not heard in the open round; 0 before round 2',
+    'Members that keep the height from being decided: unreachable, or not heard from round 2 on',
     () => engine.status().missing.length,
   )
   const voting = () => (engine.status().mode === 'voting' ? 1 : 0)

@@ -14,7 +14,7 @@ import type { Store } from '../../storage/store.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { Teardown } from '../teardown.ts'
 import { version } from '../version.ts'
-import { declareChainMetrics, declareProofMetrics } from './chain-metrics.ts'
+import { declareChainMetrics, declareProofMetrics, declareSyncMetrics } from './chain-metrics.ts'
 
 /** Metrics of a node whose operator enabled them. Loaded only then: a devnet saves the time and the memory. */
 export interface MetricsObserver {
@@ -31,6 +31,8 @@ interface ObservedParts {
   readonly store: Store
   readonly proofPool: ProofPool
   readonly evm: EngineName | undefined
+  /** Height to reach by the heads of the peers; undefined while none is known. */
+  readonly target: () => number | undefined
 }
 
 export const createMetricsObserver = (teardown: Teardown): MetricsObserver => {
@@ -39,7 +41,8 @@ export const createMetricsObserver = (teardown: Teardown): MetricsObserver => {
   return {
     metrics,
     consensus: createConsensusMetrics(metrics),
-    watch({ chain, engine, world, store, evm, proofPool }) {
+    watch({ chain, engine, world, store, evm, proofPool, target }) {
+      declareSyncMetrics(metrics, chain, target)
       declareChainMetrics(metrics, chain, engine)
       declareProofMetrics(metrics, proofPool)
       declareStateMetrics(metrics, world)

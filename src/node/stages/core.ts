@@ -5,7 +5,9 @@ import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { createExecutor } from '../../evm/executor.ts'
 import { ForkWatch } from '../../powchain/fork-notice.ts'
 import type { Header } from '../../primitives/header.ts'
+import type { HealthStatus } from '../../rpc/ports.ts'
 import { createDev, type DevParts } from '../dev/dev-parts.ts'
+import { createHealth } from '../health.ts'
 import { NodePeers } from '../network/node-peers.ts'
 import { cachingBlockCodec, networkCodec, withSenders } from '../parts/block-codec.ts'
 import { type ConsensusPartsOptions, createConsensus, signerOf } from '../parts/consensus.ts'
@@ -25,6 +27,7 @@ export interface CoreStage {
   readonly peers: NodePeers | undefined
   readonly dev: DevParts | undefined
   readonly engine: ConsensusEngine
+  readonly health: () => HealthStatus
 }
 
 /** Builds the core; nothing is decided before the engine is started. The pool has read its journal. */
@@ -59,8 +62,29 @@ export const createCoreStage = async (storage: StorageStage): Promise<CoreStage>
   await pool.service.start()
   if (dev === undefined) pool.service.onPending(() => engine.requestBlock())
   const { world, store, proofPool } = opened
-  observer?.watch({ chain, engine, world, store, proofPool, evm: options.evm })
-  return { executor, pool, chain, peers, dev, engine }
+  observer?.watch({ chain, engine, world, store, proofPool, evm: options.evm, target: () => peers?.view.target })
+  const health = healthOf(storage, { chain, engine, peers, dev })
+  return { executor, pool, chain, peers, dev, engine, health }
+}
+
+const healthOf = (
+  { options, deps, opened, sources }: StorageStage,
+  { chain, engine, peers, dev }: Pick<CoreStage, 'chain' | 'engine' | 'peers' | 'dev'>,
+): CoreStage['health'] => {
+  const { genesis, validatorKey } = options
+  const self = validatorKey && addressFromPrivateKey(validatorKey)
+  return createHealth({
+    chain,
+    engine,
+    genesisHash: opened.genesisHash,
+    blockTimeMs: dev?.blockTimeMs ?? (() => genesis.params.blockTimeMs),
+    ...(peers && { syncing: () => peers.syncing, peers: () => peers.view }),
+    isAlone: () => {
+      const members = sources.council.committee(chain.headBlock.header.number + 1)?.members ?? []
+      return members.length === 1 && members[0] === self
+    },
+    clock: deps.clock,
+  })
 }
 
 const watchFork = ({ options, part, opened }: StorageStage, chain: Chain): void => {

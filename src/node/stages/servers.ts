@@ -3,7 +3,6 @@ import { NAMESPACES } from '../../config/networks.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { createRpcServer, type RpcServerOptions } from '../../rpc/server.ts'
 import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
-import { createHealth } from '../health.ts'
 import type { NodeOptions, RunningNode } from '../options.ts'
 import { createMining } from '../parts/mining.ts'
 import { operatorAddress } from '../parts/operator-address.ts'
@@ -128,8 +127,8 @@ const walletOf = ({ dev }: CoreStage, unlocked: NodeOptions['unlocked']) =>
   createWallet(unlocked, dev && (account => dev.helpers.impersonation.includes(account)))
 
 /** Options shared by all endpoints. */
-const rpcOf = ({ options, deps, part, opened }: StorageStage, core: CoreStage, reads: Reads, coinbase: Hex): Rpc => {
-  const { pool, chain, peers, dev, engine } = core
+const rpcOf = ({ options, part, opened }: StorageStage, core: CoreStage, reads: Reads, coinbase: Hex): Rpc => {
+  const { pool, peers, dev } = core
   const { params } = options.genesis
   return {
     ...reads,
@@ -140,14 +139,7 @@ const rpcOf = ({ options, deps, part, opened }: StorageStage, core: CoreStage, r
     wallet: walletOf(core, options.unlocked),
     info: nodeInfo(coinbase, options.clientName, peers?.network),
     log: part('rpc'),
-    health: createHealth({
-      chain,
-      engine,
-      blockTimeMs: dev?.blockTimeMs ?? (() => params.blockTimeMs),
-      syncing: syncingOf(core),
-      peers: () => peers?.network.peerCount ?? 0,
-      clock: deps.clock,
-    }),
+    health: core.health,
   }
 }
 

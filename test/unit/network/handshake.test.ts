@@ -13,6 +13,25 @@ import { RawPeer, tlsConnect, wire } from '../../support/network/raw-peer.ts'
 const nodes = new NetNodes()
 afterEach(() => nodes.stop())
 
+test('nodes of another genesis: one warning with both hashes, and the dialing node keeps the other hash', async () => {
+  const other = `0x${'22'.repeat(32)}` as const
+  const first = await nodes.start()
+  const second = await nodes.start({ genesisHash: other, staticPeers: [first.address] })
+  const warnings = (node: NetNode) => node.log.lines.filter(({ level }) => level === 'warn')
+  await until('warned', () => warnings(first).length > 0 && warnings(second).length > 0)
+  expect(warnings(second)[0]).toMatchObject({
+    message: expect.stringContaining('the genesis hashes differ'),
+    fields: { genesis: other, theirs: DOMAIN.genesisHash },
+  })
+  expect(warnings(first)[0]).toMatchObject({ fields: { genesis: DOMAIN.genesisHash, theirs: other } })
+  expect(second.network.foreignGenesis).toBe(DOMAIN.genesisHash)
+  expect(first.network.foreignGenesis, 'a stranger that dials proves nothing').toBeNull()
+  second.network.removePeer(first.id)
+  second.network.addPeer(first.address)
+  await until('refused again', () => first.log.lines.filter(({ message }) => message === 'peer refused').length > 1)
+  expect(warnings(first).length, 'once a minute').toBe(1)
+})
+
 describe('both sides are told why', () => {
   const other = `0x${'22'.repeat(32)}` as const
   test.each<[string, NetNodeOptions, string]>([

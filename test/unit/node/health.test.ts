@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest'
 import type { SyncStatus } from '../../../src/chain/types.ts'
 import type { EngineMode } from '../../../src/consensus/engine/types.ts'
-import { createHealth } from '../../../src/node/health.ts'
+import { createHealth, type PeersView } from '../../../src/node/health.ts'
+
+const OWN = `0x${'aa'.repeat(32)}` as const
+const FOREIGN = `0x${'bb'.repeat(32)}` as const
 
 /** A node that stands at block 7 and hears of a block only when told. */
-const node = (blockTimeMs: number) => {
+const node = (blockTimeMs: number, isAlone = false) => {
   let nowMs = 1_000_000
   let mode: EngineMode = 'voting'
   let sync: SyncStatus | false = false
   let committed = (): void => {}
+  let view: PeersView = { count: 3, target: 7, foreignGenesis: undefined }
   const health = createHealth({
     chain: {
       headBlock: { header: { number: 7 }, hash: '0x07' } as never,
@@ -20,7 +24,9 @@ const node = (blockTimeMs: number) => {
     engine: { status: () => ({ mode, round: 2 }) as never },
     blockTimeMs: () => blockTimeMs,
     syncing: () => sync,
-    peers: () => 3,
+    genesisHash: OWN,
+    peers: () => view,
+    isAlone: () => isAlone,
     clock: { nowMs: () => nowMs },
   })
   return {
@@ -32,12 +38,15 @@ const node = (blockTimeMs: number) => {
       mode = next
     },
     commit: () => committed(),
+    see: (next: Partial<PeersView>) => {
+      view = { ...view, ...next }
+    },
     catchUp: (status: SyncStatus | false) => {
       sync = status
     },
   }
 }
-const SEEN = { number: 7, hash: '0x07', syncing: false, round: 2, peers: 3 }
+const SEEN = { number: 7, hash: '0x07', syncing: false, round: 2, peers: 3, target: 7 }
 const HEALTHY = { healthy: true, mode: 'voting', ...SEEN }
 const ill = (reason: string, mode: EngineMode = 'voting') => ({ healthy: false, reason, mode, ...SEEN })
 
@@ -76,4 +85,59 @@ test.each([0, 1_000])('an engine that stopped or failed is an illness at once (b
     set(mode)
     expect(health()).toEqual(ill(`consensus is ${mode}`, mode))
   }
+})
+
+test('a new node is not healthy before the head of its peers is known and reached', () => {
+  const { health, see } = node(1_000)
+  see({ count: 0, target: undefined })
+  expect(health()).toMatchObject({
+    healthy: false,
+    target: null,
+    reason: expect.stringMatching(/^no peer is connected/),
+  })
+  see({ count: 1, target: 70 })
+  expect(health()).toMatchObject({ healthy: false, target: 70, reason: '63 blocks behind the head of the peers' })
+  see({ target: 9 })
+  expect(health(), 'two blocks are under way').toMatchObject({ healthy: true, target: 9 })
+  see({ target: 12 })
+  expect(health(), 'a node that was there may be some seconds late').toMatchObject({ healthy: true })
+  see({ target: 13 })
+  expect(health()).toMatchObject({ healthy: false, reason: '6 blocks behind the head of the peers' })
+  see({ count: 0, target: undefined })
+  expect(health(), 'without peers silence decides').toMatchObject({ healthy: true })
+})
+
+test('short blocks may lag by more of them', () => {
+  const { health, see } = node(100)
+  expect(health().healthy).toBe(true)
+  see({ target: 57 })
+  expect(health().healthy).toBe(true)
+  see({ target: 58 })
+  expect(health().healthy).toBe(false)
+})
+
+test('in instant mode a node without peers cannot know whether it is at the head', () => {
+  const { health, see } = node(0)
+  expect(health().healthy).toBe(true)
+  see({ count: 0, target: undefined })
+  expect(health()).toMatchObject({ healthy: false, reason: 'no peer is connected' })
+})
+
+test('a validator that makes the blocks alone is healthy without peers, and whatever they claim', () => {
+  const { health, see } = node(1_000, true)
+  see({ count: 0, target: undefined })
+  expect(health().healthy).toBe(true)
+  see({ count: 1, target: 1_000_000 })
+  expect(health().healthy).toBe(true)
+})
+
+test('peers of another genesis are named with both hashes, as long as no peer of this chain is there', () => {
+  const { health, see } = node(1_000)
+  see({ count: 0, target: undefined, foreignGenesis: FOREIGN })
+  const { healthy, reason } = health()
+  expect(healthy).toBe(false)
+  expect(reason).toContain(OWN)
+  expect(reason).toContain(FOREIGN)
+  see({ count: 1, target: 7 })
+  expect(health().healthy).toBe(true)
 })
