@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import type { Genesis } from '../../config/genesis.ts'
 import { addressFromPrivateKey, signatures, unavailableProviders } from '../../crypto/signature.ts'
-import { type StoreError, storeError } from '../../storage/errors.ts'
+import { storeError } from '../../storage/errors.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { beginDev, type DevStart } from '../dev/dev-parts.ts'
@@ -61,7 +61,7 @@ export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown
 /** Completes GENESIS_MISMATCH by the hash of the given genesis, which takes a chain in a temporary folder to compute. */
 const withGenesisHash = async (error: unknown, genesis: Genesis): Promise<unknown> => {
   if (!isCoded(error) || error.code !== 'GENESIS_MISMATCH') return error
-  const detail = error.detail as Extract<StoreError, { code: 'GENESIS_MISMATCH' }>
+  const detail = error.detail as Extract<Parameters<typeof storeError>[0], { code: 'GENESIS_MISMATCH' }>
   return storeError({ ...detail, expected: await genesisHashFromFile(genesis) })
 }
 
