@@ -4,7 +4,7 @@ import type { Logger } from '../util/logger.ts'
 
 const INTERVAL_MS = 60_000
 
-export interface StatusLineOptions {
+interface StatusLineOptions {
   readonly health: () => HealthStatus
   /** Number of executable transactions in the pool. */
   readonly pending: () => number

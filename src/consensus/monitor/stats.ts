@@ -7,7 +7,7 @@ import type { ConsensusStatus, EngineMode } from '../engine/types.ts'
 export const STALLED_ROUND = 2
 
 /** The open height, as the status shows it. */
-export interface OpenHeight {
+interface OpenHeight {
   readonly height: HeightState | null
   readonly heldForLater: number
   readonly missing: readonly Hex[]
