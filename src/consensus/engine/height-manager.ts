@@ -199,6 +199,14 @@ export class HeightManager {
     }
     const { upTo } = validator.quarantine(reason, number)
     const alone = ports.committee.committee(number + 1)?.members.length === 1
+    // Neither blocks nor log, but a watermark: it was imported, as docs/keys.md says.
+    if (reason === 'LOG_MISSING' && number === 0 && !alone) {
+      logger.info(
+        { number, silentUpTo: upTo },
+        'this key signed on another node: following only, until others decided later blocks; then it votes here',
+      )
+      return
+    }
     logger.error(
       { reason, number, silentUpTo: upTo, alone },
       `the consensus log is missing or damaged: following only, ${alone ? ALONE : 'until others decided the heights this validator may have voted in'}`,

@@ -114,6 +114,26 @@ describe('committees of real engines', () => {
     expect(warned.length).toBe(4)
   })
 
+  test('a key that moved with its watermark follows without an error, then votes', async () => {
+    const { clock, members, revive, stop } = await committee(4)
+    await clock.advance(5_000)
+    const moved = members[2]!
+    await moved.engine.stop()
+    const watermark = moved.files.content('watermark')
+    const files = new MemoryFiles()
+    files.put('watermark', watermark as Uint8Array)
+    members[2] = { ...moved, files, ledger: new Ledger() }
+    const lines: string[] = []
+    const keep = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`)
+    await revive(2, { logger: { ...silentLogger, error: keep('error'), warn: keep('warn'), info: keep('info') } })
+    await clock.advance(20_000)
+    expect(lines.filter(line => !line.startsWith('info'))).toEqual([])
+    expect(lines[0]).toMatch(/^info this key signed on another node: following only/)
+    expect(lines.some(line => line.includes('voting again'))).toBe(true)
+    expect(members[2]!.engine.status().mode).toBe('voting')
+    await stop()
+  })
+
   test('a stall is reported with the proposer of each round given up, and its end with the seconds it took', async () => {
     const { clock, members, revive, stop } = await committee(4)
     await clock.advance(3_000)
