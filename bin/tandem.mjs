@@ -50,7 +50,9 @@ if (binary === null) {
 const args = [...HEAP_FLAGS, main, ...process.argv.slice(2)]
 // What the C library and V8 read only when a process begins is given to a new one; where the system can, it takes this one's place.
 if (process.execve !== undefined && process.platform !== 'win32') process.execve(binary, [binary, ...args], environment)
-const child = spawn(binary, args, { stdio: 'inherit', env: environment })
+// The channel closes when this process ends, also by SIGKILL: the node then ends too.
+const child = spawn(binary, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env: environment })
+child.channel?.unref()
 // A terminal sends Ctrl-C to the whole group; a supervisor signals only us, so pass everything on.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)))

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import { exitWithError } from '../shared/output.ts'
+import { onParentExit } from '../shared/parent-process.ts'
 import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../shared/temp-folder.ts'
 import { readyJson, readyText } from './announce.ts'
 import { runChaos } from './chaos.ts'
@@ -127,7 +128,7 @@ const chaosOf = ({ seed, chaosDown, full }: LocalnetFlags, validators: number) =
   return { seed: seed ?? randomInt(2 ** 32), down }
 }
 
-/** Runs `act` at each termination signal, until the returned function is called. */
+/** Runs `act` at each termination signal, and at the end of the parent process, until the returned function is called. */
 const onSignals = (act: () => void): (() => void) => {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const signal of signals) process.on(signal, act)
@@ -137,7 +138,9 @@ const onSignals = (act: () => void): (() => void) => {
     act()
   }
   process.stdout.on('error', onGone)
+  const forget = onParentExit(act)
   return () => {
+    forget()
     for (const signal of signals) process.off(signal, act)
     process.stdout.off('error', onGone)
   }

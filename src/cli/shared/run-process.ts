@@ -3,6 +3,7 @@ import { createLogger, type LogLevel } from '../../node/logging.ts'
 import type { NodeDeps, RunningNode } from '../../node/options.ts'
 import { systemClock } from '../../util/clock.ts'
 import { exitWithError } from './output.ts'
+import { onParentExit } from './parent-process.ts'
 
 export interface ProcessOptions {
   readonly logLevel: LogLevel
@@ -44,8 +45,7 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
     exitWithError(error)
     end(1)
   }
-  // The parent process that runs this node (tandem localnet) has ended.
-  if (process.connected) process.once('disconnect', () => end(0))
+  onParentExit(() => end(0))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(0))
   process.on('uncaughtException', onFatal)
   process.on('unhandledRejection', reason => onFatal(reason instanceof Error ? reason : new Error(String(reason))))
