@@ -7,6 +7,7 @@ import { methodsFor, withDisabled } from './methods.ts'
 import { createRpcMetrics } from './metrics.ts'
 import type { HealthStatus } from './ports.ts'
 import type { Endpoint } from './router/method.ts'
+import type { RefusalListener } from './router/method-caller.ts'
 import { textOfResponse } from './router/response.ts'
 import { ResponseCache } from './router/response-cache.ts'
 import { createRouter } from './router/router.ts'
@@ -45,6 +46,7 @@ export interface RpcServerOptions extends Services {
   readonly rateLimit?: RateLimit
   readonly health?: () => HealthStatus
   readonly metrics?: Metrics
+  readonly onRefused?: RefusalListener
   /** Additional routes on the same port (explorer, faucet), which may call methods of the HTTP endpoint. */
   readonly routes?: (app: FastifyInstance, call: RpcCall) => void
 }
@@ -112,7 +114,9 @@ const createParts = ({ view, pool, log, ...options }: RpcServerOptions) => {
     }),
     responseCache: new ResponseCache(view),
     metrics,
-    gate: new RequestGate(createRouter({ log, ...(metrics && { metrics }) })),
+    gate: new RequestGate(
+      createRouter({ log, ...(metrics && { metrics }), ...(options.onRefused && { onRefused: options.onRefused }) }),
+    ),
   }
 }
 

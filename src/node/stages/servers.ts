@@ -3,6 +3,7 @@ import { NAMESPACES } from '../../config/networks.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { createRpcServer, type RpcServerOptions } from '../../rpc/server.ts'
 import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import { createRefusalLog, logTransactions } from '../dev/terminal-log.ts'
 import type { NodeOptions, RunningNode } from '../options.ts'
 import { createMining } from '../parts/mining.ts'
 import { operatorAddress } from '../parts/operator-address.ts'
@@ -28,11 +29,13 @@ export const openServers = async (
   const mining = miningOf(storage, core)
   // Public ports serve no mining jobs, whatever address they listen on; a development chain has only a public port.
   const isDev = options.genesis.params.devHelpers
+  if (core.dev) teardown.add(logTransactions({ chain, reads, logger: part('devnet') }))
   const explorer = await explorerOf(storage, reads)
   const server = await createRpcServer({
     ...rpc,
     ...publicOptions(storage, core),
     ...(isDev && { mining }),
+    ...(core.dev && { onRefused: createRefusalLog(part('devnet'), deps.clock) }),
     ...(explorer && { routes: explorer }),
   })
   teardown.add(() => server.close())

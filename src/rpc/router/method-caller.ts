@@ -16,20 +16,25 @@ const SOCKET_ONLY = serverError('notifications not supported')
 const CANCELLED = serverError('cancelled')
 const CRASHED = serverError('method handler crashed')
 
+/** Called with the method and the error of each call that fails. */
+export type RefusalListener = (method: string, error: RpcError) => void
+
 /** Calls methods by name and encodes their results and errors as responses; measures and logs each call. */
 export class MethodCaller {
   readonly #log: Logger
   readonly #metrics: RpcMetrics
+  readonly #onRefused: RefusalListener | undefined
 
-  constructor(log: Logger, metrics: RpcMetrics) {
+  constructor(log: Logger, metrics: RpcMetrics, onRefused?: RefusalListener) {
     this.#log = log
     this.#metrics = metrics
+    this.#onRefused = onRefused
   }
 
   /** Returns the response to a call; the id is JSON text. A promise only when the handler returned one. */
   call(name: string, params: unknown, endpoint: Endpoint, id: string): MaybePromise<RpcResponse> {
     const method = endpoint.methods.get(name)
-    if (method === undefined) return errorText(id, methodNotFound(name))
+    if (method === undefined) return this.#unknown(name, id)
     const startedMs = this.#metrics.start()
     const { client } = endpoint.context
     try {
@@ -41,6 +46,12 @@ export class MethodCaller {
     } catch (error) {
       return this.#fail(name, startedMs, id, error)
     }
+  }
+
+  #unknown(name: string, id: string): string {
+    const error = methodNotFound(name)
+    this.#onRefused?.(name, error)
+    return errorText(id, error)
   }
 
   #settle(name: string, startedMs: number, id: string, result: Promise<unknown>, client: string): Promise<RpcResponse> {
@@ -117,6 +128,7 @@ export class MethodCaller {
     const known = toRpcError(error)
     // Stack traces are logged, never sent.
     if (known === undefined) this.#log.error({ method: name, err: error }, 'rpc method failed')
+    this.#onRefused?.(name, known ?? CRASHED)
     return known ?? CRASHED
   }
 }

@@ -7,12 +7,13 @@ import { BatchRun } from './batch.ts'
 import { errorText, hasInexactId, idToText, isNotification, shortId, textOfId } from './envelope.ts'
 import { idsAsWritten, isTooComplex } from './json-guard.ts'
 import type { Endpoint } from './method.ts'
-import { MethodCaller } from './method-caller.ts'
+import { MethodCaller, type RefusalListener } from './method-caller.ts'
 import { inChunks, type RpcResponse } from './response.ts'
 
 interface RouterOptions {
   readonly log: Logger
   readonly metrics?: RpcMetrics
+  readonly onRefused?: RefusalListener
 }
 
 const PARSE_ERROR = errorText('null', new RpcError(CODES.parse, 'parse error'))
@@ -38,8 +39,8 @@ export const createRouter = (options: RouterOptions): Router => new RequestRoute
 class RequestRouter implements Router {
   readonly #caller: MethodCaller
 
-  constructor({ log, metrics = noMetrics }: RouterOptions) {
-    this.#caller = new MethodCaller(log, metrics)
+  constructor({ log, metrics = noMetrics, onRefused }: RouterOptions) {
+    this.#caller = new MethodCaller(log, metrics, onRefused)
   }
 
   handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse> {

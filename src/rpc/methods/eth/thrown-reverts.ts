@@ -13,7 +13,7 @@ const TOP_CALL: TraceConfig = {
 }
 
 /** Outcome of a transaction's message, from its trace. */
-interface Failure {
+export interface TransactionFailure {
   readonly error?: string
   readonly output?: Hex
   readonly revertReason?: string
@@ -34,7 +34,10 @@ export const answerSent = async (context: Context, hash: Hex): Promise<Hex> => {
 }
 
 /** Executes the transaction again, since blocks do not keep return data. */
-const failureOf = async ({ view, trace }: Context, hash: Hex): Promise<Failure> => {
+export const failureOf = async (
+  { view, trace }: Pick<Context, 'view' | 'trace'>,
+  hash: Hex,
+): Promise<TransactionFailure> => {
   const place = await view.locate(hash)
   const block = place && (await view.blockByNumber(place.number))
   if (trace === undefined || place === undefined || block === undefined) return {}
@@ -45,7 +48,7 @@ const failureOf = async ({ view, trace }: Context, hash: Hex): Promise<Failure> 
   } finally {
     answer.cancel()
   }
-  return JSON.parse(Buffer.concat(parts).toString()) as Failure
+  return JSON.parse(Buffer.concat(parts).toString()) as TransactionFailure
 }
 
 /** Error texts of hardhat's network, from which test suites and their matchers tell the kinds of failure. */
