@@ -33,6 +33,12 @@ export interface MiningOptions {
   readonly duty: number
 }
 
+/** Address of the Stratum server; port 0 takes a free one. */
+export interface StratumOptions {
+  readonly host: string
+  readonly port: number
+}
+
 /** Options of one node, as a command sets them. */
 export interface NodeOptions {
   readonly genesis: Genesis
@@ -84,6 +90,8 @@ export interface NodeOptions {
   readonly devnet?: DevnetOptions
   /** Omitted: the node does not mine. */
   readonly mining?: MiningOptions
+  /** Omitted: no Stratum server. */
+  readonly stratum?: StratumOptions
   /** Development chains: the state is loaded from this file at start, and saved to it at the end. */
   readonly stateFile?: string
   /** Unlocked keys, with which calls at the operator port are signed. */
@@ -117,6 +125,8 @@ export interface RunningNode {
     readonly operator?: string
     readonly metrics?: string
     readonly explorer?: string
+    /** stratum+tcp://<host>:<port> for miners. */
+    readonly stratum?: string
     /** tandem://<node id>@<host>:<port> for other nodes; omitted: not published. */
     readonly peer?: string
   }

@@ -99,7 +99,7 @@ export class ProofPool {
     if (this.#verifying >= PROOF_CHAIN_LIMITS.verifying) return 'busy'
     this.#verifying++
     try {
-      await verifier.verify(header, id)
+      await verifier.verify(header)
     } finally {
       this.#verifying--
     }

@@ -3,19 +3,19 @@ import type { Argon2Provider } from '../crypto/argon2/provider.ts'
 import { nativeMixHash } from '../crypto/proof-hash.ts'
 import { type ProofHeader, proofSealHash } from '../primitives/proof-header.ts'
 import type { ProofHeaderError } from '../rules/proof/proof-header.ts'
-import { bytesEqual, type Hex } from '../util/bytes.ts'
+import { bytesEqual, bytesToHex, type Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import { Lru } from '../util/lru.ts'
 
 /**
- * Expensive half of a header's work: checks that its mix hash is the claimed Argon2id hash. Valid headers are cached, so that one known
- * from gossip costs its block a look-up.
+ * Expensive half of a header's work: checks that its mix hash is the claimed Argon2id hash. Hashes are cached, so that a header known from
+ * gossip, or from the share of a miner, costs its block a look-up.
  */
 export class WorkVerifier {
   readonly #chainId: number
   readonly #provider: () => Promise<Argon2Provider>
-  /** By id. Promises, so that a header received twice at once is hashed once. */
-  readonly #verified = new Lru<Hex, Promise<void>>(PROOF_CHAIN_LIMITS.verifiedHeaders)
+  /** By seal hash and nonce. Promises, so that a header received twice at once is hashed once. */
+  readonly #hashes = new Lru<string, Promise<Uint8Array>>(PROOF_CHAIN_LIMITS.verifiedHeaders)
 
   constructor(chainId: number, provider: () => Promise<Argon2Provider>) {
     this.#chainId = chainId
@@ -23,23 +23,36 @@ export class WorkVerifier {
   }
 
   /** Called when everything cheap was checked. Rejects with CodedError<ProofHeaderError>, PROOF_MIX_HASH. */
-  verify(header: ProofHeader, id: Hex): Promise<void> {
-    if (header.version === 1) return Promise.resolve()
-    const known = this.#verified.get(id)
-    if (known !== undefined) return known
-    const verifying = this.#hash(header)
-    this.#verified.set(id, verifying)
-    verifying.catch(() => this.#verified.delete(id))
-    return verifying
+  async verify(header: ProofHeader): Promise<void> {
+    if (header.version === 1) return
+    const { nonce, mixHash } = header
+    const want = await this.#hash(proofSealHash(this.#chainId, header), nonce)
+    if (bytesEqual(want, mixHash)) return
+    throw new CodedError<ProofHeaderError>({
+      code: 'PROOF_MIX_HASH',
+      reason: 'not the Argon2id hash of the seal hash and nonce',
+    })
   }
 
-  async #hash(header: ProofHeader): Promise<void> {
-    const { nonce, mixHash } = header
-    const want = await nativeMixHash(await this.#provider(), proofSealHash(this.#chainId, header), nonce)
-    if (!bytesEqual(want, mixHash))
-      throw new CodedError<ProofHeaderError>({
-        code: 'PROOF_MIX_HASH',
-        reason: 'not the Argon2id hash of the seal hash and nonce',
-      })
+  /** Returns the Argon2id hash of a share; not kept, since most shares are no headers. */
+  async mixHash(sealHash: Hex, nonce: Uint8Array): Promise<Uint8Array> {
+    return (await this.#hashes.get(keyOf(sealHash, nonce))) ?? nativeMixHash(await this.#provider(), sealHash, nonce)
+  }
+
+  /** Keeps a hash computed by `mixHash` for the header that it belongs to. */
+  keep(sealHash: Hex, nonce: Uint8Array, mixHash: Uint8Array): void {
+    this.#hashes.set(keyOf(sealHash, nonce), Promise.resolve(mixHash))
+  }
+
+  #hash(sealHash: Hex, nonce: Uint8Array): Promise<Uint8Array> {
+    const key = keyOf(sealHash, nonce)
+    const known = this.#hashes.get(key)
+    if (known !== undefined) return known
+    const hashing = this.#provider().then(provider => nativeMixHash(provider, sealHash, nonce))
+    this.#hashes.set(key, hashing)
+    hashing.catch(() => this.#hashes.delete(key))
+    return hashing
   }
 }
+
+const keyOf = (sealHash: Hex, nonce: Uint8Array): string => sealHash + bytesToHex(nonce)

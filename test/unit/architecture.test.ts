@@ -35,6 +35,7 @@ const PURE = [
   'consensus/core/',
   'powchain/core.ts',
   'powchain/core/',
+  'powchain/stratum/core/',
   'txpool/pool.ts',
   'chain/snapshot/sync/chunk-plan.ts',
   'chain/sync/range-plan.ts',

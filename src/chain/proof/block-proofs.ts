@@ -71,7 +71,7 @@ export class BlockProofs {
     const { header, hash } = parent
     const view = anchorViewAbove({ number: header.number, hash }, at => blocks.hashOf(at))
     const included = includeProofHeaders(params, before, encoded, view)
-    await Promise.all(included.map(({ header, id }) => verifier.verify(header, id)))
+    await Promise.all(included.map(({ header }) => verifier.verify(header)))
     return included
   }
 }

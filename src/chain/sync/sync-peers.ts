@@ -1,5 +1,5 @@
 import { SYNC_LIMITS } from '../../config/limits/sync.ts'
-import { TokenBucket } from '../../network/core/token-bucket.ts'
+import { TokenBucket } from '../../util/token-bucket.ts'
 import { Lru } from '../../util/lru.ts'
 
 interface Record {

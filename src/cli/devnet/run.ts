@@ -92,6 +92,7 @@ const announceJson = (node: RunningNode, chainId: number, accounts: readonly Dev
     genesisHash,
     accounts,
     ...(urls.operator && { operator: urls.operator }),
+    ...(urls.stratum && { stratum: urls.stratum }),
     ...(urls.metrics && { metrics: urls.metrics }),
     ...(urls.explorer && { explorer: urls.explorer }),
   }
@@ -116,7 +117,7 @@ const announceText = (
 Tandem ${version} devnet
 
   HTTP        ${urls.http}
-  WebSocket   ${urls.ws}${urls.operator ? `\n  Operator    ${urls.operator} (loopback only)` : ''}${urls.metrics ? `\n  Metrics     ${urls.metrics}` : ''}${urls.explorer ? `\n  Explorer    ${urls.explorer}/network` : ''}
+  WebSocket   ${urls.ws}${urls.operator ? `\n  Operator    ${urls.operator} (loopback only)` : ''}${urls.stratum ? `\n  Stratum     ${urls.stratum}` : ''}${urls.metrics ? `\n  Metrics     ${urls.metrics}` : ''}${urls.explorer ? `\n  Explorer    ${urls.explorer}/network` : ''}
   Chain id    ${chainId}
   Genesis     ${genesisHash}
   Blocks      ${blocks}

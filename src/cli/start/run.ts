@@ -109,6 +109,7 @@ const announceText = (node: RunningNode, genesis: Genesis, flags: StartFlags): v
     ...(urls.operator ? [`  Operator    ${urls.operator} (loopback only)`] : []),
     ...(urls.metrics ? [`  Metrics     ${urls.metrics}`] : []),
     ...(urls.explorer ? [`  Explorer    ${urls.explorer}/network`] : []),
+    ...(urls.stratum ? [`  Stratum     ${urls.stratum}`] : []),
     ...(urls.peer
       ? [
           `  Peers       ${urls.peer}${isUnspecifiedAddress(flags.p2pHost) && !flags.advertise ? ' (from this machine; --advertise names the address for others)' : ''}`,

@@ -1,5 +1,5 @@
-import type { Quota } from './token-bucket.ts'
-import { TokenBucket } from './token-bucket.ts'
+import type { Quota } from '../../util/token-bucket.ts'
+import { TokenBucket } from '../../util/token-bucket.ts'
 
 interface InboundLimits {
   readonly pending: number

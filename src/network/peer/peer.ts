@@ -7,7 +7,7 @@ import type { ByteBudget } from '../core/byte-budget.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { Offence } from '../core/peer-scores.ts'
 import type { PeerSlot } from '../core/peer-slots.ts'
-import { TokenBucket } from '../core/token-bucket.ts'
+import { TokenBucket } from '../../util/token-bucket.ts'
 import type { ProtocolError } from '../errors.ts'
 import {
   ANSWER_NAMES,

@@ -13,7 +13,7 @@ import { isAllocOf, writeGenesis } from '../../chain/store/write-genesis.ts'
 import type { ChainBlock } from '../../chain/types.ts'
 import type { Genesis } from '../../config/genesis.ts'
 import type { ChainParams } from '../../config/networks.ts'
-import { argon2Provider } from '../../crypto/argon2.ts'
+import { argon2OffThread } from '../../crypto/argon2/off-thread.ts'
 import { ProofPool } from '../../powchain/proof-pool.ts'
 import { WorkVerifier } from '../../powchain/work-verifier.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
@@ -50,6 +50,7 @@ export interface OpenedChain {
   readonly proofRows: ProofRows
   readonly proofs: BlockProofs
   readonly proofPool: ProofPool
+  readonly proofVerifier: WorkVerifier
   readonly sources: BlockEnvSources
   readonly genesisHash: Hex
   readonly head: { readonly block: ChainBlock; readonly certificate: Certificate | null }
@@ -127,12 +128,12 @@ const proofParts = (
   blocks: BlockStore,
   { header, hash, extra }: ChainBlock,
   logger: Logger,
-): Pick<OpenedChain, 'proofs' | 'proofPool'> => {
-  const verifier = new WorkVerifier(params.chainId, argon2Provider)
+): Pick<OpenedChain, 'proofs' | 'proofPool' | 'proofVerifier'> => {
+  const verifier = new WorkVerifier(params.chainId, argon2OffThread)
   const head = { number: header.number, hash, proofState: rows.stateAt(extra.proofTip) }
   const proofPool = new ProofPool({ params, head, hashOf: number => blocks.hashOf(number), verifier })
   const options = { params, rows, blocks, verifier, pool: proofPool, logger: logger.child({ module: 'powchain' }) }
-  return { proofPool, proofs: new BlockProofs(options) }
+  return { proofPool, proofVerifier: verifier, proofs: new BlockProofs(options) }
 }
 
 /** Checks network, header of block 0 and allocation against the given genesis; a new folder has none of them. */

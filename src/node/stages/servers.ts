@@ -1,6 +1,7 @@
 import { nativeRules } from '../../chain/block/chain-rules.ts'
 import { NAMESPACES } from '../../config/networks.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
+import type { MiningService } from '../../powchain/mining/mining-service.ts'
 import { createRpcServer, type RpcServerOptions } from '../../rpc/server.ts'
 import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { createRefusalLog, logTransactions } from '../dev/terminal-log.ts'
@@ -41,6 +42,7 @@ export const openServers = async (
   teardown.add(() => server.close())
   teardown.add(warmUpCalls({ server: server.app.server, calls: reads.calls, chain, clock: deps.clock }))
   const operator = await openOperator(storage, { ...rpc, mining, ...(peers && { peers: peers.network }) })
+  const stratum = await stratumOf(storage, core, mining)
   const metrics = await observer?.serve({
     host: options.host,
     port: options.metricsPort ?? 0,
@@ -52,6 +54,7 @@ export const openServers = async (
     ws: `ws://${host}:${server.port}${options.genesis.params.wsPaths[0]}`,
     ...(operator && { operator }),
     ...(metrics && { metrics }),
+    ...(stratum && { stratum }),
     ...(explorer && { explorer: `http://${host}:${server.port}/api` }),
   }
 }
@@ -124,6 +127,28 @@ const miningOf = ({ options, deps, teardown, part, opened, observer }: StorageSt
   const { params } = options.genesis
   const parts = { params, proofPool, chain, options: options.mining, clock: deps.clock }
   return createMining({ ...parts, logger: part('powchain'), metrics: observer?.metrics }, teardown)
+}
+
+const stratumOf = async (
+  { options, deps, teardown, part, opened, observer }: StorageStage,
+  { chain }: CoreStage,
+  service: MiningService,
+): Promise<string | undefined> => {
+  if (options.stratum === undefined) return undefined
+  const { createStratum } = await import('../parts/stratum.ts')
+  return createStratum(
+    {
+      options: options.stratum,
+      params: options.genesis.params,
+      service,
+      ...opened,
+      chain,
+      clock: deps.clock,
+      logger: part('stratum'),
+      metrics: observer?.metrics,
+    },
+    teardown,
+  )
 }
 
 const walletOf = ({ dev }: CoreStage, unlocked: NodeOptions['unlocked']) =>

@@ -6,12 +6,17 @@ import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { WorkerClient } from '../../util/worker/worker-client.ts'
 import type { MiningMethods } from './mining-worker.ts'
+import type { SearchResult } from './search.ts'
 
 /** Job of the threads: to find nonces of a seal hash that meet a target. */
 export interface MinerWork {
   readonly sealHash: Hex
   readonly version: number
   readonly target: bigint
+  /** First bytes of each nonce, at most two; none by default. */
+  readonly noncePrefix?: Uint8Array
+  /** The source counts every solution, and the search goes on after one: a pool's shares. */
+  readonly isPooled?: boolean
 }
 
 /** Source of mining jobs and receiver of solutions: this node, or another one over RPC. */
@@ -71,8 +76,11 @@ export class Miner {
   /** Handles a change of the head or the pending headers: threads take the new job, if any. */
   refresh(): void {
     const job = this.#options.source.job()
-    if (job?.sealHash === this.#job?.sealHash) return
-    this.#job = job && { ...job, next: this.#threads.map(() => 0) }
+    const before = this.#job
+    const isSame = job?.sealHash === before?.sealHash
+    if (isSame && job?.target === before?.target) return
+    // Another share target of the same work: the nonces searched so far are not searched again.
+    this.#job = job && { ...job, next: (isSame && before?.next) || this.#threads.map(() => 0) }
     this.#wake.resolve()
     this.#wake = Promise.withResolvers<void>()
   }
@@ -100,14 +108,14 @@ export class Miner {
   }
 
   async #search(thread: WorkerClient<MiningMethods>, at: number, job: SharedJob): Promise<void> {
-    const { source, duty, clock } = this.#options
+    const { duty, clock } = this.#options
     const { sealHash, version, target } = job
     const startedMs = clock.nowMs()
     const { next, hashes, found } = await thread.call('search', {
       version,
       sealHash,
       target,
-      prefix: at,
+      prefix: Uint8Array.of(...(job.noncePrefix ?? []), at),
       from: job.next[at] ?? 0,
       budgetMs: MINING_LIMITS.batchMs,
     })
@@ -115,14 +123,23 @@ export class Miner {
     this.#hashes += hashes
     const nowMs = clock.nowMs()
     this.#sample(nowMs)
-    // Another thread may have solved the same work: a second solution would only be a sibling.
-    if (found !== undefined && this.#job === job) {
-      this.#job = undefined
-      const mixHash = found.mixHash.byteLength === 0 ? ZERO_HASH : bytesToHex(found.mixHash)
-      await source.submitWork(bytesToHex(found.nonce), sealHash, mixHash)
-      this.refresh()
-    }
+    if (found !== undefined) await this.#submit(job, found)
     if (duty < 1 && !this.#isStopped) await delayUntil(clock, nowMs + ((nowMs - startedMs) * (1 - duty)) / duty).over
+  }
+
+  async #submit(job: SharedJob, { nonce, mixHash }: NonNullable<SearchResult['found']>): Promise<void> {
+    // Another thread may have solved the same work: a second solution would only be a sibling.
+    if (this.#job !== job && job.isPooled !== true) return
+    const { source, logger } = this.#options
+    const mix = mixHash.byteLength === 0 ? ZERO_HASH : bytesToHex(mixHash)
+    const submitting = source.submitWork(bytesToHex(nonce), job.sealHash, mix)
+    if (job.isPooled === true) {
+      submitting.catch(error => logger.warn({ err: error }, 'share not submitted'))
+      return
+    }
+    this.#job = undefined
+    await submitting
+    this.refresh()
   }
 
   #sample(atMs: number): void {

@@ -26,6 +26,14 @@ interface MiningServiceOptions {
   readonly logger: Logger
 }
 
+/** Workers of a Stratum server. */
+export interface WorkerRates {
+  /** Number of those with recent shares. */
+  active(): number
+  /** Hashes per second. */
+  hashrate(): number
+}
+
 /** Mining jobs on the preferred proof tip; accepts solutions and sums hash rates. */
 export class MiningService {
   readonly #options: MiningServiceOptions
@@ -34,10 +42,16 @@ export class MiningService {
   readonly #rates = new Lru<Hex, { readonly rate: bigint; readonly atMs: number }>(MINING_LIMITS.rates)
   /** Hashes per second of the built-in miner; undefined while it does not run. */
   #ownRate: (() => number) | undefined
+  #workers: WorkerRates | undefined
   #found = 0
 
   constructor(options: MiningServiceOptions) {
     this.#options = options
+  }
+
+  /** Extra nonce of this node's headers. */
+  get extraNonce(): Uint8Array {
+    return this.#options.extraNonce
   }
 
   /** Valid solutions since the start. */
@@ -45,9 +59,14 @@ export class MiningService {
     return this.#found
   }
 
-  /** True while the built-in miner runs. */
+  /** True while the built-in miner runs, or workers of the Stratum server find shares. */
   running(): boolean {
-    return this.#ownRate !== undefined
+    return this.#ownRate !== undefined || (this.#workers?.active() ?? 0) > 0
+  }
+
+  /** Sets the workers of the Stratum server; undefined when it has stopped. */
+  setWorkers(workers: WorkerRates | undefined): void {
+    this.#workers = workers
   }
 
   /** Sets the hash rate source of the built-in miner; undefined when it has stopped. */
@@ -55,26 +74,32 @@ export class MiningService {
     this.#ownRate = rate
   }
 
-  /** Hashes per second, own and submitted ones that are recent. */
+  /** Hashes per second: own, reported ones that are recent, and those that shares show. */
   hashrate(): bigint {
     const sinceMs = this.#options.clock.nowMs() - MINING_LIMITS.rateMs
-    let sum = BigInt(Math.round(this.#ownRate?.() ?? 0))
+    let sum = BigInt(Math.round((this.#ownRate?.() ?? 0) + (this.#workers?.hashrate() ?? 0)))
     for (const [, { rate, atMs }] of this.#rates.entries()) if (atMs > sinceMs) sum += rate
     return sum
   }
 
   /** Returns a job that pays `coinbase`; undefined while there is none. The earlier job is returned again while it is recent enough. */
   job(coinbase: Hex | null = this.#options.coinbase): MiningJob | undefined {
-    const { params, pool, extraNonce } = this.#options
     if (coinbase === null) return undefined
+    const before = this.#newest.get(coinbase)
+    const job = this.nextJob(before, coinbase, this.#options.extraNonce)
+    if (job === undefined || job === before) return job
+    this.#newest.set(coinbase, job)
+    this.#jobs.set(job.sealHash, job.template)
+    return job
+  }
+
+  /** Returns `before` while it is recent enough, or else a new job with this extra nonce, which the caller keeps; undefined without work. */
+  nextJob(before: MiningJob | undefined, coinbase: Hex, extraNonce: Uint8Array): MiningJob | undefined {
+    const { params, pool } = this.#options
     const template = pool.template(coinbase, extraNonce)
     if (template === undefined) return undefined
-    const before = this.#newest.get(coinbase)
     if (before && isGoodEnough(before.template, template, params)) return before
-    const job = { sealHash: proofSealHash(params.chainId, template), template }
-    this.#newest.set(coinbase, job)
-    this.#jobs.set(job.sealHash, template)
-    return job
+    return { sealHash: proofSealHash(params.chainId, template), template }
   }
 
   /** Work in the shape of getWork: [seal hash, seed, target, height]. */
@@ -88,24 +113,28 @@ export class MiningService {
 
   /** Submits a solution; true when it solves a current job of this node. Version 1 has no mix hash: the argument is ignored. */
   async submitWork(nonce: Hex, sealHash: Hex, mixHash: Hex): Promise<boolean> {
-    const { pool, clock, logger } = this.#options
     const template = this.#jobs.get(sealHash)
     if (template === undefined) return false
-    const mix = template.version === 2 ? hexToBytes(mixHash) : EMPTY_BYTES
-    const header: ProofHeader = { ...template, nonce: hexToBytes(nonce), mixHash: mix }
-    const { height, coinbase } = header
+    return this.submit(template, hexToBytes(nonce), template.version === 2 ? hexToBytes(mixHash) : EMPTY_BYTES)
+  }
+
+  /** Submits the solution of a template; true when it is valid and new. `worker`: for the log. */
+  async submit(template: ProofTemplate, nonce: Uint8Array, mixHash: Uint8Array, worker?: string): Promise<boolean> {
+    const { pool, clock, logger } = this.#options
+    const header: ProofHeader = { ...template, nonce, mixHash }
+    const { height, version, coinbase } = header
     try {
       const outcome = await pool.admit(header, clock.nowMs())
       if (outcome !== 'added') {
-        logger.info({ height, outcome }, 'solution not added')
+        logger.info({ height, outcome, worker }, 'solution not added')
         return false
       }
       this.#found++
-      logger.info({ height, version: header.version, coinbase, anchor: header.anchorNumber }, 'proof header mined')
+      logger.info({ height, version, coinbase, anchor: header.anchorNumber, worker }, 'proof header mined')
       return true
     } catch (error) {
       if (!isCoded(error)) throw error
-      logger.info({ height, reason: error.message }, 'solution refused')
+      logger.info({ height, reason: error.message, worker }, 'solution refused')
       return false
     }
   }

@@ -1,16 +1,17 @@
 import type { Argon2Provider } from '../../crypto/argon2/provider.ts'
 import { argon2Provider } from '../../crypto/argon2.ts'
 import { nativeMixHash, nativeMixHashSync, nativeSealHash, sha256dHash } from '../../crypto/proof-hash.ts'
+import { PROOF_NONCE_BYTES } from '../../primitives/proof-header.ts'
 import { EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 
-/** Range of nonces to search: those with one first byte, from a counter on. */
+/** Range of nonces to search: those with the same first bytes, from a counter on. */
 interface NonceSearch {
   readonly version: number
   readonly sealHash: Hex
   readonly target: bigint
-  /** First byte of each nonce: searches with different ones do not overlap. */
-  readonly prefix: number
-  /** Value of the last six bytes to begin with. */
+  /** First bytes of each nonce, at most three: searches with different ones do not overlap. */
+  readonly prefix: Uint8Array
+  /** Value to begin with of the counter in the last five or six bytes. */
   readonly from: number
   readonly budgetMs: number
 }
@@ -24,16 +25,19 @@ interface SearchResult {
 
 /** Hashes of version 1 between two checks of the clock. */
 const CHEAP_HASHES = 512
+/** Longest counter of a nonce that a number holds exactly. */
+const COUNTER_BYTES = 6
 
 /** Searches for a nonce that meets the target until one is found or the time is over. */
 export const searchNonces = async (search: NonceSearch): Promise<SearchResult> => {
   const { version, sealHash, target, from, budgetMs } = search
   const argon2 = version === 2 ? await argon2Provider() : undefined
   const endMs = performance.now() + budgetMs
-  const nonce = Buffer.alloc(8)
-  nonce[0] = search.prefix
+  const nonce = Buffer.alloc(PROOF_NONCE_BYTES)
+  nonce.set(search.prefix)
+  const counterBytes = Math.min(COUNTER_BYTES, PROOF_NONCE_BYTES - search.prefix.byteLength)
   for (let hashes = 0; ; ) {
-    nonce.writeUIntBE(from + hashes, 2, 6)
+    nonce.writeUIntBE(from + hashes, PROOF_NONCE_BYTES - counterBytes, counterBytes)
     const mixHash = argon2 ? await mixHashOf(argon2, sealHash, nonce) : EMPTY_BYTES
     const hash = argon2 ? nativeSealHash(sealHash, nonce, mixHash) : sha256dHash(sealHash, nonce)
     hashes++

@@ -14,7 +14,7 @@ const mineHeader = async (ask: Ask): Promise<void> => {
     version: 1,
     sealHash,
     target: BigInt(target),
-    prefix: 0,
+    prefix: Uint8Array.of(0),
     from: 0,
     budgetMs: Number.POSITIVE_INFINITY,
   }

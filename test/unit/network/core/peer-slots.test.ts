@@ -5,7 +5,7 @@ import { DISCONNECT_REASONS, disconnectReasonFromCode } from '../../../../src/ne
 import { keepsNewConnection } from '../../../../src/network/core/duplicate-connections.ts'
 import { InboundLimiter } from '../../../../src/network/core/inbound-limiter.ts'
 import { assignSlot } from '../../../../src/network/core/peer-slots.ts'
-import { TokenBucket } from '../../../../src/network/core/token-bucket.ts'
+import { TokenBucket } from '../../../../src/util/token-bucket.ts'
 
 const limits = { inbound: 2, outbound: 1, reserved: 1, perAddress: 2 }
 const none = { inbound: 0, outbound: 0, reserved: 0, sameAddress: 0 }

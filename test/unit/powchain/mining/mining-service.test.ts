@@ -13,7 +13,7 @@ const serviceOf = ({ proofPool: pool, genesis: { params }, clock }: TestChain, c
 
 /** Nonce and mix hash of work, as a miner finds them; searches longer than any target of devnet takes. */
 const solution = async ([sealHash, , target]: readonly [Hex, Hex, Hex, Hex], version: number) => {
-  const search = { version, sealHash, target: BigInt(target), prefix: 0, from: 0, budgetMs: Number.POSITIVE_INFINITY }
+  const search = { version, sealHash, target: BigInt(target), prefix: Uint8Array.of(0), from: 0, budgetMs: Number.POSITIVE_INFINITY }
   const { found } = await searchNonces(search)
   if (found === undefined) throw new Error('a search without an end finds')
   return { nonce: bytesToHex(found.nonce), mixHash: version === 1 ? ZERO_HASH : bytesToHex(found.mixHash) }
@@ -117,10 +117,12 @@ test('hash rates of miners count for ten seconds, the last of each, beside the o
 
 test('two searches with different prefixes share no nonce, and each goes on where it stopped', async () => {
   const job = { version: 1, sealHash: ZERO_HASH, target: 0n, budgetMs: 0 }
-  const first = await searchNonces({ ...job, prefix: 0, from: 0 })
+  const first = await searchNonces({ ...job, prefix: Uint8Array.of(0), from: 0 })
   expect(first.found).toBeUndefined()
   expect(first.next).toBe(first.hashes)
   const easy = { ...job, target: 2n ** 256n - 1n }
-  const { found } = await searchNonces({ ...easy, prefix: 7, from: first.next })
+  const { found } = await searchNonces({ ...easy, prefix: Uint8Array.of(7), from: first.next })
   expect(found?.nonce).toEqual(Uint8Array.of(7, 0, 0, 0, 0, 0, first.next >> 8, first.next & 255))
+  const long = await searchNonces({ ...easy, prefix: Uint8Array.of(1, 2, 3), from: 258 })
+  expect(long.found?.nonce).toEqual(Uint8Array.of(1, 2, 3, 0, 0, 0, 1, 2))
 })

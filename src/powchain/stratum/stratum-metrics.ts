@@ -1,0 +1,41 @@
+import type { Metrics } from '../../metrics/registry.ts'
+import type { StratumServer } from './stratum-server.ts'
+
+export type StratumMetrics = ReturnType<typeof createStratumMetrics>
+
+/** Counters of a Stratum server. */
+export const createStratumMetrics = (metrics: Metrics) => ({
+  shares: metrics.counter({
+    name: 'stratum_shares_total',
+    help: 'Shares of miners by outcome',
+    labels: ['outcome'],
+  }),
+  solutions: metrics.counter({ name: 'stratum_solutions_total', help: 'Shares that became proof headers' }),
+  refused: metrics.counter({
+    name: 'stratum_refused_connections_total',
+    help: 'Connections refused, by reason',
+    labels: ['reason'],
+  }),
+  bans: metrics.counter({ name: 'stratum_bans_total', help: 'Miners disconnected for their faults' }),
+})
+
+/** Gauges read from a server. */
+export const addStratumGauges = (metrics: Metrics, server: StratumServer): void => {
+  metrics.gauge({ name: 'stratum_open_connections', help: 'Connected miners', read: () => server.connections })
+  metrics.gauge({
+    name: 'stratum_active_workers_count',
+    help: 'Workers with an accepted share in the last ten minutes',
+    read: () => server.active(),
+  })
+  metrics.gauge({
+    name: 'stratum_hash_rate_hashes',
+    help: 'Hashes per second that the shares of the last ten minutes show',
+    read: () => server.hashrate(),
+  })
+  metrics.gauge({
+    name: 'stratum_argon2_hashes',
+    help: 'Argon2id hashes computed for shares since the start',
+    read: () => server.argon2Count,
+  })
+  metrics.gauge({ name: 'stratum_banned_addresses_count', help: 'Banned addresses', read: () => server.banned() })
+}

@@ -1,0 +1,263 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, type Server, type Socket } from 'node:net'
+import { STRATUM_LIMITS } from '../../config/limits/stratum.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import { anchorsFor } from '../../rules/proof/proof-header.ts'
+import { assert } from '../../util/assert.ts'
+import { sliceOver } from '../../util/async/time-slice.ts'
+import { concatBytes } from '../../util/bytes.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { MiningService, WorkerRates } from '../mining/mining-service.ts'
+import type { ProofPool } from '../proof-pool.ts'
+import type { WorkVerifier } from '../work-verifier.ts'
+import { MinerAdmission } from './core/miner-admission.ts'
+import type { ShareOutcome } from './core/refusals.ts'
+import { ShareAccounts } from './core/share-accounts.ts'
+import { LineReader } from './line-reader.ts'
+import { ShareHasher } from './share-hasher.ts'
+import type { StratumMetrics } from './stratum-metrics.ts'
+import { type StratumPort, StratumSession } from './stratum-session.ts'
+
+export interface StratumServerOptions {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly params: ChainParams
+  readonly service: Pick<MiningService, 'nextJob' | 'submit'>
+  readonly pool: Pick<ProofPool, 'head'>
+  readonly verifier: Pick<WorkVerifier, 'mixHash' | 'keep'>
+  /** Extra nonce of this node's headers; the server adds that of the connection. */
+  readonly extraNonce: Uint8Array
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics?: StratumMetrics | undefined
+}
+
+interface Connection {
+  readonly socket: Socket
+  readonly session: StratumSession
+  readonly address: string
+  readonly sinceMs: number
+  lastLineMs: number
+}
+
+const PREFIX_BYTES = 2
+const PREFIXES = 2 ** (8 * PREFIX_BYTES)
+/** Marks headers of Stratum jobs, so that they differ from jobs of getWork with the same payee. */
+const STRATUM_MARK = 0x53
+/** Interval of reviews: difficulty, idle connections. */
+const REVIEW_MS = 1_000
+const CLOSE_MS = 1_000
+
+/** Stratum server: connections, their limits, and the accounts of their workers. */
+export class StratumServer implements WorkerRates {
+  readonly #options: StratumServerOptions
+  readonly #server: Server
+  readonly #admission = new MinerAdmission()
+  readonly #accounts = new ShareAccounts()
+  readonly #hasher: ShareHasher
+  readonly #connections = new Map<number, Connection>()
+  #nextPrefix = 0
+  #isRefreshing = false
+  #isStale = false
+  #cancelReview: () => void = () => {}
+  #reportMs: number
+
+  constructor(options: StratumServerOptions) {
+    const { verifier, clock } = options
+    this.#options = options
+    this.#hasher = new ShareHasher((sealHash, nonce) => verifier.mixHash(sealHash, nonce), clock)
+    this.#server = createServer({ noDelay: true, keepAlive: true }, socket => this.#accept(socket))
+    this.#reportMs = clock.nowMs() + STRATUM_LIMITS.reportMs
+  }
+
+  get accounts(): ShareAccounts {
+    return this.#accounts
+  }
+
+  /** Argon2id hashes of shares since the start. */
+  get argon2Count(): number {
+    return this.#hasher.count
+  }
+
+  get connections(): number {
+    return this.#admission.connections
+  }
+
+  active(): number {
+    return this.#accounts.active(this.#options.clock.nowMs())
+  }
+
+  hashrate(): number {
+    return this.#accounts.hashrate(this.#options.clock.nowMs())
+  }
+
+  banned(): number {
+    return this.#admission.banned(this.#options.clock.nowMs())
+  }
+
+  /** Rejects with the error of a port in use. Resolves to the port. */
+  async listen(): Promise<number> {
+    const { host, port, logger } = this.#options
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen({ host, port }, resolve)
+    })
+    this.#server.on('error', error => logger.error({ err: error }, 'stratum server failed'))
+    const address = this.#server.address()
+    assert(typeof address === 'object' && address !== null, 'a listening server has an address')
+    this.#review()
+    logger.info({ host, port: address.port }, 'stratum server started')
+    return address.port
+  }
+
+  async close(): Promise<void> {
+    this.#cancelReview()
+    const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
+    for (const { socket } of this.#connections.values()) socket.destroy()
+    await closed
+  }
+
+  /** Handles a change of the head or the pending headers: miners get new jobs. */
+  refresh(): void {
+    this.#isStale = true
+    if (!this.#isRefreshing) void this.#refreshAll()
+  }
+
+  async #refreshAll(): Promise<void> {
+    this.#isRefreshing = true
+    while (this.#isStale) {
+      this.#isStale = false
+      for (const { session } of [...this.#connections.values()]) {
+        session.refresh()
+        await sliceOver()
+      }
+    }
+    this.#isRefreshing = false
+  }
+
+  #accept(socket: Socket): void {
+    const { clock, logger, metrics } = this.#options
+    const address = socket.remoteAddress ?? ''
+    const nowMs = clock.nowMs()
+    socket.on('error', error => logger.debug({ address, reason: error.message }, 'miner connection failed'))
+    const refusal = this.#admission.enter(address, nowMs)
+    if (refusal !== undefined) {
+      metrics?.refused.inc({ reason: refusal })
+      logger.debug({ address, reason: refusal }, 'miner refused')
+      socket.destroy()
+      return
+    }
+    const prefix = this.#takePrefix()
+    const id = randomBytes(8).toString('hex')
+    const bytes = Uint8Array.of(prefix >> 8, prefix & 0xff)
+    const session: StratumSession = new StratumSession(this.#portOf(socket, address, bytes), id, bytes)
+    const connection: Connection = { socket, session, address, sinceMs: nowMs, lastLineMs: nowMs }
+    this.#connections.set(prefix, connection)
+    const reader = new LineReader({
+      socket,
+      clock,
+      onLine(line) {
+        connection.lastLineMs = clock.nowMs()
+        session.receive(line)
+      },
+      onTooLong: () => this.#end(connection, 'line too long'),
+    })
+    socket.once('close', () => {
+      reader.close()
+      this.#connections.delete(prefix)
+      this.#admission.leave(address)
+      for (const worker of session.workers)
+        logger.info({ address, worker, ...this.#accounts.account(worker, clock.nowMs())?.counts }, 'worker left')
+    })
+  }
+
+  /** First bytes of the nonces of a connection; no other open connection has them. */
+  #takePrefix(): number {
+    while (this.#connections.has(this.#nextPrefix)) this.#nextPrefix = (this.#nextPrefix + 1) % PREFIXES
+    const prefix = this.#nextPrefix
+    this.#nextPrefix = (prefix + 1) % PREFIXES
+    return prefix
+  }
+
+  #portOf(socket: Socket, address: string, prefix: Uint8Array): StratumPort {
+    const { clock, service, pool, params, logger } = this.#options
+    const extraNonce = concatBytes(this.#options.extraNonce, Uint8Array.of(STRATUM_MARK), prefix)
+    return {
+      nowMs: () => clock.nowMs(),
+      send: message => this.#send(socket, message),
+      fault: (weight, reason) => this.#fault(socket, address, weight, reason),
+      nextJob: (before, coinbase) => service.nextJob(before, coinbase, extraNonce),
+      oldestAnchor: () => anchorsFor(params, pool.head.number + 1).oldest,
+      mixHash: (sealHash, nonce) =>
+        this.#hasher.hash(sealHash, nonce).catch(error => {
+          logger.error({ err: error }, 'share not verified')
+          return undefined
+        }),
+      record: (worker, outcome, hashes) => this.#record(worker, outcome, hashes),
+      solved: ({ sealHash, template }, nonce, mixHash, worker) => {
+        if (template.version === 2) this.#options.verifier.keep(sealHash, nonce, mixHash)
+        service.submit(template, nonce, mixHash, worker).then(
+          isAdded => isAdded && this.#options.metrics?.solutions.inc(),
+          error => logger.error({ err: error, worker }, 'solution of a miner failed'),
+        )
+      },
+      joined: worker => logger.info({ address, worker }, 'worker joined'),
+    }
+  }
+
+  #record(worker: string, outcome: ShareOutcome, hashes: number): void {
+    this.#accounts.add(worker, outcome, hashes, this.#options.clock.nowMs())
+    this.#options.metrics?.shares.inc({ outcome })
+  }
+
+  #send(socket: Socket, message: object): void {
+    if (!socket.writable) return
+    socket.write(`${JSON.stringify(message)}\n`)
+    // A miner that does not read what it causes to be sent.
+    if (socket.writableLength > STRATUM_LIMITS.backlogBytes) socket.destroy()
+  }
+
+  #fault(socket: Socket, address: string, weight: number, reason: string): void {
+    const { clock, logger, metrics } = this.#options
+    if (!socket.writable || !this.#admission.fault(address, weight, clock.nowMs())) return
+    metrics?.bans.inc()
+    logger.warn({ address, reason }, 'miner disconnected for its faults')
+    this.#close(socket)
+  }
+
+  #end({ socket, address }: Connection, reason: string): void {
+    this.#options.logger.info({ address, reason }, 'miner disconnected')
+    this.#close(socket)
+  }
+
+  /** Sends what is written, so that the miner may log the reason, and closes; a miner that does not read has a second for it. */
+  #close(socket: Socket): void {
+    const { clock } = this.#options
+    socket.destroySoon()
+    const cancel = clock.schedule(clock.nowMs() + CLOSE_MS, () => socket.destroy())
+    socket.once('close', cancel)
+  }
+
+  #review(): void {
+    const { clock } = this.#options
+    const nowMs = clock.nowMs()
+    for (const connection of [...this.#connections.values()]) {
+      const { session, sinceMs, lastLineMs } = connection
+      if (!session.isLoggedIn && nowMs - sinceMs > STRATUM_LIMITS.loginMs) this.#end(connection, 'no login')
+      else if (nowMs - lastLineMs > STRATUM_LIMITS.idleMs) this.#end(connection, 'idle')
+      else session.review()
+    }
+    if (nowMs >= this.#reportMs) this.#report(nowMs)
+    this.#cancelReview = clock.schedule(nowMs + REVIEW_MS, () => this.#review())
+  }
+
+  #report(nowMs: number): void {
+    this.#reportMs = nowMs + STRATUM_LIMITS.reportMs
+    const { connections } = this
+    if (connections === 0) return
+    const hashrate = Math.round(this.hashrate())
+    this.#options.logger.info({ connections, workers: this.active(), hashrate, ...this.#accounts.total }, 'stratum')
+  }
+}

@@ -1,0 +1,255 @@
+import { STRATUM_LIMITS, VARDIFF_LIMITS } from '../../config/limits/stratum.ts'
+import { nativeSealHash, sha256dHash } from '../../crypto/proof-hash.ts'
+import { bytesEqual, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
+import type { MiningJob } from '../mining/mining-service.ts'
+import {
+  type AnnouncedJob,
+  dialectOf,
+  NO_DIALECT,
+  type StratumDialect,
+  type Submission,
+  workOf,
+} from './core/dialects.ts'
+import { type CheckedShare, JobBook, LOW, type StratumJob } from './core/job-book.ts'
+import { parseLogin, type StratumLogin } from './core/login.ts'
+import { FAULT_WEIGHT, type Refusal, type ShareOutcome, STRATUM_CODES, shareRefusal } from './core/refusals.ts'
+import { targetOfHashes } from './core/share-target.ts'
+import { parseStratumRequest, type StratumRequest } from './core/stratum-request.ts'
+import { Vardiff } from './core/vardiff.ts'
+
+/** Server as one session uses it. */
+export interface StratumPort {
+  nowMs(): number
+  send(message: object): void
+  /** Charges a fault of this weight to the miner. */
+  fault(weight: number, reason: string): void
+  /** Job that pays `coinbase`: `before` while it is good enough, undefined while there is none. */
+  nextJob(before: MiningJob | undefined, coinbase: Hex): MiningJob | undefined
+  /** Oldest anchor of a header that the next main block can include. */
+  oldestAnchor(): number
+  /** Argon2id hash of a share, computed on another thread; undefined when too many wait. */
+  mixHash(sealHash: Hex, nonce: Uint8Array): Promise<Uint8Array | undefined>
+  /** Records a share of a worker; `hashes`: expected ones of an accepted share. */
+  record(worker: string, outcome: ShareOutcome, hashes: number): void
+  /** Submits a share that meets the target of the proof chain. */
+  solved(job: StratumJob, nonce: Uint8Array, mixHash: Uint8Array, worker: string): void
+  /** Called once for each worker of the connection. */
+  joined(worker: string): void
+}
+
+/** One connected miner: from its lines to responses, jobs and shares. Lines come in whole; time comes from the port. */
+export class StratumSession {
+  readonly #port: StratumPort
+  readonly #id: string
+  /** First bytes of each nonce. */
+  readonly #prefix: Uint8Array
+  readonly #book: JobBook
+  #dialect: StratumDialect | undefined
+  /** By the user as given. */
+  readonly #logins = new Map<string, StratumLogin>()
+  #current: { readonly job: MiningJob; readonly announced: AnnouncedJob } | undefined
+  #vardiff: Vardiff | undefined
+  #vardiffVersion = 0
+
+  constructor(port: StratumPort, id: string, prefix: Uint8Array) {
+    this.#port = port
+    this.#id = id
+    this.#prefix = prefix
+    this.#book = new JobBook(port.nowMs())
+  }
+
+  /** True once a worker is authorized. */
+  get isLoggedIn(): boolean {
+    return this.#logins.size > 0
+  }
+
+  /** Names of the workers. */
+  get workers(): readonly string[] {
+    return [...new Set([...this.#logins.values()].map(({ worker }) => worker))]
+  }
+
+  /** Handles one line without its end. */
+  receive(line: string): void {
+    const request = parseStratumRequest(line)
+    if (request === undefined) {
+      this.#port.send({ id: null, result: null, error: [STRATUM_CODES.other, 'a line is one JSON request', null] })
+      this.#port.fault(1, 'malformed line')
+      return
+    }
+    this.#dialect ??= dialectOf(request)
+    if (this.#dialect === undefined) {
+      const { code, message } = NO_DIALECT
+      this.#port.send({ id: request.id, result: null, error: [code, message, null] })
+      this.#port.fault(1, 'no subscription')
+      return
+    }
+    this.#handle(request, this.#dialect)
+  }
+
+  /** Announces a new job when there is one. */
+  refresh(): void {
+    const [login] = this.#logins.values()
+    if (login === undefined) return
+    const job = this.#port.nextJob(this.#current?.job, login.coinbase)
+    if (job === undefined) {
+      // The tip has changed, and the head is its own anchor: work begins with the next main block.
+      this.#current = undefined
+      this.#book.clear()
+    } else if (job !== this.#current?.job) this.#announce(job)
+  }
+
+  /** Eases the difficulty of a miner without shares. */
+  review(): void {
+    if (this.#vardiff?.review(this.#port.nowMs()) === true && this.#current !== undefined)
+      this.#announce(this.#current.job)
+  }
+
+  #handle(request: StratumRequest, dialect: StratumDialect): void {
+    const { id, method, params } = request
+    switch (method) {
+      case 'mining.subscribe':
+        this.#answer(id, dialect.subscribed(this.#id, this.#prefix) ?? NOT_SUBSCRIBABLE)
+        break
+      case 'mining.extranonce.subscribe':
+      case 'eth_submitHashrate':
+        this.#answer(id, true)
+        break
+      case 'mining.authorize':
+      case 'eth_submitLogin':
+      case 'eth_login':
+        this.#login(request)
+        break
+      case 'eth_getWork':
+        this.#answer(id, this.#work())
+        break
+      case 'mining.submit':
+      case 'eth_submitWork':
+        void this.#submit(id, dialect.submission(params, this.#prefix))
+        break
+      default:
+        this.#answer(id, { code: STRATUM_CODES.other, message: 'unknown method' })
+        this.#port.fault(UNKNOWN_METHOD_WEIGHT, 'unknown method')
+    }
+  }
+
+  #work(): readonly Hex[] | Refusal {
+    if (this.#current !== undefined) return workOf(this.#current.announced)
+    return this.isLoggedIn
+      ? { code: STRATUM_CODES.other, message: 'no mining work available yet' }
+      : { code: STRATUM_CODES.unauthorized, message: 'log in first: eth_submitLogin' }
+  }
+
+  #login({ id, params, worker }: StratumRequest): void {
+    const isFirst = !this.isLoggedIn
+    const login = this.#admit(params[0], worker)
+    if (typeof login === 'string') {
+      this.#answer(id, { code: STRATUM_CODES.unauthorized, message: login })
+      this.#port.fault(1, 'login refused')
+      return
+    }
+    const isNew = !this.workers.includes(login.worker)
+    this.#logins.set(params[0] as string, login)
+    this.#answer(id, true)
+    if (isNew) this.#port.joined(login.worker)
+    if (isFirst) this.refresh()
+  }
+
+  /** Returns the login of a user, or the reason of a refusal. */
+  #admit(user: unknown, worker: string | undefined): StratumLogin | string {
+    const login = parseLogin(user, worker)
+    if (typeof login === 'string') return login
+    const [first] = this.#logins.values()
+    if (first !== undefined && first.coinbase !== login.coinbase)
+      return 'a connection pays one address: open another one for a second address'
+    if (this.#logins.size >= STRATUM_LIMITS.workersPerConnection && !this.#logins.has(user as string))
+      return `at most ${STRATUM_LIMITS.workersPerConnection} workers: open another connection`
+    return login
+  }
+
+  async #submit(id: StratumRequest['id'], submission: Submission | undefined): Promise<void> {
+    const [only] = this.#logins.values()
+    const user = submission?.user
+    const login = typeof user === 'string' ? this.#logins.get(user) : only
+    if (login === undefined) {
+      this.#answer(id, { code: STRATUM_CODES.unauthorized, message: 'authorize this worker first: mining.authorize' })
+      this.#port.fault(1, 'not authorized')
+      return
+    }
+    const checked = submission
+      ? this.#book.check(submission, this.#port.oldestAnchor(), this.#port.nowMs())
+      : shareRefusal('invalid', 'malformed share: see docs/mining.md for the parameters')
+    const share = 'code' in checked ? checked : await this.#hash(checked)
+    if ('code' in share) this.#refuseShare(id, share, login)
+    else this.#accept(id, share, login)
+  }
+
+  /** Computes what a share of version 2 claims; version 1 is checked already. */
+  async #hash(share: CheckedShare): Promise<HashedShare | Refusal> {
+    const { job, nonce, mixHash } = share
+    const { sealHash, template } = job
+    if (template.version === 1) return { job, nonce, mixHash: EMPTY_BYTES, hash: sha256dHash(sealHash, nonce) }
+    const mix = await this.#port.mixHash(sealHash, nonce)
+    if (mix === undefined) return shareRefusal('limited', 'the server is busy: the share was not checked')
+    if (mixHash !== undefined && !bytesEqual(mix, mixHash)) return shareRefusal('invalid', 'the mix hash is wrong')
+    const hash = nativeSealHash(sealHash, nonce, mix)
+    return hash <= job.shareTarget ? { job, nonce, mixHash: mix, hash } : LOW
+  }
+
+  #accept(id: StratumRequest['id'], { job, nonce, mixHash, hash }: HashedShare, { worker }: StratumLogin): void {
+    this.#answer(id, true)
+    this.#port.record(worker, 'accepted', job.hashes)
+    if (hash <= job.template.target) this.#port.solved(job, nonce, mixHash, worker)
+    const isCurrent = job.template.version === this.#vardiffVersion
+    if (isCurrent && this.#vardiff?.count(job.hashes, this.#port.nowMs()) === true && this.#current !== undefined)
+      this.#announce(this.#current.job)
+  }
+
+  #refuseShare(id: StratumRequest['id'], refusal: Refusal, { worker }: StratumLogin): void {
+    const outcome = refusal.outcome ?? 'invalid'
+    this.#answer(id, refusal)
+    this.#port.record(worker, outcome, 0)
+    this.#port.fault(FAULT_WEIGHT[outcome], outcome)
+  }
+
+  /** Announces a job, or its new share target; a share target is never harder than the target of the header. */
+  #announce(job: MiningJob): void {
+    const { sealHash, template } = job
+    const { version, target, height, parentId } = template
+    const before = this.#current
+    if (this.#vardiff === undefined || this.#vardiffVersion !== version) {
+      this.#vardiff = new Vardiff(VARDIFF_LIMITS.firstHashes[version === 2 ? 2 : 1], this.#port.nowMs())
+      this.#vardiffVersion = version
+    }
+    const wanted = targetOfHashes(this.#vardiff.hashes)
+    const shareTarget = wanted > target ? wanted : target
+    const isNewTarget = before?.announced.shareTarget !== shareTarget
+    if (before?.job === job && !isNewTarget) return
+    const clean = before?.job.template.parentId !== parentId
+    const { id } = this.#book.add(sealHash, template, shareTarget, clean)
+    const announced = { id, sealHash, version, height, shareTarget, clean }
+    this.#current = { job, announced }
+    for (const message of this.#wire.announce(announced, isNewTarget)) this.#port.send(message)
+  }
+
+  get #wire(): StratumDialect {
+    const dialect = this.#dialect
+    if (dialect === undefined) throw new Error('a session without a dialect answers nothing')
+    return dialect
+  }
+
+  /** Sends the result of a request, or its refusal. */
+  #answer(id: StratumRequest['id'], outcome: unknown): void {
+    const isRefusal = typeof outcome === 'object' && outcome !== null && 'code' in outcome
+    this.#port.send(isRefusal ? this.#wire.error(id, outcome as Refusal) : this.#wire.result(id, outcome))
+  }
+}
+
+interface HashedShare {
+  readonly job: StratumJob
+  readonly nonce: Uint8Array
+  readonly mixHash: Uint8Array
+  readonly hash: bigint
+}
+
+const UNKNOWN_METHOD_WEIGHT = 0.2
+const NOT_SUBSCRIBABLE: Refusal = { code: STRATUM_CODES.other, message: 'this connection speaks getwork' }

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest'
+import { STRATUM_LIMITS } from '../../../../src/config/limits/stratum.ts'
+import { MinerAdmission } from '../../../../src/powchain/stratum/core/miner-admission.ts'
+import { ShareAccounts } from '../../../../src/powchain/stratum/core/share-accounts.ts'
+import { MINER } from '../../../support/powchain/headers.ts'
+import { StratumClient, startStratum } from '../../../support/powchain/stratum-server.ts'
+
+/** A miner with a job. */
+const loggedIn = async (port: number): Promise<{ readonly client: StratumClient; readonly job: string }> => {
+  const client = new StratumClient(port)
+  await client.ask('mining.subscribe', ['miner/1', 'EthereumStratum/1.0.0'])
+  await client.ask('mining.authorize', [`${MINER}.rig`])
+  const { params } = await client.notified()
+  return { client, job: params?.[0] as string }
+}
+
+const nonceOf = (value: number): string => value.toString(16).padStart(12, '0')
+
+describe('a flood of junk shares of the second hash function', () => {
+  test('that claims mix hashes costs no Argon2id hash, and ends its connection', async () => {
+    const { port, argon2, server } = await startStratum(0, 60)
+    const { client, job } = await loggedIn(port)
+    for (let at = 0; at < 1_000; at++)
+      client.write(
+        JSON.stringify({
+          id: at,
+          method: 'mining.submit',
+          params: [`${MINER}.rig`, job, nonceOf(at), '11'.repeat(32)],
+        }),
+      )
+    await client.closed
+    // One in a thousand of such claims meets the first share target by chance.
+    expect(argon2.calls).toBeLessThanOrEqual(2)
+    const { lowDifficulty, accepted } = server.accounts.total
+    expect(lowDifficulty).toBeGreaterThan(0)
+    expect(accepted).toBe(0)
+  })
+
+  test('without them costs no more Argon2id hashes than its connection may have', async () => {
+    const { port, argon2, server, clock } = await startStratum(0, 60)
+    const { client, job } = await loggedIn(port)
+    const burst = STRATUM_LIMITS.shares[2].burst
+    const startedMs = clock.nowMs()
+    for (let at = 0; at < 3_000; at++)
+      client.write(JSON.stringify({ id: at, method: 'mining.submit', params: [`${MINER}.rig`, job, nonceOf(at)] }))
+    await client.closed
+    await expect.poll(() => server.accounts.total.lowDifficulty).toBe(argon2.calls)
+    const seconds = Math.ceil((clock.nowMs() - startedMs) / 1_000)
+    expect(argon2.calls).toBeGreaterThanOrEqual(burst)
+    expect(argon2.calls).toBeLessThanOrEqual(burst + seconds * STRATUM_LIMITS.shares[2].perSecond)
+    expect(server.accounts.total.limited).toBeGreaterThan(100)
+  })
+})
+
+describe('a connection', () => {
+  test('that sends a line too long, no login, or nothing for long, is closed', async () => {
+    const { port, clock, server } = await startStratum(20)
+    const long = new StratumClient(port)
+    long.socket.write('x'.repeat(STRATUM_LIMITS.lineBytes + 1))
+    await long.closed
+    const silent = new StratumClient(port)
+    const { client } = await loggedIn(port)
+    await expect.poll(() => server.connections).toBe(2)
+    clock.skippedMs += STRATUM_LIMITS.loginMs + 1
+    await silent.closed
+    expect(client.socket.destroyed).toBe(false)
+    clock.skippedMs += STRATUM_LIMITS.idleMs
+    await client.closed
+    await expect.poll(() => server.connections).toBe(0)
+  })
+
+  test('that never reads its jobs is closed', async () => {
+    const { port, server, advance } = await startStratum(20)
+    const { client } = await loggedIn(port)
+    client.socket.pause()
+    // The buffers of the kernel take megabytes before the server keeps anything itself.
+    for (let blocks = 0; server.connections > 0 && blocks < 200_000; blocks++) {
+      advance(1)
+      await new Promise(setImmediate)
+    }
+    expect(server.connections).toBe(0)
+  })
+
+  test('may name sixteen workers and not more', async () => {
+    const { port } = await startStratum(20)
+    const client = new StratumClient(port)
+    await client.ask('mining.subscribe', ['miner/1', 'EthereumStratum/1.0.0'])
+    const answers: unknown[] = []
+    for (let at = 0; at <= STRATUM_LIMITS.workersPerConnection; at++)
+      answers.push((await client.ask('mining.authorize', [`${MINER}.w${at}`])).result)
+    expect(answers).toEqual([...answers.slice(1).map(() => true), null])
+    expect((await client.ask('mining.authorize', [`${MINER}.w3`])).result).toBe(true)
+  })
+})
+
+describe('admission', () => {
+  const START = 1_000_000
+
+  test('bounds connections by address and in all, and their rate', () => {
+    const admission = new MinerAdmission()
+    const { connects, connectionsPerAddress, connections } = STRATUM_LIMITS
+    let nowMs = START
+    const refusals = Array.from({ length: connects.burst + 1 }, () => admission.enter('10.0.0.1', nowMs))
+    expect(refusals.filter(Boolean)).toEqual(['rate'])
+    while (admission.connections < connectionsPerAddress) {
+      nowMs += 1_000
+      admission.enter('10.0.0.1', nowMs)
+    }
+    nowMs += 60_000
+    expect(admission.enter('10.0.0.1', nowMs)).toBe('address')
+    for (let at = 0; admission.connections < connections; at++) admission.enter(`10.1.${at >> 8}.${at & 255}`, nowMs)
+    expect(admission.enter('10.2.0.1', nowMs)).toBe('full')
+    admission.leave('10.0.0.1')
+    expect(admission.enter('10.0.0.1', nowMs)).toBeUndefined()
+  })
+
+  test('bans an address after too many faults, for a while; the loopback only loses the connection', () => {
+    const admission = new MinerAdmission()
+    const faults = (address: string) => {
+      for (let count = 1; ; count++) if (admission.fault(address, 1, START)) return count
+    }
+    expect(faults('10.0.0.1')).toBe(STRATUM_LIMITS.faults.burst + 1)
+    expect(admission.enter('10.0.0.1', START)).toBe('banned')
+    expect(admission.banned(START)).toBe(1)
+    expect(admission.enter('10.0.0.1', START + STRATUM_LIMITS.banMs)).toBeUndefined()
+    for (const address of ['127.0.0.1', '::ffff:127.0.0.1', '::1']) {
+      faults(address)
+      expect(admission.enter(address, START)).toBeUndefined()
+    }
+    expect(admission.fault('10.0.0.9', 0, START)).toBe(false)
+  })
+})
+
+describe('accounts', () => {
+  test('count shares by worker and outcome, and estimate hash rates from the work of the last minutes', () => {
+    const accounts = new ShareAccounts()
+    const { rateMs } = STRATUM_LIMITS
+    for (let atMs = 0; atMs < 3 * rateMs; atMs += 10_000) accounts.add('a', 'accepted', 10_000, atMs)
+    accounts.add('a', 'stale', 0, 3 * rateMs)
+    accounts.add('b', 'duplicate', 0, 3 * rateMs)
+    expect(accounts.account('a', 3 * rateMs)).toMatchObject({ counts: { accepted: 180, stale: 1, duplicate: 0 } })
+    expect(accounts.hashrate(3 * rateMs)).toBeCloseTo(1_000, -2)
+    expect([accounts.active(3 * rateMs), accounts.size]).toEqual([1, 2])
+    expect(accounts.hashrate(5 * rateMs)).toBe(0)
+    expect(accounts.active(5 * rateMs)).toBe(0)
+    expect(accounts.total).toMatchObject({ accepted: 180, stale: 1, duplicate: 1 })
+  })
+
+  test('take one lucky share of a new worker for no giant', () => {
+    const accounts = new ShareAccounts()
+    accounts.add('a', 'accepted', 60_000, 1)
+    expect(accounts.hashrate(2)).toBeLessThanOrEqual(1_000)
+  })
+
+  test('forget the worker that is idle for longest', () => {
+    const accounts = new ShareAccounts()
+    for (let at = 0; at <= STRATUM_LIMITS.workers; at++) accounts.add(`w${at}`, 'accepted', 1, at)
+    expect(accounts.size).toBe(STRATUM_LIMITS.workers)
+    expect(accounts.account('w0', 0)).toBeUndefined()
+  })
+})
