@@ -1,5 +1,5 @@
 import type { Metrics } from '../../metrics/registry.ts'
-import type { StratumServer } from './stratum-server.ts'
+import type { WorkerRates } from '../mining/mining-service.ts'
 
 export type StratumMetrics = ReturnType<typeof createStratumMetrics>
 
@@ -19,8 +19,17 @@ export const createStratumMetrics = (metrics: Metrics) => ({
   bans: metrics.counter({ name: 'stratum_bans_total', help: 'Miners disconnected for their faults' }),
 })
 
-/** Gauges read from a server. */
-export const addStratumGauges = (metrics: Metrics, server: StratumServer): void => {
+/** Figures of a server. */
+export interface StratumFigures extends WorkerRates {
+  readonly connections: number
+  /** Argon2id hashes of shares since the start. */
+  readonly argon2Count: number
+  /** Number of banned addresses. */
+  banned(): number
+}
+
+/** Declares the gauges of a server. */
+export const addStratumGauges = (metrics: Metrics, server: StratumFigures): void => {
   metrics.gauge({ name: 'stratum_open_connections', help: 'Connected miners', read: () => server.connections })
   metrics.gauge({
     name: 'stratum_active_workers_count',

@@ -8,7 +8,7 @@ import { sliceOver } from '../../util/async/time-slice.ts'
 import { concatBytes } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
-import type { MiningService, WorkerRates } from '../mining/mining-service.ts'
+import type { MiningService } from '../mining/mining-service.ts'
 import type { ProofPool } from '../proof-pool.ts'
 import type { WorkVerifier } from '../work-verifier.ts'
 import { MinerAdmission } from './core/miner-admission.ts'
@@ -16,7 +16,7 @@ import type { ShareOutcome } from './core/refusals.ts'
 import { ShareAccounts } from './core/share-accounts.ts'
 import { LineReader } from './line-reader.ts'
 import { ShareHasher } from './share-hasher.ts'
-import type { StratumMetrics } from './stratum-metrics.ts'
+import type { StratumFigures, StratumMetrics } from './stratum-metrics.ts'
 import { type StratumPort, StratumSession } from './stratum-session.ts'
 
 export interface StratumServerOptions {
@@ -51,7 +51,7 @@ const REVIEW_MS = 1_000
 const CLOSE_MS = 1_000
 
 /** Stratum server: connections, their limits, and the accounts of their workers. */
-export class StratumServer implements WorkerRates {
+export class StratumServer implements StratumFigures {
   readonly #options: StratumServerOptions
   readonly #server: Server
   readonly #admission = new MinerAdmission()

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { createNobleArgon2 } from '../../../src/crypto/argon2/noble.ts'
+import { offThread } from '../../../src/crypto/argon2/off-thread.ts'
+import { createWasmArgon2 } from '../../../src/crypto/argon2/wasm.ts'
 import { ARGON2_PROVIDERS, chooseArgon2 } from '../../../src/crypto/argon2.ts'
 import { bytesToHex } from '../../../src/util/bytes.ts'
 
@@ -41,5 +44,31 @@ describe('choice of a provider', () => {
 
   test('without any that works the error says what to do', async () => {
     await expect(chooseArgon2([])).rejects.toThrow('reinstall the packages (npm ci)')
+  })
+})
+
+describe('off the calling thread', () => {
+  test.each([createWasmArgon2(), createNobleArgon2()])(
+    'a provider without threads, $name, hashes in a worker',
+    async provider => {
+      let calls = 0
+      const moved = offThread({
+        ...provider,
+        hash(...args) {
+          calls++
+          return provider.hash(...args)
+        },
+      })
+      expect(moved).toMatchObject({ name: provider.name, threaded: true })
+      const [[cost, expected]] = KNOWN
+      const hash = () => moved.hash(Buffer.from('password'), Buffer.from('somesalt'), { ...cost, hashBytes: 32 })
+      expect((await Promise.all([hash(), hash()])).map(bytesToHex)).toEqual([expected, expected])
+      expect(calls).toBe(0)
+    },
+  )
+
+  test('one with threads of its own stays as it is', () => {
+    const threaded = { ...createNobleArgon2(), threaded: true }
+    expect(offThread(threaded)).toBe(threaded)
   })
 })

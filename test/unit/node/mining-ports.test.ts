@@ -4,13 +4,16 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { startNode } from '../../../src/node/node.ts'
 import type { NodeOptions } from '../../../src/node/options.ts'
+import { searchNonces } from '../../../src/powchain/mining/search.ts'
+import { bytesToHex, type Hex, ZERO_HASH } from '../../../src/util/bytes.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { devGenesis, testGenesis, VALIDATOR_KEY } from '../../support/chain.ts'
 import { rpc } from '../../support/devnet.ts'
 import { MINER } from '../../support/powchain/headers.ts'
+import { StratumClient } from '../../support/powchain/stratum-server.ts'
 
-const start = async (options: Pick<NodeOptions, 'genesis' | 'mining'>) => {
+const start = async (options: Pick<NodeOptions, 'genesis' | 'mining' | 'stratum'>) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'tandem-mining-'))
   const node = await startNode(
     {
@@ -70,5 +73,23 @@ test('a public port does not tell of the miner behind it, and the operator port 
     .toBeGreaterThan(1)
   await expect
     .poll(() => rpc<{ miner: string }>(http, 'eth_getBlockByNumber', ['latest', false]), { timeout: 20_000 })
+    .toMatchObject({ miner: MINER })
+})
+
+test('Stratum is off unless asked for; its workers count in the hash rate of the operator port', async () => {
+  expect((await start({ genesis: testGenesis() })).stratum).toBeUndefined()
+  const { http, operator, stratum } = await start({ genesis: testGenesis(), stratum: { host: '127.0.0.1', port: 0 } })
+  const client = new StratumClient(Number(new URL(stratum as string).port))
+  await client.ask('eth_submitLogin', [MINER])
+  const work = (await client.next(({ id }) => id === 0)).result as readonly [Hex, Hex, Hex]
+  expect(await rpc(operator as string, 'eth_mining')).toBe(false)
+  const search = { version: 1, sealHash: work[0], target: BigInt(work[2]), prefix: Uint8Array.of(5), from: 0 }
+  const { found } = await searchNonces({ ...search, budgetMs: Number.POSITIVE_INFINITY })
+  const submit = [bytesToHex(found?.nonce as Uint8Array), work[0], ZERO_HASH]
+  expect((await client.ask('eth_submitWork', submit)).result).toBe(true)
+  expect(await rpc(operator as string, 'eth_mining')).toBe(true)
+  expect([await rpc(http, 'eth_mining'), await rpc(http, 'eth_hashrate')]).toEqual([false, '0x0'])
+  await expect
+    .poll(() => rpc<{ miner: string }>(http, 'native_getProofHeader', ['0x1']), { timeout: 20_000 })
     .toMatchObject({ miner: MINER })
 })

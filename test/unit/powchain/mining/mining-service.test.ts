@@ -13,7 +13,14 @@ const serviceOf = ({ proofPool: pool, genesis: { params }, clock }: TestChain, c
 
 /** Nonce and mix hash of work, as a miner finds them; searches longer than any target of devnet takes. */
 const solution = async ([sealHash, , target]: readonly [Hex, Hex, Hex, Hex], version: number) => {
-  const search = { version, sealHash, target: BigInt(target), prefix: Uint8Array.of(0), from: 0, budgetMs: Number.POSITIVE_INFINITY }
+  const search = {
+    version,
+    sealHash,
+    target: BigInt(target),
+    prefix: Uint8Array.of(0),
+    from: 0,
+    budgetMs: Number.POSITIVE_INFINITY,
+  }
   const { found } = await searchNonces(search)
   if (found === undefined) throw new Error('a search without an end finds')
   return { nonce: bytesToHex(found.nonce), mixHash: version === 1 ? ZERO_HASH : bytesToHex(found.mixHash) }
