@@ -12,13 +12,14 @@ export const offThread = (provider: Argon2Provider): Argon2Provider => {
     name,
     threaded: true,
     hash(message, salt, cost) {
-      thread ??= new WorkerClient<Argon2Methods>({ name: 'argon2', url: new URL('./worker.ts', import.meta.url), data: name })
-      const hashing = thread.call('hash', message, salt, cost)
-      hashing.catch(() => {
-        // A thread that ended is replaced by the next hash.
-        thread = undefined
-      })
-      return hashing
+      // A thread that ended is replaced.
+      if (thread?.isOpen !== true)
+        thread = new WorkerClient<Argon2Methods>({
+          name: 'argon2',
+          url: new URL('./worker.ts', import.meta.url),
+          data: name,
+        })
+      return thread.call('hash', message, salt, cost)
     },
   }
 }

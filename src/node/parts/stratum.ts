@@ -12,7 +12,7 @@ import type { StratumOptions } from '../options.ts'
 import type { Teardown } from '../teardown.ts'
 import { urlHost } from '../urls.ts'
 
-export interface StratumParts {
+interface StratumParts {
   readonly options: StratumOptions
   readonly params: ChainParams
   readonly service: MiningService

@@ -10,7 +10,7 @@ import { Lru } from '../../util/lru.ts'
 import type { ProofPool } from '../proof-pool.ts'
 
 /** Work for a miner. */
-interface MiningJob {
+export interface MiningJob {
   readonly sealHash: Hex
   readonly template: ProofTemplate
 }

@@ -16,7 +16,7 @@ interface NonceSearch {
   readonly budgetMs: number
 }
 
-interface SearchResult {
+export interface SearchResult {
   /** Position for the next search. */
   readonly next: number
   readonly hashes: number

@@ -3,7 +3,7 @@ import { STRATUM_LIMITS } from '../../config/limits/stratum.ts'
 import type { Clock } from '../../util/clock.ts'
 import { TokenBucket } from '../../util/token-bucket.ts'
 
-export interface LineReaderOptions {
+interface LineReaderOptions {
   readonly socket: Socket
   readonly clock: Clock
   readonly onLine: (line: string) => void

@@ -19,7 +19,7 @@ import { ShareHasher } from './share-hasher.ts'
 import type { StratumFigures, StratumMetrics } from './stratum-metrics.ts'
 import { type StratumPort, StratumSession } from './stratum-session.ts'
 
-export interface StratumServerOptions {
+interface StratumServerOptions {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number

@@ -3,7 +3,7 @@ import { Lru } from '../../../util/lru.ts'
 import { TokenBucket } from '../../../util/token-bucket.ts'
 
 /** Reason for which a connection is refused. */
-export type ConnectRefusal = 'full' | 'address' | 'rate' | 'banned'
+type ConnectRefusal = 'full' | 'address' | 'rate' | 'banned'
 
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/
 

@@ -3,10 +3,10 @@ import { Lru } from '../../../util/lru.ts'
 import type { ShareOutcome } from './refusals.ts'
 
 /** Shares of one worker, or of all of them. */
-export type ShareCounts = Readonly<Record<ShareOutcome, number>>
+type ShareCounts = Readonly<Record<ShareOutcome, number>>
 
 /** Worker with its shares since it was first seen. */
-export interface WorkerAccount {
+interface WorkerAccount {
   readonly worker: string
   readonly counts: ShareCounts
   /** Hashes per second that its accepted shares show. */
