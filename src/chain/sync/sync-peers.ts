@@ -1,6 +1,6 @@
 import { SYNC_LIMITS } from '../../config/limits/sync.ts'
-import { TokenBucket } from '../../util/token-bucket.ts'
 import { Lru } from '../../util/lru.ts'
+import { TokenBucket } from '../../util/token-bucket.ts'
 
 interface Record {
   /** Requests of block sync that the peer has not answered yet. */

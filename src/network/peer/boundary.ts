@@ -2,8 +2,8 @@ import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { type CodedError, isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { Lru } from '../../util/lru.ts'
-import type { Offence } from '../core/peer-scores.ts'
 import { TokenBucket } from '../../util/token-bucket.ts'
+import type { Offence } from '../core/peer-scores.ts'
 import type { Peer } from './peer.ts'
 
 /** Errors of decoders and of the frame reader: bytes that violate the protocol. */

@@ -3,11 +3,11 @@ import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { Lru } from '../../util/lru.ts'
+import { TokenBucket } from '../../util/token-bucket.ts'
 import type { ByteBudget } from '../core/byte-budget.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { Offence } from '../core/peer-scores.ts'
 import type { PeerSlot } from '../core/peer-slots.ts'
-import { TokenBucket } from '../../util/token-bucket.ts'
 import type { ProtocolError } from '../errors.ts'
 import {
   ANSWER_NAMES,
