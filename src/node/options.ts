@@ -17,12 +17,20 @@ export type PeerOptions = Pick<
   readonly verify?: 'tips' | 'full'
 }
 
+/** Account with a key that everybody knows. */
+export interface DevAccountKey {
+  readonly address: Hex
+  readonly privateKey: Hex
+}
+
 /** Behaviour of a development chain where clients have different expectations (docs/dev-helpers.md). */
 export interface DevnetOptions {
   /** Allows blocks made at once to share a timestamp; by default each is at least a second after its parent. */
   readonly sameTimestamps?: boolean
   /** Sending a transaction fails when it fails in its block; by default its hash is returned. */
   readonly throwOnRevert?: boolean
+  /** Shown with their keys on the node's page; none when the keys are the operator's own. */
+  readonly accounts?: readonly DevAccountKey[]
 }
 
 /** Options of the built-in miner of the proof chain. */

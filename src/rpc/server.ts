@@ -17,7 +17,7 @@ import { SubscriptionHub } from './subscriptions/subscription-hub.ts'
 import { type Budgets, createBudgets } from './transport/budgets.ts'
 import { ClientSlots } from './transport/client-slots.ts'
 import { admit, attachFastLane } from './transport/fast-lane.ts'
-import { createHttp } from './transport/http.ts'
+import { createHttp, type NodePages } from './transport/http.ts'
 import { type RateLimit, RateLimiter } from './transport/rate-limit.ts'
 import { RequestGate } from './transport/request-gate.ts'
 import { attachWebSockets } from './transport/ws.ts'
@@ -47,6 +47,8 @@ export interface RpcServerOptions extends Services {
   readonly health?: () => HealthStatus
   readonly metrics?: Metrics
   readonly onRefused?: RefusalListener
+  /** Pages for browsers; omitted: none. */
+  readonly pages?: NodePages
   /** Additional routes on the same port (explorer, faucet), which may call methods of the HTTP endpoint. */
   readonly routes?: (app: FastifyInstance, call: RpcCall) => void
 }
@@ -138,6 +140,7 @@ const attachTransports = (options: RpcServerOptions, parts: ServerParts) => {
     wsRedirect: redirect,
     checkOrigin: options.checkOrigin ?? false,
     health: options.health ?? (() => ({ healthy: true })),
+    pages: options.pages,
   })
   options.routes?.(app, async request => textOfResponse(await gate.handle(Buffer.from(request), endpoint)))
   app.server.maxConnections = RPC_LIMITS.budgets.connections.total

@@ -11,7 +11,7 @@ import { describe, expect, test } from 'vitest'
 const FLOORS: readonly (readonly string[])[] = [
   ['util'],
   ['config'],
-  ['crypto', 'metrics'],
+  ['crypto', 'metrics', 'web'],
   ['primitives'],
   ['storage', 'rules'],
   ['state'],

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { devnetGenesis } from '../../node/genesis/devnet-genesis.ts'
-import type { RunningNode } from '../../node/options.ts'
+import type { DevAccountKey, RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { accountsFromMnemonic, type DevAccount, TEST_MNEMONIC } from '../shared/accounts.ts'
@@ -22,6 +22,14 @@ const CLIENT_NAMES = { anvil: 'anvil', hardhat: 'HardhatNetwork' } as const
  * is due at once.
  */
 const genesisTime = (blockTime: number): number => Math.floor(Date.now() / 1_000) - Math.max(1, Math.ceil(blockTime))
+
+/** Accounts on the node's page. */
+const SHOWN_ACCOUNTS = 20
+
+const wellKnownAccount = ({ address, privateKey }: DevAccount): DevAccountKey => ({
+  address: address.toLowerCase() as Hex,
+  privateKey: privateKey as Hex,
+})
 
 /** Starts a development chain; a temporary folder is deleted with it. */
 export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
@@ -65,7 +73,11 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
       ...(flags.operatorPort !== undefined && { operatorPort: flags.operatorPort }),
       ...(flags.state !== undefined && { stateFile: resolve(flags.state) }),
       ...(flags.clientName !== undefined && { clientName: CLIENT_NAMES[flags.clientName] }),
-      devnet: { sameTimestamps: flags.sameTimestamps, throwOnRevert: flags.throwOnRevert },
+      devnet: {
+        sameTimestamps: flags.sameTimestamps,
+        throwOnRevert: flags.throwOnRevert,
+        ...(isWellKnown && { accounts: accounts.slice(0, SHOWN_ACCOUNTS).map(wellKnownAccount) }),
+      },
       ...explorerOptions(flags, { startsAtOnce: false }),
       ...namespacesOf(flags.httpApi),
       ...methodsOf(flags),

@@ -7,12 +7,15 @@ import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { createRefusalLog, logTransactions } from '../dev/terminal-log.ts'
 import type { NodeOptions, RunningNode } from '../options.ts'
 import { createMining } from '../parts/mining.ts'
+import type { NodePageOptions } from '../parts/node-page.ts'
+import { createNodePages } from '../parts/node-pages.ts'
 import { operatorAddress } from '../parts/operator-address.ts'
 import { proofChainPort } from '../parts/proof-chain-port.ts'
 import { createReads, type Reads } from '../parts/reads.ts'
 import { createWallet, nodeInfo } from '../parts/services.ts'
 import { warmUpCalls } from '../parts/warm-up-calls.ts'
 import { urlHost } from '../urls.ts'
+import { version } from '../version.ts'
 import type { CoreStage } from './core.ts'
 import type { StorageStage } from './storage.ts'
 
@@ -38,6 +41,7 @@ export const openServers = async (
     ...(isDev && { mining }),
     ...(core.dev && { onRefused: createRefusalLog(part('devnet'), deps.clock) }),
     ...(explorer && { routes: explorer }),
+    pages: createNodePages(pageOptions(storage, rpc, explorer !== undefined)),
   })
   teardown.add(() => server.close())
   teardown.add(warmUpCalls({ server: server.app.server, calls: reads.calls, chain, clock: deps.clock }))
@@ -82,6 +86,20 @@ const explorerOf = async (
     },
     teardown,
   )
+}
+
+/** Options of the node's own page. */
+const pageOptions = ({ options, deps }: StorageStage, { view, health }: Rpc, explorer: boolean): NodePageOptions => {
+  const { params } = options.genesis
+  return {
+    view,
+    site: { network: params.name, symbol: params.symbol, version, explorer, faucet: false },
+    health: health ?? (() => ({ healthy: true })),
+    namespaces: (options.namespaces ?? params.namespaces).http,
+    wsPath: params.wsPaths[0] ?? '/',
+    accounts: options.devnet?.accounts ?? [],
+    clock: deps.clock,
+  }
 }
 
 /** Proposer of the pending block: this node's validator, or nobody. */

@@ -3,6 +3,8 @@ import type { Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { Cancellation } from '../../util/async/cancellation.ts'
+import { ASSETS_PATH, wantsPage } from '../../web/negotiation.ts'
+import type { WebResponse } from '../../web/response.ts'
 import type { HealthStatus } from '../ports.ts'
 import type { Endpoint } from '../router/method.ts'
 import type { ResponseStream, RpcResponse } from '../router/response.ts'
@@ -27,6 +29,19 @@ interface HttpOptions {
   readonly buckets: RateLimiter | undefined
   readonly budgets: Pick<Budgets, 'bodies' | 'answers'>
   readonly health: () => HealthStatus
+  /** Omitted: `GET /` answers an empty text to everybody. */
+  readonly pages?: NodePages | undefined
+}
+
+/** What a browser gets, as opposed to a JSON-RPC client. */
+export interface NodePages {
+  /** The node's own page. */
+  front(request: {
+    readonly host: string | undefined
+    readonly acceptEncoding: string | undefined
+  }): Promise<WebResponse>
+  /** A style sheet or script of a page; undefined: there is none at the path. */
+  asset(path: string, acceptEncoding: string | undefined): Promise<WebResponse | undefined>
 }
 
 const JSON_TYPES = ['application/json', 'application/json-rpc', 'application/jsonrequest']
@@ -71,7 +86,7 @@ const addRoutes = (app: FastifyInstance, options: HttpOptions): void => {
   const { wsPaths, wsRedirect, health } = options
   const paths = [...new Set(['/', ...wsPaths])]
   for (const path of paths) app.post(path, (request, reply) => post(request, reply, options))
-  app.get('/', (_request, reply) => reply.send(''))
+  addPages(app, options)
   for (const path of wsPaths)
     if (path !== '/')
       app.get(path, (_request, reply) =>
@@ -101,6 +116,30 @@ const addRoutes = (app: FastifyInstance, options: HttpOptions): void => {
     return reply.code(404).type('text/plain').send('not found\n')
   })
 }
+
+/** A browser gets a page at `/`; load balancers and other clients get what they always got, an empty text. */
+const addPages = (app: FastifyInstance, { pages }: HttpOptions): void => {
+  app.get('/', async ({ headers }, reply) => {
+    if (pages === undefined) return reply.send('')
+    reply.header('vary', 'accept')
+    if (!wantsPage(headers.accept)) return reply.send('')
+    const acceptEncoding = encodingOf(headers)
+    return sendResponse(reply, await pages.front({ host: headers.host, acceptEncoding }))
+  })
+  if (pages === undefined) return
+  app.get(`${ASSETS_PATH}/*`, async ({ url, headers }, reply) => {
+    const asset = await pages.asset(pathOf(url), encodingOf(headers))
+    return asset === undefined ? reply.callNotFound() : sendResponse(reply, asset)
+  })
+}
+
+const encodingOf = (headers: IncomingMessage['headers']): string | undefined => {
+  const accepted = headers['accept-encoding']
+  return typeof accepted === 'string' ? accepted : undefined
+}
+
+const sendResponse = (reply: FastifyReply, { status, headers, body }: WebResponse): FastifyReply =>
+  reply.code(status).headers(headers).send(body)
 
 const post = (
   request: FastifyRequest,

@@ -1,0 +1,19 @@
+/* Small, so that a node loads nothing else of the pages before somebody asks for one. */
+
+/** Path of style sheet, script and icon. */
+export const ASSETS_PATH = '/assets'
+
+/** Returns true when a header such as Accept names a value, and does not refuse it with q=0. */
+const names = (header: string | undefined, wanted: string): boolean =>
+  header !== undefined &&
+  header.split(',').some(item => {
+    const [name = '', ...parameters] = item.split(';').map(part => part.trim().toLowerCase())
+    return (
+      name === wanted && !parameters.some(parameter => parameter.startsWith('q=') && !(Number(parameter.slice(2)) > 0))
+    )
+  })
+
+export const acceptsGzip = (acceptEncoding: string | undefined): boolean => names(acceptEncoding, 'gzip')
+
+/** Returns true when a client asks for a page: browsers name text/html, scripts and load balancers do not. */
+export const wantsPage = (accept: string | undefined): boolean => names(accept, 'text/html')

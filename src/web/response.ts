@@ -1,0 +1,77 @@
+import { gzipSync } from 'node:zlib'
+import { type Asset, assetAt } from './assets.ts'
+import { acceptsGzip } from './negotiation.ts'
+
+export interface WebResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+/** No script, style or frame of another origin, and none inside the page. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const COMMON = { 'x-content-type-options': 'nosniff', vary: 'accept-encoding' }
+
+const PAGE_HEADERS = {
+  ...COMMON,
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+}
+
+/** Smaller bodies are not worth compressing. */
+const GZIP_BYTES = 1_024
+
+interface PageResponseOptions {
+  readonly status?: number
+  readonly acceptEncoding: string | undefined
+  readonly cacheControl: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Response with a page and the headers that every page has. */
+export const pageResponse = (page: string, options: PageResponseOptions): WebResponse => {
+  const { status = 200, acceptEncoding, cacheControl, headers = {} } = options
+  const body = Buffer.from(page)
+  const isPacked = body.byteLength >= GZIP_BYTES && acceptsGzip(acceptEncoding)
+  return {
+    status,
+    headers: {
+      ...PAGE_HEADERS,
+      'cache-control': cacheControl,
+      ...headers,
+      ...(isPacked && { 'content-encoding': 'gzip' }),
+    },
+    body: isPacked ? gzipSync(body, { level: 6 }) : body,
+  }
+}
+
+const FOREVER = 'public, max-age=31536000, immutable'
+
+/** Response with an asset; undefined: there is none at the path. */
+export const assetResponse = (path: string, acceptEncoding: string | undefined): WebResponse | undefined => {
+  const asset: Asset | undefined = assetAt(path)
+  if (asset === undefined) return undefined
+  const isPacked = acceptsGzip(acceptEncoding)
+  return {
+    status: 200,
+    headers: {
+      ...COMMON,
+      'content-type': asset.type,
+      'cache-control': FOREVER,
+      ...(isPacked && { 'content-encoding': 'gzip' }),
+    },
+    body: isPacked ? asset.gzip() : asset.body,
+  }
+}

@@ -1,0 +1,38 @@
+/** Services of a node that have pages, and the names that every page shows. */
+export interface Site {
+  /** Name of the network: devnet, mainnet. */
+  readonly network: string
+  readonly symbol: string
+  readonly version: string
+  readonly explorer: boolean
+  readonly faucet: boolean
+}
+
+export interface SiteLink {
+  readonly href: string
+  readonly label: string
+}
+
+/** Path below which the pages of the explorer stand; wallets append /tx/..., /address/... (EIP-3091). */
+export const EXPLORER_PATH = '/explorer'
+export const FAUCET_PATH = '/faucet'
+
+const EXPLORER_LINKS: readonly SiteLink[] = [
+  { href: EXPLORER_PATH, label: 'Explorer' },
+  { href: `${EXPLORER_PATH}/blocks`, label: 'Blocks' },
+  { href: `${EXPLORER_PATH}/txs`, label: 'Transactions' },
+  { href: `${EXPLORER_PATH}/tokens`, label: 'Tokens' },
+  { href: `${EXPLORER_PATH}/accounts`, label: 'Accounts' },
+  { href: `${EXPLORER_PATH}/validators`, label: 'Validators' },
+  { href: `${EXPLORER_PATH}/mining`, label: 'Mining' },
+  { href: `${EXPLORER_PATH}/supply`, label: 'Supply' },
+  { href: `${EXPLORER_PATH}/stats`, label: 'Statistics' },
+  { href: `${EXPLORER_PATH}/gas`, label: 'Gas' },
+  { href: `${EXPLORER_PATH}/network`, label: 'Network' },
+]
+
+/** Links of the navigation, which is the same on every page of a node. */
+export const siteLinks = ({ explorer, faucet }: Site): readonly SiteLink[] => [
+  ...(explorer ? EXPLORER_LINKS : []),
+  ...(faucet ? [{ href: FAUCET_PATH, label: 'Faucet' }] : []),
+]

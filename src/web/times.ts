@@ -1,0 +1,27 @@
+import { type Html, html } from './html.ts'
+
+const MS = 1_000
+const LAST_MS = 8_640_000_000_000_000
+
+const isoOf = (timestamp: number): string => new Date(Math.min(timestamp * MS, LAST_MS)).toISOString()
+
+/** Time of a block, UTC: unix seconds. */
+export const timeOf = (timestamp: number): Html => {
+  const iso = isoOf(timestamp)
+  return html`<time datetime="${iso}">${iso.slice(0, -5).replace('T', ' ')} UTC</time>`
+}
+
+const AGES: readonly (readonly [number, number, string])[] = [
+  [60, 1, 's'],
+  [3_600, 60, 'min'],
+  [86_400, 3_600, 'h'],
+  [Number.POSITIVE_INFINITY, 86_400, 'd'],
+]
+
+/** Age of a time when the page was made; the page's script keeps it current. */
+export const ageOf = (timestamp: number, nowMs: number): Html => {
+  const seconds = Math.max(0, Math.round(nowMs / MS) - timestamp)
+  const [, unit, name] = AGES.find(([below]) => seconds < below) as (typeof AGES)[number]
+  const iso = isoOf(timestamp)
+  return html`<time class="age" datetime="${iso}" title="${iso.slice(0, -5).replace('T', ' ')} UTC">${Math.floor(seconds / unit)} ${name} ago</time>`
+}
