@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { ENGINE_NAMES, loadEngine } from '../../../src/evm/engines/select-engine.ts'
+import { Journal } from '../../../src/state/journal/journal.ts'
+import { hexToBytes } from '../../../src/util/bytes.ts'
+import { precompilePrograms } from '../../support/hostile/precompile-programs.ts'
+import { env, funded, key } from './world.ts'
+
+const GAS = 8_000_000
+/** Most gas between two chances to pause. With slices of no length each chance is taken, whatever the speed of the machine. */
+const GAS_PER_PAUSE = 500_000
+
+const caller = key(1)
+const CASES = ENGINE_NAMES.flatMap(name =>
+  Object.entries(precompilePrograms(GAS))
+    // From Osaka on an exponent of a megabyte is refused without work.
+    .filter(([what]) => what !== 'one long exponent')
+    .map(([what, code]) => [name, what, hexToBytes(code)] as const),
+)
+
+test.each(CASES)('%s pauses in %s', async (name, _, data) => {
+  let pauses = 0
+  const engine = await loadEngine(name)
+  const giveWay = async () => {
+    pauses++
+  }
+  const message = { from: caller.address, to: null, value: 0n, data, gas: BigInt(GAS), gasPrice: 1n, accessList: [] }
+  const interrupt = { sliceMs: 0, shouldStop: () => false, giveWay }
+  const { gasUsed } = await engine.run(new Journal(funded([caller])), env(), message, { interrupt })
+  expect(gasUsed).toBe(BigInt(GAS))
+  expect(Number(gasUsed) / pauses).toBeLessThan(GAS_PER_PAUSE)
+})
