@@ -1,15 +1,21 @@
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { type Hex, hexToBytes } from '../../src/util/bytes.ts'
+import { ROOT } from './devnet.ts'
 
 /** The compiler runs in this process (8 MB of WebAssembly): loaded at the first use. */
 interface Solc {
-  compile(input: string): string
+  compile(input: string, callbacks: { readonly import: (path: string) => { readonly contents: string } }): string
 }
 let solc: Solc | undefined
 const compiler = (): Solc => {
   solc ??= createRequire(import.meta.url)('solc') as Solc
   return solc
 }
+
+/** Reads a source that another imports, from an npm package. */
+const readImport = (path: string) => ({ contents: readFileSync(join(ROOT, 'node_modules', path), 'utf8') })
 
 export interface CompiledContract {
   readonly abi: readonly unknown[]
@@ -32,7 +38,7 @@ interface Output {
   >
 }
 
-/** Compiles one Solidity file; answers its contracts by name. Throws with the compiler's words when it does not compile. */
+/** Compiles one Solidity file, which may import from npm packages; answers its contracts by name. Throws with the compiler's words when it does not compile. */
 export const compileSolidity = (
   source: string,
   { optimizer = true, evmVersion = 'cancun' }: SolidityOptions = {},
@@ -46,7 +52,7 @@ export const compileSolidity = (
       outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
     },
   }
-  const output = JSON.parse(compiler().compile(JSON.stringify(input))) as Output
+  const output = JSON.parse(compiler().compile(JSON.stringify(input), { import: readImport })) as Output
   const failed = output.errors?.filter(error => error.severity === 'error') ?? []
   if (failed.length > 0) throw new Error(failed.map(error => error.formattedMessage).join('\n'))
   const contracts: Record<string, CompiledContract> = {}

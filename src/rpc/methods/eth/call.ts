@@ -11,6 +11,7 @@ import { invalidArgument } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { ACCESS_LIST_SCHEMA, objectOf, STRING_SCHEMA } from '../../schemas.ts'
 import { andThen, blockNumberOf, type MaybePromise } from '../block-reads.ts'
+import { estimateBlock } from './estimate-block.ts'
 
 const requestOf = (
   { view }: Context,
@@ -63,8 +64,8 @@ export const ethCall = {
     summary: 'The least gas limit with which a transaction succeeds',
     params: [callObject, optional(block), optional(stateOverrides)],
     result: QUANTITY_SCHEMA,
-    notes: 'The block may be left out: latest.',
-    handler: (context, args, at = 'latest', overrides) =>
+    notes: 'The block may be left out: latest; pending where a development chain makes a block for each transaction.',
+    handler: (context, args, at = estimateBlock(context), overrides) =>
       andThen(requestOf(context, args, at, overrides), async request =>
         toQuantity(await context.calls.estimateGas(request, context.client, context.cancellation)),
       ),

@@ -13,6 +13,7 @@ import { callMessageFromArgs, checkFees, type TransactionArgs } from '../../code
 import type { Context } from '../../context.ts'
 import { serverError } from '../../errors.ts'
 import type { Wallet } from '../../ports.ts'
+import { estimateBlock } from './estimate-block.ts'
 
 /** Digest of `eth_sign` (EIP-191, version 0x45); the prefix keeps it from being a transaction. */
 export const personalDigest = (message: Uint8Array): Uint8Array =>
@@ -49,9 +50,13 @@ const feesOf = ({ view }: Context, args: TransactionArgs): Fees => {
   return { type: args.accessList === undefined ? 0 : 1, maxFeePerGas: price, maxPriorityFeePerGas: price }
 }
 
-const gasOf = async ({ view, calls, client }: Context, from: Hex, args: TransactionArgs): Promise<bigint> =>
-  args.gas ??
-  calls.estimateGas({ message: callMessageFromArgs({ ...args, from }), number: view.head().header.number }, client)
+const gasOf = async (context: Context, from: Hex, args: TransactionArgs): Promise<bigint> => {
+  if (args.gas !== undefined) return args.gas
+  const { view, calls, client } = context
+  const message = callMessageFromArgs({ ...args, from })
+  const pending = estimateBlock(context) === 'pending'
+  return calls.estimateGas({ message, number: view.head().header.number, pending }, client)
+}
 
 /** Fills absent members (gas by estimate, nonce from the pool), signs, and returns the signed transaction. */
 export const signTransaction = async (

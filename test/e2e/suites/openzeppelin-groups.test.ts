@@ -1,0 +1,91 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { run } from '../../support/command.ts'
+import { type RunningNode, startDevnet } from '../../support/devnet.ts'
+import { SUITE_FLAGS } from '../../support/suites/flags.ts'
+
+/** Checkout of OpenZeppelin Contracts 5.4.0, installed and compiled (docs/testing-with-tandem.md). */
+const checkout = process.env['OPENZEPPELIN_SUITE']
+const groups = (process.env['OPENZEPPELIN_GROUPS'] ?? 'finance,metatx,proxy').split(',')
+
+/** Tests that a documented difference fails: calldata costs 100 gas a byte, and a call with a value needs a balance. */
+const DIFFERENT = [
+  'ERC2771Forwarder execute bubbles out of gas forced by the relayer',
+  'ERC2771Forwarder executeBatch with tampered requests bubbles out of gas forced by the relayer',
+]
+
+if (checkout === undefined)
+  test.skip(
+    "OpenZeppelin's own suite, not run: OPENZEPPELIN_SUITE names no checkout of it (docs/testing-with-tandem.md)",
+  )
+
+/** Returns the Node of the host: hardhat 2 wants version 20 or 22, and the one that runs this test is of this project. */
+const hostNode = (): string => {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter(folder => !folder.includes('node_modules'))
+  const found = folders.map(folder => join(folder, 'node')).find(path => existsSync(path))
+  if (found === undefined) throw new Error('no node in PATH for hardhat 2')
+  return found
+}
+
+interface Results {
+  readonly passes: readonly { readonly fullTitle: string }[]
+  readonly failures: readonly { readonly fullTitle: string; readonly err: { readonly message?: string } }[]
+}
+
+describe.runIf(checkout !== undefined)("OpenZeppelin's own suite", () => {
+  const folder = resolve(checkout ?? '.')
+  let dir: string
+  let node: RunningNode
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'tandem-suite-'))
+    node = await startDevnet([...SUITE_FLAGS, '--throw-on-revert', '--code-size-limit', '60000', '--execution', 'fast'])
+  })
+  afterAll(async () => {
+    await node?.stop()
+    if (dir) rmSync(dir, { recursive: true, force: true })
+  })
+
+  const testsOf = (path: string): string[] =>
+    readdirSync(path)
+      .map(name => join(path, name))
+      .flatMap(entry => (statSync(entry).isDirectory() ? testsOf(entry) : entry.endsWith('.test.js') ? [entry] : []))
+
+  test.each(groups)('group %s passes but for the documented differences', { timeout: 900_000 }, async group => {
+    const results = join(dir, `${group}.json`)
+    const config = join(dir, `${group}.config.cjs`)
+    const network = { url: node.http, accounts: 'remote', timeout: 120_000 }
+    const mocha = { timeout: 60_000, reporter: 'json', reporterOptions: { output: results } }
+    writeFileSync(
+      config,
+      `const base = require(${JSON.stringify(join(folder, 'hardhat.config.js'))})
+module.exports = {
+  ...base,
+  paths: { ...base.paths, root: ${JSON.stringify(folder)} },
+  mocha: ${JSON.stringify(mocha)},
+  networks: { ...base.networks, tandem: ${JSON.stringify(network)} },
+}
+`,
+    )
+    const command = ['--config', config, 'test', '--no-compile', '--network', 'tandem']
+    const { stdout, stderr } = await run(
+      hostNode(),
+      [
+        join(folder, 'node_modules', 'hardhat', 'internal', 'cli', 'bootstrap.js'),
+        ...command,
+        ...testsOf(join(folder, 'test', group)),
+      ],
+      { cwd: folder, env: { EVM: 'cancun', NODE_OPTIONS: '--max-old-space-size=4096' }, timeoutMs: 900_000 },
+    )
+    let found: Results
+    try {
+      found = JSON.parse(readFileSync(results, 'utf8')) as Results
+    } catch {
+      throw new Error(`hardhat wrote no results:\n${stdout}\n${stderr}`)
+    }
+    const missed = found.failures.filter(({ fullTitle }) => !DIFFERENT.includes(fullTitle))
+    expect(missed.map(({ fullTitle, err }) => `${fullTitle}: ${err.message}`)).toEqual([])
+    expect(found.passes.length).toBeGreaterThan(10)
+  })
+})
