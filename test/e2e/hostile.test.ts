@@ -272,19 +272,15 @@ describe('HTTP', () => {
     if (status === 413) expect(answer.body).toMatch(/^content length too large \(\w+>5242880\)\n$/)
   })
 
-  test('the largest body, full of input that is hard to parse, delays no other client for long', async () => {
+  // How long such bodies delay other clients is measured by bench/hostile-clients.ts (`bodies`).
+  test('the largest body, full of input that is hard to parse, is answered', async () => {
     const evil = [
       '{"a":'.repeat(1_000_000),
       `"${'\\u0000'.repeat(870_000)}"`,
       '1'.repeat(5_000_000),
       `[${'"",'.repeat(1_500_000)}""]`,
     ]
-    for (const text of evil) {
-      const began = performance.now()
-      const answer = await exchange(port, request('POST /', json, text))
-      expect(answer.status).toBe(200)
-      expect(performance.now() - began).toBeLessThan(5_000)
-    }
+    for (const text of evil) expect((await exchange(port, request('POST /', json, text))).status).toBe(200)
   })
 })
 

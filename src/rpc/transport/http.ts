@@ -92,7 +92,7 @@ const addRoutes = (app: FastifyInstance, options: HttpOptions): void => {
       app.get(path, (_request, reply) =>
         reply
           .code(426)
-          .headers({ upgrade: 'websocket', connection: 'Upgrade' })
+          .headers({ upgrade: 'websocket', connection: 'Upgrade, close' })
           .send('this path speaks WebSocket: send an Upgrade header\n'),
       )
   if (wsRedirect !== null)

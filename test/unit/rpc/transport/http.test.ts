@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import type { RpcServerOptions } from '../../../../src/rpc/server.ts'
+import { exchange, request } from '../../../support/raw-http.ts'
 import { Rig } from '../../../support/rpc/rig.ts'
 
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'
@@ -80,6 +81,13 @@ test('bounds the body, declared or not', async () => {
     duplex: 'half',
   } as RequestInit).catch(() => undefined)
   expect(chunked === undefined || chunked.status === 413).toBe(true)
+})
+
+test('a request to the socket path that does not upgrade ends its connection', async () => {
+  await start()
+  const { headers, body } = await exchange(Number(new URL(rig.url).port), request('GET /ws'))
+  expect(headers.get('connection')?.toLowerCase()).toBe('upgrade, close')
+  expect(body).toMatch(/speaks WebSocket/)
 })
 
 test('redirects the path without a slash where the network says so', async () => {
