@@ -5,7 +5,7 @@ pragma solidity 0.8.37;
  * The register of validators, predeployed by genesis at 0x0000000000000000000000000000000000000400.
  *
  * A validator is a key that votes; its owner is the account that registered it, holds its stake and votes on admissions. Nodes read
- * the members from storage after the last block of each cycle, by the layout below (src/rules/council-storage.ts); nothing
+ * the members from storage after the last block of each cycle, by the layout below (src/rules/council/council-storage.ts); nothing
  * here decides who serves in a committee. Every wei of the balance beyond the stakes was forced in and stays.
  *
  * Evidence against a validator is no transaction: nodes judge what a block carries and write `jailedAt` themselves, after the

@@ -1,7 +1,7 @@
 import type { Certificate } from '../primitives/consensus/certificate.ts'
 import { certificateFromSigners, signerIndexes } from '../primitives/consensus/certificate.ts'
 import { blockVoteDigest, type Commit, type SigningDomain } from '../primitives/consensus/vote.ts'
-import { quorumOf } from '../rules/quorum.ts'
+import { quorumOf } from '../rules/council/quorum.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Committee } from './committee.ts'
 

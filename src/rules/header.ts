@@ -4,7 +4,7 @@ import { decodeExtraData, type ExtraData } from '../primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../primitives/header.ts'
 import { type Hex, ZERO_HASH } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
-import { nextBaseFee } from './base-fee.ts'
+import { nextBaseFee } from './money/base-fee.ts'
 import { maxTimestamp, minTimestampStepSeconds } from './timestamp.ts'
 
 /** Header that cannot follow its parent: its value and the required one. */

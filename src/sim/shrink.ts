@@ -1,4 +1,4 @@
-import { faultsOf } from '../rules/quorum.ts'
+import { faultsOf } from '../rules/council/quorum.ts'
 import type { Rule } from './check/violation.ts'
 import { FAULTLESS } from './plan/draw-plan.ts'
 import type { Plan, PlannedFault } from './plan/plan.ts'

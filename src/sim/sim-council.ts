@@ -1,6 +1,6 @@
 import type { Committee } from '../consensus/committee.ts'
 import type { CommitteePort } from '../consensus/ports.ts'
-import { faultsOf } from '../rules/quorum.ts'
+import { faultsOf } from '../rules/council/quorum.ts'
 import type { Hex } from '../util/bytes.ts'
 import { createRandom, type Random } from './random.ts'
 

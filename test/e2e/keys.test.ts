@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { encryptKey } from '../../src/crypto/keystore.ts'
+import { encryptKey } from '../../src/crypto/keys/keystore.ts'
 import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
 import { consensusFolder, watermarkPath } from '../../src/node/parts/consensus-folder.ts'
 import type { Hex } from '../../src/util/bytes.ts'

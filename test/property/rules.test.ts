@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NETWORKS } from '../../src/config/networks.ts'
-import { nextBaseFee, suggestedGasPrice } from '../../src/rules/base-fee.ts'
-import { splitFees } from '../../src/rules/fees.ts'
-import { type CycleBlock, mintedAt, rewardCredits } from '../../src/rules/rewards.ts'
-import { mintedUpTo } from '../../src/rules/supply.ts'
+import { nextBaseFee, suggestedGasPrice } from '../../src/rules/money/base-fee.ts'
+import { splitFees } from '../../src/rules/money/fees.ts'
+import { type CycleBlock, mintedAt, rewardCredits } from '../../src/rules/money/rewards.ts'
+import { mintedUpTo } from '../../src/rules/money/supply.ts'
 import { type Hex, toQuantity, ZERO_ADDRESS } from '../../src/util/bytes.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)

@@ -170,14 +170,14 @@ describe('the check itself', () => {
     ['a missing file', 'see util/nothing-there.ts', /no such file/],
     ['a missing heading', 'docs/design/money.md#no-such-heading', /no such heading/],
   ])('finds %s', (_, text, expected) => {
-    expect(brokenNames('src/rules/fees.ts', text)).toEqual([expect.stringMatching(expected)])
+    expect(brokenNames('src/rules/money/fees.ts', text)).toEqual([expect.stringMatching(expected)])
   })
 
   test.each([
     ['a file of the same folder', 'see supply.ts'],
     ['a heading', 'docs/design/money.md#fees'],
-    ['a sentence that ends', 'It stands in rules/fees.ts.'],
+    ['a sentence that ends', 'It stands in rules/money/fees.ts.'],
   ])('leaves %s alone', (_, text) => {
-    expect(brokenNames('src/rules/fees.ts', text)).toEqual([])
+    expect(brokenNames('src/rules/money/fees.ts', text)).toEqual([])
   })
 })

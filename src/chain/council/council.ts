@@ -2,11 +2,15 @@ import type { CouncilMember } from '../../config/genesis.ts'
 import { COUNCIL_LIMITS } from '../../config/limits/chain.ts'
 import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
 import { type Committee, drawCommittee, type Eligible } from '../../consensus/committee.ts'
-import { commitRecord, jailedAtSlot, RECORDS_SLOT, type ReadWord, readCouncil } from '../../rules/council-storage.ts'
-import { councilBlockOf, cycleOf, endsCycle } from '../../rules/cycle.ts'
-import type { ProofState } from '../../rules/proof/proof-header.ts'
-import { PROOF_STATE_SLOT, proofStateHash } from '../../rules/proof/proof-state.ts'
-import { firstSeed, nextSeed } from '../../rules/randao.ts'
+import {
+  commitRecord,
+  jailedAtSlot,
+  RECORDS_SLOT,
+  type ReadWord,
+  readCouncil,
+} from '../../rules/council/council-storage.ts'
+import { councilBlockOf, cycleOf, endsCycle } from '../../rules/council/cycle.ts'
+import { firstSeed, nextSeed } from '../../rules/council/randao.ts'
 import {
   type CertificateOfCommittee,
   countSeals,
@@ -14,7 +18,9 @@ import {
   qualifiedValidators,
   type ValidatorStatus,
   validatorStatus,
-} from '../../rules/validator-activity.ts'
+} from '../../rules/council/validator-activity.ts'
+import type { ProofState } from '../../rules/proof/proof-header.ts'
+import { PROOF_STATE_SLOT, proofStateHash } from '../../rules/proof/proof-state.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { StateReader } from '../../state/state-reader.ts'
 import type { StateUpdate } from '../../state/update/state-update.ts'

@@ -1,5 +1,5 @@
-import { councilBlockOf } from '../../rules/cycle.ts'
-import { firstSeed } from '../../rules/randao.ts'
+import { councilBlockOf } from '../../rules/council/cycle.ts'
+import { firstSeed } from '../../rules/council/randao.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'

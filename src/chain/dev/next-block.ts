@@ -1,7 +1,7 @@
 import type { NetworkParams } from '../../config/networks.ts'
 import type { Header } from '../../primitives/header.ts'
-import { nextBaseFee } from '../../rules/base-fee.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
+import { nextBaseFee } from '../../rules/money/base-fee.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { NextBlockFields } from '../block/block-env.ts'
 

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import type { EncryptOptions } from '../../crypto/keystore.ts'
+import type { EncryptOptions } from '../../crypto/keys/keystore.ts'
 import { addressFromPrivateKey, isScalar } from '../../crypto/signature.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { NewFileError } from '../../util/fs/write-new-file.ts'

@@ -1,5 +1,5 @@
 import { checksumAddress } from '../../crypto/checksum.ts'
-import { deriveChild, derivePath, masterKeyFromSeed, seedFromMnemonic } from '../../crypto/hd-key.ts'
+import { deriveChild, derivePath, masterKeyFromSeed, seedFromMnemonic } from '../../crypto/keys/hd-key.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
 

@@ -1,4 +1,4 @@
-import { decryptKey, keystoreAddress } from '../../crypto/keystore.ts'
+import { decryptKey, keystoreAddress } from '../../crypto/keys/keystore.ts'
 import { addressFromPrivateKey, isScalar } from '../../crypto/signature.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { readSecret } from './files.ts'

@@ -1,4 +1,4 @@
-import { faultsOf, quorumOf } from '../../rules/quorum.ts'
+import { faultsOf, quorumOf } from '../../rules/council/quorum.ts'
 import { tryDecide } from './decide.ts'
 import { processProposal } from './proposals.ts'
 import { tryPropose } from './propose.ts'

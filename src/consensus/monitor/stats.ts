@@ -1,4 +1,4 @@
-import { quorumOf } from '../../rules/quorum.ts'
+import { quorumOf } from '../../rules/council/quorum.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { HeightState } from '../core/types.ts'
 import type { ConsensusStatus, EngineMode } from '../engine/types.ts'

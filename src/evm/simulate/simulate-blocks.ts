@@ -1,6 +1,6 @@
 import type { ChainParams } from '../../config/networks.ts'
 import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
-import { nextBaseFee } from '../../rules/base-fee.ts'
+import { nextBaseFee } from '../../rules/money/base-fee.ts'
 import { Journal } from '../../state/journal/journal.ts'
 import { packChanges } from '../../state/update/pack-changes.ts'
 import type { Hex } from '../../util/bytes.ts'

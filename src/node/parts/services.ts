@@ -1,5 +1,5 @@
+import { signTypedData } from '../../crypto/keys/typed-data.ts'
 import { sign } from '../../crypto/signature.ts'
-import { signTypedData } from '../../crypto/typed-data.ts'
 import { NETWORK_PROTOCOL_VERSION } from '../../network/messages.ts'
 import type { NodeInfo, Wallet, WalletError } from '../../rpc/ports.ts'
 import type { Hex } from '../../util/bytes.ts'

@@ -1,5 +1,5 @@
 import { TYPED_DATA_LIMITS } from '../../config/limits/keys.ts'
-import type { TypedData, TypedField } from '../../crypto/typed-data.ts'
+import type { TypedData, TypedField } from '../../crypto/keys/typed-data.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec } from './codec.ts'
 import { asArray, asObject, within } from './object.ts'

@@ -1,5 +1,5 @@
 import { SIMULATION_LIMITS } from '../../config/limits/commands.ts'
-import { faultsOf } from '../../rules/quorum.ts'
+import { faultsOf } from '../../rules/council/quorum.ts'
 import { BREAKING_SCRIPTS, FORGING_SCRIPTS, type ScriptName } from '../byzantine/scripts.ts'
 import { CRASH_POINTS } from '../member/crash-points.ts'
 import { MAX_WORK_MS } from '../member/ledger.ts'

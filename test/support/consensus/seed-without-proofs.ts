@@ -1,4 +1,4 @@
-import { firstSeed, nextSeed } from '../../../src/rules/randao.ts'
+import { firstSeed, nextSeed } from '../../../src/rules/council/randao.ts'
 import { type Hex, ZERO_HASH } from '../../../src/util/bytes.ts'
 
 /** Seed of a cycle on a chain that has no proof header. */

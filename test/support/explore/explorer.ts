@@ -1,4 +1,4 @@
-import { quorumOf } from '../../../src/rules/quorum.ts'
+import { quorumOf } from '../../../src/rules/council/quorum.ts'
 import { createDecisionObserver } from './decisions.ts'
 import { MemberGraph } from './member-graph.ts'
 import { dropDead, messageSoup } from './message-soup.ts'

@@ -1,6 +1,6 @@
 import type { Input } from '../../../src/consensus/core/types.ts'
 import type { Prepare, RoundChangePayload } from '../../../src/primitives/consensus/vote.ts'
-import { quorumOf } from '../../../src/rules/quorum.ts'
+import { quorumOf } from '../../../src/rules/council/quorum.ts'
 import { createForge } from './forge.ts'
 import { type ExploredMember, hearing, heightOf } from './member.ts'
 import { type Claim, NOTHING, preparedClaim, roundOfClaim, valueOfClaim } from './said.ts'

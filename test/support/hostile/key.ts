@@ -1,7 +1,7 @@
 import { drawCommittee } from '../../../src/consensus/committee.ts'
 import { sign } from '../../../src/crypto/signature.ts'
 import { parsePeerUrl } from '../../../src/network/identity/peer-url.ts'
-import { cycleOf } from '../../../src/rules/cycle.ts'
+import { cycleOf } from '../../../src/rules/council/cycle.ts'
 import { hexToBytes } from '../../../src/util/bytes.ts'
 import { seedWithoutProofs } from '../consensus/seed-without-proofs.ts'
 import { type CouncilOfNodes, validatorKey, validatorOf } from '../council-nodes.ts'

@@ -27,7 +27,7 @@ export const MUTANTS = {
     'height.prepared = record.certificate\n      for (const prepare of record.certificate.prepares) height.prepares.add(prepare)\n',
     '',
   ]),
-  'quorum of 2f+1': mutant(['rules/quorum.ts', 'Math.ceil((2 * size) / 3)', '2 * faultsOf(size) + 1']),
+  'quorum of 2f+1': mutant(['rules/council/quorum.ts', 'Math.ceil((2 * size) / 3)', '2 * faultsOf(size) + 1']),
   'seals not bound to the round': mutant([
     'consensus/core/decide.ts',
     'height.commits.count(round, blockHash)',
@@ -45,7 +45,7 @@ export const MUTANTS = {
   ]),
   'committee differs from round to round': mutant(
     // Each round leaves out another of five.
-    ['rules/quorum.ts', 'Math.ceil((2 * size) / 3)', 'Math.ceil((2 * (size - 1)) / 3)'],
+    ['rules/council/quorum.ts', 'Math.ceil((2 * size) / 3)', 'Math.ceil((2 * (size - 1)) / 3)'],
     [
       'consensus/core/effects.ts',
       'height.config.index >= 0',

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import { cycleOf, endsCycle, firstOfCycle, lastOfCycle } from '../../../src/rules/cycle.ts'
-import { assignFees, splitFees } from '../../../src/rules/fees.ts'
-import { mintedAt, periodOf, rewardCredits, rewardOfPeriod, splitReward } from '../../../src/rules/rewards.ts'
-import { mintedPeriods, mintedUpTo, supplyAt } from '../../../src/rules/supply.ts'
+import { cycleOf, endsCycle, firstOfCycle, lastOfCycle } from '../../../src/rules/council/cycle.ts'
+import { assignFees, splitFees } from '../../../src/rules/money/fees.ts'
+import { mintedAt, periodOf, rewardCredits, rewardOfPeriod, splitReward } from '../../../src/rules/money/rewards.ts'
+import { mintedPeriods, mintedUpTo, supplyAt } from '../../../src/rules/money/supply.ts'
 import { type Hex, ZERO_ADDRESS } from '../../../src/util/bytes.ts'
 
 const { rewards, feeShares } = NETWORKS.mainnet

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { faultsOf } from '../../../src/rules/quorum.ts'
+import { faultsOf } from '../../../src/rules/council/quorum.ts'
 import { CRASH_POINTS } from '../../../src/sim/member/crash-points.ts'
 import { describePlan } from '../../../src/sim/plan/describe-plan.ts'
 import { drawPlan } from '../../../src/sim/plan/draw-plan.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { faultsOf } from '../../../src/rules/quorum.ts'
+import { faultsOf } from '../../../src/rules/council/quorum.ts'
 import { stubKeys } from '../../../src/sim/keys.ts'
 import { createCouncil } from '../../../src/sim/sim-council.ts'
 

@@ -1,7 +1,7 @@
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { manifestCodec, type SnapshotManifest, snapshotId } from '../../../network/wire/snapshot.ts'
 import { decodeHeader, type Header, headerHash } from '../../../primitives/header.ts'
-import { endsCycle } from '../../../rules/cycle.ts'
+import { endsCycle } from '../../../rules/council/cycle.ts'
 import { rootOfParts } from '../../../state/snapshot/sub-trie.ts'
 import { compareBytes, type Hex } from '../../../util/bytes.ts'
 import { isCoded, undefinedIfCoded } from '../../../util/errors.ts'

@@ -13,7 +13,7 @@ import { decodeCouncil, readCycleRow } from '../../council/council-rows.ts'
 /*
  * Council records as chunks of a snapshot: RLP of [block number, cycle row, council row or empty] for each cycle that ended between
  * genesis and the snapshot's block, both excluded, in order. They determine the valid sealers of blocks after the snapshot, and the
- * validators that evidence accuses. The state of the snapshot's block commits to them (rules/council-storage.ts).
+ * validators that evidence accuses. The state of the snapshot's block commits to them (rules/council/council-storage.ts).
  */
 
 /** Yields the records below block `number`; equal rows give equal chunks on every node. */

@@ -4,7 +4,7 @@ import type { Certificate } from '../../../primitives/consensus/certificate.ts'
 import { blockVoteDigest, type SigningDomain } from '../../../primitives/consensus/vote.ts'
 import { decodeExtraData } from '../../../primitives/extra-data.ts'
 import type { Header } from '../../../primitives/header.ts'
-import { faultsOf } from '../../../rules/quorum.ts'
+import { faultsOf } from '../../../rules/council/quorum.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import { CodedError, undefinedIfCoded } from '../../../util/errors.ts'
 

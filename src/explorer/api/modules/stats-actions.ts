@@ -1,4 +1,4 @@
-import { mintedUpTo } from '../../../rules/supply.ts'
+import { mintedUpTo } from '../../../rules/money/supply.ts'
 import { addressParameter, type ModuleActions, moduleFailure, moduleSuccess } from './module-answer.ts'
 
 export const statsActions: ModuleActions = {

@@ -1,6 +1,6 @@
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
-import { mintedUpTo } from '../../../rules/supply.ts'
+import { mintedUpTo } from '../../../rules/money/supply.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import type { ProducerRow, TokenRow, TransferRow } from '../../store/index-store.ts'

@@ -1,6 +1,6 @@
 import type { RewardParams } from '../../../config/networks.ts'
-import { periodOf, rewardOfPeriod, splitReward } from '../../../rules/rewards.ts'
-import { type MintedPeriod, mintedPeriods } from '../../../rules/supply.ts'
+import { periodOf, rewardOfPeriod, splitReward } from '../../../rules/money/rewards.ts'
+import { type MintedPeriod, mintedPeriods } from '../../../rules/money/supply.ts'
 import { percentOf, roundTo, tokensFromWei } from '../format.ts'
 
 /** Most tokens there can ever be, wei: 1.5 bn distributed before, 4.0 bn minted (docs/explorer.md#supply). */

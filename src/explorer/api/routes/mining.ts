@@ -1,5 +1,5 @@
 import { checksumAddress } from '../../../crypto/checksum.ts'
-import { periodOf, rewardOfPeriod, splitReward } from '../../../rules/rewards.ts'
+import { periodOf, rewardOfPeriod, splitReward } from '../../../rules/money/rewards.ts'
 import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
 import type { BlockRow } from '../../store/index-store.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'

@@ -1,6 +1,6 @@
 import { blobParamsAt } from '../../../config/forks.ts'
-import { suggestedGasPrice } from '../../../rules/base-fee.ts'
 import { blobBaseFee } from '../../../rules/ethereum/blob-fee.ts'
+import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
 import { toQuantity } from '../../../util/bytes.ts'
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'

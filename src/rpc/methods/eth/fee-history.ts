@@ -1,7 +1,7 @@
 import type { ChainView } from '../../../chain/types.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { Header } from '../../../primitives/header.ts'
-import { baseFeeGasCap } from '../../../rules/base-fee.ts'
+import { baseFeeGasCap } from '../../../rules/money/base-fee.ts'
 import { sliceOver } from '../../../util/async/time-slice.ts'
 import { toQuantity } from '../../../util/bytes.ts'
 import type { BlockNumberRef } from '../../codecs/block.ts'

@@ -6,7 +6,7 @@ import {
   signingPayload,
   type UnsignedTransaction,
 } from '../../../primitives/transaction-encoding.ts'
-import { suggestedGasPrice } from '../../../rules/base-fee.ts'
+import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
 import { Mutex } from '../../../util/async/mutex.ts'
 import { bytesEqual, concatBytes, EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import { callMessageFromArgs, checkFees, type TransactionArgs } from '../../codecs/call.ts'

@@ -7,7 +7,7 @@ import type {
   RewardParams,
 } from '../../../config/networks.ts'
 import { codeSizeLimit, initCodeSizeLimit } from '../../../rules/code-size.ts'
-import { periodOf, rewardOfPeriod } from '../../../rules/rewards.ts'
+import { periodOf, rewardOfPeriod } from '../../../rules/money/rewards.ts'
 import { type Hex, toQuantity, toWord } from '../../../util/bytes.ts'
 import { BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { JsonSchema } from '../../router/raw-json.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { encodeCycle } from '../../../../src/chain/council/council-rows.ts'
 import { CycleSeeds } from '../../../../src/chain/council/cycle-seeds.ts'
-import { firstSeed } from '../../../../src/rules/randao.ts'
+import { firstSeed } from '../../../../src/rules/council/randao.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { readNumber } from '../../../../src/storage/keys.ts'
 import { type Hex, toWord } from '../../../../src/util/bytes.ts'

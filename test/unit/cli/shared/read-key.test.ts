@@ -5,7 +5,7 @@ import { afterAll, expect, test, vi } from 'vitest'
 import { passwordsFrom } from '../../../../src/cli/shared/passwords.ts'
 import { addressOfKeyFile, readKey } from '../../../../src/cli/shared/read-key.ts'
 import { KEY_LIMITS } from '../../../../src/config/limits/keys.ts'
-import { encryptKey } from '../../../../src/crypto/keystore.ts'
+import { encryptKey } from '../../../../src/crypto/keys/keystore.ts'
 import { addressFromPrivateKey } from '../../../../src/crypto/signature.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'tandem-keys-'))

@@ -8,7 +8,7 @@ import { createInterpreter } from '../../../../src/evm/engines/interpreter/engin
 import { createPrefetchedReader } from '../../../../src/evm/readers/prefetched-reader.ts'
 import { simulateBlocks } from '../../../../src/evm/simulate/simulate-blocks.ts'
 import type { HashBlocks, PlannedBlock, SimulationPlan } from '../../../../src/evm/simulate/types.ts'
-import { nextBaseFee } from '../../../../src/rules/base-fee.ts'
+import { nextBaseFee } from '../../../../src/rules/money/base-fee.ts'
 import { bytesToBigint, bytesToHex, EMPTY_BYTES, type Hex, toWord } from '../../../../src/util/bytes.ts'
 import type { CodedError } from '../../../../src/util/errors.ts'
 import type { MemoryState } from '../../state/memory-state.ts'

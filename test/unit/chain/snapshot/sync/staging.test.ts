@@ -11,7 +11,7 @@ import { encodeManifest, type SnapshotManifest } from '../../../../../src/networ
 import { type Block, blockFromParts } from '../../../../../src/primitives/block.ts'
 import { encodeHeader } from '../../../../../src/primitives/header.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../../../../src/primitives/rlp.ts'
-import { nextSeed } from '../../../../../src/rules/randao.ts'
+import { nextSeed } from '../../../../../src/rules/council/randao.ts'
 import { EMPTY_CODE_HASH } from '../../../../../src/state/account.ts'
 import { readStateMeta } from '../../../../../src/state/state-meta.ts'
 import { verifyState } from '../../../../../src/state/verify-state.ts'

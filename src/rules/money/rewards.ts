@@ -1,7 +1,7 @@
-import type { RewardParams } from '../config/networks.ts'
-import { assert } from '../util/assert.ts'
-import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
-import { endsCycle } from './cycle.ts'
+import type { RewardParams } from '../../config/networks.ts'
+import { assert } from '../../util/assert.ts'
+import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import { endsCycle } from '../council/cycle.ts'
 
 /** Number of reward cuts so far: 0 for the first `halvingBlocks` blocks (docs/design/money.md#halving). */
 export const periodOf = (number: number, params: RewardParams): number =>

@@ -1,6 +1,6 @@
-import { COUNCIL_BOUNDS } from '../config/protocol-bounds.ts'
-import { type Certificate, signerIndexes } from '../primitives/consensus/certificate.ts'
-import type { Hex } from '../util/bytes.ts'
+import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
+import { type Certificate, signerIndexes } from '../../primitives/consensus/certificate.ts'
+import type { Hex } from '../../util/bytes.ts'
 import { faultsOf, quorumOf } from './quorum.ts'
 
 /*

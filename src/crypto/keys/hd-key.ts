@@ -1,7 +1,7 @@
 import { createHmac, pbkdf2Sync } from 'node:crypto'
-import { assert } from '../util/assert.ts'
-import { asBuffer, bytesToBigint, hexToBytes, toWord } from '../util/bytes.ts'
-import { signatures } from './signature.ts'
+import { assert } from '../../util/assert.ts'
+import { asBuffer, bytesToBigint, hexToBytes, toWord } from '../../util/bytes.ts'
+import { signatures } from '../signature.ts'
 
 /*
  * Private keys of a mnemonic (BIP-39 seed, BIP-32 derivation), with node's own HMAC and the chosen signature provider: the

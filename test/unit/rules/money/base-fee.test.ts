@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { NETWORKS } from '../../../src/config/networks.ts'
-import { baseFeeGasCap, nextBaseFee, suggestedGasPrice } from '../../../src/rules/base-fee.ts'
+import { NETWORKS } from '../../../../src/config/networks.ts'
+import { baseFeeGasCap, nextBaseFee, suggestedGasPrice } from '../../../../src/rules/money/base-fee.ts'
 
 const params = NETWORKS.mainnet.baseFee
 const GWEI = 10n ** 9n

@@ -1,6 +1,6 @@
-import type { BaseFeeParams } from '../config/networks.ts'
-import type { Header } from '../primitives/header.ts'
-import { eip1559BaseFee } from './ethereum/base-fee.ts'
+import type { BaseFeeParams } from '../../config/networks.ts'
+import type { Header } from '../../primitives/header.ts'
+import { eip1559BaseFee } from '../ethereum/base-fee.ts'
 
 export type BaseFeeParent = Pick<Header, 'number' | 'gasLimit' | 'gasUsed' | 'baseFeePerGas'>
 

@@ -1,4 +1,4 @@
-import type { RewardParams } from '../config/networks.ts'
+import type { RewardParams } from '../../config/networks.ts'
 import { periodOf, rewardOfPeriod } from './rewards.ts'
 
 /** Blocks of one reward period up to a height, and their minting. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { certificateFromSigners } from '../../../src/primitives/consensus/certificate.ts'
+import { certificateFromSigners } from '../../../../src/primitives/consensus/certificate.ts'
 import {
   countSeals,
   type Inactivities,
@@ -7,8 +7,8 @@ import {
   nextInactivities,
   qualifiedValidators,
   validatorStatus,
-} from '../../../src/rules/validator-activity.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
+} from '../../../../src/rules/council/validator-activity.ts'
+import type { Hex } from '../../../../src/util/bytes.ts'
 
 const address = (index: number): Hex => `0x${index.toString(16).padStart(40, '0')}`
 const council = (size: number): readonly Hex[] => Array.from({ length: size }, (_, index) => address(index + 1))

@@ -1,7 +1,7 @@
 import { HDKey } from '@scure/bip32'
 import { mnemonicToSeedSync } from '@scure/bip39'
 import { expect, test } from 'vitest'
-import { deriveChild, derivePath, masterKeyFromSeed, seedFromMnemonic } from '../../../src/crypto/hd-key.ts'
+import { deriveChild, derivePath, masterKeyFromSeed, seedFromMnemonic } from '../../../../src/crypto/keys/hd-key.ts'
 
 const MNEMONICS = [
   'test test test test test test test test test test test junk',

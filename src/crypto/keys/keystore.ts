@@ -1,11 +1,11 @@
 import { createCipheriv, createDecipheriv, pbkdf2, randomBytes, randomUUID, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { KEY_LIMITS } from '../config/limits/keys.ts'
-import { assert } from '../util/assert.ts'
-import { asBuffer, concatBytes, type Hex } from '../util/bytes.ts'
-import { CodedError } from '../util/errors.ts'
-import { keccak256 } from './hash.ts'
-import { addressFromPrivateKey, isScalar } from './signature.ts'
+import { KEY_LIMITS } from '../../config/limits/keys.ts'
+import { assert } from '../../util/assert.ts'
+import { asBuffer, concatBytes, type Hex } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+import { keccak256 } from '../hash.ts'
+import { addressFromPrivateKey, isScalar } from '../signature.ts'
 
 /** Private key encrypted with a password: Web3 Secret Storage, version 3, as written by geth, ethers and Foundry. */
 export interface Keystore {
