@@ -51,6 +51,8 @@ export const RPC_LIMITS = {
   socketInFlight: 1_000,
   socketFragments: 1_024,
   socketPingMs: 30_000,
+  /** Beginning of a streamed response that is held until the response ends or grows beyond it: a failure within it is a plain error. */
+  streamHeldBytes: 1024 * 1024,
   /** Time after which a reader of a streamed response that takes nothing is dropped. */
   streamStallMs: 15_000,
   /** Slowest average rate of a reader. */

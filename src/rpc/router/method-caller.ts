@@ -5,7 +5,7 @@ import type { Logger } from '../../util/logger.ts'
 import { methodNotFound, RESPONSE_TOO_LARGE, type RpcError, serverError, toRpcError } from '../errors.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
 import type { RpcMetrics } from '../metrics.ts'
-import { errorJson, errorText } from './envelope.ts'
+import { errorText } from './envelope.ts'
 import { invokeHandler } from './invoke-handler.ts'
 import type { Endpoint } from './method.ts'
 import { StreamedJson, toJson } from './raw-json.ts'
@@ -78,39 +78,58 @@ export class MethodCaller {
   }
 
   /**
-   * A failure before the first piece becomes an error response; after it the error is appended to the partial result.
-   * Throws StreamBroken.
+   * The beginning of a result is held until the result is known to be long: a failure until then is an error response like any other. A
+   * failure after it breaks the response, and with it the connection: a response never has both a result and an error. Throws StreamBroken.
    */
   #stream(name: string, startedMs: number, id: string, result: StreamedJson, client: string): ResponseStream {
     const failWith = (error: unknown): RpcError => this.#knownError(name, startedMs, error)
     const metrics = this.#metrics
     let source: ResponseStream | undefined
+    let held: ResponseChunk[] = []
+    let heldBytes = 0
+    let hasBegun = false
+    function* begin(): Generator<ResponseChunk> {
+      hasBegun = true
+      const pieces = held
+      held = []
+      heldBytes = 0
+      yield `{"jsonrpc":"2.0","id":${id},"result":`
+      yield* pieces
+    }
     const text = composeStream<ResponseChunk>(async function* (readSource) {
-      let hasBegun = false
       try {
         source = result.open(client)
         for await (const responseChunk of readSource(source)) {
-          if (!hasBegun) yield `{"jsonrpc":"2.0","id":${id},"result":`
-          hasBegun = true
-          yield responseChunk
+          if (hasBegun) {
+            yield responseChunk
+            continue
+          }
+          held.push(responseChunk)
+          heldBytes += responseChunk.length
+          if (heldBytes > RPC_LIMITS.streamHeldBytes) yield* begin()
         }
       } catch (error) {
-        const known = failWith(error instanceof StreamBroken ? error.cause : error)
-        // Closing the connection is better than a response that is not valid JSON.
-        if (hasBegun && error instanceof StreamBroken) throw error
-        yield hasBegun ? `,"error":${errorJson(known)}}` : errorText(id, known)
+        const cause = error instanceof StreamBroken ? error.cause : error
+        const known = failWith(cause)
+        if (hasBegun) throw error instanceof StreamBroken ? error : new StreamBroken(known.message, { cause })
+        held = []
+        heldBytes = 0
+        yield errorText(id, known)
         return
       }
+      if (!hasBegun) yield* begin()
       metrics.end(name, startedMs, true)
       yield '}'
     })
     return {
       get heldBytes() {
-        return source === undefined ? result.heldBytes : (source.heldBytes ?? 0)
+        return heldBytes + (source === undefined ? result.heldBytes : (source.heldBytes ?? 0))
       },
       next: text.next,
       cancel() {
         text.cancel()
+        held = []
+        heldBytes = 0
         // A stream that never started is released as well.
         source ??= result.open(client)
         source.cancel()

@@ -6,7 +6,7 @@ import type { Call, MethodShape, Outgoing } from './requests.ts'
 const CODES: ReadonlySet<number> = new Set([-32700, -32600, -32601, -32602, -32000, -32003, 3])
 /** eth_simulateV1 alone has codes of its own (execution-apis), one for each rule that a block or a call of it can break. */
 const isSimulationCode = (code: number): boolean => code === -32_016 || (code <= -38_000 && code > -39_000)
-const SHAPES: ReadonlySet<string> = new Set(['id,jsonrpc,result', 'error,id,jsonrpc', 'error,id,jsonrpc,result'])
+const SHAPES: ReadonlySet<string> = new Set(['id,jsonrpc,result', 'error,id,jsonrpc'])
 /** Message of an unexpected failure. */
 const CRASHES = /^(method handler crashed|internal error)$/
 const MAX_FAULTS = 20
@@ -64,8 +64,7 @@ export class Verdict {
         continue
       }
       if (answer.error === undefined) this.#result(call, answer.result)
-      // A trace that failed half way: the part there is, and why.
-      else if ('result' in answer && !call.method.startsWith('debug_')) this.fault(`both: ${JSON.stringify(answer)}`)
+      else if ('result' in answer) this.fault(`both: ${JSON.stringify(answer)}`)
       else if (isSimulationCode(answer.error.code) && !call.method.endsWith('_simulateV1'))
         this.fault(`${call.method} answered with the code of a simulation: ${JSON.stringify(answer)}`)
       onAnswer(call, answer)

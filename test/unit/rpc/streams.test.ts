@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { PassThrough, Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { RPC_LIMITS } from '../../../src/config/limits/clients.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import type { TraceAnswer, TracePort } from '../../../src/rpc/methods/debug/trace-port.ts'
 import type { ResponseChunk } from '../../../src/rpc/router/response.ts'
@@ -69,6 +70,8 @@ beforeEach(async () => {
 afterEach(() => rig.stop())
 
 const FAILURE = new CodedError({ code: 'TRACE_TIMEOUT', timeoutMs: 1_000 })
+/** The beginning of a list, longer than what is held. */
+const LONG = `[1${' '.repeat(RPC_LIMITS.streamHeldBytes)}`
 const FAILED = { code: -32000, message: 'execution timeout (timeout = 1s)' }
 
 const request = (id: number, method = 'debug_traceBlockByNumber') =>
@@ -91,14 +94,14 @@ describe.each([
     expect(response.headers.get('transfer-encoding')).toBe('chunked')
     expect(response.headers.get('content-type')).toMatch(/^application\/json/)
     const reader = (response.body as ReadableStream<Uint8Array>).getReader()
-    sources[0]?.push('[1', ',2')
+    sources[0]?.push(LONG, ',2')
     let text = ''
     while (!text.endsWith(',2')) text += Buffer.from((await reader.read()).value as Uint8Array).toString()
-    expect(text).toBe('{"jsonrpc":"2.0","id":7,"result":[1,2')
+    expect(text).toBe(`{"jsonrpc":"2.0","id":7,"result":${LONG},2`)
     sources[0]?.push(',3]', undefined)
     for (let part = await reader.read(); !part.done; part = await reader.read())
       text += Buffer.from(part.value).toString()
-    expect(text).toBe('{"jsonrpc":"2.0","id":7,"result":[1,2,3]}')
+    expect(JSON.parse(text)).toEqual({ jsonrpc: '2.0', id: 7, result: [1, 2, 3] })
   })
 
   test('the connection serves the next request', async () => {
@@ -112,21 +115,27 @@ describe.each([
     expect(await (await fetchText(request(1), headers)).json()).toEqual({ jsonrpc: '2.0', id: 1, error: FAILED })
   })
 
-  test('a failure after it stands beside what there is', async () => {
-    make = () => new Source().push('[1', ']', FAILURE)
-    expect(await (await fetchText(request(1), headers)).json()).toEqual({
-      jsonrpc: '2.0',
-      id: 1,
-      result: [1],
-      error: FAILED,
-    })
+  test('a failure in the held beginning is an error and nothing else', async () => {
+    for (const pieces of [
+      ['[1', ']', FAILURE],
+      ['[1,{"a":', new StreamBroken('its worker ended', { cause: FAILURE })],
+    ]) {
+      make = () => new Source().push(...pieces)
+      expect(await (await fetchText(request(1), headers)).json()).toEqual({ jsonrpc: '2.0', id: 1, error: FAILED })
+    }
   })
 
-  test('one that breaks within a value breaks the connection', async () => {
-    make = () => new Source().push('[1,{"a":', new StreamBroken('its worker ended'))
-    await expect(fetchText(request(1), headers).then(response => response.text())).rejects.toThrow()
-    make = () => new Source().push(new StreamBroken('its worker ended', { cause: FAILURE }))
-    expect(await (await fetchText(request(2), headers)).json()).toEqual({ jsonrpc: '2.0', id: 2, error: FAILED })
+  test('a failure after it breaks the connection: never a result and an error', async () => {
+    for (const failure of [FAILURE, new StreamBroken('its worker ended', { cause: FAILURE })]) {
+      make = () => new Source().push(LONG, ',2', failure)
+      let text = ''
+      const reading = async (): Promise<void> => {
+        const { body } = await fetchText(request(1), headers)
+        for await (const part of body as ReadableStream<Uint8Array>) text += Buffer.from(part).toString()
+      }
+      await expect(reading()).rejects.toThrow()
+      expect(text).not.toContain('"error"')
+    }
   })
 
   test('a client that disconnects ends it', async () => {
@@ -202,7 +211,7 @@ describe('over a WebSocket', () => {
   })
 
   test('an answer that breaks within a value closes the socket', async () => {
-    make = () => new Source().push('[1,{"a":', new StreamBroken('its worker ended'))
+    make = () => new Source().push(LONG, ',{"a":', FAILURE)
     const socket = await Socket.open(url())
     void socket.call('debug_traceBlockByNumber', ['0x1'])
     expect(await socket.closed).toBe(1013)

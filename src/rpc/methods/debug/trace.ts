@@ -23,7 +23,7 @@ const PENDING = serverError('tracing on top of pending is not supported')
 export const GENESIS = serverError('genesis is not traceable')
 const NOTES =
   'Without a tracer the answer is a struct log, with the totals behind it. Tracers: callTracer, flatCallTracer, prestateTracer, ' +
-  '4byteTracer, noopTracer, muxTracer. The answer is streamed; when it fails half way, `error` stands beside the part of `result`.'
+  '4byteTracer, noopTracer, muxTracer. A long answer is streamed: a failure after its first megabyte ends the connection, one before it is an error.'
 
 const TRACE_SCHEMA: JsonSchema = { anyOf: [STRUCT_LOGS_SCHEMA, { title: 'Result of the tracer' }] }
 
