@@ -2,7 +2,7 @@ import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { RpcError } from '../errors.ts'
 
 /** Returns an error as the JSON text of a response's error member. */
-export const errorJson = ({ code, message, data }: RpcError): string => {
+const errorJson = ({ code, message, data }: RpcError): string => {
   const dataText = data === undefined ? '' : `,"data":${JSON.stringify(data)}`
   return `{"code":${code},"message":${JSON.stringify(message)}${dataText}}`
 }
