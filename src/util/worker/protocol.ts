@@ -73,7 +73,7 @@ export class WorkerEnded extends Error {
 /** Errors of the client's side, thrown as CodedError. */
 export type WorkerError =
   | { readonly code: 'WORKER_CLOSED'; readonly worker: string }
-  | { readonly code: 'WORKER_QUEUE_FULL'; readonly worker: string; readonly limit: number }
+  | { readonly code: 'WORKER_QUEUE_FULL' | 'WORKER_CLIENT_FULL'; readonly worker: string; readonly limit: number }
 
 export const closedError = (worker: string): CodedError<WorkerError> =>
   new CodedError<WorkerError>({ code: 'WORKER_CLOSED', worker })

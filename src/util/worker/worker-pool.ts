@@ -1,5 +1,6 @@
 import { type Cancellation, Cancelled } from '../async/cancellation.ts'
 import type { ChunkStream } from '../async/chunk-stream.ts'
+import { FairQueue } from '../async/fair-queue.ts'
 import { CodedError } from '../errors.ts'
 import {
   closedError,
@@ -17,8 +18,12 @@ export interface WorkerPoolOptions extends WorkerClientOptions {
   readonly size?: number
   /** Calls at most that share a worker; further ones wait. Unlimited by default. */
   readonly inFlight?: number
+  /** Calls at most of one client that run. Unlimited by default. */
+  readonly clientInFlight?: number
   /** Waiting calls at most; further ones are refused with WORKER_QUEUE_FULL. Unlimited by default. */
   readonly queue?: number
+  /** Waiting calls at most of one client; further ones are refused with WORKER_CLIENT_FULL. Unlimited by default. */
+  readonly clientQueue?: number
   /** Times that a call is sent again after its worker ended. 0 by default. */
   readonly retries?: number
   /** Idle time after which a worker is stopped. Never by default. */
@@ -38,6 +43,8 @@ interface PoolCall<M extends WorkerMethods, Name extends keyof M & string> {
   /** Share of the worker's load, 1 by default. */
   readonly weight?: number
   readonly cancellation?: Cancellation | undefined
+  /** Client that asks; clients are served in rotation. */
+  readonly client?: string
 }
 
 /** Number of looks per monitored duration. */
@@ -47,7 +54,10 @@ const LOOKS = 10
 export class WorkerPool<M extends WorkerMethods> {
   readonly #options: WorkerPoolOptions
   readonly #members = new Set<Member<M>>()
-  readonly #waiting: Job<M>[] = []
+  readonly #waiting = new FairQueue<Job<M>>()
+  #queued = 0
+  /** Running calls by client, where they are limited. */
+  readonly #running = new Map<string, number>()
   #stopMonitor: (() => void) | undefined
   #isClosed = false
 
@@ -60,11 +70,18 @@ export class WorkerPool<M extends WorkerMethods> {
     while (!this.#isClosed && this.#canAdd()) this.#add()
   }
 
+  /** Number of calls that wait or run. */
+  get size(): number {
+    let size = this.#queued
+    for (const { worker } of this.#members) size += worker.size
+    return size
+  }
+
   call<Name extends keyof M & string>(name: Name, ...args: MethodArgs<M, Name>): Promise<MethodResult<M, Name>> {
     return this.run({ name, args: () => args })
   }
 
-  /** Rejects like WorkerClient.call, with WORKER_QUEUE_FULL, and with Cancelled as soon as the call is cancelled. */
+  /** Rejects like WorkerClient.call, with a WorkerError when the queue is full, and with Cancelled as soon as the call is cancelled. */
   run<Name extends keyof M & string>(call: PoolCall<M, Name>): Promise<MethodResult<M, Name>> {
     const { job, result } = createJob(call)
     this.#submit(job)
@@ -102,25 +119,54 @@ export class WorkerPool<M extends WorkerMethods> {
     this.#stopMonitor?.()
     const members = [...this.#members]
     this.#members.clear()
-    for (const job of this.#waiting.splice(0)) job.reject(closedError(this.#options.name))
+    this.#queued = 0
+    for (const job of this.#waiting.takeAll()) job.reject(closedError(this.#options.name))
     await Promise.all(members.map(({ worker }) => worker.close()))
   }
 
   #submit(job: Job<M>): void {
-    const { name, queue = Number.POSITIVE_INFINITY } = this.#options
-    const member = this.#isClosed || this.#waiting.length > 0 ? undefined : this.#free()
-    if (this.#isClosed) job.reject(closedError(name))
-    else if (member !== undefined) this.#send(member, job)
-    else if (this.#waiting.length < queue) this.#waiting.push(job)
-    else job.reject(new CodedError<WorkerError>({ code: 'WORKER_QUEUE_FULL', worker: name, limit: queue }))
+    const refusal = this.#refusal(job)
+    if (refusal !== undefined) job.reject(new CodedError(refusal))
+    else this.#enqueue(job)
+  }
+
+  #refusal({ client }: Job<M>): WorkerError | undefined {
+    const { name, queue = Number.POSITIVE_INFINITY, clientQueue = Number.POSITIVE_INFINITY } = this.#options
+    if (this.#waiting.lengthOf(client) >= clientQueue)
+      return { code: 'WORKER_CLIENT_FULL', worker: name, limit: clientQueue }
+    return this.#queued >= queue ? { code: 'WORKER_QUEUE_FULL', worker: name, limit: queue } : undefined
+  }
+
+  #enqueue(job: Job<M>): void {
+    if (this.#isClosed) {
+      job.reject(closedError(this.#options.name))
+      return
+    }
+    this.#waiting.push(job.client, job)
+    this.#queued++
+    this.#dispatch()
   }
 
   #dispatch(): void {
-    while (this.#waiting.length > 0 && !this.#isClosed) {
+    while (this.#queued > 0 && !this.#isClosed) {
       const member = this.#free()
-      if (member === undefined) return
-      this.#send(member, this.#waiting.shift() as Job<M>)
+      const next = member && this.#waiting.shift(client => this.#mayRun(client))
+      if (next === undefined) return
+      this.#queued--
+      this.#send(member as Member<M>, next.item)
     }
+  }
+
+  #mayRun(client: string): boolean {
+    const { clientInFlight } = this.#options
+    return clientInFlight === undefined || (this.#running.get(client) ?? 0) < clientInFlight
+  }
+
+  #countRunning(client: string, change: 1 | -1): void {
+    if (this.#options.clientInFlight === undefined) return
+    const running = (this.#running.get(client) ?? 0) + change
+    if (running === 0) this.#running.delete(client)
+    else this.#running.set(client, running)
   }
 
   /** Returns the member with the least load that has room, a new one rather than a busy one. */
@@ -158,6 +204,7 @@ export class WorkerPool<M extends WorkerMethods> {
       const { id, result } = job.send(member.worker)
       job.sent = { member, id }
       member.load += job.weight
+      this.#countRunning(job.client, 1)
       result.then(
         value => {
           this.#release(member, job)
@@ -173,12 +220,13 @@ export class WorkerPool<M extends WorkerMethods> {
   #failed(member: Member<M>, job: Job<M>, error: unknown): void {
     this.#release(member, job)
     const { retries = 0 } = this.#options
-    if (error instanceof WorkerEnded && job.attempts <= retries && job.mayRepeat) this.#submit(job)
+    if (error instanceof WorkerEnded && job.attempts <= retries && job.mayRepeat) this.#enqueue(job)
     else job.reject(error)
   }
 
   #release(member: Member<M>, job: Job<M>): void {
     member.load -= job.weight
+    this.#countRunning(job.client, -1)
     job.sent = undefined
     this.#dispatch()
   }
@@ -186,8 +234,7 @@ export class WorkerPool<M extends WorkerMethods> {
   /** A running call keeps its place until the worker has ended it. */
   #cancel(job: Job<M>): void {
     job.mayRepeat = false
-    const at = this.#waiting.indexOf(job)
-    if (at >= 0) this.#waiting.splice(at, 1)
+    if (this.#waiting.remove(job.client, job)) this.#queued--
     else job.sent?.member.worker.cancel(job.sent.id)
     job.reject(new Cancelled())
   }
@@ -232,6 +279,7 @@ interface Member<M extends WorkerMethods> {
 interface Job<M extends WorkerMethods> {
   readonly send: (worker: WorkerClient<M>) => SentCall<unknown>
   readonly weight: number
+  readonly client: string
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
   attempts: number
@@ -241,7 +289,7 @@ interface Job<M extends WorkerMethods> {
 }
 
 const createJob = <M extends WorkerMethods, Name extends keyof M & string>(
-  { name, args, transfer, isUrgent = false, weight = 1 }: PoolCall<M, Name>,
+  { name, args, transfer, isUrgent = false, weight = 1, client = '' }: PoolCall<M, Name>,
   onChunk?: (chunk: never) => void,
 ): { readonly job: Job<M>; readonly result: Promise<MethodResult<M, Name>> } => {
   const { promise, resolve, reject } = Promise.withResolvers<MethodResult<M, Name>>()
@@ -253,6 +301,7 @@ const createJob = <M extends WorkerMethods, Name extends keyof M & string>(
   const job: Job<M> = {
     send,
     weight,
+    client,
     resolve: resolve as (value: unknown) => void,
     reject,
     attempts: 0,

@@ -54,6 +54,27 @@ test('calls beyond the places of the workers wait, those beyond the queue are re
   expect(await waiting).toBe(1)
 })
 
+test('clients are served in rotation, each within its own limits', async () => {
+  const pool = start({ inFlight: 2, clientInFlight: 1, clientQueue: 2 })
+  const stop = new Cancellation()
+  const order: string[] = []
+  const run = (client: string, name: string) =>
+    pool.run({ name: 'echo', args: () => [name], client }).then(value => order.push(String(value)))
+  const held = pool.run({ name: 'untilCancelled', args: () => [], client: 'greedy', cancellation: stop })
+  const released = expect(held).rejects.toBeInstanceOf(Cancelled)
+  const waiting = [run('greedy', 'greedy 1'), run('greedy', 'greedy 2')]
+  await expect(run('greedy', 'greedy 3')).rejects.toMatchObject({ detail: { code: 'WORKER_CLIENT_FULL', limit: 2 } })
+  await run('other', 'other')
+  expect(order).toEqual(['other'])
+  expect(pool.size).toBe(3)
+  stop.cancel()
+  await released
+  expect(pool.size, 'a cancelled call keeps its place until it ends').toBe(3)
+  await Promise.all(waiting)
+  expect(order).toEqual(['other', 'greedy 1', 'greedy 2'])
+  expect(pool.size).toBe(0)
+})
+
 test('a call cancelled while it waits is not executed', async () => {
   const pool = start({ inFlight: 1 })
   const flag = new SharedArrayBuffer(4)
