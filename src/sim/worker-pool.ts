@@ -1,7 +1,7 @@
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
+import { WorkerPool } from '../util/worker/worker-pool.ts'
 import type { DrawOptions } from './plan/draw-plan.ts'
 import type { SeedReport } from './run-seed.ts'
+import type { SimulationMethods } from './worker.ts'
 
 interface SimulationPoolOptions extends Omit<DrawOptions, 'seed'> {
   readonly firstSeed: number
@@ -23,19 +23,15 @@ export const runSeeds = async ({
   signal,
   ...options
 }: SimulationPoolOptions): Promise<void> => {
+  const url = new URL('./worker.ts', import.meta.url)
+  const pool = new WorkerPool<SimulationMethods>({ name: 'simulation', url, data: options, size: jobs })
   let next = 0
   const work = async (): Promise<void> => {
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), { name: 'simulation', workerData: options })
-    try {
-      while (next < count && signal?.aborted !== true) {
-        worker.postMessage(firstSeed + next++)
-        // A rejection of `once` is the thread's error.
-        const [report] = (await once(worker, 'message')) as [SeedReport]
-        onReport(report)
-      }
-    } finally {
-      await worker.terminate()
-    }
+    while (next < count && signal?.aborted !== true) onReport(await pool.call('run', firstSeed + next++))
   }
-  await Promise.all(Array.from({ length: Math.min(jobs, count) }, work))
+  try {
+    await Promise.all(Array.from({ length: Math.min(jobs, count) }, work))
+  } finally {
+    await pool.close()
+  }
 }

@@ -1,9 +1,11 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { serveWorker, workerStartData } from '../util/worker/serve-worker.ts'
 import type { DrawOptions } from './plan/draw-plan.ts'
 import { runSeed } from './run-seed.ts'
 
-/** Runs its seeds one after the other, and returns the report of each. */
-const options = workerData as Omit<DrawOptions, 'seed'>
-parentPort?.on('message', (seed: number) => {
-  void runSeed({ ...options, seed }).then(report => parentPort?.postMessage(report))
-})
+/* Worker thread that runs simulations. */
+const options = workerStartData<Omit<DrawOptions, 'seed'>>()
+
+const methods = { run: (seed: number) => runSeed({ ...options, seed }) }
+export type SimulationMethods = typeof methods
+
+serveWorker<SimulationMethods>(methods)

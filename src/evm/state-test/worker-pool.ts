@@ -1,7 +1,9 @@
-import { Worker } from 'node:worker_threads'
 import { STATE_TEST_LIMITS } from '../../config/limits/commands.ts'
+import { isCoded } from '../../util/errors.ts'
+import { WorkerEnded } from '../../util/worker/protocol.ts'
+import { WorkerPool } from '../../util/worker/worker-pool.ts'
 import { problemText } from './field-readers.ts'
-import type { FileReport, StateTestWorkerData } from './worker.ts'
+import type { FileReport, StateTestMethods, StateTestWorkerData } from './worker.ts'
 
 export interface StateTestPoolOptions extends StateTestWorkerData {
   /** Number of threads. */
@@ -19,71 +21,26 @@ const failed = (file: string, problem: string): FileReport => ({
   problem,
 })
 
-/** Threads that run files of state tests, one file at a time each. */
-class Crew {
-  readonly #options: StateTestPoolOptions
-  readonly #workers = new Set<Worker>()
-  readonly #idle: Worker[] = []
-  /** Files that wait for a thread. */
-  readonly #waiting: (() => void)[] = []
-  /** Reason why a thread is about to end. */
-  readonly #causes = new WeakMap<Worker, string>()
-  #busy = 0
-  #closed = false
+const createPool = ({ mode, evm, forks, jobs, workerUrl }: StateTestPoolOptions): WorkerPool<StateTestMethods> => {
+  const data: StateTestWorkerData = { mode, ...(evm && { evm }), forks }
+  return new WorkerPool({
+    name: 'state-test',
+    url: workerUrl ?? new URL('./worker.ts', import.meta.url),
+    data,
+    limits: { maxOldGenerationSizeMb: STATE_TEST_LIMITS.heapMegabytes },
+    size: jobs,
+    inFlight: 1,
+  })
+}
 
-  constructor(options: StateTestPoolOptions) {
-    this.#options = options
-  }
-
-  /** Never rejects: a thread that ends on a file is reported as that file's problem. */
-  async run(file: string): Promise<FileReport> {
-    if (this.#busy < this.#options.jobs) this.#busy++
-    else await new Promise<void>(resolve => this.#waiting.push(resolve))
-    const report = await this.#ask(file)
-    // The next waiting file takes the slot.
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#busy--
-    else next()
-    return report
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true
-    await Promise.all([...this.#workers].map(worker => worker.terminate()))
-  }
-
-  #start(): Worker {
-    const { mode, evm, forks, workerUrl } = this.#options
-    const workerData: StateTestWorkerData = { mode, ...(evm && { evm }), forks }
-    const worker = new Worker(workerUrl ?? new URL('./worker.ts', import.meta.url), {
-      name: 'state-test',
-      workerData,
-      resourceLimits: { maxOldGenerationSizeMb: STATE_TEST_LIMITS.heapMegabytes },
-    })
-    this.#workers.add(worker)
-    worker.on('error', error => this.#causes.set(worker, problemText(error)))
-    worker.once('exit', () => this.#forget(worker))
-    return worker
-  }
-
-  #forget(worker: Worker): void {
-    this.#workers.delete(worker)
-    const at = this.#idle.indexOf(worker)
-    if (at >= 0) this.#idle.splice(at, 1)
-  }
-
-  async #ask(file: string): Promise<FileReport> {
-    if (this.#closed) return failed(file, 'not run')
-    const worker = this.#idle.pop() ?? this.#start()
-    return new Promise(resolve => {
-      const onExit = (): void => resolve(failed(file, this.#causes.get(worker) ?? 'its thread ended'))
-      worker.once('exit', onExit).once('message', (report: FileReport) => {
-        worker.off('exit', onExit)
-        this.#idle.push(worker)
-        resolve(report)
-      })
-      worker.postMessage(file)
-    })
+/** Never rejects: a worker that ends on a file is reported as that file's problem. */
+const runFile = async (pool: WorkerPool<StateTestMethods>, file: string): Promise<FileReport> => {
+  try {
+    return await pool.call('run', file)
+  } catch (error) {
+    if (isCoded(error) && error.code === 'WORKER_CLOSED') return failed(file, 'not run')
+    if (!(error instanceof WorkerEnded)) return failed(file, problemText(error))
+    return failed(file, error.cause === undefined ? 'its thread ended' : problemText(error.cause))
   }
 }
 
@@ -92,16 +49,16 @@ export async function* runStateTestFiles(
   files: readonly string[],
   options: StateTestPoolOptions,
 ): AsyncGenerator<FileReport, void, void> {
-  const crew = new Crew(options)
+  const pool = createPool(options)
   const ahead: Promise<FileReport>[] = []
   try {
     for (const file of files) {
       const first = ahead.length >= options.jobs * STATE_TEST_LIMITS.filesAheadPerJob ? ahead.shift() : undefined
       if (first !== undefined) yield await first
-      ahead.push(crew.run(file))
+      ahead.push(runFile(pool, file))
     }
     for (const report of ahead) yield await report
   } finally {
-    await crew.close()
+    await pool.close()
   }
 }

@@ -1,9 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
-import { parentPort, workerData } from 'node:worker_threads'
 import { STATE_TEST_LIMITS } from '../../config/limits/commands.ts'
 import { TrieService } from '../../state/trie/trie-service.ts'
-import { assert } from '../../util/assert.ts'
 import { silentLogger } from '../../util/logger.ts'
+import { serveWorker, workerStartData } from '../../util/worker/serve-worker.ts'
 import type { EngineName } from '../engines/select-engine.ts'
 import { createExecutor } from '../executor.ts'
 import type { ExecutionMode } from '../executor-types.ts'
@@ -31,9 +30,10 @@ export interface FileReport {
   readonly problem?: string
 }
 
-const port = parentPort
-assert(port !== null, 'this file is the start of a thread')
-const { mode, evm, forks } = workerData as StateTestWorkerData
+/** Methods of the worker. */
+export type StateTestMethods = { readonly run: (file: string) => FileReport }
+
+const { mode, evm, forks } = workerStartData<StateTestWorkerData>()
 const executor = createExecutor({ mode, ...(evm && { evm }), logger: silentLogger })
 const trie = await TrieService.open({ worker: false })
 const wanted = forks && new Set(forks)
@@ -55,11 +55,14 @@ const run = async (file: string): Promise<FileReport> => {
   return { file, lines: lines.join(''), ...counts }
 }
 
-port.on('message', (file: string) => {
-  run(file).then(
-    report => port.postMessage(report),
-    (error: unknown) => {
-      port.postMessage({ file, lines: '', passed: 0, failed: 0, skipped: 0, problem: problemText(error) })
-    },
-  )
+serveWorker<StateTestMethods>({
+  run: file =>
+    run(file).catch((error: unknown) => ({
+      file,
+      lines: '',
+      passed: 0,
+      failed: 0,
+      skipped: 0,
+      problem: problemText(error),
+    })),
 })
