@@ -60,11 +60,17 @@ const loadFormat = (options: LoggingOptions): ((line: string) => string) => {
   const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
   return prettyFactory({
     colorize: options.colour ?? (options.destination === undefined && usesColour(process.stderr, process.env)),
-    translateTime: 'SYS:HH:MM:ss.l',
-    customPrettifiers: { time: time => String(time) },
+    translateTime: false,
+    customPrettifiers: { time: time => timeOfDay(new Date(String(time))) },
     hideObject: true,
     messageFormat: sentence,
   })
+}
+
+/** Local time as HH:MM:ss.l. */
+const timeOfDay = (at: Date): string => {
+  const seconds = [at.getHours(), at.getMinutes(), at.getSeconds()].map(part => String(part).padStart(2, '0')).join(':')
+  return `${seconds}.${String(at.getMilliseconds()).padStart(3, '0')}`
 }
 
 /** Returns true for a terminal, unless NO_COLOR is set to anything (no-color.org). */

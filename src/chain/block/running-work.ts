@@ -1,3 +1,4 @@
+import { CANCELLED } from '../../util/async/cancelled.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { BlockFault } from './block-fault.ts'
 import type { ExecutedBlock } from './candidates.ts'
@@ -24,7 +25,7 @@ export class RunningWork {
 
   /** Runs a task until it ends or the signal aborts; settles only when the task has stopped completely. */
   run<T>(work: Work<T>, cancelled?: AbortSignal): Promise<T> {
-    return this.#start(work, controller => onAbort(cancelled, () => controller.abort())).outcome
+    return this.#start(work, controller => onAbort(cancelled, () => controller.abort(CANCELLED))).outcome
   }
 
   /** Like `run` for the validation of a block, which a commit of that block can join. One validation per block at a time. */
@@ -37,7 +38,7 @@ export class RunningWork {
     if (known !== undefined) return known.outcome
     const listen = (controller: AbortController) =>
       onAbort(cancelled, () => {
-        if (!validation.isKept) controller.abort()
+        if (!validation.isKept) controller.abort(CANCELLED)
       })
     const forget = () => {
       if (this.#validations.get(hash) === validation) this.#validations.delete(hash)
@@ -55,7 +56,7 @@ export class RunningWork {
 
   /** Aborts all tasks, except one validation if given. */
   abortAll(except?: Validation): void {
-    for (const running of this.#running) if (running !== except) running.controller.abort()
+    for (const running of this.#running) if (running !== except) running.controller.abort(CANCELLED)
   }
 
   /** Resolves when no task is running. */

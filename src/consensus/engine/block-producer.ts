@@ -1,6 +1,7 @@
 import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 import { readExtraData } from '../../primitives/extra-data.ts'
 import { assert } from '../../util/assert.ts'
+import { CANCELLED } from '../../util/async/cancelled.ts'
 import { waitUntil } from '../../util/async/delay.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Effect, Input } from '../core/types.ts'
@@ -90,13 +91,13 @@ export class BlockProducer {
 
   /** Cancels the build under way; it produces no input. */
   cancelBuild(): void {
-    this.#building?.abort()
+    this.#building?.abort(CANCELLED)
     this.#building = null
   }
 
   /** Cancels the validation of this block; no verdict follows unless it is requested again. */
   cancelValidation(hash: Hex): void {
-    this.#validations.get(hash)?.abort()
+    this.#validations.get(hash)?.abort(CANCELLED)
     this.#validations.delete(hash)
   }
 
@@ -107,7 +108,7 @@ export class BlockProducer {
 
   /** Cancels all work and waits; `settled` resolves when the last work, which reads state and database, has ended. */
   abort(): void {
-    this.#stopping.abort()
+    this.#stopping.abort(CANCELLED)
     this.cancelAll()
   }
 

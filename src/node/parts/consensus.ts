@@ -98,7 +98,13 @@ const openMemory = async (folder: string | undefined, validator: Hex, metrics: C
 const filesOf = (file: SyncedFile, metrics: ConsensusMetrics | undefined): FileSystem =>
   metrics === undefined ? nodeFileSystem : timedFileSystem(nodeFileSystem, seconds => metrics.synced(file, seconds))
 
-export const signerOf = (key: Uint8Array): ValidatorSigner => ({
-  address: addressFromPrivateKey(key),
-  sign: digest => sign(digest, key),
-})
+/** Signers by key: a development chain starts an engine after each revert, and the address costs a curve multiplication. */
+const signers = new WeakMap<Uint8Array, ValidatorSigner>()
+
+export const signerOf = (key: Uint8Array): ValidatorSigner => {
+  const known = signers.get(key)
+  if (known !== undefined) return known
+  const signer = { address: addressFromPrivateKey(key), sign: (digest: Uint8Array) => sign(digest, key) }
+  signers.set(key, signer)
+  return signer
+}
