@@ -14,7 +14,10 @@ const snippet = (title: string, url: string): string => {
   const section = page.split(/^## /m).find(text => text.startsWith(title))
   if (section === undefined) throw new Error(`the page has no section ${title}`)
   const lines = section.split('\n').filter(line => line.startsWith('    ') || line === '')
-  return lines.map(line => line.slice(4)).join('\n').replaceAll('http://127.0.0.1:8545', url)
+  return lines
+    .map(line => line.slice(4))
+    .join('\n')
+    .replaceAll('http://127.0.0.1:8545', url)
 }
 
 /** What docs/testing-with-tandem.md gives to copy, run from an empty folder. */
@@ -33,7 +36,13 @@ describe('page on test suites', () => {
   })
 
   const succeed = async (args: readonly string[]): Promise<string> => {
-    const env = { HARDHAT_DISABLE_TELEMETRY: 'true', HOME: dir, XDG_CACHE_HOME: dir, XDG_CONFIG_HOME: dir, NO_COLOR: '1' }
+    const env = {
+      HARDHAT_DISABLE_TELEMETRY: 'true',
+      HOME: dir,
+      XDG_CACHE_HOME: dir,
+      XDG_CONFIG_HOME: dir,
+      NO_COLOR: '1',
+    }
     const { code, stdout, stderr } = await run(process.execPath, args, { cwd: dir, env })
     if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}\n${stdout}\n${stderr}`)
     return stdout
