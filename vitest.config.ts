@@ -9,8 +9,17 @@ const project = (name: string, extra: object = {}) => ({
 const WORKERS = { maxWorkers: availableParallelism() }
 
 const PROCESSES = { testTimeout: 180_000, hookTimeout: 120_000 }
-/** Files with a committee of processes or an attack, which need all cores of a small machine. */
-const ALONE = ['committee-*', 'council', 'evidence', 'hostile*', 'localnet'].map(name => `test/e2e/${name}.test.ts`)
+/** Files with a committee of processes, an attack, a promise of time or a look at the shared folder for temporary files. */
+const ALONE = [
+  'committee-*',
+  'council',
+  'devnet-cli',
+  'evidence',
+  'hostile*',
+  'localnet',
+  'operations',
+  'snapshot',
+].map(name => `test/e2e/${name}.test.ts`)
 
 export default defineConfig({
   test: {

@@ -103,12 +103,14 @@ test.each(RUNS.map(kinds => [kinds.map(({ kind }) => kind).join(', '), kinds] as
     ])
     const sign = signerOf(bytesToHex(committee.funded), await chainIdOf(honest[0]!))
     await honest[0]!.reach(3, 60_000)
+    const turns = Math.max(TURNS, blocks.length)
     const proposed = ({ kind, gas }: KindOfBlock): number =>
       byzantine.log.split(`byzantine block: ${kind}, ${gas} gas`).length - 1
-    // Until each kind was proposed: it costs its round, or is valid and executed in time.
-    const turns = Math.max(TURNS, blocks.length)
+    // Of a round that has passed when the block comes, a node sees nothing.
+    const isSeen = (block: KindOfBlock): boolean =>
+      proposed(block) >= turns / blocks.length && block.effect.test(honest[0]!.log)
     for (let nonce = 0; nonce < 3 * turns; nonce++) {
-      if (nonce >= turns && blocks.every(block => proposed(block) >= turns / blocks.length)) break
+      if (nonce >= turns && blocks.every(isSeen)) break
       const { raw, hash } = sign({ nonce })
       await honest[1]!.rpc('eth_sendRawTransaction', raw)
       const head = await honest[0]!.number()
