@@ -1,12 +1,15 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { MINING_LIMITS } from '../../config/limits/chain.ts'
+import type { StratumOptions } from '../../node/options.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { dutyOption } from '../shared/mining-options.ts'
+import { dutyOption, stratumAddress } from '../shared/mining-options.ts'
 import { addressOption, integerOption } from '../shared/options.ts'
 
 export interface MineFlags {
   readonly rpc: string
+  readonly stratum?: StratumOptions
   readonly coinbase?: Hex
+  readonly worker: string
   readonly threads: number
   readonly duty: number
 }
@@ -14,6 +17,11 @@ export interface MineFlags {
 const urlOption = (text: string): string => {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
     throw new InvalidArgumentError('It must be an http or https URL: http://127.0.0.1:8547.')
+  return text
+}
+
+const workerOption = (text: string): string => {
+  if (!/^[\w-]{1,32}$/.test(text)) throw new InvalidArgumentError('It must be 1 to 32 letters, digits, _ or -.')
   return text
 }
 
@@ -27,9 +35,19 @@ export const addMineCommand = (program: Command): void => {
         .default('http://127.0.0.1:8547'),
     )
     .addOption(
+      new Option('--stratum <[host:]port>', 'mine for a Stratum server instead; needs --coinbase')
+        .argParser(stratumAddress(1))
+        .conflicts('rpc'),
+    )
+    .addOption(
       new Option('--coinbase <address>', "who mined headers pay (default: the node's --mine-coinbase)").argParser(
         addressOption,
       ),
+    )
+    .addOption(
+      new Option('--worker <name>', 'name of this miner in the accounts of a Stratum server')
+        .argParser(workerOption)
+        .default('tandem'),
     )
     .addOption(
       new Option('--threads <count>', 'threads that search')
@@ -44,7 +62,8 @@ export const addMineCommand = (program: Command): void => {
       `
 Examples:
   tandem mine --coinbase 0xYOURS                              for the node on this machine
-  tandem mine --rpc http://127.0.0.1:8545 --coinbase 0xYOURS  for a devnet`,
+  tandem mine --rpc http://127.0.0.1:8545 --coinbase 0xYOURS  for a devnet
+  tandem mine --stratum 10.0.0.7:3333 --coinbase 0xYOURS      for a node with --stratum`,
     )
     .action(async (flags: MineFlags) => {
       const { runMine } = await import('./run.ts')

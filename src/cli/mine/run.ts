@@ -5,29 +5,38 @@ import { silentLogger } from '../../util/logger.ts'
 import { printWarning } from '../shared/output.ts'
 import type { MineFlags } from './command.ts'
 import { RemoteWork } from './remote-work.ts'
+import { StratumWork } from './stratum-work.ts'
 
 /** Time between two requests for work. */
 const POLL_MS = 500
 /** Interval of log lines about the hash rate, which is also reported to the node then. */
 const REPORT_MS = 5_000
 
-/** Mines for a node until a signal ends it. */
-export const runMine = async ({ rpc, coinbase, threads, duty }: MineFlags): Promise<void> => {
-  const source = new RemoteWork(rpc, coinbase)
-  const miner = new Miner({ source, threads, duty, clock: systemClock, logger: silentLogger })
+/** Mines for a node or a Stratum server until a signal ends it. */
+export const runMine = async (flags: MineFlags): Promise<void> => {
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
-  process.stdout.write(`Mining for ${rpc} with ${threads} ${threads === 1 ? 'thread' : 'threads'}; Ctrl-C stops.\n`)
+  const { threads } = flags
+  const { stratum, rpc } = flags
+  const to = stratum === undefined ? rpc : `${stratum.host}:${stratum.port}`
+  process.stdout.write(`Mining for ${to} with ${threads} ${threads === 1 ? 'thread' : 'threads'}; Ctrl-C stops.\n`)
+  await (stratum === undefined ? mineByRpc(flags, stopping.signal) : mineByStratum(flags, stratum, stopping.signal))
+}
+
+const mineByRpc = async ({ rpc, coinbase, threads, duty }: MineFlags, stopping: AbortSignal): Promise<void> => {
+  const source = new RemoteWork(rpc, coinbase)
+  const miner = new Miner({ source, threads, duty, clock: systemClock, logger: silentLogger })
   miner.start()
   let reportMs = systemClock.nowMs() + REPORT_MS
   let said = ''
-  while (!stopping.signal.aborted) {
+  while (!stopping.aborted) {
     try {
       await source.refresh()
       miner.refresh()
       if (systemClock.nowMs() >= reportMs) {
         reportMs += REPORT_MS
-        await report(miner, source)
+        printRate(miner, source)
+        await source.submitHashrate(miner.hashrate())
       }
       said = ''
     } catch (error) {
@@ -36,8 +45,33 @@ export const runMine = async ({ rpc, coinbase, threads, duty }: MineFlags): Prom
       if (text !== said) printWarning(text)
       said = text
     }
-    await pause(stopping.signal)
+    await pause(POLL_MS, stopping)
   }
+  await miner.stop()
+}
+
+const mineByStratum = async (
+  { coinbase, worker, threads, duty }: MineFlags,
+  { host, port }: NonNullable<MineFlags['stratum']>,
+  stopping: AbortSignal,
+): Promise<void> => {
+  if (coinbase === undefined) throw new Error('--stratum needs --coinbase ADDRESS: the payee of mined headers.')
+  const source: StratumWork = new StratumWork({
+    host,
+    port,
+    user: `${coinbase}.${worker}`,
+    clock: systemClock,
+    onJob: () => miner.refresh(),
+    onNews: text => process.stdout.write(`${text}\n`),
+  })
+  const miner: Miner = new Miner({ source, threads, duty, clock: systemClock, logger: silentLogger })
+  miner.start()
+  source.start()
+  while (!stopping.aborted) {
+    await pause(REPORT_MS, stopping)
+    if (!stopping.aborted) printRate(miner, source)
+  }
+  await source.stop()
   await miner.stop()
 }
 
@@ -46,11 +80,9 @@ const reasonOf = (error: unknown): string => {
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }
 
-const report = async (miner: Miner, source: RemoteWork): Promise<void> => {
-  const rate = miner.hashrate()
-  const { accepted, refused } = source.counts
-  process.stdout.write(`${formatRate(rate)}  ${accepted} accepted, ${refused} refused\n`)
-  await source.submitHashrate(rate)
+const printRate = (miner: Miner, { counts }: Pick<RemoteWork, 'counts'>): void => {
+  const { accepted, refused } = counts
+  process.stdout.write(`${formatRate(miner.hashrate())}  ${accepted} accepted, ${refused} refused\n`)
 }
 
 /** 1234567 as 1.23 MH/s. */
@@ -62,9 +94,9 @@ export const formatRate = (perSecond: number): string => {
   return `${value.toFixed(at === 0 ? 0 : 2)} ${units[at]}`
 }
 
-const pause = async (stopping: AbortSignal): Promise<void> => {
+const pause = async (ms: number, stopping: AbortSignal): Promise<void> => {
   if (stopping.aborted) return
-  const { over, end } = delayUntil(systemClock, systemClock.nowMs() + POLL_MS)
+  const { over, end } = delayUntil(systemClock, systemClock.nowMs() + ms)
   stopping.addEventListener('abort', end)
   await over
   stopping.removeEventListener('abort', end)

@@ -23,7 +23,7 @@ export const dutyOption = (text: string): number => {
 const LOOPBACK = '127.0.0.1'
 
 /** PORT or HOST:PORT, the loopback by default; an IPv6 address is in brackets. `least`: 0 where a free port may be taken. */
-const stratumAddress =
+export const stratumAddress =
   (least: 0 | 1) =>
   (text: string): StratumOptions => {
     const [, bracketed, plain, digits] =

@@ -27,7 +27,7 @@ export const STRATUM_LIMITS = {
   /** Shares of one job that are remembered, so that none counts twice. */
   sharesPerJob: 4_096,
   /** Shares per connection that are hashed, by version: the second costs an Argon2id hash of 4 MiB. */
-  shares: { 1: { perSecond: 20, burst: 100 }, 2: { perSecond: 1, burst: 12 } },
+  shares: { 1: { perSecond: 20, burst: 100 }, 2: { perSecond: 4, burst: 16 } },
   /** Argon2id hashes of all shares. */
   argon2: { perSecond: 200, burst: 400 },
   /** Argon2id hashes computed at once. */

@@ -50,6 +50,7 @@ export class Miner {
   #wake = Promise.withResolvers<void>()
   #isStopped = false
   #hashes = 0
+  #submitting = 0
   /** Total hashes at several moments of the last seconds. */
   #samples: { readonly atMs: number; readonly hashes: number }[] = []
 
@@ -134,7 +135,11 @@ export class Miner {
     const mix = mixHash.byteLength === 0 ? ZERO_HASH : bytesToHex(mixHash)
     const submitting = source.submitWork(bytesToHex(nonce), job.sealHash, mix)
     if (job.isPooled === true) {
-      submitting.catch(error => logger.warn({ err: error }, 'share not submitted'))
+      const over = submitting.catch(error => logger.warn({ err: error }, 'share not submitted'))
+      this.#submitting++
+      void over.finally(() => this.#submitting--)
+      // A share is no reason to wait, but a flood of them is: the difficulty is about to rise.
+      if (this.#submitting > SHARES_IN_FLIGHT) await over
       return
     }
     this.#job = undefined
@@ -150,5 +155,7 @@ export class Miner {
   }
 }
 
+/** Shares submitted without waiting for the responses. */
+const SHARES_IN_FLIGHT = 4
 const SAMPLE_MS = 1_000
 const SAMPLES = 10

@@ -9,9 +9,9 @@ interface NonceSearch {
   readonly version: number
   readonly sealHash: Hex
   readonly target: bigint
-  /** First bytes of each nonce, at most three: searches with different ones do not overlap. */
+  /** First bytes of each nonce, at most four: searches with different ones do not overlap. */
   readonly prefix: Uint8Array
-  /** Value to begin with of the counter in the last five or six bytes. */
+  /** Value to begin with of the counter in the last bytes, at most six. */
   readonly from: number
   readonly budgetMs: number
 }
@@ -36,8 +36,9 @@ export const searchNonces = async (search: NonceSearch): Promise<SearchResult> =
   const nonce = Buffer.alloc(PROOF_NONCE_BYTES)
   nonce.set(search.prefix)
   const counterBytes = Math.min(COUNTER_BYTES, PROOF_NONCE_BYTES - search.prefix.byteLength)
+  const counters = 2 ** (8 * counterBytes)
   for (let hashes = 0; ; ) {
-    nonce.writeUIntBE(from + hashes, PROOF_NONCE_BYTES - counterBytes, counterBytes)
+    nonce.writeUIntBE((from + hashes) % counters, PROOF_NONCE_BYTES - counterBytes, counterBytes)
     const mixHash = argon2 ? await mixHashOf(argon2, sealHash, nonce) : EMPTY_BYTES
     const hash = argon2 ? nativeSealHash(sealHash, nonce, mixHash) : sha256dHash(sealHash, nonce)
     hashes++

@@ -114,7 +114,9 @@ export class StratumClient {
         resolve()
       })
     })
-    createInterface({ input: this.socket }).on('line', line => {
+    const lines = createInterface({ input: this.socket })
+    lines.on('error', () => {})
+    lines.on('line', line => {
       this.messages.push(JSON.parse(line) as StratumMessage)
       this.#wake.resolve()
       this.#wake = Promise.withResolvers()
