@@ -68,34 +68,60 @@ const startMiner = (args: readonly string[]) => {
   }
 }
 
-test('four validators include what a miner in a process of its own finds for one of them, past the fork', async () => {
-  const net = new RunningLocalnet(['--validators', '4', '--block-time', '0.4', '--json'])
+const BUILT_IN: Hex = '0x5ec0de0000000000000000000000000000000002'
+const BY_STRATUM: Hex = '0x5ec0de0000000000000000000000000000000003'
+
+test('three miners, built in, by Stratum and by RPC, earn on four validators past the fork; the chain needs none of them', async () => {
+  const net = new RunningLocalnet([
+    ...['--validators', '4', '--block-time', '0.4', '--mine', BUILT_IN, '--stratum', '--json'],
+  ])
   const { nodes } = await net.ready
-  const miner = startMiner(['--rpc', nodes[0]?.operator as string, '--coinbase', COINBASE])
+  const stratum = new URL(nodes[1]?.stratum as string)
+  const miners = [
+    startMiner(['--stratum', stratum.host, '--coinbase', BY_STRATUM]),
+    startMiner(['--rpc', nodes[2]?.operator as string, '--coinbase', COINBASE]),
+  ]
   try {
     const ask = <T>(at: number, method: string, params: readonly unknown[] = []) =>
       rpc<T>(nodes[at]?.http as string, method, params)
-    const heights = () => Promise.all(nodes.map((_, at) => ask<Hex>(at, 'native_proofBlockNumber').then(Number)))
+    const heightOf = (at: number) => ask<Hex>(at, 'native_proofBlockNumber').then(Number)
+    const heights = () => Promise.all(nodes.map((_, at) => heightOf(at)))
     await eventually('every node past the fork', heights, all => all.every(height => height >= 21), 120_000)
-    const headers = await Promise.all(nodes.map((_, at) => ask<ProofHeader>(at, 'native_getProofHeader', ['0x14'])))
-    expect(new Set(headers.map(header => JSON.stringify(header))).size).toBe(1)
-    expect(headers[0]).toMatchObject({ algorithm: 'nativeHash', miner: COINBASE })
-    // Any node may have proposed the block: the miner gave each header only to the first node.
-    const proposers = new Set<Hex>()
-    for (let height = 1; height <= 20; height++) {
-      const { includedIn } = await ask<ProofHeader>(1, 'native_getProofHeader', [`0x${height.toString(16)}`])
-      const block = await ask<{ proposer: Hex }>(1, 'eth_getBlockByNumber', [includedIn, false])
-      proposers.add(block.proposer)
+    const final = async (at: number) => {
+      const headers = await ask<ProofHeader[]>(at, 'native_getProofHeaderRange', ['0x1', '0x63'])
+      return headers.filter(({ includedIn }) => includedIn !== null)
     }
-    expect(proposers.size).toBeGreaterThan(1)
-    await eventually(
-      'its report',
-      async () => miner.output(),
-      text => / H\/s {2}[1-9]\d* accepted, /.test(text),
-    )
-    expect(await miner.stop()).toEqual([0, null])
+    const earners = () => final(3).then(headers => new Set(headers.map(({ miner }) => miner)))
+    await eventually('a header of each miner', earners, found => found.size === 3, 60_000)
+    const headers = await final(0)
+    expect(headers.slice(18, 21).map(({ algorithm }) => algorithm)).toEqual(['sha256d', 'nativeHash', 'nativeHash'])
+    // `miner` changes exactly one block after inclusion, whoever proposed the block.
+    const minerOf = (number: number) =>
+      ask<{ miner: Hex }>(1, 'eth_getBlockByNumber', [`0x${number.toString(16)}`, false]).then(({ miner }) => miner)
+    for (const [at, { includedIn, miner }] of headers.slice(0, 8).entries()) {
+      expect(await minerOf(Number(includedIn))).toBe(headers[at - 1]?.miner ?? `0x${'00'.repeat(20)}`)
+      expect(await minerOf(Number(includedIn) + 1)).toBe(miner)
+    }
+    for (const miner of miners)
+      await eventually(
+        'its report',
+        async () => miner.output(),
+        text => /[kM]?H\/s {2}[1-9]\d* accepted, /.test(text),
+      )
+    expect(await Promise.all(miners.map(miner => miner.stop()))).toEqual([
+      [0, null],
+      [0, null],
+    ])
+    // The node with the built-in miner dies at once: no header that a block included is lost, and the chain goes on without work.
+    const included = await final(0)
+    process.kill(nodes[0]?.pid as number, 'SIGKILL')
+    await expect.poll(() => final(1), { timeout: 20_000 }).toEqual(expect.arrayContaining(included))
+    const numberOf = () => ask<Hex>(1, 'eth_blockNumber').then(Number)
+    const killedAt = await numberOf()
+    await eventually('blocks without any miner', numberOf, number => number >= killedAt + 6, 60_000)
+    expect(await minerOf(await numberOf())).toBe((await final(1)).at(-1)?.miner)
   } finally {
-    await miner.stop()
+    await Promise.all(miners.map(miner => miner.stop()))
     await net.process.end('SIGINT')
   }
 })

@@ -8,6 +8,7 @@ export interface LocalnetNode {
   readonly ws: string
   readonly operator: string
   readonly metrics?: string
+  readonly stratum?: string
   readonly pid: number
   readonly validator: Hex | null
   readonly log: string

@@ -24,6 +24,7 @@ export const readyJson = ({ folder, nodes, dir, seed }: Announced): string => {
     operator: urls?.operator,
     peer: urls?.peer,
     ...(urls?.metrics !== undefined && { metrics: urls.metrics }),
+    ...(urls?.stratum !== undefined && { stratum: urls.stratum }),
     pid: process.pid,
     validator: plan.validator,
     log: logFileOf(plan),
@@ -52,7 +53,10 @@ export const readyText = ({ folder, nodes, dir, isTemporary, seed }: Announced):
   const rows = accounts.map(
     ({ address, privateKey }, index) => `  ${String(index).padStart(3)}  ${address}  ${privateKey}`,
   )
-  const urls = nodes.map(({ plan, urls }) => `  ${plan.name.padEnd(12)}${urls?.http}  operator ${urls?.operator}`)
+  const urls = nodes.map(
+    ({ plan, urls }) =>
+      `  ${plan.name.padEnd(12)}${urls?.http}  operator ${urls?.operator}${urls?.stratum ? `  ${urls.stratum}` : ''}`,
+  )
   return `
 Tandem ${version} localnet
 

@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
+import type { Hex } from '../../util/bytes.ts'
 import {
+  addressOption,
   integerOption,
   type NodeFlags,
   nodeOptions,
@@ -23,6 +25,8 @@ export interface LocalnetFlags
   readonly chainId?: number
   readonly datadir?: string
   readonly metrics: boolean
+  readonly mine?: Hex
+  readonly stratum: boolean
   readonly chaos: boolean
   readonly seed?: number
   readonly chaosDown?: number
@@ -80,6 +84,12 @@ export const addLocalnetCommand = (program: Command): void => {
         .default(8545),
     )
     .addOption(new Option('--metrics', 'serve Prometheus metrics of each node, at its third port').default(false))
+    .addOption(
+      new Option('--mine <address>', 'the first validator mines the proof chain and pays this address').argParser(
+        addressOption,
+      ),
+    )
+    .addOption(new Option('--stratum', 'serve Stratum to miners at the fifth port of each node').default(false))
     .addOption(new Option('--chaos', 'pause, kill and restart nodes at random').default(false))
     .addOption(
       new Option('--seed <number>', 'of the chaos: the same seed does the same (default: by chance)').argParser(
@@ -110,7 +120,7 @@ export const addLocalnetCommand = (program: Command): void => {
 
 const DETAILS = `
 Node i, counted from 0, has the ports PORT + 10 i (HTTP and WebSocket), + 1 (operator, every namespace),
-+ 2 (metrics) and + 3 (peers). What it logs is in node.log in its folder. A node that ends by itself is told
++ 2 (metrics), + 3 (peers) and + 4 (Stratum). What it logs is in node.log in its folder. A node that ends by itself is told
 with the end of its log and not started again: the rest go on, and the exit status is 1. With --datadir the
 same network goes on the next time; --full may change.
 

@@ -12,6 +12,7 @@ export interface NodeUrls {
   readonly operator: string
   readonly peer: string
   readonly metrics?: string
+  readonly stratum?: string
 }
 
 export interface Ended {

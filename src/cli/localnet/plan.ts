@@ -16,6 +16,7 @@ export interface NodePorts {
   readonly operator: number
   readonly p2p: number
   readonly metrics: number
+  readonly stratum: number
 }
 
 export const keyFileOf = ({ folder }: NodePlan): string => join(folder, 'validator.key')
@@ -32,7 +33,7 @@ export const planNodes = (validators: number, full: number, dir: string): readon
 }
 
 /**
- * Assigns ten ports to each node from `base` on: HTTP and WebSocket, operator, metrics, peers. Throws an Error when they do not
+ * Assigns ten ports to each node from `base` on: HTTP and WebSocket, operator, metrics, peers, Stratum. Throws an Error when they do not
  * fit.
  */
 export const portsFrom = (base: number, count: number): readonly NodePorts[] => {
@@ -41,14 +42,18 @@ export const portsFrom = (base: number, count: number): readonly NodePorts[] => 
   if (last > 65_535) throw new Error(`--port ${base}: ${count} nodes take the ports up to ${last}, beyond 65535.`)
   return Array.from({ length: count }, (_, index) => {
     const http = base + portsPerNode * index
-    return { http, operator: http + 1, metrics: http + 2, p2p: http + 3 }
+    return { http, operator: http + 1, metrics: http + 2, p2p: http + 3, stratum: http + 4 }
   })
 }
+
+const FIRST_VALIDATOR = 'validator-1'
+/** Share of a thread's time that the miner of a localnet takes. */
+const MINE_DUTY = '0.25'
 
 /** Arguments of a node; `peers` are the URLs of all others. */
 export const startArgs = (
   node: NodePlan,
-  { http, operator, metrics, p2p }: NodePorts,
+  { http, operator, metrics, p2p, stratum }: NodePorts,
   { genesis, peers, flags }: { readonly genesis: string; readonly peers: readonly string[]; readonly flags: NodeArgs },
 ): readonly string[] => [
   ...['start', '--network', 'devnet', '--genesis', genesis, '--datadir', node.folder],
@@ -56,6 +61,10 @@ export const startArgs = (
   ...['--host', flags.host, '--port', String(http), '--operator-port', String(operator)],
   ...['--p2p-host', '127.0.0.1', '--p2p-port', String(p2p), '--no-discovery'],
   ...(peers.length === 0 ? [] : ['--peers', peers.join(',')]),
+  ...(flags.mine !== undefined && node.name === FIRST_VALIDATOR
+    ? ['--mine', '--mine-coinbase', flags.mine, '--mine-duty', MINE_DUTY]
+    : []),
+  ...(flags.stratum ? ['--stratum', String(stratum)] : []),
   ...(flags.metrics ? ['--metrics-port', String(metrics)] : []),
   ...['--execution', flags.execution, '--state-history', String(flags.stateHistory), '--log-level', flags.logLevel],
   ...(flags.cors === undefined ? [] : ['--cors', flags.cors.join(',')]),
@@ -65,5 +74,5 @@ export const startArgs = (
 
 export type NodeArgs = Pick<
   LocalnetFlags,
-  'host' | 'metrics' | 'execution' | 'stateHistory' | 'logLevel' | 'cors' | 'allowHosts'
+  'host' | 'metrics' | 'mine' | 'stratum' | 'execution' | 'stateHistory' | 'logLevel' | 'cors' | 'allowHosts'
 >

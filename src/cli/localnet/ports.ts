@@ -16,12 +16,13 @@ export const reservePorts = async (base: number, count: number, host: string): P
   const wanted = base === 0 ? Array.from({ length: count }, () => ANY) : portsFrom(base, count)
   try {
     const ports: NodePorts[] = []
-    for (const { http, operator, metrics, p2p } of wanted) {
+    for (const { http, operator, metrics, p2p, stratum } of wanted) {
       ports.push({
         http: await hold(http, host),
         operator: await hold(operator, LOOPBACK),
         metrics: await hold(metrics, host),
         p2p: await hold(p2p, LOOPBACK),
+        stratum: await hold(stratum, LOOPBACK),
       })
     }
     return ports
@@ -31,7 +32,7 @@ export const reservePorts = async (base: number, count: number, host: string): P
 }
 
 const LOOPBACK = '127.0.0.1'
-const ANY: NodePorts = { http: 0, operator: 0, metrics: 0, p2p: 0 }
+const ANY: NodePorts = { http: 0, operator: 0, metrics: 0, p2p: 0, stratum: 0 }
 
 const listen = (server: Server, port: number, host: string): Promise<number> =>
   new Promise((resolve, reject) => {

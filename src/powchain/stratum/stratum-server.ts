@@ -5,12 +5,13 @@ import type { ChainParams } from '../../config/networks.ts'
 import { anchorsFor } from '../../rules/proof/proof-header.ts'
 import { assert } from '../../util/assert.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
-import { concatBytes } from '../../util/bytes.ts'
+import { concatBytes, type Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { MiningService } from '../mining/mining-service.ts'
 import type { ProofPool } from '../proof-pool.ts'
 import type { WorkVerifier } from '../work-verifier.ts'
+import type { StratumJob } from './core/job-book.ts'
 import { MinerAdmission } from './core/miner-admission.ts'
 import type { ShareOutcome } from './core/refusals.ts'
 import { ShareAccounts } from './core/share-accounts.ts'
@@ -58,6 +59,8 @@ export class StratumServer implements StratumFigures {
   readonly #accounts = new ShareAccounts()
   readonly #hasher: ShareHasher
   readonly #connections = new Map<number, Connection>()
+  /** Tip whose successor was found here, and the main head then. */
+  #lastSolved: { readonly parentId: Hex; readonly headNumber: number } | undefined
   #nextPrefix = 0
   #isRefreshing = false
   #isStale = false
@@ -196,15 +199,24 @@ export class StratumServer implements StratumFigures {
           return undefined
         }),
       record: (worker, outcome, hashes) => this.#record(worker, outcome, hashes),
-      solved: ({ sealHash, template }, nonce, mixHash, worker) => {
-        if (template.version === 2) this.#options.verifier.keep(sealHash, nonce, mixHash)
-        service.submit(template, nonce, mixHash, worker).then(
-          isAdded => isAdded && this.#options.metrics?.solutions.inc(),
-          error => logger.error({ err: error, worker }, 'solution of a miner failed'),
-        )
-      },
+      solved: (job, nonce, mixHash, worker) =>
+        this.#solved(job, nonce, mixHash, worker).catch(error =>
+          logger.error({ err: error, worker }, 'solution of a miner failed'),
+        ),
       joined: worker => logger.info({ address, worker }, 'worker joined'),
     }
+  }
+
+  /** Submits the first solution on a tip: others that arrive before its job is over would be siblings. */
+  async #solved({ sealHash, template }: StratumJob, nonce: Uint8Array, mixHash: Uint8Array, worker: string) {
+    const { service, verifier, metrics } = this.#options
+    const { parentId } = template
+    const headNumber = this.#options.pool.head.number
+    if (parentId === this.#lastSolved?.parentId && headNumber === this.#lastSolved.headNumber) return
+    this.#lastSolved = { parentId, headNumber }
+    if (template.version === 2) verifier.keep(sealHash, nonce, mixHash)
+    if (await service.submit(template, nonce, mixHash, worker)) metrics?.solutions.inc()
+    else this.#lastSolved = undefined
   }
 
   #record(worker: string, outcome: ShareOutcome, hashes: number): void {

@@ -31,8 +31,8 @@ export interface StratumPort {
   mixHash(sealHash: Hex, nonce: Uint8Array): Promise<Uint8Array | undefined>
   /** Records a share of a worker; `hashes`: expected ones of an accepted share. */
   record(worker: string, outcome: ShareOutcome, hashes: number): void
-  /** Submits a share that meets the target of the proof chain. */
-  solved(job: StratumJob, nonce: Uint8Array, mixHash: Uint8Array, worker: string): void
+  /** Submits a share that meets the target of the proof chain. Does not reject. */
+  solved(job: StratumJob, nonce: Uint8Array, mixHash: Uint8Array, worker: string): Promise<void>
   /** Called once for each worker of the connection. */
   joined(worker: string): void
 }
@@ -198,7 +198,7 @@ export class StratumSession {
   #accept(id: StratumRequest['id'], { job, nonce, mixHash, hash }: HashedShare, { worker }: StratumLogin): void {
     this.#answer(id, true)
     this.#port.record(worker, 'accepted', job.hashes)
-    if (hash <= job.template.target) this.#port.solved(job, nonce, mixHash, worker)
+    if (hash <= job.template.target) void this.#port.solved(job, nonce, mixHash, worker)
     const isCurrent = job.template.version === this.#vardiffVersion
     if (isCurrent && this.#vardiff?.count(job.hashes, this.#port.nowMs()) === true && this.#current !== undefined)
       this.#announce(this.#current.job)

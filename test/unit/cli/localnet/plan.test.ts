@@ -17,6 +17,7 @@ import { parseGenesis } from '../../../../src/config/genesis.ts'
 const FLAGS = {
   host: '127.0.0.1',
   metrics: false,
+  stratum: false,
   execution: 'fast',
   stateHistory: 128,
   logLevel: 'info',
@@ -30,8 +31,8 @@ describe('the plan', () => {
       ['full-1', '/net/full-1', false],
     ])
     expect(portsFrom(8545, 2)).toEqual([
-      { http: 8545, operator: 8546, metrics: 8547, p2p: 8548 },
-      { http: 8555, operator: 8556, metrics: 8557, p2p: 8558 },
+      { http: 8545, operator: 8546, metrics: 8547, p2p: 8548, stratum: 8549 },
+      { http: 8555, operator: 8556, metrics: 8557, p2p: 8558, stratum: 8559 },
     ])
     expect(() => portsFrom(65_520, 2)).toThrow('2 nodes take the ports up to 65539, beyond 65535')
     expect(portsFrom(65_516, 2)).toHaveLength(2)
@@ -52,6 +53,12 @@ describe('the plan', () => {
         ' --operator-port 9001 --p2p-host 127.0.0.1 --p2p-port 9003 --no-discovery --metrics-port 9002' +
         ' --execution fast --state-history 128 --log-level info --cors * --json',
     )
+    const mine = '0x3333333333333333333333333333333333333333'
+    const miners = { ...context, flags: { ...FLAGS, mine, stratum: true } } as const
+    expect(startArgs(validator, ports, miners).join(' ')).toContain(
+      ` --mine --mine-coinbase ${mine} --mine-duty 0.25 --stratum 9004 `,
+    )
+    expect(startArgs(full, ports, miners)).not.toContain('--mine')
   })
 })
 
