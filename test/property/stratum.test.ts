@@ -45,8 +45,28 @@ const paramFor = (job: MiningJob) =>
     { weight: 2, arbitrary: fc.jsonValue({ maxDepth: 2 }) },
     { weight: 1, arbitrary: fc.constantFrom({ toString: 1 }, [[[]]], 1e308, -0, '\u0000', '𝕏'.repeat(50)) },
   )
+const requestLine = (method: string, ...params: readonly unknown[]) => JSON.stringify({ id: 1, method, params })
+
+/** Well-formed shares, of a few nonces so that some come twice. */
+const shareFor = (job: MiningJob) =>
+  fc.tuple(fc.nat(60), fc.constantFrom('1', '2', '3', job.sealHash), fc.boolean()).map(([value, id, hasMix]) => {
+    const digits = value.toString(16).padStart(12, '0')
+    const mix = hasMix ? ['ab'.repeat(32)] : []
+    if (id === job.sealHash) return requestLine('eth_submitWork', `0x0001${digits}`, id, ...mix)
+    if (value % 2 === 0) return requestLine('mining.submit', MINER, id, digits, ...mix)
+    return requestLine('mining.submit', MINER, id, digits.slice(0, 4), '00000000', digits.slice(4), ...mix)
+  })
+
+const login = fc.constantFrom<readonly string[]>(
+  [],
+  [requestLine('mining.subscribe', 'a', 'EthereumStratum/1.0.0'), requestLine('mining.authorize', MINER)],
+  [requestLine('mining.subscribe', 'a'), requestLine('mining.authorize', MINER)],
+  [requestLine('eth_submitLogin', MINER)],
+)
+
 const lineFor = (job: MiningJob) =>
   fc.oneof(
+    { weight: 6, arbitrary: shareFor(job) },
     {
       weight: 8,
       arbitrary: fc
@@ -113,7 +133,7 @@ test.each([20, 0])('each line gets one answer and junk earns nothing, whatever t
   let hashed = 0
   await fc.assert(
     fc.asyncProperty(
-      fc.array(lineFor(job), { maxLength: 120 }),
+      fc.tuple(login, fc.array(lineFor(job), { maxLength: 120 })).map(([first, rest]) => [...first, ...rest]),
       fc.constantFrom(0, 5, 1_000),
       async (lines, msPerLine) => {
         const { messages, answers, hashes, accepted, elapsedMs } = await play(fork, lines, msPerLine)
