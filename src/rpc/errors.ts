@@ -66,6 +66,9 @@ export const missingArgument = (position: number): RpcError =>
   new RpcError(CODES.invalidParams, `missing value for required argument ${position}`)
 export const invalidParams = (message: string): RpcError => new RpcError(CODES.invalidParams, message)
 export const serverError = (message: string): RpcError => new RpcError(CODES.server, message)
+/** A subscription that this endpoint does not serve. */
+export const noSubscription = (namespace: string, kind: string): RpcError =>
+  new RpcError(CODES.methodNotFound, `no "${kind}" subscription in ${namespace} namespace`)
 export const limitExceeded = (message: string): RpcError => new RpcError(CODES.limitExceeded, message)
 export const METHOD_DISABLED = new RpcError(CODES.disabled, 'Method disabled')
 /** A response, or the rest of a batch, exceeds `RPC_LIMITS.answerBytes`. */

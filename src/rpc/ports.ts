@@ -82,6 +82,13 @@ export interface ProofHeaderInfo {
   readonly miner: Hex
   readonly algorithm: string
   readonly target: Hex
+  /** Main block that the header commits to. */
+  readonly anchorNumber: number
+  readonly anchorHash: Hex
+  readonly extraNonce: Hex
+  readonly nonce: Hex
+  /** Argon2id hash; empty for the first hash function. */
+  readonly mixHash: Hex
   /** Unix seconds. */
   readonly timestamp: number
   /** Main-chain block that made the header final; null while it is not. */
@@ -104,6 +111,8 @@ export interface MiningPort {
   work(coinbase: Hex | undefined): readonly [Hex, Hex, Hex, Hex] | undefined
   submitWork(nonce: Hex, sealHash: Hex, mixHash: Hex): boolean | Promise<boolean>
   submitHashrate(rate: bigint, id: Hex): boolean
+  /** Calls back when work may have changed; returns the unsubscribe function. */
+  onWork(listener: () => void): () => void
 }
 
 /** Blocks of calls that are never committed (eth_simulateV1). */

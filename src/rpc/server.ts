@@ -20,6 +20,7 @@ import { admit, attachFastLane } from './transport/fast-lane.ts'
 import { createHttp, type NodePages } from './transport/http.ts'
 import { type RateLimit, RateLimiter } from './transport/rate-limit.ts'
 import { RequestGate } from './transport/request-gate.ts'
+import { addWorkRoute } from './transport/work-route.ts'
 import { attachWebSockets } from './transport/ws.ts'
 
 export interface RpcServerOptions extends Services {
@@ -113,6 +114,7 @@ const createParts = ({ view, pool, log, ...options }: RpcServerOptions) => {
       budgets,
       criteria,
       ...(options.proofChain && { proofChain: options.proofChain }),
+      ...(options.mining && { mining: options.mining }),
     }),
     responseCache: new ResponseCache(view),
     metrics,
@@ -142,6 +144,7 @@ const attachTransports = (options: RpcServerOptions, parts: ServerParts) => {
     health: options.health ?? (() => ({ healthy: true })),
     pages: options.pages,
   })
+  if (options.mining !== undefined) addWorkRoute(app, options.mining)
   options.routes?.(app, async request => textOfResponse(await gate.handle(Buffer.from(request), endpoint)))
   app.server.maxConnections = RPC_LIMITS.budgets.connections.total
   // A rate limit has to count each request before its body is read, which only the HTTP server does: no fast lane then.

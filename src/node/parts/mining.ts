@@ -38,11 +38,15 @@ export const createMining = (parts: MiningParts, teardown: Teardown): MiningServ
     help: 'Valid solutions of work of this node since the start',
     read: () => service.found,
   })
-  if (options === undefined) return service
-  const miner = new Miner({ source: sourceOf(service), threads: options.threads, duty: options.duty, clock, logger })
-  const stops = [chain.onCommitted(() => miner.refresh()), pool.onAdded(() => miner.refresh())]
+  const stops = [chain.onCommitted(() => service.refresh()), pool.onAdded(() => service.refresh())]
   teardown.add(async () => {
     for (const stop of stops) stop()
+  })
+  if (options === undefined) return service
+  const miner = new Miner({ source: sourceOf(service), threads: options.threads, duty: options.duty, clock, logger })
+  const stop = service.onWork(() => miner.refresh())
+  teardown.add(async () => {
+    stop()
     service.setMiner(undefined)
     await miner.stop()
   })

@@ -5,7 +5,7 @@ import type { ProofPool } from '../../powchain/proof-pool.ts'
 import { type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
 import type { ProofChainPort, ProofHeaderInfo } from '../../rpc/ports.ts'
 import { proofAlgorithmAt } from '../../rules/proof/proof-target.ts'
-import { type Hex, toWord } from '../../util/bytes.ts'
+import { bytesToHex, type Hex, toWord } from '../../util/bytes.ts'
 
 interface ProofChainPortOptions {
   readonly params: ChainParams
@@ -17,7 +17,7 @@ interface ProofChainPortOptions {
 /** Reads of the proof chain for clients: final headers, and the preferred branch of pending ones. */
 export const proofChainPort = ({ params, proofRows, proofPool, blocks }: ProofChainPortOptions): ProofChainPort => {
   const describe = async (header: ProofHeader, includedIn: number | null): Promise<ProofHeaderInfo> => {
-    const { height, parentId, coinbase, target, anchorNumber } = header
+    const { height, parentId, coinbase, target, anchorNumber, anchorHash } = header
     // The time of a header is that of its anchor. A node that began with a snapshot may not have that block yet.
     const anchor = await blocks.header(anchorNumber)
     return {
@@ -27,6 +27,11 @@ export const proofChainPort = ({ params, proofRows, proofPool, blocks }: ProofCh
       miner: coinbase,
       algorithm: proofAlgorithmAt(params, height),
       target: toWord(target),
+      anchorNumber,
+      anchorHash,
+      extraNonce: bytesToHex(header.extraNonce),
+      nonce: bytesToHex(header.nonce),
+      mixHash: bytesToHex(header.mixHash),
       timestamp: anchor?.header.timestamp ?? 0,
       includedIn,
     }

@@ -1,4 +1,3 @@
-import type { Chain } from '../../chain/chain.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { MiningService } from '../../powchain/mining/mining-service.ts'
@@ -18,7 +17,6 @@ interface StratumParts {
   readonly service: MiningService
   readonly proofPool: ProofPool
   readonly proofVerifier: WorkVerifier
-  readonly chain: Pick<Chain, 'onCommitted'>
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics | undefined
@@ -26,7 +24,7 @@ interface StratumParts {
 
 /** Starts the Stratum server and returns its URL. Rejects with the error of a port in use. */
 export const createStratum = async (parts: StratumParts, teardown: Teardown): Promise<string> => {
-  const { options, params, service, proofPool: pool, proofVerifier: verifier, chain, clock, logger, metrics } = parts
+  const { options, params, service, proofPool: pool, proofVerifier: verifier, clock, logger, metrics } = parts
   const server = new StratumServer({
     ...options,
     params,
@@ -39,11 +37,11 @@ export const createStratum = async (parts: StratumParts, teardown: Teardown): Pr
     metrics: metrics && createStratumMetrics(metrics),
   })
   const port = await server.listen()
-  const stops = [chain.onCommitted(() => server.refresh()), pool.onAdded(() => server.refresh())]
+  const stop = service.onWork(() => server.refresh())
   service.setWorkers(server)
   if (metrics !== undefined) addStratumGauges(metrics, server)
   teardown.add(async () => {
-    for (const stop of stops) stop()
+    stop()
     service.setWorkers(undefined)
     await server.close()
   })

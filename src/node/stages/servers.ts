@@ -46,7 +46,7 @@ export const openServers = async (
   teardown.add(() => server.close())
   teardown.add(warmUpCalls({ server: server.app.server, calls: reads.calls, chain, clock: deps.clock }))
   const operator = await openOperator(storage, { ...rpc, mining, ...(peers && { peers: peers.network }) })
-  const stratum = await stratumOf(storage, core, mining)
+  const stratum = await stratumOf(storage, mining)
   const metrics = await observer?.serve({
     host: options.host,
     port: options.metricsPort ?? 0,
@@ -149,7 +149,6 @@ const miningOf = ({ options, deps, teardown, part, opened, observer }: StorageSt
 
 const stratumOf = async (
   { options, deps, teardown, part, opened, observer }: StorageStage,
-  { chain }: CoreStage,
   service: MiningService,
 ): Promise<string | undefined> => {
   if (options.stratum === undefined) return undefined
@@ -160,7 +159,6 @@ const stratumOf = async (
       params: options.genesis.params,
       service,
       ...opened,
-      chain,
       clock: deps.clock,
       logger: part('stratum'),
       metrics: observer?.metrics,

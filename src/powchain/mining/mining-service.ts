@@ -42,6 +42,7 @@ export class MiningService {
   readonly #rates = new Lru<Hex, { readonly rate: bigint; readonly atMs: number }>(MINING_LIMITS.rates)
   /** Hashes per second of the built-in miner; undefined while it does not run. */
   #ownRate: (() => number) | undefined
+  readonly #listeners = new Set<() => void>()
   #workers: WorkerRates | undefined
   #found = 0
 
@@ -109,6 +110,17 @@ export class MiningService {
     const { version, target, height } = job.template
     const seed = PROOF_SEEDS[version === 2 ? 1 : 0]
     return [job.sealHash, bytesToHex(seed), toWord(target), toQuantity(height)]
+  }
+
+  /** Calls back when work may have changed. */
+  onWork(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Handles a change of the head or the pending headers. */
+  refresh(): void {
+    for (const listener of this.#listeners) listener()
   }
 
   /** Submits a solution; true when it solves a current job of this node. Version 1 has no mix hash: the argument is ignored. */

@@ -2,7 +2,14 @@ import { type Codec, codec } from './codec.ts'
 import { LOG_FILTER_SCHEMA } from './filter.ts'
 import { BOOLEAN_SCHEMA, parseString } from './scalars.ts'
 
-const SUBSCRIPTION_KINDS = ['newHeads', 'logs', 'newPendingTransactions', 'syncing', 'newProofHeaders'] as const
+const SUBSCRIPTION_KINDS = [
+  'newHeads',
+  'logs',
+  'newPendingTransactions',
+  'syncing',
+  'newProofHeaders',
+  'newWork',
+] as const
 
 export const subscriptionKind: Codec<string> = codec('kind', { enum: SUBSCRIPTION_KINDS }, parseString)
 /** Second argument of a subscription, decoded once the kind is known. */

@@ -5,6 +5,7 @@ import type { ProofHeaderInfo } from '../ports.ts'
 export const encodeProofHeaderInfo = (header: ProofHeaderInfo): object => ({
   ...header,
   number: toQuantity(header.number),
+  anchorNumber: toQuantity(header.anchorNumber),
   timestamp: toQuantity(header.timestamp),
   includedIn: header.includedIn === null ? null : toQuantity(header.includedIn),
 })

@@ -1,7 +1,7 @@
 import { EVERY_LOG, packCriteria } from '../../chain/logs/log-criteria.ts'
 import { parseLogCriteria } from '../codecs/filter.ts'
-import { parseBoolean } from '../codecs/scalars.ts'
-import { CODES, InvalidArgument, invalidArgument, RpcError } from '../errors.ts'
+import { address, parseBoolean } from '../codecs/scalars.ts'
+import { InvalidArgument, invalidArgument, noSubscription } from '../errors.ts'
 import type { Subscription } from './subscription-hub.ts'
 
 /** Decodes the arguments of a subscription; the meaning of the option depends on the kind. */
@@ -13,12 +13,16 @@ export const subscriptionFrom = (namespace: string, kind: string, option: unknow
     case 'newProofHeaders':
       if (namespace === 'native') return { kind }
       break
+    case 'newWork':
+      if (namespace === 'native')
+        return { kind, coinbase: option === undefined ? undefined : second(() => address.parse(option)) }
+      break
     case 'newPendingTransactions':
       return { kind, full: option === undefined ? false : second(() => parseBoolean(option)) }
     case 'logs':
       return { kind, criteria: option === undefined ? EVERY_LOG : packCriteria(second(() => parseLogCriteria(option))) }
   }
-  throw new RpcError(CODES.methodNotFound, `no "${kind}" subscription in ${namespace} namespace`)
+  throw noSubscription(namespace, kind)
 }
 
 const second = <T>(parse: () => T): T => {

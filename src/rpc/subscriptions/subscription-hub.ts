@@ -10,8 +10,8 @@ import { logJson } from '../encode/log.ts'
 import { encodeProofHeaderInfo } from '../encode/proof-header.ts'
 import { encodeSyncStatus } from '../encode/sync.ts'
 import { transactionJson } from '../encode/transaction.ts'
-import { serverError } from '../errors.ts'
-import type { ProofChainPort } from '../ports.ts'
+import { noSubscription, serverError } from '../errors.ts'
+import type { MiningPort, ProofChainPort } from '../ports.ts'
 import { type Budgets, criteriaFull } from '../transport/budgets.ts'
 import type { ClientBudget, Meter } from '../transport/client-budget.ts'
 import { randomId } from './ids.ts'
@@ -24,6 +24,7 @@ export type Subscription =
   | { readonly kind: 'newPendingTransactions'; readonly full: boolean }
   | { readonly kind: 'syncing' }
   | { readonly kind: 'newProofHeaders' }
+  | { readonly kind: 'newWork'; readonly coinbase: Hex | undefined }
 
 /** Subscription operations on the connection of the request. */
 export interface SocketSubscriptions {
@@ -109,6 +110,8 @@ interface HubOptions {
   readonly criteria: SharedCriteria
   /** Left out where there is no proof chain: nothing is notified of it then. */
   readonly proofChain?: Pick<ProofChainPort, 'header'>
+  /** Left out where no work is handed out. */
+  readonly mining?: Pick<MiningPort, 'work' | 'onWork'>
 }
 
 /** Delivers events of the chain and the pool to the subscribed connections. */
@@ -118,6 +121,9 @@ export class SubscriptionHub {
   readonly #pending = new Set<Entry>()
   readonly #syncing = new Set<Entry>()
   readonly #proofs = new Set<Entry>()
+  /** Subscriptions to work, with the seal hash sent last. */
+  readonly #work = new Map<Entry, Hex | undefined>()
+  readonly #mining: HubOptions['mining']
   readonly #proofChain: HubOptions['proofChain']
   /** Subscribers with equal criteria share the matching. */
   readonly #logs = new Map<Hex, LogGroup>()
@@ -127,9 +133,10 @@ export class SubscriptionHub {
   #syncTimer: NodeJS.Timeout | undefined
   #lastSync = 'false'
 
-  constructor({ view, pool, budgets, criteria, proofChain }: HubOptions) {
+  constructor({ view, pool, budgets, criteria, proofChain, mining }: HubOptions) {
     this.#view = view
     this.#proofChain = proofChain
+    this.#mining = mining
     this.#budget = budgets.criteria
     this.#criteria = criteria
     this.#stops = [
@@ -139,6 +146,7 @@ export class SubscriptionHub {
       pool.onPending(transaction => {
         this.#onPending(transaction)
       }),
+      mining?.onWork(() => this.#deliverWork()) ?? (() => {}),
       view.onReplaced?.(({ removedLogs }) => this.#deliverLogs(removedLogs ?? [], true)) ?? (() => {}),
     ]
   }
@@ -146,7 +154,7 @@ export class SubscriptionHub {
   get size(): number {
     let logs = 0
     for (const group of this.#logs.values()) logs += group.entries.size
-    return this.#heads.size + this.#pending.size + this.#syncing.size + this.#proofs.size + logs
+    return this.#heads.size + this.#pending.size + this.#syncing.size + this.#proofs.size + this.#work.size + logs
   }
 
   open(send: (frame: Buffer) => void, client: string): SocketSession {
@@ -173,6 +181,7 @@ export class SubscriptionHub {
           throw serverError(
             `Maximum ${RPC_LIMITS.subscriptionsPerSocket} subscriptions are allowed for a websocket connection.`,
           )
+        if (subscription.kind === 'newWork' && this.#mining === undefined) throw noSubscription(namespace, 'newWork')
         const id = randomId()
         const entry = this.#entry(subscription, framePrefix(namespace, id), connection)
         entries.set(id, entry)
@@ -232,6 +241,10 @@ export class SubscriptionHub {
       case 'newProofHeaders':
         this.#proofs.add(entry)
         return
+      case 'newWork':
+        this.#work.set(entry, undefined)
+        this.#sendWork(entry, subscription.coinbase)
+        return
       case 'logs': {
         assert(shared !== undefined, 'logs are looked for by criteria')
         const group = this.#logs.get(shared.key)
@@ -245,6 +258,7 @@ export class SubscriptionHub {
     this.#heads.delete(entry)
     this.#pending.delete(entry)
     this.#proofs.delete(entry)
+    this.#work.delete(entry)
     if (this.#syncing.delete(entry) && this.#syncing.size === 0) clearInterval(this.#syncTimer)
     entry.meter.hold(0)
     const { shared } = entry
@@ -262,6 +276,22 @@ export class SubscriptionHub {
     }
     if (this.#logs.size > 0) this.#deliverLogs(logEntriesFromBlock(event))
     if (this.#proofs.size > 0) void this.#deliverProofs(event.block.proofHeaders)
+  }
+
+  #deliverWork(): void {
+    for (const entry of this.#work.keys())
+      if (entry.subscription.kind === 'newWork') this.#sendWork(entry, entry.subscription.coinbase)
+  }
+
+  /** Sends work that differs from what was sent last. */
+  #sendWork(entry: Entry, coinbase: Hex | undefined): void {
+    const work = this.#mining?.work(coinbase)
+    if (work === undefined || work[0] === this.#work.get(entry)) return
+    this.#work.set(entry, work[0])
+    deliver(
+      entry,
+      once(() => JSON.stringify(work)),
+    )
   }
 
   /** Notifies of headers that a block made final, in order. */

@@ -50,12 +50,18 @@ const proofChain: ProofChainPort = {
           miner: TOKEN,
           algorithm: 'sha256d',
           target: hashOf('target'),
+          anchorNumber: 7,
+          anchorHash: hashOf('anchor'),
+          extraNonce: '0x01',
+          nonce: '0x0000000000000001',
+          mixHash: '0x',
           timestamp: 1_700_000_000,
           includedIn: null,
         }
       : undefined,
 }
 const mining: MiningPort = {
+  onWork: () => () => {},
   running: () => true,
   hashrate: () => 500n,
   work: () => [hashOf('seal'), hashOf('seed'), hashOf('target'), '0x2'],

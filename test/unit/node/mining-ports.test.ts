@@ -50,6 +50,8 @@ test('a public port hands out no work, and the operator port does', async () => 
   for (const method of MINING) expect(await codeOf(rpc(http, method, [MINER])), method).toBe(-32601)
   expect(await rpc(http, 'eth_mining')).toBe(false)
   expect(await rpc(http, 'native_proofBlockNumber')).toBe('0x0')
+  expect((await fetch(`${http}/work?coinbase=${MINER}`)).status).toBe(404)
+  expect((await fetch(`${operator}/work?coinbase=${MINER}`)).status).toBe(200)
   const work = await rpc<string[]>(operator as string, 'native_getWork', [MINER])
   expect(work).toHaveLength(4)
   expect(await codeOf(rpc(operator as string, 'eth_getWork')), 'nobody to pay').toBe(-32000)

@@ -42,6 +42,13 @@ test('headers are read by height, id and range, pending ones with no block', () 
       ['0x2', '0x2'],
       ['0x3', null],
     ])
+    expect(headers[0]).toMatchObject({
+      anchorNumber: '0x0',
+      mixHash: '0x',
+      nonce: expect.stringMatching(/^0x[0-9a-f]{16}$/),
+    })
+    const { hash } = await ask<{ hash: Hex }>('eth_getBlockByNumber', '0x1', false)
+    expect(headers[1]).toMatchObject({ anchorNumber: '0x1', anchorHash: hash })
     for (const header of headers)
       for (const ref of [header.id, header.number]) expect(await ask('native_getProofHeader', ref)).toEqual(header)
     expect(await ask('native_getProofHeaderRange', '0x4', '0x9')).toEqual([])
@@ -84,4 +91,45 @@ test('subscribers hear of each header when a block makes it final', () =>
     await next(3)
     expect(messages[2]?.params?.result).toEqual(await ask('native_getProofHeader', '0x1'))
     socket.close()
+  }))
+
+test('subscribers to work get it at once and whenever it changes, for the address they name', () =>
+  withDevNode(async (ask, { ws }) => {
+    const socket = new WebSocket(ws)
+    const messages: { id?: number; error?: { code: number; message: string }; params?: { result: Work } }[] = []
+    socket.on('message', data => messages.push(JSON.parse(String(data))))
+    await new Promise(resolve => socket.once('open', resolve))
+    const subscribe = (id: number, namespace: string, ...params: readonly unknown[]) =>
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: `${namespace}_subscribe`, params }))
+    const works = () => messages.flatMap(({ params }) => (params ? [params.result] : []))
+    subscribe(1, 'eth', 'newWork', MINER)
+    subscribe(2, 'native', 'newWork', 'nobody')
+    subscribe(3, 'native', 'newWork', MINER)
+    await expect.poll(() => works().length, { timeout: 10_000 }).toBe(1)
+    expect(messages.find(({ id }) => id === 1)?.error?.code).toBe(-32601)
+    expect(messages.find(({ id }) => id === 2)?.error?.code).toBe(-32602)
+    expect(works()[0]).toEqual(await ask('native_getWork', MINER))
+    await mineHeader(ask)
+    await ask('evm_mine')
+    await expect.poll(() => works().length, { timeout: 10_000 }).toBe(2)
+    expect(works()[1]).toEqual(await ask('native_getWork', MINER))
+    socket.close()
+  }))
+
+test('a long poll is answered at once with other work, or when the work changes', () =>
+  withDevNode(async (ask, { ws }) => {
+    const http = `http://${new URL(ws).host}`
+    const poll = async (query: string) => (await fetch(`${http}/work?${query}`)).json() as Promise<Work>
+    const first = await poll(`coinbase=${MINER}`)
+    expect(first).toEqual(await ask('native_getWork', MINER))
+    expect(await poll(`coinbase=${MINER}&longpollid=${ZERO_HASH}`)).toEqual(first)
+    let isOver = false
+    const waiting = poll(`coinbase=${MINER}&longpollid=${first[0]}`).finally(() => {
+      isOver = true
+    })
+    await mineHeader(ask)
+    expect(isOver).toBe(false)
+    await ask('evm_mine')
+    expect(await waiting).toEqual(await ask('native_getWork', MINER))
+    expect((await fetch(`${http}/work?coinbase=me`)).status).toBe(400)
   }))

@@ -3,7 +3,7 @@ import { assert } from '../../../util/assert.ts'
 import { sliceOver } from '../../../util/async/time-slice.ts'
 import { type Hex, toQuantity } from '../../../util/bytes.ts'
 import { codec } from '../../codecs/codec.ts'
-import { ADDRESS_SCHEMA, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { ADDRESS_SCHEMA, DATA_SCHEMA, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
 import { encodeProofHeaderInfo } from '../../encode/proof-header.ts'
 import { invalidParams } from '../../errors.ts'
@@ -26,6 +26,11 @@ const PROOF_HEADER_SCHEMA = objectOf('ProofHeader', {
   miner: ADDRESS_SCHEMA,
   algorithm: STRING_SCHEMA,
   target: hash.schema,
+  anchorNumber: QUANTITY_SCHEMA,
+  anchorHash: hash.schema,
+  extraNonce: DATA_SCHEMA,
+  nonce: DATA_SCHEMA,
+  mixHash: DATA_SCHEMA,
   timestamp: QUANTITY_SCHEMA,
   includedIn: orNull(QUANTITY_SCHEMA),
 })
