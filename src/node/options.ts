@@ -132,7 +132,10 @@ export interface RunningNode {
     readonly ws: string
     readonly operator?: string
     readonly metrics?: string
+    /** Base address of the explorer's API. */
     readonly explorer?: string
+    /** Pages of the explorer. */
+    readonly pages?: string
     /** stratum+tcp://<host>:<port> for miners. */
     readonly stratum?: string
     /** tandem://<node id>@<host>:<port> for other nodes; omitted: not published. */

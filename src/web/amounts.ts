@@ -21,6 +21,13 @@ export const formatAmount = (amount: bigint, decimals: number, places: number = 
   return isTiny ? `<0.${'0'.repeat(Math.max(0, places - 1))}1` : whole
 }
 
+/** Text of an amount with every digit. */
+export const formatExact = (amount: bigint, decimals: number): string => {
+  const [whole, fraction] = split(amount, decimals)
+  const kept = withoutTrailing(fraction, '0')
+  return kept === '' ? whole : `${whole}.${kept}`
+}
+
 /** Number with thousands separators, and at most two decimals. */
 export const formatNumber = (value: number | bigint): string =>
   typeof value === 'bigint'

@@ -15,6 +15,8 @@ export interface SiteLink {
 
 /** Path below which the pages of the explorer stand; wallets append /tx/..., /address/... (EIP-3091). */
 export const EXPLORER_PATH = '/explorer'
+/** Path of the parts of the explorer's home page that change, for its stream of blocks. */
+export const LIVE_PARTS_PATH = `${EXPLORER_PATH}/live/parts`
 export const FAUCET_PATH = '/faucet'
 
 const EXPLORER_LINKS: readonly SiteLink[] = [
@@ -23,12 +25,6 @@ const EXPLORER_LINKS: readonly SiteLink[] = [
   { href: `${EXPLORER_PATH}/txs`, label: 'Transactions' },
   { href: `${EXPLORER_PATH}/tokens`, label: 'Tokens' },
   { href: `${EXPLORER_PATH}/accounts`, label: 'Accounts' },
-  { href: `${EXPLORER_PATH}/validators`, label: 'Validators' },
-  { href: `${EXPLORER_PATH}/mining`, label: 'Mining' },
-  { href: `${EXPLORER_PATH}/supply`, label: 'Supply' },
-  { href: `${EXPLORER_PATH}/stats`, label: 'Statistics' },
-  { href: `${EXPLORER_PATH}/gas`, label: 'Gas' },
-  { href: `${EXPLORER_PATH}/network`, label: 'Network' },
 ]
 
 /** Links of the navigation, which is the same on every page of a node. */

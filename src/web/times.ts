@@ -25,3 +25,23 @@ export const ageOf = (timestamp: number, nowMs: number): Html => {
   const iso = isoOf(timestamp)
   return html`<time class="age" datetime="${iso}" title="${iso.slice(0, -5).replace('T', ' ')} UTC">${Math.floor(seconds / unit)} ${name} ago</time>`
 }
+
+/** Length of time in words: the largest two units. */
+export const durationText = (seconds: number): string => {
+  const units: readonly (readonly [number, string])[] = [
+    [31_536_000, 'year'],
+    [86_400, 'day'],
+    [3_600, 'hour'],
+    [60, 'minute'],
+    [1, 'second'],
+  ]
+  let rest = Math.max(0, Math.round(seconds))
+  const words: string[] = []
+  for (const [size, name] of units) {
+    const count = Math.floor(rest / size)
+    if (count === 0) continue
+    if (words.length < 2) words.push(`${count.toLocaleString('en-US')} ${name}${count === 1 ? '' : 's'}`)
+    rest -= count * size
+  }
+  return words.length === 0 ? '0 seconds' : words.join(' ')
+}

@@ -16,6 +16,7 @@ export interface ReadyLine {
   readonly operator?: string
   readonly metrics?: string
   readonly explorer?: string
+  readonly pages?: string
   readonly stratum?: string
   /** tandem:// of `tandem start`. */
   readonly peer?: string

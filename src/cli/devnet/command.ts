@@ -100,7 +100,7 @@ export const addDevnetCommand = (program: Command): void => {
         "sending a transaction that fails in its block is answered with an error, as on hardhat's network",
       ).default(false),
     )
-    .addOption(new Option('--no-explorer', 'do not serve the explorer under /api'))
+    .addOption(new Option('--no-explorer', 'do not serve the explorer and its pages'))
     .addOption(
       new Option('--state <file>', 'load the state (accounts, code, storage) at the start, and write it at the end'),
     )

@@ -107,6 +107,7 @@ const announceJson = (node: RunningNode, chainId: number, accounts: readonly Dev
     ...(urls.stratum && { stratum: urls.stratum }),
     ...(urls.metrics && { metrics: urls.metrics }),
     ...(urls.explorer && { explorer: urls.explorer }),
+    ...(urls.pages && { pages: urls.pages }),
   }
   process.stdout.write(`${JSON.stringify(ready)}\n`)
 }
@@ -129,7 +130,7 @@ const announceText = (
 Tandem ${version} devnet
 
   HTTP        ${urls.http}
-  WebSocket   ${urls.ws}${urls.operator ? `\n  Operator    ${urls.operator} (loopback only)` : ''}${urls.stratum ? `\n  Stratum     ${urls.stratum}` : ''}${urls.metrics ? `\n  Metrics     ${urls.metrics}` : ''}${urls.explorer ? `\n  Explorer    ${urls.explorer}/network` : ''}
+  WebSocket   ${urls.ws}${urls.operator ? `\n  Operator    ${urls.operator} (loopback only)` : ''}${urls.stratum ? `\n  Stratum     ${urls.stratum}` : ''}${urls.metrics ? `\n  Metrics     ${urls.metrics}` : ''}${urls.pages ? `\n  Explorer    ${urls.pages}` : ''}
   Chain id    ${chainId}
   Genesis     ${genesisHash}
   Blocks      ${blocks}

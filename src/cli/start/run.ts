@@ -108,7 +108,7 @@ const announceText = (node: RunningNode, genesis: Genesis, flags: StartFlags): v
     `  WebSocket   ${urls.ws}`,
     ...(urls.operator ? [`  Operator    ${urls.operator} (loopback only)`] : []),
     ...(urls.metrics ? [`  Metrics     ${urls.metrics}`] : []),
-    ...(urls.explorer ? [`  Explorer    ${urls.explorer}/network`] : []),
+    ...(urls.pages ? [`  Explorer    ${urls.pages}`] : []),
     ...(urls.stratum ? [`  Stratum     ${urls.stratum}`] : []),
     ...(urls.peer
       ? [

@@ -43,5 +43,7 @@ export const EXPLORER_LIMITS = {
     /** Blocks behind the head of the chain that the index may be before answers are refused. */
     maxLag: 1_000,
   },
+  /** Home pages that follow the chain. */
+  live: { total: 256, perClient: 12, bufferedBytes: 64 * 1_024, heartbeatMs: 15_000 },
   rate: { windowMs: 60_000, free: 100, pro: 1_000, clients: 20_000 },
 } as const

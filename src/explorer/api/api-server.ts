@@ -1,34 +1,38 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
-import { CodedError, isCoded } from '../../util/errors.ts'
+import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { type ApiRefusal, invalidParameter } from './api-error.ts'
 import type { ApiContext, ApiRoute } from './api-route.ts'
 import { API_ROUTES } from './api-routes.ts'
 import { answerModule } from './modules/module-api.ts'
 import { openApiDocument } from './openapi.ts'
+import { Readiness } from './readiness.ts'
 
 interface ApiServerOptions {
   readonly context: ApiContext
+  /** Omitted: one of its own. */
+  readonly readiness?: Readiness
   readonly version: string
   readonly logger: Logger
 }
 
-/** Waits of a development chain for the index to take in the head that the request saw. */
-const CATCH_UP_MS = 5_000
-const CATCH_UP_STEP_MS = 10
 /** Number of blocks behind the head from which an answer about a block counts as final for caches. */
 const SETTLED_BLOCKS = 10
 
 /** The REST API as fastify serves it; it is asked through `inject`, in the thread that reads the index. */
-export const createApiServer = ({ context, version, logger }: ApiServerOptions): FastifyInstance => {
+export const createApiServer = ({
+  context,
+  readiness = new Readiness(context),
+  version,
+  logger,
+}: ApiServerOptions): FastifyInstance => {
   const app = fastify({
     bodyLimit: EXPLORER_LIMITS.api.bodyBytes,
     genReqId: () => randomUUID(),
     ajv: { customOptions: { removeAdditional: false, coerceTypes: true, allErrors: false } },
   })
-  const readiness = new Readiness(context)
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(body as string))),
   )
@@ -93,43 +97,6 @@ const cacheControl = async ({ caching }: ApiRoute, body: unknown, { source, para
   const { number } = body as { readonly number: number }
   const head = (await source.headNumber()) ?? 0
   return head - number >= SETTLED_BLOCKS ? 'public, max-age=31536000, immutable' : HEAD_CACHE
-}
-
-/** Returns true when the index is close enough to the head to be served. */
-class Readiness {
-  readonly #context: ApiContext
-  #waiting: Promise<void> | undefined
-
-  constructor(context: ApiContext) {
-    this.#context = context
-  }
-
-  /** Throws INDEX_NOT_READY. On a development chain it waits a moment for the block that the client has just seen. */
-  async check(): Promise<void> {
-    if ((await this.#lag()) > 0 && this.#context.params.devHelpers) {
-      this.#waiting ??= this.#wait().finally(() => {
-        this.#waiting = undefined
-      })
-      await this.#waiting
-    }
-    const lag = await this.#lag()
-    if (lag > EXPLORER_LIMITS.api.maxLag) throw new CodedError<ApiRefusal>({ code: 'INDEX_NOT_READY', lag })
-  }
-
-  async #wait(): Promise<void> {
-    const target = (await this.#context.source.headNumber()) ?? 0
-    for (let waited = 0; waited < CATCH_UP_MS; waited += CATCH_UP_STEP_MS) {
-      if (((await this.#context.index.position())?.number ?? -1) >= target) return
-      await new Promise(resolve => setTimeout(resolve, CATCH_UP_STEP_MS))
-    }
-  }
-
-  async #lag(): Promise<number> {
-    const { source, index } = this.#context
-    const position = await index.position()
-    if (position === undefined) return Number.POSITIVE_INFINITY
-    return ((await source.headNumber()) ?? 0) - position.number
-  }
 }
 
 const finish = async (

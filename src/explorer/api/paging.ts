@@ -45,13 +45,26 @@ export const pageRequest = (query: Readonly<Record<string, unknown>>, shape: Key
   return { limit, offset, after: cursor === undefined || cursor === '' ? null : decodeCursor(cursor, shape) }
 }
 
+/** Body of every list. */
+export interface ListBody<T> {
+  readonly items: readonly T[]
+  /** null: no running sum has it. */
+  readonly total: number | null
+  readonly limit: number
+  readonly offset: number
+  readonly nextCursor: string | null
+}
+
+/** Query of a list, as far as callers inside the node give it. */
+export type ListQuery = Readonly<Record<string, unknown>>
+
 /** A page as every list answers it. */
 export const pageBody = <T>(
   page: Page<unknown>,
   items: readonly T[],
   request: PageRequest,
   total: number | null,
-): object => ({
+): ListBody<T> => ({
   items,
   total,
   limit: request.limit,

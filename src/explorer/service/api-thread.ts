@@ -1,9 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
+import { EXPLORER_PATH } from '../../web/site.ts'
 import type { NodePort } from '../api/api-route.ts'
 import { createApiServer } from '../api/api-server.ts'
+import { Readiness } from '../api/readiness.ts'
 import { ChainSource } from '../indexer/chain-source.ts'
+import { createPageServer } from '../pages/page-server.ts'
 import { SqliteReader } from '../store/sqlite/sqlite-reader.ts'
 import {
   type ApiCall,
@@ -18,7 +21,8 @@ import { threadLogger } from './thread-logger.ts'
 
 const port = parentPort
 assert(port !== null, 'the API is served in a worker')
-const { storePath, indexPath, params, foundation, genesisWei, version, signals } = workerData as ExplorerThreadStart
+const { storePath, indexPath, params, foundation, genesisWei, version, site, signals } =
+  workerData as ExplorerThreadStart
 const counters = new Int32Array(signals)
 const post = (message: FromExplorerThread): void => port.postMessage(message)
 
@@ -51,12 +55,11 @@ const store = await Store.open(storePath, { createIfMissing: false })
 const source = new ChainSource(store, params)
 const index = new SqliteReader({ path: indexPath, readOnly: true })
 const logger = threadLogger(port)
-const app = createApiServer({
-  context: { index, source, node, params, foundation, genesisWei, nowMs: () => Date.now() },
-  version,
-  logger,
-})
-await app.ready()
+const context = { index, source, node, params, foundation, genesisWei, site, nowMs: () => Date.now() }
+const readiness = new Readiness(context)
+const api = createApiServer({ context, readiness, version, logger })
+const pages = createPageServer({ context, readiness, logger })
+await Promise.all([api.ready(), pages.ready()])
 
 let replaced = Atomics.load(counters, SIGNAL_REPLACED)
 
@@ -66,7 +69,8 @@ const answer = async ({ id, method, url, headers, body }: ApiCall): Promise<void
     replaced = now
     source.forget()
   }
-  const response = await app.inject({
+  const server = url.startsWith(EXPLORER_PATH) ? pages : api
+  const response = await server.inject({
     method: method as 'GET',
     url,
     headers: { ...headers },
@@ -89,8 +93,7 @@ port.on('message', (message: ToApiThread) => {
   else if (message.type === 'answered') settle(message.id, ({ resolve }) => resolve(message.value as never))
   else if (message.type === 'refused') settle(message.id, ({ reject }) => reject(new Error(message.message)))
   else
-    void app
-      .close()
+    void Promise.all([api.close(), pages.close()])
       .then(() => index.close())
       .then(() => store.close())
       .then(() => port.close())

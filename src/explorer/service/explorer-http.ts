@@ -3,9 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { ExplorerService } from './explorer-service.ts'
+import type { ApiAnswer } from './protocol.ts'
 import type { RequestAllowance, RequestLimiter } from './request-limiter.ts'
 
-interface ExplorerHttpOptions {
+export interface ExplorerHttpOptions {
   readonly service: Pick<ExplorerService, 'request'>
   readonly limiter: RequestLimiter
   /** Address of the client of a connection. */
@@ -80,14 +81,15 @@ const refuseByRate = (request: FastifyRequest, reply: FastifyReply): FastifyRepl
 /** Tools that call /api?module=... read their errors in another shape. */
 const isModuleCall = ({ url }: FastifyRequest): boolean => url === '/api' || url.startsWith('/api?')
 
-const keyOf = (request: FastifyRequest): string | undefined => {
+/** API key of a request. */
+export const keyOf = (request: FastifyRequest): string | undefined => {
   const header = request.headers['x-api-key']
   if (typeof header === 'string') return header
   const { apikey } = request.query as { readonly apikey?: unknown }
   return typeof apikey === 'string' ? apikey : undefined
 }
 
-const allowanceHeaders = ({ limit, remaining, resetSeconds }: RequestAllowance): Record<string, string> => {
+export const allowanceHeaders = ({ limit, remaining, resetSeconds }: RequestAllowance): Record<string, string> => {
   const values = { limit: String(limit), remaining: String(remaining), reset: String(resetSeconds) }
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => [
@@ -115,13 +117,18 @@ const pass = async (
       headers,
       body: body === undefined || body.byteLength === 0 ? undefined : new Uint8Array(body),
     })
-    for (const [name, value] of Object.entries(answer.headers)) if (!OWN_HEADERS.has(name)) reply.header(name, value)
-    return reply.code(answer.status).send(answer.status === 304 ? null : Buffer.from(answer.body.buffer))
+    return sendAnswer(reply, answer)
   } catch (error) {
     if (!isCoded(error)) throw error
     reply.header('retry-after', '1')
     return refuse(reply, 503, 'INDEX_NOT_READY', 'the explorer is busy; come again')
   }
+}
+
+/** Sends what the reading thread answered. */
+export const sendAnswer = (reply: FastifyReply, { status, headers, body }: ApiAnswer): FastifyReply => {
+  for (const [name, value] of Object.entries(headers)) if (!OWN_HEADERS.has(name)) reply.header(name, value)
+  return reply.code(status).send(status === 304 ? null : Buffer.from(body.buffer))
 }
 
 /** Responses that the connection's server writes itself. */

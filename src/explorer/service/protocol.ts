@@ -1,5 +1,6 @@
 import type { NetworkParams } from '../../config/networks.ts'
 import type { Hex } from '../../util/bytes.ts'
+import type { Site } from '../../web/site.ts'
 import type { NodePort } from '../api/api-route.ts'
 import type { AddressLabel } from '../store/index-store.ts'
 
@@ -17,6 +18,7 @@ export interface ExplorerThreadStart {
   readonly foundation: Hex
   readonly genesisWei: bigint
   readonly version: string
+  readonly site: Site
   readonly labels: readonly AddressLabel[]
   /** Int32Array. */
   readonly signals: SharedArrayBuffer

@@ -7,6 +7,8 @@ import { COUNCIL_ADDRESS } from '../../config/networks.ts'
 import type { NodePort, UnionMember } from '../../explorer/api/api-route.ts'
 import { addExplorerRoutes } from '../../explorer/service/explorer-http.ts'
 import { ExplorerService } from '../../explorer/service/explorer-service.ts'
+import { LiveStream } from '../../explorer/service/live-stream.ts'
+import { addPageRoutes } from '../../explorer/service/pages-http.ts'
 import { hashOfKey, RequestLimiter } from '../../explorer/service/request-limiter.ts'
 import type { AddressLabel } from '../../explorer/store/index-store.ts'
 import type { RpcCall } from '../../rpc/server.ts'
@@ -16,6 +18,7 @@ import { genesisSupply } from '../../rules/money/genesis-alloc.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
+import { LIVE_PARTS_PATH, type Site } from '../../web/site.ts'
 import type { Teardown } from '../teardown.ts'
 import { version } from '../version.ts'
 
@@ -31,6 +34,7 @@ interface ExplorerPartsOptions {
   readonly keysFile?: string | undefined
   /** false: the first request begins to fill the index. */
   readonly startsAtOnce: boolean
+  readonly site: Site
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -40,7 +44,7 @@ export const createExplorer = (
   options: ExplorerPartsOptions,
   teardown: Teardown,
 ): ((app: FastifyInstance, call: RpcCall) => void) => {
-  const { dataDir, storePath, ephemeral, genesis, view, keysFile, startsAtOnce, clock, logger } = options
+  const { dataDir, storePath, ephemeral, genesis, view, keysFile, startsAtOnce, site, clock, logger } = options
   return (app, call) => {
     const service = new ExplorerService({
       storePath,
@@ -50,21 +54,42 @@ export const createExplorer = (
       foundation: genesis.foundation,
       genesisWei: genesisSupply(genesis),
       version,
+      site,
       labels: labelsOf(genesis),
       node: nodePort(options, call),
       logger,
     })
     teardown.add(() => service.close())
-    teardown.add(view.onCommitted(() => service.onHead()))
-    const leave = view.onReplaced?.(() => service.onReplaced())
-    if (leave) teardown.add(leave)
-    addExplorerRoutes(app, {
-      service,
-      limiter: new RequestLimiter(keysOf(keysFile), () => clock.nowMs()),
-      clientOf: clientIdOf,
-    })
+    const live = new LiveStream(() => liveParts(service))
+    teardown.add(() => live.close())
+    followHead(view, teardown, { service, live })
+    const limiter = new RequestLimiter(keysOf(keysFile), () => clock.nowMs())
+    const http = { service, limiter, clientOf: clientIdOf }
+    addExplorerRoutes(app, http)
+    addPageRoutes(app, { ...http, site, live })
     if (startsAtOnce) service.start()
   }
+}
+
+/** Tells index and open pages of every block. */
+const followHead = (
+  view: ChainView,
+  teardown: Teardown,
+  { service, live }: { readonly service: ExplorerService; readonly live: LiveStream },
+): void => {
+  const tell = (onChange: () => void) => (): void => {
+    onChange()
+    live.onHead()
+  }
+  teardown.add(view.onCommitted(tell(() => service.onHead())))
+  const leave = view.onReplaced?.(tell(() => service.onReplaced()))
+  if (leave) teardown.add(leave)
+}
+
+/** Changed parts of the home page, as JSON on one line. */
+const liveParts = async (service: ExplorerService): Promise<string | undefined> => {
+  const { status, body } = await service.request({ method: 'GET', url: LIVE_PARTS_PATH, headers: {}, body: undefined })
+  return status === 200 ? Buffer.from(body.buffer).toString() : undefined
 }
 
 const nodePort = ({ view, committee, genesis }: ExplorerPartsOptions, call: RpcCall): NodePort => ({

@@ -143,5 +143,5 @@ const accountTable = ({ accounts, site }: NodeFacts): Html | undefined =>
 export const nodeBody = (node: NodeFacts): Html => html`
 ${purpose(node)}
 ${state(node)}
-<div class="columns">${connect(node)}<div class="list">${services(node)}${chain(node)}</div></div>
+<div class="columns">${connect(node)}<div class="stack">${services(node)}${chain(node)}</div></div>
 ${accountTable(node)}`

@@ -1,6 +1,7 @@
 import type { ChainView } from '../../chain/types.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import type { HealthStatus } from '../../rpc/ports.ts'
+import { suggestedGasPrice } from '../../rules/money/base-fee.ts'
 import type { Clock } from '../../util/clock.ts'
 import { acceptsGzip } from '../../web/negotiation.ts'
 import { pageResponse, type WebResponse } from '../../web/response.ts'
@@ -67,7 +68,7 @@ const factsOf = (
     blockTimeMs: params.blockTimeMs,
     genesisHash: view.genesisHash,
     head: { number: header.number, hash, transactions: transactions.length, timestamp: header.timestamp },
-    gasPriceWei: view.nextBaseFee(),
+    gasPriceWei: suggestedGasPrice(view.nextBaseFee(), view.params.baseFee),
     health: health(),
     nowMs: clock.nowMs(),
     accounts: accounts.map(({ address, privateKey }) => ({

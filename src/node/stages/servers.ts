@@ -4,6 +4,7 @@ import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import type { MiningService } from '../../powchain/mining/mining-service.ts'
 import { createRpcServer, type RpcServerOptions } from '../../rpc/server.ts'
 import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import { EXPLORER_PATH, type Site } from '../../web/site.ts'
 import { createRefusalLog, logTransactions } from '../dev/terminal-log.ts'
 import type { NodeOptions, RunningNode } from '../options.ts'
 import { createMining } from '../parts/mining.ts'
@@ -59,7 +60,10 @@ export const openServers = async (
     ...(operator && { operator }),
     ...(metrics && { metrics }),
     ...(stratum && { stratum }),
-    ...(explorer && { explorer: `http://${host}:${server.port}/api` }),
+    ...(explorer && {
+      explorer: `http://${host}:${server.port}/api`,
+      pages: `http://${host}:${server.port}${EXPLORER_PATH}`,
+    }),
   }
 }
 
@@ -81,6 +85,7 @@ const explorerOf = async (
       committee: number => sources.council.committee(number)?.members,
       keysFile: explorer.keysFile,
       startsAtOnce: explorer.startsAtOnce,
+      site: siteOf(options, true),
       clock: deps.clock,
       logger: part('explorer'),
     },
@@ -88,12 +93,20 @@ const explorerOf = async (
   )
 }
 
+const siteOf = ({ genesis: { params } }: NodeOptions, explorer: boolean): Site => ({
+  network: params.name,
+  symbol: params.symbol,
+  version,
+  explorer,
+  faucet: false,
+})
+
 /** Options of the node's own page. */
 const pageOptions = ({ options, deps }: StorageStage, { view, health }: Rpc, explorer: boolean): NodePageOptions => {
   const { params } = options.genesis
   return {
     view,
-    site: { network: params.name, symbol: params.symbol, version, explorer, faucet: false },
+    site: siteOf(options, explorer),
     health: health ?? (() => ({ healthy: true })),
     namespaces: (options.namespaces ?? params.namespaces).http,
     wsPath: params.wsPaths[0] ?? '/',

@@ -3,11 +3,11 @@ import { checksumAddress } from '../../../crypto/checksum.ts'
 import { mintedUpTo } from '../../../rules/money/supply.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import type { Hex } from '../../../util/bytes.ts'
-import type { ProducerRow, TokenRow, TransferRow } from '../../store/index-store.ts'
+import type { ProducerRow, TokenRow } from '../../store/index-store.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { checksumOrNull, formatWei, percentOf } from '../format.ts'
 import { ADDRESS, pageOfShape } from '../json-schema.ts'
-import { PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
+import { type ListQuery, PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
 import {
   ADDRESS_SHAPE,
   CONTRACT_STATUS_SHAPE,
@@ -15,7 +15,8 @@ import {
   TRANSACTION_ITEM_SHAPE,
   TRANSFER_ITEM_SHAPE,
 } from '../shapes.ts'
-import { tokenReference, transactionItem } from './transactions.ts'
+import { addressTransactionsBody } from './transactions.ts'
+import { addressTransfersBody, tokenReference } from './transfers.ts'
 
 export const ADDRESS_PARAMETER = { address: { ...ADDRESS, description: 'An address, in any case' } }
 export const addressOfPath = (params: Readonly<Record<string, string>>): Hex =>
@@ -34,7 +35,7 @@ export const accountState = async (
   }
 }
 
-const standardReference = (token: TokenRow): object => ({
+const standardReference = (token: TokenRow) => ({
   ...tokenReference(token.address, token),
   standard: token.standard,
 })
@@ -45,7 +46,7 @@ const rolesOf = ({ foundation }: ApiContext, address: Hex, producer: ProducerRow
   ...(address === foundation ? ['foundation'] : []),
 ]
 
-const addressBody = async (context: ApiContext, address: Hex): Promise<object> => {
+export const addressBody = async (context: ApiContext, address: Hex) => {
   const { index } = context
   const [state, account, producer, token, label, balances] = await Promise.all([
     accountState(context, address),
@@ -78,20 +79,8 @@ const addressBody = async (context: ApiContext, address: Hex): Promise<object> =
   }
 }
 
-export const transferItem = async ({ index }: ApiContext, row: TransferRow): Promise<object> => ({
-  transactionHash: row.transactionHash,
-  blockNumber: row.blockNumber,
-  timestamp: row.timestamp,
-  logIndex: row.logIndex,
-  standard: row.standard,
-  token: tokenReference(row.token, await index.token(row.token)),
-  from: checksumAddress(row.from),
-  to: checksumAddress(row.to),
-  amount: row.amount.toString(),
-  tokenId: row.tokenId === null ? null : row.tokenId.toString(),
-})
-
-const topAccounts = async (context: ApiContext, query: Readonly<Record<string, unknown>>): Promise<object> => {
+/** A page of accounts by number of transactions. Throws INVALID_PARAMETER. */
+export const topAccountsBody = async (context: ApiContext, query: ListQuery) => {
   const { index, source, params, genesisWei } = context
   const request = pageRequest(query, ['number', 'address'])
   const page = await index.topAccounts(request)
@@ -127,13 +116,7 @@ export const addressRoutes: readonly ApiRoute[] = [
     query: PAGE_QUERY,
     result: pageOfShape(TRANSACTION_ITEM_SHAPE),
     needsIndex: true,
-    handler: async ({ index }, { params, query }) => {
-      const request = pageRequest(query, ['number', 'number'])
-      const party = addressOfPath(params)
-      const page = await index.transactions({ party }, request)
-      const total = (await index.account(party))?.transactions ?? 0
-      return pageBody(page, page.items.map(transactionItem), request, total)
-    },
+    handler: (context, { params, query }) => addressTransactionsBody(context, addressOfPath(params), query),
   },
   {
     path: '/api/addresses/:address/transfers',
@@ -142,13 +125,7 @@ export const addressRoutes: readonly ApiRoute[] = [
     query: PAGE_QUERY,
     result: pageOfShape(TRANSFER_ITEM_SHAPE),
     needsIndex: true,
-    handler: async (context, { params, query }) => {
-      const request = pageRequest(query, ['number', 'number', 'number'])
-      const party = addressOfPath(params)
-      const page = await context.index.transfers({ party }, request)
-      const total = (await context.index.account(party))?.transfers ?? 0
-      return pageBody(page, await Promise.all(page.items.map(row => transferItem(context, row))), request, total)
-    },
+    handler: (context, { params, query }) => addressTransfersBody(context, addressOfPath(params), query),
   },
   {
     path: '/api/top-accounts',
@@ -156,7 +133,7 @@ export const addressRoutes: readonly ApiRoute[] = [
     query: PAGE_QUERY,
     result: pageOfShape(TOP_ACCOUNT_SHAPE),
     needsIndex: true,
-    handler: (context, { query }) => topAccounts(context, query),
+    handler: (context, { query }) => topAccountsBody(context, query),
   },
   {
     path: '/api/contracts/:address/verify',

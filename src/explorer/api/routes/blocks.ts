@@ -6,7 +6,7 @@ import type { BlockRecord } from '../../store/records.ts'
 import { notFound } from '../api-error.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { pageOfShape } from '../json-schema.ts'
-import { PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
+import { type ListQuery, PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
 import { BLOCK_ITEM_SHAPE, BLOCK_SHAPE } from '../shapes.ts'
 
 const NUMBER_PARAMETER = {
@@ -15,7 +15,7 @@ const NUMBER_PARAMETER = {
   description: 'Number of a block',
 } as const
 
-const blockItem = (block: Omit<BlockRow, 'transactionCount'>, transactionCount: number): object => ({
+export const blockItem = (block: Omit<BlockRow, 'transactionCount'>, transactionCount: number) => ({
   number: block.number,
   hash: block.hash,
   parentHash: block.parentHash,
@@ -33,16 +33,16 @@ const blockItem = (block: Omit<BlockRow, 'transactionCount'>, transactionCount: 
 })
 
 /** Earnings of proposer and miner from a block; the foundation gets the rest of fees and minting at the end of each cycle. */
-const rewardsOf = ({ proposer, proposerWei, miner, minerWei }: BlockRecord): readonly object[] =>
+const rewardsOf = ({ proposer, proposerWei, miner, minerWei }: BlockRecord) =>
   [
-    { address: checksumAddress(proposer), role: 'union', amountWei: proposerWei },
-    { address: checksumAddress(miner), role: 'miner', amountWei: minerWei },
+    { address: checksumAddress(proposer), role: 'union', amountWei: proposerWei } as const,
+    { address: checksumAddress(miner), role: 'miner', amountWei: minerWei } as const,
   ]
     .filter(({ amountWei }) => amountWei > 0n)
     .map(reward => ({ ...reward, amountWei: reward.amountWei.toString() }))
 
 /** Round, committee and signers; null where the node has no certificate of the block. */
-const consensusOf = async ({ source, node }: ApiContext, number: number): Promise<object> => {
+const consensusOf = async ({ source, node }: ApiContext, number: number) => {
   const certificate = await source.blocks.certificate(number)
   const committee = await node.committee(number)
   return {
@@ -57,7 +57,8 @@ const consensusOf = async ({ source, node }: ApiContext, number: number): Promis
   }
 }
 
-const blockBody = async (context: ApiContext, number: number): Promise<object> => {
+/** Throws NOT_FOUND. */
+export const blockBody = async (context: ApiContext, number: number) => {
   const { source } = context
   const head = (await source.headNumber()) ?? 0
   const [block, record] = await Promise.all([source.blocks.block(number), source.record(number)])
@@ -80,6 +81,14 @@ const blockBody = async (context: ApiContext, number: number): Promise<object> =
   }
 }
 
+/** A page of blocks, newest first. Throws INVALID_PARAMETER. */
+export const blocksBody = async ({ index }: ApiContext, query: ListQuery) => {
+  const request = pageRequest(query, ['number'])
+  const page = await index.blocks(request)
+  const items = page.items.map(block => blockItem(block, block.transactionCount))
+  return pageBody(page, items, request, (await index.counters()).blocks)
+}
+
 export const blockRoutes: readonly ApiRoute[] = [
   {
     path: '/api/blocks',
@@ -87,12 +96,7 @@ export const blockRoutes: readonly ApiRoute[] = [
     query: PAGE_QUERY,
     result: pageOfShape(BLOCK_ITEM_SHAPE),
     needsIndex: true,
-    handler: async ({ index }, { query }) => {
-      const request = pageRequest(query, ['number'])
-      const page = await index.blocks(request)
-      const items = page.items.map(block => blockItem(block, block.transactionCount))
-      return pageBody(page, items, request, (await index.counters()).blocks)
-    },
+    handler: (context, { query }) => blocksBody(context, query),
   },
   {
     path: '/api/blocks/:number',

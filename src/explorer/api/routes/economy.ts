@@ -16,7 +16,7 @@ const amounts = (rewardWei: bigint, mintedWei: bigint) => ({
 })
 
 /** Body of /api/supply after a block; integers of wei until the last step. */
-export const supplyBody = (number: number, rewards: RewardParams): object => {
+export const supplyBody = (number: number, rewards: RewardParams) => {
   const { halvingBlocks } = rewards
   const periods = mintedPeriods(number, rewards)
   const mintedWei = sumOf(periods)

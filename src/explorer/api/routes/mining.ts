@@ -97,7 +97,7 @@ const minedBy = (blocks: readonly BlockRow[]): ReadonlyMap<Hex, Mined> => {
 const SECONDS_PER_DAY = 86_400
 const HOURS_PER_DAY = 24
 
-const estimates = (number: number, { params }: ApiContext): object => {
+const estimates = (number: number, { params }: ApiContext) => {
   const { rewards, blockTimeMs } = params
   const cyclesPerDay = (SECONDS_PER_DAY * 1_000) / ((blockTimeMs || 1_000) * rewards.cycleBlocks)
   const { nextBlock, nextWei } = nextHalving(number, rewards)
@@ -116,7 +116,7 @@ const estimates = (number: number, { params }: ApiContext): object => {
   }
 }
 
-const miningBody = async (context: ApiContext): Promise<object> => {
+const miningBody = async (context: ApiContext) => {
   const { index, params, source } = context
   const head = (await source.headNumber()) ?? 0
   const { items } = await index.blocks({ limit: WINDOW_BLOCKS, offset: 0, after: null })

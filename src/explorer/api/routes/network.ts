@@ -26,6 +26,68 @@ const transactionRate = async ({ index }: ApiContext): Promise<number> => {
   return seconds <= 0 ? transactions : roundTo(transactions / seconds, 2)
 }
 
+/** State of the head, with the gas price and the rate of transactions. */
+export const networkBody = async (context: ApiContext) => {
+  const { header, extra, transactions } = await headOf(context)
+  const gasPrice = await context.node.gasPriceWei()
+  return {
+    blockNumber: header.number,
+    gasPrice: gasPrice.toString(),
+    gasPriceGwei: formatGwei(gasPrice),
+    tps: await transactionRate(context),
+    latestBlock: {
+      number: header.number,
+      miner: abbreviateAddress(header.miner),
+      proposer: abbreviateAddress(extra.proposer),
+      gasUsed: header.gasUsed.toString(),
+      gasLimit: header.gasLimit.toString(),
+      baseFeePerGas: (header.baseFeePerGas ?? 0n).toString(),
+      transactionCount: transactions.length,
+    },
+  }
+}
+
+/** Members of the council with stake, rewards and yield. */
+const unionsBody = async (context: ApiContext) => {
+  const { node, index, params, nowMs } = context
+  const number = (await context.source.headNumber()) ?? 0
+  const members = await node.council()
+  const year = unionYearWei(number, params.rewards, params.blockTimeMs)
+  const count = BigInt(Math.max(1, members.length))
+  const halving = nextHalving(number, params.rewards)
+  const rows = members.map(async member => {
+    const producer = await index.producer(member.validator)
+    const { stakeWei } = member
+    const rewardWei = producer?.proposedWei ?? 0n
+    return {
+      name: member.name,
+      address: checksumAddress(member.validator),
+      totalStaked: tokensFromWei(stakeWei),
+      totalStakedWei: stakeWei.toString(),
+      totalReward: tokensFromWei(rewardWei),
+      totalRewardWei: rewardWei.toString(),
+      estimatedAnnualReward: tokensFromWei(year.now / count),
+      halvingAwareAPR: aprOf(year.halvingAware / count, stakeWei),
+      startBlockNumber: member.startBlock ?? null,
+      slots: params.minStakeWei === 0n ? 1 : Math.max(1, Number(stakeWei / params.minStakeWei)),
+      proposedBlocks: producer?.proposed ?? 0,
+      online: member.isActive,
+    }
+  })
+  return {
+    members: await Promise.all(rows),
+    totalCnt: members.length,
+    halving: {
+      block: params.rewards.halvingBlocks,
+      nextBlock: halving.nextBlock,
+      blocksRemaining: halving.blocksRemaining,
+      currentReward: tokensFromWei(halving.currentWei),
+      nextReward: tokensFromWei(halving.nextWei),
+      estimatedTimestamp: Math.floor((nowMs() + halving.blocksRemaining * (params.blockTimeMs || 1_000)) / 1_000),
+    },
+  }
+}
+
 /** State of the chain as a whole (docs/explorer.md#endpoints). */
 export const networkRoutes: readonly ApiRoute[] = [
   {
@@ -40,25 +102,7 @@ export const networkRoutes: readonly ApiRoute[] = [
     summary: 'Head of the chain, gas price and transactions per second',
     result: NETWORK_SHAPE,
     needsIndex: false,
-    handler: async context => {
-      const { header, extra, transactions } = await headOf(context)
-      const gasPrice = await context.node.gasPriceWei()
-      return {
-        blockNumber: header.number,
-        gasPrice: gasPrice.toString(),
-        gasPriceGwei: formatGwei(gasPrice),
-        tps: await transactionRate(context),
-        latestBlock: {
-          number: header.number,
-          miner: abbreviateAddress(header.miner),
-          proposer: abbreviateAddress(extra.proposer),
-          gasUsed: header.gasUsed.toString(),
-          gasLimit: header.gasLimit.toString(),
-          baseFeePerGas: (header.baseFeePerGas ?? 0n).toString(),
-          transactionCount: transactions.length,
-        },
-      }
-    },
+    handler: context => networkBody(context),
   },
   {
     path: '/api/price',
@@ -79,44 +123,6 @@ export const networkRoutes: readonly ApiRoute[] = [
     summary: 'Members of the council with stake, rewards and yield',
     result: UNIONS_SHAPE,
     needsIndex: true,
-    handler: async context => {
-      const { node, index, params, nowMs } = context
-      const number = (await context.source.headNumber()) ?? 0
-      const members = await node.council()
-      const year = unionYearWei(number, params.rewards, params.blockTimeMs)
-      const count = BigInt(Math.max(1, members.length))
-      const halving = nextHalving(number, params.rewards)
-      const rows = members.map(async member => {
-        const producer = await index.producer(member.validator)
-        const { stakeWei } = member
-        const rewardWei = producer?.proposedWei ?? 0n
-        return {
-          name: member.name,
-          address: checksumAddress(member.validator),
-          totalStaked: tokensFromWei(stakeWei),
-          totalStakedWei: stakeWei.toString(),
-          totalReward: tokensFromWei(rewardWei),
-          totalRewardWei: rewardWei.toString(),
-          estimatedAnnualReward: tokensFromWei(year.now / count),
-          halvingAwareAPR: aprOf(year.halvingAware / count, stakeWei),
-          startBlockNumber: member.startBlock ?? null,
-          slots: params.minStakeWei === 0n ? 1 : Math.max(1, Number(stakeWei / params.minStakeWei)),
-          proposedBlocks: producer?.proposed ?? 0,
-          online: member.isActive,
-        }
-      })
-      return {
-        members: await Promise.all(rows),
-        totalCnt: members.length,
-        halving: {
-          block: params.rewards.halvingBlocks,
-          nextBlock: halving.nextBlock,
-          blocksRemaining: halving.blocksRemaining,
-          currentReward: tokensFromWei(halving.currentWei),
-          nextReward: tokensFromWei(halving.nextWei),
-          estimatedTimestamp: Math.floor((nowMs() + halving.blocksRemaining * (params.blockTimeMs || 1_000)) / 1_000),
-        },
-      }
-    },
+    handler: context => unionsBody(context),
   },
 ]

@@ -1,16 +1,15 @@
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
-import type { Hex } from '../../../util/bytes.ts'
-import type { DayRow, SearchRow } from '../../store/index-store.ts'
+import type { DayRow } from '../../store/index-store.ts'
 import { invalidParameter } from '../api-error.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { dateOfDay, roundTo, tokensFromWei } from '../format.ts'
 import { INTEGER, TEXT } from '../json-schema.ts'
 import { SEARCH_SHAPE, STATS_SHAPE } from '../shapes.ts'
+import { searchBody, searchText } from './search.ts'
 
-const { days, searchChars, searchResults } = EXPLORER_LIMITS.api
+const { days, searchChars } = EXPLORER_LIMITS.api
 
-const dayBody = (day: DayRow): object => ({
+const dayBody = (day: DayRow) => ({
   date: dateOfDay(day.day),
   transactions: day.transactions,
   gasUsed: day.gasUsed.toString(),
@@ -25,7 +24,7 @@ const dayBody = (day: DayRow): object => ({
   averageBlockTime: day.blocks < 2 ? null : roundTo((day.lastTimestamp - day.firstTimestamp) / (day.blocks - 1), 3),
 })
 
-const statsBody = async ({ index }: ApiContext, wanted: number): Promise<object> => {
+const statsBody = async ({ index }: ApiContext, wanted: number) => {
   const [counters, position, rows] = await Promise.all([index.counters(), index.position(), index.days(wanted)])
   const { blocks, transactions, addresses, contracts, tokens } = counters
   return {
@@ -34,45 +33,6 @@ const statsBody = async ({ index }: ApiContext, wanted: number): Promise<object>
     days: rows.map(dayBody),
   }
 }
-
-/** A text that names one thing exactly: an address, a hash or a number. */
-const exactHits = async ({ index, source }: ApiContext, query: string): Promise<readonly object[]> => {
-  const exact = { name: null, symbol: null, verified: false, score: 1 }
-  if (/^0x[0-9a-fA-F]{40}$/.test(query)) {
-    const address = query.toLowerCase() as Hex
-    const [token, label] = await Promise.all([index.token(address), index.label(address)])
-    const found = { ...exact, address: checksumAddress(address), name: token?.name ?? label ?? null }
-    return [{ ...found, type: token ? 'token' : 'address', symbol: token?.symbol ?? null }]
-  }
-  if (/^0x[0-9a-fA-F]{64}$/.test(query)) {
-    const hash = query.toLowerCase() as Hex
-    if ((await source.blocks.locate(hash)) !== undefined) return [{ ...exact, type: 'transaction', hash }]
-    const number = await source.blocks.numberOf(hash)
-    return number === undefined ? [] : [{ ...exact, type: 'block', hash, number }]
-  }
-  if (!/^(0|[1-9][0-9]{0,14})$/.test(query)) return []
-  return Number(query) <= ((await source.headNumber()) ?? -1)
-    ? [{ ...exact, type: 'block', number: Number(query) }]
-    : []
-}
-
-const namedHit = async ({ index }: ApiContext, { address, kind }: SearchRow, text: string): Promise<object> => {
-  const token = kind === 'token' ? await index.token(address) : undefined
-  const name = kind === 'token' ? (token?.name ?? null) : ((await index.label(address)) ?? null)
-  const symbol = token?.symbol ?? null
-  const isWhole = [name, symbol].some(found => found?.toLowerCase() === text)
-  return { type: kind, address: checksumAddress(address), name, symbol, verified: false, score: isWhole ? 1 : 0.5 }
-}
-
-const searchBody = async (context: ApiContext, query: string): Promise<object> => {
-  const exact = await exactHits(context, query)
-  const text = query.normalize('NFC').toLowerCase()
-  const rows = await context.index.search(text, searchResults)
-  const named = await Promise.all(rows.map(row => namedHit(context, row, text)))
-  return { query, results: [...exact, ...named].slice(0, searchResults) }
-}
-
-const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text)
 
 export const statisticsRoutes: readonly ApiRoute[] = [
   {
@@ -92,9 +52,8 @@ export const statisticsRoutes: readonly ApiRoute[] = [
     result: SEARCH_SHAPE,
     needsIndex: true,
     handler: (context, { query }) => {
-      const text = typeof query['q'] === 'string' ? query['q'].trim() : ''
-      if (text === '' || [...text].length > searchChars || !isWellFormed(text))
-        throw invalidParameter('q', `q: a text of 1 to ${searchChars} characters`)
+      const text = typeof query['q'] === 'string' ? searchText(query['q']) : undefined
+      if (text === undefined) throw invalidParameter('q', `q: a text of 1 to ${searchChars} characters`)
       return searchBody(context, text)
     },
   },

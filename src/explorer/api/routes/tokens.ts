@@ -5,11 +5,12 @@ import { notFound } from '../api-error.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { checksumOrNull, percentOf } from '../format.ts'
 import { pageOfShape } from '../json-schema.ts'
-import { PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
+import { type ListQuery, PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
 import { TOKEN_ITEM_SHAPE, TOKEN_SHAPE, TRANSFER_ITEM_SHAPE } from '../shapes.ts'
-import { ADDRESS_PARAMETER, addressOfPath, transferItem } from './addresses.ts'
+import { ADDRESS_PARAMETER, addressOfPath } from './addresses.ts'
+import { tokenTransfersBody } from './transfers.ts'
 
-const tokenItem = (token: TokenRow): object => ({
+const tokenItem = (token: TokenRow) => ({
   address: checksumAddress(token.address),
   name: token.name,
   symbol: token.symbol,
@@ -22,11 +23,8 @@ const tokenItem = (token: TokenRow): object => ({
   logoURI: null,
 })
 
-const tokenBody = async (
-  { index }: ApiContext,
-  address: Hex,
-  query: Readonly<Record<string, unknown>>,
-): Promise<object> => {
+/** A token with a page of its holders. Throws NOT_FOUND and INVALID_PARAMETER. */
+export const tokenBody = async ({ index }: ApiContext, address: Hex, query: ListQuery) => {
   const request = pageRequest(query, ['decimal', 'address'])
   const [token, account] = await Promise.all([index.token(address), index.account(address)])
   if (token === undefined) throw notFound(`${checksumAddress(address)} is no token that has moved`)
@@ -46,6 +44,13 @@ const tokenBody = async (
   }
 }
 
+/** A page of tokens by number of transfers. Throws INVALID_PARAMETER. */
+export const tokensBody = async ({ index }: ApiContext, query: ListQuery) => {
+  const request = pageRequest(query, ['number', 'address'])
+  const page = await index.tokens(request)
+  return pageBody(page, page.items.map(tokenItem), request, (await index.counters()).tokens)
+}
+
 export const tokenRoutes: readonly ApiRoute[] = [
   {
     path: '/api/tokens',
@@ -53,11 +58,7 @@ export const tokenRoutes: readonly ApiRoute[] = [
     query: PAGE_QUERY,
     result: pageOfShape(TOKEN_ITEM_SHAPE),
     needsIndex: true,
-    handler: async ({ index }, { query }) => {
-      const request = pageRequest(query, ['number', 'address'])
-      const page = await index.tokens(request)
-      return pageBody(page, page.items.map(tokenItem), request, (await index.counters()).tokens)
-    },
+    handler: (context, { query }) => tokensBody(context, query),
   },
   {
     path: '/api/tokens/:address',
@@ -75,12 +76,6 @@ export const tokenRoutes: readonly ApiRoute[] = [
     query: PAGE_QUERY,
     result: pageOfShape(TRANSFER_ITEM_SHAPE),
     needsIndex: true,
-    handler: async (context, { params, query }) => {
-      const request = pageRequest(query, ['number', 'number', 'number'])
-      const token = addressOfPath(params)
-      const page = await context.index.transfers({ token }, request)
-      const total = (await context.index.token(token))?.transfers ?? 0
-      return pageBody(page, await Promise.all(page.items.map(row => transferItem(context, row))), request, total)
-    },
+    handler: (context, { params, query }) => tokenTransfersBody(context, addressOfPath(params), query),
   },
 ]

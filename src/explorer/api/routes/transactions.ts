@@ -12,11 +12,12 @@ import { invalidParameter, notFound } from '../api-error.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { checksumOrNull } from '../format.ts'
 import { ADDRESS, HASH, pageOfShape } from '../json-schema.ts'
-import { PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
+import { type ListQuery, PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
 import { TRANSACTION_ITEM_SHAPE, TRANSACTION_SHAPE } from '../shapes.ts'
 import { methodName } from './method-names.ts'
+import { type TransferItem, tokenReference } from './transfers.ts'
 
-export const transactionItem = (row: TransactionRow): object => ({
+export const transactionItem = (row: TransactionRow) => ({
   hash: row.hash,
   blockNumber: row.blockNumber,
   blockHash: row.blockHash,
@@ -38,24 +39,14 @@ export const transactionItem = (row: TransactionRow): object => ({
   methodId: row.methodId,
 })
 
-export const tokenReference = (address: Hex, token: TokenRow | undefined): object => ({
-  address: checksumAddress(address),
-  name: token?.name ?? null,
-  symbol: token?.symbol ?? null,
-  decimals: token?.decimals ?? null,
-})
-
-const transfersOf = async (
-  { index }: ApiContext,
-  { receipt, firstLog }: IncludedReceipt,
-): Promise<readonly object[]> => {
+const transfersOf = async ({ index }: ApiContext, { receipt, firstLog }: IncludedReceipt) => {
   const tokens = new Map<Hex, Promise<TokenRow | undefined>>()
   const tokenOf = (address: Hex): Promise<TokenRow | undefined> => {
     const token = tokens.get(address) ?? index.token(address)
     tokens.set(address, token)
     return token
   }
-  const found: Promise<object>[] = []
+  const found: Promise<Omit<TransferItem, 'transactionHash' | 'blockNumber' | 'timestamp'>>[] = []
   receipt.logs.forEach((log, at) => {
     for (const { standard, from, to, amount, tokenId } of transfersFromLogs(log)) {
       if (found.length >= EXPLORER_LIMITS.api.transfers) return
@@ -77,7 +68,8 @@ const transfersOf = async (
 
 const dataText = (data: Uint8Array): Hex => bytesToHex(data.subarray(0, EXPLORER_LIMITS.api.dataBytes))
 
-const transactionBody = async (context: ApiContext, hash: Hex): Promise<object> => {
+/** Throws NOT_FOUND. */
+export const transactionBody = async (context: ApiContext, hash: Hex) => {
   const { source, params } = context
   const place = await source.blocks.locate(hash)
   const included = place && (await readIncludedReceipt(source.blocks, place))
@@ -144,6 +136,25 @@ const addressFilter = (query: Readonly<Record<string, unknown>>, field: 'from' |
   return text.toLowerCase() as Hex
 }
 
+/** A page of transactions, newest first. Throws INVALID_PARAMETER. */
+export const transactionsBody = async (context: ApiContext, query: ListQuery) => {
+  const request = pageRequest(query, ['number', 'number'])
+  const from = addressFilter(query, 'from')
+  const to = addressFilter(query, 'to')
+  const kind = query['txType'] as TransactionKind | undefined
+  const filter = { ...(kind && { kind }), ...(from && { from }), ...(to && { to }) }
+  const page = await context.index.transactions(filter, request)
+  return pageBody(page, page.items.map(transactionItem), request, await totalOf(context, filter))
+}
+
+/** A page of what an address sent and received, newest first. Throws INVALID_PARAMETER. */
+export const addressTransactionsBody = async ({ index }: ApiContext, party: Hex, query: ListQuery) => {
+  const request = pageRequest(query, ['number', 'number'])
+  const page = await index.transactions({ party }, request)
+  const total = (await index.account(party))?.transactions ?? 0
+  return pageBody(page, page.items.map(transactionItem), request, total)
+}
+
 export const transactionRoutes: readonly ApiRoute[] = [
   {
     path: '/api/transactions',
@@ -156,15 +167,7 @@ export const transactionRoutes: readonly ApiRoute[] = [
     },
     result: pageOfShape(TRANSACTION_ITEM_SHAPE),
     needsIndex: true,
-    handler: async (context, { query }) => {
-      const request = pageRequest(query, ['number', 'number'])
-      const from = addressFilter(query, 'from')
-      const to = addressFilter(query, 'to')
-      const kind = query['txType'] as TransactionKind | undefined
-      const filter = { ...(kind && { kind }), ...(from && { from }), ...(to && { to }) }
-      const page = await context.index.transactions(filter, request)
-      return pageBody(page, page.items.map(transactionItem), request, await totalOf(context, filter))
-    },
+    handler: (context, { query }) => transactionsBody(context, query),
   },
   {
     path: '/api/transactions/:hash',

@@ -1,0 +1,36 @@
+import type { Html } from '../../web/html.ts'
+import type { Site } from '../../web/site.ts'
+import type { ApiContext } from '../api/api-route.ts'
+
+export interface PageContext extends ApiContext {
+  readonly site: Site
+}
+
+export interface ExplorerPageRequest {
+  /** Path below which it was asked, without the query. */
+  readonly path: string
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string>>
+}
+
+export interface PageContent {
+  readonly title: string
+  readonly body: Html
+  readonly status?: number
+  /** Text of the search box. */
+  readonly search?: string
+}
+
+/** Sends the client to another page. */
+export interface PageRedirect {
+  readonly location: string
+}
+
+/** One page, declared once: its path below /explorer and what it shows. */
+export interface PageRoute {
+  /** As fastify writes it: /block/:id. */
+  readonly path: string
+  /** Shows data of the index, and so nothing before the index has come near the head. */
+  readonly needsIndex: boolean
+  render(context: PageContext, request: ExplorerPageRequest): Promise<PageContent | PageRedirect>
+}

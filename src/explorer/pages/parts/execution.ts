@@ -1,0 +1,73 @@
+import { formatNumber } from '../../../web/amounts.ts'
+import { type Html, html } from '../../../web/html.ts'
+import { card, copyButton, emptyState, facts } from '../../../web/parts.ts'
+import type { transactionBody } from '../../api/routes/transactions.ts'
+import type { TracedCall } from '../trace.ts'
+import { addressLink, nameText, wholeAddress } from './links.ts'
+import { type Decoded, decodeCall, decodeLog } from './signatures.ts'
+import { table } from './table.ts'
+import { tokens } from './values.ts'
+
+type Transaction = Awaited<ReturnType<typeof transactionBody>>
+
+/** Characters of calldata or of a log's data on a page; the API has the rest. */
+const DATA_CHARS = 8_192
+
+const dataText = (data: string): Html =>
+  html`<code class="data-text">${data.slice(0, DATA_CHARS)}${data.length > DATA_CHARS && '…'}</code>`
+
+const decodedValues = ({ signature, values }: Decoded): Html => html`
+<p><code>${signature}</code></p>
+${values.length > 0 && facts(values.map(({ name, type, text }) => [name, type === 'address' ? wholeAddress(text) : text] as const))}`
+
+const bytesOf = (hex: string): number => (hex.length - 2) / 2
+
+/** What a transaction was called with. */
+export const inputCard = ({ input, txType, method, methodId }: Transaction): Html => {
+  if (input === '0x') return card('Input', emptyState('No input.', 'The transaction only moved value.'))
+  const decoded = txType === 'create' ? undefined : decodeCall(input)
+  const name = method ?? methodId
+  return card(
+    txType === 'create' ? 'Code of the creation' : 'Input',
+    html`${decoded ? decodedValues(decoded) : txType !== 'create' && name !== null && html`<p>Function <code>${name}</code></p>`}
+<details class="data"><summary>${decoded ? 'Bytes' : `${formatNumber(bytesOf(input))} bytes`}</summary>${dataText(input)}</details>`,
+    copyButton(input, 'input'),
+  )
+}
+
+/** Logs of a transaction, decoded where they follow a token standard. */
+export const logList = (logs: Transaction['logs']): Html => html`
+<ol class="logs">${logs.map(({ logIndex, address, topics, data }) => {
+  const decoded = decodeLog(topics, data)
+  return html`<li><div><span class="chip">${logIndex}</span> ${wholeAddress(address)}</div>
+${decoded && decodedValues(decoded)}
+<details class="data"><summary>Topics and data</summary><div class="list">${topics.map((topic, at) => html`<div><small>Topic ${at}</small> <code class="name">${topic}</code></div>`)}${data !== '0x' && dataText(data)}</div></details></li>`
+})}</ol>`
+
+/** Calls of a transaction as a table; depth as a number and a mark. */
+export const callTable = (calls: readonly TracedCall[], symbol: string): Html =>
+  table<TracedCall>(
+    'Calls in the order they were made',
+    [
+      {
+        title: 'Call',
+        cell: ({ type, depth }) =>
+          html`<span class="arrow">${'· '.repeat(Math.min(depth, 12))}</span><span class="chip">${type.toLowerCase()}</span>`,
+      },
+      { title: 'Depth', isNumber: true, cell: ({ depth }) => depth },
+      { title: 'From', cell: ({ from }) => addressLink(from) },
+      { title: 'To', cell: ({ to }) => (to === null ? 'none' : addressLink(to)) },
+      { title: 'Function', cell: ({ method }) => (method === null ? '' : html`<code>${method}</code>`) },
+      { title: 'Value', isNumber: true, cell: ({ valueWei }) => `${tokens(valueWei)} ${symbol}` },
+      { title: 'Gas used', isNumber: true, cell: ({ gasUsed }) => formatNumber(gasUsed) },
+      {
+        title: 'Result',
+        cell: ({ error }) =>
+          error === null
+            ? html`<span class="chip good">success</span>`
+            : html`<span class="chip bad">${nameText(error, 'failed')}</span>`,
+      },
+    ],
+    calls,
+    emptyState('No calls.', 'The transaction called no contract.'),
+  )

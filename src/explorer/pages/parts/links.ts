@@ -1,0 +1,49 @@
+import { type Fragment, type Html, html } from '../../../web/html.ts'
+import { copyButton } from '../../../web/parts.ts'
+import { EXPLORER_PATH } from '../../../web/site.ts'
+import { plainText } from '../../indexer/plain-text.ts'
+
+const HEAD_CHARS = 6
+const TAIL_CHARS = 4
+
+/** Both ends of a long hex text. */
+const shortened = (text: string): string => `${text.slice(0, HEAD_CHARS)}…${text.slice(-TAIL_CHARS)}`
+
+/** Path of a page of the explorer; its parts are numbers, addresses and hashes. */
+export const pathTo = (...parts: readonly (string | number)[]): string =>
+  [EXPLORER_PATH, ...parts.map(part => encodeURIComponent(part))].join('/')
+
+export const blockLink = (number: number): Html =>
+  html`<a href="${pathTo('block', number)}">${number.toLocaleString('en-US')}</a>`
+
+export const transactionLink = (hash: string): Html =>
+  html`<a href="${pathTo('tx', hash)}" title="${hash}"><code>${shortened(hash)}</code></a>`
+
+/** An address, by its label where it has one. */
+export const addressLink = (address: string, label: string | null = null): Html =>
+  html`<a href="${pathTo('address', address)}" title="${address}">${label === null ? html`<code>${shortened(address)}</code>` : nameText(label, '')}</a>`
+
+/** An address with every digit and a copy button. */
+export const wholeAddress = (address: string, label: string | null = null): Html =>
+  html`<span class="copyable"><a href="${pathTo('address', address)}"><code>${address}</code></a>${copyButton(address, 'address')}</span>${label !== null && html` <span class="chip">${nameText(label, '')}</span>`}`
+
+export const wholeHash = (hash: string, what: string, href?: string): Html =>
+  html`<span class="copyable">${href === undefined ? html`<code>${hash}</code>` : html`<a href="${href}"><code>${hash}</code></a>`}${copyButton(hash, what)}</span>`
+
+const NAME_CHARS = 64
+
+/** A name that somebody else chose: cut, without invisible characters, and of its own direction. */
+export const nameText = (text: string | null, missing: Fragment): Html => {
+  const shown = text === null ? null : plainText(text, NAME_CHARS)
+  return shown === null ? html`<span class="arrow">${missing}</span>` : html`<bdi class="name">${shown}</bdi>`
+}
+
+interface NamedToken {
+  readonly address: string
+  readonly name: string | null
+  readonly symbol: string | null
+}
+
+/** A token by its symbol, then its name, then its address. */
+export const tokenLink = ({ address, name, symbol }: NamedToken): Html =>
+  html`<a href="${pathTo('token', address)}" title="${address}">${nameText(symbol ?? name, html`<code>${shortened(address)}</code>`)}</a>`

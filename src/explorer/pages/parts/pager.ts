@@ -1,0 +1,49 @@
+import { formatNumber } from '../../../web/amounts.ts'
+import { type Html, html } from '../../../web/html.ts'
+import type { ListBody } from '../../api/paging.ts'
+import type { ExplorerPageRequest } from '../page-route.ts'
+
+const address = (path: string, query: Readonly<Record<string, string | undefined>>): string => {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== '') parameters.set(name, value)
+  const text = parameters.toString()
+  return text === '' ? path : `${path}?${text}`
+}
+
+/** A number of things. */
+export const counted = (count: number, what: string): string =>
+  `${formatNumber(count)} ${what}${count === 1 ? '' : 's'}`
+
+/** Links from one page of a list to the next, and back to the first; `what` is one item of the list. */
+export const pager = ({ path, query }: ExplorerPageRequest, list: ListBody<unknown>, what: string): Html => {
+  const isFirst = query['cursor'] === undefined
+  if (isFirst && list.nextCursor === null && list.items.length === 0) return html``
+  const count = list.total === null ? html`` : html`${counted(list.total, what)}`
+  return html`
+<div class="pager"><span>${count}</span><span>
+${!isFirst && html`<a class="button plain" href="${address(path, { ...query, cursor: undefined })}">First page</a>`}
+${list.nextCursor !== null && html`<a class="button plain" href="${address(path, { ...query, cursor: list.nextCursor })}">Next page</a>`}
+</span></div>`
+}
+
+export interface Tab {
+  /** Value of `tab` in the address; empty for the first. */
+  readonly name: string
+  readonly label: string
+  readonly count?: number
+}
+
+/** Tabs as links, each a page of its own. */
+export const tabs = (path: string, current: string, items: readonly Tab[]): Html => html`
+<nav class="tabs" aria-label="Parts of this page">${items.map(({ name, label, count }) => {
+  const text = html`${label}${count !== undefined && html` <span class="count">${formatNumber(count)}</span>`}`
+  const href = address(path, { tab: name })
+  return name === current
+    ? html`<a href="${href}" aria-current="page">${text}</a>`
+    : html`<a href="${href}">${text}</a>`
+})}</nav>`
+
+/** Name of the tab that a request asks for: the first when it names none of them. */
+export const tabOf = ({ query }: ExplorerPageRequest, names: readonly string[]): string =>
+  names.find(name => name === query['tab']) ?? ''

@@ -1,0 +1,22 @@
+import { type Fragment, type Html, html } from '../../../web/html.ts'
+
+export interface Column<T> {
+  readonly title: string
+  /** Right-aligned, not broken. */
+  readonly isNumber?: boolean
+  readonly cell: (row: T, index: number) => Fragment
+}
+
+/** A table whose rows become cards on a narrow screen; `empty` stands in its place when it has no rows. */
+export const table = <T>(caption: string, columns: readonly Column<T>[], rows: readonly T[], empty: Html): Html =>
+  rows.length === 0
+    ? empty
+    : html`
+<table class="cards"><caption class="hidden">${caption}</caption>
+<thead><tr>${columns.map(({ title, isNumber }) => (isNumber ? html`<th scope="col" class="number">${title}</th>` : html`<th scope="col">${title}</th>`))}</tr></thead>
+<tbody>${rows.map((row, index) => html`<tr>${columns.map(column => tableCell(column, row, index))}</tr>`)}</tbody></table>`
+
+const tableCell = <T>({ title, isNumber, cell }: Column<T>, row: T, index: number): Html =>
+  isNumber
+    ? html`<td class="number" data-label="${title}"><span>${cell(row, index)}</span></td>`
+    : html`<td data-label="${title}"><span>${cell(row, index)}</span></td>`

@@ -1,0 +1,91 @@
+import { formatNumber } from '../../../web/amounts.ts'
+import { type Html, html } from '../../../web/html.ts'
+import { card, emptyState, figures } from '../../../web/parts.ts'
+import { durationText } from '../../../web/times.ts'
+import { blocksBody } from '../../api/routes/blocks.ts'
+import { nextHalving } from '../../api/routes/economy.ts'
+import { networkBody } from '../../api/routes/network.ts'
+import { transactionsBody } from '../../api/routes/transactions.ts'
+import type { PageContext, PageRoute } from '../page-route.ts'
+import { heading } from '../parts/heading.ts'
+import { blockLink, pathTo } from '../parts/links.ts'
+import { blockRows, labelsOf, partiesOf, transactionRows } from '../parts/lists.ts'
+
+/** Blocks and transactions on the home page. */
+const ROWS = 8
+
+/** Parts of the home page that change with each block, by the name of their place. */
+export const liveParts = async (context: PageContext): Promise<Readonly<Record<string, Html>>> => {
+  const { index, nowMs, site } = context
+  const [network, counters, blocks, transactions] = await Promise.all([
+    networkBody(context),
+    index.counters(),
+    blocksBody(context, { limit: ROWS }),
+    transactionsBody(context, { limit: ROWS }),
+  ])
+  const labels = await labelsOf(context, [
+    ...blocks.items.map(({ proposer }) => proposer),
+    ...partiesOf(transactions.items),
+  ])
+  return {
+    head: blockLink(network.blockNumber),
+    transactionCount: html`${formatNumber(counters.transactions)}`,
+    rate: html`${formatNumber(network.tps)}`,
+    gasPrice: html`${network.gasPriceGwei}`,
+    blocks: blockRows(blocks.items, labels, nowMs()),
+    transactions: transactionRows(transactions.items, labels, site.symbol, nowMs()),
+  }
+}
+
+const live = (name: string, content: Html | undefined): Html => html`<span data-live="${name}">${content}</span>`
+
+const untilHalving = async ({ source, params }: PageContext): Promise<readonly [Html, string]> => {
+  const { blocksRemaining } = nextHalving((await source.headNumber()) ?? 0, params.rewards)
+  const seconds = (blocksRemaining * (params.blockTimeMs || 1_000)) / 1_000
+  return [
+    html`<a href="${pathTo('supply')}">${formatNumber(blocksRemaining)}</a>`,
+    `blocks, about ${durationText(seconds)}`,
+  ]
+}
+
+const homeBody = async (context: PageContext): Promise<Html> => {
+  const parts = await liveParts(context)
+  const counters = await context.index.counters()
+  const [halving, halvingNote] = await untilHalving(context)
+  const { site } = context
+  return html`
+${heading(html`The ${site.network} chain`, {
+  steps: html`<button type="button" class="live scripted" data-stream="${pathTo('live')}" aria-pressed="true">Connecting</button>`,
+  lead: 'Every block is final as soon as it stands here.',
+})}
+${figures([
+  ['Head', live('head', parts['head'])],
+  [
+    'Transactions',
+    live('transactionCount', parts['transactionCount']),
+    html`<a href="${pathTo('stats')}">statistics</a>`,
+  ],
+  ['Transactions per second', live('rate', parts['rate']), 'over the last minute'],
+  ['Gas price', live('gasPrice', parts['gasPrice']), 'gwei'],
+  ['Addresses', html`<a href="${pathTo('accounts')}">${formatNumber(counters.addresses)}</a>`],
+  ['Next cut of the reward', halving, halvingNote],
+])}
+<div class="columns">
+${card('Newest blocks', html`<ol class="rows" data-live="blocks">${parts['blocks']}</ol>`, html`<a href="${pathTo('blocks')}">All blocks</a>`)}
+${card(
+  'Newest transactions',
+  counters.transactions === 0
+    ? html`<ol class="rows" data-live="transactions"></ol>${emptyState('No transactions yet.', 'The first one appears here with its block.')}`
+    : html`<ol class="rows" data-live="transactions">${parts['transactions']}</ol>`,
+  html`<a href="${pathTo('txs')}">All transactions</a>`,
+)}
+</div>`
+}
+
+export const homeRoutes: readonly PageRoute[] = [
+  {
+    path: '',
+    needsIndex: true,
+    render: async context => ({ title: 'Explorer', body: await homeBody(context) }),
+  },
+]

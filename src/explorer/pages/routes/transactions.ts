@@ -1,0 +1,197 @@
+import { assignFees } from '../../../rules/money/fees.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import { formatNumber } from '../../../web/amounts.ts'
+import { type Fragment, type Html, html } from '../../../web/html.ts'
+import { card, copyButton, emptyState, facts } from '../../../web/parts.ts'
+import { timeOf } from '../../../web/times.ts'
+import { invalidParameter } from '../../api/api-error.ts'
+import { transactionBody, transactionsBody } from '../../api/routes/transactions.ts'
+import { TRANSACTION_KINDS, type TransactionKind } from '../../store/records.ts'
+import { listQuery } from '../list-query.ts'
+import type { ExplorerPageRequest, PageContent, PageContext, PageRoute } from '../page-route.ts'
+import { callTable, inputCard, logList } from '../parts/execution.ts'
+import { heading } from '../parts/heading.ts'
+import { blockLink, nameText, pathTo, wholeAddress } from '../parts/links.ts'
+import { labelsOf, partiesOf, partyLink, transactionTable, transferAmount } from '../parts/lists.ts'
+import { meter } from '../parts/meter.ts'
+import { counted, pager, tabOf, tabs } from '../parts/pager.ts'
+import { exactTokens, gwei, statusChip } from '../parts/values.ts'
+import { callsOf, revertOf } from '../trace.ts'
+
+type Transaction = Awaited<ReturnType<typeof transactionBody>>
+
+const KIND_LABELS: Readonly<Record<TransactionKind, string>> = {
+  transfer: 'Transfers',
+  call: 'Calls',
+  create: 'New contracts',
+  token: 'Tokens',
+}
+
+const filters = (path: string, current: TransactionKind | undefined): Html => {
+  const link = (label: string, href: string, isCurrent: boolean): Html =>
+    isCurrent ? html`<a href="${href}" aria-current="page">${label}</a>` : html`<a href="${href}">${label}</a>`
+  return html`<nav class="filters" aria-label="Kinds of transactions">${link('All', path, current === undefined)}${TRANSACTION_KINDS.map(
+    kind => link(KIND_LABELS[kind], `${path}?kind=${kind}`, kind === current),
+  )}</nav>`
+}
+
+const transactionsPage = async (context: PageContext, request: ExplorerPageRequest): Promise<PageContent> => {
+  const kind = TRANSACTION_KINDS.find(name => name === request.query['kind'])
+  const list = await transactionsBody(context, { ...listQuery(request), ...(kind && { txType: kind }) })
+  const labels = await labelsOf(context, partiesOf(list.items))
+  const empty = emptyState('No such transactions yet.', 'They appear here with the block that has them.')
+  return {
+    title: 'Transactions',
+    body: html`${heading('Transactions', { lead: 'Newest first.' })}
+${filters(request.path, kind)}
+${card('Transactions', html`${transactionTable(list.items, labels, { nowMs: context.nowMs(), symbol: context.site.symbol, empty })}${pager(request, list, 'transaction')}`)}`,
+  }
+}
+
+/** Division of the fee among proposer, miner, foundation and burning. */
+const feeSplit = async ({ source, params, site }: PageContext, { feeWei, blockNumber }: Transaction): Promise<Html> => {
+  const found = await source.blocks.header(blockNumber)
+  const fee = BigInt(feeWei)
+  const split = assignFees(fee, params.feeShares, found?.header.miner as Hex)
+  const parts = [
+    ['Proposer', split.proposer],
+    ['Miner', split.miner],
+    ['Foundation', split.foundation],
+    ['Burnt', split.burnt],
+  ] as const
+  const share = (part: bigint): number => (fee === 0n ? 0 : Number((part * 1_000n) / fee) / 10)
+  return html`${meter(parts.map(([, part]) => share(part)))}
+${facts(parts.map(([name, part]) => [name, html`${exactTokens(part, site.symbol)} <small>${share(part)} %</small>`] as const))}`
+}
+
+const failure = async (context: PageContext, { hash, status }: Transaction): Promise<Html | undefined> => {
+  if (status !== 0) return undefined
+  const reason = await revertOf(context, hash as Hex)
+  return html`<div class="alert"><strong>The transaction failed; its fee was paid.</strong>${
+    reason === undefined
+      ? 'This node does not tell the reason: it serves no traces.'
+      : nameText(reason, 'No reason was given.')
+  }</div>`
+}
+
+const recipientFact = (
+  { to, contractAddress }: Transaction,
+  labels: ReadonlyMap<string, string>,
+): readonly [string, Fragment] => {
+  if (to !== null) return ['To', wholeAddress(to, labels.get(to) ?? null)]
+  return ['New contract', contractAddress === null ? 'none: the creation failed' : wholeAddress(contractAddress)]
+}
+
+const transferCard = ({ tokenTransfers }: Transaction, labels: ReadonlyMap<string, string>): Html | undefined =>
+  tokenTransfers.length === 0
+    ? undefined
+    : card(
+        'Token transfers',
+        html`<ol class="rows">${tokenTransfers
+          .slice(0, SHOWN)
+          .map(
+            transfer =>
+              html`<li><span>${partyLink(labels, transfer.from, 'minted')} <span class="arrow" aria-hidden="true">→</span><span class="hidden">to</span> ${partyLink(labels, transfer.to, 'burnt')}</span><span class="end">${transferAmount(transfer)}</span></li>`,
+          )}</ol>`,
+        tokenTransfers.length > SHOWN ? `the first ${SHOWN} of ${formatNumber(tokenTransfers.length)}` : undefined,
+      )
+
+/** Transfers and logs on one page. */
+const SHOWN = 100
+
+const overview = async (context: PageContext, transaction: Transaction): Promise<Html> => {
+  const { site } = context
+  const { from, to, tokenTransfers, blockNumber, type } = transaction
+  const labels = await labelsOf(context, [
+    from,
+    to,
+    ...tokenTransfers.slice(0, SHOWN).flatMap(item => [item.from, item.to]),
+  ])
+  return html`
+${await failure(context, transaction)}
+${card(
+  'Details',
+  facts([
+    [
+      'Block',
+      html`${blockLink(blockNumber)} <small>position ${transaction.transactionIndex}, ${counted(transaction.confirmations, 'confirmation')}</small>`,
+    ],
+    ['Time', timeOf(transaction.timestamp)],
+    ['From', wholeAddress(from, labels.get(from) ?? null)],
+    recipientFact(transaction, labels),
+    ['Value', exactTokens(transaction.value, site.symbol)],
+    ['Fee', exactTokens(transaction.feeWei, site.symbol)],
+    [
+      'Gas price',
+      html`${gwei(transaction.gasPrice)} gwei <small>base fee ${gwei(transaction.baseFeePerGas)} gwei</small>`,
+    ],
+    [
+      'Gas used',
+      html`${formatNumber(BigInt(transaction.gasUsed))} <small>of ${formatNumber(BigInt(transaction.gas))}</small>`,
+    ],
+    ['Nonce', formatNumber(transaction.nonce)],
+    ['Type', html`${type} <small>${TYPES[type] ?? ''}</small>`],
+  ]),
+)}
+${transferCard(transaction, labels)}
+${card('Where the fee goes', await feeSplit(context, transaction))}
+${inputCard(transaction)}`
+}
+
+const TYPES: Readonly<Record<number, string>> = {
+  0: 'legacy',
+  1: 'access list',
+  2: 'dynamic fee',
+  3: 'blobs',
+  4: 'set code',
+}
+
+const logs = async (_context: PageContext, transaction: Transaction): Promise<Html> =>
+  card(
+    'Logs',
+    transaction.logs.length === 0
+      ? emptyState('No logs.', 'Contracts write logs to tell of what they did; this transaction wrote none.')
+      : logList(transaction.logs.slice(0, SHOWN)),
+    transaction.logs.length > SHOWN ? `the first ${SHOWN} of ${formatNumber(transaction.logs.length)}` : undefined,
+  )
+
+const calls = async (context: PageContext, { hash }: Transaction): Promise<Html> => {
+  const found = await callsOf(context, hash as Hex)
+  return card(
+    'Calls between contracts',
+    found === undefined
+      ? emptyState(
+          'This node does not show calls.',
+          html`They come from <code>debug_traceTransaction</code>, which it does not serve, or not for so old a block.`,
+        )
+      : callTable(found.calls, context.site.symbol),
+    found?.isCut ? `the first ${found.calls.length}` : undefined,
+  )
+}
+
+const TABS = ['logs', 'calls'] as const
+
+const transactionPage = async (context: PageContext, request: ExplorerPageRequest): Promise<PageContent> => {
+  const hash = request.params['hash'] as string
+  if (!/^0x[0-9a-fA-F]{64}$/.test(hash))
+    throw invalidParameter('hash', 'A transaction is named by its hash: 0x and 64 hex digits.')
+  const transaction = await transactionBody(context, hash.toLowerCase() as Hex)
+  const tab = tabOf(request, TABS)
+  const parts = { '': overview, logs, calls }
+  return {
+    title: `Transaction ${transaction.hash.slice(0, 10)}`,
+    body: html`
+${heading('Transaction', { marks: statusChip(transaction.status), lead: html`<code>${transaction.hash}</code>${copyButton(transaction.hash, 'hash')}` })}
+${tabs(pathTo('tx', transaction.hash), tab, [
+  { name: '', label: 'Overview' },
+  { name: 'logs', label: 'Logs', count: transaction.logs.length },
+  { name: 'calls', label: 'Calls' },
+])}
+${await parts[tab as keyof typeof parts](context, transaction)}`,
+  }
+}
+
+export const transactionPages: readonly PageRoute[] = [
+  { path: '/txs', needsIndex: true, render: transactionsPage },
+  { path: '/tx/:hash', needsIndex: false, render: transactionPage },
+]

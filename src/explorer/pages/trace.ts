@@ -1,0 +1,83 @@
+import { checksumAddress } from '../../crypto/checksum.ts'
+import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import type { PageContext } from './page-route.ts'
+
+/** One call between contracts, as the call tracer describes it. */
+export interface TracedCall {
+  readonly type: string
+  readonly from: string
+  readonly to: string | null
+  readonly valueWei: bigint
+  readonly gasUsed: bigint
+  readonly depth: number
+  readonly error: string | null
+  readonly method: string | null
+}
+
+interface CallFrame {
+  readonly type?: string
+  readonly from?: string
+  readonly to?: string
+  readonly value?: string
+  readonly gasUsed?: string
+  readonly input?: string
+  readonly error?: string
+  readonly revertReason?: string
+  readonly calls?: readonly CallFrame[]
+}
+
+/** Calls on one page. */
+const MAX_CALLS = 200
+
+/** Result of the node's own method; undefined when it is not served, or not for this transaction. */
+const trace = async (
+  { node }: Pick<PageContext, 'node'>,
+  hash: Hex,
+  onlyTopCall: boolean,
+): Promise<CallFrame | undefined> => {
+  const params = [hash, { tracer: 'callTracer', tracerConfig: { onlyTopCall } }]
+  const answer = await node.rpc(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'debug_traceTransaction', params }))
+  const { result } = JSON.parse(answer) as { readonly result?: unknown }
+  return typeof result === 'object' && result !== null ? (result as CallFrame) : undefined
+}
+
+/** Reason that a failed transaction gave; empty when it gave none, undefined when the node cannot tell. */
+export const revertOf = async (context: Pick<PageContext, 'node'>, hash: Hex): Promise<string | undefined> => {
+  const frame = await trace(context, hash, true)
+  return frame === undefined ? undefined : (frame.revertReason ?? frame.error ?? '')
+}
+
+/** Calls of a transaction in the order they were made; undefined when the node cannot tell. */
+export const callsOf = async (
+  context: Pick<PageContext, 'node'>,
+  hash: Hex,
+): Promise<{ readonly calls: readonly TracedCall[]; readonly isCut: boolean } | undefined> => {
+  const top = await trace(context, hash, false)
+  if (top === undefined) return undefined
+  const calls: TracedCall[] = []
+  const waiting: { readonly frame: CallFrame; readonly depth: number }[] = [{ frame: top, depth: 0 }]
+  while (calls.length < MAX_CALLS) {
+    const next = waiting.pop()
+    if (next === undefined) return { calls, isCut: false }
+    const { frame, depth } = next
+    calls.push(callOf(frame, depth))
+    for (const inner of [...(frame.calls ?? [])].reverse()) waiting.push({ frame: inner, depth: depth + 1 })
+  }
+  return { calls, isCut: waiting.length > 0 }
+}
+
+const SELECTOR_CHARS = 10
+
+const callOf = (
+  { type, from, to, value, gasUsed, input, error, revertReason }: CallFrame,
+  depth: number,
+): TracedCall => ({
+  type: type ?? 'CALL',
+  from: checksumAddress((from ?? ZERO_ADDRESS) as Hex),
+  to: to === undefined ? null : checksumAddress(to as Hex),
+  valueWei: BigInt(value ?? '0x0'),
+  gasUsed: BigInt(gasUsed ?? '0x0'),
+  depth,
+  error: revertReason ?? error ?? null,
+  method: input !== undefined && input.length >= SELECTOR_CHARS ? input.slice(0, SELECTOR_CHARS) : null,
+})

@@ -1,0 +1,80 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { isCoded } from '../../util/errors.ts'
+import { pageResponse } from '../../web/response.ts'
+import { EXPLORER_PATH, type Site } from '../../web/site.ts'
+import { errorPage } from '../pages/error-page.ts'
+import { allowanceHeaders, type ExplorerHttpOptions, keyOf, sendAnswer } from './explorer-http.ts'
+import type { LiveStream } from './live-stream.ts'
+
+interface PageHttpOptions extends ExplorerHttpOptions {
+  readonly site: Site
+  readonly live: LiveStream
+}
+
+/** Serves the pages of the explorer on the node's port: counts requests with those of the API, and passes them on. */
+export const addPageRoutes = (app: FastifyInstance, options: PageHttpOptions): void => {
+  const onRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void): void =>
+    admitPage(request, reply, options, done)
+  for (const url of [EXPLORER_PATH, `${EXPLORER_PATH}/*`])
+    app.route({
+      method: ['GET', 'HEAD'],
+      url,
+      onRequest,
+      handler: (request, reply) => passPage(request, reply, options),
+    })
+  app.get(`${EXPLORER_PATH}/live`, { onRequest }, (request, reply) => {
+    const client = options.clientOf(request.ip)
+    if (!options.live.add(reply.raw, client))
+      return refuse(request, reply, options.site, { status: 503, text: 'Too many pages are open.' })
+    return reply.hijack()
+  })
+}
+
+const admitPage = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { limiter, clientOf, site }: PageHttpOptions,
+  done: () => void,
+): void => {
+  const allowance = limiter.take(clientOf(request.ip), keyOf(request))
+  reply.headers(allowanceHeaders(allowance))
+  if (!allowance.allowed) {
+    const seconds = allowance.resetSeconds
+    reply.header('retry-after', String(seconds))
+    const text = `${allowance.limit} requests in a minute are served. The next one is answered in ${seconds} s.`
+    void refuse(request, reply, site, { status: 429, text })
+  } else if (request.url.length > EXPLORER_LIMITS.api.urlBytes) {
+    void refuse(request, reply, site, { status: 414, text: 'No page has an address as long as this.' })
+  } else done()
+}
+
+const refuse = (
+  { url, headers }: FastifyRequest,
+  reply: FastifyReply,
+  site: Site,
+  { status, text, reloads = false }: { readonly status: number; readonly text: string; readonly reloads?: boolean },
+): FastifyReply => {
+  const page = errorPage(site, { status, text, path: url.split('?')[0] ?? '', reloads })
+  const accepted = headers['accept-encoding']
+  const acceptEncoding = typeof accepted === 'string' ? accepted : undefined
+  const response = pageResponse(page, { status, acceptEncoding, cacheControl: 'no-store' })
+  return reply.code(status).headers(response.headers).send(response.body)
+}
+
+const passPage = async (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { service, site }: PageHttpOptions,
+): Promise<FastifyReply> => {
+  const accepted = request.headers['accept-encoding']
+  const headers = typeof accepted === 'string' ? { 'accept-encoding': accepted } : {}
+  try {
+    const answer = await service.request({ method: request.method, url: request.url, headers, body: undefined })
+    return sendAnswer(reply, answer)
+  } catch (error) {
+    if (!isCoded(error)) throw error
+    reply.header('retry-after', '1')
+    return refuse(request, reply, site, { status: 503, text: 'The explorer is busy.', reloads: true })
+  }
+}

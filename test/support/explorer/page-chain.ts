@@ -1,0 +1,97 @@
+import { createAddress } from '../../../src/primitives/address.ts'
+import type { UnsignedTransaction } from '../../../src/primitives/transaction-encoding.ts'
+import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
+import { signedRaw } from '../chain.ts'
+import { eventually, type RunningNode } from '../devnet.ts'
+import { compileSolidity } from '../solidity.ts'
+import { tokenContracts, transferData } from './token-chain.ts'
+
+const SOURCE = `
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.0;
+contract Evil {
+  string public name = "<script>alert(1)</script>\\u202Emoc.elgoog"; string public symbol = "<img src=x onerror=alert(1)>";
+  uint8 public decimals = 255; uint256 public totalSupply = type(uint256).max;
+  event Transfer(address indexed from, address indexed to, uint256 value);
+  constructor() { emit Transfer(address(0), msg.sender, 5); }
+  function transfer(address, uint256) external pure { revert("<b onclick=x>no</b>\\u202E"); }
+}
+`
+
+/** What the chain of the pages' tests holds. */
+export interface PageChain {
+  readonly coin: Hex
+  readonly evil: Hex
+  readonly tokenTransfer: Hex
+  readonly plain: Hex
+  readonly failed: Hex
+  readonly creation: Hex
+}
+
+type Node = Pick<RunningNode, 'rpc' | 'accounts' | 'chainId'>
+
+/** Fills a devnet with tokens, transfers, a failed call and names of an attacker. */
+export const fillPageChain = async (node: Node): Promise<PageChain> => {
+  const [alice, bob] = node.accounts as readonly [Node['accounts'][number], Node['accounts'][number]]
+  let nonce = 0
+  const submit = (fields: Partial<UnsignedTransaction>): Promise<Hex> =>
+    node.rpc('eth_sendRawTransaction', [
+      bytesToHex(
+        signedRaw(hexToBytes(alice.privateKey), {
+          chainId: node.chainId,
+          gasLimit: 3_000_000n,
+          nonce: nonce++,
+          ...fields,
+        }),
+      ),
+    ])
+  const address = (): Hex => createAddress(alice.address.toLowerCase() as Hex, nonce)
+  const to = bob.address.toLowerCase() as Hex
+  const coin = address()
+  const creation = await submit({ to: null, data: tokenContracts()['Coin']?.bytecode as Uint8Array })
+  const evil = address()
+  await submit({ to: null, data: compileSolidity(SOURCE)['Evil']?.bytecode as Uint8Array })
+  const tokenTransfer = await submit({ to: coin, data: transferData(to, 250_500_000n) })
+  const plain = await submit({ to, value: 1_234_567_890_000_000_000n, gasLimit: 21_000n })
+  const failed = await submit({ to: evil, data: transferData(to, 1n) })
+  await submit({
+    to: coin,
+    data: concatBytes(hexToBytes('0x40c10f19'), hexToBytes(toWord(BigInt(to))), hexToBytes(toWord(7n))),
+  })
+  await eventually(
+    'the receipt of the last transaction',
+    () => node.rpc<object | null>('eth_getTransactionReceipt', [failed]),
+    receipt => receipt !== null,
+  )
+  return { coin, evil, tokenTransfer, plain, failed, creation }
+}
+
+/** Every page of the explorer, by a name for its pictures. */
+export const pagePaths = (chain: PageChain, holder: string): Readonly<Record<string, string>> => ({
+  node: '/',
+  home: '/explorer',
+  blocks: '/explorer/blocks',
+  block: '/explorer/block/1',
+  'block-transactions': '/explorer/block/1?tab=transactions',
+  'block-consensus': '/explorer/block/1?tab=consensus',
+  genesis: '/explorer/block/0',
+  transactions: '/explorer/txs',
+  transaction: `/explorer/tx/${chain.tokenTransfer}`,
+  'transaction-logs': `/explorer/tx/${chain.tokenTransfer}?tab=logs`,
+  'transaction-calls': `/explorer/tx/${chain.tokenTransfer}?tab=calls`,
+  'transaction-failed': `/explorer/tx/${chain.failed}`,
+  'transaction-creation': `/explorer/tx/${chain.creation}`,
+  address: `/explorer/address/${holder}`,
+  'address-transfers': `/explorer/address/${holder}?tab=transfers`,
+  'address-tokens': `/explorer/address/${holder}?tab=tokens`,
+  contract: `/explorer/address/${chain.coin}?tab=contract`,
+  accounts: '/explorer/accounts',
+  tokens: '/explorer/tokens',
+  token: `/explorer/token/${chain.coin}`,
+  'token-holders': `/explorer/token/${chain.coin}?tab=holders`,
+  'token-contract': `/explorer/token/${chain.coin}?tab=contract`,
+  'token-evil': `/explorer/token/${chain.evil}`,
+  search: '/explorer/search?q=green',
+  'search-nothing': '/explorer/search?q=nothing+of+that+name',
+  'not-found': '/explorer/nowhere',
+})

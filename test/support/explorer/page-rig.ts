@@ -1,0 +1,33 @@
+import type { ApiContext } from '../../../src/explorer/api/api-route.ts'
+import { Readiness } from '../../../src/explorer/api/readiness.ts'
+import { createPageServer } from '../../../src/explorer/pages/page-server.ts'
+import { silentLogger } from '../../../src/util/logger.ts'
+import type { Site } from '../../../src/web/site.ts'
+import { type ApiRig, withApi } from './api-rig.ts'
+
+export const PAGE_SITE: Site = { network: 'devnet', symbol: 'dTNDM', version: '1', explorer: true, faucet: false }
+
+export interface PageRig extends ApiRig {
+  page(
+    path: string,
+    changes?: Partial<ApiContext>,
+  ): Promise<{ status: number; text: string; headers: Readonly<Record<string, unknown>> }>
+}
+
+/** The pages over the chain of the API's tests; `changes` replace parts of what they read. */
+export const withPages = (use: (rig: PageRig) => Promise<void>): Promise<void> =>
+  withApi(async rig => {
+    await use({
+      ...rig,
+      async page(path, changes = {}) {
+        const context = { ...rig.context, ...changes, site: PAGE_SITE }
+        const app = createPageServer({ context, readiness: new Readiness(context), logger: silentLogger })
+        try {
+          const response = await app.inject({ url: path })
+          return { status: response.statusCode, text: response.body, headers: response.headers }
+        } finally {
+          await app.close()
+        }
+      },
+    })
+  })
