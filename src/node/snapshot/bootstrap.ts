@@ -57,7 +57,7 @@ export class SnapshotBootstrap {
       return
     }
     await dropStaged(dataDir)
-    logger.info({}, 'no snapshot available, fetching every block')
+    logger.warn({ reason: this.#sync?.reason }, 'no snapshot available, fetching every block')
     this.#sync = undefined
     goOn()
   }

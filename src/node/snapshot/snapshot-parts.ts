@@ -45,11 +45,15 @@ export interface SnapshotParts {
 export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Teardown): Promise<SnapshotParts> => {
   const { options, genesis, storePath, store, blocks, chain, clock, logger } = parts
   const { cycleBlocks } = genesis.params.rewards
+  const interval = options.snapshotInterval ?? SNAPSHOT_LIMITS.intervalBlocks
+  const intervalBlocks = wholeCycles(interval, cycleBlocks)
+  if (intervalBlocks !== interval)
+    logger.info({ interval, intervalBlocks, cycleBlocks }, '--snapshot-interval rounded up to whole cycles')
   const library = await SnapshotStore.open({
     store,
     storePath,
     root: join(options.dataDir, 'snapshots'),
-    intervalBlocks: wholeCycles(options.snapshotInterval ?? SNAPSHOT_LIMITS.intervalBlocks, cycleBlocks),
+    intervalBlocks,
     logger,
   })
   teardown.add(() => library.close())

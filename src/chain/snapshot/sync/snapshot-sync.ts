@@ -77,6 +77,8 @@ export class SnapshotSync {
   /** Imported chunks of the staged snapshot at its last failure. */
   #doneBefore = 0
   #isStopped = false
+  /** Why the outcome is `none`, for the log. */
+  reason = ''
   #wake = () => {}
 
   constructor(options: SnapshotSyncOptions) {
@@ -93,12 +95,14 @@ export class SnapshotSync {
     const { isWhole } = await staging.call('progress')
     if (isWhole) return 'ready'
     let begun = await this.#staged()
-    if (!(await this.#peersAhead(begun !== undefined))) return this.#isStopped ? 'stopped' : 'none'
+    if (!(await this.#peersAhead(begun !== undefined)))
+      return this.#isStopped ? 'stopped' : this.#none('no connected peer is ahead of this node')
     for (let attempt = 1; !this.#isStopped; attempt++) {
       try {
         const sound = begun ?? (await this.#choose())
         // The node's own chain has meanwhile passed the snapshot's block.
-        if (sound !== undefined && sound.header.number <= this.#options.head()) return 'none'
+        if (sound !== undefined && sound.header.number <= this.#options.head())
+          return this.#none('this node has passed the block of the snapshot')
         if (sound !== undefined) {
           await this.#take(sound, begun !== undefined)
           return 'ready'
@@ -107,12 +111,15 @@ export class SnapshotSync {
         if (this.#isStopped) break
         if (!isCoded(error)) throw error
         logger.warn({ err: error, attempt }, 'snapshot incomplete')
-        if (error.code === 'ANCHOR_TOO_OLD') return 'none'
+        if (error.code === 'ANCHOR_TOO_OLD') return this.#none('the trusted block is too old: give --checkpoint')
         const kept = await this.#kept(error.code === 'SNAPSHOT_GONE')
         if (begun !== undefined && kept === undefined) attempt = 0
         begun = kept
       }
-      if (begun === undefined && attempt >= SNAPSHOT_LIMITS.attempts) return 'none'
+      if (begun === undefined && attempt >= SNAPSHOT_LIMITS.attempts)
+        return this.#none(
+          `no peer offers a snapshot that can be used: nodes make one each --snapshot-interval, rounded up to cycles of ${this.#cycleBlocks} blocks`,
+        )
       await this.#pause(Math.min(attempt, SNAPSHOT_LIMITS.pauses) * SNAPSHOT_LIMITS.retryMs)
     }
     return 'stopped'
@@ -121,6 +128,11 @@ export class SnapshotSync {
   stop(): void {
     this.#isStopped = true
     this.#wake()
+  }
+
+  #none(reason: string): 'none' {
+    this.reason = reason
+    return 'none'
   }
 
   get #cycleBlocks(): number {
