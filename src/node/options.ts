@@ -4,6 +4,8 @@ import type { Namespace } from '../config/networks.ts'
 import type { EngineName } from '../evm/engines/select-engine.ts'
 import type { ExecutionMode } from '../evm/executor-types.ts'
 import type { NetworkOptions } from '../network/options.ts'
+import type { ClientRules } from '../rpc/transport/clients.ts'
+import type { TlsFiles } from '../rpc/transport/tls-files.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
@@ -47,6 +49,14 @@ export interface StratumOptions {
   readonly port: number
 }
 
+/** The public port behind a proxy or without one (docs/public-node.md). */
+export interface PublicPortOptions extends Omit<ClientRules, 'rateLimit'> {
+  readonly socketsPerClient?: number
+  readonly tls?: TlsFiles
+  /** Compresses answers by gzip. */
+  readonly compression?: boolean
+}
+
 /** Options of one node, as a command sets them. */
 export interface NodeOptions {
   readonly genesis: Genesis
@@ -65,11 +75,14 @@ export interface NodeOptions {
   readonly cors?: readonly string[]
   readonly allowHosts?: readonly string[]
   readonly rateLimitPerSecond?: number
+  readonly publicPort?: PublicPortOptions
   /** Loopback-only port with every namespace; omitted: none. */
   readonly operatorPort?: number
   /** Left out: it is not served. */
   readonly explorer?: ExplorerNodeOptions
   readonly metricsPort?: number
+  /** Address of the metrics; the loopback when omitted. */
+  readonly metricsHost?: string
   /** Omitted: the node has no peers. */
   readonly peers?: PeerOptions
   /** Sync mode of a chain at genesis; by default every block. */

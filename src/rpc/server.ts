@@ -1,3 +1,4 @@
+import type { Server as HttpsServer } from 'node:https'
 import type { FastifyInstance } from 'fastify'
 import { RPC_LIMITS, TRACE_LIMITS } from '../config/limits/clients.ts'
 import type { Metrics } from '../metrics/registry.ts'
@@ -16,10 +17,11 @@ import { SharedCriteria } from './subscriptions/shared-criteria.ts'
 import { SubscriptionHub } from './subscriptions/subscription-hub.ts'
 import { type Budgets, createBudgets } from './transport/budgets.ts'
 import { ClientSlots } from './transport/client-slots.ts'
+import { type ClientRules, Clients } from './transport/clients.ts'
 import { admit, attachFastLane } from './transport/fast-lane.ts'
-import { createHttp, type NodePages } from './transport/http.ts'
-import { type RateLimit, RateLimiter } from './transport/rate-limit.ts'
+import { createHttp, type HttpOptions, type NodePages } from './transport/http.ts'
 import { RequestGate } from './transport/request-gate.ts'
+import { readTls, type TlsFiles, watchTls } from './transport/tls-files.ts'
 import { addWorkRoute } from './transport/work-route.ts'
 import { attachWebSockets } from './transport/ws.ts'
 
@@ -43,8 +45,14 @@ export interface RpcServerOptions extends Services {
   readonly checkOrigin?: boolean
   /** Accepted names in the Host header, or `*` (default). */
   readonly hosts?: readonly string[]
-  /** Off by default. */
-  readonly rateLimit?: RateLimit
+  /** How clients are told apart, and their limits. */
+  readonly clientRules?: ClientRules
+  /** WebSocket connections of one client; the default of `RPC_LIMITS.budgets` when omitted. */
+  readonly socketsPerClient?: number
+  /** Files of the certificate; omitted: the port is not encrypted. */
+  readonly tls?: TlsFiles
+  /** Compresses answers for clients that accept gzip. */
+  readonly compression?: boolean
   readonly health?: () => HealthStatus
   readonly metrics?: Metrics
   readonly onRefused?: RefusalListener
@@ -72,7 +80,9 @@ export interface RpcServer {
 export const createRpcServer = async (options: RpcServerOptions): Promise<RpcServer> => {
   const parts = createParts(options)
   const { hub, budgets, metrics } = parts
-  const { app, sockets, lane } = attachTransports(options, parts)
+  const tls = options.tls && (await readTls(options.tls))
+  const { app, sockets, lane } = attachTransports(options, parts, tls)
+  const unwatch = options.tls && watchTls(app.server as unknown as HttpsServer, options.tls, options.log)
   metrics?.gauges.push({ connections: sockets.sockets, subscriptions: () => hub.size, budgets })
   await app.listen({ host: options.host, port: options.port })
   const bound = app.addresses()[0]
@@ -84,6 +94,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     app,
     budgets,
     async close() {
+      unwatch?.()
       hub.close()
       parts.filters.close()
       parts.responseCache.close()
@@ -98,7 +109,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
 type ServerParts = ReturnType<typeof createParts>
 
 const createParts = ({ view, pool, log, ...options }: RpcServerOptions) => {
-  const budgets = createBudgets()
+  const budgets = createBudgets(options.socketsPerClient)
   const criteria = new SharedCriteria()
   const metrics = options.metrics && createRpcMetrics(options.metrics)
   return {
@@ -125,15 +136,15 @@ const createParts = ({ view, pool, log, ...options }: RpcServerOptions) => {
 }
 
 /** Attaches HTTP, the fast lane and WebSocket to one port that does not listen yet. */
-const attachTransports = (options: RpcServerOptions, parts: ServerParts) => {
+const attachTransports = (options: RpcServerOptions, parts: ServerParts, tls: HttpOptions['tls']) => {
   const { params } = options.view
   const { gate, budgets, hub } = parts
   const namespaces = options.namespaces ?? params.namespaces
   const paths = options.wsPaths ?? params.wsPaths
   const redirect = options.wsRedirect === undefined ? params.wsRedirect : options.wsRedirect
   const hosts = options.hosts ?? ['*']
-  const buckets = options.rateLimit && new RateLimiter(options.rateLimit)
-  const common = { gate, cors: options.cors ?? [], hosts, buckets, budgets }
+  const clients = new Clients(options.clientRules ?? {})
+  const common = { gate, cors: options.cors ?? [], hosts, clients, budgets }
   const endpoint = createEndpoint(namespaces.http, options, parts)
   const app = createHttp({
     ...common,
@@ -141,15 +152,21 @@ const attachTransports = (options: RpcServerOptions, parts: ServerParts) => {
     wsPaths: paths,
     wsRedirect: redirect,
     checkOrigin: options.checkOrigin ?? false,
+    tls,
+    compression: options.compression ?? false,
     health: options.health ?? (() => ({ healthy: true })),
     pages: options.pages,
   })
   if (options.mining !== undefined) addWorkRoute(app, options.mining)
   options.routes?.(app, async request => textOfResponse(await gate.handle(Buffer.from(request), endpoint)))
   app.server.maxConnections = RPC_LIMITS.budgets.connections.total
-  // A rate limit has to count each request before its body is read, which only the HTTP server does: no fast lane then.
-  const lane = buckets === undefined ? attachFastLane(app.server, { gate, endpoint, hosts, budgets }) : undefined
-  if (lane === undefined) app.server.prependListener('connection', socket => void admit(socket, budgets.connections))
+  // Only the HTTP server reads headers, and counts a request before its body is read: no fast lane then.
+  const isPlain = clients.isByConnection && tls === undefined && options.compression !== true
+  const lane = isPlain ? attachFastLane(app.server, { gate, endpoint, hosts, budgets }) : undefined
+  if (lane === undefined)
+    app.server.prependListener('connection', socket => {
+      if (!clients.isProxy(socket.remoteAddress)) admit(socket, budgets.connections)
+    })
   const wsEndpoint = createEndpoint(namespaces.ws, options, parts)
   const sockets = attachWebSockets(app.server, {
     ...common,

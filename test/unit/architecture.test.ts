@@ -57,6 +57,9 @@ const IMPURE: readonly (readonly [RegExp, string])[] = [
 /** Folders that may import each package; a name ending in / stands for a scope. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'classic-level': ['storage'],
+  '@fastify/proxy-addr': ['rpc'],
+  'forwarded-parse': ['rpc'],
+  jose: ['rpc'],
   fastify: ['rpc', 'explorer', 'faucet', 'metrics', 'node'],
   ws: ['rpc'],
   pino: ['node'],

@@ -99,12 +99,12 @@ const READS: ReadonlySet<string> = new Set(['open', 'read', 'stat'])
 
 /** Returns the text of an operating system error; undefined for any other error. */
 export const explainSystemError = (
-  error: NodeJS.ErrnoException & { address?: string; port?: number },
+  error: NodeJS.ErrnoException & { address?: string; port?: number; freePort?: number },
 ): string | undefined => {
-  const { code, errno, syscall, path, address, port } = error
+  const { code, errno, syscall, path, address, port, freePort } = error
   if (syscall === 'listen' || syscall === 'bind') {
     if (code === 'EADDRINUSE')
-      return `Port ${port} is in use. Choose another with --port (or --operator-port, --metrics-port); 0 picks a free one.`
+      return `Port ${port} is in use. Choose another with --port (or --operator-port, --metrics-port): ${freePort === undefined ? '' : `${freePort} is free, `}0 picks a free one.`
     if (code === 'EADDRNOTAVAIL') return `This machine has no address ${address}. Choose another --host.`
     if (code === 'EACCES')
       return `Port ${port} needs more rights than this user has. Choose one above 1023 with --port.`

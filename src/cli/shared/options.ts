@@ -19,6 +19,9 @@ export const integerOption =
 
 export const portOption = integerOption(0, 65_535)
 
+/** A port, or `off`. */
+export const portOrOffOption = (text: string): number | 'off' => (text === 'off' ? text : portOption(text))
+
 export const secondsOption = (text: string): number => {
   const value = Number(text)
   if (!/^\d+(\.\d+)?$/.test(text) || value > 3_600) {
@@ -97,6 +100,7 @@ export const nodeOptions = (): readonly Option[] => [
     .argParser(historyOption)
     .default(128),
   new Option('--metrics-port <number>', 'serve Prometheus metrics on this port (off by default)').argParser(portOption),
+  new Option('--metrics-host <address>', 'address of the metrics').default('127.0.0.1'),
   new Option('--cors <origins>', 'comma-separated origins a browser page may call from; "*" is any').argParser(
     listOption,
   ),
@@ -122,6 +126,7 @@ export interface NodeFlags {
   readonly evm?: EngineName
   readonly stateHistory: number | 'archive'
   readonly metricsPort?: number
+  readonly metricsHost?: string
   readonly cors?: readonly string[]
   readonly allowHosts?: readonly string[]
   readonly rateLimit?: number

@@ -29,6 +29,7 @@ const sharedOptions = (flags: NodeFlags) => ({
   allowUnprotected: flags.allowUnprotectedTxs,
   allowHosts: flags.allowHosts ?? ['localhost'],
   ...(flags.metricsPort !== undefined && { metricsPort: flags.metricsPort }),
+  ...(flags.metricsHost !== undefined && { metricsHost: flags.metricsHost }),
   ...(flags.cors && { cors: flags.cors }),
   ...(flags.rateLimit !== undefined && { rateLimitPerSecond: flags.rateLimit }),
 })

@@ -2,6 +2,7 @@ import { flushCompileCache } from 'node:module'
 import { createLogger, type LogLevel } from '../../node/logging.ts'
 import type { NodeDeps, RunningNode } from '../../node/options.ts'
 import { systemClock } from '../../util/clock.ts'
+import { nameFreePort } from './free-port.ts'
 import { exitWithError } from './output.ts'
 import { onParentExit } from './parent-process.ts'
 
@@ -55,7 +56,7 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
   try {
     running = await start({ logger, clock: systemClock, onFatal })
   } catch (error) {
-    exitWithError(error)
+    exitWithError(await nameFreePort(error))
     leave()
   }
   if (ending || running === undefined) return

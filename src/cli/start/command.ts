@@ -3,11 +3,12 @@ import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-sync.ts'
 import { NETWORKS, type NetworkName } from '../../config/networks.ts'
 import { type MethodFlags, methodOptions } from '../shared/method-options.ts'
 import { type MiningFlags, miningOptions } from '../shared/mining-options.ts'
-import { listOption, type NodeFlags, nodeOptions, portOption } from '../shared/options.ts'
+import { listOption, type NodeFlags, nodeOptions, portOrOffOption } from '../shared/options.ts'
 import { type PeerFlags, peerOptions } from './peer-options.ts'
+import { type PublicFlags, publicOptions } from './public-options.ts'
 import { syncOptions } from './sync-options.ts'
 
-export interface StartFlags extends NodeFlags, PeerFlags, MiningFlags, MethodFlags {
+export interface StartFlags extends PublicFlags, NodeFlags, PeerFlags, MiningFlags, MethodFlags {
   readonly network: NetworkName
   readonly genesis?: string
   readonly datadir: string
@@ -15,7 +16,7 @@ export interface StartFlags extends NodeFlags, PeerFlags, MiningFlags, MethodFla
   readonly passwordFile?: string
   readonly unlock?: readonly string[]
   readonly trustMissingLog: boolean
-  readonly operatorPort: number
+  readonly operatorPort: number | 'off'
   readonly sync: 'full' | 'snapshot'
   readonly checkpoint?: Checkpoint
   readonly snapshotInterval: number
@@ -51,15 +52,18 @@ export const addStartCommand = (program: Command): void => {
       ).default(false),
     )
     .addOption(
-      new Option('--operator-port <number>', 'loopback-only port with every namespace; 0 picks a free one')
-        .argParser(portOption)
+      new Option(
+        '--operator-port <number>',
+        'loopback-only port with every namespace; 0 picks a free one, off opens none',
+      )
+        .argParser(portOrOffOption)
         .default(8547),
     )
   command.addOption(
     new Option('--explorer', 'index the chain and serve the explorer under /api on the public port').default(false),
   )
   for (const option of syncOptions()) command.addOption(option)
-  for (const option of [...peerOptions(), ...miningOptions(), ...methodOptions(), ...nodeOptions()])
+  for (const option of [...publicOptions(), ...peerOptions(), ...miningOptions(), ...methodOptions(), ...nodeOptions()])
     command.addOption(option)
   command.addHelpText(
     'after',

@@ -15,6 +15,7 @@ import { readKey } from '../shared/read-key.ts'
 import { explorerOptions, runNode } from '../shared/run-node.ts'
 import type { StartFlags } from './command.ts'
 import { peersOf } from './peer-options.ts'
+import { publicNamespacesOf, publicPortOf } from './public-options.ts'
 
 /** Starts a node of a network on a genesis file. */
 export const runStart = async (flags: StartFlags): Promise<void> => {
@@ -34,7 +35,9 @@ export const runStart = async (flags: StartFlags): Promise<void> => {
       soleSigner: true,
       trustMissingLog: flags.trustMissingLog,
       unlocked,
-      operatorPort: flags.operatorPort,
+      ...(flags.operatorPort !== 'off' && { operatorPort: flags.operatorPort }),
+      publicPort: publicPortOf(flags),
+      ...publicNamespacesOf(flags, genesis),
       sync: flags.sync,
       ...(flags.checkpoint && { checkpoint: flags.checkpoint }),
       snapshotInterval: flags.snapshotInterval,

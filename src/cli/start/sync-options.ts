@@ -24,7 +24,10 @@ export const syncOptions = (): readonly Option[] => [
     '--checkpoint <number:hash>',
     'a block that must be of the chain; needed with --sync snapshot on a chain older than two weeks',
   ).argParser(checkpoint),
-  new Option('--snapshot-interval <blocks>', 'blocks between two snapshots kept for new nodes, rounded up to whole cycles; 0 makes none')
+  new Option(
+    '--snapshot-interval <blocks>',
+    'blocks between two snapshots kept for new nodes, rounded up to whole cycles; 0 makes none',
+  )
     .argParser(integerOption(0, 1_000_000_000))
     .default(SNAPSHOT_LIMITS.intervalBlocks),
 ]

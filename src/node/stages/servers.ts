@@ -49,20 +49,21 @@ export const openServers = async (
   const operator = await openOperator(storage, { ...rpc, mining, ...(peers && { peers: peers.network }) })
   const stratum = await stratumOf(storage, mining)
   const metrics = await observer?.serve({
-    host: options.host,
+    host: options.metricsHost ?? '127.0.0.1',
     port: options.metricsPort ?? 0,
     logger: part('metrics'),
   })
   const host = urlHost(options.host)
+  const secure = options.publicPort?.tls === undefined ? '' : 's'
   return {
-    http: `http://${host}:${server.port}`,
-    ws: `ws://${host}:${server.port}${options.genesis.params.wsPaths[0]}`,
+    http: `http${secure}://${host}:${server.port}`,
+    ws: `ws${secure}://${host}:${server.port}${options.genesis.params.wsPaths[0]}`,
     ...(operator && { operator }),
     ...(metrics && { metrics }),
     ...(stratum && { stratum }),
     ...(explorer && {
-      explorer: `http://${host}:${server.port}/api`,
-      pages: `http://${host}:${server.port}${EXPLORER_PATH}`,
+      explorer: `http${secure}://${host}:${server.port}/api`,
+      pages: `http${secure}://${host}:${server.port}${EXPLORER_PATH}`,
     }),
   }
 }
@@ -210,6 +211,7 @@ const publicOptions = ({ options, observer }: StorageStage, core: CoreStage) => 
     cors,
     allowHosts,
     rateLimitPerSecond,
+    publicPort: { socketsPerClient, tls, compression, ...clientRules } = {},
     publicSigning = false,
   } = options
   return {
@@ -222,9 +224,15 @@ const publicOptions = ({ options, observer }: StorageStage, core: CoreStage) => 
     ...(disabledMethods && { disabledMethods }),
     ...(cors && { cors }),
     ...(allowHosts && { hosts: allowHosts }),
-    ...(rateLimitPerSecond !== undefined && {
-      rateLimit: { perSecond: rateLimitPerSecond, burst: 2 * rateLimitPerSecond },
-    }),
+    clientRules: {
+      ...clientRules,
+      ...(rateLimitPerSecond !== undefined && {
+        rateLimit: { perSecond: rateLimitPerSecond, burst: 2 * rateLimitPerSecond },
+      }),
+    },
+    ...(socketsPerClient !== undefined && { socketsPerClient }),
+    ...(tls && { tls }),
+    ...(compression && { compression }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { callWeight } from '../../config/limits/call-weights.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { Logger } from '../../util/logger.ts'
 import { CODES, RpcError } from '../errors.ts'
@@ -30,7 +31,7 @@ const INVALID_REQUEST = new RpcError(CODES.invalidRequest, 'invalid request')
  * is one.
  */
 export interface Router {
-  /** Handles a request body; `charge` receives the number of calls in it. */
+  /** Handles a request body; `charge` receives the sum of the weights of its calls. */
   handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse>
 }
 
@@ -51,7 +52,7 @@ class RequestRouter implements Router {
     } catch {
       return PARSE_ERROR
     }
-    charge?.(Array.isArray(request) ? request.length : 1)
+    charge?.(weightOf(request))
     if (!Array.isArray(request))
       return inChunksLater(this.#one(request, endpoint, hasInexactId(request) ? idsAsWritten(body)[0] : undefined))
     if (request.length === 0) return EMPTY_BATCH
@@ -93,6 +94,11 @@ class RequestRouter implements Router {
     return run.answer()
   }
 }
+
+const weightOf = (request: unknown): number =>
+  Array.isArray(request)
+    ? request.reduce<number>((sum, item) => sum + weightOf(item), 0)
+    : callWeight((request as { readonly method?: unknown } | null)?.method)
 
 const inChunksLater = (answer: MaybePromise<RpcResponse>): MaybePromise<RpcResponse> =>
   answer instanceof Promise ? answer.then(inChunks) : inChunks(answer)

@@ -15,7 +15,7 @@ export interface Budgets {
   readonly sockets: ClientBudget
 }
 
-export const createBudgets = (): Budgets => {
+export const createBudgets = (socketsPerClient?: number): Budgets => {
   const { bodies, answers, criteria, filters, connections, sockets } = RPC_LIMITS.budgets
   return {
     bodies: new ClientBudget(bodies),
@@ -23,7 +23,7 @@ export const createBudgets = (): Budgets => {
     criteria: new ClientBudget(criteria),
     filters: new ClientBudget(filters),
     connections: new ClientBudget(connections),
-    sockets: new ClientBudget(sockets),
+    sockets: new ClientBudget({ ...sockets, client: socketsPerClient ?? sockets.client }),
   }
 }
 

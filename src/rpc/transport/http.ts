@@ -1,9 +1,11 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { Cancellation } from '../../util/async/cancellation.ts'
-import { ASSETS_PATH, wantsPage } from '../../web/negotiation.ts'
+import { ASSETS_PATH, acceptsGzip, wantsPage } from '../../web/negotiation.ts'
 import type { WebResponse } from '../../web/response.ts'
 import type { HealthStatus } from '../ports.ts'
 import type { Endpoint } from '../router/method.ts'
@@ -12,12 +14,12 @@ import { hostAllowed, originAllowed } from './access.ts'
 import type { Budgets } from './budgets.ts'
 import type { Meter } from './client-budget.ts'
 import { clientIdOf, endpointForClient } from './client-id.ts'
-import type { RateLimiter } from './rate-limit.ts'
+import type { Clients } from './clients.ts'
 import { HttpFailure, type RequestBody, readBody } from './read-body.ts'
 import type { RequestGate } from './request-gate.ts'
 import { writeStream } from './stream-writer.ts'
 
-interface HttpOptions {
+export interface HttpOptions {
   readonly gate: RequestGate
   readonly endpoint: Endpoint
   readonly wsPaths: readonly string[]
@@ -26,7 +28,10 @@ interface HttpOptions {
   readonly cors: readonly string[]
   readonly hosts: readonly string[]
   readonly checkOrigin: boolean
-  readonly buckets: RateLimiter | undefined
+  /** Certificate and key; undefined: not encrypted. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined
+  readonly compression: boolean
+  readonly clients: Clients
   readonly budgets: Pick<Budgets, 'bodies' | 'answers'>
   readonly health: () => HealthStatus
   /** Omitted: `GET /` answers an empty text to everybody. */
@@ -47,6 +52,10 @@ export interface NodePages {
 const JSON_TYPES = ['application/json', 'application/json-rpc', 'application/jsonrequest']
 const JSON_TYPE = 'application/json'
 const WRONG_TYPE = 'invalid content type, only application/json is supported\n'
+const UNAUTHORIZED = 'a token or key is missing or wrong\n'
+/** Shorter answers fit a packet. */
+const LEAST_COMPRESSED = 1_024
+const compress = promisify(gzip)
 const VERBS = 'GET, POST, OPTIONS'
 
 /** Routes of this port declare no schema; this avoids loading fastify's compilers at every start. */
@@ -58,7 +67,9 @@ const noSchemas = (): never => {
  * HTTP transport: POST for calls, GET for load balancers, clear statuses for everything else (docs/design/rpc.md#transport).
  */
 export const createHttp = (options: HttpOptions): FastifyInstance => {
+  const { tls } = options
   const app = fastify({
+    ...(tls && { https: tls }),
     bodyLimit: RPC_LIMITS.bodyBytes,
     requestTimeout: RPC_LIMITS.httpRequestMs,
     keepAliveTimeout: RPC_LIMITS.httpKeepAliveMs,
@@ -69,7 +80,7 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(JSON_TYPES, (request: FastifyRequest, payload: IncomingMessage) =>
-    readBody(payload, options.budgets.bodies.meter(clientIdOf(request.ip))),
+    readBody(payload, options.budgets.bodies.meter(clientIdOf(options.clients.of(request.raw).address))),
   )
   // A body that no handler took, such as that of a path that is not served.
   app.addHook('onResponse', ({ body }, _reply, done) => {
@@ -144,20 +155,22 @@ const sendResponse = (reply: FastifyReply, { status, headers, body }: WebRespons
 const post = (
   request: FastifyRequest,
   reply: FastifyReply,
-  { gate, endpoint, buckets, budgets }: HttpOptions,
+  { gate, endpoint, clients, budgets, compression }: HttpOptions,
 ): FastifyReply | Promise<FastifyReply> => {
   // Without a body fastify calls no parser and does not check the content type.
   const requestBody = request.body as RequestBody | undefined
   if (requestBody === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
   requestBody.take()
-  const charge = buckets && ((calls: number) => buckets.charge(request.ip, calls))
-  const answering = endpointForClient(endpoint, request.ip, cancellationOf(request.raw.socket))
+  const { address, limiter } = clients.of(request.raw)
+  const charge = limiter && ((weight: number) => limiter.charge(address, weight))
+  const answering = endpointForClient(endpoint, address, cancellationOf(request.raw.socket))
   const answer = gate.handle(requestBody.bytes, answering, charge)
   const meter = budgets.answers.meter(answering.context.client)
   reply.header('content-type', JSON_TYPE)
-  if (answer instanceof Promise) return sendInTime(answer.finally(requestBody.release), reply, meter)
+  const compressed = compression && acceptsGzip(encodingOf(request.headers))
+  if (answer instanceof Promise) return sendInTime(answer.finally(requestBody.release), reply, { meter, compressed })
   requestBody.release()
-  return send(answer, reply, meter)
+  return send(answer, reply, { meter, compressed })
 }
 
 const pathOf = (url: string): string => {
@@ -166,7 +179,7 @@ const pathOf = (url: string): string => {
 }
 
 /** Checks before the body is read; a check that cannot reject is not installed, to keep it off every request. */
-const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, buckets }: HttpOptions): void => {
+const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, clients }: HttpOptions): void => {
   if (!hosts.includes('*'))
     app.addHook('onRequest', (request, reply, done) => {
       if (hostAllowed(hosts, request.headers.host)) done()
@@ -177,10 +190,19 @@ const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, buckets }: 
       if (originAllowed(cors, request.headers.origin)) done()
       else reply.code(403).type('text/plain').send('invalid origin specified\n')
     })
-  if (buckets !== undefined)
-    app.addHook('onRequest', (request, reply, done) => {
-      if (request.method !== 'POST' || buckets.allows(request.ip)) done()
-      else reply.code(429).header('retry-after', '1').type('text/plain').send('too many requests\n')
+  if (!clients.isByConnection)
+    app.addHook('onRequest', async (request, reply) => {
+      if (request.method !== 'POST') {
+        // For limits of other routes on this port.
+        Object.defineProperty(request, 'ip', { value: clients.addressOf(request.raw) })
+        return
+      }
+      const client = await clients.identify(request.raw)
+      if (client === undefined)
+        return reply.code(401).header('www-authenticate', 'Bearer').type('text/plain').send(UNAUTHORIZED)
+      if (client.limiter?.allows(client.address) === false)
+        return reply.code(429).header('retry-after', '1').type('text/plain').send('too many requests\n')
+      return undefined
     })
   if (cors.length > 0)
     app.addHook('onRequest', (request, reply, done) => {
@@ -199,8 +221,23 @@ const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, buckets }: 
     })
 }
 
-const send = (rpcResponse: RpcResponse, reply: FastifyReply, meter: Meter): FastifyReply => {
-  return typeof rpcResponse === 'string' ? reply.send(rpcResponse) : sendStream(rpcResponse, reply, meter)
+interface Sending {
+  /** Of the bytes that the client has not read. */
+  readonly meter: Meter
+  readonly compressed: boolean
+}
+
+const send = (
+  rpcResponse: RpcResponse,
+  reply: FastifyReply,
+  { meter, compressed }: Sending,
+): FastifyReply | Promise<FastifyReply> => {
+  if (typeof rpcResponse !== 'string') return sendStream(rpcResponse, reply, meter)
+  if (!compressed || rpcResponse.length < LEAST_COMPRESSED) return reply.send(rpcResponse)
+  // In a thread, at the level that costs least.
+  return compress(rpcResponse, { level: 1 }).then(bytes =>
+    reply.headers({ 'content-encoding': 'gzip', vary: 'accept-encoding' }).send(bytes),
+  )
 }
 
 const cancellations = new WeakMap<Socket, Cancellation>()
@@ -230,14 +267,18 @@ const sendStream = (answer: ResponseStream, reply: FastifyReply, meter: Meter): 
   return reply
 }
 
-const sendInTime = async (answer: Promise<RpcResponse>, reply: FastifyReply, meter: Meter): Promise<FastifyReply> => {
+const sendInTime = async (
+  answer: Promise<RpcResponse>,
+  reply: FastifyReply,
+  sending: Sending,
+): Promise<FastifyReply> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>(resolve => {
     timer = setTimeout(resolve, RPC_LIMITS.httpRequestMs, undefined)
   })
   const made = await Promise.race([answer, late])
   clearTimeout(timer)
-  if (made !== undefined) return send(made, reply, meter)
+  if (made !== undefined) return send(made, reply, sending)
   void answer.then(unread => typeof unread !== 'string' && unread.cancel())
   // Closing the connection ends its remaining work.
   return reply.code(503).header('connection', 'close').type('text/plain').send('timeout')

@@ -10,7 +10,7 @@ import type { MessageScope, SocketSession, SubscriptionHub } from '../subscripti
 import { BODIES_FULL, type Budgets } from './budgets.ts'
 import type { Meter } from './client-budget.ts'
 import { clientIdOf } from './client-id.ts'
-import type { RateLimiter } from './rate-limit.ts'
+import type { ClientIdentity } from './clients.ts'
 import { isSmallCall, type RequestGate } from './request-gate.ts'
 import { SocketSender } from './ws-sender.ts'
 
@@ -18,7 +18,7 @@ export interface WsConnectionOptions {
   readonly gate: RequestGate
   readonly endpoint: Endpoint
   readonly hub: SubscriptionHub
-  readonly buckets: RateLimiter | undefined
+  readonly identity: ClientIdentity
   readonly budgets: Pick<Budgets, 'bodies' | 'answers'>
   readonly log: Logger
 }
@@ -40,7 +40,7 @@ export class WsConnection {
   readonly #session: SocketSession
   readonly #plainScope: MessageScope
   readonly #plainEndpoint: Endpoint
-  readonly #charge: ((calls: number) => void) | undefined
+  readonly #charge: ((weight: number) => void) | undefined
   readonly #meter: Meter
   #inFlight = 0
   /** Bytes of incomplete messages, and of messages being handled. */
@@ -49,8 +49,8 @@ export class WsConnection {
   #isGone = false
 
   constructor(client: WebSocket, request: IncomingMessage, options: WsConnectionOptions) {
-    const { buckets, budgets, hub } = options
-    const address = request.socket.remoteAddress ?? ''
+    const { identity, budgets, hub } = options
+    const { address, limiter } = identity
     this.#client = client
     this.#options = options
     this.#address = address
@@ -61,7 +61,7 @@ export class WsConnection {
     this.#session = hub.open(frame => sender.send(frame), this.#clientId)
     this.#plainScope = this.#session.scope()
     this.#plainEndpoint = this.#endpointOf(this.#plainScope)
-    this.#charge = buckets && (calls => buckets.charge(address, calls))
+    this.#charge = limiter && (weight => limiter.charge(address, weight))
     this.#meter = budgets.bodies.meter(this.#clientId)
     request.socket.on('data', (chunk: Buffer) => this.#arrived(chunk.byteLength))
     client.on('message', (message: Buffer) => this.#handle(message))
@@ -91,10 +91,10 @@ export class WsConnection {
   }
 
   #handle(message: Buffer): void {
-    const { gate, buckets } = this.#options
+    const { gate, identity } = this.#options
     // The bytes of the next message in the last chunk are too few to count.
     this.#arrivingBytes = 0
-    if (buckets !== undefined && !buckets.allows(this.#address)) {
+    if (identity.limiter?.allows(this.#address) === false) {
       this.#sender.send(RATE_LIMITED)
       return
     }

@@ -5,9 +5,11 @@ import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { hostAllowed, originAllowed } from './access.ts'
 import type { Budgets } from './budgets.ts'
 import { clientIdOf } from './client-id.ts'
+import type { ClientIdentity, Clients } from './clients.ts'
 import { WsConnection, type WsConnectionOptions } from './ws-connection.ts'
 
-interface WsOptions extends WsConnectionOptions {
+interface WsOptions extends Omit<WsConnectionOptions, 'identity'> {
+  readonly clients: Clients
   readonly paths: readonly string[]
   readonly redirect: string | null
   readonly cors: readonly string[]
@@ -34,16 +36,28 @@ export const attachWebSockets = (
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     // A destroyed socket emits no close event.
     if (socket.destroyed) return
-    const place = options.budgets.sockets.meter(clientIdOf(request.socket.remoteAddress))
-    const refusal = refusalOf(request, options) ?? (place.hold(1) ? undefined : { status: '503 Service Unavailable' })
+    const refusal = refusalOf(request, options)
     if (refusal !== undefined) {
       refuse(socket, refusal)
+      return
+    }
+    const client = options.clients.identify(request)
+    if (client instanceof Promise) {
+      socket.on('error', () => socket.destroy())
+      void client.then(known => open(request, socket, head, known))
+    } else open(request, socket, head, client)
+  }
+  const open = (request: IncomingMessage, socket: Duplex, head: Buffer, identity: ClientIdentity | undefined): void => {
+    if (socket.destroyed) return
+    const place = options.budgets.sockets.meter(clientIdOf(identity?.address))
+    if (identity === undefined || !place.hold(1)) {
+      refuse(socket, { status: identity === undefined ? '401 Unauthorized' : '503 Service Unavailable' })
       return
     }
     socket.once('close', () => place.hold(0))
     wss.handleUpgrade(request, socket, head, client => {
       client.on('pong', () => silent.delete(client))
-      new WsConnection(client, request, options)
+      new WsConnection(client, request, { ...options, identity })
     })
   }
   server.on('upgrade', onUpgrade)

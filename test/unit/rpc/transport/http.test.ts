@@ -163,7 +163,7 @@ test.each([
 })
 
 test('limits the calls of an address, each call of a batch counting', async () => {
-  await start({ rateLimit: { perSecond: 0.001, burst: 5 } })
+  await start({ clientRules: { rateLimit: { perSecond: 0.001, burst: 5 } } })
   expect((await ask('POST', '/', json, CALL)).status).toBe(200)
   const batch = `[${Array.from({ length: 10 }, () => CALL).join(',')}]`
   expect((await ask('POST', '/', json, batch)).status).toBe(200)
