@@ -1,6 +1,6 @@
 import { type Codec, codec } from './codec.ts'
 import { LOG_FILTER_SCHEMA } from './filter.ts'
-import { BOOLEAN_SCHEMA, parseString } from './scalars.ts'
+import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, parseString } from './scalars.ts'
 
 const SUBSCRIPTION_KINDS = [
   'newHeads',
@@ -15,6 +15,6 @@ export const subscriptionKind: Codec<string> = codec('kind', { enum: SUBSCRIPTIO
 /** Second argument of a subscription, decoded once the kind is known. */
 export const subscriptionOption: Codec<unknown> = codec(
   'option',
-  { anyOf: [LOG_FILTER_SCHEMA, BOOLEAN_SCHEMA] },
+  { anyOf: [LOG_FILTER_SCHEMA, BOOLEAN_SCHEMA, ADDRESS_SCHEMA] },
   value => value,
 )
