@@ -167,7 +167,7 @@ describe('logs', () => {
     expect(node.stderr()).not.toContain('test test')
   })
 
-  test('for people: a minute of empty blocks prints nothing, a block with transactions one line', {
+  test('for people: a minute of empty blocks prints nothing, a block one line, and one for each of its transactions', {
     timeout: 120_000,
   }, async () => {
     const node = spawnNode(['devnet', '--port', '0', '--block-time', SLOW ? '1' : '0.05'], { json: false })
@@ -183,11 +183,16 @@ describe('logs', () => {
     expect(node.stdout()).toBe(banner)
     const { accounts } = await accountsFromMnemonic(TEST_MNEMONIC, 10)
     await deployToken({ http, chainId: 1998999, accounts: accounts.slice(0, 1) })
-    expect(node.stderr()).toMatch(
-      /^\S+ .*INFO.* chain: block number=\d+ transactions=1 gasUsed=\d+ hash=0x[0-9a-f]{64}\n$/,
+    const lines = await eventually('both lines', async () => {
+      const seen = node.stderr().trimEnd().split('\n')
+      return seen.length === 2 ? seen : undefined
+    })
+    expect(lines[0]).toMatch(/^\S+ .*INFO.* chain: block number=\d+ transactions=1 gasUsed=\d+ hash=0x[0-9a-f]{64}$/)
+    expect(lines[1]).toMatch(
+      /^\S+ .*INFO.* devnet: transaction hash=0x[0-9a-f]{64} from=0x[0-9a-f]{40} created=0x[0-9a-f]{40} gas=\d+$/,
     )
     expect(await node.end('SIGINT')).toMatchObject({ code: 0 })
-    expect(node.stderr().trimEnd().split('\n')).toHaveLength(1)
+    expect(node.stderr().trimEnd().split('\n')).toHaveLength(2)
   })
 })
 

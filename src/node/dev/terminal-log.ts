@@ -14,6 +14,8 @@ const BLOCK_LINES = 32
 const REFUSED_LINES = 32
 /** Executions under way for the reasons of failed transactions; failures beyond have a line without a reason. */
 const REASONS = 4
+/** Shape of a method's name. Anything else in its place may be a secret pasted by mistake, and is not logged. */
+const METHOD_NAME = /^[a-z0-9]{1,20}_[A-Za-z]\w{0,50}$/
 
 interface TransactionLogOptions {
   readonly chain: Pick<Chain, 'onCommitted'>
@@ -71,6 +73,10 @@ export const createRefusalLog = (
       second = now
       count = 0
     }
-    if (++count <= REFUSED_LINES) logger.info({ method: method.slice(0, 100), code, error: message }, 'request refused')
+    if (++count > REFUSED_LINES) return
+    const fields = METHOD_NAME.test(method)
+      ? { method, code, error: message }
+      : { code, error: 'not the name of a method' }
+    logger.info(fields, 'request refused')
   }
 }

@@ -75,8 +75,10 @@ export const parseBytes = (value: unknown): Uint8Array => hexToBytes(parseHex(va
  * Decodes a storage position: a QUANTITY, or a whole word of 32 bytes. Positions in mappings are hashes, and the first digit of one in
  * sixteen is 0.
  */
-const parsePosition = (value: unknown): Hex =>
-  typeof value === 'string' && value.length === 66 ? parseHash(value) : toWord(parseQuantity(value))
+const parsePosition = (value: unknown): Hex => {
+  if (typeof value !== 'string' || value.length < 66) return toWord(parseQuantity(value))
+  return value.length === 66 ? parseHash(value) : invalidValue('hex string too long, want at most 32 bytes')
+}
 
 /** Decodes the storage key of a proof or of an override, which tools write as any hex of at most 32 bytes. */
 export const parseSlot = (value: unknown): Hex => {
