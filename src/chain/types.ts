@@ -41,6 +41,14 @@ export interface IncludedReceipt extends IncludedTransaction {
   readonly firstLog: number
 }
 
+/** Receipt of a committed transaction with logs that are decoded while they are read, once and to the end. */
+export interface StreamedReceipt extends Omit<IncludedReceipt, 'receipt'> {
+  readonly receipt: Omit<Receipt, 'logs' | 'logsBloom'>
+  readonly logs: Iterable<Log>
+  /** Returns the bloom of the logs that were read. */
+  bloom(): Uint8Array
+}
+
 /** Block built on the head from the pool's executable transactions; clients see neither number nor hash. */
 export interface PendingBlock {
   readonly block: ChainBlock
@@ -111,6 +119,8 @@ export interface ChainView {
   blockByNumber(number: number): Promise<ChainBlock | undefined>
   blockByHash(hash: Hex): Promise<ChainBlock | undefined>
   receipts(number: number): Promise<readonly Receipt[] | undefined>
+  /** The same one after the other, for blocks whose logs are megabytes. */
+  receiptStream(number: number): Promise<Iterable<StreamedReceipt> | undefined>
   /** Returns the gas of a block by the tip it paid above the base fee, lowest tip first. */
   tips(number: number): Promise<readonly TipShare[] | undefined>
   locate(transactionHash: Hex): Promise<TransactionLocation | undefined>

@@ -14,7 +14,7 @@ import { queryLogs } from './logs/log-query.ts'
 import type { PendingBlockBuilder } from './reads/pending-block.ts'
 import type { BlockStore } from './store/block-store.ts'
 import { requireHistory } from './store/earliest-block.ts'
-import { readIncludedReceipt, readIncludedTransaction } from './store/included.ts'
+import { readIncludedReceipt, readIncludedTransaction, readReceiptStream } from './store/included.ts'
 import type { ChainReplaced, ChainView, LogEntry, LogQuery, SyncStatus } from './types.ts'
 
 export interface ChainViewOptions {
@@ -62,7 +62,7 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
 
 type BlockReads = Pick<
   ChainView,
-  'head' | 'headerByNumber' | 'blockByNumber' | 'blockByHash' | 'receipts' | 'tips' | 'certificate'
+  'head' | 'headerByNumber' | 'blockByNumber' | 'blockByHash' | 'receipts' | 'receiptStream' | 'tips' | 'certificate'
 >
 
 const blockReads = ({ blocks, chain }: ChainViewOptions): BlockReads => {
@@ -87,6 +87,10 @@ const blockReads = ({ blocks, chain }: ChainViewOptions): BlockReads => {
     receipts: async number => {
       requireHistory(blocks.earliest, number)
       return known(number) ? blocks.receipts(number) : undefined
+    },
+    receiptStream: async number => {
+      requireHistory(blocks.earliest, number)
+      return known(number) ? readReceiptStream(blocks, number) : undefined
     },
     tips: async number => {
       requireHistory(blocks.earliest, number)

@@ -28,15 +28,27 @@ export const bloomBits = (item: Hex): BloomBits => {
 
 const bitAt = (hash: Uint8Array, at: number): number => (((hash[at] as number) << 8) | (hash[at + 1] as number)) & 0x7ff
 
+/** Bloom of logs that are read one after the other. */
+export class GrowingBloom {
+  #bytes: Uint8Array | undefined
+
+  add({ address, topics }: Log): void {
+    this.#bytes ??= new Uint8Array(BLOOM_BYTES)
+    add(this.#bytes, address)
+    for (const topic of topics) add(this.#bytes, topic)
+  }
+
+  /** Bloom of the logs added so far. */
+  get bytes(): Uint8Array {
+    return this.#bytes ?? EMPTY_BLOOM
+  }
+}
+
 /** Bloom of one receipt's logs. */
 export const bloomFromLogs = (logs: readonly Log[]): Uint8Array => {
-  if (logs.length === 0) return EMPTY_BLOOM
-  const bloom = new Uint8Array(BLOOM_BYTES)
-  for (const log of logs) {
-    add(bloom, log.address)
-    for (const topic of log.topics) add(bloom, topic)
-  }
-  return bloom
+  const bloom = new GrowingBloom()
+  for (const log of logs) bloom.add(log)
+  return bloom.bytes
 }
 
 const add = (bloom: Uint8Array, item: Hex): void => {

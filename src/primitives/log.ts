@@ -49,13 +49,14 @@ const writeHex = (hex: Hex, size: number, out: Buffer, at: number): number => {
 }
 
 /** Reads a list of logs at the cursor. Throws RLP_INVALID. */
-export const readLogs = (cursor: RlpCursor): readonly Log[] => {
-  if (cursor.takeEmptyList()) return NO_LOGS
+export const readLogs = (cursor: RlpCursor): readonly Log[] =>
+  cursor.takeEmptyList() ? NO_LOGS : [...readLogsInOrder(cursor)]
+
+/** The same, one log after the other: the cursor is behind the list after the last. Throws RLP_INVALID. */
+export function* readLogsInOrder(cursor: RlpCursor): Generator<Log> {
   const outer = cursor.openList()
-  const logs: Log[] = []
-  while (cursor.hasMore()) logs.push(readLog(cursor))
+  while (cursor.hasMore()) yield readLog(cursor)
   cursor.closeList(outer)
-  return logs
 }
 
 const NO_LOGS: readonly Log[] = []

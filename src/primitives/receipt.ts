@@ -97,12 +97,17 @@ export const decodeStoredReceipts = (bytes: Uint8Array): readonly StoredReceipt[
 /** Reads one item of `encodeStoredReceipts` at the cursor. Throws RLP_INVALID or RECEIPT_MALFORMED. */
 export const readStoredReceipt = (cursor: RlpCursor): StoredReceipt => {
   const outer = cursor.openList()
-  const outcome = readOutcome(cursor)
-  const cumulativeGasUsed = cursor.uint(8)
+  const outcome = readStoredOutcome(cursor)
   const logs = readLogs(cursor)
   cursor.closeList(outer)
-  return { ...outcome, cumulativeGasUsed, logs }
+  return { ...outcome, logs }
 }
+
+/** Reads what comes before the logs in the list of such an item. Throws RLP_INVALID or RECEIPT_MALFORMED. */
+export const readStoredOutcome = (cursor: RlpCursor): Omit<StoredReceipt, 'logs'> => ({
+  ...readOutcome(cursor),
+  cumulativeGasUsed: cursor.uint(8),
+})
 
 /** Reads only the cumulative gas of such an item, without its logs. Throws RLP_INVALID or RECEIPT_MALFORMED. */
 export const readCumulativeGas = (cursor: RlpCursor): bigint => {
@@ -167,14 +172,24 @@ export const deriveReceipt = (
   tx: Transaction,
   prices: ReceiptPrices,
 ): Receipt => ({
+  ...deriveOutcome(stored, gasBefore, tx, prices),
+  logsBloom: bloomFromLogs(stored.logs),
+  logs: stored.logs,
+})
+
+/** The same without the logs and their bloom. */
+export const deriveOutcome = (
+  stored: Omit<StoredReceipt, 'logs'>,
+  gasBefore: bigint,
+  tx: Transaction,
+  prices: ReceiptPrices,
+): Omit<Receipt, 'logs' | 'logsBloom'> => ({
   type: tx.type,
   ...(stored.root === undefined ? { status: stored.status ?? 0 } : { root: stored.root }),
   cumulativeGasUsed: stored.cumulativeGasUsed,
   gasUsed: stored.cumulativeGasUsed - gasBefore,
   effectiveGasPrice: effectiveGasPrice(tx, prices.baseFeePerGas),
   contractAddress: tx.to === null ? createAddress(tx.from, tx.nonce) : null,
-  logsBloom: bloomFromLogs(stored.logs),
-  logs: stored.logs,
   ...(tx.blobVersionedHashes !== undefined && {
     blobGasUsed: GAS_PER_BLOB * BigInt(tx.blobVersionedHashes.length),
     blobGasPrice: prices.blobGasPrice ?? 0n,

@@ -1,7 +1,7 @@
 import type { Block } from '../../primitives/block.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
 import { assert } from '../../util/assert.ts'
-import type { IncludedReceipt, IncludedTransaction, TransactionLocation } from '../types.ts'
+import type { IncludedReceipt, IncludedTransaction, StreamedReceipt, TransactionLocation } from '../types.ts'
 import type { BlockStore } from './block-store.ts'
 
 /** Returns a transaction of a decoded block with its position. */
@@ -21,6 +21,23 @@ export const includedReceiptsFromBlock = (block: Block, receipts: readonly Recei
     return placed
   })
 }
+
+/** Returns the receipts of a block as a stream: from the objects of a recent block, else from the block's rows. */
+export const readReceiptStream = async (
+  blocks: BlockStore,
+  number: number,
+): Promise<Iterable<StreamedReceipt> | undefined> => {
+  const recent = blocks.recent(number)
+  if (recent === undefined) return (await blocks.stored(number))?.receiptStream()
+  return includedReceiptsFromBlock(recent.block, recent.receipts).map(streamedReceipt)
+}
+
+/** Returns a decoded receipt in the form of a streamed one. */
+export const streamedReceipt = (placed: IncludedReceipt): StreamedReceipt => ({
+  ...placed,
+  logs: placed.receipt.logs,
+  bloom: () => placed.receipt.logsBloom,
+})
 
 /** Reads one transaction: from the objects of a recent block, else from the block's rows. */
 export const readIncludedTransaction = async (

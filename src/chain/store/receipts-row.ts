@@ -1,4 +1,10 @@
-import { readCumulativeGas, readStoredReceipt, type StoredReceipt } from '../../primitives/receipt.ts'
+import { type Log, readLogsInOrder } from '../../primitives/log.ts'
+import {
+  readCumulativeGas,
+  readStoredOutcome,
+  readStoredReceipt,
+  type StoredReceipt,
+} from '../../primitives/receipt.ts'
 import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import { assert } from '../../util/assert.ts'
 
@@ -9,6 +15,13 @@ interface ReceiptEntry {
   readonly gasBefore: bigint
   /** Block-wide index of its first log. */
   readonly firstLog: number
+}
+
+/** Stored receipt whose logs are read once and to the end, before the next receipt is. */
+interface LazyReceipt {
+  readonly stored: Omit<StoredReceipt, 'logs'>
+  readonly firstLog: number
+  readonly logs: Iterable<Log>
 }
 
 /** Reads single receipts of a stored row (`encodeStoredReceipts`) without decoding the others; the first read scans for their offsets. */
@@ -35,6 +48,30 @@ export class ReceiptsRow {
       gasBefore: index === 0 ? 0n : this.gasUpTo(index - 1),
       firstLog: this.#index?.firstLogs[index] as number,
     }
+  }
+
+  /** Yields all receipts in order, each decoded while it is read. */
+  *inOrder(): Generator<LazyReceipt> {
+    const cursor = new RlpCursor(this.#row)
+    const outer = cursor.openList()
+    let firstLog = 0
+    for (let index = 0; index < this.#count; index++) {
+      const receipt = cursor.openList()
+      const stored = readStoredOutcome(cursor)
+      let count = 0
+      const logs = (function* () {
+        for (const log of readLogsInOrder(cursor)) {
+          count++
+          yield log
+        }
+      })()
+      yield { stored, firstLog, logs }
+      // Logs that the reader left out.
+      while (!logs.next().done);
+      firstLog += count
+      cursor.closeList(receipt)
+    }
+    cursor.closeList(outer)
   }
 
   /** Returns the gas of the block's transactions up to and including this one. */

@@ -1,7 +1,9 @@
+import { GrowingBloom } from '../../primitives/bloom.ts'
 import type { Header } from '../../primitives/header.ts'
-import { deriveReceipt, type ReceiptPrices } from '../../primitives/receipt.ts'
+import type { Log } from '../../primitives/log.ts'
+import { deriveOutcome, deriveReceipt, type ReceiptPrices } from '../../primitives/receipt.ts'
 import { effectiveTip } from '../../primitives/transaction.ts'
-import type { IncludedReceipt, IncludedTransaction } from '../types.ts'
+import type { IncludedReceipt, IncludedTransaction, StreamedReceipt } from '../types.ts'
 import type { BodyRow } from './body-row.ts'
 import type { TipShare } from './paid-tips.ts'
 import type { ReceiptsRow } from './receipts-row.ts'
@@ -52,5 +54,25 @@ export class StoredBlock {
     const placed = this.transaction(index)
     const { stored, gasBefore, firstLog } = this.#receipts.receipt(index)
     return { ...placed, receipt: deriveReceipt(stored, gasBefore, placed.transaction, this.#prices), firstLog }
+  }
+
+  /** Yields the receipts in order, each decoded while it is read. */
+  *receiptStream(): Generator<StreamedReceipt> {
+    let index = 0
+    let gasBefore = 0n
+    for (const { stored, firstLog, logs } of this.#receipts.inOrder()) {
+      const placed = this.transaction(index++)
+      const receipt = deriveOutcome(stored, gasBefore, placed.transaction, this.#prices)
+      gasBefore = stored.cumulativeGasUsed
+      const bloom = new GrowingBloom()
+      yield { ...placed, receipt, firstLog, logs: countedIn(bloom, logs), bloom: () => bloom.bytes }
+    }
+  }
+}
+
+function* countedIn(bloom: GrowingBloom, logs: Iterable<Log>): Generator<Log> {
+  for (const log of logs) {
+    bloom.add(log)
+    yield log
   }
 }

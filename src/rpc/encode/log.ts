@@ -1,5 +1,6 @@
 import type { LogEntry } from '../../chain/types.ts'
 import type { Log } from '../../primitives/log.ts'
+import { asBuffer } from '../../util/bytes.ts'
 import { jsonData, jsonQuantity } from './hex.ts'
 
 export interface LogPosition {
@@ -14,7 +15,28 @@ export interface LogPosition {
  * Log object in the form every Ethereum client reads. Only subscribers of a development chain see `removed`: blocks are final elsewhere.
  */
 export const logJson = (log: Log, at: LogPosition, removed = false): string =>
-  `{"address":"${log.address}","topics":[${topicsJson(log)}],"data":${jsonData(log.data)},"blockNumber":${jsonQuantity(at.blockNumber)},"transactionHash":"${at.transactionHash}","transactionIndex":${jsonQuantity(at.transactionIndex)},"blockHash":"${at.blockHash}","logIndex":${jsonQuantity(at.logIndex)},"removed":${removed}}`
+  `${beforeData(log)}${jsonData(log.data)}${afterData(at, removed)}`
+
+/** The same in pieces: a log may have megabytes of data. */
+export function* logPieces(log: Log, at: LogPosition): Generator<string> {
+  const { data } = log
+  if (data.byteLength <= PIECE_BYTES) {
+    yield logJson(log, at)
+    return
+  }
+  yield `${beforeData(log)}"0x`
+  const bytes = asBuffer(data)
+  for (let start = 0; start < bytes.byteLength; start += PIECE_BYTES)
+    yield bytes.hexSlice(start, Math.min(bytes.byteLength, start + PIECE_BYTES))
+  yield `"${afterData(at, false)}`
+}
+
+const PIECE_BYTES = 32 * 1024
+
+const beforeData = (log: Log): string => `{"address":"${log.address}","topics":[${topicsJson(log)}],"data":`
+
+const afterData = (at: LogPosition, removed: boolean): string =>
+  `,"blockNumber":${jsonQuantity(at.blockNumber)},"transactionHash":"${at.transactionHash}","transactionIndex":${jsonQuantity(at.transactionIndex)},"blockHash":"${at.blockHash}","logIndex":${jsonQuantity(at.logIndex)},"removed":${removed}}`
 
 const topicsJson = (log: Log): string => (log.topics.length === 0 ? '' : `"${log.topics.join('","')}"`)
 

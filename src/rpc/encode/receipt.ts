@@ -1,40 +1,56 @@
-import type { IncludedReceipt } from '../../chain/types.ts'
+import type { IncludedReceipt, IncludedTransaction, StreamedReceipt } from '../../chain/types.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
 import { jsonData, jsonHexOrNull, jsonQuantity } from './hex.ts'
-import { type LogPosition, logJson } from './log.ts'
+import { type LogPosition, logJson, logPieces } from './log.ts'
 
 /** Receipt object of docs/interface.md#receipt. */
 export const receiptJson = (placed: IncludedReceipt): string => {
   const at = placeOf(placed)
   const logs = placed.receipt.logs.map((log, i) => logJson(log, { ...at, logIndex: placed.firstLog + i }))
-  return `${beforeLogs(placed)}${logs.join(',')}${afterLogs(placed)}`
+  return `${beforeLogs(placed)}${logs.join(',')}${afterLogs(placed.receipt)}`
 }
 
-/** Receipt object in pieces, one per log. */
-export function* receiptPieces(placed: IncludedReceipt): Generator<string> {
+/** Receipt object in pieces of bounded length, while its logs are read. */
+export function* receiptPieces(placed: StreamedReceipt): Generator<string> {
   const at = placeOf(placed)
   yield beforeLogs(placed)
-  for (const [i, log] of placed.receipt.logs.entries())
-    yield `${i === 0 ? '' : ','}${logJson(log, { ...at, logIndex: placed.firstLog + i })}`
-  yield afterLogs(placed)
+  let logIndex = placed.firstLog
+  for (const log of placed.logs) {
+    if (logIndex > placed.firstLog) yield ','
+    yield* logPieces(log, { ...at, logIndex: logIndex++ })
+  }
+  yield afterLogs({ ...placed.receipt, logsBloom: placed.bloom() })
 }
 
-const placeOf = ({ blockHash, blockNumber, transaction, index }: IncludedReceipt): Omit<LogPosition, 'logIndex'> => ({
+const placeOf = ({
+  blockHash,
+  blockNumber,
+  transaction,
+  index,
+}: IncludedTransaction): Omit<LogPosition, 'logIndex'> => ({
   blockHash,
   blockNumber,
   transactionHash: transaction.hash,
   transactionIndex: index,
 })
 
-const beforeLogs = ({ receipt, transaction, blockHash, blockNumber, index }: IncludedReceipt): string =>
+type Outcome = StreamedReceipt['receipt']
+
+const beforeLogs = ({
+  receipt,
+  transaction,
+  blockHash,
+  blockNumber,
+  index,
+}: IncludedTransaction & { readonly receipt: Outcome }): string =>
   `{"transactionHash":"${transaction.hash}","transactionIndex":${jsonQuantity(index)},"blockHash":"${blockHash}","blockNumber":${jsonQuantity(blockNumber)},"from":"${transaction.from}","to":${jsonHexOrNull(transaction.to)},"cumulativeGasUsed":${jsonQuantity(receipt.cumulativeGasUsed)},"effectiveGasPrice":${jsonQuantity(receipt.effectiveGasPrice)},"gasUsed":${jsonQuantity(receipt.gasUsed)},"contractAddress":${jsonHexOrNull(receipt.contractAddress)},"logs":[`
 
-const afterLogs = ({ receipt }: IncludedReceipt): string =>
+const afterLogs = (receipt: Outcome & Pick<Receipt, 'logsBloom'>): string =>
   `],"logsBloom":${jsonData(receipt.logsBloom)},"type":${jsonQuantity(receipt.type)},${outcomeMember(receipt)}${blobMembers(receipt)}}`
 
-const outcomeMember = (receipt: Receipt): string =>
+const outcomeMember = (receipt: Outcome): string =>
   receipt.status === undefined ? `"root":${jsonHexOrNull(receipt.root ?? null)}` : `"status":"0x${receipt.status}"`
 
-const blobMembers = (receipt: Receipt): string =>
+const blobMembers = (receipt: Outcome): string =>
   (receipt.blobGasUsed === undefined ? '' : `,"blobGasUsed":${jsonQuantity(receipt.blobGasUsed)}`) +
   (receipt.blobGasPrice === undefined ? '' : `,"blobGasPrice":${jsonQuantity(receipt.blobGasPrice)}`)

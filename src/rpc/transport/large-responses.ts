@@ -1,4 +1,4 @@
-import { includedReceiptsFromBlock } from '../../chain/store/included.ts'
+import { streamedReceipt } from '../../chain/store/included.ts'
 import type { ChainBlock, ChainView, IncludedReceipt } from '../../chain/types.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { composeStream } from '../../util/async/chunk-stream.ts'
@@ -49,15 +49,15 @@ export class LargeResponses {
 
   receipts(block: ChainBlock): StreamedJson {
     return this.#stream(async () => {
-      const receipts = await this.#view.receipts(block.header.number)
-      return receipts === undefined ? ['null'] : listOf(includedReceiptsFromBlock(block, receipts), receiptPieces)
+      const receipts = await this.#view.receiptStream(block.header.number)
+      return receipts === undefined ? ['null'] : listOf(receipts, receiptPieces)
     })
   }
 
   receipt(hash: Hex): StreamedJson {
     return this.#stream(async () => {
       const placed = await this.#view.receipt(hash)
-      return placed === undefined ? ['null'] : receiptPieces(placed)
+      return placed === undefined ? ['null'] : receiptPieces(streamedReceipt(placed))
     })
   }
 

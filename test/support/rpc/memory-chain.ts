@@ -1,5 +1,9 @@
 import { ComparedLog } from '../../../src/chain/logs/log-criteria.ts'
-import { includedReceiptsFromBlock, includedTransactionFromBlock } from '../../../src/chain/store/included.ts'
+import {
+  includedReceiptsFromBlock,
+  includedTransactionFromBlock,
+  streamedReceipt,
+} from '../../../src/chain/store/included.ts'
 import { sumTips, type TipShare, tipsPaid } from '../../../src/chain/store/paid-tips.ts'
 import type {
   ChainBlock,
@@ -11,6 +15,7 @@ import type {
   LogEntry,
   LogQuery,
   PendingBlock,
+  StreamedReceipt,
   SyncStatus,
   TransactionLocation,
 } from '../../../src/chain/types.ts'
@@ -185,6 +190,10 @@ export class MemoryChain implements ChainView {
   }
   async receipts(number: number): Promise<readonly Receipt[] | undefined> {
     return this.#receipts[number]
+  }
+  async receiptStream(number: number): Promise<Iterable<StreamedReceipt> | undefined> {
+    const receipts = this.#receipts[number]
+    return receipts && includedReceiptsFromBlock(this.#at(number), receipts).map(streamedReceipt)
   }
   async tips(number: number): Promise<readonly TipShare[] | undefined> {
     const block = this.blocks[number]

@@ -5,10 +5,13 @@ import {
   includedTransactionFromBlock,
   readIncludedReceipt,
   readIncludedTransaction,
+  readReceiptStream,
+  streamedReceipt,
 } from '../../../../src/chain/store/included.ts'
 import { ReceiptsRow } from '../../../../src/chain/store/receipts-row.ts'
 import type { Log } from '../../../../src/primitives/log.ts'
 import { encodeStoredReceipts, type StoredReceipt } from '../../../../src/primitives/receipt.ts'
+import { receiptJson, receiptPieces } from '../../../../src/rpc/encode/receipt.ts'
 import { type Hex, toWord } from '../../../../src/util/bytes.ts'
 import { ACCOUNT_KEYS, signedRaw, type TestChain, withChain } from '../../../support/chain.ts'
 
@@ -44,9 +47,36 @@ test('single transactions and receipts are the same from memory, from rows and f
         expect(await readIncludedReceipt(blocks, place)).toEqual(expected[index])
       }
     }
+    for (const blocks of [chain.blocks, cold]) {
+      let index = 0
+      for (const { logs, bloom, receipt, ...placed } of (await readReceiptStream(blocks, number)) ?? []) {
+        const read = [...logs]
+        expect({ ...placed, receipt: { ...receipt, logs: read, logsBloom: bloom() } }).toEqual(expected[index++])
+      }
+      expect(index).toBe(expected.length)
+      const texts: string[] = []
+      for (const entry of (await readReceiptStream(blocks, number)) ?? [])
+        texts.push([...receiptPieces(entry)].join(''))
+      expect(texts).toEqual(expected.map(receiptJson))
+    }
+    expect(await readReceiptStream(cold, number + 1)).toBeUndefined()
     expect(cold.recent(number)).toBeUndefined()
     expect(chain.blocks.recent(number)).toBeDefined()
     expect(await cold.stored(number + 1)).toBeUndefined()
+  }))
+
+test('a log of megabytes is written in pieces of bounded length', () =>
+  withChain(async chain => {
+    const { header } = await mineMixed(chain)
+    const block = await chain.blocks.block(header.number)
+    const receipts = await chain.blocks.receipts(header.number)
+    const [first] = block && receipts ? includedReceiptsFromBlock(block, receipts) : []
+    if (!first) throw new Error('the block is there')
+    const log: Log = { address: `0x${'aa'.repeat(20)}`, topics: [toWord(1n)], data: new Uint8Array(300_001).fill(0xab) }
+    const placed = { ...first, receipt: { ...first.receipt, logs: [log, { ...log, data: new Uint8Array(3) }] } }
+    const pieces = [...receiptPieces(streamedReceipt(placed))]
+    expect(pieces.join('')).toBe(receiptJson(placed))
+    expect(Math.max(...pieces.map(piece => piece.length))).toBeLessThanOrEqual(65_536)
   }))
 
 test('the tips of a block are the same from memory and from rows: each once, the lowest first, with all its gas', () =>

@@ -70,7 +70,7 @@ describe('what is written while it is read is what is written at once', () => {
 
   test('nothing of a block without receipts', async () => {
     const block = append(300)
-    rig.chain.receipts = async () => undefined
+    rig.chain.receiptStream = async () => undefined
     expect(await rig.result('eth_getBlockReceipts', [block.hash])).toBe(null)
   })
 })
