@@ -56,9 +56,17 @@ export interface Scan<Row> {
   readonly open: (bounds: Bounds & typeof PIECE) => Rows<Row>
   /** Returns the key with the bucket's byte. */
   readonly keyOf: (row: Row) => Uint8Array
-  /** Rows per piece. */
+  /** Maximum number of rows of a piece. */
   readonly size: number
 }
+
+/**
+ * Rows of the first piece. An iterator allocates 64 bytes for each row it is asked for, which it keeps until its JavaScript object is
+ * collected, and the collector does not know of it: thousands of scans that find next to nothing must not ask for a thousand rows each.
+ */
+const FIRST_ROWS = 16
+/** Growth of the pieces of a long scan. */
+const GROWTH = 8
 
 const PIECE = { highWaterMarkBytes: STORAGE_LIMITS.scanBytes }
 
@@ -69,8 +77,9 @@ const PIECE = { highWaterMarkBytes: STORAGE_LIMITS.scanBytes }
  */
 export async function* scan<Row>(bounds: Bounds, { open, keyOf, size }: Scan<Row>): AsyncGenerator<Row[]> {
   let rest = bounds
-  for (;;) {
-    const most = rest.limit === -1 ? size : Math.min(size, rest.limit)
+  for (let wanted = FIRST_ROWS; ; wanted *= GROWTH) {
+    const pieceRows = Math.min(size, wanted)
+    const most = rest.limit === -1 ? pieceRows : Math.min(pieceRows, rest.limit)
     const { rows, isLast } = await readPiece(open({ ...rest, ...PIECE }), most)
     const last = rows.at(-1)
     if (last === undefined) return
