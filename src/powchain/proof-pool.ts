@@ -146,15 +146,21 @@ export class ProofPool {
     const added = outcome === 'added' ? this.#pending.get(id) : undefined
     if (added === undefined) return outcome
     for (const listener of this.#listeners) listener(added)
-    this.#retry(nowMs)
+    this.#retry(nowMs, id)
     return outcome
   }
 
-  /** Invalid ones are not reported: their sender is no longer known. */
-  #retry(nowMs: number): void {
-    const waiting = [...this.#early.entries()].map(([, header]) => header)
-    this.#early.clear()
-    for (const header of waiting) this.admit(header, nowMs).catch(() => {})
+  /** Tries early headers again: all of them, or the children of one parent. Invalid ones are dropped; their sender is no longer known. */
+  #retry(nowMs: number, parentId?: Hex): void {
+    const waiting = [...this.#early.entries()].filter(
+      ([, header]) => parentId === undefined || header.parentId === parentId,
+    )
+    for (const [id] of waiting) this.#early.delete(id)
+    for (const [id, header] of waiting)
+      this.admit(header, nowMs).then(
+        outcome => outcome === 'busy' && this.#keepEarly(id, header),
+        () => {},
+      )
   }
 }
 
