@@ -97,8 +97,13 @@ export const CALL_LIMITS = {
   clientCalls: 1_024,
   clientBytes: 32 * 1024 * 1024,
   clientInFlight: 24,
-  /** Memory of the frames of all calls of a worker, which is outside the heap limit. */
-  frameBytes: 256 * 1024 * 1024,
+  /**
+   * Memory of the frames of all calls of a worker, which is outside the heap limit; no call starts beyond it, and one that allocates
+   * beyond it is stopped. Five hundred nested frames of 128 KiB fit.
+   */
+  frameBytes: 96 * 1024 * 1024,
+  /** Memory that an idle worker keeps for the next calls. */
+  idleBytes: 24 * 1024 * 1024,
   /** Calls that share a worker. */
   inFlight: 32,
   /** Jobs and responses sent between threads in one message. */
@@ -114,6 +119,8 @@ export const CALL_LIMITS = {
   cachedItems: 20_000,
   codeCacheBytes: 8 * 1024 * 1024,
   heapMegabytes: 128,
+  /** Heap in use above which the running call is stopped: at `heapMegabytes` the worker ends with all of its calls. */
+  heapUsedBytes: 96 * 1024 * 1024,
   /** Small: most allocations of a call are garbage at once, and a large nursery only grows the process. */
   nurseryMegabytes: 8,
 } as const

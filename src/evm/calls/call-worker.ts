@@ -1,5 +1,3 @@
-import { getHeapStatistics, setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { parentPort, workerData } from 'node:worker_threads'
 import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import { EXECUTION_LIMITS } from '../../config/limits/execution.ts'
@@ -12,7 +10,6 @@ import { isCoded } from '../../util/errors.ts'
 import type { BlockEnv, SerializedEnv } from '../block-env.ts'
 import type { Interrupt } from '../engine.ts'
 import { loadEngine } from '../engines/select-engine.ts'
-import { dropSpareMachine, forgetDroppedMachines, machineBytes } from '../engines/wasm/pool.ts'
 import { asyncOverlayReader, overlayReader } from '../readers/overlay-reader.ts'
 import { createPrefetchedReader } from '../readers/prefetched-reader.ts'
 import { simulateBlocks } from '../simulate/simulate-blocks.ts'
@@ -22,6 +19,7 @@ import { call, createAccessList, estimateGas } from './run-call.ts'
 import { createSliceScheduler } from './slice-scheduler.ts'
 import { createStateCache, type OpenedState } from './state-cache.ts'
 import type { CallError } from './types.ts'
+import { isBeyondMemory, isStarved, releaseMemory } from './worker-memory.ts'
 import {
   type BlockHashes,
   CALL_HEARTBEAT,
@@ -82,19 +80,6 @@ const createNames = <Sent, Value>(make: (sent: Sent) => Value) => {
 }
 const envs = createNames((env: SerializedEnv): BlockEnv => envFromSerialized(env, params))
 const overlays = createNames((changes: StateChanges) => changes)
-
-setFlagsFromString('--expose-gc')
-const collectGarbage = runInNewContext('gc') as () => void
-const frameBytes = (): number => getHeapStatistics().external_memory + machineBytes()
-
-/** Returns true when the running calls exceed their memory: the current one is then stopped, and its memory freed. */
-const isStarved = (): boolean => {
-  if (frameBytes() <= CALL_LIMITS.frameBytes) return false
-  dropSpareMachine()
-  collectGarbage()
-  forgetDroppedMachines()
-  return frameBytes() > CALL_LIMITS.frameBytes
-}
 
 /** Calls in this worker, and those of them that were cancelled. */
 const present = new Set<number>()
@@ -196,17 +181,27 @@ port.on('message', (message: readonly CallJob[] | BlockHashes | CancelledCall) =
     }
 })
 
+/** Calls that have started. */
+let running = 0
+let idleTimer: NodeJS.Timeout | undefined
+
 const end = (message: WorkerMessage & { readonly id: number }): void => {
+  running--
   present.delete(message.id)
   cancelled.delete(message.id)
   post(message)
+  if (present.size === 0) idleTimer = setTimeout(releaseMemory, CALL_LIMITS.idleStateMs).unref()
 }
 
-const begin = (job: CallJob): void => {
+const begin = async (job: CallJob): Promise<void> => {
+  clearTimeout(idleTimer)
   Atomics.add(signals, CALL_HEARTBEAT, 1)
   // Named values are stored synchronously: jobs arrive in the order in which the service sent them.
   const env = envs(job.env)
   const overlay = job.overlay === null ? undefined : overlays(job.overlay)
+  // Memory is checked at the end of each slice: a new call waits until those that run are within their limit.
+  while (running > 0 && isBeyondMemory()) await scheduler.giveWay()
+  running++
   answer(job, env, overlay).then(
     result => end({ type: 'answer', id: job.id, answer: result }),
     (error: unknown) => end(refusalFor(job.id, error)),

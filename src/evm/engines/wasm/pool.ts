@@ -47,6 +47,12 @@ export const dropSpareMachine = (): void => {
   spare = undefined
 }
 
+/** Drops the spare machine and the idle ones; called before a full garbage collection. */
+export const dropIdleMachines = (): void => {
+  dropSpareMachine()
+  for (const machine of idle.splice(0)) drop(machine)
+}
+
 /** Called after a full garbage collection: dropped machines are freed, even if their finalizers have not run. */
 export const forgetDroppedMachines = (): void => dropped.clear()
 
