@@ -1,0 +1,124 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { dockerFile, dockerYaml, expressions, metricsIn } from '../support/containers.ts'
+import { ROOT } from '../support/devnet.ts'
+
+/* The container files without an engine: their form, what they may not do, and that what they name is there. */
+
+interface Service {
+  readonly image: string
+  readonly user?: string
+  readonly read_only?: boolean
+  readonly cap_drop?: readonly string[]
+  readonly security_opt?: readonly string[]
+  readonly ports?: readonly string[]
+  readonly volumes?: readonly string[]
+  readonly entrypoint?: readonly string[]
+  readonly depends_on?: Readonly<Record<string, unknown>> | readonly string[]
+  readonly build?: { readonly context: string; readonly dockerfile: string }
+}
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>
+  readonly volumes: Readonly<Record<string, unknown>>
+}
+
+const { services, volumes } = dockerYaml<Compose>('compose.yaml')
+const NODES = ['validator-1', 'validator-2', 'validator-3', 'validator-4', 'full-1']
+
+describe('compose.yaml', () => {
+  test('has four validators, a full node, nginx, Prometheus and Grafana', () => {
+    expect(Object.keys(services).sort()).toEqual([...NODES, 'grafana', 'nginx', 'prometheus', 'setup'].sort())
+  })
+
+  test.each(Object.entries(services))(
+    '%s: no rights, no writable root, a fixed image, a user that is not root',
+    (_, service) => {
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+      expect(service.user).toMatch(/^[1-9]\d*:\d+$/)
+      expect(service.image).toMatch(/^[\w./-]+:(?!latest)[\w.-]+$/)
+      for (const port of service.ports ?? []) expect(port, 'published on the loopback only').toMatch(/^127\.0\.0\.1:/)
+    },
+  )
+
+  test.each(Object.entries(services))('%s: what it mounts and waits for is there', (_, service) => {
+    for (const volume of service.volumes ?? []) {
+      const [from = ''] = volume.split(':')
+      if (from.startsWith('.')) expect(existsSync(join(ROOT, 'docker', from)), from).toBe(true)
+      else expect(volumes).toHaveProperty([from])
+    }
+    const waits = service.depends_on ?? []
+    for (const name of Array.isArray(waits) ? (waits as string[]) : Object.keys(waits))
+      expect(services).toHaveProperty([name])
+  })
+
+  test.each(NODES)('%s runs its own node, and no node publishes a port', name => {
+    expect(services[name]?.entrypoint).toEqual(['node', '/app/docker/network.ts', 'start', '/data', name])
+    expect(services[name]?.ports).toBeUndefined()
+  })
+
+  test('Prometheus scrapes every node', () => {
+    const config = dockerYaml<{ scrape_configs: { static_configs: { targets: string[] }[] }[] }>(
+      'prometheus/prometheus.yaml',
+    )
+    expect(config.scrape_configs[0]?.static_configs[0]?.targets).toEqual(NODES.map(name => `${name}:6060`))
+  })
+})
+
+describe('Dockerfile', () => {
+  const lines = dockerFile('Dockerfile')
+    .replaceAll(/\\\n/g, ' ')
+    .split('\n')
+    .filter(line => line.trim() !== '' && !line.startsWith('#'))
+  const of = (instruction: string) =>
+    lines.filter(line => line.startsWith(`${instruction} `)).map(line => line.slice(instruction.length + 1).trim())
+
+  test('has stages, a fixed base image, and ends as a user without rights with a health check', () => {
+    expect(of('FROM').length).toBeGreaterThan(1)
+    expect(of('ARG')).toEqual([expect.stringMatching(/^NODE_IMAGE=node:26/)])
+    const last = lines.slice(lines.findLastIndex(line => line.startsWith('FROM')))
+    expect(last.find(line => line.startsWith('USER'))).toBe('USER 10001:10001')
+    expect(
+      last.some(line => line.startsWith('RUN') && line.includes('npm')),
+      'no package manager at work',
+    ).toBe(false)
+    expect(of('HEALTHCHECK')[0]).toContain('CMD ["node", "/app/docker/health.mjs"]')
+    expect(of('ENTRYPOINT')).toEqual(['["node", "/app/bin/tandem.mjs"]'])
+    expect(of('ADD')).toEqual([])
+  })
+
+  test('copies what is there and what the context lets through', () => {
+    const allowed = dockerFile('Dockerfile.dockerignore')
+      .split('\n')
+      .filter(line => line.startsWith('!'))
+      .map(line => line.slice(1))
+    const copied = of('COPY').flatMap(line => (line.startsWith('--from') ? [] : line.split(/\s+/).slice(0, -1)))
+    expect(copied.length).toBeGreaterThan(5)
+    for (const path of copied) {
+      expect(existsSync(join(ROOT, path)), path).toBe(true)
+      expect(
+        allowed.some(one => path === one || path.startsWith(`${one}/`)),
+        path,
+      ).toBe(true)
+    }
+  })
+})
+
+test('the names of metrics in expressions are found', () => {
+  expect(
+    metricsIn('histogram_quantile(0.5, sum by (le, a_b) (rate(x_seconds_bucket{file="log_x"}[1m]))) > abs(y_total)'),
+  ).toEqual(['x_seconds_bucket', 'y_total'])
+})
+
+test('every alert has a case, and every expression names a metric', () => {
+  const cases = dockerYaml<{ tests: { alert_rule_test: { alertname: string }[] }[] }>('prometheus/alerts-test.yaml')
+  const tested = cases.tests.flatMap(({ alert_rule_test: rules }) => rules.map(({ alertname }) => alertname))
+  const rules = dockerYaml<{ groups: { rules: { alert: string }[] }[] }>('prometheus/alerts.yaml')
+  expect(tested.toSorted()).toEqual(rules.groups.flatMap(group => group.rules.map(({ alert }) => alert)).toSorted())
+  for (const [name, expr] of expressions()) expect(metricsIn(expr).length, name).toBeGreaterThan(0)
+})
+
+test('every file of docker/ is text of a modest size', () => {
+  const files = readdirSync(join(ROOT, 'docker'), { recursive: true, encoding: 'utf8' })
+  for (const file of files) expect(statSync(join(ROOT, 'docker', file)).size, file).toBeLessThan(64 * 1024)
+})
