@@ -289,7 +289,7 @@ export const MUTANTS = {
   ]),
   'a cancelled validation goes on': mutant([
     'consensus/engine/block-producer.ts',
-    'this.#validations.get(hash)?.abort()\n',
+    'this.#validations.get(hash)?.abort(CANCELLED)\n',
     '\n',
   ]),
   'work of a height goes on after it': mutant(['consensus/engine/driver.ts', '          producer.cancelAll()\n', '']),
