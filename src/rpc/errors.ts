@@ -17,7 +17,7 @@ import type { DecodeError } from '../primitives/transaction.ts'
 import type { StateError } from '../state/errors.ts'
 import type { TrieError } from '../state/trie/types.ts'
 import type { PoolError } from '../txpool/errors.ts'
-import { bytesToHex } from '../util/bytes.ts'
+import { bytesToHex, toQuantity } from '../util/bytes.ts'
 import { isCoded } from '../util/errors.ts'
 import { invalidCall, SIMULATION_CODES } from './methods/eth/simulation-errors.ts'
 import type { WalletError } from './ports.ts'
@@ -69,6 +69,13 @@ export const serverError = (message: string): RpcError => new RpcError(CODES.ser
 /** A subscription that this endpoint does not serve. */
 export const noSubscription = (namespace: string, kind: string): RpcError =>
   new RpcError(CODES.methodNotFound, `no "${kind}" subscription in ${namespace} namespace`)
+/** Error of a fixed text that clients match: its figures are in `data`, as QUANTITY. */
+const withFigures = (message: string, figures: Readonly<Record<string, bigint | number>>): RpcError =>
+  new RpcError(
+    CODES.server,
+    message,
+    Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, toQuantity(value)])),
+  )
 export const limitExceeded = (message: string): RpcError => new RpcError(CODES.limitExceeded, message)
 export const METHOD_DISABLED = new RpcError(CODES.disabled, 'Method disabled')
 /** A response, or the rest of a batch, exceeds `RPC_LIMITS.answerBytes`. */
@@ -118,7 +125,8 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   EXECUTION_REVERTED: ({ data }) => revertError(data),
   EXECUTION_FAILED: ({ reason }) => serverError(reason),
   EXECUTION_TIMEOUT: ({ timeoutMs }) => serverError(`execution aborted (timeout = ${timeoutMs / 1_000}s)`),
-  INSUFFICIENT_BALANCE_FOR_TRANSFER: () => serverError('err: insufficient balance for transfer'),
+  INSUFFICIENT_BALANCE_FOR_TRANSFER: ({ have, want }) =>
+    withFigures('err: insufficient balance for transfer', { balance: have, required: want }),
   INTRINSIC_GAS_TOO_LOW: ({ have, want }) => serverError(`intrinsic gas too low: msg.gas ${have}, want ${want}`),
   GAS_REQUIRED_EXCEEDS_ALLOWANCE: ({ allowance }) => serverError(`gas required exceeds allowance (${allowance})`),
   OVERRIDE_CONFLICT: ({ address }) => serverError(`account ${address} has both 'state' and 'stateDiff'`),
@@ -160,7 +168,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   TRACE_FAILED: ({ reason }) => serverError(reason),
   // submission (txpool/errors.ts, primitives/transaction.ts, crypto/recovery/recover-sender.ts)
   TRANSACTION_MALFORMED: ({ reason }) => serverError(reason),
-  ALREADY_KNOWN: () => serverError('already known'),
+  ALREADY_KNOWN: ({ hash }) => new RpcError(CODES.server, 'already known', { hash }),
   QUARANTINED: ({ seconds }) =>
     serverError(
       `transaction takes longer than a block of this node may, try again in ${seconds} s or send another one with its nonce`,
@@ -171,7 +179,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   BLOB_VERSION_UNKNOWN: ({ hash }) => serverError(`blob hash of an unknown version: ${hash}`),
   TOO_MANY_BLOBS: ({ have, limit }) => serverError(`too many blobs in transaction: have ${have}, limit ${limit}`),
   INIT_CODE_TOO_LARGE: ({ size, limit }) => serverError(`max initcode size exceeded: code size ${size} limit ${limit}`),
-  GAS_LIMIT_TOO_HIGH: () => serverError('exceeds block gas limit'),
+  GAS_LIMIT_TOO_HIGH: ({ have, limit }) => withFigures('exceeds block gas limit', { gas: have, limit }),
   GAS_CAP_EXCEEDED: ({ have, limit }) => serverError(`transaction gas limit too high (cap: ${limit}, tx: ${have})`),
   PROTECTED_TOO_EARLY: () => serverError('replay-protected (EIP-155) transactions are not in force yet'),
   INVALID_CHAIN_ID: ({ have, want }) => serverError(`invalid chain id for signer: have ${have} want ${want}`),
@@ -179,17 +187,19 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   TIP_ABOVE_FEE_CAP: () => serverError('max priority fee per gas higher than max fee per gas'),
   UNDERPRICED: ({ gotWei, minWei }) =>
     serverError(`transaction underpriced: gas price ${gotWei} wei is below the minimum of ${minWei} wei`),
-  OVERSIZED: () => serverError('oversized data'),
+  OVERSIZED: ({ sizeBytes, limitBytes }) => withFigures('oversized data', { size: sizeBytes, limit: limitBytes }),
   INVALID_SENDER: () => serverError('invalid sender'),
   RECOVERY_QUEUE_FULL: () => serverError('too many transactions are waiting, try again later'),
   RECOVERY_FAILED: () => serverError('the sender could not be recovered, try again later'),
   RECOVERY_CLOSED: () => serverError('the node is stopping'),
   SENDER_NOT_EOA: () => serverError('sender not an eoa'),
   NONCE_MAX: () => serverError('nonce has max value'),
-  NONCE_TOO_LOW: () => serverError('nonce too low'),
-  INSUFFICIENT_FUNDS: () => serverError('insufficient funds for gas * price + value'),
-  INTRINSIC_GAS: () => serverError('intrinsic gas too low'),
-  REPLACEMENT_UNDERPRICED: () => serverError('replacement transaction underpriced'),
+  NONCE_TOO_LOW: ({ got, expected }) => withFigures('nonce too low', { nonce: got, expected }),
+  INSUFFICIENT_FUNDS: ({ have, want }) =>
+    withFigures('insufficient funds for gas * price + value', { balance: have, required: want }),
+  INTRINSIC_GAS: ({ have, want }) => withFigures('intrinsic gas too low', { gas: have, required: want }),
+  REPLACEMENT_UNDERPRICED: ({ minFeeWei, minTipWei }) =>
+    withFigures('replacement transaction underpriced', { maxFeePerGas: minFeeWei, maxPriorityFeePerGas: minTipWei }),
   POOL_FULL: () => serverError('txpool is full'),
   JOURNAL_FAILED: () => serverError('transaction journal failed'),
   // development chains (chain/dev)

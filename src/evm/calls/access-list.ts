@@ -47,7 +47,7 @@ const failureText = ({ failure }: CallOutcome): string | undefined => {
  */
 export const findAccessList = async (call: PreparedCall): Promise<AccessListResult> => {
   const gas = callGas(call.message)
-  checkValue(call, gas)
+  checkValue(call)
   const excluded = new Set([call.message.from, callRecipient(call), ...call.rules.precompiles])
   let accessList = createRecorder(excluded, call.accessList).list()
   for (let round = 1; ; round++) {

@@ -106,8 +106,9 @@ export const callGas = (message: CallMessage): bigint =>
   message.gas === undefined || message.gas > CALL_LIMITS.gas ? CALL_LIMITS.gas : message.gas
 
 /** Throws INSUFFICIENT_BALANCE_FOR_TRANSFER. */
-export const checkValue = ({ journal, message }: PreparedCall, gas: bigint): void => {
-  if (message.value > journal.balance(message.from)) throw callError({ code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER', gas })
+export const checkValue = ({ journal, message }: PreparedCall): void => {
+  const have = journal.balance(message.from)
+  if (message.value > have) throw callError({ code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER', have, want: message.value })
 }
 
 const gasFields = ({ message, accessList, authorizations }: PreparedCall) => ({

@@ -25,12 +25,18 @@ const ranOutOfGas = ({ failure }: CallOutcome): boolean => failure?.kind === 'ha
  */
 const affordableGas = (call: PreparedCall, highest: bigint): bigint => {
   const { gasPrice, maxFeePerGas, value, from } = call.message
-  checkValue(call, highest)
+  checkValue(call)
   const price = gasPrice ?? maxFeePerGas ?? 0n
   if (price === 0n) return highest
   const affordable = (call.journal.balance(from) - value) / price
   return affordable < highest ? affordable : highest
 }
+
+/** Balance of the sender, and what it pays for this much gas and the value. */
+const payment = ({ message, journal }: PreparedCall, gas: bigint) => ({
+  have: journal.balance(message.from),
+  want: message.value + gas * (message.gasPrice ?? message.maxFeePerGas ?? 0n),
+})
 
 const upperBound = ({ message, env }: PreparedCall): bigint => {
   const named = message.gas !== undefined && message.gas >= TRANSACTION_GAS ? message.gas : env.gasLimit
@@ -66,7 +72,7 @@ export const findGasEstimate = async (call: PreparedCall): Promise<bigint> => {
   const minimum = callMinimumGas(call)
   if (allowance < minimum) {
     throw allowance < bound
-      ? callError({ code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER', gas: bound })
+      ? callError({ code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER', ...payment(call, minimum) })
       : callError({ code: 'GAS_REQUIRED_EXCEEDS_ALLOWANCE', allowance })
   }
   // The bytes alone determine the cost: no search is needed.

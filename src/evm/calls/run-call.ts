@@ -8,7 +8,7 @@ import type { AccessListResult, CallRequest, CallResult } from './types.ts'
 export const call = async (context: CallContext, request: CallRequest): Promise<CallResult> => {
   const prepared = await prepareCall(context, request)
   const gas = callGas(request.message)
-  checkValue(prepared, gas)
+  checkValue(prepared)
   const outcome = await runCall(prepared, gas)
   if (outcome.failure !== null) throw callFailureError(outcome)
   return { output: copyBytes(outcome.output), gasUsed: outcome.gasUsed }

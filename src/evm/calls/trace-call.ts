@@ -21,7 +21,7 @@ export const traceCall = async (call: PreparedCall, tracingEngine: Engine, hooks
   const { from, to } = message
   const { interrupt, prefetch } = context
   const gas = callGas(message)
-  checkValue(call, gas)
+  checkValue(call)
   const minimum = callMinimumGas(call)
   if (gas < minimum) throw callError({ code: 'INTRINSIC_GAS_TOO_LOW', have: gas, want: minimum })
   const target = callRecipient(call)

@@ -31,7 +31,8 @@ export type CallError =
   | { readonly code: 'EXECUTION_REVERTED'; readonly data: Uint8Array }
   | { readonly code: 'EXECUTION_FAILED'; readonly reason: string }
   | { readonly code: 'EXECUTION_TIMEOUT'; readonly timeoutMs: number }
-  | { readonly code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER'; readonly gas: bigint }
+  /** Balance of the sender, and what the call needs of it, wei. */
+  | { readonly code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER'; readonly have: bigint; readonly want: bigint }
   | { readonly code: 'INTRINSIC_GAS_TOO_LOW'; readonly have: bigint; readonly want: bigint }
   | { readonly code: 'GAS_REQUIRED_EXCEEDS_ALLOWANCE'; readonly allowance: bigint }
   | { readonly code: 'MISSING_STATE'; readonly root: Hex }

@@ -19,7 +19,7 @@ const TEXTS: Record<string, readonly [object, string]> = {
   EXECUTION_REVERTED: [{ data: errorString('boom') }, '3 execution reverted: boom'],
   EXECUTION_FAILED: [{ reason: 'out of gas' }, '-32000 out of gas'],
   EXECUTION_TIMEOUT: [{ timeoutMs: 5_000 }, '-32000 execution aborted (timeout = 5s)'],
-  INSUFFICIENT_BALANCE_FOR_TRANSFER: [{ gas: 1n }, '-32000 err: insufficient balance for transfer'],
+  INSUFFICIENT_BALANCE_FOR_TRANSFER: [{ have: 1n, want: 2n }, '-32000 err: insufficient balance for transfer'],
   INTRINSIC_GAS_TOO_LOW: [{ have: 1n, want: 2n }, '-32000 intrinsic gas too low: msg.gas 1, want 2'],
   GAS_REQUIRED_EXCEEDS_ALLOWANCE: [{ allowance: 7n }, '-32000 gas required exceeds allowance (7)'],
   OVERRIDE_CONFLICT: [{ address: '0xab' }, "-32000 account 0xab has both 'state' and 'stateDiff'"],
@@ -77,14 +77,14 @@ const TEXTS: Record<string, readonly [object, string]> = {
     { gotWei: 1n, minWei: 2n },
     '-32000 transaction underpriced: gas price 1 wei is below the minimum of 2 wei',
   ],
-  OVERSIZED: [{}, '-32000 oversized data'],
+  OVERSIZED: [{ sizeBytes: 2, limitBytes: 1 }, '-32000 oversized data'],
   INVALID_SENDER: [{}, '-32000 invalid sender'],
   SENDER_NOT_EOA: [{}, '-32000 sender not an eoa'],
   NONCE_MAX: [{}, '-32000 nonce has max value'],
   NONCE_TOO_LOW: [{ expected: 2, got: 1 }, '-32000 nonce too low'],
   INSUFFICIENT_FUNDS: [{ have: 1n, want: 2n }, '-32000 insufficient funds for gas * price + value'],
-  INTRINSIC_GAS: [{}, '-32000 intrinsic gas too low'],
-  REPLACEMENT_UNDERPRICED: [{}, '-32000 replacement transaction underpriced'],
+  INTRINSIC_GAS: [{ have: 1n, want: 2n }, '-32000 intrinsic gas too low'],
+  REPLACEMENT_UNDERPRICED: [{ minFeeWei: 2n, minTipWei: 1n }, '-32000 replacement transaction underpriced'],
   QUARANTINED: [
     { seconds: 1_799 },
     '-32000 transaction takes longer than a block of this node may, try again in 1799 s or send another one with its nonce',
@@ -120,6 +120,19 @@ describe('domain errors', () => {
   test.each(Object.entries(TEXTS))('%s', (code, [detail, text]) => {
     const error = toRpcError(new CodedError({ code, ...detail }))
     expect(`${error?.code} ${error?.message}`).toBe(text)
+  })
+  test.each([
+    ['NONCE_TOO_LOW', { nonce: '0x1', expected: '0x2' }],
+    ['INSUFFICIENT_FUNDS', { balance: '0x1', required: '0x2' }],
+    ['INSUFFICIENT_BALANCE_FOR_TRANSFER', { balance: '0x1', required: '0x2' }],
+    ['INTRINSIC_GAS', { gas: '0x1', required: '0x2' }],
+    ['GAS_LIMIT_TOO_HIGH', { gas: '0x2', limit: '0x1' }],
+    ['OVERSIZED', { size: '0x2', limit: '0x1' }],
+    ['REPLACEMENT_UNDERPRICED', { maxFeePerGas: '0x2', maxPriorityFeePerGas: '0x1' }],
+    ['ALREADY_KNOWN', { hash: '0x' }],
+  ])('%s has a fixed text, and its figures in data', (code, data) => {
+    const [detail] = TEXTS[code] as readonly [object, string]
+    expect(toRpcError(new CodedError({ code, ...detail }))?.data).toEqual(data)
   })
   test('leaves an unknown code to the log', () => {
     expect(toRpcError(new CodedError({ code: 'toString' }))).toBeUndefined()
@@ -163,7 +176,7 @@ describe('over the wire', () => {
     })
   })
   test('a refused transaction', async () => {
-    rig.pool.refusal = { code: 'NONCE_TOO_LOW' }
+    rig.pool.refusal = { code: 'NONCE_TOO_LOW', expected: 2, got: 1 } as { code: string }
     expect(await rig.failure('eth_sendRawTransaction', ['0x00'])).toBe('-32000 nonce too low')
     rig.pool.refusal = undefined
     expect(await rig.failure('eth_sendRawTransaction', ['0x'])).toBe('-32000 Empty input')

@@ -129,7 +129,7 @@ describe('call service', () => {
     await expect(missing).rejects.toMatchObject({ detail: { code: 'MISSING_STATE' } })
     const tooMuch = service.call(request(world.world.number, READER, { value: 2n * TOKEN }))
     await expect(tooMuch).rejects.toMatchObject({
-      detail: { code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER', gas: 100_000_000n },
+      detail: { code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER', want: 2n * TOKEN },
     })
   })
 
