@@ -13,8 +13,10 @@ const PROCESSES = { testTimeout: 180_000, hookTimeout: 120_000 }
 const ALONE = [
   'committee-*',
   'council',
+  'containers',
   'devnet-cli',
   'evidence',
+  'halts',
   'hostile*',
   'localnet',
   'operations',
