@@ -41,6 +41,9 @@ export const SNAPSHOT_LIMITS = {
   intervalBlocks: 10_800,
   /** Snapshots kept; the older one is for peers that are fetching it. */
   kept: 2,
+  /** Older snapshots kept while peers fetch them, and the time since the last request after which they no longer do. */
+  keptInUse: 2,
+  inUseMs: 120_000,
   /** Bytes collected for one write of a file. */
   writeBytes: 1024 * 1024,
   /** Chunks requested or waiting for import, and requests per second: fewer than a peer answers. */

@@ -91,9 +91,12 @@ export const listSnapshotFolders = async (root: string): Promise<readonly number
     .sort((a, b) => b - a)
 }
 
-/** Deletes all but the newest snapshots, and unfinished ones. */
-export const pruneSnapshotFolders = async (root: string, kept: number): Promise<void> => {
-  const old = (await listSnapshotFolders(root)).slice(kept).map(String)
+/** Deletes all but the newest snapshots and those in use, and unfinished ones. */
+export const pruneSnapshotFolders = async (root: string, kept: number, inUse: readonly number[]): Promise<void> => {
+  const old = (await listSnapshotFolders(root))
+    .slice(kept)
+    .filter(number => !inUse.includes(number))
+    .map(String)
   const unfinished = (await readdir(root)).filter(name => name.startsWith(UNFINISHED))
   for (const name of [...old, ...unfinished]) await rm(join(root, name), { recursive: true, force: true })
 }

@@ -23,6 +23,8 @@ interface SnapshotStoreOptions {
 export class SnapshotStore {
   readonly #options: SnapshotStoreOptions
   #folders: readonly SnapshotFolder[] = []
+  /** Times of the last request for a chunk, by the number of the snapshot. */
+  readonly #requestedMs = new Map<number, number>()
   #workerThread: WorkerClient<SnapshotWorkerMethods> | undefined
   #making: Promise<void> | undefined
 
@@ -52,7 +54,11 @@ export class SnapshotStore {
 
   readonly serve: Required<Pick<ServePort, 'manifest' | 'chunk' | 'codes'>> = {
     manifest: async () => this.#folders[0]?.manifest ?? null,
-    chunk: async (snapshot, index) => this.#folders.find(folder => folder.id === snapshot)?.chunk(index),
+    chunk: async (snapshot, index) => {
+      const folder = this.#folders.find(({ id }) => id === snapshot)
+      if (folder !== undefined) this.#requestedMs.set(folder.number, performance.now())
+      return folder?.chunk(index)
+    },
     codes: async (hashes, maxBytes) => {
       const codes: Uint8Array[] = []
       let bytes = 0
@@ -76,7 +82,7 @@ export class SnapshotStore {
     const startedMs = performance.now()
     try {
       this.#workerThread ??= startSnapshotWorker(storePath, root)
-      const report = await this.#workerThread.call('make', number)
+      const report = await this.#workerThread.call('make', number, this.#inUse())
       await this.#read()
       logger.info({ ...report, ms: Math.round(performance.now() - startedMs) }, 'snapshot made')
     } catch (error) {
@@ -86,10 +92,18 @@ export class SnapshotStore {
     }
   }
 
+  /** Snapshots that a peer fetches now: replacing them would make it begin again, each interval. */
+  #inUse(): readonly number[] {
+    const { inUseMs, keptInUse } = SNAPSHOT_LIMITS
+    const since = performance.now() - inUseMs
+    for (const [number, atMs] of this.#requestedMs) if (atMs < since) this.#requestedMs.delete(number)
+    return [...this.#requestedMs.keys()].sort((a, b) => b - a).slice(0, keptInUse)
+  }
+
   async #read(): Promise<void> {
     const { root, logger } = this.#options
     const folders: SnapshotFolder[] = []
-    for (const number of (await listSnapshotFolders(root)).slice(0, SNAPSHOT_LIMITS.kept)) {
+    for (const number of (await listSnapshotFolders(root)).slice(0, SNAPSHOT_LIMITS.kept + SNAPSHOT_LIMITS.keptInUse)) {
       try {
         folders.push(await SnapshotFolder.open(root, number))
       } catch (error) {

@@ -6,7 +6,9 @@ import { writeSnapshot } from './write-snapshot.ts'
 const { storePath, root } = workerStartData<{ readonly storePath: string; readonly root: string }>()
 const store = await Store.open(storePath, { createIfMissing: false })
 
-const methods = { make: (number: number) => writeSnapshot(store, root, number) }
+const methods = {
+  make: (number: number, inUse: readonly number[]) => writeSnapshot(store, root, number, inUse),
+}
 export type SnapshotWorkerMethods = typeof methods
 
 serveWorker<SnapshotWorkerMethods>(methods)

@@ -27,10 +27,15 @@ interface SnapshotReport {
 }
 
 /**
- * Writes the snapshot of the state after block `number`, which must still be readable, and deletes the oldest one. Opens the
+ * Writes the snapshot of the state after block `number`, which must still be readable, and deletes older ones except those in use. Opens the
  * store itself and may take minutes, so it needs its own thread. Throws MISSING_STATE.
  */
-export const writeSnapshot = async (store: Store, root: string, number: number): Promise<SnapshotReport> => {
+export const writeSnapshot = async (
+  store: Store,
+  root: string,
+  number: number,
+  inUse: readonly number[] = [],
+): Promise<SnapshotReport> => {
   const state = await openStateReader(store, number)
   const folder = await beginSnapshotFolder(root, number)
   const [records, accounts, storages] = await Promise.all([
@@ -60,7 +65,7 @@ export const writeSnapshot = async (store: Store, root: string, number: number):
     assert(chunks <= NETWORK_LIMITS.snapshotChunks, 'a state of so many chunks is for another format')
     for (const sink of [records, accounts, storages]) await sink.finish()
     await finishSnapshotFolder(root, number, manifest, lengths)
-    await pruneSnapshotFolders(root, SNAPSHOT_LIMITS.kept)
+    await pruneSnapshotFolders(root, SNAPSHOT_LIMITS.kept, inUse)
     return { number, ...made.entries, chunks, bytes: lengths.reduce((sum, length) => sum + length, 0) }
   } finally {
     state.release()

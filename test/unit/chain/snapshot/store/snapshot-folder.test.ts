@@ -73,6 +73,16 @@ test('the newest two are kept, and nothing that was not finished', async () => {
   expect(await listSnapshotFolders(join(root, 'nowhere'))).toEqual([])
 })
 
+test('a snapshot that a peer fetches stays until it no longer does', async () => {
+  const root = await temporaryDirectory()
+  for (const number of [6, 12, 18]) await writeSnapshot(await storeAt(number), root, number, [6])
+  expect(await listSnapshotFolders(root)).toEqual([18, 12, 6])
+  await writeSnapshot(await storeAt(24), root, 24, [6])
+  expect(await listSnapshotFolders(root)).toEqual([24, 18, 6])
+  await writeSnapshot(await storeAt(30), root, 30)
+  expect(await listSnapshotFolders(root)).toEqual([30, 24])
+})
+
 test('a manifest that does not make its state root names its sender, and is not chosen', async () => {
   const root = await temporaryDirectory()
   await writeSnapshot(await storeAt(12), root, 12)
