@@ -13,6 +13,7 @@ export const MODULES: readonly string[] = [
   'src/crypto/assembly/blake2.ts',
   'src/crypto/assembly/bn254.ts',
   'src/crypto/assembly/hash.ts',
+  'src/crypto/assembly/proof-seal.ts',
   'src/crypto/assembly/modexp.ts',
   'src/evm/engines/wasm/assembly/evm.ts',
   'src/state/trie/assembly/trie.ts',

@@ -1,22 +1,19 @@
 import type { ChainParams } from '../../config/networks.ts'
-import { nativeSealHash, sha256dHash } from '../../crypto/proof-hash.ts'
-import { type ProofHeader, proofSealHash } from '../../primitives/proof-header.ts'
-import type { Hex } from '../../util/bytes.ts'
+import { SEAL_TARGET, SEALED_FIELDS, sealAboveTarget } from '../../crypto/proof-seal.ts'
+import { type ProofHeader, writeSealedFields } from '../../primitives/proof-header.ts'
 import { CodedError } from '../../util/errors.ts'
 import { checkProofVersion, type ProofHeaderError } from './proof-header.ts'
 import { maxTargetOf } from './proof-target.ts'
 
 /**
  * Checks the work of a header as far as one cheap hash shows it: all of version 1; for version 2 that the Keccak seal over the
- * claimed mixHash meets the target, so that a forger pays for each header before Argon2id is run once. Returns the seal hash.
+ * claimed mixHash meets the target, so that a forger pays for each header before Argon2id is run once.
  * Throws CodedError<ProofHeaderError>, PROOF_WORK.
  */
-export const checkProofSeal = (chainId: number, header: ProofHeader): Hex => {
-  const sealHash = proofSealHash(chainId, header)
-  const { version, nonce, mixHash, target } = header
-  const have = version === 1 ? sha256dHash(sealHash, nonce) : nativeSealHash(sealHash, nonce, mixHash)
-  if (have > target) throw new CodedError<ProofHeaderError>({ code: 'PROOF_WORK', have, want: target })
-  return sealHash
+export const checkProofSeal = (chainId: number, header: ProofHeader): void => {
+  const sealedBytes = writeSealedFields(chainId, header, SEALED_FIELDS, SEAL_TARGET)
+  const have = sealAboveTarget(header.version, sealedBytes, header.nonce, header.mixHash)
+  if (have !== undefined) throw new CodedError<ProofHeaderError>({ code: 'PROOF_WORK', have, want: header.target })
 }
 
 /**

@@ -1,0 +1,40 @@
+/*
+ * Module of crypto/proof-seal.ts: the whole check of a proof header's cheap work in one call. JavaScript writes the sealed fields, the
+ * nonce, the mix hash and the target; nothing is allocated.
+ */
+import { keccak256 } from "./keccak";
+import { sha256 } from "./sha256";
+
+/** More than the largest encoding of the sealed fields (233 bytes). */
+const SEALED_BYTES: usize = 320;
+const SEALED: usize = memory.data(320, 16);
+/** Seal hash (32 bytes), nonce (8), mix hash (32): contiguous, since they are hashed together. */
+const SEAL: usize = memory.data(72, 16);
+const NONCE: usize = SEAL + 32;
+const MIX: usize = NONCE + 8;
+const TARGET: usize = memory.data(32, 16);
+const HASH: usize = memory.data(32, 16);
+
+export function sealedAt(): usize { return SEALED; }
+export function sealedSize(): usize { return SEALED_BYTES; }
+export function nonceAt(): usize { return NONCE; }
+export function mixAt(): usize { return MIX; }
+export function targetAt(): usize { return TARGET; }
+export function hashAt(): usize { return HASH; }
+
+/** Computes the hash over the first `size` sealed bytes; true when it meets the target. */
+export function meetsTarget(version: i32, size: usize, mixSize: usize): bool {
+  keccak256(SEALED, size, SEAL);
+  if (version == 1) {
+    sha256(SEAL, 40, HASH);
+    sha256(HASH, 32, HASH);
+  } else {
+    keccak256(SEAL, 40 + mixSize, HASH);
+  }
+  for (let i: usize = 0; i < 32; i += 8) {
+    const have = bswap<u64>(load<u64>(HASH + i));
+    const want = bswap<u64>(load<u64>(TARGET + i));
+    if (have != want) return have < want;
+  }
+  return true;
+}

@@ -1,0 +1,42 @@
+import { bytesToBigint } from '../util/bytes.ts'
+import { loadWasm, type WasmMemory } from './wasm.ts'
+
+/*
+ * The cheap half of a proof header's work, in one call over fixed memory: seal hash, hash over the nonce, comparison with the target.
+ * The caller writes fields and target into the views below; `sealAboveTarget` reads them.
+ */
+interface Exports {
+  readonly memory: WasmMemory
+  sealedAt(): number
+  sealedSize(): number
+  nonceAt(): number
+  mixAt(): number
+  targetAt(): number
+  hashAt(): number
+  meetsTarget(version: number, sealedBytes: number, mixBytes: number): number
+}
+
+const wasm = loadWasm<Exports>(new URL('./assembly/proof-seal.wasm', import.meta.url))
+
+// The memory never grows, so these views stay valid.
+const viewOf = (at: number, size: number): Buffer => Buffer.from(wasm.memory.buffer, at, size)
+const hash = viewOf(wasm.hashAt(), 32)
+
+/** Encoded fields that the seal covers. */
+export const SEALED_FIELDS = viewOf(wasm.sealedAt(), wasm.sealedSize())
+/** Target as a word. */
+export const SEAL_TARGET = viewOf(wasm.targetAt(), 32)
+const SEAL_NONCE = viewOf(wasm.nonceAt(), 8)
+const SEAL_MIX_HASH = viewOf(wasm.mixAt(), 32)
+
+/** Returns undefined when the work over the first bytes of SEALED_FIELDS meets SEAL_TARGET, and otherwise its hash. */
+export const sealAboveTarget = (
+  version: number,
+  sealedBytes: number,
+  nonce: Uint8Array,
+  mixHash: Uint8Array,
+): bigint | undefined => {
+  SEAL_NONCE.set(nonce)
+  SEAL_MIX_HASH.set(mixHash)
+  return wasm.meetsTarget(version, sealedBytes, mixHash.byteLength) ? undefined : bytesToBigint(hash)
+}
