@@ -81,8 +81,8 @@ describe('known answers', () => {
 })
 
 describe('the cheap check of work', () => {
-  test.each([A, B])('accepts version $version and gives its seal hash', header => {
-    expect(checkProofSeal(MAINNET, header)).toBe(proofSealHash(MAINNET, header))
+  test.each([A, B])('accepts version $version', header => {
+    expect(() => checkProofSeal(MAINNET, header)).not.toThrow()
   })
 
   test.each([A, B])('refuses version $version with another nonce, chain or target', header => {
