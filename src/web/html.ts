@@ -39,10 +39,15 @@ const textOf = (value: Fragment): string => {
 /** Templates that were checked. */
 const checked = new WeakSet<TemplateStringsArray>()
 
-/** A value directly after `=` would be an attribute without quotes, in which a space begins another attribute. */
+/** A value directly after `name=` would be an attribute without quotes, in which a space begins another attribute. */
 const check = (strings: TemplateStringsArray): void => {
   if (checked.has(strings)) return
-  assert(!strings.slice(0, -1).some(part => part.endsWith('=')), 'an attribute has its value in quotes')
+  let before = ''
+  for (const part of strings.slice(0, -1)) {
+    before += part
+    const quotes = before.slice(before.lastIndexOf('<') + 1).split('"').length - 1
+    assert(!part.endsWith('=') || quotes % 2 === 1, 'an attribute has its value in quotes')
+  }
   checked.add(strings)
 }
 

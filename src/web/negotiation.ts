@@ -5,8 +5,7 @@ export const ASSETS_PATH = '/assets'
 
 /** Returns true when a header such as Accept names a value, and does not refuse it with q=0. */
 const names = (header: string | undefined, wanted: string): boolean =>
-  header !== undefined &&
-  header.split(',').some(item => {
+  (header ?? '').split(',').some(item => {
     const [name = '', ...parameters] = item.split(';').map(part => part.trim().toLowerCase())
     return (
       name === wanted && !parameters.some(parameter => parameter.startsWith('q=') && !(Number(parameter.slice(2)) > 0))

@@ -10,6 +10,10 @@ export const copyButton = (text: string, what: string): Html =>
 export const copyable = (text: string, what: string): Html =>
   html`<span class="copyable"><code>${text}</code>${copyButton(text, what)}</span>`
 
+/** Bytes or code in a box that scrolls, also by keyboard. */
+export const codeBox = (text: Fragment, name: string): Html =>
+  html`<div class="data-text" tabindex="0" role="region" aria-label="${name}"><code>${text}</code></div>`
+
 /** Section with a heading; `note` stands beside it. */
 export const card = (title: string, body: Fragment, note?: Fragment): Html => html`
 <section class="card">

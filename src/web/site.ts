@@ -25,6 +25,12 @@ const EXPLORER_LINKS: readonly SiteLink[] = [
   { href: `${EXPLORER_PATH}/txs`, label: 'Transactions' },
   { href: `${EXPLORER_PATH}/tokens`, label: 'Tokens' },
   { href: `${EXPLORER_PATH}/accounts`, label: 'Accounts' },
+  { href: `${EXPLORER_PATH}/validators`, label: 'Validators' },
+  { href: `${EXPLORER_PATH}/mining`, label: 'Mining' },
+  { href: `${EXPLORER_PATH}/supply`, label: 'Supply' },
+  { href: `${EXPLORER_PATH}/stats`, label: 'Statistics' },
+  { href: `${EXPLORER_PATH}/gas`, label: 'Gas' },
+  { href: `${EXPLORER_PATH}/network`, label: 'Network' },
 ]
 
 /** Links of the navigation, which is the same on every page of a node. */

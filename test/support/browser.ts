@@ -20,6 +20,8 @@ export interface BrowserPage {
   locator(selector: string): Locator
   getByRole(role: string, options?: { readonly name?: string | RegExp }): Locator
   evaluate<T>(work: string | ((argument: never) => T | Promise<T>), argument?: unknown): Promise<T>
+  emulateMedia(options: { readonly colorScheme: 'light' | 'dark' }): Promise<void>
+  setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>
   addInitScript(script: { readonly content: string }): Promise<void>
   screenshot(options: { readonly path: string; readonly fullPage?: boolean }): Promise<unknown>
   keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> }
@@ -41,6 +43,7 @@ export interface BrowserContext {
 export interface ContextOptions {
   readonly viewport?: { readonly width: number; readonly height: number }
   readonly colorScheme?: 'light' | 'dark'
+  readonly reducedMotion?: 'reduce'
   readonly javaScriptEnabled?: boolean
   readonly extraHTTPHeaders?: Readonly<Record<string, string>>
 }

@@ -2,7 +2,7 @@ import type { HealthStatus } from '../../rpc/ports.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { formatAmount, formatNumber } from '../../web/amounts.ts'
 import { type Fragment, type Html, html } from '../../web/html.ts'
-import { card, copyButton, emptyState, facts, figures } from '../../web/parts.ts'
+import { card, codeBox, copyButton, emptyState, facts, figures } from '../../web/parts.ts'
 import { EXPLORER_PATH, FAUCET_PATH, type Site } from '../../web/site.ts'
 import { ageOf, timeOf } from '../../web/times.ts'
 
@@ -57,7 +57,7 @@ const state = ({ head, site, health, gasPriceWei, nowMs }: NodeFacts): Html =>
 
 /** Text of code with a button to copy it. */
 const sample = (title: string, text: string, note?: Fragment): Html => html`
-<div class="list"><div class="card-head"><h3>${title}</h3>${copyButton(text, title)}</div><code class="data-text">${text}</code>${note !== undefined && html`<small>${note}</small>`}</div>`
+<div class="list"><div class="card-head"><h3>${title}</h3>${copyButton(text, title)}</div>${codeBox(text, title)}${note !== undefined && html`<small>${note}</small>`}</div>`
 
 const connect = ({ site, host, wsPath, chainId, namespaces }: NodeFacts): Html => {
   const url = `http://${host}`

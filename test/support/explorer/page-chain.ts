@@ -93,5 +93,12 @@ export const pagePaths = (chain: PageChain, holder: string): Readonly<Record<str
   'token-evil': `/explorer/token/${chain.evil}`,
   search: '/explorer/search?q=green',
   'search-nothing': '/explorer/search?q=nothing+of+that+name',
+  validators: '/explorer/validators',
+  mining: '/explorer/mining',
+  supply: '/explorer/supply',
+  stats: '/explorer/stats',
+  gas: '/explorer/gas',
+  network: '/explorer/network',
+  api: '/explorer/api',
   'not-found': '/explorer/nowhere',
 })

@@ -31,6 +31,13 @@ const goodPages = ({ coin, hashes }: PageRig): Readonly<Record<string, readonly 
   '/tokens': ['/tokens'],
   '/token/:address': [`/token/${coin}`, `/token/${checksumAddress(coin)}?tab=holders`, `/token/${coin}?tab=contract`],
   '/search': ['/search?q=e', '/search?q=nothing', '/search?q=', '/search', "/search?q=';--%25"],
+  '/validators': ['/validators'],
+  '/mining': ['/mining'],
+  '/supply': ['/supply'],
+  '/stats': ['/stats', '/stats?days=365', '/stats?days=x'],
+  '/gas': ['/gas'],
+  '/network': ['/network'],
+  '/api': ['/api'],
 })
 
 const EXECUTABLE = /<script(?! src="\/assets\/)|<style|\sstyle=|\son[a-z]+=|javascript:/i

@@ -25,5 +25,7 @@ describe('a template', () => {
 
   test('an attribute without quotes is refused', () => {
     expect(() => html`<p title=${'x'}></p>`).toThrow('quotes')
+    expect(() => html`<a href="/x">${'x'}</a><p class="a" title=${'x'}></p>`).toThrow('quotes')
+    expect(html`<a href="/x?a=${1}&amp;b=${'"'}">a=</a>`.toString()).toBe('<a href="/x?a=1&amp;b=&quot;">a=</a>')
   })
 })

@@ -116,7 +116,7 @@ const estimates = (number: number, { params }: ApiContext) => {
   }
 }
 
-const miningBody = async (context: ApiContext) => {
+export const miningBody = async (context: ApiContext) => {
   const { index, params, source } = context
   const head = (await source.headNumber()) ?? 0
   const { items } = await index.blocks({ limit: WINDOW_BLOCKS, offset: 0, after: null })

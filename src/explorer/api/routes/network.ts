@@ -48,7 +48,7 @@ export const networkBody = async (context: ApiContext) => {
 }
 
 /** Members of the council with stake, rewards and yield. */
-const unionsBody = async (context: ApiContext) => {
+export const unionsBody = async (context: ApiContext) => {
   const { node, index, params, nowMs } = context
   const number = (await context.source.headNumber()) ?? 0
   const members = await node.council()

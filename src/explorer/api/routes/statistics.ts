@@ -24,7 +24,7 @@ const dayBody = (day: DayRow) => ({
   averageBlockTime: day.blocks < 2 ? null : roundTo((day.lastTimestamp - day.firstTimestamp) / (day.blocks - 1), 3),
 })
 
-const statsBody = async ({ index }: ApiContext, wanted: number) => {
+export const statsBody = async ({ index }: ApiContext, wanted: number) => {
   const [counters, position, rows] = await Promise.all([index.counters(), index.position(), index.days(wanted)])
   const { blocks, transactions, addresses, contracts, tokens } = counters
   return {

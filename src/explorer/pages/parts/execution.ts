@@ -1,6 +1,6 @@
 import { formatNumber } from '../../../web/amounts.ts'
 import { type Html, html } from '../../../web/html.ts'
-import { card, copyButton, emptyState, facts } from '../../../web/parts.ts'
+import { card, codeBox, copyButton, emptyState, facts } from '../../../web/parts.ts'
 import type { transactionBody } from '../../api/routes/transactions.ts'
 import type { TracedCall } from '../trace.ts'
 import { addressLink, nameText, wholeAddress } from './links.ts'
@@ -13,8 +13,8 @@ type Transaction = Awaited<ReturnType<typeof transactionBody>>
 /** Characters of calldata or of a log's data on a page; the API has the rest. */
 const DATA_CHARS = 8_192
 
-const dataText = (data: string): Html =>
-  html`<code class="data-text">${data.slice(0, DATA_CHARS)}${data.length > DATA_CHARS && '…'}</code>`
+const dataText = (data: string, name: string): Html =>
+  codeBox([data.slice(0, DATA_CHARS), data.length > DATA_CHARS && '…'], name)
 
 const decodedValues = ({ signature, values }: Decoded): Html => html`
 <p><code>${signature}</code></p>
@@ -30,7 +30,7 @@ export const inputCard = ({ input, txType, method, methodId }: Transaction): Htm
   return card(
     txType === 'create' ? 'Code of the creation' : 'Input',
     html`${decoded ? decodedValues(decoded) : txType !== 'create' && name !== null && html`<p>Function <code>${name}</code></p>`}
-<details class="data"><summary>${decoded ? 'Bytes' : `${formatNumber(bytesOf(input))} bytes`}</summary>${dataText(input)}</details>`,
+<details class="data"><summary>${decoded ? 'Bytes' : `${formatNumber(bytesOf(input))} bytes`}</summary>${dataText(input, 'Input')}</details>`,
     copyButton(input, 'input'),
   )
 }
@@ -41,7 +41,7 @@ export const logList = (logs: Transaction['logs']): Html => html`
   const decoded = decodeLog(topics, data)
   return html`<li><div><span class="chip">${logIndex}</span> ${wholeAddress(address)}</div>
 ${decoded && decodedValues(decoded)}
-<details class="data"><summary>Topics and data</summary><div class="list">${topics.map((topic, at) => html`<div><small>Topic ${at}</small> <code class="name">${topic}</code></div>`)}${data !== '0x' && dataText(data)}</div></details></li>`
+<details class="data"><summary>Topics and data</summary><div class="list">${topics.map((topic, at) => html`<div><small>Topic ${at}</small> <code class="name">${topic}</code></div>`)}${data !== '0x' && dataText(data, `Data of log ${logIndex}`)}</div></details></li>`
 })}</ol>`
 
 /** Calls of a transaction as a table; depth as a number and a mark. */

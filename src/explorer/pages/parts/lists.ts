@@ -26,7 +26,7 @@ export const labelsOf = async (
   return new Map(wanted.flatMap((address, at) => (found[at] === undefined ? [] : [[address, found[at]]])))
 }
 
-const labelled = (labels: Labels, address: string): Html => addressLink(address, labels.get(address) ?? null)
+export const labelled = (labels: Labels, address: string): Html => addressLink(address, labels.get(address) ?? null)
 
 const ZERO = '0x0000000000000000000000000000000000000000'
 

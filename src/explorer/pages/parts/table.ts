@@ -20,3 +20,13 @@ const tableCell = <T>({ title, isNumber, cell }: Column<T>, row: T, index: numbe
   isNumber
     ? html`<td class="number" data-label="${title}"><span>${cell(row, index)}</span></td>`
     : html`<td data-label="${title}"><span>${cell(row, index)}</span></td>`
+
+/** Figures of a chart as a table, folded away below it. */
+export const dataTable = (
+  caption: string,
+  titles: readonly string[],
+  rows: readonly (readonly Fragment[])[],
+): Html => html`
+<details class="data"><summary>Data table</summary><div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+<table><caption class="hidden">${caption}</caption><thead><tr>${titles.map(title => html`<th scope="col">${title}</th>`)}</tr></thead>
+<tbody>${rows.map(row => html`<tr>${row.map(value => html`<td>${value}</td>`)}</tr>`)}</tbody></table></div></details>`

@@ -1,7 +1,7 @@
 import { bytesToHex, type Hex } from '../../../util/bytes.ts'
 import { formatNumber } from '../../../web/amounts.ts'
 import { type Html, html } from '../../../web/html.ts'
-import { card, copyButton, emptyState, facts, figures } from '../../../web/parts.ts'
+import { card, codeBox, copyButton, emptyState, facts, figures } from '../../../web/parts.ts'
 import { invalidParameter } from '../../api/api-error.ts'
 import { addressBody, topAccountsBody } from '../../api/routes/addresses.ts'
 import { addressTransactionsBody } from '../../api/routes/transactions.ts'
@@ -87,7 +87,7 @@ ${card(
     ['Code', `${formatNumber(code.byteLength)} bytes`],
   ]),
 )}
-${card('Deployed code', html`<code class="data-text">${hex}${code.byteLength > CODE_BYTES && '…'}</code>`, copyButton(hex, 'code'))}`
+${card('Deployed code', codeBox([hex, code.byteLength > CODE_BYTES && '…'], 'Deployed code'), copyButton(hex, 'code'))}`
 }
 
 const TABS: Readonly<Record<string, Tab>> = { '': transactions, transfers, tokens: holdings, contract }

@@ -1,0 +1,43 @@
+import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
+import { type Html, html } from '../../../web/html.ts'
+import { card, copyButton } from '../../../web/parts.ts'
+import type { ApiRoute } from '../../api/api-route.ts'
+import { API_ROUTES } from '../../api/api-routes.ts'
+import { openApiPath } from '../../api/openapi.ts'
+import type { PageRoute } from '../page-route.ts'
+import { heading } from '../parts/heading.ts'
+
+const parameters = (schemas: ApiRoute['query']): Html | undefined => {
+  const entries = Object.entries(schemas ?? {})
+  return entries.length === 0
+    ? undefined
+    : html`<ul class="list">${entries.map(([name, { description, enum: values }]) => html`<li><code>${name}</code> <small>${description?.replaceAll('`', '')}${values && html` (${values.map(String).join(', ')})`}</small></li>`)}</ul>`
+}
+
+const route = ({ path, summary, params, query }: ApiRoute): Html => html`
+<li><div class="card-head"><h3><code>GET ${openApiPath(path)}</code></h3>${copyButton(path, 'path')}</div>
+<p>${summary}</p>
+${parameters(params)}${parameters(query)}
+${params === undefined && html`<p><a href="${path}${query?.['q'] ? '?q=a' : ''}">Try it</a></p>`}</li>`
+
+export const apiPages: readonly PageRoute[] = [
+  {
+    path: '/api',
+    needsIndex: false,
+    render: async () => ({
+      title: 'API',
+      body: html`
+${heading('API', { lead: html`Everything these pages show, as JSON. The whole description is <a href="/api/openapi.json">an OpenAPI 3.1 document</a>.` })}
+${card(
+  'Ground rules',
+  html`<ul class="prose">
+<li>Wei, gas and token units are decimal strings; what is absent is null.</li>
+<li>Lists take <code>limit</code> and <code>cursor</code>; <code>nextCursor</code> of one page is the cursor of the next.</li>
+<li>${EXPLORER_LIMITS.rate.free} requests in a minute, ${EXPLORER_LIMITS.rate.pro.toLocaleString('en-US')} with a key in <code>x-api-key</code>. Pages and API are counted together.</li>
+<li>Tools made for Etherscan find its modules at <code>/api?module=…&amp;action=…</code>.</li>
+</ul>`,
+)}
+${card('Endpoints', html`<ul class="logs">${API_ROUTES.map(route)}</ul>`)}`,
+    }),
+  },
+]

@@ -1,0 +1,95 @@
+import { formatNumber } from '../../../web/amounts.ts'
+import { type Html, html } from '../../../web/html.ts'
+import { card, copyable, emptyState, facts } from '../../../web/parts.ts'
+import { EXPLORER_PATH } from '../../../web/site.ts'
+import type { PageContent, PageContext, PageRoute } from '../page-route.ts'
+import { heading } from '../parts/heading.ts'
+import { gwei } from '../parts/values.ts'
+
+const TOKEN_DECIMALS = 18
+/** Replaced by the page's script with the address under which the browser reached the node. */
+const ORIGIN = 'http://localhost'
+
+/** What a wallet is asked to add (EIP-3085); the page's script adds the addresses. */
+const chainRequest = ({ params, site }: PageContext): string =>
+  JSON.stringify({
+    chainId: `0x${params.chainId.toString(16)}`,
+    chainName: `Tandem ${site.network}`,
+    nativeCurrency: { name: site.symbol, symbol: site.symbol, decimals: TOKEN_DECIMALS },
+    rpcUrls: [],
+    blockExplorerUrls: [],
+  })
+
+const wallets = (context: PageContext): Html =>
+  card(
+    'Add this network to a wallet',
+    html`
+<div class="wallets" id="wallets" data-chain="${chainRequest(context)}" data-explorer="${EXPLORER_PATH}"></div>
+<p class="note" id="wallet-status" role="status">Wallets of this browser appear here as buttons. Without one, enter the values below by hand.</p>`,
+  )
+
+const networkPage = async (context: PageContext): Promise<PageContent> => {
+  const { params, site } = context
+  const { baseFee, rewards, proofChain } = params
+  return {
+    title: 'Network',
+    body: html`
+${heading('Network', { lead: 'What a wallet, a library or a node needs to know of this chain.' })}
+${wallets(context)}
+${card(
+  'For wallets and libraries',
+  facts([
+    ['Name', `Tandem ${site.network}`],
+    ['Chain id', html`${copyable(String(params.chainId), 'chain id')} <small>0x${params.chainId.toString(16)}</small>`],
+    ['Currency', html`${site.symbol} <small>${TOKEN_DECIMALS} decimals</small>`],
+    [
+      'JSON-RPC',
+      html`<span class="scripted" data-origin="${ORIGIN}">${copyable(ORIGIN, 'JSON-RPC address')}</span><noscript>the address of this page without its path</noscript> <small>see <a href="/">this node</a></small>`,
+    ],
+    [
+      'Explorer',
+      html`<code>${EXPLORER_PATH}</code> <small>pages as in EIP-3091: /block, /tx, /address, /token</small>`,
+    ],
+  ]),
+)}
+<div class="columns">
+${card(
+  'Blocks',
+  facts([
+    [
+      'Time between blocks',
+      params.blockTimeMs === 0 ? 'at once for each transaction' : `${params.blockTimeMs / 1_000} s`,
+    ],
+    ['Finality', 'at once: a committed block is never replaced'],
+    ['Gas of a block', formatNumber(params.maxBlockExecutionGas)],
+    ['Gas of a transaction', formatNumber(params.maxTxExecutionGas)],
+    ['Base fee', `${gwei(baseFee.lowerBoundWei)} to ${gwei(baseFee.upperBoundWei)} gwei`],
+    ['Committee', formatNumber(params.committeeSize)],
+    ['Cycle', `${formatNumber(rewards.cycleBlocks)} blocks`],
+    ['Proof chain', `a header each ${formatNumber(proofChain.spacingBlocks)} blocks`],
+  ]),
+)}
+${card('Forks', forks(context))}
+</div>`,
+  }
+}
+
+/** Rules in force, by the height from which they are. */
+const forks = ({ params }: PageContext): Html => {
+  const planned = params.forks.filter(({ height }) => height !== null)
+  return planned.length === 0
+    ? emptyState('No forks.', 'The chain keeps its first rules.')
+    : facts(
+        planned.map(
+          ({ name, height }) =>
+            [
+              name,
+              height === 0
+                ? 'from genesis'
+                : html`from ${name === 'nativeHash' ? 'proof height' : 'block'} ${formatNumber(height ?? 0)}`,
+            ] as const,
+        ),
+      )
+}
+
+export const networkPages: readonly PageRoute[] = [{ path: '/network', needsIndex: false, render: networkPage }]

@@ -1,0 +1,234 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Browser, type BrowserPage, browserPath, type ContextOptions, launchBrowser } from '../support/browser.ts'
+import { type RunningNode, startDevnet } from '../support/devnet.ts'
+import { fillPageChain, type PageChain, pagePaths } from '../support/explorer/page-chain.ts'
+
+/*
+ * The pages in a real browser. Without one there is nothing to test with: `apt-get install chromium`, or name one in CHROMIUM. CI installs it.
+ */
+
+const CHROMIUM = browserPath()
+const KEY = 'pages-test'
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+let dir: string
+let node: RunningNode
+let chain: PageChain
+let browser: Browser
+let paths: Readonly<Record<string, string>>
+
+beforeAll(async () => {
+  if (CHROMIUM === undefined) return
+  dir = mkdtempSync(join(tmpdir(), 'tandem-pages-'))
+  const keys = join(dir, 'keys')
+  writeFileSync(keys, `${KEY}\n`)
+  const started = await Promise.all([
+    // A key has room for the pages of all tests in one minute.
+    startDevnet(['--execution', 'fast', '--explorer-keys', keys, '--mine', '--mine-duty', '0.2']),
+    launchBrowser(CHROMIUM),
+  ])
+  node = started[0]
+  browser = started[1]
+  chain = await fillPageChain(node)
+  paths = pagePaths(chain, node.accounts[1]?.address as string)
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await node?.stop()
+  if (dir !== undefined) rmSync(dir, { recursive: true, force: true })
+})
+
+/** Lends a page of a new browser profile; errors of its scripts and of its policy fail the test. */
+const withPage = async (options: ContextOptions, use: (page: BrowserPage) => Promise<void>): Promise<void> => {
+  const context = await browser.newContext({ extraHTTPHeaders: { 'x-api-key': KEY }, ...options })
+  const errors: string[] = []
+  const page = await context.newPage()
+  page.on('pageerror', error => errors.push(String(error)))
+  page.on('console', message => {
+    const text = message.text?.() ?? ''
+    if (message.type?.() === 'error' && !text.includes('404')) errors.push(text)
+  })
+  try {
+    await use(page)
+    expect(errors).toEqual([])
+  } finally {
+    await context.close()
+  }
+}
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string
+    readonly nodes: readonly { readonly html: string; readonly target: readonly string[] }[]
+  }[]
+}
+
+const axeScript = (): string => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Rules whose outcome depends on colours, and on widths; the others see the same document in every look. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
+const WIDTH_RULES = ['target-size', 'scrollable-region-focusable', 'link-in-text-block']
+/** Pages that have every part of the others: they are held against every rule in every look. */
+const WHOLE = ['node', 'home', 'transaction-failed']
+
+/** Violations of the accessibility rules, each with its first place. */
+const violationsOf = async (page: BrowserPage, runOnly: readonly string[]): Promise<readonly string[]> => {
+  const result = await page.evaluate<AxeResult>(
+    `axe.run(document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'] })`,
+  )
+  return result.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
+}
+
+const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+
+describe.skipIf(CHROMIUM === undefined)('pages in a browser (skipped where there is none)', () => {
+  const looks = (['light', 'dark'] as const).flatMap(colorScheme => [1280, 360].map(width => ({ colorScheme, width })))
+
+  test('every page breaks no rule of accessibility and fits, in light and dark, at 360 and 1280 px', () =>
+    withPage({ reducedMotion: 'reduce' }, async page => {
+      const problems: string[] = []
+      await page.addInitScript({ content: axeScript() })
+      for (const [name, path] of Object.entries(paths)) {
+        const response = await page.goto(node.http + path)
+        expect([name, response?.status()]).toEqual([name, name === 'not-found' ? 404 : 200])
+        for (const { colorScheme, width, rules } of looks) {
+          await page.emulateMedia({ colorScheme })
+          await page.setViewportSize({ width, height: 900 })
+          const look = `${name}, ${colorScheme}, ${width} px`
+          const overflow = await page.evaluate<number>(OVERFLOW)
+          if (overflow > 0) problems.push(`${look}: ${overflow} px too wide`)
+          const wanted = WHOLE.includes(name) ? RULES : rules
+          const violations = wanted.length === 0 ? [] : await violationsOf(page, wanted)
+          problems.push(...violations.map(violation => `${look}: ${violation}`))
+        }
+      }
+      expect(problems).toEqual([])
+    }))
+
+  test('read well without script', () =>
+    withPage({ javaScriptEnabled: false, viewport: { width: 360, height: 900 } }, async page => {
+      for (const [name, path] of Object.entries(paths)) {
+        await page.goto(node.http + path)
+        expect([name, await page.locator('main h1').count()]).toEqual([name, 1])
+      }
+      await page.goto(`${node.http}/explorer`)
+      await page.locator('#q').fill('green bean')
+      await page.locator('#q').press('Enter')
+      await page.waitForURL(/search/)
+      expect(await page.locator('main').textContent()).toContain('BEAN')
+      await page.locator('summary').first().click()
+      await page.getByRole('link', { name: 'Validators' }).first().click()
+      await page.waitForURL(/validators/)
+    }))
+
+  test('work by keyboard alone', () =>
+    withPage({ viewport: { width: 1280, height: 900 } }, async page => {
+      const focused = (): Promise<string> => page.evaluate<string>('document.activeElement.outerHTML.slice(0, 120)')
+      await page.goto(`${node.http}/explorer`)
+      await page.keyboard.press('Tab')
+      expect(await focused()).toContain('class="skip"')
+      await page.keyboard.press('Enter')
+      expect(await page.evaluate<string>('document.activeElement.id')).toBe('main')
+      await page.keyboard.press('/')
+      expect(await page.evaluate<string>('document.activeElement.id')).toBe('q')
+      await page.keyboard.type(chain.plain)
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/\/explorer\/tx\/0x/)
+      expect(await page.locator('main').textContent()).toContain('1.23456789 dTNDM')
+      await page.keyboard.press('/')
+      expect(await page.evaluate<string>('document.activeElement.id')).toBe('q')
+    }))
+
+  test('the search finds block, transaction, address, token and label', () =>
+    withPage({}, async page => {
+      const block = await node.rpc<{ hash: string }>('eth_getBlockByNumber', ['0x1', false])
+      const found: readonly (readonly [string, RegExp, string])[] = [
+        ['1', /block\/1$/, 'Block 1'],
+        [block.hash, /block\/1$/, 'Block 1'],
+        [chain.failed, /tx\/0x/, 'The transaction failed'],
+        [chain.coin, /token\/0x/, 'Green Bean'],
+        [node.accounts[0]?.address as string, /address\/0x/, 'Balance'],
+        ['bean', /search/, 'Green Bean'],
+        ['foundation', /search/, 'Foundation'],
+      ]
+      for (const [text, url, shown] of found) {
+        await page.goto(`${node.http}/explorer`)
+        await page.locator('#q').fill(text)
+        await page.locator('#q').press('Enter')
+        await page.waitForURL(url)
+        expect([text, (await page.locator('main').textContent())?.includes(shown)]).toEqual([text, true])
+      }
+    }))
+
+  test('blocks appear on the home page as they are made, and stop when told', () =>
+    withPage({}, async page => {
+      await page.goto(`${node.http}/explorer`)
+      const head = "Number(document.querySelector('[data-live=head]').textContent.replace(',', ''))"
+      const first = await page.evaluate<number>(head)
+      const later = (than: number): string =>
+        `new Promise(resolve => { const look = () => (${head} > ${than} ? resolve(${head}) : setTimeout(look, 50)); look() })`
+      const next = await page.evaluate<number>(later(first))
+      expect(next).toBeGreaterThan(first)
+      const newest = "document.querySelector('[data-live=blocks] li').textContent"
+      expect(await page.evaluate<string>(newest)).toContain(String(next))
+      await page.getByRole('button', { name: 'Live' }).click()
+      const stopped = await page.evaluate<number>(head)
+      const before = Number(await node.rpc('eth_blockNumber'))
+      await node.rpc('evm_mine')
+      expect(Number(await node.rpc('eth_blockNumber'))).toBeGreaterThan(before)
+      expect(await page.evaluate<number>(head)).toBe(stopped)
+      expect(await page.locator('button.live').textContent()).toBe('Paused')
+    }))
+
+  test('the theme is kept, and values are copied', () =>
+    withPage({ colorScheme: 'light' }, async page => {
+      await page.goto(node.http)
+      const background = 'getComputedStyle(document.body).backgroundColor'
+      const light = await page.evaluate<string>(background)
+      await page.locator('button.theme').click()
+      const dark = await page.evaluate<string>(background)
+      expect(dark).not.toBe(light)
+      await page.goto(`${node.http}/explorer/blocks`)
+      expect(await page.evaluate<string>(background)).toBe(dark)
+      await page.goto(node.http)
+      await page.locator('button.copy').first().click()
+      expect(await page.locator('button.copy').first().count()).toBe(1)
+      expect(await page.evaluate<string>("document.querySelector('button.copy').dataset.copy")).toBe(node.http)
+    }))
+
+  test('a wallet is asked to add the network', () =>
+    withPage({}, async page => {
+      await page.addInitScript({
+        content: `
+          const info = { uuid: '1', name: '<b>Stub</b>', icon: 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>', rdns: 'x' }
+          const provider = { request: async asked => { window.asked = asked } }
+          addEventListener('eip6963:requestProvider', () =>
+            dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: { info, provider } })))`,
+      })
+      await page.goto(`${node.http}/explorer/network`)
+      await page.getByRole('button', { name: 'Add to <b>Stub</b>' }).click()
+      const [chainParameter] = (await page.evaluate<{ params: readonly object[] }>('window.asked')).params
+      expect(chainParameter).toMatchObject({
+        chainId: '0x1e8097',
+        rpcUrls: [node.http],
+        blockExplorerUrls: [`${node.http}/explorer`],
+        nativeCurrency: { symbol: 'dTNDM', decimals: 18 },
+      })
+    }))
+
+  test('the first page is light', async () => {
+    for (const path of ['/', '/explorer']) {
+      const text = await (await fetch(node.http + path, { headers: { accept: 'text/html', 'x-api-key': KEY } })).text()
+      const assets = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, asset]) => asset as string)
+      const bodies = await Promise.all(assets.map(async asset => (await fetch(node.http + asset)).text()))
+      const bytes = [text, ...bodies].reduce((sum, body) => sum + gzipSync(body).byteLength, 0)
+      expect(bytes).toBeLessThan(50_000)
+    }
+  })
+})
