@@ -13,7 +13,7 @@ const BOTTOM = 24
 const GRID_LINES = 4
 const LABELS = 6
 
-export interface ChartPoint {
+interface ChartPoint {
   /** Name below the axis, and in the mark's title. */
   readonly label: string
   readonly value: number
@@ -38,7 +38,7 @@ interface ChartOptions {
 const ROUND = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10] as const
 
 /** Next round number not below a value. */
-export const niceCeiling = (value: number): number => {
+const niceCeiling = (value: number): number => {
   if (!(value > 0) || !Number.isFinite(value)) return 1
   const power = 10 ** Math.floor(Math.log10(value))
   return (ROUND.find(step => step * power >= value) ?? 10) * power
