@@ -3,7 +3,9 @@
  * from another: one JSON line with the stalls of the main thread, the growth of the resident set and the honest client's latencies.
  * Ends with 1 when a bound is broken. The attackers share the machine, so their own work is in all figures: `attackerCpu` is their
  * share of one core, `stalls` counts those in which the main thread itself worked so long, `waits` all in which it did not get to run.
- *   node bench/hostile-clients.ts [--minutes 2] [--seed 1] [--clients 1] [attack...]     (default: all attacks)
+ * `--mode at-once` runs the attacks together, 25 programs on the node's own machine; `--mode in-turns` runs one after the other, each for
+ * an equal share of the time, as one client machine of the node's size would.
+ *   node bench/hostile-clients.ts [--minutes 2] [--mode at-once] [--seed 1] [--clients 1] [attack...]     (default: all attacks)
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,6 +24,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     minutes: { type: 'string', default: '2' },
+    mode: { type: 'string', default: 'at-once' },
     seed: { type: 'string', default: '1' },
     /** Addresses the attackers come from. */
     clients: { type: 'string', default: '1' },
@@ -29,6 +32,8 @@ const { values, positionals } = parseArgs({
 })
 const minutes = Number(values.minutes)
 const clients = Number(values.clients)
+const { mode } = values
+if (mode !== 'at-once' && mode !== 'in-turns') throw new Error('--mode is at-once or in-turns')
 const names = (positionals.length > 0 ? positionals : ATTACK_NAMES) as readonly AttackName[]
 const random = createRandom(Number(values.seed))
 const SAMPLE_MS = 500
@@ -74,14 +79,30 @@ const beganMs = Date.now()
 const cpu = process.cpuUsage()
 const over = new AbortController()
 const counts = new Map<string, Map<string, number>>()
-const attacking = names.map(async name => {
-  const own = new Map<string, number>()
+const attack = async (name: AttackName, signal: AbortSignal): Promise<void> => {
+  const own = counts.get(name) ?? new Map<string, number>()
   counts.set(name, own)
   const from = () => `127.1.0.${1 + random.below(clients)}`
-  await ATTACKS[name]({ target, random, signal: over.signal, from, rounds: Number.POSITIVE_INFINITY, counts: own })
-})
-const rss: number[] = []
+  await ATTACKS[name]({ target, random, signal, from, rounds: Number.POSITIVE_INFINITY, counts: own })
+}
 const endMs = beganMs + minutes * 60_000
+/** Growth when the turn of each attack ended. */
+const turns: Record<string, number> = {}
+const inTurns = async (): Promise<void> => {
+  for (const [i, name] of names.entries()) {
+    const turn = new AbortController()
+    const stop = () => turn.abort()
+    over.signal.addEventListener('abort', stop, { once: true })
+    const ended = attack(name, turn.signal)
+    await sleep(Math.max(0, beganMs + ((i + 1) * minutes * 60_000) / names.length - Date.now()))
+    turns[name] = rssMb() - fresh
+    turn.abort()
+    over.signal.removeEventListener('abort', stop)
+    await Promise.race([ended, sleep(1_000)])
+  }
+}
+const attacking = mode === 'in-turns' ? [inTurns()] : names.map(name => attack(name, over.signal))
+const rss: number[] = []
 while (Date.now() < endMs && node.child.exitCode === null) {
   await sleep(SAMPLE_MS)
   rss.push(rssMb())
@@ -95,11 +116,14 @@ await sleep(CALM_MS)
 const after = node.child.exitCode === null ? rssMb() : Number.NaN
 const { status } = await fetch(`${ready.http}/health`).catch(() => ({ status: 0 }))
 
-/** [when, how late, CPU of the main thread meanwhile], milliseconds. */
+/** [when, how late, CPU of the main thread meanwhile, its wait for a processor], milliseconds. */
 const waits = readFileSync(stallsFile, 'utf8')
   .split('\n')
   .filter(line => line !== '')
-  .map(line => JSON.parse(line) as { readonly at: number; readonly late: number; readonly cpu: number })
+  .map(
+    line =>
+      JSON.parse(line) as { readonly at: number; readonly late: number; readonly cpu: number; readonly queued: number },
+  )
   .filter(({ at }) => at >= beganMs && at <= endMs)
 const stalls = waits.map(wait => wait.cpu).filter(ms => ms > MOST.stallMs)
 const growth = Math.max(...rss) - fresh
@@ -109,16 +133,30 @@ const kept = {
   honest: attacked.p99 < MOST.honestP99Ms && attacked.failed === 0,
   alive: status === 200,
 }
+const sum = (parts: readonly number[]): number => parts.reduce((total, part) => total + part, 0)
 const share = (part: number): number => Math.round((part / (minutes * 60_000)) * 100) / 100
 process.stdout.write(
   `${JSON.stringify({
     name: 'hostile-clients',
-    ...{ minutes, seed: Number(values.seed), clients, attacks: names.length === ATTACK_NAMES.length ? 'all' : names },
+    ...{
+      minutes,
+      mode,
+      seed: Number(values.seed),
+      clients,
+      attacks: names.length === ATTACK_NAMES.length ? 'all' : names,
+    },
     kept,
     stalls: { count: stalls.length, max: Math.round(Math.max(0, ...stalls)) },
-    waits: { count: waits.length, max: Math.round(Math.max(0, ...waits.map(wait => wait.late))) },
+    waits: {
+      count: waits.length,
+      max: Math.round(Math.max(0, ...waits.map(wait => wait.late))),
+      /** Share of all lateness in which the thread waited for a processor that others had. */
+      queued:
+        Math.round((100 * sum(waits.map(wait => wait.queued))) / Math.max(1, sum(waits.map(wait => wait.late)))) / 100,
+    },
     rssMb: { fresh, before, most: Math.max(...rss), after, growth, over: thinned(rss, 40) },
     honest: { calm, attacked },
+    ...(mode === 'in-turns' && { growthAfter: turns }),
     attackerCpu: share((used.user + used.system) / 1_000),
     p50RssMb: quantile(rss, 0.5),
     budgets: Object.fromEntries([...metrics].filter(([name]) => /^rpc_(?!calls|failures|busy|slow)/.test(name))),

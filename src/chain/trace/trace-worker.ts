@@ -6,6 +6,7 @@ import { JsonSink } from '../../evm/tracers/json-sink.ts'
 import { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import { isCoded } from '../../util/errors.ts'
+import { lowerThreadPriority } from '../../util/worker/priority.ts'
 import { RequestTimer } from './request-timer.ts'
 import { runTrace } from './run-trace.ts'
 import {
@@ -25,6 +26,7 @@ const port = parentPort
 assert(port !== null, 'the trace worker is a worker')
 const { storePath, params, shared } = workerData as TraceWorkerStart
 const signals = new Int32Array(shared)
+lowerThreadPriority()
 const scheduler = createSliceScheduler()
 const engine = createInterpreter()
 const tracingEngine = createInterpreter()

@@ -8,8 +8,8 @@ export const RPC_LIMITS = {
    */
   budgets: {
     bodies: { total: 64 * 1024 * 1024, client: 24 * 1024 * 1024, free: 16 * 1024 },
-    /** Responses and notifications their reader has not taken. */
-    answers: { total: 128 * 1024 * 1024, client: 48 * 1024 * 1024, free: 64 * 1024 },
+    /** Responses and notifications their reader has not taken; the largest response fits. */
+    answers: { total: 96 * 1024 * 1024, client: 32 * 1024 * 1024, free: 64 * 1024 },
     /** Filters and subscriptions, with their criteria. */
     criteria: { total: 32 * 1024 * 1024, client: 8 * 1024 * 1024 },
     filters: { total: 10_000, client: 2_500 },

@@ -1,7 +1,7 @@
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { ChunkStream } from '../../util/async/chunk-stream.ts'
 
-/** Piece of a response: text, or encoded text. */
+/** Piece of a response: text, or encoded text, whose memory belongs to the reader from then on. */
 export type ResponseChunk = string | Uint8Array
 
 /** Response that is produced while it is read. Before that it holds only `heldBytes` in memory. */

@@ -9,7 +9,7 @@ import type { ClientBudget, Meter } from './client-budget.ts'
 import { clientIdOf, endpointForClient } from './client-id.ts'
 import { plainCallLength } from './plain-head.ts'
 import type { RequestGate } from './request-gate.ts'
-import { bytesOf, drained, WriteTimeout, writeStream } from './stream-writer.ts'
+import { bytesOf, drained, freeMemory, WriteTimeout, writeStream } from './stream-writer.ts'
 
 interface FastLaneOptions {
   readonly gate: RequestGate
@@ -305,7 +305,7 @@ const writeChunk = (socket: Socket, responseChunk: ResponseChunk): boolean => {
   const bytes = bytesOf(responseChunk)
   socket.cork()
   socket.write(`${bytes.byteLength.toString(16)}\r\n`)
-  socket.write(bytes)
+  socket.write(bytes, () => freeMemory(bytes))
   const goesOn = socket.write('\r\n')
   socket.uncork()
   return goesOn

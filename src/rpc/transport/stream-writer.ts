@@ -59,6 +59,14 @@ export const drained =
 export const bytesOf = (responseChunk: ResponseChunk): Uint8Array =>
   typeof responseChunk === 'string' ? Buffer.from(responseChunk) : responseChunk
 
+/**
+ * Returns the memory of written bytes at once, if they have a buffer of their own: tens of megabytes would wait for the next garbage
+ * collection. The bytes must not be used afterwards.
+ */
+export const freeMemory = ({ buffer, byteLength }: Uint8Array): void => {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+}
+
 interface PumpOptions {
   readonly write?: (responseChunk: ResponseChunk) => boolean
   readonly writeTimeout?: WriteTimeout

@@ -1,0 +1,42 @@
+import { connect } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { freeMemory } from '../../../../src/rpc/transport/stream-writer.ts'
+import { eventually } from '../../../support/node-process.ts'
+import { Rig } from '../../../support/rpc/rig.ts'
+
+let rig: Rig | undefined
+afterEach(() => rig?.stop())
+
+const ITEM = `"${'a'.repeat(100_000)}"`
+const REQUEST = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'eth_getLogs',
+  params: [{ fromBlock: '0x0', toBlock: 'latest' }],
+})
+
+test('the memory of the pieces of an answer is returned when they are written, without a garbage collection', async () => {
+  const pieces = ['[', `${ITEM},`, `${ITEM},`, ITEM, ']'].map(text => new TextEncoder().encode(text).slice())
+  rig = await Rig.start({ logQueryPort: { text: async () => pieces } })
+  rig.chain.append()
+  const socket = connect({ host: '127.0.0.1', port: rig.server.port })
+  let text = ''
+  socket.on('data', data => {
+    text += String(data)
+  })
+  socket.write(
+    `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${REQUEST.length}\r\n\r\n${REQUEST}`,
+  )
+  await eventually('the end of the answer', async () => text.endsWith('0\r\n\r\n') || undefined)
+  socket.destroy()
+  expect(text.match(/a{1000}/g)?.length).toBeGreaterThan(250)
+  await eventually('memory is free', async () => pieces.every(({ byteLength }) => byteLength === 0) || undefined)
+})
+
+test('bytes that share their memory with others stay', () => {
+  const all = new Uint8Array(100)
+  freeMemory(all.subarray(10, 20))
+  expect(all.byteLength).toBe(100)
+  freeMemory(all)
+  expect(all.byteLength).toBe(0)
+})
