@@ -36,6 +36,9 @@ export type TrieAnswer =
   | { readonly root: Hex; readonly value: TrieValue; readonly error?: undefined }
   | { readonly root: Hex; readonly error: TrieError }
 
+/** Methods of the trie's worker. */
+export type TrieMethods = { readonly execute: (call: TrieCall) => TrieAnswer }
+
 /** Executes one call; expected failures are returned, any other error is thrown and means that the trie is unusable. */
 export const executeTrieCall = (layers: TrieLayers, call: TrieCall): TrieAnswer => {
   try {

@@ -1,9 +1,10 @@
-import { Worker } from 'node:worker_threads'
 import { WORKER_LIMITS } from '../../config/limits/execution.ts'
 import { TRIE_LIMITS } from '../../config/limits/storage.ts'
 import { BoundedMutex } from '../../util/async/bounded-mutex.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
+import { WorkerEnded } from '../../util/worker/protocol.ts'
+import { WorkerClient } from '../../util/worker/worker-client.ts'
 import { EMPTY_ROOT } from '../account.ts'
 import { TrieLayers } from './layers.ts'
 import {
@@ -11,6 +12,7 @@ import {
   expectTrieValue,
   type TrieAnswer,
   type TrieCall,
+  type TrieMethods,
   type TrieValue,
   transferableBuffers,
 } from './protocol.ts'
@@ -171,55 +173,34 @@ class LocalHost implements Host {
   }
 }
 
-interface Waiting {
-  readonly resolve: (answer: TrieAnswer) => void
-  readonly reject: (error: Error) => void
-}
-
 class WorkerHost implements Host {
-  private readonly worker: Worker
-  /** Responses arrive in the order of the calls. */
-  private readonly waiting: Waiting[] = []
-  private ended: CodedError<TrieError> | undefined
+  private readonly client: WorkerClient<TrieMethods>
+  private failure: CodedError<TrieError> | undefined
 
   constructor(url: URL, layers: number, onFailure: ((error: Error) => void) | undefined) {
-    this.worker = new Worker(url, {
+    this.client = new WorkerClient({
       name: 'trie',
-      workerData: { layers },
-      resourceLimits: { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes },
-    })
-    let cause: Error | undefined
-    this.worker.on('message', (answer: TrieAnswer) => {
-      this.waiting.shift()?.resolve(answer)
-      if (this.waiting.length === 0) this.worker.unref() // an idle trie keeps no process alive
-    })
-    this.worker.on('error', error => {
-      cause = error instanceof Error ? error : new Error(String(error))
-    })
-    this.worker.on('exit', code => {
-      if (this.ended !== undefined) return
-      cause ??= new Error(`worker ended with code ${code}`)
-      this.end(failedError(cause))
-      onFailure?.(cause)
+      url,
+      data: { layers },
+      limits: { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes },
+      onEnd: error => {
+        this.failure = failedError(error)
+        onFailure?.(error)
+      },
     })
   }
 
-  call(call: TrieCall): Promise<TrieAnswer> {
-    if (this.ended !== undefined) return Promise.reject(this.ended)
-    return new Promise((resolve, reject) => {
-      this.worker.postMessage(call, transferableBuffers(call)) // throws when a batch is passed twice
-      this.waiting.push({ resolve, reject })
-      this.worker.ref()
-    })
+  async call(call: TrieCall): Promise<TrieAnswer> {
+    try {
+      // Rejects when a batch is passed twice.
+      return await this.client.send('execute', [call], { transfer: transferableBuffers(call) }).result
+    } catch (error) {
+      if (error instanceof WorkerEnded) throw this.failure ?? failedError(error)
+      throw isCoded(error) ? closedError() : error
+    }
   }
 
-  async close(): Promise<void> {
-    if (this.ended === undefined) this.end(closedError())
-    await this.worker.terminate()
-  }
-
-  private end(error: CodedError<TrieError>): void {
-    this.ended = error
-    for (const { reject } of this.waiting.splice(0)) reject(error)
+  close(): Promise<void> {
+    return this.client.close()
   }
 }
