@@ -1,4 +1,3 @@
-import type { MessagePort } from 'node:worker_threads'
 import { assert } from '../../util/assert.ts'
 import { asBuffer } from '../../util/bytes.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
@@ -9,19 +8,8 @@ import { type RecoveredSender, recoverSender, SENDER_REASONS, type SenderError }
  *   request  count u32 | per transaction: size u32, bytes
  *   response per transaction 53 bytes: status u8 | hash 32 | sender 20; status 0 is success, else 1 + index in SENDER_REASONS
  */
-export interface RecoveryRequest {
-  readonly id: number
-  readonly buffer: ArrayBuffer
-}
-export interface RecoveryAnswer {
-  readonly id: number
-  readonly buffer: ArrayBuffer
-}
-
-export interface RecoveryWorkerData {
-  /** Requests that precede those of the usual port. */
-  readonly urgent: MessagePort
-}
+/** Methods of a recovery worker: answers a request. */
+export type RecoveryMethods = { readonly recover: (request: ArrayBuffer) => ArrayBuffer }
 
 export type SenderResult = RecoveredSender | CodedError<SenderError>
 

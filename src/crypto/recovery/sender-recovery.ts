@@ -1,16 +1,9 @@
 import { availableParallelism } from 'node:os'
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { RECOVERY_LIMITS, WORKER_LIMITS } from '../../config/limits/execution.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
-import {
-  packRequest,
-  type RecoveryAnswer,
-  type RecoveryRequest,
-  type RecoveryWorkerData,
-  type SenderResult,
-  unpackAnswer,
-} from './batch.ts'
+import { WorkerPool } from '../../util/worker/worker-pool.ts'
+import { packRequest, type RecoveryMethods, type SenderResult, unpackAnswer } from './batch.ts'
 
 export type SenderRecoveryError =
   /** The queue is full; the caller may try later. */
@@ -52,15 +45,6 @@ interface Job {
 interface Batch {
   readonly kind: RecoveryPriority
   readonly jobs: readonly Job[]
-  retried: boolean
-}
-
-interface Lane {
-  readonly worker: Worker
-  /** Port whose requests precede those of the worker itself. */
-  readonly urgent: MessagePort
-  readonly batches: Map<number, Batch>
-  jobs: number
 }
 
 /**
@@ -68,32 +52,34 @@ interface Lane {
  * request order for each caller, not across callers. A failed worker is replaced and its batches are tried once more.
  */
 export class SenderRecovery {
-  private readonly workers: number
   private readonly batch: number
   private readonly limits: Readonly<Record<RecoveryPriority, number>>
-  private readonly logger: Logger | undefined
-  private readonly workerUrl: URL
-  private readonly lanes = new Set<Lane>()
+  private readonly pool: WorkerPool<RecoveryMethods>
   private readonly waiting: Record<RecoveryPriority, Job[]> = { blocks: [], singles: [] }
   private readonly open: Record<RecoveryPriority, number> = { blocks: 0, singles: 0 }
-  private nextId = 0
   private flushPlanned = false
   private closed = false
 
   constructor(options: SenderRecoveryOptions = {}) {
-    this.workers = options.workers ?? Math.max(1, availableParallelism() - 1)
     this.batch = options.batch ?? RECOVERY_LIMITS.batch
     this.limits = {
       singles: options.queue ?? RECOVERY_LIMITS.queue,
       blocks: options.blockQueue ?? RECOVERY_LIMITS.blockQueue,
     }
-    this.logger = options.logger
-    this.workerUrl = options.workerUrl ?? new URL('./worker.ts', import.meta.url)
+    this.pool = new WorkerPool({
+      name: 'recovery',
+      url: options.workerUrl ?? new URL('./worker.ts', import.meta.url),
+      limits: { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes },
+      hasUrgent: true,
+      size: options.workers ?? Math.max(1, availableParallelism() - 1),
+      retries: 1,
+      onEnd: (error, batches) => options.logger?.warn({ reason: error.message, batches }, 'recovery worker died'),
+    })
   }
 
   /** Starts the threads now rather than with the first transaction. */
   start(): void {
-    while (!this.closed && this.lanes.size < this.workers) this.addLane()
+    this.pool.start()
   }
 
   /** Number of waiting and running transactions. */
@@ -119,16 +105,12 @@ export class SenderRecovery {
   async close(): Promise<void> {
     if (this.closed) return
     this.closed = true
-    const error = new CodedError<SenderRecoveryError>({ code: 'RECOVERY_CLOSED' })
-    const lanes = [...this.lanes]
-    this.lanes.clear()
-    for (const lane of lanes) for (const batch of lane.batches.values()) this.finish(batch, error)
-    for (const batch of this.takeWaiting()) this.finish(batch, error)
-    await Promise.all(lanes.map(({ worker }) => worker.terminate()))
+    for (const batch of this.takeWaiting()) this.finish(batch, closedError())
+    await this.pool.close()
   }
 
   private refusal(kind: RecoveryPriority, count: number): CodedError<SenderRecoveryError> | undefined {
-    if (this.closed) return new CodedError({ code: 'RECOVERY_CLOSED' })
+    if (this.closed) return closedError()
     const limit = this.limits[kind]
     return this.open[kind] + count > limit ? new CodedError({ code: 'RECOVERY_QUEUE_FULL', limit }) : undefined
   }
@@ -156,7 +138,7 @@ export class SenderRecovery {
     const batches: Batch[] = []
     for (const kind of ['blocks', 'singles'] as const) {
       const jobs = this.waiting[kind]
-      if (jobs.length > 0) batches.push({ kind, jobs, retried: false })
+      if (jobs.length > 0) batches.push({ kind, jobs })
       this.waiting[kind] = []
     }
     return batches
@@ -164,63 +146,29 @@ export class SenderRecovery {
 
   /** Sends a batch to the thread with the least work. */
   private send(batch: Batch): void {
-    this.start()
-    let lane: Lane | undefined
-    for (const candidate of this.lanes) if (lane === undefined || candidate.jobs < lane.jobs) lane = candidate
-    if (lane === undefined) return
-    const request: RecoveryRequest = { id: this.nextId++, buffer: packRequest(batch.jobs.map(job => job.raw)) }
-    lane.batches.set(request.id, batch)
-    lane.jobs += batch.jobs.length
-    lane.worker.ref()
-    const port = batch.kind === 'blocks' ? lane.urgent : lane.worker
-    port.postMessage(request, [request.buffer])
+    this.pool.start()
+    this.pool
+      .run({
+        name: 'recover',
+        args: () => [packRequest(batch.jobs.map(job => job.raw))],
+        transfer: args => args,
+        isUrgent: batch.kind === 'blocks',
+        weight: batch.jobs.length,
+      })
+      .then(
+        answer => this.answer(batch, answer),
+        (cause: Error) => {
+          const detail = { code: 'RECOVERY_FAILED', reason: cause.message } as const
+          this.finish(batch, this.closed ? closedError() : new CodedError<SenderRecoveryError>(detail, { cause }))
+        },
+      )
   }
 
-  private addLane(): void {
-    const { port1: urgent, port2 } = new MessageChannel()
-    const workerData: RecoveryWorkerData = { urgent: port2 }
-    const worker = new Worker(this.workerUrl, {
-      name: 'recovery',
-      workerData,
-      transferList: [port2],
-      resourceLimits: { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes },
-    })
-    const lane: Lane = { worker, urgent, batches: new Map(), jobs: 0 }
-    let cause: unknown
-    worker.on('message', (answer: RecoveryAnswer) => this.onAnswer(lane, answer))
-    worker.on('error', error => {
-      cause = error
-    })
-    worker.on('exit', code => this.onExit(lane, cause ?? new Error(`worker ended with code ${code}`)))
-    worker.unref() // an idle pool keeps no process alive
-    this.lanes.add(lane)
-  }
-
-  private onAnswer(lane: Lane, { id, buffer }: RecoveryAnswer): void {
-    const batch = lane.batches.get(id)
-    if (batch === undefined) return // closed meanwhile
-    lane.batches.delete(id)
-    lane.jobs -= batch.jobs.length
-    if (lane.batches.size === 0) lane.worker.unref()
-    this.open[batch.kind] -= batch.jobs.length
-    for (const [at, { call, index }] of batch.jobs.entries()) {
-      call.answers[index] = unpackAnswer(buffer, at)
+  private answer({ kind, jobs }: Batch, answer: ArrayBuffer): void {
+    this.open[kind] -= jobs.length
+    for (const [at, { call, index }] of jobs.entries()) {
+      call.answers[index] = unpackAnswer(answer, at)
       if (--call.missing === 0) call.resolve(call.answers)
-    }
-  }
-
-  private onExit(lane: Lane, cause: unknown): void {
-    if (!this.lanes.delete(lane)) return
-    lane.urgent.close()
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    this.logger?.warn({ reason, batches: lane.batches.size }, 'recovery worker died')
-    for (const batch of lane.batches.values()) {
-      if (batch.retried)
-        this.finish(batch, new CodedError<SenderRecoveryError>({ code: 'RECOVERY_FAILED', reason }, { cause }))
-      else {
-        batch.retried = true
-        this.send(batch)
-      }
     }
   }
 
@@ -229,3 +177,5 @@ export class SenderRecovery {
     for (const { call } of jobs) call.reject(error)
   }
 }
+
+const closedError = () => new CodedError<SenderRecoveryError>({ code: 'RECOVERY_CLOSED' })
