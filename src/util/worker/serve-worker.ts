@@ -211,9 +211,10 @@ class WorkerServer {
 
   /** Returns the next call of the serial order, urgent ones first. */
   #next(): WorkerCall | undefined {
-    const urgent = this.#urgent && receiveMessageOnPort(this.#urgent)?.message
-    if (urgent === undefined) return this.#waiting.shift()
-    const [call] = urgent as readonly [WorkerCall]
+    // Without waiting calls, the next urgent one comes as an event.
+    const urgent = this.#waiting.length > 0 && this.#urgent && receiveMessageOnPort(this.#urgent)
+    if (!urgent) return this.#waiting.shift()
+    const [call] = urgent.message as readonly [WorkerCall]
     this.#calls.set(call.id, new ActiveCall(call.id, this))
     return call
   }

@@ -142,6 +142,11 @@ export class WorkerPool<M extends WorkerMethods> {
       job.reject(closedError(this.#options.name))
       return
     }
+    const member = this.#queued === 0 && this.#mayRun(job.client) ? this.#free() : undefined
+    if (member !== undefined) {
+      this.#send(member, job)
+      return
+    }
     this.#waiting.push(job.client, job)
     this.#queued++
     this.#dispatch()
