@@ -66,26 +66,10 @@ export interface ModifiedAccountsRequest {
   readonly credited: readonly Hex[]
 }
 
-export interface TraceWorkerStart {
+export interface TraceWorkerData {
   readonly storePath: string
   readonly params: ChainParams
-  readonly shared: SharedArrayBuffer
 }
 
-/** Index of the heartbeat, the only member of the shared memory (Int32Array): it grows while the worker is alive. */
-export const TRACE_HEARTBEAT = 0
-export const TRACE_SHARED_BYTES = 4
-
-export type ToTraceWorker =
-  | { readonly type: 'job'; readonly id: number; readonly request: TraceRequest }
-  /** The reader has taken a piece: another one may be sent. */
-  | { readonly type: 'credit'; readonly id: number }
-  | { readonly type: 'cancel'; readonly id: number }
-
-export type FromTraceWorker =
-  | { readonly type: 'chunk'; readonly id: number; readonly chunk: Uint8Array }
-  | { readonly type: 'done'; readonly id: number }
-  /** Expected failures; the output so far is complete JSON, or empty. */
-  | { readonly type: 'failed'; readonly id: number; readonly detail: { readonly code: string } }
-  /** Unexpected errors, which are logged. */
-  | { readonly type: 'fault'; readonly id: number; readonly message: string }
+/** Methods of the trace worker: sends its result in chunks; the output before a failure is complete JSON, or empty. */
+export type TraceMethods = { readonly trace: (request: TraceRequest) => Promise<void> }
