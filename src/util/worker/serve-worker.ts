@@ -204,8 +204,10 @@ class WorkerServer {
 
   async #runWaiting(): Promise<void> {
     this.#isBusy = true
-    for (let call = this.#next(); call !== undefined; call = this.#next())
-      await this.#run(call, this.#calls.get(call.id) as ActiveCall)
+    for (let call = this.#next(); call !== undefined; call = this.#next()) {
+      const running = this.#run(call, this.#calls.get(call.id) as ActiveCall)
+      if (running !== undefined) await running
+    }
     this.#isBusy = false
   }
 
@@ -219,24 +221,35 @@ class WorkerServer {
     return call
   }
 
-  async #run({ id, name, args }: WorkerCall, active: ActiveCall): Promise<void> {
+  /** Returns a promise only for a call that does not end at once: most are short. */
+  #run({ id, name, args }: WorkerCall, active: ActiveCall): Promise<void> | undefined {
     this.beat(id)
-    let message: FromWorker
     try {
       assert(Object.hasOwn(this.#methods, name), 'the method is served')
-      const value = await (this.#methods[name] as Method)(...args, active)
-      if (value instanceof Transferred) {
-        this.#calls.delete(id)
-        this.sender.transfer({ id, value: value.value }, value.memory)
-        return
-      }
-      message = { id, value }
+      const value = (this.#methods[name] as Method)(...args, active)
+      if (value instanceof Promise)
+        return value.then(
+          result => this.#succeed(id, result),
+          error => this.#fail(id, error),
+        )
+      this.#succeed(id, value)
+      return undefined
     } catch (error) {
-      if (this.#options.faults === 'fatal' && !isCoded(error)) return endWorker(error)
-      message = { id, ...failureFromError(error) }
+      return this.#fail(id, error)
     }
+  }
+
+  #succeed(id: number, value: unknown): void {
     this.#calls.delete(id)
-    this.sender.send(message)
+    if (value instanceof Transferred) this.sender.transfer({ id, value: value.value }, value.memory)
+    else this.sender.send({ id, value })
+  }
+
+  #fail(id: number, error: unknown): Promise<never> | undefined {
+    if (this.#options.faults === 'fatal' && !isCoded(error)) return endWorker(error)
+    this.#calls.delete(id)
+    this.sender.send({ id, ...failureFromError(error) })
+    return undefined
   }
 
   #hear({ id, news }: News): void {

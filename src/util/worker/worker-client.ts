@@ -48,20 +48,19 @@ interface SendOptions {
   readonly transfer?: readonly (Uint8Array | ArrayBuffer)[]
   /** Precedes calls that are not urgent. */
   readonly isUrgent?: boolean
-  /** Receives the chunks of a call that streams. */
-  readonly onChunk?: (chunk: never) => void
+}
+
+/** Receiver of a call's outcome, and of its chunks when it streams. */
+export interface CallListener {
+  resolve(value: never): void
+  reject(error: Error): void
+  onChunk?(chunk: never): void
 }
 
 /** Call that was sent, with its id for `cancel` and `credit`. */
 export interface SentCall<T> {
   readonly id: number
   readonly result: Promise<T>
-}
-
-interface Pending {
-  readonly resolve: (value: never) => void
-  readonly reject: (error: Error) => void
-  readonly onChunk: ((chunk: never) => void) | undefined
 }
 
 /** Ids fit the 32-bit shared memory. */
@@ -79,7 +78,7 @@ export class WorkerClient<M extends WorkerMethods> {
   readonly #urgent: MessagePort | undefined
   readonly #sender: MessageSender<ToWorker>
   readonly #signals = new Int32Array(new SharedArrayBuffer(SHARED_BYTES))
-  readonly #pending = new Map<number, Pending>()
+  readonly #pending = new Map<number, CallListener>()
   readonly #nowMs: () => number
   #nextId = 1
   /** Reason why no further call is accepted. */
@@ -147,17 +146,31 @@ export class WorkerClient<M extends WorkerMethods> {
   send<Name extends keyof M & string>(
     name: Name,
     args: MethodArgs<M, Name>,
-    { transfer, isUrgent = false, onChunk }: SendOptions = {},
+    options: SendOptions = {},
   ): SentCall<MethodResult<M, Name>> {
+    const { promise, resolve, reject } = Promise.withResolvers<MethodResult<M, Name>>()
+    const id = this.post(name, args, { resolve: resolve as (value: never) => void, reject }, options)
+    return { id, result: promise }
+  }
+
+  /** Sends a call whose outcome goes to a listener; returns its id. */
+  post<Name extends keyof M & string>(
+    name: Name,
+    args: MethodArgs<M, Name>,
+    listener: CallListener,
+    { transfer, isUrgent = false }: SendOptions = {},
+  ): number {
     const id = this.#nextId
     this.#nextId = id === MAX_ID ? 1 : id + 1
-    if (this.#end !== undefined) return { id, result: Promise.reject(this.#end) }
-    const memory = transfer?.map(ownMemory) ?? []
-    const { promise, resolve, reject } = Promise.withResolvers<MethodResult<M, Name>>()
-    this.#pending.set(id, { resolve: resolve as (value: never) => void, reject, onChunk })
+    if (this.#end !== undefined) {
+      listener.reject(this.#end)
+      return id
+    }
+    const memory = transfer?.map(ownMemory)
+    this.#pending.set(id, listener)
     if (this.#pending.size === 1) this.#worker.ref()
     this.#post({ id, name, args: args.map(ownCopy) }, memory, isUrgent)
-    return { id, result: promise }
+    return id
   }
 
   /** Tells the worker that a result is not needed. The call still ends with an outcome. */
@@ -213,14 +226,14 @@ export class WorkerClient<M extends WorkerMethods> {
     })
   }
 
-  #post(call: ToWorker, memory: readonly ArrayBuffer[], isUrgent: boolean): void {
+  #post(call: ToWorker, memory: readonly ArrayBuffer[] | undefined, isUrgent: boolean): void {
     if (isUrgent && this.#urgent !== undefined) {
       try {
-        this.#urgent.postMessage([call], [...memory])
+        this.#urgent.postMessage([call], [...(memory ?? [])])
       } catch (error) {
         this.#unsent(call, error)
       }
-    } else if (memory.length === 0) this.#sender.send(call)
+    } else if (memory === undefined) this.#sender.send(call)
     else this.#sender.transfer(call, memory)
   }
 
@@ -248,7 +261,7 @@ export class WorkerClient<M extends WorkerMethods> {
     }
   }
 
-  #take(id: number): Pending | undefined {
+  #take(id: number): CallListener | undefined {
     const pending = this.#pending.get(id)
     this.#pending.delete(id)
     if (this.#pending.size === 0) {
@@ -259,7 +272,8 @@ export class WorkerClient<M extends WorkerMethods> {
   }
 
   #rejectPending(reason: Error): void {
-    for (const { reject } of this.#pending.values()) reject(reason)
+    const listeners = [...this.#pending.values()]
     this.#pending.clear()
+    for (const listener of listeners) listener.reject(reason)
   }
 }

@@ -10,7 +10,7 @@ import {
   type WorkerError,
   type WorkerMethods,
 } from './protocol.ts'
-import { type SentCall, WorkerClient, type WorkerClientOptions } from './worker-client.ts'
+import { type CallListener, WorkerClient, type WorkerClientOptions } from './worker-client.ts'
 import { WorkerStream } from './worker-stream.ts'
 
 export interface WorkerPoolOptions extends WorkerClientOptions {
@@ -205,20 +205,21 @@ export class WorkerPool<M extends WorkerMethods> {
 
   #send(member: Member<M>, job: Job<M>): void {
     job.attempts++
+    const { onChunk } = job
+    const listener = {
+      resolve: (value: unknown) => {
+        this.#release(member, job)
+        job.resolve(value)
+      },
+      reject: (error: Error) => this.#failed(member, job, error),
+      ...(onChunk && { onChunk }),
+    }
     try {
-      const { id, result } = job.send(member.worker)
-      job.sent = { member, id }
       member.load += job.weight
       this.#countRunning(job.client, 1)
-      result.then(
-        value => {
-          this.#release(member, job)
-          job.resolve(value)
-        },
-        error => this.#failed(member, job, error),
-      )
+      job.sent = { member, id: job.post(member.worker, listener) }
     } catch (error) {
-      job.reject(error)
+      this.#failed(member, job, error)
     }
   }
 
@@ -282,7 +283,8 @@ interface Member<M extends WorkerMethods> {
 }
 
 interface Job<M extends WorkerMethods> {
-  readonly send: (worker: WorkerClient<M>) => SentCall<unknown>
+  readonly post: (worker: WorkerClient<M>, listener: CallListener) => number
+  readonly onChunk: ((chunk: never) => void) | undefined
   readonly weight: number
   readonly client: string
   readonly resolve: (value: unknown) => void
@@ -298,13 +300,13 @@ const createJob = <M extends WorkerMethods, Name extends keyof M & string>(
   onChunk?: (chunk: never) => void,
 ): { readonly job: Job<M>; readonly result: Promise<MethodResult<M, Name>> } => {
   const { promise, resolve, reject } = Promise.withResolvers<MethodResult<M, Name>>()
-  const send = (worker: WorkerClient<M>): SentCall<unknown> => {
-    const given = args()
-    const memory = transfer?.(given)
-    return worker.send(name, given, { isUrgent, ...(memory && { transfer: memory }), ...(onChunk && { onChunk }) })
-  }
   const job: Job<M> = {
-    send,
+    post(worker, listener) {
+      const given = args()
+      const memory = transfer?.(given)
+      return worker.post(name, given, listener, memory === undefined ? { isUrgent } : { isUrgent, transfer: memory })
+    },
+    onChunk,
     weight,
     client,
     resolve: resolve as (value: unknown) => void,

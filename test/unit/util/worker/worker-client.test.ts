@@ -144,9 +144,9 @@ test('urgent calls precede those that wait', async () => {
 test('a stream sends as many chunks as its reader grants', async () => {
   const client = start({ order: 'parallel' })
   const chunks: number[] = []
-  const { id, result } = client.send('count', [5, 2], {
-    onChunk: ([value]: Uint8Array) => chunks.push(value as number),
-  })
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const onChunk = ([value]: Uint8Array) => void chunks.push(value as number)
+  const id = client.post('count', [5, 2], { resolve, reject, onChunk })
   // Outcomes come after the chunks that were sent before.
   await client.call('echo', 0)
   await client.call('echo', 0)
@@ -157,7 +157,7 @@ test('a stream sends as many chunks as its reader grants', async () => {
   expect(chunks).toEqual([0, 1, 2])
   client.credit(id)
   client.credit(id)
-  await result
+  await promise
   expect(chunks).toEqual([0, 1, 2, 3, 4])
 })
 
