@@ -4,7 +4,7 @@ import { Batcher } from '../async/batcher.ts'
 import { CodedError, isCoded } from '../errors.ts'
 
 /*
- * Messages between a thread and its workers (docs/decisions/0026-worker-protocol.md). Both directions send arrays of messages. Byte
+ * Messages between a thread and its workers (docs/decisions/0026-worker-protocol.md). Byte
  * arrays in them own their memory, since posting a view copies all memory behind it.
  */
 
@@ -94,8 +94,14 @@ export const ownMemory = (bytes: Uint8Array | ArrayBuffer): ArrayBuffer => {
   return bytes.buffer as ArrayBuffer
 }
 
+/** One message, or several of one turn. A list around a single one costs 5 us per message. */
+export type Posted<T> = T | readonly T[]
+
+export const messagesOf = <T extends object>(posted: Posted<T>): readonly T[] =>
+  Array.isArray(posted) ? posted : [posted as T]
+
 interface Port<T> {
-  postMessage(messages: readonly T[], transfer?: readonly Transferable[]): void
+  postMessage(posted: Posted<T>, transfer?: readonly Transferable[]): void
 }
 
 /** Sends messages, those of one turn of the event loop together. A message that cannot be serialized is reported and skipped. */
@@ -124,7 +130,7 @@ export class MessageSender<T> {
 
   #post(messages: readonly T[], memory?: readonly ArrayBuffer[]): void {
     try {
-      this.#port.postMessage(messages, memory)
+      this.#port.postMessage(messages.length === 1 ? (messages[0] as T) : messages, memory)
     } catch (error) {
       const [only] = messages
       if (messages.length === 1 && only !== undefined) this.#unsent(only, error)

@@ -7,7 +7,9 @@ import {
   type FromWorker,
   failureFromError,
   MessageSender,
+  messagesOf,
   ownMemory,
+  type Posted,
   RUNNING,
   type ToWorker,
   type WorkerCall,
@@ -157,9 +159,9 @@ class WorkerServer {
     )
     if (start.beatMs !== undefined) setInterval(() => Atomics.add(this.#signals, BEATS, 1), start.beatMs).unref()
     Atomics.add(this.#signals, BEATS, 1)
-    const receive = (messages: readonly ToWorker[]): void => {
+    const receive = (received: Posted<ToWorker>): void => {
       Atomics.add(this.#signals, BEATS, 1)
-      for (const message of messages) this.#receive(message)
+      for (const message of messagesOf(received)) this.#receive(message)
     }
     const fail = (error: Error): void => {
       throw error
@@ -216,7 +218,7 @@ class WorkerServer {
     // Without waiting calls, the next urgent one comes as an event.
     const urgent = this.#waiting.length > 0 && this.#urgent && receiveMessageOnPort(this.#urgent)
     if (!urgent) return this.#waiting.shift()
-    const [call] = urgent.message as readonly [WorkerCall]
+    const call = urgent.message as WorkerCall
     this.#calls.set(call.id, new ActiveCall(call.id, this))
     return call
   }

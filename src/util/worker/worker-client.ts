@@ -10,7 +10,9 @@ import {
   MessageSender,
   type MethodArgs,
   type MethodResult,
+  messagesOf,
   ownMemory,
+  type Posted,
   RUNNING,
   SHARED_BYTES,
   type ToWorker,
@@ -205,8 +207,8 @@ export class WorkerClient<M extends WorkerMethods> {
 
   #listen(): void {
     const { name, onEnd } = this.#options
-    this.#worker.on('message', (messages: readonly FromWorker[]) => {
-      for (const message of messages) this.#receive(message)
+    this.#worker.on('message', (received: Posted<FromWorker>) => {
+      for (const message of messagesOf(received)) this.#receive(message)
     })
     // Outcomes sent before the error may still arrive before the exit.
     const fail = (error: unknown): void => {
@@ -229,7 +231,7 @@ export class WorkerClient<M extends WorkerMethods> {
   #post(call: ToWorker, memory: readonly ArrayBuffer[] | undefined, isUrgent: boolean): void {
     if (isUrgent && this.#urgent !== undefined) {
       try {
-        this.#urgent.postMessage([call], [...(memory ?? [])])
+        this.#urgent.postMessage(call satisfies Posted<ToWorker>, [...(memory ?? [])])
       } catch (error) {
         this.#unsent(call, error)
       }
