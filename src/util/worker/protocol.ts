@@ -94,7 +94,7 @@ export const ownMemory = (bytes: Uint8Array | ArrayBuffer): ArrayBuffer => {
   return bytes.buffer as ArrayBuffer
 }
 
-/** One message, or several of one turn. A list around a single one costs 5 us per message. */
+/** One message, or several of one turn. A list around a single one costs 5 us a round trip. */
 export type Posted<T> = T | readonly T[]
 
 export const messagesOf = <T extends object>(posted: Posted<T>): readonly T[] =>

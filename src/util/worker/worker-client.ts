@@ -60,7 +60,7 @@ export interface CallListener {
 }
 
 /** Call that was sent, with its id for `cancel` and `credit`. */
-export interface SentCall<T> {
+interface SentCall<T> {
   readonly id: number
   readonly result: Promise<T>
 }
