@@ -32,7 +32,8 @@ export class BatchRun {
   readonly #answers: (RpcResponse | undefined)[]
   /** Ends running requests when the batch is over, or refused as too large. */
   readonly #cancellation = new Cancellation()
-  readonly #forgetConnection: () => void
+  /** Set after the subscription: a connection that has ended already ends the batch while it is made. */
+  #forgetConnection: () => void = () => {}
   #next = 0
   #running = 0
   #done = 0
@@ -49,7 +50,7 @@ export class BatchRun {
   constructor(options: BatchOptions) {
     this.#options = options
     this.#answers = new Array(options.size)
-    this.#forgetConnection = options.connection?.onCancel(() => this.#end()) ?? (() => {})
+    this.#forgetConnection = options.connection?.onCancel(() => this.#end()) ?? this.#forgetConnection
   }
 
   /** Returns the whole response when it is short, else a stream. Most batches hold only synchronous requests and need no promise. */

@@ -94,6 +94,13 @@ describe('a batch under way', () => {
     expect(held()).toBe(0)
   })
 
+  test('does not begin when its connection has ended meanwhile', async () => {
+    const { ask, calls, connection, held } = routerOver(() => 'x')
+    connection.cancel()
+    expect(await ask(10)).toBe('')
+    expect([calls(), held()]).toEqual([0, 0])
+  })
+
   test('cancels what still runs once it is refused as too large', async () => {
     let last: Cancellation | undefined
     const text = 'x'.repeat(RPC_LIMITS.answerBytes / 2)
