@@ -120,9 +120,9 @@ export const addLocalnetCommand = (program: Command): void => {
 
 const DETAILS = `
 Node i, counted from 0, has the ports PORT + 10 i (HTTP and WebSocket), + 1 (operator, every namespace),
-+ 2 (metrics), + 3 (peers) and + 4 (Stratum). What it logs is in node.log in its folder. A node that ends by itself is told
-with the end of its log and not started again: the rest go on, and the exit status is 1. With --datadir the
-same network goes on the next time; --full may change.
++ 2 (metrics), + 3 (peers) and + 4 (Stratum). What it logs is in node.log in its folder. A node that ends by
+itself is told with the end of its log and not started again: the rest go on, and the exit status is 1. With
+--datadir the same network goes on the next time; --full may change.
 
 Examples:
   tandem localnet                              four validators on http://127.0.0.1:8545
