@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import { NETWORKS } from '../../../../src/config/networks.ts'
+import { proofTarget } from '../../../../src/rules/proof/proof-target.ts'
+import { createRandom } from '../../../../src/sim/random.ts'
+
+/*
+ * The difficulty rule as a closed loop: miners of a hash rate, exponential solve times, anchors up to ten main blocks old, one main block
+ * a second. The expected figures come from an independent simulation of the same rule.
+ */
+const rules = { ...NETWORKS.mainnet.proofChain, maxTargetBefore: 2n ** 252n - 1n }
+const SPACE = 2n ** 256n
+/** Hashes per second, and the difficulty that fits them. */
+const RATE = 900
+const LEVEL = RATE * rules.spacingBlocks
+const reference = { height: 0, anchorNumber: 0, target: SPACE / BigInt(LEVEL) - 1n }
+/** Gap in main blocks from which on the target depends on the anchor. */
+const VALVE_BLOCKS = 10 * rules.spacingBlocks
+const STALE_BLOCKS = 10
+const SEED = 100
+
+interface Header {
+  readonly index: number
+  readonly difficulty: number
+  /** Seconds since genesis. */
+  readonly atSeconds: number
+}
+
+const difficultyAt = (parent: { readonly height: number; readonly anchorNumber: number }, anchor: number): number =>
+  Number(SPACE) / Number(proofTarget(rules, 1, reference, parent, anchor) + 1n)
+
+/** Headers of miners whose hash rate depends on the index of the header. */
+function* headers(seed: number, rateAt: (index: number) => number): Generator<Header> {
+  const random = createRandom(seed)
+  let atSeconds = 0
+  let parent = { height: 0, anchorNumber: 0 }
+  for (let index = 0; ; index++) {
+    atSeconds = Math.max(atSeconds, parent.anchorNumber + 1)
+    const difficulty = difficultyAt(parent, Math.floor(atSeconds))
+    // In expected solutions; work done under one target counts in full under the next.
+    let left = -Math.log(1 - random.next())
+    for (;;) {
+      const gap = atSeconds - parent.anchorNumber
+      const seconds = (left * difficultyAt(parent, Math.floor(atSeconds))) / rateAt(index)
+      const unchanged = gap < VALVE_BLOCKS ? VALVE_BLOCKS - gap + 1 : rules.spacingBlocks
+      if (seconds <= unchanged) {
+        atSeconds += seconds
+        break
+      }
+      left *= 1 - unchanged / seconds
+      atSeconds += unchanged
+    }
+    yield { index, difficulty, atSeconds }
+    const anchor = Math.floor(atSeconds - random.next() * STALE_BLOCKS)
+    parent = { height: parent.height + 1, anchorNumber: Math.max(parent.anchorNumber + 1, anchor) }
+  }
+}
+
+test('a steady hash rate gives one header a minute, and a difficulty that deviates by 7.4 %', () => {
+  const difficulties: number[] = []
+  let last = 0
+  for (const { index, difficulty, atSeconds } of headers(SEED, () => RATE)) {
+    if (index >= 40_000) break
+    if (index >= 1_000) difficulties.push(difficulty)
+    last = atSeconds / (index + 1)
+  }
+  const mean = difficulties.reduce((sum, value) => sum + value, 0) / difficulties.length
+  const variance = difficulties.reduce((sum, value) => sum + (value - mean) ** 2, 0) / difficulties.length
+  expect(last / 60.02, `SEED=${SEED}`).toBeCloseTo(1, 2)
+  expect(Math.abs(Math.sqrt(variance) / mean / 0.074 - 1), `SEED=${SEED}`).toBeLessThan(0.05)
+})
+
+describe('after a step of the hash rate', () => {
+  const STEP_AT = 300
+  const RUNS = 300
+
+  /** Median seconds until the difficulty is within 15 % of the one that fits. */
+  const response = (factor: number): number => {
+    const seconds = Array.from({ length: RUNS }, (_, run) => {
+      let from = 0
+      for (const { index, difficulty, atSeconds } of headers(SEED + run, index =>
+        index < STEP_AT ? RATE : RATE * factor,
+      )) {
+        if (index < STEP_AT) from = atSeconds
+        else if (Math.abs(difficulty / (LEVEL * factor) - 1) < 0.15) return atSeconds - from
+      }
+      return Number.NaN
+    })
+    return seconds.sort((a, b) => a - b)[RUNS >> 1] as number
+  }
+
+  // A hundredfold rate finds more headers than main blocks can anchor, which slows the response here.
+  test.each([
+    [2, 5_763, 0.05],
+    [10, 8_882, 0.05],
+    [100, 8_818, 0.12],
+    [1 / 2, 8_783, 0.05],
+    [1 / 10, 19_871, 0.05],
+    [1 / 100, 34_173, 0.05],
+  ])('by the factor %d the difficulty follows within %d seconds', (factor, expected, tolerance) => {
+    expect(Math.abs(response(factor) / expected - 1), `SEED=${SEED}`).toBeLessThan(tolerance)
+  })
+})
