@@ -44,9 +44,10 @@ describe('a flood of junk shares of the second hash function', () => {
     for (let at = 0; at < 3_000; at++)
       client.write(JSON.stringify({ id: at, method: 'mining.submit', params: [`${MINER}.rig`, job, nonceOf(at)] }))
     await client.closed
-    await expect.poll(() => server.accounts.total.lowDifficulty).toBe(argon2.calls)
+    // Hashes under way when the connection closed still end.
+    await expect.poll(() => server.accounts.total.lowDifficulty).toBeGreaterThanOrEqual(burst)
+    await expect.poll(() => argon2.calls - server.accounts.total.lowDifficulty).toBe(0)
     const seconds = Math.ceil((clock.nowMs() - startedMs) / 1_000)
-    expect(argon2.calls).toBeGreaterThanOrEqual(burst)
     expect(argon2.calls).toBeLessThanOrEqual(burst + seconds * STRATUM_LIMITS.shares[2].perSecond)
     expect(server.accounts.total.limited).toBeGreaterThan(100)
   })
