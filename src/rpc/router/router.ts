@@ -1,7 +1,7 @@
 import { callWeight } from '../../config/limits/call-weights.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { Logger } from '../../util/logger.ts'
-import { CODES, RpcError } from '../errors.ts'
+import { CODES, RpcError, serverError } from '../errors.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
 import { noMetrics, type RpcMetrics } from '../metrics.ts'
 import { BatchRun } from './batch.ts'
@@ -24,6 +24,7 @@ const LARGE_BATCH = errorText(
   new RpcError(CODES.invalidRequest, `batch too large, at most ${RPC_LIMITS.batchItems} requests`),
 )
 const TOO_COMPLEX = errorText('null', new RpcError(CODES.invalidRequest, 'request too complex'))
+const CRASHED = errorText('null', serverError('request handler crashed'))
 const INVALID_REQUEST = new RpcError(CODES.invalidRequest, 'invalid request')
 
 /**
@@ -38,13 +39,30 @@ export interface Router {
 export const createRouter = (options: RouterOptions): Router => new RequestRouter(options)
 
 class RequestRouter implements Router {
+  readonly #log: Logger
   readonly #caller: MethodCaller
 
   constructor({ log, metrics = noMetrics, onRefused }: RouterOptions) {
+    this.#log = log
     this.#caller = new MethodCaller(log, metrics, onRefused)
   }
 
+  /** A fault of the router costs the client its answer, never the process. */
   handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse> {
+    try {
+      const answer = this.#handle(body, endpoint, charge)
+      return answer instanceof Promise ? answer.catch(error => this.#crashed(error)) : answer
+    } catch (error) {
+      return this.#crashed(error)
+    }
+  }
+
+  #crashed(error: unknown): string {
+    this.#log.error({ err: error }, 'rpc request failed')
+    return CRASHED
+  }
+
+  #handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse> {
     if (isTooComplex(body)) return TOO_COMPLEX
     let request: unknown
     try {
@@ -84,7 +102,11 @@ class RequestRouter implements Router {
       size: requests.length,
       run: (index, cancellation) => {
         within ??= { methods, context: { ...context, cancellation } }
-        return this.#one(requests[index], within, ids[index])
+        try {
+          return this.#one(requests[index], within, ids[index])
+        } catch (error) {
+          return this.#crashed(error)
+        }
       },
       refuse: (index, error) =>
         isNotification(requests[index]) ? '' : errorText(shortId(ids[index]) ?? textOfId(requests[index]), error),

@@ -147,3 +147,21 @@ describe('a long text', () => {
     expect(stream.heldBytes).toBe(0)
   })
 })
+
+test.each([
+  '{"id":1,"method":"big"}',
+  '[{"id":1,"method":"big"}]',
+  '[{"id":1,"method":"late"},{"id":2,"method":"big"}]',
+])('a fault of the node while it reads %s is an error for the client, and nothing is thrown', async body => {
+  const faults: object[] = []
+  const router = createRouter({ log: { error: (fields: object) => void faults.push(fields) } as never })
+  const late = method({ summary: '', params: [], result: {}, handler: () => turn() })
+  const get = (name: string) => {
+    if (name === 'big') throw new Error('a fault')
+    return late
+  }
+  const context = { budgets: createBudgets(), client: 'a' } as never
+  const answer = await router.handle(body, { methods: { get } as never, context })
+  expect(String(answer)).toContain('request handler crashed')
+  expect(faults.length).toBe(1)
+})
