@@ -118,7 +118,8 @@ describe.skipIf(CHROMIUM === undefined)('pages in a browser (skipped where there
 
   test('read well without script', () =>
     withPage({ javaScriptEnabled: false, viewport: { width: 360, height: 900 } }, async page => {
-      for (const [name, path] of Object.entries(paths)) {
+      // One page of each kind: tabs have the templates of the others.
+      for (const [name, path] of Object.entries(paths).filter(([name]) => !name.includes('-'))) {
         await page.goto(node.http + path)
         expect([name, await page.locator('main h1').count()]).toEqual([name, 1])
       }
