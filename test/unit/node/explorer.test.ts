@@ -156,6 +156,35 @@ test('bodies, addresses and methods have their bounds', () =>
     expect([head.status, await head.text()]).toEqual([200, ''])
   }))
 
+test('pages count as requests of the API, and the refusal is a page', () =>
+  withExplorer(LAZY, async ({ http }) => {
+    const first = await fetch(`${http}/explorer/supply`)
+    expect([first.status, first.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(Number(first.headers.get('ratelimit-remaining'))).toBe(99)
+    const style = /href="(\/assets\/style[^"]+)"/.exec(await first.text())?.[1] as string
+    for (let i = 1; i < 100; i++) await (await fetch(`${http}/${i % 2 ? 'api' : 'explorer'}/supply`)).arrayBuffer()
+    const refused = await fetch(`${http}/explorer/supply`)
+    expect([refused.status, refused.headers.get('cache-control')]).toEqual([429, 'no-store'])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await refused.text()).toContain('<h1>Too many requests</h1>')
+    expect((await fetch(`${http}/explorer/live`)).status).toBe(429)
+    expect((await fetch(http + style)).status).toBe(200)
+  }))
+
+test('the stream of blocks tells of each block', () =>
+  withExplorer(LAZY, async ({ http }) => {
+    const stream = await fetch(`${http}/explorer/live`)
+    expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    const reader = (stream.body as ReadableStream<Uint8Array>).getReader()
+    const hash = await send(http, 0, 9n)
+    let text = ''
+    while (!text.includes(hash)) text += Buffer.from((await reader.read()).value as Uint8Array).toString()
+    expect(text).toMatch(/^data: \{"head":/m)
+    await reader.cancel()
+    expect((await fetch(`${http}/explorer`, { method: 'POST' })).status).toBe(404)
+    expect((await fetch(`${http}/explorer/search?q=${'x'.repeat(9_000)}`)).status).toBe(414)
+  }))
+
 test('a node without the explorer has no such path', () =>
   withExplorer(
     () => undefined,
