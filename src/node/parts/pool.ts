@@ -48,6 +48,8 @@ export interface PoolParts {
   reset(head: Header): void
   /** Grows whenever the executable transactions may have changed. */
   version(): number
+  /** Starts the recovery threads now, rather than with the first transaction. */
+  warmUp(): void
 }
 
 /** Creates the pool with its journal and recovery threads, and the interface of it that the chain uses. */
@@ -93,6 +95,7 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
       recoverMany: raws => recoverUnknownSenders(senderRecoveryPort, raws, raw => service.get(keccak256Hex(raw))),
     },
     version: () => version,
+    warmUp: () => signed.start(),
     reset: header => follow(header, { replaced: true }),
     side: chainSide(pool, service, follow),
   }
