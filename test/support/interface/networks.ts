@@ -23,8 +23,8 @@ export const EXPLORER_KEY = 'interface-rows-explorer-key'
 /** Switched off on the devnet. */
 export const DISABLED = 'eth_newPendingTransactionFilter'
 
-/** Emits an empty log and leaves a contract that returns 42. */
-const CREATION: Hex = '0x60006000a069602a60005260206000f3600052600a6016f3'
+/** Emits a log of one topic and leaves a contract that returns 42. */
+const CREATION: Hex = '0x600160006000a169602a60005260206000f3600052600a6016f3'
 
 /** A node of a network with transactions of every type in its blocks. */
 export interface TestNetwork {
