@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { encryptKeystoreJsonSync } from 'ethers'
 import { NETWORKS, type NetworkName } from '../../../src/config/networks.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { addressFromPrivateKey } from '../../../src/crypto/signature.ts'
@@ -18,6 +19,7 @@ export const PAYER = addressFromPrivateKey(PAYER_KEY)
 const HELD_KEY = keyOf('held')
 export const HELD = addressFromPrivateKey(HELD_KEY)
 const VALIDATOR_KEY = keyOf('validator')
+const PASSWORD = 'open sesame'
 export const NOBODY: Hex = `0x${'0b'.repeat(20)}`
 export const EXPLORER_KEY = 'interface-rows-explorer-key'
 /** Switched off on the devnet. */
@@ -83,12 +85,16 @@ const commandOf = (network: NetworkName, dir: string): readonly string[] => {
     return path
   }
   const hex = (key: Uint8Array) => bytesToHex(key).slice(2)
+  const account = { address: HELD, privateKey: bytesToHex(HELD_KEY) }
+  // An encrypted keystore, as an operator has one; cheap to decrypt.
+  const keystore = encryptKeystoreJsonSync(account, PASSWORD, { scrypt: { N: 1 << 12 } })
   if (network === 'devnet')
     return ['devnet', '--port', '0', '--block-time', '0.2', '--operator-port', '0', '--disable-methods', DISABLED]
   return [
     ...['start', '--network', network, '--genesis', file(`${network}.json`, JSON.stringify(genesisOf(network)))],
     ...['--datadir', join(dir, network), '--port', '0', '--operator-port', '0', '--execution', 'shadow'],
-    ...['--validator-key', file('validator', hex(VALIDATOR_KEY)), '--unlock', file('held', hex(HELD_KEY))],
+    ...['--validator-key', file('validator', hex(VALIDATOR_KEY)), '--unlock', file('held', keystore)],
+    ...['--password-file', file('passwords', `unused\n${PASSWORD}\n`)],
     ...(network === 'mainnet' ? ['--explorer', '--explorer-keys', file('keys', EXPLORER_KEY)] : []),
   ]
 }

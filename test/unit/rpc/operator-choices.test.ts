@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { methodsOf } from '../../../src/cli/shared/methods-of.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { addressFromPrivateKey } from '../../../src/crypto/signature.ts'
 import { operatorAddress } from '../../../src/node/parts/operator-address.ts'
@@ -58,6 +59,12 @@ describe('a method that the operator switched off', () => {
     expect(await rig.result('native_getCommitteeSize')).toBe(4)
     expect(await rig.failure('personal_listAccounts')).toBe(
       '-32601 the method personal_listAccounts does not exist/is not available',
+    )
+  })
+  test('must exist', () => {
+    expect(methodsOf({ disableMethods: ['eth_getLogs'] })).toEqual({ disabledMethods: ['eth_getLogs'] })
+    expect(() => methodsOf({ disableMethods: ['eth_getLogs', 'eth_getLog'] })).toThrow(
+      '--disable-methods: there is no method "eth_getLog"; docs/rpc.md lists all.',
     )
   })
   test('is not offered by the OpenRPC document', async () => {
