@@ -1,0 +1,54 @@
+const SECOND_MS = 1_000
+
+/** Bounds of the faucet (docs/faucet.md). */
+export const FAUCET_LIMITS = {
+  /** Of one grant: 10 tokens. */
+  grantWei: 10n * 10n ** 18n,
+  /** Between two grants of one address. */
+  periodMs: 86_400 * SECOND_MS,
+  transferGas: 21_000n,
+  /** Age of a proof of work. */
+  workMs: 120 * SECOND_MS,
+  /** Signed transfers that no block includes yet. */
+  unsettled: 32,
+  /** Requests that wait for their transfer to be sent. */
+  waiting: 256,
+  waitMs: 5 * SECOND_MS,
+  pollMs: SECOND_MS,
+  /** After which a transfer that no block includes is sent again. */
+  rebroadcastMs: 10 * SECOND_MS,
+  /** Rounds in which a used nonce has no receipt, before its grant is signed again. */
+  lostRounds: 3,
+  /** Age of the balance that requests are checked against. */
+  balanceMs: 2 * SECOND_MS,
+  /** The alarm is raised when the balance is less than this many days of the outflow, and this many grants. */
+  alarm: { days: 2n, grants: 20n },
+  node: { answerMs: 5 * SECOND_MS, answerBytes: 64 * 1_024 },
+  http: { bodyBytes: 2_048, clients: 10_000, quota: { perSecond: 2, burst: 40 } },
+} as const
+
+/** Who gets how much. */
+export interface FaucetPolicy {
+  /** Of all addresses, in 24 hours. */
+  readonly dailyGrants: number
+  /** Of one client (an IPv4 address, a /64 of IPv6) with a proof of work, in 24 hours. */
+  readonly clientGrants: number
+  readonly clientGrantsWithoutWork: number
+  /** Leading zero bits of a proof of work; 0: none is needed. */
+  readonly workBits: number
+}
+
+export const PUBLIC_FAUCET: FaucetPolicy = {
+  dailyGrants: 2_000,
+  clientGrants: 5,
+  clientGrantsWithoutWork: 1,
+  workBits: 20,
+}
+
+/** On a development chain tests ask for many addresses. */
+export const DEVNET_FAUCET: FaucetPolicy = {
+  dailyGrants: 1_000_000,
+  clientGrants: 1_000_000,
+  clientGrantsWithoutWork: 1_000_000,
+  workBits: 0,
+}

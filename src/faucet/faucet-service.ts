@@ -1,0 +1,166 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { FAUCET_LIMITS, type FaucetPolicy } from '../config/limits/faucet.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { Hex } from '../util/bytes.ts'
+import type { Clock } from '../util/clock.ts'
+import { type CodedError, isCoded } from '../util/errors.ts'
+import type { Logger } from '../util/logger.ts'
+import { FaucetBalance } from './balance.ts'
+import { parseRecipient } from './core/address-form.ts'
+import { type FaucetRefusal, refusal } from './core/faucet-error.ts'
+import { eligibleAtMs } from './core/grant-rule.ts'
+import { ProofOfWork, type WorkPuzzle, type WorkSolution, workBitsOf } from './core/proof-of-work.ts'
+import { FaucetLedger } from './ledger.ts'
+import { addFaucetGauges, createFaucetMetrics, type FaucetMetrics } from './metrics.ts'
+import type { FaucetNode } from './send/faucet-node.ts'
+import { FaucetSender } from './send/sender.ts'
+import type { FaucetAccount } from './send/transfer.ts'
+import type { Grant, GrantStore } from './store/grant-store.ts'
+
+export interface FaucetServiceOptions {
+  readonly store: GrantStore
+  readonly node: FaucetNode
+  readonly account: FaucetAccount
+  readonly policy: FaucetPolicy
+  /** Least gas price of the chain. */
+  readonly floorWei: bigint
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics?: Metrics
+}
+
+/** Request as it came in; nothing of it was checked. */
+export interface FaucetRequest {
+  readonly address: unknown
+  readonly work: WorkSolution | undefined
+  /** Address of the client. */
+  readonly client: string
+}
+
+/** Grant as it is answered. */
+export interface GrantAnswer {
+  readonly address: Hex
+  /** undefined: the transfer is not sent yet. */
+  readonly hash: Hex | undefined
+  readonly nextMs: number
+}
+
+const { waiting, waitMs } = FAUCET_LIMITS
+const CLIENT_CHARS = 16
+
+/** Answers requests: form, rule, balance, then the reservation; the sender pays. */
+export class FaucetService {
+  readonly #options: FaucetServiceOptions
+  readonly #ledger: FaucetLedger
+  readonly #balance: FaucetBalance
+  readonly #sender: FaucetSender
+  readonly #work = new ProofOfWork(randomBytes(32))
+  readonly #metrics: FaucetMetrics | undefined
+  #waiting = 0
+
+  constructor(options: FaucetServiceOptions) {
+    this.#options = options
+    const { store, policy, clock, metrics, account } = options
+    this.#ledger = new FaucetLedger(store, policy, clock)
+    this.#balance = new FaucetBalance({ ...options, address: account.address, granted: () => this.#ledger.granted() })
+    this.#sender = new FaucetSender(options)
+    if (metrics === undefined) return
+    this.#metrics = createFaucetMetrics(metrics)
+    addFaucetGauges(metrics, {
+      balanceWei: () => this.#balance.wei,
+      isLow: () => this.#balance.isLow,
+      unsettled: () => store.unsettled(),
+    })
+  }
+
+  get address(): Hex {
+    return this.#options.account.address
+  }
+
+  /** Goes on with the grants of an earlier process. */
+  start(): void {
+    this.#sender.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.#sender.stop()
+    this.#options.store.close()
+  }
+
+  puzzle(): WorkPuzzle {
+    return this.#work.puzzle(this.#ledger.nowMs(), this.#bits())
+  }
+
+  /** Last grant of an address. */
+  grant(address: Hex): Grant | undefined {
+    return this.#options.store.find(address)
+  }
+
+  /** Grants 10 tokens. Throws CodedError<FaucetRefusal>. */
+  async request(request: FaucetRequest): Promise<GrantAnswer> {
+    if (this.#waiting >= waiting) throw this.#count(refusal({ code: 'FAUCET_BUSY' }))
+    this.#waiting++
+    try {
+      return await this.#answer(request)
+    } catch (error) {
+      throw isCoded(error) ? this.#count(error) : error
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  async #answer({ address: input, work, client }: FaucetRequest): Promise<GrantAnswer> {
+    const address = parseRecipient(input, this.address)
+    if (work !== undefined) this.#work.check(address, work, this.#ledger.nowMs(), this.#bits())
+    const request = { address, client: shortHash(client), hasWork: work !== undefined }
+    // Before the node is asked, so that a refusal costs it nothing.
+    this.#ledger.check(request)
+    await this.#checkNode(address)
+    // From here to the reservation nothing is awaited: no other request comes between.
+    if (!this.#balance.pays(this.#options.store.unsettled() + 1)) throw refusal({ code: 'FAUCET_EMPTY' })
+    const nextMs = this.#ledger.reserve(request)
+    this.#metrics?.grants.inc()
+    const sent = this.#sender.sentTo(address)
+    this.#sender.wake()
+    return { address, hash: await this.#inTime(sent), nextMs }
+  }
+
+  async #checkNode(address: Hex): Promise<void> {
+    const { node } = this.#options
+    try {
+      const [isContract] = await Promise.all([node.isContract(address), this.#balance.refresh()])
+      if (!isContract) return
+    } catch (error) {
+      if (!isCoded(error)) throw error
+      throw refusal({ code: 'NODE_AWAY', reason: error.message })
+    }
+    throw refusal({
+      code: 'ADDRESS_INVALID',
+      reason: 'This is the address of a contract. Only accounts without code are paid.',
+    })
+  }
+
+  async #inTime(sent: Promise<Hex>): Promise<Hex | undefined> {
+    const { clock } = this.#options
+    const late = Promise.withResolvers<undefined>()
+    const cancel = clock.schedule(clock.nowMs() + waitMs, () => late.resolve(undefined))
+    return Promise.race([sent, late.promise]).finally(cancel)
+  }
+
+  #bits(): number {
+    return workBitsOf(this.#options.policy, this.#ledger.granted())
+  }
+
+  #count(error: CodedError): CodedError {
+    this.#metrics?.refusals.inc({ reason: error.code.toLowerCase() })
+    return error
+  }
+}
+
+/** Clients are stored as hashes: the file has no list of who asked. */
+const shortHash = (client: string): string =>
+  createHash('sha256').update(`faucet:${client}`).digest('hex').slice(0, CLIENT_CHARS)
+
+export const isRefusal = (error: unknown): error is CodedError<FaucetRefusal> => isCoded(error)
+/** Time of the next grant of an address. */
+export const nextGrantMs = ({ reservedAtMs }: Grant): number => eligibleAtMs(reservedAtMs)

@@ -1,0 +1,57 @@
+import { DEVNET_FAUCET, PUBLIC_FAUCET } from '../config/limits/faucet.ts'
+import { NETWORKS, type NetworkParams } from '../config/networks.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { Clock } from '../util/clock.ts'
+import { CodedError } from '../util/errors.ts'
+import type { Logger } from '../util/logger.ts'
+import { FaucetService } from './faucet-service.ts'
+import type { FaucetNode } from './send/faucet-node.ts'
+import { createFaucetAccount } from './send/transfer.ts'
+import { GrantStore } from './store/grant-store.ts'
+
+export type OpenFaucetError =
+  /** Its tokens are worth something. */
+  | { readonly code: 'FAUCET_ON_MAINNET'; readonly chainId: number }
+  | { readonly code: 'FAUCET_WRONG_CHAIN'; readonly chainId: number; readonly expected: number }
+
+export interface OpenFaucetOptions {
+  /** Network whose tokens are given away; development chains may have another chain id. */
+  readonly params: Pick<NetworkParams, 'faucet' | 'chainId' | 'devHelpers' | 'baseFee'>
+  readonly node: FaucetNode
+  readonly privateKey: Uint8Array
+  readonly storePath: string
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics?: Metrics
+}
+
+/** Returns true where test tokens may be given away: a chain with mainnet's id would sign transfers that mainnet takes too. */
+export const allowsFaucet = ({ faucet, chainId }: Pick<NetworkParams, 'faucet' | 'chainId'>): boolean =>
+  faucet && chainId !== NETWORKS.mainnet.chainId
+
+/** Throws FAUCET_ON_MAINNET. */
+export const checkFaucetNetwork = (params: Pick<NetworkParams, 'faucet' | 'chainId'>): void => {
+  if (allowsFaucet(params)) return
+  throw new CodedError<OpenFaucetError>({ code: 'FAUCET_ON_MAINNET', chainId: params.chainId })
+}
+
+/** Opens the store and starts the sender. Throws CodedError<OpenFaucetError>, errors of the store and of the node. */
+export const openFaucet = async (options: OpenFaucetOptions): Promise<FaucetService> => {
+  const { params, node, privateKey, storePath } = options
+  checkFaucetNetwork(params)
+  const chainId = await node.chainId()
+  checkFaucetNetwork({ faucet: true, chainId })
+  if (chainId !== params.chainId)
+    throw new CodedError<OpenFaucetError>({ code: 'FAUCET_WRONG_CHAIN', chainId, expected: params.chainId })
+  const account = createFaucetAccount(privateKey, chainId)
+  const genesisHash = await node.genesisHash()
+  const service = new FaucetService({
+    ...options,
+    account,
+    store: new GrantStore({ path: storePath, genesisHash, sender: account.address }),
+    policy: params.devHelpers ? DEVNET_FAUCET : PUBLIC_FAUCET,
+    floorWei: params.baseFee.lowerBoundWei,
+  })
+  service.start()
+  return service
+}

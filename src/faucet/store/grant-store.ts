@@ -1,0 +1,213 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
+import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+import { type GrantHistory, periodBeginMs } from '../core/grant-rule.ts'
+
+export type GrantStoreError =
+  | { readonly code: 'FAUCET_STORE_LOCKED'; readonly path: string }
+  | { readonly code: 'FAUCET_STORE_FOREIGN'; readonly path: string; readonly what: 'chain' | 'key' }
+
+/** `reserved`: no transfer is signed yet; `signed`: its transfer is fixed; `settled`: a block includes it. */
+export type GrantState = 'reserved' | 'signed' | 'settled'
+
+/** Last grant of an address. */
+export interface Grant {
+  readonly address: Hex
+  readonly reservedAtMs: number
+  readonly state: GrantState
+  readonly hash: Hex | undefined
+  readonly block: number | undefined
+}
+
+/** Transfer as it was signed: its bytes never change. */
+export interface SignedGrant {
+  readonly address: Hex
+  readonly nonce: number
+  readonly raw: Hex
+  readonly hash: Hex
+}
+
+export interface GrantStoreOptions {
+  /** `:memory:` for a chain that ends with its process. */
+  readonly path: string
+  readonly genesisHash: Hex
+  /** The faucet's address. */
+  readonly sender: Hex
+}
+
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS grants (
+  address BLOB PRIMARY KEY,
+  reserved_at INTEGER NOT NULL,
+  client TEXT NOT NULL,
+  state TEXT NOT NULL,
+  nonce INTEGER, raw BLOB, hash BLOB, block INTEGER
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS grants_time ON grants (reserved_at);
+CREATE INDEX IF NOT EXISTS grants_client ON grants (client, reserved_at);
+CREATE INDEX IF NOT EXISTS grants_open ON grants (state, nonce) WHERE state <> 'settled';
+`
+
+type Row = Record<string, SQLOutputValue>
+
+/** Grants in an SQLite file, each step of which is on disk before the next one begins. One process holds it. */
+export class GrantStore {
+  readonly #database: DatabaseSync
+
+  /** Throws CodedError<GrantStoreError>. */
+  constructor({ path, genesisHash, sender }: GrantStoreOptions) {
+    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    this.#database = new DatabaseSync(path, { timeout: 0 })
+    try {
+      this.#database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+      this.#database.exec(`BEGIN EXCLUSIVE; ${SCHEMA} COMMIT`)
+      this.#bind(path, genesisHash, sender)
+    } catch (error) {
+      this.#database.close()
+      const isLocked = error instanceof Error && /locked|busy/i.test(error.message)
+      throw isLocked ? new CodedError<GrantStoreError>({ code: 'FAUCET_STORE_LOCKED', path }, { cause: error }) : error
+    }
+  }
+
+  /** Time of the newest grant: the clock may have been set back since. */
+  latestMs(): number {
+    return (this.#get('SELECT max(reserved_at) AS at FROM grants')?.['at'] as number | null) ?? 0
+  }
+
+  history(address: Hex, client: string, nowMs: number): GrantHistory {
+    const since = periodBeginMs(nowMs)
+    const last = this.find(address)
+    const times = this.#all(
+      'SELECT reserved_at FROM grants WHERE client = ? AND reserved_at > ? ORDER BY reserved_at',
+      client,
+      since,
+    )
+    const oldest = this.#get('SELECT min(reserved_at) AS at FROM grants WHERE reserved_at > ?', since)?.['at']
+    return {
+      last: last && { reservedAtMs: last.reservedAtMs, isSettled: last.state === 'settled' },
+      clientTimes: times.map(row => row['reserved_at'] as number),
+      granted: this.granted(nowMs),
+      oldestMs: (oldest as number | null) ?? undefined,
+    }
+  }
+
+  /** Number of grants in the last 24 hours. */
+  granted(nowMs: number): number {
+    return this.#count('SELECT count(*) AS n FROM grants WHERE reserved_at > ?', periodBeginMs(nowMs))
+  }
+
+  /** Number of grants that no block includes yet. */
+  unsettled(): number {
+    return this.#count("SELECT count(*) AS n FROM grants WHERE state <> 'settled'")
+  }
+
+  find(address: Hex): Grant | undefined {
+    const row = this.#get('SELECT * FROM grants WHERE address = ?', hexToBytes(address))
+    return row && grantOf(row)
+  }
+
+  /** Reserves a grant in one step; false: the address has had one in the last 24 hours, or still waits for it. */
+  reserve(address: Hex, client: string, nowMs: number): boolean {
+    const changes = this.#run(
+      `INSERT INTO grants (address, reserved_at, client, state) VALUES (?, ?, ?, 'reserved')
+       ON CONFLICT (address) DO UPDATE
+       SET reserved_at = excluded.reserved_at, client = excluded.client, state = 'reserved',
+           nonce = NULL, raw = NULL, hash = NULL, block = NULL
+       WHERE grants.reserved_at <= ? AND grants.state = 'settled'`,
+      hexToBytes(address),
+      nowMs,
+      client,
+      periodBeginMs(nowMs),
+    )
+    return changes === 1
+  }
+
+  /** Reserved grants without a transfer, oldest first. */
+  reserved(limit: number): readonly Hex[] {
+    const sql = "SELECT address FROM grants WHERE state = 'reserved' ORDER BY reserved_at, address LIMIT ?"
+    return this.#all(sql, limit).map(row => hexOf(row, 'address'))
+  }
+
+  /** Transfers that no block includes yet, in the order of their nonces. */
+  signed(): readonly SignedGrant[] {
+    return this.#all("SELECT * FROM grants WHERE state = 'signed' ORDER BY nonce").map(row => ({
+      address: hexOf(row, 'address'),
+      nonce: row['nonce'] as number,
+      raw: hexOf(row, 'raw'),
+      hash: hexOf(row, 'hash'),
+    }))
+  }
+
+  /** Stores the transfer of a reserved grant, before it is sent. */
+  sign({ address, nonce, raw, hash }: SignedGrant): void {
+    this.#run(
+      "UPDATE grants SET state = 'signed', nonce = ?, raw = ?, hash = ? WHERE address = ? AND state = 'reserved'",
+      nonce,
+      hexToBytes(raw),
+      hexToBytes(hash),
+      hexToBytes(address),
+    )
+  }
+
+  settle({ address, hash }: Pick<SignedGrant, 'address' | 'hash'>, block: number): void {
+    const sql = "UPDATE grants SET state = 'settled', block = ?, raw = NULL WHERE address = ? AND hash = ?"
+    this.#run(sql, block, hexToBytes(address), hexToBytes(hash))
+  }
+
+  /** Another transaction took the nonce, so this transfer can never be included: the grant needs another one. */
+  release({ address, hash }: Pick<SignedGrant, 'address' | 'hash'>): void {
+    this.#run(
+      "UPDATE grants SET state = 'reserved', nonce = NULL, raw = NULL, hash = NULL WHERE address = ? AND hash = ? AND state = 'signed'",
+      hexToBytes(address),
+      hexToBytes(hash),
+    )
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  /** A store belongs to one chain; the key may change once nothing of the old one is under way. */
+  #bind(path: string, genesisHash: Hex, sender: Hex): void {
+    const known = (name: string): string | undefined =>
+      this.#get('SELECT value FROM meta WHERE name = ?', name)?.['value'] as string | undefined
+    const foreign = (what: 'chain' | 'key') =>
+      new CodedError<GrantStoreError>({ code: 'FAUCET_STORE_FOREIGN', path, what })
+    if ((known('genesis') ?? genesisHash) !== genesisHash) throw foreign('chain')
+    if ((known('sender') ?? sender) !== sender && this.signed().length > 0) throw foreign('key')
+    for (const [name, value] of [
+      ['genesis', genesisHash],
+      ['sender', sender],
+    ] as const)
+      this.#run('INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value', name, value)
+  }
+
+  #run(sql: string, ...values: readonly SQLInputValue[]): number {
+    return Number(this.#database.prepare(sql).run(...values).changes)
+  }
+
+  #get(sql: string, ...values: readonly SQLInputValue[]): Row | undefined {
+    return this.#database.prepare(sql).get(...values)
+  }
+
+  #all(sql: string, ...values: readonly SQLInputValue[]): readonly Row[] {
+    return this.#database.prepare(sql).all(...values)
+  }
+
+  #count(sql: string, ...values: readonly SQLInputValue[]): number {
+    return this.#get(sql, ...values)?.['n'] as number
+  }
+}
+
+const hexOf = (row: Row, column: string): Hex => bytesToHex(row[column] as Uint8Array)
+
+const grantOf = (row: Row): Grant => ({
+  address: hexOf(row, 'address'),
+  reservedAtMs: row['reserved_at'] as number,
+  state: row['state'] as GrantState,
+  hash: row['hash'] === null ? undefined : hexOf(row, 'hash'),
+  block: (row['block'] as number | null) ?? undefined,
+})
