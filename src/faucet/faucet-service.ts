@@ -7,7 +7,7 @@ import { type CodedError, isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
 import { FaucetBalance } from './balance.ts'
 import { parseRecipient } from './core/address-form.ts'
-import { type FaucetRefusal, refusal } from './core/faucet-error.ts'
+import { type FaucetRefusal, refusalError } from './core/faucet-error.ts'
 import { eligibleAtMs } from './core/grant-rule.ts'
 import { ProofOfWork, type WorkPuzzle, type WorkSolution, workBitsOf } from './core/proof-of-work.ts'
 import { FaucetLedger } from './ledger.ts'
@@ -17,7 +17,7 @@ import { FaucetSender } from './send/sender.ts'
 import type { FaucetAccount } from './send/transfer.ts'
 import type { Grant, GrantStore } from './store/grant-store.ts'
 
-export interface FaucetServiceOptions {
+interface FaucetServiceOptions {
   readonly store: GrantStore
   readonly node: FaucetNode
   readonly account: FaucetAccount
@@ -30,7 +30,7 @@ export interface FaucetServiceOptions {
 }
 
 /** Request as it came in; nothing of it was checked. */
-export interface FaucetRequest {
+interface FaucetRequest {
   readonly address: unknown
   readonly work: WorkSolution | undefined
   /** Address of the client. */
@@ -98,7 +98,7 @@ export class FaucetService {
 
   /** Grants 10 tokens. Throws CodedError<FaucetRefusal>. */
   async request(request: FaucetRequest): Promise<GrantAnswer> {
-    if (this.#waiting >= waiting) throw this.#count(refusal({ code: 'FAUCET_BUSY' }))
+    if (this.#waiting >= waiting) throw this.#count(refusalError({ code: 'FAUCET_BUSY' }))
     this.#waiting++
     try {
       return await this.#answer(request)
@@ -117,7 +117,7 @@ export class FaucetService {
     this.#ledger.check(request)
     await this.#checkNode(address)
     // From here to the reservation nothing is awaited: no other request comes between.
-    if (!this.#balance.pays(this.#options.store.unsettled() + 1)) throw refusal({ code: 'FAUCET_EMPTY' })
+    if (!this.#balance.pays(this.#options.store.unsettled() + 1)) throw refusalError({ code: 'FAUCET_EMPTY' })
     const nextMs = this.#ledger.reserve(request)
     this.#metrics?.grants.inc()
     const sent = this.#sender.sentTo(address)
@@ -132,9 +132,9 @@ export class FaucetService {
       if (!isContract) return
     } catch (error) {
       if (!isCoded(error)) throw error
-      throw refusal({ code: 'NODE_AWAY', reason: error.message })
+      throw refusalError({ code: 'NODE_AWAY', reason: error.message })
     }
-    throw refusal({
+    throw refusalError({
       code: 'ADDRESS_INVALID',
       reason: 'This is the address of a contract. Only accounts without code are paid.',
     })

@@ -1,12 +1,12 @@
 import type { FaucetPolicy } from '../config/limits/faucet.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
-import { refusal } from './core/faucet-error.ts'
+import { refusalError } from './core/faucet-error.ts'
 import { eligibleAtMs, refusalOf } from './core/grant-rule.ts'
 import type { GrantStore } from './store/grant-store.ts'
 
 /** Recipient of a grant, and the client that asks for it. */
-export interface GrantRequest {
+interface GrantRequest {
   readonly address: Hex
   readonly client: string
   /** The request carries a valid proof of work. */
@@ -41,7 +41,7 @@ export class FaucetLedger {
   check({ address, client, hasWork }: GrantRequest): void {
     const nowMs = this.nowMs()
     const refused = refusalOf(this.#store.history(address, client, nowMs), { nowMs, hasWork, policy: this.#policy })
-    if (refused !== undefined) throw refusal(refused)
+    if (refused !== undefined) throw refusalError(refused)
   }
 
   /** Reserves a grant, which is on disk when this returns; the time of the next one. Throws as `check` does. */
@@ -49,7 +49,7 @@ export class FaucetLedger {
     this.check(request)
     const nowMs = this.nowMs()
     if (!this.#store.reserve(request.address, request.client, nowMs))
-      throw refusal({ code: 'TOO_SOON', untilMs: eligibleAtMs(nowMs) })
+      throw refusalError({ code: 'TOO_SOON', untilMs: eligibleAtMs(nowMs) })
     return eligibleAtMs(nowMs)
   }
 }

@@ -9,7 +9,7 @@ export const createFaucetMetrics = (metrics: Metrics) => ({
 })
 
 /** Figures of a running faucet. */
-export interface FaucetFigures {
+interface FaucetFigures {
   balanceWei(): bigint
   isLow(): boolean
   unsettled(): number

@@ -9,12 +9,12 @@ import type { FaucetNode } from './send/faucet-node.ts'
 import { createFaucetAccount } from './send/transfer.ts'
 import { GrantStore } from './store/grant-store.ts'
 
-export type OpenFaucetError =
+type OpenFaucetError =
   /** Its tokens are worth something. */
   | { readonly code: 'FAUCET_ON_MAINNET'; readonly chainId: number }
   | { readonly code: 'FAUCET_WRONG_CHAIN'; readonly chainId: number; readonly expected: number }
 
-export interface OpenFaucetOptions {
+interface OpenFaucetOptions {
   /** Network whose tokens are given away; development chains may have another chain id. */
   readonly params: Pick<NetworkParams, 'faucet' | 'chainId' | 'devHelpers' | 'baseFee'>
   readonly node: FaucetNode

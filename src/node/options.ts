@@ -80,6 +80,8 @@ export interface NodeOptions {
   readonly operatorPort?: number
   /** Left out: it is not served. */
   readonly explorer?: ExplorerNodeOptions
+  /** The faucet on the public port (docs/faucet.md); omitted: it is not served. */
+  readonly faucet?: { readonly privateKey: Uint8Array }
   readonly metricsPort?: number
   /** Address of the metrics; the loopback when omitted. */
   readonly metricsHost?: string
@@ -149,6 +151,8 @@ export interface RunningNode {
     readonly explorer?: string
     /** Pages of the explorer. */
     readonly pages?: string
+    /** Page of the faucet, which also takes its requests. */
+    readonly faucet?: string
     /** stratum+tcp://<host>:<port> for miners. */
     readonly stratum?: string
     /** tandem://<node id>@<host>:<port> for other nodes; omitted: not published. */

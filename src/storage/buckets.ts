@@ -43,8 +43,6 @@ export const BUCKETS = {
   proofHeight: 19,
   /** Block number -> supply and reward totals after it. */
   supply: 20,
-  /** Faucet: address or ip -> time of the last grant. */
-  faucet: 21,
   /** Development chains: block number -> state root after edits of the state after that block. */
   editedRoot: 22,
   /** Development chains: block number + index of an edit -> its undo values, while a snapshot may need them. */

@@ -31,9 +31,13 @@ const load = (name: string, extension: string, type: string): Asset => {
 
 export const STYLE_SHEET = load('style', 'css', 'text/css; charset=utf-8')
 export const SCRIPT = load('script', 'js', 'text/javascript; charset=utf-8')
+/** Script of the faucet's page, and worker of its proof of work. */
+export const FAUCET_SCRIPT = load('faucet', 'js', 'text/javascript; charset=utf-8')
 export const ICON = load('icon', 'svg', 'image/svg+xml')
 
-const BY_PATH: ReadonlyMap<string, Asset> = new Map([STYLE_SHEET, SCRIPT, ICON].map(asset => [asset.path, asset]))
+const BY_PATH: ReadonlyMap<string, Asset> = new Map(
+  [STYLE_SHEET, SCRIPT, FAUCET_SCRIPT, ICON].map(asset => [asset.path, asset]),
+)
 
 /** undefined: there is none at this path, or another version of it. */
 export const assetAt = (path: string): Asset | undefined => BY_PATH.get(path)

@@ -17,6 +17,7 @@ export interface ReadyLine {
   readonly metrics?: string
   readonly explorer?: string
   readonly pages?: string
+  readonly faucet?: string
   readonly stratum?: string
   /** tandem:// of `tandem start`. */
   readonly peer?: string

@@ -29,6 +29,7 @@ export interface DevnetFlags extends NodeFlags, MiningFlags, MethodFlags {
   readonly throwOnRevert: boolean
   readonly state?: string
   readonly explorer: boolean
+  readonly faucet: boolean
 }
 
 export const addDevnetCommand = (program: Command): void => {
@@ -101,6 +102,7 @@ export const addDevnetCommand = (program: Command): void => {
       ).default(false),
     )
     .addOption(new Option('--no-explorer', 'do not serve the explorer and its pages'))
+    .addOption(new Option('--no-faucet', 'do not serve the faucet, which pays from the last funded account'))
     .addOption(
       new Option('--state <file>', 'load the state (accounts, code, storage) at the start, and write it at the end'),
     )

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
+import { allowsFaucet } from '../../faucet/open-faucet.ts'
 import { devnetGenesis } from '../../node/genesis/devnet-genesis.ts'
 import type { DevAccountKey, RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
@@ -22,6 +23,9 @@ const CLIENT_NAMES = { anvil: 'anvil', hardhat: 'HardhatNetwork' } as const
  * is due at once.
  */
 const genesisTime = (blockTime: number): number => Math.floor(Date.now() / 1_000) - Math.max(1, Math.ceil(blockTime))
+
+/** The last account, which tests use least. */
+const faucetKey = (accounts: readonly DevAccount[]): Uint8Array => hexToBytes(accounts.at(-1)?.privateKey as Hex)
 
 /** Accounts on the node's page. */
 const SHOWN_ACCOUNTS = 20
@@ -79,6 +83,8 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
         ...(isWellKnown && { accounts: accounts.slice(0, SHOWN_ACCOUNTS).map(wellKnownAccount) }),
       },
       ...explorerOptions(flags, { startsAtOnce: false }),
+      // Not on a chain with mainnet's id, where transfers of the same keys would be valid too.
+      ...(flags.faucet && allowsFaucet(genesis.params) && { faucet: { privateKey: faucetKey(accounts) } }),
       ...namespacesOf(flags.httpApi),
       ...methodsOf(flags),
       ...miningOf(flags, accounts[0]?.address.toLowerCase() as Hex),
@@ -108,6 +114,7 @@ const announceJson = (node: RunningNode, chainId: number, accounts: readonly Dev
     ...(urls.metrics && { metrics: urls.metrics }),
     ...(urls.explorer && { explorer: urls.explorer }),
     ...(urls.pages && { pages: urls.pages }),
+    ...(urls.faucet && { faucet: urls.faucet }),
   }
   process.stdout.write(`${JSON.stringify(ready)}\n`)
 }
@@ -130,7 +137,7 @@ const announceText = (
 Tandem ${version} devnet
 
   HTTP        ${urls.http}
-  WebSocket   ${urls.ws}${urls.operator ? `\n  Operator    ${urls.operator} (loopback only)` : ''}${urls.stratum ? `\n  Stratum     ${urls.stratum}` : ''}${urls.metrics ? `\n  Metrics     ${urls.metrics}` : ''}${urls.pages ? `\n  Explorer    ${urls.pages}` : ''}
+  WebSocket   ${urls.ws}${urls.operator ? `\n  Operator    ${urls.operator} (loopback only)` : ''}${urls.stratum ? `\n  Stratum     ${urls.stratum}` : ''}${urls.metrics ? `\n  Metrics     ${urls.metrics}` : ''}${urls.pages ? `\n  Explorer    ${urls.pages}` : ''}${urls.faucet ? `\n  Faucet      ${urls.faucet}` : ''}
   Chain id    ${chainId}
   Genesis     ${genesisHash}
   Blocks      ${blocks}

@@ -45,6 +45,17 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   BLOCK_MISMATCH: d =>
     `Block ${d['number']} of the recorded chain says ${d['field']} is ${d['recorded']}, its execution gives ${d['computed']}. Does the genesis file belong to it?`,
   BLOCK_INVALID: d => `Block ${d['number']} of the recorded chain cannot be executed: ${d['reason']}.`,
+  FAUCET_ON_MAINNET: d =>
+    `The faucet never runs on mainnet (chain id ${d['chainId']}): it gives test tokens away, and mainnet's tokens are not for that. Start without --faucet, or on a test network.`,
+  FAUCET_WRONG_CHAIN: d =>
+    `The node serves chain ${d['chainId']}, the faucet is for chain ${d['expected']}. Give --rpc of a node of that chain, or --chain-id for a development chain.`,
+  FAUCET_STORE_LOCKED: d => `${d['path']} is in use by another faucet. Stop that one, or choose another --datadir.`,
+  FAUCET_STORE_FOREIGN: d =>
+    d['what'] === 'chain'
+      ? `${d['path']} holds grants of another chain. Choose another --datadir.`
+      : `${d['path']} holds transfers of another key that no block includes yet. Start with that key until they are paid, then change it.`,
+  NODE_UNREACHABLE: d => `The node does not answer: ${d['reason']}. Check --rpc and that the node runs.`,
+  NODE_REFUSED: d => `The node refuses ${d['method']}: ${d['message']}.`,
   WRONG_PASSWORD: () =>
     'The password does not open the keystore. Check --password-file or TANDEM_PASSWORD, or leave both out to be asked for it.',
   BAD_KEYSTORE: d => `The keystore file is not usable: ${d['reason']}.`,

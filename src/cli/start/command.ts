@@ -21,7 +21,21 @@ export interface StartFlags extends PublicFlags, NodeFlags, PeerFlags, MiningFla
   readonly checkpoint?: Checkpoint
   readonly snapshotInterval: number
   readonly explorer: boolean
+  readonly faucet: boolean
+  readonly faucetKey?: string
 }
+
+/** Options of the faucet inside the node (docs/faucet.md). */
+const faucetOptions = (): readonly Option[] => [
+  new Option(
+    '--faucet',
+    'serve the faucet under /faucet on the public port: test networks only; needs --faucet-key',
+  ).default(false),
+  new Option(
+    '--faucet-key <file>',
+    'key of the account the faucet pays from: an encrypted keystore (v3), or 64 hex digits; its password is the last one of --password-file',
+  ),
+]
 
 export const addStartCommand = (program: Command): void => {
   const command = program
@@ -62,6 +76,7 @@ export const addStartCommand = (program: Command): void => {
   command.addOption(
     new Option('--explorer', 'index the chain and serve the explorer under /api on the public port').default(false),
   )
+  for (const option of faucetOptions()) command.addOption(option)
   for (const option of syncOptions()) command.addOption(option)
   for (const option of [...publicOptions(), ...peerOptions(), ...miningOptions(), ...methodOptions(), ...nodeOptions()])
     command.addOption(option)

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { type Genesis, parseGenesis } from '../../config/genesis.ts'
 import { NETWORKS } from '../../config/networks.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
+import { checkFaucetNetwork } from '../../faucet/open-faucet.ts'
 import { isUnspecifiedAddress } from '../../network/core/address.ts'
 import type { NodeOptions, RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
@@ -20,12 +21,14 @@ import { publicNamespacesOf, publicPortOf } from './public-options.ts'
 /** Starts a node of a network on a genesis file. */
 export const runStart = async (flags: StartFlags): Promise<void> => {
   const genesis = readGenesis(flags)
+  checkFaucetFlags(flags, genesis)
   // Before the passwords, which a person may have to type.
   await prepareDataDir(resolve(flags.datadir))
   const passwords = passwordsFrom(flags.passwordFile)
   const { validatorKey: file } = flags
   const validatorKey = file === undefined ? null : await readValidatorKey(file, passwords)
   const unlocked = await readUnlocked(flags.unlock ?? [], passwords, file === undefined ? 0 : 1)
+  const faucet = await readFaucet(flags, passwords, unlocked.length + (file === undefined ? 0 : 1))
   await runNode({
     flags,
     node: {
@@ -45,6 +48,7 @@ export const runStart = async (flags: StartFlags): Promise<void> => {
       ...methodsOf(flags),
       ...miningOf(flags),
       ...explorerOptions(flags, { startsAtOnce: true }),
+      ...(faucet && { faucet }),
     },
     announce: node => (flags.json ? announceJson(node, genesis) : announceText(node, genesis, flags)),
   })
@@ -95,6 +99,22 @@ const readUnlocked = async (files: readonly string[], passwords: Passwords, firs
   return unlocked
 }
 
+/** Before the passwords. Throws FAUCET_ON_MAINNET. */
+const checkFaucetFlags = ({ faucet, faucetKey }: StartFlags, { params }: Genesis): void => {
+  if (faucet) checkFaucetNetwork(params)
+  if (faucet !== (faucetKey !== undefined)) throw new Error('--faucet and --faucet-key FILE belong together.')
+}
+
+const readFaucet = async (
+  { faucetKey }: StartFlags,
+  passwords: Passwords,
+  index: number,
+): Promise<NodeOptions['faucet']> => {
+  if (faucetKey === undefined) return undefined
+  const { privateKey } = await readKey(faucetKey, '--faucet-key', name => passwords.of(name, index))
+  return { privateKey }
+}
+
 const announceJson = (node: RunningNode, genesis: Genesis): void => {
   const { urls, genesisHash } = node
   process.stdout.write(
@@ -112,6 +132,7 @@ const announceText = (node: RunningNode, genesis: Genesis, flags: StartFlags): v
     ...(urls.operator ? [`  Operator    ${urls.operator} (loopback only)`] : []),
     ...(urls.metrics ? [`  Metrics     ${urls.metrics}`] : []),
     ...(urls.pages ? [`  Explorer    ${urls.pages}`] : []),
+    ...(urls.faucet ? [`  Faucet      ${urls.faucet}`] : []),
     ...(urls.stratum ? [`  Stratum     ${urls.stratum}`] : []),
     ...(urls.peer
       ? [

@@ -24,7 +24,14 @@ export const FAUCET_LIMITS = {
   /** The alarm is raised when the balance is less than this many days of the outflow, and this many grants. */
   alarm: { days: 2n, grants: 20n },
   node: { answerMs: 5 * SECOND_MS, answerBytes: 64 * 1_024 },
-  http: { bodyBytes: 2_048, clients: 10_000, quota: { perSecond: 2, burst: 40 } },
+  http: {
+    bodyBytes: 2_048,
+    clients: 10_000,
+    quota: { perSecond: 2, burst: 400 },
+    requestMs: 10_000,
+    connectionMs: 20_000,
+    connections: 1_024,
+  },
 } as const
 
 /** Who gets how much. */

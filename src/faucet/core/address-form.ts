@@ -1,6 +1,6 @@
 import { checksumAddress } from '../../crypto/checksum.ts'
 import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
-import { refusal } from './faucet-error.ts'
+import { refusalError } from './faucet-error.ts'
 
 const DIGITS = 40
 const MAX_CHARS = 200
@@ -8,7 +8,7 @@ const MAX_CHARS = 200
 const RESERVED_BELOW = 0x1_0000n
 
 const refuse = (reason: string): never => {
-  throw refusal({ code: 'ADDRESS_INVALID', reason })
+  throw refusalError({ code: 'ADDRESS_INVALID', reason })
 }
 
 /** Returns the address in lower case. Throws ADDRESS_INVALID, whose reason says what to change. */

@@ -12,4 +12,4 @@ export type FaucetRefusal =
   | { readonly code: 'NODE_AWAY'; readonly reason: string }
   | { readonly code: 'FAUCET_BUSY' }
 
-export const refusal = (detail: FaucetRefusal): CodedError<FaucetRefusal> => new CodedError(detail)
+export const refusalError = (detail: FaucetRefusal): CodedError<FaucetRefusal> => new CodedError(detail)

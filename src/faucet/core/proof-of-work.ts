@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { FAUCET_LIMITS, type FaucetPolicy } from '../../config/limits/faucet.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { refusal } from './faucet-error.ts'
+import { refusalError } from './faucet-error.ts'
 
 const CHALLENGE_CHARS = 32
 const MAX_NONCE_CHARS = 16
@@ -40,12 +40,16 @@ export class ProofOfWork {
   /** Costs two hashes. Throws WORK_INVALID. */
   check(address: Hex, { challenge, atMs, nonce }: WorkSolution, nowMs: number, bits: number): void {
     const isOld = !Number.isSafeInteger(atMs) || atMs > nowMs || nowMs - atMs > FAUCET_LIMITS.workMs
-    if (isOld) throw refusal({ code: 'WORK_INVALID', reason: 'The proof of work is too old: load the page again.' })
+    if (isOld)
+      throw refusalError({ code: 'WORK_INVALID', reason: 'The proof of work is too old: load the page again.' })
     if (nonce.length > MAX_NONCE_CHARS || challenge !== this.#challenge(atMs))
-      throw refusal({ code: 'WORK_INVALID', reason: 'The proof of work is not for this faucet: load the page again.' })
+      throw refusalError({
+        code: 'WORK_INVALID',
+        reason: 'The proof of work is not for this faucet: load the page again.',
+      })
     const hash = createHash('sha256').update(`${challenge}:${address}:${nonce}`).digest()
     if (leadingZeroBits(hash) < bits)
-      throw refusal({ code: 'WORK_INVALID', reason: 'The proof of work is not one for this address.' })
+      throw refusalError({ code: 'WORK_INVALID', reason: 'The proof of work is not one for this address.' })
   }
 
   #challenge(atMs: number): string {

@@ -3,7 +3,7 @@ import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 
 /** Answers the text of a JSON-RPC request: inside the node, or over HTTP. */
-export type NodeCall = (request: string) => Promise<string>
+type NodeCall = (request: string) => Promise<string>
 
 export type FaucetNodeError =
   /** No answer, or none that is one. */

@@ -8,7 +8,7 @@ import type { GrantStore, SignedGrant } from '../store/grant-store.ts'
 import type { FaucetNode } from './faucet-node.ts'
 import type { FaucetAccount } from './transfer.ts'
 
-export interface SenderOptions {
+interface SenderOptions {
   readonly store: GrantStore
   readonly node: FaucetNode
   readonly account: FaucetAccount

@@ -4,7 +4,7 @@ import { addressFromPrivateKey, sign } from '../../crypto/signature.ts'
 import { encodeTransaction, signingPayload, type UnsignedTransaction } from '../../primitives/transaction-encoding.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 
-export interface TransferFields {
+interface TransferFields {
   readonly to: Hex
   readonly nonce: number
   readonly gasPrice: bigint

@@ -5,12 +5,12 @@ import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { type GrantHistory, periodBeginMs } from '../core/grant-rule.ts'
 
-export type GrantStoreError =
+type GrantStoreError =
   | { readonly code: 'FAUCET_STORE_LOCKED'; readonly path: string }
   | { readonly code: 'FAUCET_STORE_FOREIGN'; readonly path: string; readonly what: 'chain' | 'key' }
 
 /** `reserved`: no transfer is signed yet; `signed`: its transfer is fixed; `settled`: a block includes it. */
-export type GrantState = 'reserved' | 'signed' | 'settled'
+type GrantState = 'reserved' | 'signed' | 'settled'
 
 /** Last grant of an address. */
 export interface Grant {
@@ -29,7 +29,7 @@ export interface SignedGrant {
   readonly hash: Hex
 }
 
-export interface GrantStoreOptions {
+interface GrantStoreOptions {
   /** `:memory:` for a chain that ends with its process. */
   readonly path: string
   readonly genesisHash: Hex

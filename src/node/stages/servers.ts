@@ -4,7 +4,7 @@ import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import type { MiningService } from '../../powchain/mining/mining-service.ts'
 import { createRpcServer, type RpcServerOptions } from '../../rpc/server.ts'
 import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
-import { EXPLORER_PATH, type Site } from '../../web/site.ts'
+import { EXPLORER_PATH, FAUCET_PATH, type Site } from '../../web/site.ts'
 import { createRefusalLog, logTransactions } from '../dev/terminal-log.ts'
 import type { NodeOptions, RunningNode } from '../options.ts'
 import { createMining } from '../parts/mining.ts'
@@ -36,12 +36,16 @@ export const openServers = async (
   const isDev = options.genesis.params.devHelpers
   if (core.dev) teardown.add(logTransactions({ chain, reads, logger: part('devnet') }))
   const explorer = await explorerOf(storage, reads)
+  const faucet = await faucetOf(storage)
   const server = await createRpcServer({
     ...rpc,
     ...publicOptions(storage, core),
     ...(isDev && { mining }),
     ...(core.dev && { onRefused: createRefusalLog(part('devnet'), deps.clock) }),
-    ...(explorer && { routes: explorer }),
+    routes: (app, call) => {
+      explorer?.(app, call)
+      faucet?.(app, call)
+    },
     pages: createNodePages(pageOptions(storage, rpc, explorer !== undefined)),
   })
   teardown.add(() => server.close())
@@ -61,6 +65,7 @@ export const openServers = async (
     ...(operator && { operator }),
     ...(metrics && { metrics }),
     ...(stratum && { stratum }),
+    ...(faucet && { faucet: `http${secure}://${host}:${server.port}${FAUCET_PATH}` }),
     ...(explorer && {
       explorer: `http${secure}://${host}:${server.port}/api`,
       pages: `http${secure}://${host}:${server.port}${EXPLORER_PATH}`,
@@ -94,12 +99,37 @@ const explorerOf = async (
   )
 }
 
-const siteOf = ({ genesis: { params } }: NodeOptions, explorer: boolean): Site => ({
+const faucetOf = async ({
+  options,
+  deps,
+  teardown,
+  part,
+  observer,
+}: StorageStage): Promise<RpcServerOptions['routes']> => {
+  const { faucet, dataDir, ephemeral = false, genesis } = options
+  if (faucet === undefined) return undefined
+  const { createFaucet } = await import('../parts/faucet.ts')
+  return createFaucet(
+    {
+      ...faucet,
+      params: genesis.params,
+      dataDir,
+      ephemeral,
+      site: siteOf(options, options.explorer !== undefined),
+      clock: deps.clock,
+      logger: part('faucet'),
+      metrics: observer?.metrics,
+    },
+    teardown,
+  )
+}
+
+const siteOf = ({ genesis: { params }, faucet }: NodeOptions, explorer: boolean): Site => ({
   network: params.name,
   symbol: params.symbol,
   version,
   explorer,
-  faucet: false,
+  faucet: faucet !== undefined,
 })
 
 /** Options of the node's own page. */

@@ -192,11 +192,9 @@ const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, clients }: 
     })
   if (!clients.isByConnection)
     app.addHook('onRequest', async (request, reply) => {
-      if (request.method !== 'POST') {
-        // For limits of other routes on this port.
-        Object.defineProperty(request, 'ip', { value: clients.addressOf(request.raw) })
-        return
-      }
+      // For limits of other routes on this port.
+      Object.defineProperty(request, 'ip', { value: clients.addressOf(request.raw) })
+      if (request.method !== 'POST') return
       const client = await clients.identify(request.raw)
       if (client === undefined)
         return reply.code(401).header('www-authenticate', 'Bearer').type('text/plain').send(UNAUTHORIZED)

@@ -68,6 +68,7 @@ const SERVICE_ROWS: SectionChecks = {
     for (const { http } of networks) await expectOutcome(http, 'native_getCommitteeSize', [], 'result 1')
   },
   explorer: async ({ of }) => expect((await fetch(`${of('mainnet').node.http}/api/network`)).status).toBe(200),
+  // Without the option; with it: e2e/faucet.
   faucet: async ({ of }) => expect((await fetch(`${of('testnet').node.http}/faucet`)).status).toBe(404),
 }
 
@@ -121,6 +122,7 @@ const LIMIT_ROWS: SectionChecks = {
       await expectOutcome(endpoint, range, ['0x0', '0x64'], '-32602 block range too large: at most 100 blocks')
       await expectOutcome(endpoint, range, ['0xf00', '0xf63'], /^-32000 the header does not exist/)
     }),
+  // Without the option; with it: e2e/faucet.
   faucet: async ({ of }) => expect((await fetch(`${of('testnet').node.http}/faucet`)).status).toBe(404),
   'gas of a transfer': at =>
     onAll(at, 'eth_estimateGas', endpoint =>

@@ -1,0 +1,75 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { LOG_LEVELS } from '../../node/logging.ts'
+import { integerOption, listOption, portOption } from '../shared/options.ts'
+
+export interface FaucetFlags {
+  readonly rpc: string
+  readonly key: string
+  readonly passwordFile?: string
+  readonly datadir: string
+  readonly chainId?: number
+  readonly host: string
+  readonly port: number
+  readonly trustProxy?: number | readonly string[]
+  readonly proxyHeader: 'x-forwarded-for' | 'forwarded'
+  readonly logLevel: (typeof LOG_LEVELS)[number]
+  readonly json: boolean
+}
+
+const urlOption = (text: string): string => {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw new InvalidArgumentError('It must be an http or https URL: http://127.0.0.1:8545.')
+  return text
+}
+
+const trustProxyOption = (text: string): number | readonly string[] =>
+  /^\d+$/.test(text) ? integerOption(1, 10)(text) : listOption(text)
+
+export const addFaucetCommand = (program: Command): void => {
+  program
+    .command('faucet')
+    .description('Serve the faucet of a test network in a process of its own')
+    .addOption(new Option('--rpc <url>', 'node of the test network').argParser(urlOption).makeOptionMandatory())
+    .addOption(
+      new Option(
+        '--key <file>',
+        'key of the account it pays from: an encrypted keystore (v3), or 64 hex digits',
+      ).makeOptionMandatory(),
+    )
+    .addOption(new Option('--password-file <file>', 'password of the keystore (or set TANDEM_PASSWORD, or be asked)'))
+    .addOption(new Option('--datadir <folder>', 'where the grants are kept').makeOptionMandatory())
+    .addOption(
+      new Option('--chain-id <number>', 'chain id of a development chain (default: that of testnet)').argParser(
+        integerOption(1, 4_503_599_627_370_475),
+      ),
+    )
+    .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
+    .addOption(
+      new Option('--port <number>', 'port of the page; 0 picks a free one').argParser(portOption).default(8560),
+    )
+    .addOption(
+      new Option(
+        '--trust-proxy <proxies>',
+        'proxies in front: how many, or their comma-separated addresses and subnets (loopback, 10.0.0.0/8)',
+      ).argParser(trustProxyOption),
+    )
+    .addOption(
+      new Option('--proxy-header <name>', 'the header in which these proxies name the client')
+        .choices(['x-forwarded-for', 'forwarded'])
+        .default('x-forwarded-for'),
+    )
+    .addOption(new Option('--log-level <level>', 'log level').choices([...LOG_LEVELS]).default('info'))
+    .addOption(new Option('--json', 'one JSON ready line, then JSON logs, for machines').default(false))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tandem faucet --rpc http://127.0.0.1:8545 --key faucet.json --datadir ./faucet
+  tandem faucet --rpc http://127.0.0.1:8545 --key faucet.json --datadir ./faucet --trust-proxy loopback
+  tandem faucet --rpc http://127.0.0.1:8545 --key dev.key --datadir ./faucet --chain-id 1998999   for a devnet`,
+    )
+    .action(async (flags: FaucetFlags) => {
+      const { runFaucet } = await import('./run.ts')
+      await runFaucet(flags)
+    })
+}

@@ -1,0 +1,79 @@
+import { join, resolve } from 'node:path'
+import { NETWORKS, type NetworkParams } from '../../config/networks.ts'
+import { startFaucetServer } from '../../faucet/http/faucet-server.ts'
+import { checkFaucetNetwork, openFaucet } from '../../faucet/open-faucet.ts'
+import { createFaucetNode, httpCall } from '../../faucet/send/faucet-node.ts'
+import { createLogger } from '../../node/logging.ts'
+import { urlHost } from '../../node/urls.ts'
+import { version } from '../../node/version.ts'
+import { ClientAddress } from '../../rpc/transport/client-address.ts'
+import { clientIdOf } from '../../rpc/transport/client-id.ts'
+import { systemClock } from '../../util/clock.ts'
+import { nameFreePort } from '../shared/free-port.ts'
+import { exitWithError } from '../shared/output.ts'
+import { onParentExit } from '../shared/parent-process.ts'
+import { passwordsFrom } from '../shared/passwords.ts'
+import { readKey } from '../shared/read-key.ts'
+import type { FaucetFlags } from './command.ts'
+
+const paramsOf = ({ chainId = NETWORKS.testnet.chainId }: FaucetFlags): NetworkParams => ({
+  ...(chainId === NETWORKS.testnet.chainId ? NETWORKS.testnet : NETWORKS.devnet),
+  chainId,
+})
+
+const clientsOf = ({ trustProxy, proxyHeader }: FaucetFlags): ClientAddress | undefined =>
+  trustProxy === undefined ? undefined : new ClientAddress({ proxies: trustProxy, header: proxyHeader })
+
+/** Serves the faucet until a signal ends it. */
+export const runFaucet = async (flags: FaucetFlags): Promise<void> => {
+  const params = paramsOf(flags)
+  checkFaucetNetwork(params)
+  const addresses = clientsOf(flags)
+  const passwords = passwordsFrom(flags.passwordFile)
+  const { privateKey } = await readKey(flags.key, '--key', name => passwords.of(name))
+  const logger = createLogger({ level: flags.logLevel, format: flags.json ? 'json' : 'pretty' })
+  const service = await openFaucet({
+    params,
+    privateKey,
+    node: createFaucetNode(httpCall(flags.rpc)),
+    storePath: join(resolve(flags.datadir), 'grants.sqlite'),
+    clock: systemClock,
+    logger,
+  })
+  const { name: network, symbol } = params
+  const server = await startFaucetServer({
+    host: flags.host,
+    port: flags.port,
+    open: async () => service,
+    site: { network, symbol, version, explorer: false, faucet: true },
+    clientOf: ({ raw }) => clientIdOf(addresses?.of(raw) ?? raw.socket.remoteAddress),
+    clock: systemClock,
+  }).catch(async error => {
+    await service.stop()
+    throw await nameFreePort(error)
+  })
+  const end = (): void => {
+    void server
+      .close()
+      .then(() => service.stop())
+      .catch(exitWithError)
+      .finally(() => process.exit())
+  }
+  onParentExit(end)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end)
+  announce(flags, { url: `http://${urlHost(flags.host)}:${server.port}/faucet`, address: service.address, params })
+}
+
+const announce = (
+  { json, rpc }: FaucetFlags,
+  { url, address, params }: { readonly url: string; readonly address: string; readonly params: NetworkParams },
+): void => {
+  const { chainId, name } = params
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ ready: true, faucet: url, address, chainId })}\n`)
+    return
+  }
+  process.stdout.write(
+    `\nTandem ${version} faucet of ${name}\n\n  Page        ${url}\n  Pays from   ${address}\n  Node        ${rpc}\n  Chain id    ${chainId}\n\nCtrl-C stops it.\n\n`,
+  )
+}

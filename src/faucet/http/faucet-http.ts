@@ -1,0 +1,173 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { FAUCET_LIMITS } from '../../config/limits/faucet.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { Clock } from '../../util/clock.ts'
+import { wantsPage } from '../../web/negotiation.ts'
+import { pageResponse } from '../../web/response.ts'
+import { FAUCET_PATH, type Site } from '../../web/site.ts'
+import type { FaucetRefusal } from '../core/faucet-error.ts'
+import { type FaucetService, type GrantAnswer, isRefusal, nextGrantMs } from '../faucet-service.ts'
+import { ClientQuota } from './client-quota.ts'
+import { formPage, grantPage } from './faucet-pages.ts'
+import { answerTo, type RefusalAnswer } from './refusal-answer.ts'
+import { type FaucetFields, fieldsOfForm, fieldsOfJson } from './request-body.ts'
+
+export interface FaucetHttpOptions {
+  /** Resolves with the running faucet; rejects while it cannot be opened. */
+  readonly open: () => Promise<FaucetService>
+  readonly site: Site
+  /** Client of a request, as limits count it. */
+  readonly clientOf: (request: FastifyRequest) => string
+  readonly clock: Pick<Clock, 'nowMs'>
+}
+
+const FORM = 'application/x-www-form-urlencoded'
+const GRANTS = `${FAUCET_PATH}/grants/`
+const AMOUNT = FAUCET_LIMITS.grantWei.toString()
+
+/** Serves the form, its answers for people and scripts, and the page of each grant. */
+export const addFaucetRoutes = (app: FastifyInstance, options: FaucetHttpOptions): void => {
+  const quota = new ClientQuota()
+  void app.register(async scope => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser(['application/json', FORM], { parseAs: 'string' }, (_request, body, done) =>
+      done(null, body),
+    )
+    scope.setErrorHandler((error: { readonly statusCode?: number }, _request, reply) => {
+      const status = error.statusCode ?? 500
+      if (status === 413) return sendText(reply, 413, 'the request is too large')
+      if (status === 415) return sendText(reply, 415, `send application/json or ${FORM}`)
+      return sendText(reply, status, status < 500 ? 'the request cannot be read' : 'the faucet failed')
+    })
+    scope.addHook('onRequest', (request, reply, done) => {
+      if (quota.take(options.clientOf(request), options.clock.nowMs())) done()
+      else void sendText(reply.header('retry-after', '1'), 429, 'too many requests')
+    })
+    const bodyLimit = FAUCET_LIMITS.http.bodyBytes
+    scope.get(FAUCET_PATH, (request, reply) => showForm(request, reply, options))
+    scope.get(`${GRANTS}:address`, (request, reply) => showGrant(request, reply, options))
+    scope.post(FAUCET_PATH, { bodyLimit }, (request, reply) => post(request, reply, options))
+    scope.route({
+      method: ['PUT', 'PATCH', 'DELETE'],
+      url: FAUCET_PATH,
+      handler: (_request, reply) => sendText(reply.header('allow', 'GET, POST'), 405, 'method not allowed'),
+    })
+  })
+}
+
+const sendText = (reply: FastifyReply, status: number, text: string): FastifyReply =>
+  reply.code(status).headers({ 'cache-control': 'no-store' }).type('text/plain').send(`${text}\n`)
+
+const sendJson = (reply: FastifyReply, status: number, body: object): FastifyReply =>
+  reply
+    .code(status)
+    .headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', vary: 'accept' })
+    .type('application/json')
+    .send(JSON.stringify(body))
+
+const sendPage = (request: FastifyRequest, reply: FastifyReply, status: number, page: string): FastifyReply => {
+  const accepted = request.headers['accept-encoding']
+  const acceptEncoding = typeof accepted === 'string' ? accepted : undefined
+  const response = pageResponse(page, { status, acceptEncoding, cacheControl: 'no-store' })
+  return reply
+    .code(status)
+    .headers({ ...response.headers, vary: 'accept, accept-encoding' })
+    .send(response.body)
+}
+
+/** Scripts say what they take or send; anything else is a form of a browser. */
+const wantsJson = ({ headers }: FastifyRequest): boolean => {
+  const isJson = headers['content-type']?.startsWith('application/json') ?? false
+  return (isJson || (headers.accept?.includes('application/json') ?? false)) && !wantsPage(headers.accept)
+}
+
+const opened = async (request: FastifyRequest, reply: FastifyReply, { open }: FaucetHttpOptions) => {
+  try {
+    return await open()
+  } catch (error) {
+    request.log.debug({ err: error }, 'the faucet cannot be opened')
+    reply.header('retry-after', '2')
+    await sendText(reply, 503, 'the faucet is not ready: its node or its store cannot be used')
+    return undefined
+  }
+}
+
+const showForm = async (request: FastifyRequest, reply: FastifyReply, options: FaucetHttpOptions) => {
+  const faucet = await opened(request, reply, options)
+  if (faucet === undefined) return reply
+  const { site } = options
+  if (wantsJson(request))
+    return sendJson(reply, 200, { amount: AMOUNT, symbol: site.symbol, faucet: faucet.address, work: faucet.puzzle() })
+  return sendPage(request, reply, 200, formPage({ site, address: faucet.address }))
+}
+
+const showGrant = async (request: FastifyRequest, reply: FastifyReply, options: FaucetHttpOptions) => {
+  const { address } = request.params as { readonly address: string }
+  const faucet = await opened(request, reply, options)
+  if (faucet === undefined) return reply
+  const grant = /^0x[0-9a-f]{40}$/.test(address) ? faucet.grant(address as Hex) : undefined
+  if (grant === undefined) return sendText(reply, 404, 'the faucet gave nothing to this address')
+  const nextMs = nextGrantMs(grant)
+  if (wantsJson(request)) return sendJson(reply, 200, { ...grantJson({ ...grant, nextMs }), state: grant.state })
+  return sendPage(request, reply, 200, grantPage(options.site, grant, { nextMs, nowMs: options.clock.nowMs() }))
+}
+
+const grantJson = ({ address, hash, nextMs }: GrantAnswer) => ({
+  txHash: hash ?? null,
+  amount: AMOUNT,
+  address,
+  nextEligibleAt: new Date(nextMs).toISOString(),
+})
+
+const post = async (request: FastifyRequest, reply: FastifyReply, options: FaucetHttpOptions) => {
+  if (!isSameOrigin(request)) return sendText(reply, 403, 'requests of other web sites are not taken')
+  const body = typeof request.body === 'string' ? request.body : ''
+  const isForm = request.headers['content-type']?.startsWith(FORM) ?? false
+  const fields = isForm ? fieldsOfForm(body) : fieldsOfJson(body)
+  if (fields === undefined) return sendText(reply, 400, 'the body is no JSON object: send {"address":"0x..."}')
+  const faucet = await opened(request, reply, options)
+  if (faucet === undefined) return reply
+  try {
+    const answer = await faucet.request({ ...fields, client: options.clientOf(request) })
+    // 202: reserved for sure, and sent as soon as the node takes it.
+    if (wantsJson(request)) return sendJson(reply, answer.hash === undefined ? 202 : 200, grantJson(answer))
+    return reply
+      .code(303)
+      .headers({ location: GRANTS + answer.address, 'cache-control': 'no-store' })
+      .send('')
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    return refuse(request, reply, { ...options, faucet, fields, detail: error.detail })
+  }
+}
+
+interface Refused extends FaucetHttpOptions {
+  readonly faucet: FaucetService
+  readonly fields: FaucetFields
+  readonly detail: FaucetRefusal
+}
+
+const refuse = (request: FastifyRequest, reply: FastifyReply, refused: Refused): FastifyReply => {
+  const { faucet, fields, detail, site, clock } = refused
+  const nowMs = clock.nowMs()
+  const answer: RefusalAnswer = answerTo(detail, nowMs)
+  const { status, message, field, untilMs } = answer
+  if (untilMs !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil((untilMs - nowMs) / 1_000))))
+  else if (status === 503) reply.header('retry-after', '30')
+  if (wantsJson(request))
+    return sendJson(reply, status, {
+      error: { code: detail.code, message, field },
+      ...(untilMs !== undefined && { nextEligibleAt: new Date(untilMs).toISOString() }),
+    })
+  const input = typeof fields.address === 'string' ? fields.address : ''
+  const problem = { text: message, input, isField: field !== null }
+  return sendPage(request, reply, status, formPage({ site, address: faucet.address, problem }))
+}
+
+/** Browsers tell which site a request comes from; other clients tell nothing. */
+const isSameOrigin = ({ headers }: FastifyRequest): boolean => {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) return site === 'same-origin' || site === 'none'
+  const { origin, host } = headers
+  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
+}
