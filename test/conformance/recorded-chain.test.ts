@@ -69,9 +69,9 @@ describe.each([
   beforeAll(async () => {
     const files = ['--genesis', GENESIS_PATH, '--chain', CHAIN_PATH]
     node = await startNode(['fixture', ...files, '--port', '0', '--http-api', served.join(',')])
-  })
+  }, 120_000)
   // Not killed: it takes its temporary folder with it.
-  afterAll(() => node.stop())
+  afterAll(() => node?.stop(), 60_000)
 
   test('the head is the recorded one', async () => {
     expect(await node.rpc('eth_getBlockByNumber', ['latest', false])).toMatchObject({ number: '0x36', hash: HEAD_HASH })
