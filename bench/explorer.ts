@@ -9,8 +9,10 @@ import { ChainSource } from '../src/explorer/indexer/chain-source.ts'
 import { Indexer, type IndexerState } from '../src/explorer/indexer/indexer.ts'
 import { TRANSFER_TOPIC } from '../src/explorer/indexer/token-logs.ts'
 import type { BlockRecord, TransferRecord } from '../src/explorer/store/records.ts'
+import { SqliteContracts } from '../src/explorer/store/sqlite/sqlite-contracts.ts'
 import { SqliteIndex } from '../src/explorer/store/sqlite/sqlite-index.ts'
 import { SqliteReader } from '../src/explorer/store/sqlite/sqlite-reader.ts'
+import { createVerification } from '../src/explorer/verification/verification.ts'
 import { blockFromParts } from '../src/primitives/block.ts'
 import { EMPTY_BLOOM } from '../src/primitives/bloom.ts'
 import { encodeExtraData } from '../src/primitives/extra-data.ts'
@@ -214,14 +216,17 @@ const measureLists = async (source: ChainSource, path: string): Promise<void> =>
   const refuse = async (): Promise<never> => {
     throw new Error('not asked here')
   }
+  const contracts = new SqliteContracts(':memory:')
+  const nowMs = (): number => 0
   const context = {
     index,
     source,
+    verification: createVerification({ index, source, contracts, nowMs, logger: silentLogger }),
     node: { gasPriceWei: async () => 1n, council: refuse, committee: refuse, rpc: refuse },
     params: { ...params, devHelpers: false },
     foundation: ZERO_ADDRESS,
     genesisWei: 1n,
-    nowMs: () => 0,
+    nowMs,
   }
   const app = createApiServer({ context, version: 'bench', logger: silentLogger })
   const urls: Readonly<Record<string, () => string>> = {

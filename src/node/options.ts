@@ -129,6 +129,8 @@ export interface ExplorerNodeOptions {
   readonly startsAtOnce: boolean
   /** API keys, one a line. */
   readonly keysFile?: string
+  /** More compilers for verifying contracts: files as soljson-v0.8.24+commit.e11b9ed9.js. */
+  readonly solcDirectory?: string
 }
 
 export interface NodeDeps {

@@ -112,6 +112,7 @@ export const nodeOptions = (): readonly Option[] => [
     integerOption(1, 1_000_000),
   ),
   new Option('--explorer-keys <file>', 'API keys of the explorer with ten times the requests, one a line'),
+  new Option('--solc-dir <directory>', 'more compilers for verifying contracts: soljson files of other versions'),
   new Option('--allow-unprotected-txs', 'accept legacy transactions without replay protection (pre EIP-155)').default(
     false,
   ),
@@ -131,6 +132,7 @@ export interface NodeFlags {
   readonly allowHosts?: readonly string[]
   readonly rateLimit?: number
   readonly explorerKeys?: string
+  readonly solcDir?: string
   readonly allowUnprotectedTxs: boolean
   readonly logLevel: (typeof LOG_LEVELS)[number]
   readonly json: boolean

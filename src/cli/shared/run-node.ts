@@ -34,11 +34,24 @@ const sharedOptions = (flags: NodeFlags) => ({
   ...(flags.rateLimit !== undefined && { rateLimitPerSecond: flags.rateLimit }),
 })
 
-/** `--explorer` and `--explorer-keys`. */
+/** `--explorer`, `--explorer-keys` and `--solc-dir`. */
 export const explorerOptions = (
-  { explorer, explorerKeys }: { readonly explorer: boolean; readonly explorerKeys?: string },
+  {
+    explorer,
+    explorerKeys,
+    solcDir,
+  }: { readonly explorer: boolean; readonly explorerKeys?: string; readonly solcDir?: string },
   { startsAtOnce }: { readonly startsAtOnce: boolean },
-) => (explorer ? { explorer: { startsAtOnce, ...(explorerKeys !== undefined && { keysFile: explorerKeys }) } } : {})
+) =>
+  explorer
+    ? {
+        explorer: {
+          startsAtOnce,
+          ...(explorerKeys !== undefined && { keysFile: explorerKeys }),
+          ...(solcDir !== undefined && { solcDirectory: solcDir }),
+        },
+      }
+    : {}
 
 /** `--http-api`: the same list for both transports. */
 export const namespacesOf = (names: readonly Namespace[] | undefined) =>

@@ -43,6 +43,32 @@ export const EXPLORER_LIMITS = {
     /** Blocks behind the head of the chain that the index may be before answers are refused. */
     maxLag: 1_000,
   },
+  verification: {
+    /** Of a submission as it arrives, with its encoding. */
+    bodyBytes: 8 * 1_024 * 1_024,
+    /** Submissions that are being read, of all clients. */
+    bodies: 4,
+    sourceBytes: 5 * 1_024 * 1_024,
+    sources: 500,
+    remappings: 200,
+    pathChars: 500,
+    /** One compilation. */
+    compileMs: 30_000,
+    outputBytes: 8 * 1_024 * 1_024,
+    heapMegabytes: 512,
+    /** Memory of the compiler, in pages of 64 KiB. */
+    wasmPages: 16_384,
+    /** Submissions that wait, of all clients and of one. */
+    queued: 20,
+    queuedPerClient: 2,
+    /** In the queue; then the client must submit again. */
+    waitMs: 60_000,
+    /** Results that can still be asked for. */
+    jobs: 1_000,
+    /** A request for a result waits for it, at most this long, and at most so many at once. */
+    pollMs: 5_000,
+    polls: 32,
+  },
   /** Home pages that follow the chain. */
   live: { total: 256, perClient: 12, bufferedBytes: 64 * 1_024, heartbeatMs: 15_000 },
   rate: { windowMs: 60_000, free: 100, pro: 1_000, clients: 20_000 },

@@ -2,6 +2,7 @@ import type { NetworkParams } from '../../config/networks.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { ChainSource } from '../indexer/chain-source.ts'
 import type { IndexReader } from '../store/index-store.ts'
+import type { Verification } from '../verification/verification.ts'
 import type { ApiSchema } from './json-schema.ts'
 
 /** Council member as reported by the node's main thread. */
@@ -31,6 +32,7 @@ export interface ApiContext {
   readonly index: IndexReader
   readonly source: ChainSource
   readonly node: NodePort
+  readonly verification: Verification
   readonly params: NetworkParams
   readonly foundation: Hex
   /** Sum of the genesis allocation, wei. */
@@ -41,6 +43,21 @@ export interface ApiContext {
 interface ApiRequest {
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
+  /** Parsed JSON. */
+  readonly body: unknown
+  /** Who asks, as limits count clients. */
+  readonly client: string
+}
+
+/** Answer with another status than the route's own. */
+export class StatusAnswer {
+  readonly status: number
+  readonly body: unknown
+
+  constructor(status: number, body: unknown) {
+    this.status = status
+    this.body = body
+  }
 }
 
 /** Caching of an answer: until the head moves, or for ever once its block is old enough. */
@@ -48,12 +65,18 @@ type CachePolicy = 'head' | 'block'
 
 /** One endpoint, declared once: the server, its checks and the OpenAPI document follow from it. */
 export interface ApiRoute {
+  /** GET when left out. */
+  readonly method?: 'GET' | 'POST'
   /** As fastify writes it: /api/blocks/:number. */
   readonly path: string
   readonly summary: string
   readonly params?: Readonly<Record<string, ApiSchema>>
   readonly query?: Readonly<Record<string, ApiSchema>>
+  /** Of a POST. */
+  readonly body?: ApiSchema
   readonly result: ApiSchema
+  /** Status of a successful answer; 200 when left out. */
+  readonly status?: number
   /** `head` when left out. */
   readonly caching?: CachePolicy
   /** Answers from the index, and so not before it has come near the head. */

@@ -3,9 +3,11 @@ import { addressRoutes } from './routes/addresses.ts'
 import { blockRoutes } from './routes/blocks.ts'
 import { miningRoutes } from './routes/mining.ts'
 import { networkRoutes } from './routes/network.ts'
+import { sourcifyRoutes } from './routes/sourcify.ts'
 import { statisticsRoutes } from './routes/statistics.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { transactionRoutes } from './routes/transactions.ts'
+import { verificationRoutes } from './routes/verification.ts'
 
 /** Every endpoint of the REST API; the server and the OpenAPI document follow from the list. */
 export const API_ROUTES: readonly ApiRoute[] = [
@@ -16,4 +18,6 @@ export const API_ROUTES: readonly ApiRoute[] = [
   ...addressRoutes,
   ...tokenRoutes,
   ...statisticsRoutes,
+  ...verificationRoutes,
+  ...sourcifyRoutes,
 ]

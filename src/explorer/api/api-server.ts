@@ -4,11 +4,12 @@ import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { type ApiRefusal, invalidParameter } from './api-error.ts'
-import type { ApiContext, ApiRoute } from './api-route.ts'
+import { type ApiContext, type ApiRoute, StatusAnswer } from './api-route.ts'
 import { API_ROUTES } from './api-routes.ts'
 import { answerModule } from './modules/module-api.ts'
 import { openApiDocument } from './openapi.ts'
 import { Readiness } from './readiness.ts'
+import { CLIENT_HEADER, isSubmission } from './submissions.ts'
 
 interface ApiServerOptions {
   readonly context: ApiContext
@@ -29,7 +30,8 @@ export const createApiServer = ({
   logger,
 }: ApiServerOptions): FastifyInstance => {
   const app = fastify({
-    bodyLimit: EXPLORER_LIMITS.api.bodyBytes,
+    // The node's port refuses what is too large for its path.
+    bodyLimit: EXPLORER_LIMITS.verification.bodyBytes,
     genReqId: () => randomUUID(),
     ajv: { customOptions: { removeAdditional: false, coerceTypes: true, allErrors: false } },
   })
@@ -47,7 +49,8 @@ export const createApiServer = ({
     url: '/api',
     handler: async (request, reply) => {
       const { query, body } = request
-      const parameters = { ...(query as object), ...(isRecord(body) ? body : {}) }
+      const client = clientOfRequest(request)
+      const parameters = { ...(query as object), ...(isRecord(body) ? body : {}), client }
       return reply.type(JSON_TYPE).send(await answerModule(context, parameters as Record<string, unknown>, body))
     },
   })
@@ -56,31 +59,47 @@ export const createApiServer = ({
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
+const clientOfRequest = ({ headers }: FastifyRequest): string => {
+  const client = headers[CLIENT_HEADER]
+  return typeof client === 'string' ? client : ''
+}
+
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const addRoute = (app: FastifyInstance, route: ApiRoute, context: ApiContext, readiness: Readiness): void => {
-  app.get(
-    route.path,
-    {
-      schema: {
-        ...(route.params && {
-          params: { type: 'object', properties: route.params, required: Object.keys(route.params) },
-        }),
-        ...(route.query && { querystring: { type: 'object', properties: route.query } }),
-      },
+  app.route({
+    method: route.method ?? 'GET',
+    url: route.path,
+    schema: {
+      ...(route.body && { body: route.body }),
+      ...(route.params && {
+        params: { type: 'object', properties: route.params, required: Object.keys(route.params) },
+      }),
+      ...(route.query && { querystring: { type: 'object', properties: route.query } }),
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       checkIntegers(route, request.query as Readonly<Record<string, unknown>>)
       if (route.needsIndex) await readiness.check()
       const body = await route.handler(context, {
         params: request.params as Readonly<Record<string, string>>,
         query: request.query as Readonly<Record<string, unknown>>,
+        body: request.body,
+        client: clientOfRequest(request),
       })
-      reply.header('cache-control', await cacheControl(route, body, context))
-      return reply.type(JSON_TYPE).send(JSON.stringify(body))
+      if (body instanceof StatusAnswer)
+        return reply
+          .code(body.status)
+          .header('cache-control', 'no-store')
+          .type(JSON_TYPE)
+          .send(JSON.stringify(body.body))
+      reply.header('cache-control', route.method === 'POST' ? 'no-store' : await cacheControl(route, body, context))
+      return reply
+        .code(route.status ?? 200)
+        .type(JSON_TYPE)
+        .send(JSON.stringify(body))
     },
-  )
+  })
 }
 
 /** Refuses infinite numbers: 1e309 is parsed as one, and no bound of a schema excludes it. Throws INVALID_PARAMETER. */
@@ -190,6 +209,6 @@ const unknownRoute = (request: FastifyRequest, reply: FastifyReply): FastifyRepl
   const path = request.url.split('?')[0] as string
   if (!isKnownPath(path))
     return send(reply, 404, { code: 'NOT_FOUND', message: 'there is no such path; see /api/openapi.json' }, request.id)
-  reply.header('allow', path === '/api' ? 'GET, HEAD, POST, OPTIONS' : 'GET, HEAD, OPTIONS')
+  reply.header('allow', isSubmission(path) ? 'GET, HEAD, POST, OPTIONS' : 'GET, HEAD, OPTIONS')
   return send(reply, 405, { code: 'METHOD_NOT_ALLOWED', message: 'the path answers GET' }, request.id)
 }

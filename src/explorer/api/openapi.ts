@@ -39,13 +39,17 @@ const response = (description: string, schema: ApiSchema): object => ({
   content: { 'application/json': { schema } },
 })
 
-const operation = ({ path, summary, params, query, result }: ApiRoute): object => ({
-  get: {
-    operationId: operationId(path),
+const methodOf = ({ method = 'GET' }: ApiRoute): string => method.toLowerCase()
+
+const operation = (route: ApiRoute): object => {
+  const { path, summary, params, query, body, result, status = 200 } = route
+  return {
+    operationId: methodOf(route) === 'get' ? operationId(path) : `${operationId(path)}Submit`,
     summary,
     parameters: [...parameters(params, 'path'), ...parameters(query, 'query')],
+    ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: {
-      '200': response('The answer', result),
+      [status]: response('The answer', result),
       ...Object.fromEntries(
         Object.entries(ERRORS).map(([status, text]) => [
           status,
@@ -53,8 +57,18 @@ const operation = ({ path, summary, params, query, result }: ApiRoute): object =
         ]),
       ),
     },
-  },
-})
+  }
+}
+
+/** Operations by path; a path may have several methods. */
+const pathsOf = (routes: readonly ApiRoute[]): object => {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const route of routes) {
+    const path = openApiPath(route.path)
+    paths[path] = { ...paths[path], [methodOf(route)]: operation(route) }
+  }
+  return paths
+}
 
 /** The OpenAPI 3.1 document of the routes. */
 export const openApiDocument = (routes: readonly ApiRoute[], version: string): object => ({
@@ -67,7 +81,7 @@ export const openApiDocument = (routes: readonly ApiRoute[], version: string): o
   },
   servers: [{ url: '/' }],
   security: [{}, { key: [] }],
-  paths: Object.fromEntries(routes.map(route => [openApiPath(route.path), operation(route)])),
+  paths: pathsOf(routes),
   components: {
     schemas: { Error: ERROR_SHAPE },
     securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'x-api-key' } },

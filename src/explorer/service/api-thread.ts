@@ -7,7 +7,9 @@ import { createApiServer } from '../api/api-server.ts'
 import { Readiness } from '../api/readiness.ts'
 import { ChainSource } from '../indexer/chain-source.ts'
 import { createPageServer } from '../pages/page-server.ts'
+import { SqliteContracts } from '../store/sqlite/sqlite-contracts.ts'
 import { SqliteReader } from '../store/sqlite/sqlite-reader.ts'
+import { createVerification } from '../verification/verification.ts'
 import {
   type ApiCall,
   type ExplorerThreadStart,
@@ -21,7 +23,7 @@ import { threadLogger } from './thread-logger.ts'
 
 const port = parentPort
 assert(port !== null, 'the API is served in a worker')
-const { storePath, indexPath, params, foundation, genesisWei, version, site, signals } =
+const { storePath, indexPath, contractsPath, solcDirectory, params, foundation, genesisWei, version, site, signals } =
   workerData as ExplorerThreadStart
 const counters = new Int32Array(signals)
 const post = (message: FromExplorerThread): void => port.postMessage(message)
@@ -55,7 +57,10 @@ const store = await Store.open(storePath, { createIfMissing: false })
 const source = new ChainSource(store, params)
 const index = new SqliteReader({ path: indexPath, readOnly: true })
 const logger = threadLogger(port)
-const context = { index, source, node, params, foundation, genesisWei, site, nowMs: () => Date.now() }
+const nowMs = (): number => Date.now()
+const contracts = new SqliteContracts(contractsPath)
+const verification = createVerification({ index, source, contracts, solcDirectory, nowMs, logger })
+const context = { index, source, node, verification, params, foundation, genesisWei, site, nowMs }
 const readiness = new Readiness(context)
 const api = createApiServer({ context, readiness, version, logger })
 const pages = createPageServer({ context, readiness, logger })
@@ -94,6 +99,7 @@ port.on('message', (message: ToApiThread) => {
   else if (message.type === 'refused') settle(message.id, ({ reject }) => reject(new Error(message.message)))
   else
     void Promise.all([api.close(), pages.close()])
+      .then(() => contracts.close())
       .then(() => index.close())
       .then(() => store.close())
       .then(() => port.close())

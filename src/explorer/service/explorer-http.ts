@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import { isCoded } from '../../util/errors.ts'
+import { CLIENT_HEADER } from '../api/submissions.ts'
 import type { ExplorerService } from './explorer-service.ts'
 import type { ApiAnswer } from './protocol.ts'
 import type { RequestAllowance, RequestLimiter } from './request-limiter.ts'
@@ -24,6 +25,14 @@ const PREFLIGHT = {
   'access-control-max-age': '86400',
 }
 
+/** Paths of the API, and whether source code is submitted there. */
+const PATHS = [
+  ['/api', true],
+  ['/api/contracts/*', true],
+  ['/api/v2/verify/*', true],
+  ['/api/*', false],
+] as const
+
 /** Request headers that the API reads. */
 const PASSED = ['content-type', 'if-none-match'] as const
 
@@ -37,11 +46,11 @@ export const addExplorerRoutes = (app: FastifyInstance, options: ExplorerHttpOpt
       if (status === 413) return refuse(reply, 413, 'PAYLOAD_TOO_LARGE', 'the body is too large')
       return refuse(reply, status, status < 500 ? 'INVALID_PARAMETER' : 'INTERNAL', 'the request cannot be read')
     })
-    for (const url of ['/api', '/api/*'])
+    for (const [url, isSubmitted] of PATHS)
       scope.route({
         method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
         url,
-        bodyLimit: EXPLORER_LIMITS.api.bodyBytes,
+        bodyLimit: (isSubmitted ? EXPLORER_LIMITS.verification : EXPLORER_LIMITS.api).bodyBytes,
         onRequest: (request, reply, done) => admit(request, reply, options, done),
         handler: (request, reply) => pass(request, reply, options),
       })
@@ -66,7 +75,28 @@ const admit = (
     void refuseByRate(request, reply)
   } else if (request.url.length > EXPLORER_LIMITS.api.urlBytes) {
     void refuse(reply, 414, 'INVALID_PARAMETER', 'the address is too long')
-  } else done()
+  } else if (isLarge(request)) admitLarge(reply, done)
+  else done()
+}
+
+/** Does the request bring more than a usual body, or not say how much it brings? */
+const isLarge = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > EXPLORER_LIMITS.api.bodyBytes
+
+/** Large bodies that are being read or answered. */
+let largeBodies = 0
+
+const admitLarge = (reply: FastifyReply, done: () => void): void => {
+  if (largeBodies >= EXPLORER_LIMITS.verification.bodies) {
+    reply.header('retry-after', '1')
+    void refuse(reply, 503, 'INDEX_NOT_READY', 'too many submissions arrive; come again')
+    return
+  }
+  largeBodies++
+  reply.raw.once('close', () => {
+    largeBodies--
+  })
+  done()
 }
 
 const refuseByRate = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
@@ -102,9 +132,9 @@ export const allowanceHeaders = ({ limit, remaining, resetSeconds }: RequestAllo
 const pass = async (
   request: FastifyRequest,
   reply: FastifyReply,
-  { service }: ExplorerHttpOptions,
+  { service, clientOf }: ExplorerHttpOptions,
 ): Promise<FastifyReply> => {
-  const headers: Record<string, string> = {}
+  const headers: Record<string, string> = { [CLIENT_HEADER]: clientOf(request.ip) }
   for (const name of PASSED) {
     const value = request.headers[name]
     if (typeof value === 'string') headers[name] = value

@@ -13,6 +13,10 @@ export const SIGNAL_REPLACED = 1
 export interface ExplorerThreadStart {
   readonly storePath: string
   readonly indexPath: string
+  /** Verified contracts, apart from the index. */
+  readonly contractsPath: string
+  /** More compilers. */
+  readonly solcDirectory: string | undefined
   readonly ephemeral: boolean
   readonly params: NetworkParams
   readonly foundation: Hex

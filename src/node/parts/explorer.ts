@@ -30,6 +30,8 @@ interface ExplorerPartsOptions {
   readonly view: ChainView
   /** Of a block, in the order of its certificate's bitmap. */
   readonly committee: (number: number) => readonly Hex[] | undefined
+  /** Directory with more compilers for verifying contracts. */
+  readonly solcDirectory?: string | undefined
   /** One API key a line. */
   readonly keysFile?: string | undefined
   /** false: the first request begins to fill the index. */
@@ -44,11 +46,14 @@ export const createExplorer = (
   options: ExplorerPartsOptions,
   teardown: Teardown,
 ): ((app: FastifyInstance, call: RpcCall) => void) => {
-  const { dataDir, storePath, ephemeral, genesis, view, keysFile, startsAtOnce, site, clock, logger } = options
+  const { dataDir, storePath, ephemeral, genesis, view, keysFile, solcDirectory, startsAtOnce, site, clock, logger } =
+    options
   return (app, call) => {
     const service = new ExplorerService({
       storePath,
       indexPath: join(dataDir, 'explorer', 'index.sqlite'),
+      contractsPath: join(dataDir, 'explorer', 'contracts.sqlite'),
+      solcDirectory,
       ephemeral,
       params: genesis.params,
       foundation: genesis.foundation,

@@ -90,6 +90,7 @@ const explorerOf = async (
       view,
       committee: number => sources.council.committee(number)?.members,
       keysFile: explorer.keysFile,
+      solcDirectory: explorer.solcDirectory,
       startsAtOnce: explorer.startsAtOnce,
       site: siteOf(options, true),
       clock: deps.clock,

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { ApiContext } from '../../../src/explorer/api/api-route.ts'
 import { createApiServer } from '../../../src/explorer/api/api-server.ts'
+import { SqliteContracts } from '../../../src/explorer/store/sqlite/sqlite-contracts.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
+import { createVerification } from '../../../src/explorer/verification/verification.ts'
 import { genesisSupply } from '../../../src/rules/money/genesis-alloc.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
@@ -34,9 +36,12 @@ export const withApi = (use: (rig: ApiRig) => Promise<void>): Promise<void> =>
     await catchUp()
     await index.writeLabels([{ address: BOB, name: 'Bob Exchange' }])
     const { params, foundation, council } = chain.genesis
+    const nowMs = (): number => 1_735_689_600_000
+    const contracts = new SqliteContracts(':memory:')
     const context: ApiContext = {
       index,
       source,
+      verification: createVerification({ index, source, contracts, nowMs, logger: silentLogger }),
       node: {
         gasPriceWei: async () => 27_500_000_000n,
         council: async () => council.map(member => ({ ...member, isActive: true, startBlock: 0 })),
@@ -46,7 +51,7 @@ export const withApi = (use: (rig: ApiRig) => Promise<void>): Promise<void> =>
       params,
       foundation,
       genesisWei: genesisSupply(chain.genesis),
-      nowMs: () => 1_735_689_600_000,
+      nowMs,
     }
     const app = createApiServer({ context, version: '1', logger: silentLogger })
     const { transactions } = chain.chain.headBlock
@@ -69,6 +74,7 @@ export const withApi = (use: (rig: ApiRig) => Promise<void>): Promise<void> =>
       })
     } finally {
       await app.close()
+      await contracts.close()
       await index.close()
     }
   })

@@ -30,6 +30,7 @@ const goodPaths = ({ coin, hashes }: ApiRig): Readonly<Record<string, readonly s
   '/api/addresses/:address/transfers': [`/api/addresses/${BOB}/transfers`],
   '/api/top-accounts': ['/api/top-accounts'],
   '/api/contracts/:address/verify': [`/api/contracts/${coin}/verify`],
+  '/api/compilers': ['/api/compilers'],
   '/api/tokens': ['/api/tokens'],
   '/api/tokens/:address': [`/api/tokens/${coin}`, `/api/tokens/${checksumAddress(coin)}?limit=1`],
   '/api/tokens/:address/transfers': [`/api/tokens/${coin}/transfers`],
@@ -39,6 +40,10 @@ const goodPaths = ({ coin, hashes }: ApiRig): Readonly<Record<string, readonly s
   ),
 })
 
+const NEEDS_CONTRACT = new Set(
+  API_ROUTES.filter(({ method, path }) => method === 'POST' || /:job|v2|source$/.test(path)),
+)
+
 describe('the document', () => {
   test('is OpenAPI 3.1 to a validator of others', async () => {
     const result = await new Validator().validate(openApiDocument(API_ROUTES, '1') as Record<string, unknown>)
@@ -46,16 +51,20 @@ describe('the document', () => {
   })
 
   test('names every route, and every operation by its own name', () => {
-    const { paths } = openApiDocument(API_ROUTES, '1') as { paths: Record<string, { get: { operationId: string } }> }
-    expect(Object.keys(paths)).toEqual(API_ROUTES.map(({ path }) => openApiPath(path)))
-    expect(new Set(Object.values(paths).map(({ get }) => get.operationId)).size).toBe(API_ROUTES.length)
+    const { paths } = openApiDocument(API_ROUTES, '1') as {
+      paths: Record<string, Record<string, { operationId: string }>>
+    }
+    expect(new Set(Object.keys(paths))).toEqual(new Set(API_ROUTES.map(({ path }) => openApiPath(path))))
+    const operations = Object.values(paths).flatMap(methods => Object.values(methods))
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(API_ROUTES.length)
   })
 
   test('describes what every endpoint answers', () =>
     withApi(async rig => {
       const ajv = new Ajv2020({ allErrors: true, strict: false })
       const good = goodPaths(rig)
-      for (const { path, result } of API_ROUTES) {
+      // What needs a verified contract is in verification-api.test.ts.
+      for (const { path, result } of API_ROUTES.filter(route => !NEEDS_CONTRACT.has(route))) {
         const validate = ajv.compile(result)
         expect(good[path]?.length, path).toBeGreaterThan(0)
         for (const url of good[path] ?? []) {

@@ -145,8 +145,12 @@ test('a hundred requests pass and the next does not; a key of the file has a tho
 
 test('bodies, addresses and methods have their bounds', () =>
   withExplorer(LAZY, async ({ http }) => {
-    const large = await fetch(`${http}/api`, { method: 'POST', body: 'x'.repeat(300_000) })
-    expect(large.status).toBe(413)
+    const post = async (path: string, bytes: number) =>
+      (await fetch(`${http}${path}`, { method: 'POST', body: 'x'.repeat(bytes) })).status
+    expect(await post('/api/blocks', 300_000)).toBe(413)
+    // Source code is larger.
+    expect(await post('/api', 300_000)).toBe(200)
+    expect(await post('/api', 9_000_000)).toBe(413)
     expect((await fetch(`${http}/api/search?q=${'x'.repeat(9_000)}`)).status).toBe(414)
     const put = await fetch(`${http}/api/blocks`, { method: 'PUT' })
     expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])

@@ -1,18 +1,10 @@
-import { addressParameter, type ModuleActions, moduleFailure, moduleList, refuseModule } from './module-answer.ts'
+import { addressParameter, type ModuleActions, moduleList, refuseModule } from './module-answer.ts'
+import { verificationActions } from './verification-actions.ts'
 
-const NOT_VERIFIED = 'Contract source code not verified'
 const MAX_ADDRESSES = 5
 
-/** Source code cannot be verified yet, so every contract is unverified. */
 export const contractActions: ModuleActions = {
-  getabi: async (_context, parameters) => {
-    addressParameter(parameters, 'address')
-    return moduleFailure(NOT_VERIFIED)
-  },
-  getsourcecode: async (_context, parameters) => {
-    addressParameter(parameters, 'address')
-    return moduleFailure(NOT_VERIFIED)
-  },
+  ...verificationActions,
   getcontractcreation: async ({ index, source }, parameters) => {
     const texts = (parameters.get('contractaddresses') ?? '').split(',')
     if (texts.length > MAX_ADDRESSES) throw refuseModule(`Error! Maximum of ${MAX_ADDRESSES} addresses`)

@@ -8,13 +8,7 @@ import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { checksumOrNull, formatWei, percentOf } from '../format.ts'
 import { ADDRESS, pageOfShape } from '../json-schema.ts'
 import { type ListQuery, PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
-import {
-  ADDRESS_SHAPE,
-  CONTRACT_STATUS_SHAPE,
-  TOP_ACCOUNT_SHAPE,
-  TRANSACTION_ITEM_SHAPE,
-  TRANSFER_ITEM_SHAPE,
-} from '../shapes.ts'
+import { ADDRESS_SHAPE, TOP_ACCOUNT_SHAPE, TRANSACTION_ITEM_SHAPE, TRANSFER_ITEM_SHAPE } from '../shapes.ts'
 import { addressTransactionsBody } from './transactions.ts'
 import { addressTransfersBody, tokenReference } from './transfers.ts'
 
@@ -48,13 +42,14 @@ const rolesOf = ({ foundation }: ApiContext, address: Hex, producer: ProducerRow
 
 export const addressBody = async (context: ApiContext, address: Hex) => {
   const { index } = context
-  const [state, account, producer, token, label, balances] = await Promise.all([
+  const [state, account, producer, token, label, balances, verified] = await Promise.all([
     accountState(context, address),
     index.account(address),
     index.producer(address),
     index.token(address),
     index.label(address),
     index.tokenBalances(address, EXPLORER_LIMITS.api.tokenBalances),
+    context.verification.verifier.verified(address),
   ])
   return {
     address: checksumAddress(address),
@@ -64,8 +59,8 @@ export const addressBody = async (context: ApiContext, address: Hex) => {
     nonce: state.nonce,
     isContract: state.hasCode,
     label: label ?? null,
-    isVerified: false,
-    contractName: null,
+    isVerified: verified !== undefined,
+    contractName: verified?.name ?? null,
     creator: checksumOrNull(account?.creator ?? null),
     creationTransaction: account?.creationTransaction ?? null,
     token: token ? standardReference(token) : null,
@@ -135,36 +130,4 @@ export const addressRoutes: readonly ApiRoute[] = [
     needsIndex: true,
     handler: (context, { query }) => topAccountsBody(context, query),
   },
-  {
-    path: '/api/contracts/:address/verify',
-    summary: 'Verification of the source code of a contract',
-    params: ADDRESS_PARAMETER,
-    result: CONTRACT_STATUS_SHAPE,
-    needsIndex: false,
-    handler: async (context, { params }) => ({
-      ...UNVERIFIED,
-      address: checksumAddress(addressOfPath(params)),
-      isContract: (await accountState(context, addressOfPath(params))).hasCode,
-    }),
-  },
 ]
-
-/** Always unverified while contract verification is not built. */
-const UNVERIFIED = {
-  verified: false,
-  match: null,
-  name: null,
-  language: null,
-  compilerVersion: null,
-  evmVersion: null,
-  optimization: null,
-  viaIR: null,
-  license: null,
-  constructorArguments: null,
-  libraries: {},
-  verifiedAt: null,
-  sources: [],
-  abi: null,
-  proxy: null,
-  pendingJob: null,
-}

@@ -27,12 +27,13 @@ export const searchText = (given: string): string | undefined => {
 }
 
 /** A text that names one thing exactly: an address, a hash or a number. */
-const exactHits = async ({ index, source }: ApiContext, query: string): Promise<readonly SearchHit[]> => {
+const exactHits = async ({ index, source, verification }: ApiContext, query: string): Promise<readonly SearchHit[]> => {
   const exact = { name: null, symbol: null, verified: false, score: 1 } as const
   if (/^0x[0-9a-fA-F]{40}$/.test(query)) {
     const address = query.toLowerCase() as Hex
     const [token, label] = await Promise.all([index.token(address), index.label(address)])
-    const found = { ...exact, address: checksumAddress(address), name: token?.name ?? label ?? null }
+    const verified = (await verification.contracts.contractName(address)) !== undefined
+    const found = { ...exact, verified, address: checksumAddress(address), name: token?.name ?? label ?? null }
     return [{ ...found, type: token ? 'token' : 'address', symbol: token?.symbol ?? null }]
   }
   if (/^0x[0-9a-fA-F]{64}$/.test(query)) {
@@ -47,12 +48,17 @@ const exactHits = async ({ index, source }: ApiContext, query: string): Promise<
     : []
 }
 
-const namedHit = async ({ index }: ApiContext, { address, kind }: SearchRow, text: string): Promise<SearchHit> => {
+const namedHit = async (
+  { index, verification }: ApiContext,
+  { address, kind }: SearchRow,
+  text: string,
+): Promise<SearchHit> => {
   const token = kind === 'token' ? await index.token(address) : undefined
   const name = kind === 'token' ? (token?.name ?? null) : ((await index.label(address)) ?? null)
   const symbol = token?.symbol ?? null
   const isWhole = [name, symbol].some(found => found?.toLowerCase() === text)
-  return { type: kind, address: checksumAddress(address), name, symbol, verified: false, score: isWhole ? 1 : 0.5 }
+  const verified = (await verification.contracts.contractName(address)) !== undefined
+  return { type: kind, address: checksumAddress(address), name, symbol, verified, score: isWhole ? 1 : 0.5 }
 }
 
 /** What a text names exactly, then tokens and labels that begin with it. */

@@ -24,12 +24,17 @@ const dayBody = (day: DayRow) => ({
   averageBlockTime: day.blocks < 2 ? null : roundTo((day.lastTimestamp - day.firstTimestamp) / (day.blocks - 1), 3),
 })
 
-export const statsBody = async ({ index }: ApiContext, wanted: number) => {
-  const [counters, position, rows] = await Promise.all([index.counters(), index.position(), index.days(wanted)])
+export const statsBody = async ({ index, verification }: ApiContext, wanted: number) => {
+  const [counters, position, rows, verifiedContracts] = await Promise.all([
+    index.counters(),
+    index.position(),
+    index.days(wanted),
+    verification.contracts.contractCount(),
+  ])
   const { blocks, transactions, addresses, contracts, tokens } = counters
   return {
     updatedBlock: position?.number ?? 0,
-    totals: { blocks, transactions, addresses, contracts, verifiedContracts: 0, tokens },
+    totals: { blocks, transactions, addresses, contracts, verifiedContracts, tokens },
     days: rows.map(dayBody),
   }
 }

@@ -10,7 +10,7 @@ import { TOKEN_ITEM_SHAPE, TOKEN_SHAPE, TRANSFER_ITEM_SHAPE } from '../shapes.ts
 import { ADDRESS_PARAMETER, addressOfPath } from './addresses.ts'
 import { tokenTransfersBody } from './transfers.ts'
 
-const tokenItem = (token: TokenRow) => ({
+const tokenItem = async ({ verification }: ApiContext, token: TokenRow) => ({
   address: checksumAddress(token.address),
   name: token.name,
   symbol: token.symbol,
@@ -19,12 +19,13 @@ const tokenItem = (token: TokenRow) => ({
   totalSupply: token.supply === null ? null : token.supply.toString(),
   holderCount: token.holders,
   transferCount: token.transfers,
-  verified: false,
+  verified: (await verification.contracts.contractName(token.address)) !== undefined,
   logoURI: null,
 })
 
 /** A token with a page of its holders. Throws NOT_FOUND and INVALID_PARAMETER. */
-export const tokenBody = async ({ index }: ApiContext, address: Hex, query: ListQuery) => {
+export const tokenBody = async (context: ApiContext, address: Hex, query: ListQuery) => {
+  const { index } = context
   const request = pageRequest(query, ['decimal', 'address'])
   const [token, account] = await Promise.all([index.token(address), index.account(address)])
   if (token === undefined) throw notFound(`${checksumAddress(address)} is no token that has moved`)
@@ -37,7 +38,7 @@ export const tokenBody = async ({ index }: ApiContext, address: Hex, query: List
     label: (await index.label(owner)) ?? null,
   }))
   return {
-    ...tokenItem(token),
+    ...(await tokenItem(context, token)),
     creator: checksumOrNull(account?.creator ?? null),
     creationTransaction: account?.creationTransaction ?? null,
     holders: pageBody(page, await Promise.all(holders), request, token.holders),
@@ -45,10 +46,16 @@ export const tokenBody = async ({ index }: ApiContext, address: Hex, query: List
 }
 
 /** A page of tokens by number of transfers. Throws INVALID_PARAMETER. */
-export const tokensBody = async ({ index }: ApiContext, query: ListQuery) => {
+export const tokensBody = async (context: ApiContext, query: ListQuery) => {
+  const { index } = context
   const request = pageRequest(query, ['number', 'address'])
   const page = await index.tokens(request)
-  return pageBody(page, page.items.map(tokenItem), request, (await index.counters()).tokens)
+  return pageBody(
+    page,
+    await Promise.all(page.items.map(token => tokenItem(context, token))),
+    request,
+    (await index.counters()).tokens,
+  )
 }
 
 export const tokenRoutes: readonly ApiRoute[] = [

@@ -8,6 +8,8 @@ import { recordOfTransaction } from '../../indexer/block-record.ts'
 import { transfersFromLogs } from '../../indexer/token-logs.ts'
 import type { TokenRow, TransactionRow } from '../../store/index-store.ts'
 import { TRANSACTION_KINDS, type TransactionKind } from '../../store/records.ts'
+import { decodeCallByAbi, decodeLogByAbi } from '../../verification/abi/decoded-call.ts'
+import { proxyTarget } from '../../verification/proxies.ts'
 import { invalidParameter, notFound } from '../api-error.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { checksumOrNull } from '../format.ts'
@@ -66,6 +68,38 @@ const transfersOf = async ({ index }: ApiContext, { receipt, firstLog }: Include
   return Promise.all(found)
 }
 
+/** ABI of the contract that a call or a log belongs to: its own, or that of what it is a proxy of. */
+const abiFor =
+  (context: ApiContext) =>
+  async (address: Hex): Promise<readonly unknown[] | undefined> => {
+    const { verifier } = context.verification
+    const own = await verifier.verified(address)
+    const target = (await proxyTarget(context, address))?.implementation
+    const behind = target ? await verifier.verified(target) : undefined
+    if (own === undefined && behind === undefined) return undefined
+    return [behind, own].flatMap(contract => (contract ? (JSON.parse(contract.abi) as readonly unknown[]) : []))
+  }
+
+/** Addresses of one transaction whose ABI is looked up. */
+const DECODED_CONTRACTS = 20
+
+/** Decoded calldata and logs, as far as the contracts are verified. */
+const decodedParts = async (context: ApiContext, { transaction, receipt }: IncludedReceipt) => {
+  const addresses = new Set([transaction.to ?? undefined, ...receipt.logs.map(({ address }) => address)])
+  addresses.delete(undefined)
+  const lookUp = abiFor(context)
+  const abis = new Map<Hex, readonly unknown[] | undefined>()
+  for (const address of [...addresses].slice(0, DECODED_CONTRACTS) as Hex[]) abis.set(address, await lookUp(address))
+  const called = transaction.to === null ? undefined : abis.get(transaction.to)
+  return {
+    input: (called && decodeCallByAbi(called, transaction.data)) ?? null,
+    logs: receipt.logs.map(log => {
+      const abi = abis.get(log.address)
+      return (abi && decodeLogByAbi(abi, log)) ?? null
+    }),
+  }
+}
+
 const dataText = (data: Uint8Array): Hex => bytesToHex(data.subarray(0, EXPLORER_LIMITS.api.dataBytes))
 
 /** Throws NOT_FOUND. */
@@ -79,13 +113,14 @@ export const transactionBody = async (context: ApiContext, hash: Hex) => {
     throw notFound(`transaction ${hash} is in no block`)
   const { transaction, receipt, firstLog, baseFeePerGas, blockNumber, blockHash, index } = included
   const tokenTransfers = await transfersOf(context, included)
+  const decoded = await decodedParts(context, included)
   const record = recordOfTransaction(transaction, index, receipt, tokenTransfers.length > 0)
   const feeWei = receipt.gasUsed * receipt.effectiveGasPrice
   const isDynamic = transaction.type >= 2
   return {
     ...transactionItem({ ...record, blockNumber, blockHash, timestamp: found.header.timestamp }),
     input: dataText(transaction.data),
-    decodedInput: null,
+    decodedInput: decoded.input,
     cumulativeGasUsed: receipt.cumulativeGasUsed.toString(),
     effectiveGasPrice: receipt.effectiveGasPrice.toString(),
     baseFeePerGas: baseFeePerGas.toString(),
@@ -108,7 +143,7 @@ export const transactionBody = async (context: ApiContext, hash: Hex) => {
       address: checksumAddress(address),
       topics,
       data: dataText(data),
-      decoded: null,
+      decoded: decoded.logs[at] ?? null,
     })),
     tokenTransfers,
     confirmations: head - blockNumber + 1,

@@ -1,0 +1,92 @@
+import { checksumAddress } from '../../crypto/checksum.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { VerifiedContract } from '../store/contract-store.ts'
+import { proxyTarget } from '../verification/proxies.ts'
+import type { ApiContext } from './api-route.ts'
+import { checksumOrNull } from './format.ts'
+import { accountState } from './routes/addresses.ts'
+
+interface MetadataSettings {
+  readonly evmVersion: string | null
+  readonly optimization: { readonly enabled: boolean; readonly runs: number }
+  readonly viaIR: boolean
+}
+
+/** Settings as the compiler used them, with those that were left out. */
+export const metadataSettings = ({ metadata }: VerifiedContract): MetadataSettings => {
+  const { settings = {} } = (metadata === '' ? {} : JSON.parse(metadata)) as {
+    readonly settings?: {
+      readonly evmVersion?: string
+      readonly optimizer?: { readonly enabled?: boolean; readonly runs?: number }
+      readonly viaIR?: boolean
+    }
+  }
+  return {
+    evmVersion: settings.evmVersion ?? null,
+    optimization: { enabled: settings.optimizer?.enabled === true, runs: settings.optimizer?.runs ?? 200 },
+    viaIR: settings.viaIR === true,
+  }
+}
+
+/** Sources of a verified contract by path. */
+export const sourcesOf = ({ input }: VerifiedContract): Readonly<Record<string, { readonly content: string }>> =>
+  (JSON.parse(input) as { readonly sources: Readonly<Record<string, { readonly content: string }>> }).sources
+
+/** State of the verification of a contract. */
+export const contractStatusBody = async (context: ApiContext, address: Hex) => {
+  const { verifier } = context.verification
+  const [{ hasCode }, contract, proxy] = await Promise.all([
+    accountState(context, address),
+    verifier.verified(address),
+    proxyTarget(context, address),
+  ])
+  return {
+    address: checksumAddress(address),
+    isContract: hasCode,
+    ...(contract ? verifiedBody(contract) : UNVERIFIED),
+    proxy: proxy ? { isProxy: true, kind: proxy.kind, implementation: checksumOrNull(proxy.implementation) } : null,
+    pendingJob: verifier.pendingJob(address),
+  }
+}
+
+const verifiedBody = (contract: VerifiedContract) => {
+  const { evmVersion, optimization, viaIR } = metadataSettings(contract)
+  return {
+    verified: true,
+    match: contract.match,
+    name: contract.name,
+    language: 'Solidity',
+    compilerVersion: contract.compiler,
+    evmVersion,
+    optimization,
+    viaIR,
+    license: contract.license,
+    constructorArguments: contract.constructorArguments,
+    libraries: Object.fromEntries(
+      Object.entries(contract.libraries).map(([name, address]) => [name, checksumAddress(address)]),
+    ),
+    verifiedAt: contract.verifiedAt,
+    sources: Object.entries(sourcesOf(contract)).map(([path, { content }]) => ({
+      path,
+      bytes: Buffer.byteLength(content),
+    })),
+    abi: JSON.parse(contract.abi) as readonly unknown[],
+  }
+}
+
+const UNVERIFIED = {
+  verified: false,
+  match: null,
+  name: null,
+  language: null,
+  compilerVersion: null,
+  evmVersion: null,
+  optimization: null,
+  viaIR: null,
+  license: null,
+  constructorArguments: null,
+  libraries: {},
+  verifiedAt: null,
+  sources: [],
+  abi: null,
+}

@@ -1,0 +1,38 @@
+import type { Hex } from '../../util/bytes.ts'
+
+/** A contract whose source code is known to be what its code was compiled from. */
+export interface VerifiedContract {
+  readonly address: Hex
+  /** Of the code that was compared: another code at the address is not verified. */
+  readonly codeHash: Hex
+  readonly match: 'exact' | 'partial'
+  readonly creationMatch: 'exact' | 'partial' | null
+  readonly runtimeMatch: 'exact' | 'partial'
+  readonly path: string
+  readonly name: string
+  /** Long version, without v. */
+  readonly compiler: string
+  /** Standard JSON input that matched. */
+  readonly input: string
+  /** JSON. */
+  readonly abi: string
+  /** As the compiler wrote it. */
+  readonly metadata: string
+  /** null: the creation is not known, or has other code. */
+  readonly constructorArguments: Hex | null
+  readonly libraries: Readonly<Record<string, Hex>>
+  readonly license: string | null
+  /** Unix seconds. */
+  readonly verifiedAt: number
+}
+
+/** Verified contracts. They cannot be read from the chain again, and so stand apart from the index. */
+export interface ContractStore {
+  contract(address: Hex): Promise<VerifiedContract | undefined>
+  /** Name of a verified contract; undefined: it is not verified. */
+  contractName(address: Hex): Promise<string | undefined>
+  contractCount(): Promise<number>
+  /** Replaces what is stored for the address. */
+  writeContract(contract: VerifiedContract): Promise<void>
+  close(): Promise<void>
+}

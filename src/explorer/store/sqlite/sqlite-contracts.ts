@@ -1,0 +1,57 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import type { Hex } from '../../../util/bytes.ts'
+import { CodedError } from '../../../util/errors.ts'
+import type { ContractStore, VerifiedContract } from '../contract-store.ts'
+import { blobOf } from './database.ts'
+
+/** Thrown as CodedError when the file is of a newer version. */
+type ContractStoreError = { readonly code: 'CONTRACTS_TOO_NEW'; readonly path: string }
+
+const VERSION = 1
+const TABLE = `
+  CREATE TABLE IF NOT EXISTS contract (
+    address BLOB PRIMARY KEY, name TEXT NOT NULL, record TEXT NOT NULL) WITHOUT ROWID;
+  PRAGMA user_version = ${VERSION}`
+
+/** Verified contracts in one SQLite file. */
+export class SqliteContracts implements ContractStore {
+  readonly #database: DatabaseSync
+
+  /** Throws CONTRACTS_TOO_NEW. */
+  constructor(path: string) {
+    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    this.#database = new DatabaseSync(path, { timeout: 10_000 })
+    const row = this.#database.prepare('PRAGMA user_version').get() as { readonly user_version: number }
+    if (row.user_version > VERSION) throw new CodedError<ContractStoreError>({ code: 'CONTRACTS_TOO_NEW', path })
+    this.#database.exec(`PRAGMA trusted_schema = OFF; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${TABLE}`)
+  }
+
+  async contract(address: Hex): Promise<VerifiedContract | undefined> {
+    const record = this.#get('SELECT record FROM contract WHERE address = ?', address)?.['record']
+    return record === undefined ? undefined : (JSON.parse(record as string) as VerifiedContract)
+  }
+
+  async contractName(address: Hex): Promise<string | undefined> {
+    return this.#get('SELECT name FROM contract WHERE address = ?', address)?.['name'] as string | undefined
+  }
+
+  async contractCount(): Promise<number> {
+    return (this.#database.prepare('SELECT count(*) AS count FROM contract').get() as { readonly count: number }).count
+  }
+
+  async writeContract(contract: VerifiedContract): Promise<void> {
+    this.#database
+      .prepare('INSERT OR REPLACE INTO contract (address, name, record) VALUES (?, ?, ?)')
+      .run(blobOf(contract.address), contract.name, JSON.stringify(contract))
+  }
+
+  async close(): Promise<void> {
+    this.#database.close()
+  }
+
+  #get(sql: string, address: Hex): Readonly<Record<string, SQLOutputValue>> | undefined {
+    return this.#database.prepare(sql).get(blobOf(address))
+  }
+}

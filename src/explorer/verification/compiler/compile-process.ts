@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process'
+import { setPriority } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
+import { hexToBytes } from '../../../util/bytes.ts'
+import type { ContractIdentifier, SourceInput } from '../input/standard-input.ts'
+import type { CodeRange, CompiledCode, CompiledContract } from '../match/compiled-contract.ts'
+import { refuseVerification } from '../verification-error.ts'
+import type { CompilerBuild } from './compiler-list.ts'
+
+const CHILD = fileURLToPath(new URL('./compile-child.mts', import.meta.url))
+
+/** What the comparison needs of the compiler's output. */
+const OUTPUTS = [
+  'abi',
+  'metadata',
+  'evm.bytecode.object',
+  'evm.bytecode.linkReferences',
+  'evm.deployedBytecode.object',
+  'evm.deployedBytecode.linkReferences',
+  'evm.deployedBytecode.immutableReferences',
+  'evm.legacyAssembly',
+]
+
+const LOW_PRIORITY = 10
+
+interface CompileLimits {
+  readonly compileMs: number
+  readonly outputBytes: number
+  readonly heapMegabytes: number
+  readonly wasmPages: number
+}
+
+/** Can a process be kept from files and network? Node restricts the network since version 25. */
+const canSandbox = (): boolean =>
+  process.allowedNodeEnvironmentFlags.has('--permission') && process.allowedNodeEnvironmentFlags.has('--allow-net')
+
+/**
+ * Compiles in a process of its own, which can read its own file and the compiler's alone: no other file, no network, no process, no thread.
+ * It is killed when it takes too long or says too much. Throws COMPILER_FAILED with the compiler's words, UNAVAILABLE.
+ */
+export const compileContracts = async (
+  build: CompilerBuild,
+  input: SourceInput,
+  { path, name }: ContractIdentifier,
+  limits: CompileLimits = EXPLORER_LIMITS.verification,
+): Promise<readonly CompiledContract[]> => {
+  if (!canSandbox())
+    throw refuseVerification('UNAVAILABLE', 'sources cannot be compiled safely with this version of Node.js; use 26')
+  const settings = { ...input.settings, outputSelection: { [path ?? '*']: { [name]: OUTPUTS } } }
+  const text = await runChild(
+    [build.file, path, name],
+    JSON.stringify({ language: input.language, sources: input.sources, settings }),
+    limits,
+  )
+  return readAnswer(text)
+}
+
+const failed = (message: string) => refuseVerification('COMPILER_FAILED', message)
+
+const runChild = (task: readonly unknown[], input: string, limits: CompileLimits): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const [compiler] = task as [string]
+    const child = spawn(
+      process.execPath,
+      [
+        '--permission',
+        `--allow-fs-read=${CHILD}`,
+        `--allow-fs-read=${compiler}`,
+        `--max-old-space-size=${limits.heapMegabytes}`,
+        `--wasm-max-mem-pages=${limits.wasmPages}`,
+        '--no-warnings',
+        CHILD,
+        JSON.stringify(task),
+      ],
+      { env: {}, stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true },
+    )
+    const chunks: Buffer[] = []
+    let bytes = 0
+    let reason: string | undefined
+    const kill = (why: string): void => {
+      reason ??= why
+      child.kill('SIGKILL')
+    }
+    const timer = setTimeout(() => kill(`compiling took longer than ${limits.compileMs / 1_000} s`), limits.compileMs)
+    child.on('spawn', () => lowerPriority(child.pid))
+    child.on('error', () => reject(refuseVerification('UNAVAILABLE', 'the compiler could not be started')))
+    child.stdin.on('error', () => {})
+    child.stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > limits.outputBytes) kill(`the compiler's output has more than ${limits.outputBytes} bytes`)
+      else chunks.push(chunk)
+    })
+    child.on('close', code => {
+      clearTimeout(timer)
+      if (reason !== undefined) reject(failed(reason))
+      else if (code !== 0)
+        reject(failed('the compiler stopped: the sources need too much memory, or are nested too deep'))
+      else resolve(Buffer.concat(chunks).toString('utf8'))
+    })
+    child.stdin.end(input)
+  })
+
+const lowerPriority = (pid: number | undefined): void => {
+  try {
+    if (pid !== undefined) setPriority(pid, LOW_PRIORITY)
+  } catch {
+    // It ended already.
+  }
+}
+
+interface ChildCode {
+  readonly object: string
+  readonly linkReferences: Readonly<Record<string, Readonly<Record<string, readonly CodeRange[]>>>>
+  readonly immutableReferences: Readonly<Record<string, readonly CodeRange[]>>
+}
+
+interface ChildAnswer {
+  readonly errors?: readonly string[]
+  readonly units?: readonly (Pick<CompiledContract, 'path' | 'name' | 'abi' | 'metadata'> & {
+    readonly creation: ChildCode
+    readonly runtime: ChildCode
+    readonly metadataSections: readonly string[]
+  })[]
+}
+
+const readAnswer = (text: string): readonly CompiledContract[] => {
+  const { errors, units = [] } = JSON.parse(text) as ChildAnswer
+  if (errors !== undefined) throw failed(`the sources do not compile: ${errors.join('\n').trim()}`)
+  return units
+    .filter(({ runtime }) => runtime.object !== '')
+    .map(({ creation, runtime, metadataSections, ...unit }) => ({
+      ...unit,
+      creation: codeOf(creation),
+      runtime: codeOf(runtime),
+      metadataSections: metadataSections.map(section => hexToBytes(`0x${section}`)),
+    }))
+}
+
+/** Places of libraries hold a name; what stands there is not compared. */
+const NO_DIGIT = /[^0-9a-f]/g
+
+const codeOf = ({ object, linkReferences, immutableReferences }: ChildCode): CompiledCode => ({
+  code: hexToBytes(`0x${object.replaceAll(NO_DIGIT, '0')}`),
+  links: new Map(
+    Object.entries(linkReferences).flatMap(([file, names]) =>
+      Object.entries(names).map(([name, ranges]) => [`${file}:${name}`, ranges] as const),
+    ),
+  ),
+  immutables: new Map(Object.entries(immutableReferences)),
+})

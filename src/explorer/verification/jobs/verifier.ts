@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto'
+import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
+import { checksumAddress } from '../../../crypto/checksum.ts'
+import { EMPTY_CODE_HASH } from '../../../state/account.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import type { Logger } from '../../../util/logger.ts'
+import type { ContractStore, VerifiedContract } from '../../store/contract-store.ts'
+import type { CompilerBuild, CompilerList } from '../compiler/compiler-list.ts'
+import type { DeployedContract } from '../match/match-contract.ts'
+import { isVerificationRefusal, refuseVerification, type VerificationRefusal } from '../verification-error.ts'
+import { type SourceSubmission, verifySource } from '../verify-source.ts'
+import { VerificationQueue } from './verification-queue.ts'
+
+/** Code of a contract on the chain, with its hash. */
+export interface ContractCode extends DeployedContract {
+  readonly codeHash: Hex
+}
+
+interface VerifierOptions {
+  readonly compilers: CompilerList
+  readonly contracts: ContractStore
+  readonly contractCode: (address: Hex) => Promise<ContractCode>
+  readonly codeHash: (address: Hex) => Promise<Hex>
+  readonly nowMs: () => number
+  readonly logger: Logger
+  readonly queue?: VerificationQueue
+}
+
+export interface VerificationJob {
+  readonly id: string
+  readonly address: Hex
+  readonly submittedMs: number
+  readonly finishedMs: number | null
+  /** null: it waits or runs. */
+  readonly result: VerifiedContract | VerificationRefusal | null
+}
+
+export const isRefused = (result: VerificationJob['result']): result is VerificationRefusal =>
+  result !== null && 'code' in result
+
+/** Takes submissions, compiles them one after the other, and keeps what matches. */
+export class Verifier {
+  readonly #options: VerifierOptions
+  readonly #queue: VerificationQueue
+  readonly #jobs = new Map<string, VerificationJob>()
+  readonly #settled = new Map<string, (() => void)[]>()
+  #polls = 0
+
+  constructor(options: VerifierOptions) {
+    this.#options = options
+    this.#queue = options.queue ?? new VerificationQueue()
+  }
+
+  get compilers(): readonly string[] {
+    return this.#options.compilers.versions
+  }
+
+  /** Source code of the contract at an address, as long as it is that contract. */
+  async verified(address: Hex): Promise<VerifiedContract | undefined> {
+    const contract = await this.#options.contracts.contract(address)
+    if (contract === undefined) return undefined
+    return (await this.#options.codeHash(address)) === contract.codeHash ? contract : undefined
+  }
+
+  /** Queues a submission; returns the id of its job. Throws VerificationRefusal. */
+  async submit(submission: SourceSubmission, client: string): Promise<string> {
+    const { address } = submission
+    const build = await this.#options.compilers.find(submission.compiler)
+    if ((await this.#options.codeHash(address)) === EMPTY_CODE_HASH)
+      throw refuseVerification('NO_CODE', `Unable to locate ContractCode at ${checksumAddress(address)}`)
+    if ((await this.verified(address))?.match === 'exact')
+      throw refuseVerification('ALREADY_VERIFIED', 'Contract source code already verified')
+    const id = randomBytes(24).toString('hex')
+    const job = { id, address, submittedMs: this.#options.nowMs(), finishedMs: null, result: null }
+    this.#queue.add(client, () => this.#run(job, submission, build))
+    this.#keep(job)
+    return id
+  }
+
+  job(id: string): VerificationJob | undefined {
+    return this.#jobs.get(id)
+  }
+
+  /** Id of a job of this address that is not finished. */
+  pendingJob(address: Hex): string | null {
+    for (const job of this.#jobs.values()) if (job.address === address && job.result === null) return job.id
+    return null
+  }
+
+  /** The job when it is finished, or after a while as it is then. */
+  async waitFor(id: string): Promise<VerificationJob | undefined> {
+    const { pollMs, polls } = EXPLORER_LIMITS.verification
+    if (this.#jobs.get(id)?.result !== null || this.#polls >= polls) return this.#jobs.get(id)
+    this.#polls++
+    await new Promise<void>(resolve => {
+      const timer = setTimeout(resolve, pollMs)
+      const done = (): void => {
+        clearTimeout(timer)
+        resolve()
+      }
+      this.#settled.set(id, [...(this.#settled.get(id) ?? []), done])
+    })
+    this.#polls--
+    return this.#jobs.get(id)
+  }
+
+  async #run(job: VerificationJob, submission: SourceSubmission, build: CompilerBuild): Promise<void> {
+    const result = await this.#verify(job, submission, build).catch((error: unknown) => this.#refusalOf(error))
+    this.#keep({ ...job, result, finishedMs: this.#options.nowMs() })
+    for (const tell of this.#settled.get(job.id) ?? []) tell()
+    this.#settled.delete(job.id)
+  }
+
+  async #verify(job: VerificationJob, submission: SourceSubmission, build: CompilerBuild): Promise<VerifiedContract> {
+    const { contracts, contractCode, nowMs } = this.#options
+    if (nowMs() - job.submittedMs > EXPLORER_LIMITS.verification.waitMs)
+      throw refuseVerification('QUEUE_FULL', 'too many submissions were waiting; submit again')
+    const deployed = await contractCode(job.address)
+    const source = await verifySource(submission, build, deployed)
+    const before = await this.verified(job.address)
+    if (before !== undefined && (before.match === 'exact' || source.match === 'partial'))
+      throw refuseVerification('ALREADY_VERIFIED', 'Contract source code already verified')
+    const contract = { ...source, codeHash: deployed.codeHash, verifiedAt: Math.floor(nowMs() / 1_000) }
+    await contracts.writeContract(contract)
+    return contract
+  }
+
+  #refusalOf(error: unknown): VerificationRefusal {
+    if (isVerificationRefusal(error)) return error.detail
+    this.#options.logger.error(
+      { err: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+      'a verification failed',
+    )
+    return { code: 'UNAVAILABLE', message: 'the explorer failed; its log has the reason' }
+  }
+
+  #keep(job: VerificationJob): void {
+    this.#jobs.delete(job.id)
+    this.#jobs.set(job.id, job)
+    const [oldest] = this.#jobs.keys()
+    if (this.#jobs.size > EXPLORER_LIMITS.verification.jobs && oldest !== undefined) this.#jobs.delete(oldest)
+  }
+}

@@ -1,0 +1,24 @@
+import { CodedError } from '../../util/errors.ts'
+
+/** Reason why source code was not verified; the message is for people. */
+export type VerificationRefusal = {
+  readonly code:
+    | 'INVALID_INPUT'
+    | 'UNKNOWN_COMPILER'
+    | 'NO_CODE'
+    | 'ALREADY_VERIFIED'
+    | 'QUEUE_FULL'
+    | 'COMPILER_FAILED'
+    | 'NO_MATCH'
+    | 'WRONG_ARGUMENTS'
+    | 'UNAVAILABLE'
+  readonly message: string
+}
+
+export const refuseVerification = (
+  code: VerificationRefusal['code'],
+  message: string,
+): CodedError<VerificationRefusal> => new CodedError<VerificationRefusal>({ code, message })
+
+export const isVerificationRefusal = (error: unknown): error is CodedError<VerificationRefusal> =>
+  error instanceof CodedError && typeof (error.detail as { readonly message?: unknown }).message === 'string'

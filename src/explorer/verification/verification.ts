@@ -1,0 +1,67 @@
+import { EMPTY_CODE_HASH } from '../../state/account.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { ChainSource } from '../indexer/chain-source.ts'
+import type { ContractStore } from '../store/contract-store.ts'
+import type { IndexReader } from '../store/index-store.ts'
+import { CompilerList } from './compiler/compiler-list.ts'
+import { type ContractCode, Verifier } from './jobs/verifier.ts'
+
+/** What routes need of contract verification. */
+export interface Verification {
+  readonly contracts: ContractStore
+  readonly verifier: Verifier
+}
+
+interface VerificationOptions {
+  readonly index: IndexReader
+  readonly source: ChainSource
+  readonly contracts: ContractStore
+  /** Directory with more compilers. */
+  readonly solcDirectory?: string | undefined
+  readonly nowMs: () => number
+  readonly logger: Logger
+}
+
+/** Verification over the chain, the index and the store of verified contracts. */
+export const createVerification = ({
+  index,
+  source,
+  contracts,
+  solcDirectory,
+  nowMs,
+  logger,
+}: VerificationOptions): Verification => {
+  const codeHash = (address: Hex): Promise<Hex> =>
+    source.onState(async state => (await state.account(address))?.codeHash ?? EMPTY_CODE_HASH)
+  const contractCode = async (address: Hex): Promise<ContractCode> => ({
+    address,
+    codeHash: await codeHash(address),
+    runtime: await source.onState(state => state.code(address)),
+    creation: await creationInput(index, source, address),
+  })
+  return {
+    contracts,
+    verifier: new Verifier({
+      compilers: new CompilerList(solcDirectory),
+      contracts,
+      contractCode,
+      codeHash,
+      nowMs,
+      logger,
+    }),
+  }
+}
+
+/** Data of the transaction that created a contract; undefined when another contract created it. */
+const creationInput = async (
+  index: IndexReader,
+  source: ChainSource,
+  address: Hex,
+): Promise<Uint8Array | undefined> => {
+  const hash = (await index.account(address))?.creationTransaction
+  const place = hash ? await source.blocks.locate(hash) : undefined
+  const block = place && (await source.blocks.block(place.number))
+  const transaction = place && block?.transactions[place.index]
+  return transaction && transaction.to === null ? transaction.data : undefined
+}

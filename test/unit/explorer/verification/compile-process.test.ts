@@ -1,0 +1,146 @@
+import { expect, test, vi } from 'vitest'
+import { EXPLORER_LIMITS } from '../../../../src/config/limits/explorer.ts'
+import { compileContracts } from '../../../../src/explorer/verification/compiler/compile-process.ts'
+import { parseStandardInput, standardInput } from '../../../../src/explorer/verification/input/standard-input.ts'
+import { VerificationQueue } from '../../../../src/explorer/verification/jobs/verification-queue.ts'
+import { buildOf, compileNamed, inputOf } from '../../../support/explorer/verified-contracts.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const LIMITS = EXPLORER_LIMITS.verification
+const HEAD = '// SPDX-License-Identifier: MIT\npragma solidity ^0.8.0;\n'
+
+const compile = async (source: string, limits = {}, settings = {}) =>
+  compileContracts(
+    await buildOf(),
+    inputOf(settings, { 'a.sol': HEAD + source }),
+    { path: 'a.sol', name: 'A' },
+    { ...LIMITS, ...limits },
+  )
+
+test('a compilation that does not end is killed, with an answer', async () => {
+  const bodies = Array.from(
+    { length: 1_500 },
+    (_, i) =>
+      `function f${i}(uint256 a) public returns (uint256) { for (uint256 i; i < a; i++) s += f${(i + 1) % 1_500}(a * i + s); return s; }`,
+  )
+  await expect(
+    compile(`contract A { uint256 s; ${bodies.join('\n')} }`, { compileMs: 1_000 }, { viaIR: true }),
+  ).rejects.toMatchObject({ detail: { code: 'COMPILER_FAILED', message: 'compiling took longer than 1 s' } })
+})
+
+test('sources nested too deep end the compiler, and nothing else', async () => {
+  const deep = `${'('.repeat(50_000)}1${')'.repeat(50_000)}`
+  await expect(compile(`contract A { uint256 a = ${deep}; }`)).rejects.toMatchObject({ code: 'COMPILER_FAILED' })
+})
+
+test('memory and output have bounds', async () => {
+  // The compiler's memory begins with 16 MiB.
+  await expect(compile('contract A {}', { wasmPages: 128 })).rejects.toMatchObject({ code: 'COMPILER_FAILED' })
+  await expect(compile('contract A {}', { outputBytes: 100 })).rejects.toMatchObject({
+    detail: { message: "the compiler's output has more than 100 bytes" },
+  })
+})
+
+test.each(['/etc/passwd', '../../package.json', 'https://example.org/a.sol'])(
+  'an import of %s reads nothing',
+  async path => {
+    await expect(compile(`import "${path}"; contract A {}`)).rejects.toMatchObject({
+      detail: {
+        code: 'COMPILER_FAILED',
+        message: expect.stringMatching(/File import callback not supported|not found/),
+      },
+    })
+  },
+)
+
+test('a process of a compilation has no files, no network, no processes and no threads', async () => {
+  // A compiler that tries them all and answers with what it could do.
+  const { mkdtempSync, rmSync, writeFileSync } = await import('node:fs')
+  const { tmpdir } = await import('node:os')
+  const { join } = await import('node:path')
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-compiler-'))
+  try {
+    const file = join(folder, 'soljson.js')
+    writeFileSync(
+      file,
+      `const can = (name, work) => { try { work(); return [name] } catch (e) { return [] } }
+       const { readFileSync, writeFileSync } = process.getBuiltinModule('fs')
+       const found = [
+         ...can('read', () => readFileSync('/etc/hostname')),
+         ...can('write', () => writeFileSync(${JSON.stringify(join(folder, 'out'))}, 'x')),
+         ...can('process', () => process.getBuiltinModule('child_process').execFileSync(process.execPath, ['--version'])),
+         ...can('thread', () => new (process.getBuiltinModule('worker_threads').Worker)('1', { eval: true })),
+         ...(process.permission.has('net') ? ['network'] : []),
+         ...Object.keys(process.env).map(name => 'environment ' + name),
+       ]
+       module.exports = { cwrap: () => () => JSON.stringify({ errors: [{ severity: 'error', message: 'could: ' + found.join(', ') }] }) }`,
+    )
+    const build = { version: 'test', file, sha256: undefined }
+    await expect(compileContracts(build, inputOf(), { path: null, name: 'A' })).rejects.toMatchObject({
+      detail: { message: 'the sources do not compile: could:' },
+    })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('metadata of contracts that a contract creates is found too', async () => {
+  const plain = await compileNamed('Plain')
+  expect(plain.metadataSections).toHaveLength(2)
+  const counter = await compileNamed('Counter')
+  expect([...counter.creation.links.keys()]).toEqual(['src/Sums.sol:Sums'])
+  expect(counter.runtime.immutables.size).toBe(1)
+})
+
+test('an input is taken apart and only what changes the code is kept', () => {
+  const sources = { 'a.sol': { content: 'contract A {}', urls: ['file:///etc/passwd'], keccak256: '0x' } }
+  expect(
+    standardInput({
+      language: 'Solidity',
+      sources,
+      settings: {
+        modelChecker: { engine: 'all' },
+        outputSelection: { '*': { '*': ['*'] } },
+        viaIR: true,
+        stopAfter: 'parsing',
+      },
+    }),
+  ).toEqual({ language: 'Solidity', sources: { 'a.sol': { content: 'contract A {}' } }, settings: { viaIR: true } })
+  const refusals: [unknown, RegExp][] = [
+    [{ language: 'Vyper', sources }, /must be Solidity/],
+    [{ language: 'Solidity', sources: {} }, /no sources/],
+    [{ language: 'Solidity', sources: { 'a.sol': { urls: ['x'] } } }, /has no content/],
+    [{ language: 'Solidity', sources: { 'a\n.sol': { content: '' } } }, /path/],
+    [null, /not an object/],
+  ]
+  for (const [input, reason] of refusals)
+    expect(() => standardInput(input)).toThrow(
+      expect.objectContaining({ detail: { code: 'INVALID_INPUT', message: expect.stringMatching(reason) } }),
+    )
+  expect(() => parseStandardInput('{')).toThrow(/not JSON/)
+  expect(() => parseStandardInput('x'.repeat(LIMITS.sourceBytes + 1))).toThrow(/more than/)
+})
+
+test('clients take turns, and each has a few places', async () => {
+  const queue = new VerificationQueue({ queued: 4, queuedPerClient: 2 })
+  const order: string[] = []
+  const ended: Promise<void>[] = []
+  const add = (client: string, name: string) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    ended.push(promise)
+    queue.add(client, async () => {
+      await new Promise(setImmediate)
+      order.push(name)
+      resolve()
+    })
+  }
+  // The first runs at once and takes no place.
+  for (const name of ['a1', 'a2', 'a3']) add('a', name)
+  expect(() => queue.add('a', async () => {})).toThrow(/QUEUE_FULL/)
+  add('b', 'b1')
+  add('c', 'c1')
+  expect(() => queue.add('d', async () => {})).toThrow(/QUEUE_FULL/)
+  await Promise.all(ended)
+  expect(order).toEqual(['a1', 'a2', 'b1', 'c1', 'a3'])
+})
