@@ -49,6 +49,15 @@ describe('behind a proxy', () => {
     expect(await post(from('203.0.113.3, 203.0.113.1')), 'what it claims itself changes nothing').toBe(429)
   })
 
+  test('other routes of the port, such as the faucet, know the client of reads and posts', async () => {
+    await start(
+      { trustProxy: { proxies: 1, header: 'x-forwarded-for' } },
+      { routes: app => void app.route({ method: ['GET', 'POST'], url: '/who', handler: async ({ ip }) => ip }) },
+    )
+    for (const method of ['GET', 'POST'])
+      expect(await (await fetch(`${rig.url}/who`, { method, headers: from('203.0.113.9') })).text()).toBe('203.0.113.9')
+  })
+
   test('a header of a hop that is not trusted changes nothing', async () => {
     await start({ rateLimit: RATE, trustProxy: { proxies: ['10.0.0.0/8'], header: 'x-forwarded-for' } })
     const statuses = []
