@@ -31,12 +31,12 @@ describe('links', () => {
     reachability.forget('B')
     expect(reachability.targets(c, 'relay', neighbours)).toEqual(['A', 'B'])
   })
-  test('counts who is near, and who is near to a neighbour', () => {
+  test('lists the members that are near, and those near to a neighbour', () => {
     const reachability = new Reachability()
-    expect(reachability.reachable([a, b, c], null, neighbours)).toBe(2)
+    expect(reachability.reachable([a, b, c], null, neighbours)).toEqual([a, b])
     reachability.heard('relay', [c])
-    expect(reachability.reachable([a, b, c], null, neighbours)).toBe(3)
-    expect(reachability.reachable([a, b, c], c, neighbours)).toBe(2)
+    expect(reachability.reachable([a, b, c], null, neighbours)).toEqual([a, b, c])
+    expect(reachability.reachable([a, b, c], c, neighbours)).toEqual([a, b])
   })
 })
 
