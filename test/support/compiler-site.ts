@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer } from 'node:https'
+import { type AddressInfo, connect, type Server } from 'node:net'
+import { join } from 'node:path'
+
+const HOST = 'binaries.soliditylang.org'
+const VERSION = '0.8.37'
+const BUILD = 'commit.f401782d'
+
+const listening = (server: Server): Promise<number> =>
+  new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))
+
+/**
+ * The site with the compilers, on loopback: forge asks it for versions and builds, also when it is told to be offline. The compiler that it
+ * gives out is `solc`, a script. Returns the environment by which forge finds the site.
+ */
+export const startCompilerSite = async (dir: string, solc: string) => {
+  const [key, certificate] = [join(dir, 'key.pem'), join(dir, 'certificate.pem')]
+  const subject = ['-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`]
+  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', certificate, '-days', '2']
+  execFileSync('openssl', [...request, ...subject, '-addext', 'basicConstraints=critical,CA:FALSE'], {
+    stdio: 'ignore',
+  })
+  const script = readFileSync(solc)
+  const path = `solc-linux-amd64-v${VERSION}+${BUILD}`
+  const sha256 = `0x${createHash('sha256').update(script).digest('hex')}`
+  const long = `${VERSION}+${BUILD}`
+  const builds = [{ path, version: VERSION, build: BUILD, longVersion: long, keccak256: sha256, sha256, urls: [] }]
+  const list = JSON.stringify({ builds, releases: { [VERSION]: path }, latestRelease: VERSION })
+  const site = createServer({ key: readFileSync(key), cert: readFileSync(certificate) }, ({ url = '' }, response) => {
+    if (url.endsWith('list.txt')) response.end(`soljson-v${long}.js\n`)
+    else response.end(url.endsWith('list.json') ? list : script)
+  })
+  const sitePort = await listening(site)
+  const proxy = createHttpServer()
+  proxy.on('connect', (_request, socket) => {
+    const upstream = connect(sitePort, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n')
+      upstream.pipe(socket)
+      socket.pipe(upstream)
+    })
+    for (const end of [upstream, socket]) end.on('error', () => {})
+  })
+  const env = { HTTPS_PROXY: `http://127.0.0.1:${await listening(proxy)}`, SSL_CERT_FILE: certificate }
+  const close = (): void => {
+    site.close()
+    proxy.close()
+  }
+  return { env, close }
+}
