@@ -11,8 +11,8 @@ import { SEED } from '../support/seed.ts'
 /** `REQUESTS=1000000` is the long form. */
 const REQUESTS = Number(process.env['REQUESTS'] ?? 30_000)
 const LANES = 10
-/** Wants the RLP of a whole block, or an account that is impersonated at that moment. */
-const BY_CHANCE = /^(debug_traceBlock|eth_sendUnsignedTransaction)$/
+/** Wants the RLP of a whole block, an account that is impersonated at that moment, or a transaction of the node that is still pending. */
+const BY_CHANCE = /^(debug_traceBlock|eth_sendUnsignedTransaction|(eth|native)_resend)$/
 /** Of the resident set, from the first quarter to the end, MB: heap room that is not given back, no leak. */
 const GROWTH_MB = 120
 

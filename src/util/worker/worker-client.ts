@@ -268,7 +268,8 @@ export class WorkerClient<M extends WorkerMethods> {
     this.#pending.delete(id)
     if (this.#pending.size === 0) {
       this.#idleSinceMs = this.#nowMs()
-      this.#worker.unref()
+      // Its end is awaited by `close`.
+      if (!this.#isClosed) this.#worker.unref()
     }
     return pending
   }

@@ -183,3 +183,28 @@ test('a pending call keeps the process alive, an idle worker does not', async ()
   const { stdout } = await promisify(execFile)(process.execPath, [script])
   expect(stdout).toBe('answered 20')
 })
+
+test('an answer that arrives after the close leaves the process alive until the worker has ended', async () => {
+  let unrefs = 0
+  const client = start(
+    {},
+    {
+      onThread: worker => {
+        const unref = worker.unref.bind(worker)
+        worker.unref = () => {
+          unrefs++
+          unref()
+        }
+      },
+    },
+  )
+  await client.call('echo', 1)
+  const before = unrefs
+  const answer = client.call('echo', 2).catch(error => error)
+  // The answer reaches this thread's queue while the thread waits.
+  Atomics.wait(new Int32Array(sharedFlag()), 0, 0, 300)
+  const closing = client.close()
+  expect(await answer).toMatchObject({ code: 'WORKER_CLOSED' })
+  await closing
+  expect(unrefs).toBe(before)
+})
