@@ -39,7 +39,7 @@ const halfMs = (Number(values.minutes) * 60_000) / 2
 const committee = await Committee.open(VALIDATORS, 1, {
   accounts: HONEST + hostileAccounts,
   params: { roundTimeoutMs: Number(values['round-timeout']) },
-  args: ['--execution', 'fast', '--metrics-port', '0', ...(values.logs === undefined ? ['--log-level', 'warn'] : [])],
+  args: ['--execution', 'fast', '--metrics-port', '0', '--log-level', values.logs === undefined ? 'warn' : 'debug'],
 })
 process.once('exit', () => void committee.close())
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
@@ -122,6 +122,7 @@ console.log(
 if (values.logs !== undefined) {
   mkdirSync(values.logs, { recursive: true })
   for (const node of nodes) writeFileSync(join(values.logs, `${node.name}.log`), node.log)
+  writeFileSync(join(values.logs, 'programs.json'), JSON.stringify(Object.fromEntries(hostile.hashes)))
 }
 for (const node of nodes) if (node.log.includes('"level":"error"')) console.log(node.log.slice(-2_000))
 await committee.close()

@@ -10,6 +10,7 @@ import { hasQuorumAtRound } from '../core/rounds.ts'
 import type { Effect, HeightState, Input, TimerName, WalRecord } from '../core/types.ts'
 import { walCheckpoint } from '../core/wal-checkpoint.ts'
 import type { ConsensusMonitor } from '../monitor/monitor.ts'
+import { roundProgress } from '../monitor/round-progress.ts'
 import { StallMonitor } from '../monitor/stall-monitor.ts'
 import { type ConsensusStats, missingMembers, STALLED_ROUND } from '../monitor/stats.ts'
 import type { DecidedBlock } from '../ports.ts'
@@ -210,10 +211,11 @@ export class Driver {
     if (height.proposals.has(round - 1)) producer.missed()
     // Proposer of the round that is given up.
     const proposer = proposerOf(height.config, number, round - 1)
-    if (round < STALLED_ROUND) options.logger.info({ number, round, proposer }, 'round change')
+    const reached = roundProgress(height, round - 1)
+    if (round < STALLED_ROUND) options.logger.info({ number, round, proposer, reached }, 'round change')
     else
       this.#stalls.roundGivenUp(
-        { number, round, proposer, missing: this.missing },
+        { number, round, proposer, reached, missing: this.missing },
         'round change, no decision yet',
         this.#nowMs(),
       )

@@ -147,8 +147,10 @@ describe('committees of real engines', () => {
     await clock.advance(120_000)
     const changes = lines.filter(([message]) => message.startsWith('round change'))
     expect(changes.length).toBeGreaterThan(0)
-    for (const [, { number, round, proposer }] of changes)
+    for (const [, { number, round, proposer, reached }] of changes) {
+      expect(reached).toMatch(/^(no proposal|\d of 3 prepares)$/)
       expect(proposer).toBe(proposerOf(committeeOf(4), number as number, (round as number) - 1))
+    }
     const stalled = members[1]!.engine.status()
     const last = lines.findLast(([, fields]) => 'missing' in fields)?.[1]
     expect(last?.['missing'], 'the log agrees with the metric').toEqual(stalled.missing)
