@@ -8,7 +8,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Prepare } from '../src/primitives/consensus/vote.ts'
-import { encodeRlp } from '../src/primitives/rlp.ts'
+import { encodeRlp } from '../src/primitives/rlp/rlp.ts'
 import { NetNode, until } from '../test/support/network/net-node.ts'
 
 const vote = (sender: number, round: number): Prepare => ({

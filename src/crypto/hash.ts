@@ -1,5 +1,5 @@
 import type { Hex } from '../util/bytes.ts'
-import { loadWasm, type WasmMemory } from './wasm.ts'
+import { loadWasm, type WasmMemory } from './wasm/wasm.ts'
 
 /*
  * keccak-256 in WebAssembly: 10 to 15 times as fast as the JavaScript libraries (node:crypto has only SHA-3). The module hashes the

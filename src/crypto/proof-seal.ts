@@ -1,5 +1,5 @@
 import { bytesToBigint } from '../util/bytes.ts'
-import { loadWasm, type WasmMemory } from './wasm.ts'
+import { loadWasm, type WasmMemory } from './wasm/wasm.ts'
 
 /*
  * The cheap half of a proof header's work, in one call over fixed memory: seal hash, hash over the nonce, comparison with the target.

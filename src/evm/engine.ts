@@ -1,9 +1,9 @@
-import type { Log } from '../primitives/log.ts'
-import type { AccessListEntry } from '../primitives/transaction.ts'
+import type { Log } from '../primitives/receipt/log.ts'
+import type { AccessListEntry } from '../primitives/transaction/transaction.ts'
 import type { Journal } from '../state/journal/journal.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { BlockEnv } from './block-env.ts'
-import type { MovedPrecompiles } from './calls/moved-precompiles.ts'
+import type { MovedPrecompiles } from './calls/message/moved-precompiles.ts'
 import type { Prefetcher } from './readers/prefetched-reader.ts'
 import type { TraceHooks } from './tracers/tracer.ts'
 

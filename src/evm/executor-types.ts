@@ -1,5 +1,5 @@
-import type { Receipt } from '../primitives/receipt.ts'
-import type { Transaction } from '../primitives/transaction.ts'
+import type { Receipt } from '../primitives/receipt/receipt.ts'
+import type { Transaction } from '../primitives/transaction/transaction.ts'
 import type { TransactionError } from '../rules/transaction.ts'
 import type { Journal } from '../state/journal/journal.ts'
 import type { Hex } from '../util/bytes.ts'

@@ -1,7 +1,7 @@
 import { keccak256 } from '../crypto/hash.ts'
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../util/bytes.ts'
 import type { Nonce } from '../util/nonce.ts'
-import { encodeRlp, uintItem } from './rlp.ts'
+import { encodeRlp, uintItem } from './rlp/rlp.ts'
 
 /** Address of the contract that a transaction or CREATE makes: last 20 bytes of keccak256(RLP[sender, nonce]). */
 export const createAddress = (sender: Hex, nonce: Nonce): Hex =>

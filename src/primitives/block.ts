@@ -2,10 +2,10 @@ import { keccak256Hex } from '../crypto/hash.ts'
 import type { Hex } from '../util/bytes.ts'
 import { type EthereumBody, encodeEthereumBodyItems } from './ethereum/body.ts'
 import { encodeHeader, type Header, readHeader } from './header.ts'
-import { decodeOrMalformed, type MalformedError, malformed } from './malformed.ts'
-import { encodeRlpList, rlpHeaderBytes, rlpStringBytes, writeRlpString } from './rlp.ts'
-import { RlpCursor } from './rlp-cursor.ts'
-import { type DecodedTransaction, decodeTransaction, type Transaction } from './transaction.ts'
+import { decodeOrMalformed, type MalformedError, malformed } from './rlp/malformed.ts'
+import { encodeRlpList, rlpHeaderBytes, rlpStringBytes, writeRlpString } from './rlp/rlp.ts'
+import { RlpCursor } from './rlp/rlp-cursor.ts'
+import { type DecodedTransaction, decodeTransaction, type Transaction } from './transaction/transaction.ts'
 
 export interface Block {
   readonly header: Header

@@ -2,9 +2,9 @@ import { type Hex, hexToBytes } from '../util/bytes.ts'
 import { undefinedIfCoded } from '../util/errors.ts'
 import { type Certificate, certificateItem, readCertificate } from './consensus/certificate.ts'
 import type { Header } from './header.ts'
-import { decodeOrMalformed, malformed } from './malformed.ts'
-import { encodeRlp } from './rlp.ts'
-import { RlpCursor } from './rlp-cursor.ts'
+import { decodeOrMalformed, malformed } from './rlp/malformed.ts'
+import { encodeRlp } from './rlp/rlp.ts'
+import { RlpCursor } from './rlp/rlp-cursor.ts'
 
 /**
  * Content of the header's extraData (docs/design/blocks.md#extra-data): RLP of these fields in order, all covered by the

@@ -2,11 +2,11 @@ import type { Genesis, TimeFork } from '../config/genesis.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
 import { bigintToBytes, type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '../util/bytes.ts'
 import { type Block, blockFromParts } from './block.ts'
-import { EMPTY_BLOOM } from './bloom.ts'
 import type { EthereumBody } from './ethereum/body.ts'
 import { EXTRA_DATA_VERSION, encodeExtraData } from './extra-data.ts'
 import { EMPTY_LIST_HASH, type Header } from './header.ts'
-import { encodeRlp } from './rlp.ts'
+import { EMPTY_BLOOM } from './receipt/bloom.ts'
+import { encodeRlp } from './rlp/rlp.ts'
 
 const EMPTY_TRIE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 /** SHA-256 of the empty string: the hash of no requests (EIP-7685). */

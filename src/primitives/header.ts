@@ -1,9 +1,9 @@
 import { keccak256Hex } from '../crypto/hash.ts'
 import { assert } from '../util/assert.ts'
 import { type Hex, hexToBytes } from '../util/bytes.ts'
-import { decodeOrMalformed, malformed } from './malformed.ts'
-import { encodeRlp, type RlpItem, uintItem } from './rlp.ts'
-import { RlpCursor } from './rlp-cursor.ts'
+import { decodeOrMalformed, malformed } from './rlp/malformed.ts'
+import { encodeRlp, type RlpItem, uintItem } from './rlp/rlp.ts'
+import { RlpCursor } from './rlp/rlp-cursor.ts'
 
 /** London header in its usual order; later members only where a custom genesis activates their fork (fixture mode). */
 export interface Header {

@@ -1,8 +1,8 @@
 import { keccak256Hex } from '../crypto/hash.ts'
 import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
-import { decodeOrMalformed, type MalformedError, malformed } from './malformed.ts'
-import { encodeRlp, type RlpItem } from './rlp.ts'
-import { RlpCursor } from './rlp-cursor.ts'
+import { decodeOrMalformed, type MalformedError, malformed } from './rlp/malformed.ts'
+import { encodeRlp, type RlpItem } from './rlp/rlp.ts'
+import { RlpCursor } from './rlp/rlp-cursor.ts'
 
 /**
  * Header of the proof chain: one solved piece of work that names its payee and a committed main block. It has no body and no

@@ -1,7 +1,7 @@
 import { orderedRoot } from '../crypto/ordered-root.ts'
 import type { Hex } from '../util/bytes.ts'
-import { encodeReceipt, type Receipt } from './receipt.ts'
-import type { DecodedTransaction } from './transaction.ts'
+import { encodeReceipt, type Receipt } from './receipt/receipt.ts'
+import type { DecodedTransaction } from './transaction/transaction.ts'
 
 /** Root of the trie of a block's transactions by index (Yellow Paper 4.3.2). */
 export const transactionsRoot = (transactions: readonly Pick<DecodedTransaction, 'raw'>[]): Hex =>

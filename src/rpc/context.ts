@@ -17,8 +17,8 @@ import type { MethodDescriptions, Requirement } from './router/method-descriptio
 import type { ResponseCache } from './router/response-cache.ts'
 import type { FilterManager } from './subscriptions/filters.ts'
 import type { SocketSubscriptions } from './subscriptions/subscription-hub.ts'
-import type { Budgets } from './transport/budgets.ts'
-import type { ClientSlots } from './transport/client-slots.ts'
+import type { Budgets } from './transport/clients/budgets.ts'
+import type { ClientSlots } from './transport/clients/client-slots.ts'
 
 /** Parts of the node that the methods use. */
 export interface Services {
@@ -57,7 +57,7 @@ export interface Context extends Services {
   readonly namespaces: readonly string[]
   /** Subscriptions of the connection; null over HTTP. */
   readonly socket: SocketSubscriptions | null
-  /** Client id of the requester (`transport/client-id.ts`). */
+  /** Client id of the requester (`transport/clients/client-id.ts`). */
   readonly client: string
   /** Cancellation of the connection, or of the batch: work for it ends with it. */
   readonly cancellation?: Cancellation

@@ -13,14 +13,14 @@ import { revertReason } from '../evm/calls/revert-reason.ts'
 import type { CallError } from '../evm/calls/types.ts'
 import type { TraceError } from '../evm/tracers/config.ts'
 import type { NetworkError } from '../network/errors.ts'
-import type { DecodeError } from '../primitives/transaction.ts'
+import type { DecodeError } from '../primitives/transaction/transaction.ts'
 import type { StateError } from '../state/errors.ts'
 import type { TrieError } from '../state/trie/types.ts'
 import type { PoolError } from '../txpool/errors.ts'
 import { bytesToHex, toQuantity } from '../util/bytes.ts'
 import { isCoded } from '../util/errors.ts'
-import { invalidCall, SIMULATION_CODES } from './methods/eth/simulation-errors.ts'
 import type { WalletError } from './ports.ts'
+import { invalidCall, SIMULATION_CODES } from './simulation-errors.ts'
 
 /** JSON-RPC error codes of this node (docs/interface.md#errors). */
 export const CODES = {
@@ -166,7 +166,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   TRACE_TOO_LARGE: ({ limitBytes }) => serverError(`the trace is larger than ${limitBytes} bytes`),
   TRACE_QUEUE_FULL: () => limitExceeded('too many traces are waiting, try again later'),
   TRACE_FAILED: ({ reason }) => serverError(reason),
-  // submission (txpool/errors.ts, primitives/transaction.ts, crypto/recovery/recover-sender.ts)
+  // submission (txpool/errors.ts, primitives/transaction/transaction.ts, crypto/recovery/recover-sender.ts)
   TRANSACTION_MALFORMED: ({ reason }) => serverError(reason),
   ALREADY_KNOWN: ({ hash }) => new RpcError(CODES.server, 'already known', { hash }),
   QUARANTINED: ({ seconds }) =>

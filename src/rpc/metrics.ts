@@ -1,5 +1,5 @@
 import type { Metrics } from '../metrics/registry.ts'
-import type { Budgets } from './transport/budgets.ts'
+import type { Budgets } from './transport/clients/budgets.ts'
 
 /** Metrics of each call: two clock reads and three additions. */
 export interface RpcMetrics {

@@ -1,6 +1,6 @@
 import type { ChainParams } from '../config/networks.ts'
-import { impersonatedSender } from '../primitives/impersonation.ts'
-import type { DecodedTransaction } from '../primitives/transaction.ts'
+import { impersonatedSender } from '../primitives/transaction/impersonation.ts'
+import type { DecodedTransaction } from '../primitives/transaction/transaction.ts'
 import { assert } from '../util/assert.ts'
 import type { Hex } from '../util/bytes.ts'
 

@@ -1,6 +1,6 @@
 import { type EvmFork, evmForkAt, isForkSince } from '../config/forks.ts'
 import type { ChainParams } from '../config/networks.ts'
-import type { DecodedTransaction } from '../primitives/transaction.ts'
+import type { DecodedTransaction } from '../primitives/transaction/transaction.ts'
 
 /** Gas prices charged before a transaction's message runs, at one block. */
 export interface IntrinsicGasRules {

@@ -1,5 +1,5 @@
 import type { ChainParams } from '../config/networks.ts'
-import type { DecodedTransaction, Transaction } from '../primitives/transaction.ts'
+import type { DecodedTransaction, Transaction } from '../primitives/transaction/transaction.ts'
 import type { Hex } from '../util/bytes.ts'
 import { MAX_NONCE, type Nonce } from '../util/nonce.ts'
 import { initCodeSizeLimit } from './code-size.ts'

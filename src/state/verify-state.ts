@@ -1,5 +1,5 @@
 import { keccak256 } from '../crypto/hash.ts'
-import { encodeRlp } from '../primitives/rlp.ts'
+import { encodeRlp } from '../primitives/rlp/rlp.ts'
 import { BUCKETS } from '../storage/buckets.ts'
 import type { Snapshot, Store, StoreEntry } from '../storage/store.ts'
 import { bytesEqual, bytesToHex, type Hex, hexToBytes } from '../util/bytes.ts'

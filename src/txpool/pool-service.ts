@@ -2,7 +2,12 @@ import { POOL_LIMITS } from '../config/limits/pool.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
 import { type SenderResult, senderOrThrow } from '../crypto/recovery/batch.ts'
 import type { SenderRecovery } from '../crypto/recovery/sender-recovery.ts'
-import { type DecodedTransaction, decodeTransaction, type Transaction, withSender } from '../primitives/transaction.ts'
+import {
+  type DecodedTransaction,
+  decodeTransaction,
+  type Transaction,
+  withSender,
+} from '../primitives/transaction/transaction.ts'
 import { copyBytes, type Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import { CodedError, isCoded, resultOrCoded } from '../util/errors.ts'

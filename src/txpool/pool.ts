@@ -1,6 +1,6 @@
 import { POOL_LIMITS } from '../config/limits/pool.ts'
 import type { ChainParams } from '../config/networks.ts'
-import type { DecodedTransaction, Transaction } from '../primitives/transaction.ts'
+import type { DecodedTransaction, Transaction } from '../primitives/transaction/transaction.ts'
 import { maxCostWei } from '../rules/transaction.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'

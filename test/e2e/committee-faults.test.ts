@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parsePeerUrl } from '../../src/network/identity/peer-url.ts'
-import { signerOf } from '../../src/node/parts/consensus.ts'
+import { signerOf } from '../../src/node/parts/consensus/consensus.ts'
 import { blockVoteDigest } from '../../src/primitives/consensus/vote.ts'
 import { createRandom } from '../../src/sim/random.ts'
 import type { Hex } from '../../src/util/bytes.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { POOL_LIMITS } from '../../src/config/limits/pool.ts'
 import { BLOCK_BOUNDS } from '../../src/config/protocol-bounds.ts'
-import { encodeRlp, type RlpItem, uintItem } from '../../src/primitives/rlp.ts'
+import { encodeRlp, type RlpItem, uintItem } from '../../src/primitives/rlp/rlp.ts'
 import { bigintToBytes, bytesToHex, concatBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { type RpcFailure, rpc } from '../support/devnet.ts'
 import { type Fields, type Signed, signerOf } from '../support/load.ts'

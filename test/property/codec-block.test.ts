@@ -7,13 +7,13 @@ import {
   decodeBlock,
   encodeBlock,
 } from '../../src/primitives/block.ts'
-import { bloomFromLogs, bloomMayContain, mergeBlooms } from '../../src/primitives/bloom.ts'
 import { decodeCertificate, encodeCertificate, signerIndexes } from '../../src/primitives/consensus/certificate.ts'
 import { decodeExtraData, encodeExtraData } from '../../src/primitives/extra-data.ts'
 import { decodeHeader, encodeHeader } from '../../src/primitives/header.ts'
-import { decodeStoredReceipts, encodeStoredReceipts } from '../../src/primitives/receipt.ts'
-import { decodeRlp, encodeRlp } from '../../src/primitives/rlp.ts'
-import { decodeTransaction } from '../../src/primitives/transaction.ts'
+import { bloomFromLogs, bloomMayContain, mergeBlooms } from '../../src/primitives/receipt/bloom.ts'
+import { decodeStoredReceipts, encodeStoredReceipts } from '../../src/primitives/receipt/receipt.ts'
+import { decodeRlp, encodeRlp } from '../../src/primitives/rlp/rlp.ts'
+import { decodeTransaction } from '../../src/primitives/transaction/transaction.ts'
 import { ACCOUNT_KEYS, signedRaw } from '../support/chain.ts'
 import { SEED } from '../support/seed.ts'
 import { damaged, expectStrict } from '../support/strict-codec.ts'

@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { sign } from '../../src/crypto/signature.ts'
-import { type DecodedTransaction, decodeTransaction } from '../../src/primitives/transaction.ts'
+import { recoverTransaction } from '../../src/evm/state-test/transaction-sender.ts'
+import { type DecodedTransaction, decodeTransaction } from '../../src/primitives/transaction/transaction.ts'
 import {
   encodeTransaction,
   signedPayload,
   signingPayload,
   type UnsignedTransaction,
-} from '../../src/primitives/transaction-encoding.ts'
-import { recoverTransaction } from '../../src/primitives/transaction-sender.ts'
+} from '../../src/primitives/transaction/transaction-encoding.ts'
 import { bytesToHex } from '../../src/util/bytes.ts'
 import { isCoded } from '../../src/util/errors.ts'
 import { MAX_NONCE, nonceFromBigint } from '../../src/util/nonce.ts'

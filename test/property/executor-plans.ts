@@ -1,6 +1,6 @@
 import { createAddress } from '../../src/primitives/address.ts'
-import type { Transaction } from '../../src/primitives/transaction.ts'
-import type { UnsignedTransaction } from '../../src/primitives/transaction-encoding.ts'
+import type { Transaction } from '../../src/primitives/transaction/transaction.ts'
+import type { UnsignedTransaction } from '../../src/primitives/transaction/transaction-encoding.ts'
 import { concatBytes, type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { type CompiledContract, compileSolidity } from '../support/solidity.ts'
 import { encodeCall, env, funded, GWEI, type Key, key, signed } from '../unit/evm/world.ts'

@@ -12,7 +12,7 @@ import { ACCOUNT_KEYS, signedRaw, type TestChain, withChain } from '../support/c
 import { isWanted, type WantedLogs } from '../support/plain-logs.ts'
 import { SEED } from '../support/seed.ts'
 
-const WORKER = new URL('../../src/rpc/methods/eth/log-worker.ts', import.meta.url)
+const WORKER = new URL('../../src/rpc/encode/log-worker.ts', import.meta.url)
 
 const BLOCKS = 24
 const others = Array.from(

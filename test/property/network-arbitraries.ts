@@ -3,7 +3,7 @@ import { DISCONNECT_REASONS, type DisconnectReason } from '../../src/network/cor
 import type { MessageName, Payload } from '../../src/network/messages.ts'
 import type { PeerHead } from '../../src/network/wire/control.ts'
 import type { Prepare, RoundChangePayload, Vote } from '../../src/primitives/consensus/vote.ts'
-import { encodeRlp } from '../../src/primitives/rlp.ts'
+import { encodeRlp } from '../../src/primitives/rlp/rlp.ts'
 import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import { certificate } from './block-arbitraries.ts'
 

@@ -1,7 +1,7 @@
 import { bn254 } from '@noble/curves/bn254.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BN254_PRIME } from '../../src/crypto/bn254-constants.ts'
+import { BN254_PRIME } from '../../src/crypto/wasm/bn254-constants.ts'
 import { concatBytes, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { SEED } from '../support/seed.ts'
 import { bothWays } from '../unit/evm/precompile-pair.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { packCriteria } from '../../src/chain/logs/log-criteria.ts'
-import type { Log } from '../../src/primitives/log.ts'
+import type { Log } from '../../src/primitives/receipt/log.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 import { isWanted } from '../support/plain-logs.ts'
 import { filtersOn, hubOn } from '../support/rpc/hub.ts'

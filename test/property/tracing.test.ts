@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Replay } from '../../src/evm/block/replay.ts'
 import { createExecutor } from '../../src/evm/executor.ts'
-import type { Transaction } from '../../src/primitives/transaction.ts'
+import type { Transaction } from '../../src/primitives/transaction/transaction.ts'
 import { assignFees } from '../../src/rules/money/fees.ts'
 import { Journal } from '../../src/state/journal/journal.ts'
 import { type Hex, toWord } from '../../src/util/bytes.ts'

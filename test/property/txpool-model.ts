@@ -1,4 +1,4 @@
-import type { Transaction } from '../../src/primitives/transaction.ts'
+import type { Transaction } from '../../src/primitives/transaction/transaction.ts'
 import type { PoolBlock, PoolLimits } from '../../src/txpool/pool.ts'
 import type { AccountReader } from '../../src/txpool/ports.ts'
 import type { Hex } from '../../src/util/bytes.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NETWORKS } from '../../src/config/networks.ts'
-import type { Transaction } from '../../src/primitives/transaction.ts'
+import type { Transaction } from '../../src/primitives/transaction/transaction.ts'
 import { TxPool } from '../../src/txpool/pool.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 import { isCoded } from '../../src/util/errors.ts'

@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os'
 import { expect, test } from 'vitest'
 import { drawPlan } from '../../src/sim/plan/draw-plan.ts'
 import { PROFILE_NAMES, type ProfileName } from '../../src/sim/plan/profiles.ts'
-import type { Failure } from '../../src/sim/run-seed.ts'
-import { addOutcome, noTotals, type Totals } from '../../src/sim/totals.ts'
-import { runSeeds } from '../../src/sim/worker-pool.ts'
+import type { Failure } from '../../src/sim/swarm/run-seed.ts'
+import { addOutcome, noTotals, type Totals } from '../../src/sim/swarm/totals.ts'
+import { runSeeds } from '../../src/sim/swarm/worker-pool.ts'
 import { seedRange } from '../support/seeds.ts'
 
 interface Trial {

@@ -19,7 +19,7 @@ import {
   encodeTransaction,
   signingPayload,
   type UnsignedTransaction,
-} from '../../src/primitives/transaction-encoding.ts'
+} from '../../src/primitives/transaction/transaction-encoding.ts'
 import { assert } from '../../src/util/assert.ts'
 import { EMPTY_BYTES, type Hex } from '../../src/util/bytes.ts'
 import type { Clock } from '../../src/util/clock.ts'

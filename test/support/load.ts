@@ -5,7 +5,7 @@ import {
   encodeTransaction,
   signingPayload,
   type UnsignedTransaction,
-} from '../../src/primitives/transaction-encoding.ts'
+} from '../../src/primitives/transaction/transaction-encoding.ts'
 import { bytesToHex, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { rpc } from './devnet.ts'
 import { compileSolidity } from './solidity.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { keccak256 } from '../../src/crypto/hash.ts'
-import { encodeRlp } from '../../src/primitives/rlp.ts'
+import { encodeRlp } from '../../src/primitives/rlp/rlp.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT, encodeAccount } from '../../src/state/account.ts'
 import {
   type ChunkPlacement,

@@ -1,5 +1,5 @@
 import type { EvmFork } from '../../src/config/forks.ts'
-import type { UnsignedTransaction } from '../../src/primitives/transaction-encoding.ts'
+import type { UnsignedTransaction } from '../../src/primitives/transaction/transaction-encoding.ts'
 import type { Random } from '../../src/sim/random.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 

@@ -2,7 +2,7 @@ import { DEV_LIMITS } from '../../config/limits/chain.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { recoverUnknownSenders } from '../../crypto/recovery/known-senders.ts'
 import type { SenderRecovery } from '../../crypto/recovery/sender-recovery.ts'
-import { impersonatedSenderOf } from '../../primitives/impersonation.ts'
+import { impersonatedSenderOf } from '../../primitives/transaction/impersonation.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
@@ -11,7 +11,7 @@ export type SenderRecoveryPort = Pick<SenderRecovery, 'recoverMany' | 'close'>
 
 /**
  * Sender recovery that also accepts transactions without a signature, which name their sender
- * (primitives/impersonation.ts).
+ * (primitives/transaction/impersonation.ts).
  */
 export const recoveryWithImpersonation = (
   inner: SenderRecoveryPort,

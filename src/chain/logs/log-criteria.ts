@@ -1,5 +1,5 @@
 import { keccak256 } from '../../crypto/hash.ts'
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../../primitives/receipt/log.ts'
 import { asBuffer, bytesToHex, concatBytes, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 
 /**

@@ -3,14 +3,14 @@ import { encodeBlockParts } from '../../primitives/block.ts'
 import { type Certificate, decodeCertificate, encodeCertificate } from '../../primitives/consensus/certificate.ts'
 import { decodeExtraData, type ExtraData } from '../../primitives/extra-data.ts'
 import { decodeHeader, encodeHeader, type Header } from '../../primitives/header.ts'
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../../primitives/receipt/log.ts'
 import {
   decodeStoredReceipts,
   deriveReceipts,
   encodeStoredReceipts,
   type Receipt,
   type ReceiptPrices,
-} from '../../primitives/receipt.ts'
+} from '../../primitives/receipt/receipt.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'

@@ -1,7 +1,12 @@
 import type { Block, EncodableBody } from '../../primitives/block.ts'
 import { decodeEthereumBody, encodeEthereumBody } from '../../primitives/ethereum/body.ts'
-import { decodeRlp, encodeRlp } from '../../primitives/rlp.ts'
-import { decodeTransaction, type Transaction, transactionType, withSender } from '../../primitives/transaction.ts'
+import { decodeRlp, encodeRlp } from '../../primitives/rlp/rlp.ts'
+import {
+  decodeTransaction,
+  type Transaction,
+  transactionType,
+  withSender,
+} from '../../primitives/transaction/transaction.ts'
 import { assert } from '../../util/assert.ts'
 import { asBuffer, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 

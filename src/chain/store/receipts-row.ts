@@ -1,11 +1,11 @@
-import { type Log, readLogsInOrder } from '../../primitives/log.ts'
+import { type Log, readLogsInOrder } from '../../primitives/receipt/log.ts'
 import {
   readCumulativeGas,
   readStoredOutcome,
   readStoredReceipt,
   type StoredReceipt,
-} from '../../primitives/receipt.ts'
-import { RlpCursor } from '../../primitives/rlp-cursor.ts'
+} from '../../primitives/receipt/receipt.ts'
+import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
 import { assert } from '../../util/assert.ts'
 
 /** Stored receipt with the sums over the receipts before it. */

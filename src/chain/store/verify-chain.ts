@@ -1,5 +1,5 @@
-import { bloomFromLogs } from '../../primitives/bloom.ts'
 import { headerHash } from '../../primitives/header.ts'
+import { bloomFromLogs } from '../../primitives/receipt/bloom.ts'
 import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
 import { verifyState } from '../../state/verify-state.ts'
 import type { Store } from '../../storage/store.ts'

@@ -1,7 +1,7 @@
 import type { Genesis, GenesisAccount } from '../../config/genesis.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import { genesisBlock } from '../../primitives/genesis-block.ts'
-import { encodeRlp } from '../../primitives/rlp.ts'
+import { encodeRlp } from '../../primitives/rlp/rlp.ts'
 import { genesisAlloc } from '../../rules/money/genesis-alloc.ts'
 import { EMPTY_ROOT } from '../../state/account.ts'
 import type { WorldState } from '../../state/world-state.ts'

@@ -1,5 +1,5 @@
 import { TRACE_LIMITS } from '../../config/limits/clients.ts'
-import { prepareCall } from '../../evm/calls/call-message.ts'
+import { prepareCall } from '../../evm/calls/message/call-message.ts'
 import { traceCall } from '../../evm/calls/trace-call.ts'
 import type { TraceConfig } from '../../evm/tracers/config.ts'
 import { createTracer } from '../../evm/tracers/create-tracer.ts'

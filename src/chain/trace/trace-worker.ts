@@ -1,5 +1,5 @@
 import { TRACE_LIMITS } from '../../config/limits/clients.ts'
-import { createSliceScheduler } from '../../evm/calls/slice-scheduler.ts'
+import { createSliceScheduler } from '../../evm/calls/worker/slice-scheduler.ts'
 import { createInterpreter } from '../../evm/engines/interpreter/engine.ts'
 import { JsonSink } from '../../evm/tracers/json-sink.ts'
 import { Store } from '../../storage/store.ts'

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { integerOption } from '../shared/options.ts'
+import { integerOption } from '../shared/options/options.ts'
 
 export const addDbCommand = (program: Command): void => {
   const db = program.command('db').description('Look after a data folder (the node must be stopped)')

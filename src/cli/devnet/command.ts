@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
 import type { Namespace } from '../../config/networks.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
-import { type MethodFlags, methodOptions } from '../shared/method-options.ts'
-import { type MiningFlags, miningOptions } from '../shared/mining-options.ts'
+import { type MethodFlags, methodOptions } from '../shared/options/method-options.ts'
+import { type MiningFlags, miningOptions } from '../shared/options/mining-options.ts'
 import {
   integerOption,
   type NodeFlags,
@@ -11,7 +11,7 @@ import {
   portOption,
   secondsOption,
   tokensOption,
-} from '../shared/options.ts'
+} from '../shared/options/options.ts'
 
 export interface DevnetFlags extends NodeFlags, MiningFlags, MethodFlags {
   readonly blockTime: number

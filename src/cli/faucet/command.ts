@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { LOG_LEVELS } from '../../node/logging.ts'
-import { integerOption, listOption, portOption } from '../shared/options.ts'
+import { integerOption, listOption, portOption } from '../shared/options/options.ts'
 
 export interface FaucetFlags {
   readonly rpc: string

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { NETWORKS, type NetworkName } from '../../config/networks.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { addressOption, integerOption, secondsOption, timestampOption } from '../shared/options.ts'
+import { addressOption, integerOption, secondsOption, timestampOption } from '../shared/options/options.ts'
 import { type Fund, fund, type ValidatorSpec, validatorSpec } from './specs.ts'
 
 export interface GenesisFlags {

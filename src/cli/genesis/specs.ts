@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import type { Hex } from '../../util/bytes.ts'
-import { addressOption, tokensOption } from '../shared/options.ts'
+import { addressOption, tokensOption } from '../shared/options/options.ts'
 
 /** Member of the first council as given on the command line; omitted fields have defaults. */
 export interface ValidatorSpec {

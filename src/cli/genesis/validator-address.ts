@@ -1,5 +1,5 @@
 import type { Hex } from '../../util/bytes.ts'
-import { addressOfKeyFile } from '../shared/read-key.ts'
+import { addressOfKeyFile } from '../shared/keys/read-key.ts'
 
 /** Returns the address of a validator given by address or by key file. */
 export const validatorAddress = (key: string): Hex => (isAddress(key) ? key : addressOfKeyFile(key, '--validator'))

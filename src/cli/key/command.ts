@@ -2,8 +2,8 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { Hex } from '../../util/bytes.ts'
-import { addressOption } from '../shared/options.ts'
-import { PASSWORD_VARIABLE } from '../shared/passwords.ts'
+import { PASSWORD_VARIABLE } from '../shared/keys/passwords.ts'
+import { addressOption } from '../shared/options/options.ts'
 
 export interface KeystoreFlags {
   readonly keystore: string

@@ -1,6 +1,6 @@
 import { asBuffer, type Hex } from '../../util/bytes.ts'
-import { passwordsFrom } from '../shared/passwords.ts'
-import { readKey } from '../shared/read-key.ts'
+import { passwordsFrom } from '../shared/keys/passwords.ts'
+import { readKey } from '../shared/keys/read-key.ts'
 import type { ExportFlags } from './command.ts'
 import { keyPath } from './keystore-folder.ts'
 

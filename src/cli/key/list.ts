@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import type { Hex } from '../../util/bytes.ts'
+import { addressOfKeyFile } from '../shared/keys/read-key.ts'
 import { errorMessage, printWarning } from '../shared/output.ts'
-import { addressOfKeyFile } from '../shared/read-key.ts'
 import type { KeystoreFlags } from './command.ts'
 import { keyFiles } from './keystore-folder.ts'
 

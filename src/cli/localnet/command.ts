@@ -9,7 +9,7 @@ import {
   portOption,
   secondsOption,
   tokensOption,
-} from '../shared/options.ts'
+} from '../shared/options/options.ts'
 
 export interface LocalnetFlags
   extends Pick<

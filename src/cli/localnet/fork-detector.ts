@@ -1,6 +1,6 @@
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import type { Hex } from '../../util/bytes.ts'
-import type { NodeStatus } from './status.ts'
+import type { NodeStatus } from './report/status.ts'
 
 interface Witness {
   readonly node: string

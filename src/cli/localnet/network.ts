@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import { peerUrl } from '../../network/identity/peer-url.ts'
-import type { LocalnetEvent } from './events.ts'
 import type { LocalnetFolder, PreparedNode } from './folder.ts'
 import { ForkDetector } from './fork-detector.ts'
 import { type Ended, NodeProcess, type NodeUrls } from './node-process.ts'
 import { queryBlockHash, queryHealth } from './node-queries.ts'
 import { logFileOf, type NodeArgs, type NodePorts, startArgs } from './plan.ts'
-import { type Health, type NodeStatus, statusesFromObservations } from './status.ts'
+import type { LocalnetEvent } from './report/events.ts'
+import { type Health, type NodeStatus, statusesFromObservations } from './report/status.ts'
 
 export interface LocalnetNode {
   readonly plan: PreparedNode

@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync, renameSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import { logFileOf, type NodePlan } from './plan.ts'
-import type { ProcessState } from './status.ts'
+import type { ProcessState } from './report/status.ts'
 
 /** Used members of the ready line of `tandem start --json`. */
 export interface NodeUrls {

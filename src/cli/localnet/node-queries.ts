@@ -1,6 +1,6 @@
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import { type Hex, toQuantity } from '../../util/bytes.ts'
-import type { Health } from './status.ts'
+import type { Health } from './report/status.ts'
 
 /** Returns the /health of a node; undefined when it does not answer in time, or not in this node's format. */
 export const queryHealth = async (url: string): Promise<Health | undefined> => {

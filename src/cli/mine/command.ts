@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { MINING_LIMITS } from '../../config/limits/chain.ts'
 import type { StratumOptions } from '../../node/options.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { dutyOption, stratumAddress } from '../shared/mining-options.ts'
-import { addressOption, integerOption } from '../shared/options.ts'
+import { dutyOption, stratumAddress } from '../shared/options/mining-options.ts'
+import { addressOption, integerOption } from '../shared/options/options.ts'
 
 export interface MineFlags {
   readonly rpc: string

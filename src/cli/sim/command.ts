@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
 import { SIMULATION_LIMITS } from '../../config/limits/commands.ts'
 import { PROFILE_NAMES, PROFILES, type ProfileName } from '../../sim/plan/profiles.ts'
-import { integerOption } from '../shared/options.ts'
+import { integerOption } from '../shared/options/options.ts'
 
 export interface SimFlags {
   readonly seed: number

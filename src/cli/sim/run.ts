@@ -1,6 +1,6 @@
-import type { SeedReport } from '../../sim/run-seed.ts'
-import { addOutcome, noTotals, type Totals } from '../../sim/totals.ts'
-import { runSeeds } from '../../sim/worker-pool.ts'
+import type { SeedReport } from '../../sim/swarm/run-seed.ts'
+import { addOutcome, noTotals, type Totals } from '../../sim/swarm/totals.ts'
+import { runSeeds } from '../../sim/swarm/worker-pool.ts'
 import type { SimFlags } from './command.ts'
 
 /** Interval of progress messages in a long run, milliseconds. */

@@ -6,7 +6,7 @@ import { parsePeerUrl } from '../../network/identity/peer-url.ts'
 import type { PeerOptions } from '../../node/options.ts'
 import { isCoded } from '../../util/errors.ts'
 import { explainError } from '../shared/explain-error.ts'
-import { listOption, portOption } from '../shared/options.ts'
+import { listOption, portOption } from '../shared/options/options.ts'
 
 export interface PeerFlags {
   readonly p2pHost: string

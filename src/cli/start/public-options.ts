@@ -3,7 +3,7 @@ import type { Genesis } from '../../config/genesis.ts'
 import type { Namespace } from '../../config/networks.ts'
 import type { NodeOptions, PublicPortOptions } from '../../node/options.ts'
 import { readSecret } from '../shared/files.ts'
-import { integerOption, listOption, namespacesOption } from '../shared/options.ts'
+import { integerOption, listOption, namespacesOption } from '../shared/options/options.ts'
 
 export interface PublicFlags {
   readonly trustProxy?: number | readonly string[]

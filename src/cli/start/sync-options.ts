@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-sync.ts'
 import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { integerOption } from '../shared/options.ts'
+import { integerOption } from '../shared/options/options.ts'
 
 /** NUMBER:HASH. */
 export const checkpoint = (text: string): Checkpoint => {

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import { STATE_TEST_LIMITS } from '../../config/limits/commands.ts'
 import type { EngineName } from '../../evm/engines/select-engine.ts'
 import type { ExecutionMode } from '../../evm/executor-types.ts'
-import { evmOption, executionOption, integerOption, listOption } from '../shared/options.ts'
+import { evmOption, executionOption, integerOption, listOption } from '../shared/options/options.ts'
 
 export interface StateTestFlags {
   readonly execution: ExecutionMode

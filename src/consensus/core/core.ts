@@ -1,9 +1,9 @@
 import { assert } from '../../util/assert.ts'
-import { FutureBuffer } from './future-buffer.ts'
 import { onRequest, onTimeout, openHeight, resumeHeight } from './height.ts'
-import { onValidated } from './proposals.ts'
+import { FutureBuffer } from './messages/future-buffer.ts'
+import { onValidated } from './messages/proposals.ts'
+import { receiveMessage, receiveOwnMessage } from './messages/receive.ts'
 import { onBuildFailed, onBuilt } from './propose.ts'
-import { receiveMessage, receiveOwnMessage } from './receive.ts'
 import { statusFromHeight } from './status.ts'
 import type { CoreConfig, CoreState, Effect, HeightState, Input, StepContext } from './types.ts'
 

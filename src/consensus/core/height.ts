@@ -1,12 +1,12 @@
 import { faultsOf, quorumOf } from '../../rules/council/quorum.ts'
 import { tryDecide } from './decide.ts'
-import { processProposal } from './proposals.ts'
+import { processProposal } from './messages/proposals.ts'
+import { VoteSet } from './messages/vote-set.ts'
+import { requestCommit, tryCommit } from './messages/votes.ts'
 import { tryPropose } from './propose.ts'
 import { startRoundChange, startRoundTimer } from './rounds.ts'
 import { broadcastStatus, hasOtherVoters } from './status.ts'
 import type { HeightConfig, HeightState, StepContext, TimerName, WalRecord } from './types.ts'
-import { VoteSet } from './vote-set.ts'
-import { requestCommit, tryCommit } from './votes.ts'
 
 /** Restores the state of a height from its log; without records it is fresh. */
 export const openHeight = (config: HeightConfig, records: readonly WalRecord[]): HeightState => {

@@ -3,7 +3,7 @@ import type { Justification } from '../../primitives/consensus/proposal.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { proposerIndex } from '../committee.ts'
 import { requestSignature } from './effects.ts'
-import { highestPrepared, justificationFromRoundChanges } from './justification.ts'
+import { highestPrepared, justificationFromRoundChanges } from './messages/justification.ts'
 import { broadcastStatus } from './status.ts'
 import type { StepContext } from './types.ts'
 

@@ -5,8 +5,8 @@ import type { Justification, Proposal } from '../../primitives/consensus/proposa
 import type { Commit, Prepare, RoundChange, Vote } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { ProposalVerdict } from '../ports.ts'
-import type { FutureBuffer } from './future-buffer.ts'
-import type { VoteSet } from './vote-set.ts'
+import type { FutureBuffer } from './messages/future-buffer.ts'
+import type { VoteSet } from './messages/vote-set.ts'
 
 /** Settings that do not change while the node runs: milliseconds and counts. */
 export interface CoreConfig {

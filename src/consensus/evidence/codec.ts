@@ -9,9 +9,9 @@ import {
   roundChangePayloadItem,
   VOTE_TYPE_CODE,
 } from '../../primitives/consensus/vote.ts'
-import { decodeOrMalformed, malformed } from '../../primitives/malformed.ts'
-import { encodeRlp, type RlpItem } from '../../primitives/rlp.ts'
-import { RlpCursor } from '../../primitives/rlp-cursor.ts'
+import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
+import { encodeRlp, type RlpItem } from '../../primitives/rlp/rlp.ts'
+import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
 import { hexToBytes } from '../../util/bytes.ts'
 import { undefinedIfCoded } from '../../util/errors.ts'
 import type { Evidence } from './evidence.ts'

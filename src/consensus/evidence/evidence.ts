@@ -1,7 +1,7 @@
 import type { ProposalHead } from '../../primitives/consensus/proposal.ts'
 import { quorumOf } from '../../rules/council/quorum.ts'
 import { type Committee, proposerIndex } from '../committee.ts'
-import { allowedProposal } from '../core/justification.ts'
+import { allowedProposal } from '../core/messages/justification.ts'
 import { isSameStatement, type SignatureCheck, type Statement } from './statement.ts'
 
 /**

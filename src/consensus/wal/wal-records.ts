@@ -16,9 +16,9 @@ import {
   readList,
   readPrepare,
 } from '../../primitives/consensus/vote.ts'
-import { decodeOrMalformed, malformed } from '../../primitives/malformed.ts'
-import { encodeRlp } from '../../primitives/rlp.ts'
-import { RlpCursor } from '../../primitives/rlp-cursor.ts'
+import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
+import { encodeRlp } from '../../primitives/rlp/rlp.ts'
+import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { WalRecord } from '../core/types.ts'
 import type { WalEntry } from './wal-format.ts'

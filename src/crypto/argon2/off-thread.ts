@@ -1,5 +1,5 @@
 import { WorkerClient } from '../../util/worker/worker-client.ts'
-import { argon2Provider } from '../argon2.ts'
+import { argon2Provider } from './argon2.ts'
 import type { Argon2Provider } from './provider.ts'
 import type { Argon2Methods } from './worker.ts'
 

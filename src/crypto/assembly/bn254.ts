@@ -1,6 +1,6 @@
 /*
  * Curve bn254 (EIP-196, EIP-197): sum and multiple of points of G1, and the product of pairings in parts. The constants that p
- * and xi = 9 + u determine are computed by the caller (crypto/bn254.ts) and passed once.
+ * and xi = 9 + u determine are computed by the caller (crypto/wasm/bn254.ts) and passed once.
  */
 import * as fp from "./bn254/field";
 import * as g1 from "./bn254/g1";

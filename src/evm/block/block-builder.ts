@@ -1,5 +1,5 @@
 import { BUILD_LIMITS } from '../../config/limits/execution.ts'
-import type { Transaction } from '../../primitives/transaction.ts'
+import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { executionGasLimit } from '../../rules/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { assert } from '../../util/assert.ts'

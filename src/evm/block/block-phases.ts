@@ -1,4 +1,4 @@
-import type { Receipt } from '../../primitives/receipt.ts'
+import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { BlockExecution, Credit, DroppedTransaction } from '../executor-types.ts'
 import { type BlockRun, finishBlock } from './block-run.ts'

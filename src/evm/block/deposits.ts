@@ -1,5 +1,5 @@
-import type { Log } from '../../primitives/log.ts'
-import type { Receipt } from '../../primitives/receipt.ts'
+import type { Log } from '../../primitives/receipt/log.ts'
+import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import { bytesToBigint, concatBytes, type Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 

@@ -1,5 +1,5 @@
 import { EXECUTION_LIMITS } from '../../config/limits/execution.ts'
-import type { Transaction } from '../../primitives/transaction.ts'
+import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { AssertionError } from '../../util/assert.ts'
 import { isCoded } from '../../util/errors.ts'

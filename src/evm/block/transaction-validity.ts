@@ -1,6 +1,6 @@
 import { GAS_PER_BLOB } from '../../config/blobs.ts'
-import { isDelegation } from '../../primitives/delegation.ts'
-import type { Transaction } from '../../primitives/transaction.ts'
+import { isDelegation } from '../../primitives/transaction/delegation.ts'
+import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import type { ExecutionRules } from '../../rules/execution-rules.ts'
 import {
   checkAuthorizations,

@@ -1,7 +1,14 @@
-import type { AccessListEntry } from '../../primitives/transaction.ts'
+import type { AccessListEntry } from '../../primitives/transaction/transaction.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { AccessRecorder } from '../engine.ts'
-import { type CallOutcome, callGas, callRecipient, checkValue, type PreparedCall, runCall } from './call-message.ts'
+import {
+  type CallOutcome,
+  callGas,
+  callRecipient,
+  checkValue,
+  type PreparedCall,
+  runCall,
+} from './message/call-message.ts'
 import type { AccessListResult } from './types.ts'
 
 /** A run with a list may touch more than the run that made it; three rounds are usually enough. */

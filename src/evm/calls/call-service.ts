@@ -10,8 +10,8 @@ import type { HashBlocks } from '../simulate/types.ts'
 import { ClientLimits, QUEUE_FULL, requestBytes } from './client-limits.ts'
 import { ClientQueue } from './client-queue.ts'
 import type { CallError, CallRequest, CallService } from './types.ts'
-import { type CallWorkerEvents, CallWorkerHandle, type PendingCall } from './worker-handle.ts'
-import type { CallAnswer, CallJobRequest, CallKind, CallKinds, WorkerMessage } from './worker-protocol.ts'
+import { type CallWorkerEvents, CallWorkerHandle, type PendingCall } from './worker/worker-handle.ts'
+import type { CallAnswer, CallJobRequest, CallKind, CallKinds, WorkerMessage } from './worker/worker-protocol.ts'
 
 interface CallServiceOptions {
   /** LevelDB directory, opened by each worker as well. */

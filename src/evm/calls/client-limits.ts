@@ -1,8 +1,8 @@
 import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import { CodedError } from '../../util/errors.ts'
-import type { CallMessage, StateOverrides } from './call-args.ts'
+import type { CallMessage, StateOverrides } from './message/call-args.ts'
 import type { CallError } from './types.ts'
-import type { CallJobRequest } from './worker-protocol.ts'
+import type { CallJobRequest } from './worker/worker-protocol.ts'
 
 /** Memory of a slot, a key or an account besides its bytes. */
 const ENTRY_BYTES = 256

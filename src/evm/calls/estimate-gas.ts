@@ -8,7 +8,7 @@ import {
   type PreparedCall,
   runCall,
   runsNoCode,
-} from './call-message.ts'
+} from './message/call-message.ts'
 
 /** EthereumJS' error text of the only failure that more gas can fix. */
 const OUT_OF_GAS = 'out of gas'

@@ -4,7 +4,7 @@ import type { Cancellation } from '../../util/async/cancellation.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { Engine, Interrupt } from '../engine.ts'
-import type { CallContext } from './call-message.ts'
+import type { CallContext } from './message/call-message.ts'
 import { call, createAccessList, estimateGas } from './run-call.ts'
 import type { CallRequest, CallService } from './types.ts'
 

@@ -1,7 +1,14 @@
 import { copyBytes } from '../../util/bytes.ts'
 import { findAccessList } from './access-list.ts'
-import { type CallContext, callFailureError, callGas, checkValue, prepareCall, runCall } from './call-message.ts'
 import { findGasEstimate } from './estimate-gas.ts'
+import {
+  type CallContext,
+  callFailureError,
+  callGas,
+  checkValue,
+  prepareCall,
+  runCall,
+} from './message/call-message.ts'
 import type { AccessListResult, CallRequest, CallResult } from './types.ts'
 
 /** Read-only execution on a state, as `CallService` runs it in its workers. Errors are CodedError<CallError>. */

@@ -1,4 +1,4 @@
-import { delegationTarget } from '../../primitives/delegation.ts'
+import { delegationTarget } from '../../primitives/transaction/delegation.ts'
 import type { Engine } from '../engine.ts'
 import type { TraceHooks } from '../tracers/tracer.ts'
 import {
@@ -10,7 +10,7 @@ import {
   checkValue,
   type PreparedCall,
   settleCall,
-} from './call-message.ts'
+} from './message/call-message.ts'
 
 /**
  * Runs a call like a transaction of a block, under a tracer. As for `eth_call` no fee is charged, but the nonce is raised.

@@ -1,9 +1,9 @@
-import type { AccessListEntry } from '../../primitives/transaction.ts'
+import type { AccessListEntry } from '../../primitives/transaction/transaction.ts'
 import type { TransactionError } from '../../rules/transaction.ts'
 import type { Cancellation } from '../../util/async/cancellation.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { HashBlocks, SimulatedBlock, SimulationPlan } from '../simulate/types.ts'
-import type { BlockOverrides, CallMessage, StateOverrides } from './call-args.ts'
+import type { BlockOverrides, CallMessage, StateOverrides } from './message/call-args.ts'
 
 /** Call on the state after `number`; with `pending`, on the state after the pending block built on it. */
 export interface CallRequest {

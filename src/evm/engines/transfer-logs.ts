@@ -1,4 +1,4 @@
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../../primitives/receipt/log.ts'
 import { bigintToBytes, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 
 /*

@@ -1,8 +1,8 @@
 import { keccak256Hex } from '../../crypto/hash.ts'
-import type { Transaction } from '../../primitives/transaction.ts'
-import { serializeTransaction, type UnsignedTransaction } from '../../primitives/transaction-encoding.ts'
+import type { Transaction } from '../../primitives/transaction/transaction.ts'
+import { serializeTransaction, type UnsignedTransaction } from '../../primitives/transaction/transaction-encoding.ts'
 import { EMPTY_BYTES } from '../../util/bytes.ts'
-import type { CallMessage } from '../calls/call-args.ts'
+import type { CallMessage } from '../calls/message/call-args.ts'
 
 /** Defaults for absent members of a call. */
 interface TransactionDefaults {

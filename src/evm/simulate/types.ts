@@ -1,8 +1,8 @@
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../../primitives/receipt/log.ts'
 import type { PackedBatch } from '../../state/trie/types.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { SerializedEnv } from '../block-env.ts'
-import type { BlockOverrides, CallMessage, StateOverrides } from '../calls/call-args.ts'
+import type { BlockOverrides, CallMessage, StateOverrides } from '../calls/message/call-args.ts'
 import type { EngineFailure } from '../engine.ts'
 import type { BlockExecution } from '../executor-types.ts'
 

@@ -1,4 +1,4 @@
-import type { AccessListEntry } from '../../primitives/transaction.ts'
+import type { AccessListEntry } from '../../primitives/transaction/transaction.ts'
 import type { Hex } from '../../util/bytes.ts'
 import {
   addressField,

@@ -8,13 +8,17 @@ import {
   decodeTransaction,
   type Transaction,
   withSender,
-} from '../../primitives/transaction.ts'
-import { encodeTransaction, signingPayload, type UnsignedTransaction } from '../../primitives/transaction-encoding.ts'
-import { recoverTransaction } from '../../primitives/transaction-sender.ts'
+} from '../../primitives/transaction/transaction.ts'
+import {
+  encodeTransaction,
+  signingPayload,
+  type UnsignedTransaction,
+} from '../../primitives/transaction/transaction-encoding.ts'
 import { bigintToBytes, type Hex, hexToBytes, toWord } from '../../util/bytes.ts'
 import { nonceFromBigint } from '../../util/nonce.ts'
 import { invalidTest } from './field-readers.ts'
 import type { Fixture, FixtureAuthorization, FixturePost, FixtureTransaction } from './fixture.ts'
+import { recoverTransaction } from './transaction-sender.ts'
 
 const lower = (hex: Hex): Hex => hex.toLowerCase() as Hex
 

@@ -1,4 +1,4 @@
-import { delegationTarget } from '../../primitives/delegation.ts'
+import { delegationTarget } from '../../primitives/transaction/delegation.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { assert } from '../../util/assert.ts'
 import { bytesEqual, EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'

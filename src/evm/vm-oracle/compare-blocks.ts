@@ -1,4 +1,4 @@
-import { encodeReceipt, type Receipt } from '../../primitives/receipt.ts'
+import { encodeReceipt, type Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Account } from '../../state/account.ts'
 import type { StateChanges } from '../../state/update/state-changes.ts'
 import { bytesEqual, type Hex, ZERO_HASH } from '../../util/bytes.ts'

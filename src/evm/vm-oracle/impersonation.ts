@@ -1,12 +1,12 @@
 import { createTxFromRLP, type TxOptions, type TypedTransaction } from '@ethereumjs/tx'
 import { Address, KECCAK256_NULL } from '@ethereumjs/util'
-import type { Transaction } from '../../primitives/transaction.ts'
-import { encodeTransaction } from '../../primitives/transaction-encoding.ts'
+import type { Transaction } from '../../primitives/transaction/transaction.ts'
+import { encodeTransaction } from '../../primitives/transaction/transaction-encoding.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { EthereumJsStateAdapter } from '../engines/state-adapter.ts'
 
 /*
- * Transactions of impersonated accounts (primitives/impersonation.ts) for the VM of EthereumJS, which requires a well-formed
+ * Transactions of impersonated accounts (primitives/transaction/impersonation.ts) for the VM of EthereumJS, which requires a well-formed
  * signature and rejects senders with code.
  */
 

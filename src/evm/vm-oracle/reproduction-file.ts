@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Transaction } from '../../primitives/transaction.ts'
+import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import type { Account } from '../../state/account.ts'
 import type { StateReader } from '../../state/state-reader.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'

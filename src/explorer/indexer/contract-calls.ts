@@ -1,6 +1,6 @@
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import type { BlockEnv } from '../../evm/block-env.ts'
-import { prepareCall, runCall as runPrepared } from '../../evm/calls/call-message.ts'
+import { prepareCall, runCall as runPrepared } from '../../evm/calls/message/call-message.ts'
 import type { Engine, Interrupt } from '../../evm/engine.ts'
 import type { StateReader } from '../../state/state-reader.ts'
 import { copyBytes, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'

@@ -1,5 +1,5 @@
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../../primitives/receipt/log.ts'
 import { asBuffer, type Hex } from '../../util/bytes.ts'
 import type { TransferRecord } from '../store/records.ts'
 

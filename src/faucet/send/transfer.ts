@@ -1,7 +1,11 @@
 import { FAUCET_LIMITS } from '../../config/limits/faucet.ts'
 import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../../crypto/signature.ts'
-import { encodeTransaction, signingPayload, type UnsignedTransaction } from '../../primitives/transaction-encoding.ts'
+import {
+  encodeTransaction,
+  signingPayload,
+  type UnsignedTransaction,
+} from '../../primitives/transaction/transaction-encoding.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 
 interface TransferFields {

@@ -1,7 +1,7 @@
 import { keccak256 } from '../../crypto/hash.ts'
 import { isLowS, recoverAddress } from '../../crypto/signature.ts'
 import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
-import { encodeRlp, uintItem } from '../../primitives/rlp.ts'
+import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { nodeIdItem, type ValidatorProof } from '../wire/control.ts'
 import { asciiBytes } from '../wire/payload-codec.ts'

@@ -3,7 +3,7 @@ import { type Certificate, certificateItem, readCertificate } from '../../primit
 import type { StatusMessage } from '../../primitives/consensus/message.ts'
 import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../primitives/consensus/proposal.ts'
 import { decodeVote, encodeVote, type Vote } from '../../primitives/consensus/vote.ts'
-import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
+import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp/rlp.ts'
 import { hexToBytes } from '../../util/bytes.ts'
 import { listCodec, plainCodec, rawList, throwMalformed, type WireCodec } from './payload-codec.ts'
 

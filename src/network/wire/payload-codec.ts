@@ -1,5 +1,5 @@
-import { decodeOrMalformed, malformed } from '../../primitives/malformed.ts'
-import { RlpCursor } from '../../primitives/rlp-cursor.ts'
+import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
+import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
 
 /** Encoder and decoder of one kind of payload. Strict: accepted bytes encode to the same bytes. */
 export interface WireCodec<T> {

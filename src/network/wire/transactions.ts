@@ -1,6 +1,6 @@
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
-import { encodeRlp } from '../../primitives/rlp.ts'
+import { encodeRlp } from '../../primitives/rlp/rlp.ts'
 import { listCodec, readItems, throwMalformed, type WireCodec } from './payload-codec.ts'
 import { hashesCodec } from './sync.ts'
 

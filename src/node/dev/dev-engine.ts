@@ -6,9 +6,9 @@ import { nodeFileSystem } from '../../consensus/wal/file-system.ts'
 import { createWalAfter } from '../../consensus/wal/new-wal.ts'
 import type { Store } from '../../storage/store.ts'
 import { CodedError } from '../../util/errors.ts'
-import { blockCodec } from '../parts/block-codec.ts'
-import { type ConsensusPartsOptions, createConsensus } from '../parts/consensus.ts'
-import { consensusFolder } from '../parts/consensus-folder.ts'
+import { blockCodec } from '../parts/consensus/block-codec.ts'
+import { type ConsensusPartsOptions, createConsensus } from '../parts/consensus/consensus.ts'
+import { consensusFolder } from '../parts/consensus/consensus-folder.ts'
 
 interface DevEngineOptions extends Omit<ConsensusPartsOptions, 'folder'> {
   readonly store: Store

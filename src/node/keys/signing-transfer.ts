@@ -14,7 +14,7 @@ import { readIdentity } from '../../storage/schema.ts'
 import { Store } from '../../storage/store.ts'
 import { bytesToHex, type Hex, hexToBytes, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
-import { consensusFolder, watermarkOwner, watermarkPath } from '../parts/consensus-folder.ts'
+import { consensusFolder, watermarkOwner, watermarkPath } from '../parts/consensus/consensus-folder.ts'
 import { lockKey } from './key-lock.ts'
 
 /** Exports or imports the signing records of validators from or into a data folder whose node is stopped. */

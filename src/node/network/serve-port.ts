@@ -1,8 +1,8 @@
 import type { BlockStore } from '../../chain/store/block-store.ts'
 import type { ServePort } from '../../network/ports.ts'
 import type { SealedBlock } from '../../network/wire/consensus.ts'
-import { encodeReceipt } from '../../primitives/receipt.ts'
-import { encodeRlp } from '../../primitives/rlp.ts'
+import { encodeReceipt } from '../../primitives/receipt/receipt.ts'
+import { encodeRlp } from '../../primitives/rlp/rlp.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
 
 /**

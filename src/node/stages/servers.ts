@@ -7,14 +7,14 @@ import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { EXPLORER_PATH, FAUCET_PATH, type Site } from '../../web/site.ts'
 import { createRefusalLog, logTransactions } from '../dev/terminal-log.ts'
 import type { NodeOptions, RunningNode } from '../options.ts'
-import { createMining } from '../parts/mining.ts'
-import type { NodePageOptions } from '../parts/node-page.ts'
-import { createNodePages } from '../parts/node-pages.ts'
+import { createMining } from '../parts/mining/mining.ts'
+import { proofChainPort } from '../parts/mining/proof-chain-port.ts'
 import { operatorAddress } from '../parts/operator-address.ts'
-import { proofChainPort } from '../parts/proof-chain-port.ts'
-import { createReads, type Reads } from '../parts/reads.ts'
+import type { NodePageOptions } from '../parts/pages/node-page.ts'
+import { createNodePages } from '../parts/pages/node-pages.ts'
+import { createReads, type Reads } from '../parts/reads/reads.ts'
+import { warmUpCalls } from '../parts/reads/warm-up-calls.ts'
 import { createWallet, nodeInfo } from '../parts/services.ts'
-import { warmUpCalls } from '../parts/warm-up-calls.ts'
 import { urlHost } from '../urls.ts'
 import { version } from '../version.ts'
 import type { CoreStage } from './core.ts'
@@ -80,7 +80,7 @@ const explorerOf = async (
 ): Promise<RpcServerOptions['routes']> => {
   const { explorer, dataDir, ephemeral = false, genesis } = options
   if (explorer === undefined) return undefined
-  const { createExplorer } = await import('../parts/explorer.ts')
+  const { createExplorer } = await import('../parts/pages/explorer.ts')
   return createExplorer(
     {
       dataDir,
@@ -109,7 +109,7 @@ const faucetOf = async ({
 }: StorageStage): Promise<RpcServerOptions['routes']> => {
   const { faucet, dataDir, ephemeral = false, genesis } = options
   if (faucet === undefined) return undefined
-  const { createFaucet } = await import('../parts/faucet.ts')
+  const { createFaucet } = await import('../parts/pages/faucet.ts')
   return createFaucet(
     {
       ...faucet,
@@ -197,7 +197,7 @@ const stratumOf = async (
   service: MiningService,
 ): Promise<string | undefined> => {
   if (options.stratum === undefined) return undefined
-  const { createStratum } = await import('../parts/stratum.ts')
+  const { createStratum } = await import('../parts/mining/stratum.ts')
   return createStratum(
     {
       options: options.stratum,

@@ -1,8 +1,8 @@
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { assert } from '../../util/assert.ts'
-import { decodeOrMalformed, malformed } from '../malformed.ts'
-import { encodeRlp, type RlpItem, uintItem } from '../rlp.ts'
-import { RlpCursor } from '../rlp-cursor.ts'
+import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
+import { encodeRlp, type RlpItem, uintItem } from '../rlp/rlp.ts'
+import { RlpCursor } from '../rlp/rlp-cursor.ts'
 
 /**
  * Commit signatures of a quorum for one block: the signers (bit i of byte i>>3 = committee index i) and the 65-byte seals in index order.

@@ -1,9 +1,9 @@
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 import type { Block } from '../block.ts'
-import { decodeOrMalformed } from '../malformed.ts'
-import { encodeRlp, type RlpItem } from '../rlp.ts'
-import { RlpCursor } from '../rlp-cursor.ts'
+import { decodeOrMalformed } from '../rlp/malformed.ts'
+import { encodeRlp, type RlpItem } from '../rlp/rlp.ts'
+import { RlpCursor } from '../rlp/rlp-cursor.ts'
 import {
   blockVoteItem,
   numberItem,

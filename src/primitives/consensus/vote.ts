@@ -1,9 +1,9 @@
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import { bigintToBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
-import { decodeOrMalformed, malformed } from '../malformed.ts'
-import { encodeRlp, type RlpItem } from '../rlp.ts'
-import { RlpCursor } from '../rlp-cursor.ts'
+import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
+import { encodeRlp, type RlpItem } from '../rlp/rlp.ts'
+import { RlpCursor } from '../rlp/rlp-cursor.ts'
 
 /** Type codes of signed consensus messages (docs/design/consensus.md#messages). */
 export const VOTE_TYPE_CODE = { proposal: 0, prepare: 1, commit: 2, roundChange: 3 } as const

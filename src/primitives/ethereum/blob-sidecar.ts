@@ -1,8 +1,8 @@
 import { sha256 } from '../../crypto/sha256.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
-import { decodeOrMalformed, malformed } from '../malformed.ts'
-import { RlpCursor } from '../rlp-cursor.ts'
-import { decodeTransaction } from '../transaction.ts'
+import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
+import { RlpCursor } from '../rlp/rlp-cursor.ts'
+import { decodeTransaction } from '../transaction/transaction.ts'
 
 const BLOB_TYPE = 3
 const BLOB_BYTES = 131_072

@@ -1,7 +1,7 @@
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { encodeHeader, type Header, readHeader } from '../header.ts'
-import { encodeRlp, encodeRlpList, type RlpItem, uintItem } from '../rlp.ts'
-import { RlpCursor } from '../rlp-cursor.ts'
+import { encodeRlp, encodeRlpList, type RlpItem, uintItem } from '../rlp/rlp.ts'
+import { RlpCursor } from '../rlp/rlp-cursor.ts'
 
 /** Ether withdrawn from a validator's stake, credited by the block (EIP-4895). */
 export interface Withdrawal {

@@ -3,8 +3,8 @@ import { keccak256Hex } from '../../crypto/hash.ts'
 import { CodedError } from '../../util/errors.ts'
 import { type BlockDecodeError, type DecodedBlock, readTransactions } from '../block.ts'
 import { type Header, readHeader } from '../header.ts'
-import { decodeOrMalformed, malformed } from '../malformed.ts'
-import { RlpCursor } from '../rlp-cursor.ts'
+import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
+import { RlpCursor } from '../rlp/rlp-cursor.ts'
 import { type EthereumBody, readEthereumBodyItems } from './body.ts'
 
 /** Block of a recorded chain, without recovered senders. */

@@ -3,7 +3,7 @@ import { orderedRoot } from '../../crypto/ordered-root.ts'
 import { sha256 } from '../../crypto/sha256.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import { encodeHeader, type Header } from '../header.ts'
-import { encodeRlp, encodeRlpList } from '../rlp.ts'
+import { encodeRlp, encodeRlpList } from '../rlp/rlp.ts'
 import { type Withdrawal, withdrawalItem } from './body.ts'
 
 /* Commitments of a header with Ethereum's rules besides transactions and receipts. */

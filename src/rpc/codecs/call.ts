@@ -1,5 +1,5 @@
-import type { CallMessage } from '../../evm/calls/call-args.ts'
-import type { AccessListEntry, Authorization } from '../../primitives/transaction.ts'
+import type { CallMessage } from '../../evm/calls/message/call-args.ts'
+import type { AccessListEntry, Authorization } from '../../primitives/transaction/transaction.ts'
 import { bigintToBytes, EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { serverError } from '../errors.ts'
 import type { JsonSchema } from '../router/raw-json.ts'

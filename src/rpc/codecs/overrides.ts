@@ -1,4 +1,4 @@
-import type { AccountOverride, BlockOverrides, StateOverrides } from '../../evm/calls/call-args.ts'
+import type { AccountOverride, BlockOverrides, StateOverrides } from '../../evm/calls/message/call-args.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { type Codec, codec } from './codec.ts'
 import { asObject, member, within } from './object.ts'

@@ -1,5 +1,5 @@
 import { SIMULATE_LIMITS } from '../../config/limits/clients.ts'
-import type { CallMessage } from '../../evm/calls/call-args.ts'
+import type { CallMessage } from '../../evm/calls/message/call-args.ts'
 import type { CallError } from '../../evm/calls/types.ts'
 import type { BlockCalls, SimulationRequest } from '../../evm/simulate/types.ts'
 import { CodedError } from '../../util/errors.ts'

@@ -1,5 +1,5 @@
 import { TRACE_LIMITS } from '../../config/limits/clients.ts'
-import type { BlockOverrides, StateOverrides } from '../../evm/calls/call-args.ts'
+import type { BlockOverrides, StateOverrides } from '../../evm/calls/message/call-args.ts'
 import type { StructLogConfig, TraceConfig, TracerConfig } from '../../evm/tracers/config.ts'
 import { serverError } from '../errors.ts'
 import type { JsonSchema } from '../router/raw-json.ts'

@@ -1,7 +1,7 @@
 import type { ChainBlock } from '../../chain/types.ts'
 import type { Withdrawal } from '../../primitives/ethereum/body.ts'
 import { type Header, headerHash } from '../../primitives/header.ts'
-import type { Transaction } from '../../primitives/transaction.ts'
+import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { jsonData, jsonQuantity } from './hex.ts'
 import { transactionJson } from './transaction.ts'
 

@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../chain/types.ts'
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../../primitives/receipt/log.ts'
 import { asBuffer } from '../../util/bytes.ts'
 import { jsonData, jsonQuantity } from './hex.ts'
 

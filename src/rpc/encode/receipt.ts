@@ -1,5 +1,5 @@
 import type { IncludedReceipt, IncludedTransaction, StreamedReceipt } from '../../chain/types.ts'
-import type { Receipt } from '../../primitives/receipt.ts'
+import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import { jsonData, jsonHexOrNull, jsonQuantity } from './hex.ts'
 import { type LogPosition, logJson, logPieces } from './log.ts'
 

@@ -4,7 +4,7 @@ import {
   type Authorization,
   effectiveGasPrice,
   type Transaction,
-} from '../../primitives/transaction.ts'
+} from '../../primitives/transaction/transaction.ts'
 import { jsonData, jsonHexOrNull, jsonQuantity, quantityOfBytes } from './hex.ts'
 
 /** Position of a transaction in a block; null while it is pending. */

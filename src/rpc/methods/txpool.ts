@@ -1,5 +1,5 @@
 import type { ClientPoolPort } from '../../chain/types.ts'
-import type { Transaction } from '../../primitives/transaction.ts'
+import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { type Hex, toQuantity } from '../../util/bytes.ts'
 import { ADDRESS_SCHEMA, address, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import { transactionJson } from '../encode/transaction.ts'

@@ -4,8 +4,8 @@ import { composeStream, type ReadSource } from '../../util/async/chunk-stream.ts
 import { sliceOver } from '../../util/async/time-slice.ts'
 import { RESPONSE_TOO_LARGE, type RpcError } from '../errors.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
-import { answersFull } from '../transport/budgets.ts'
-import type { Meter } from '../transport/client-budget.ts'
+import { answersFull } from '../transport/clients/budgets.ts'
+import type { Meter } from '../transport/clients/client-budget.ts'
 import { bytesHeldBy, endOfChunk, type ResponseChunk, type ResponseStream, type RpcResponse } from './response.ts'
 
 /** Requests of one batch that run at a time. */

@@ -8,7 +8,7 @@ import { blockPieces } from '../encode/block.ts'
 import { receiptPieces } from '../encode/receipt.ts'
 import { StreamedJson } from '../router/raw-json.ts'
 import type { ResponseChunk } from '../router/response.ts'
-import { ClientSlots, streamInTurn } from './client-slots.ts'
+import { ClientSlots, streamInTurn } from './clients/client-slots.ts'
 
 /**
  * Returns true when the receipts of a block may be long: a log costs 375 gas plus 8 per byte, and takes half a kilobyte plus two bytes for

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { ResponseChunk, ResponseStream } from '../router/response.ts'
-import type { Meter } from './client-budget.ts'
+import type { Meter } from './clients/client-budget.ts'
 
 interface WriteTimeoutLimits {
   readonly streamStallMs: number

@@ -1,5 +1,5 @@
 import { type BlobParams, GAS_PER_BLOB } from '../../config/blobs.ts'
-import type { DecodedTransaction } from '../../primitives/transaction.ts'
+import type { DecodedTransaction } from '../../primitives/transaction/transaction.ts'
 
 /** Smallest price of blob gas, wei per unit (EIP-4844). */
 const MIN_BLOB_BASE_FEE = 1n

@@ -1,7 +1,7 @@
 import { keccak256Hex } from '../../crypto/hash.ts'
-import { decodeOrMalformed } from '../../primitives/malformed.ts'
-import { encodeRlp, uintItem } from '../../primitives/rlp.ts'
-import { RlpCursor } from '../../primitives/rlp-cursor.ts'
+import { decodeOrMalformed } from '../../primitives/rlp/malformed.ts'
+import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
+import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
 import { bigintToBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { ProofState } from './proof-header.ts'
 

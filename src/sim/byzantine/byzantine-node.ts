@@ -10,11 +10,11 @@ import type { Commit, Prepare, RoundChange, SigningDomain } from '../../primitiv
 import { quorumOf } from '../../rules/council/quorum.ts'
 import { minTimestampStepSeconds } from '../../rules/timestamp.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { type Envelope, encodeEnvelope } from '../envelope.ts'
-import type { EventQueue } from '../event-queue.ts'
 import type { Keys } from '../keys.ts'
 import { START_MS } from '../member/clock.ts'
 import { makeBlock } from '../member/ledger.ts'
+import { type Envelope, encodeEnvelope } from '../network/envelope.ts'
+import type { EventQueue } from '../network/event-queue.ts'
 import type { Random } from '../random.ts'
 
 /** Height that an honest node opened. */

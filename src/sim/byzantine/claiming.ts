@@ -1,6 +1,6 @@
 import type { RoundChange } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { type Envelope, encodeEnvelope } from '../envelope.ts'
+import { type Envelope, encodeEnvelope } from '../network/envelope.ts'
 import type { ByzantineNode, Script } from './byzantine-node.ts'
 import { forgedPrepares, noSignature } from './forgeries.ts'
 

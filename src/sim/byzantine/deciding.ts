@@ -1,4 +1,4 @@
-import { encodeEnvelope } from '../envelope.ts'
+import { encodeEnvelope } from '../network/envelope.ts'
 import type { Script } from './byzantine-node.ts'
 import { forgedCertificate, withOtherBody } from './forgeries.ts'
 

@@ -1,4 +1,4 @@
-import { highestPrepared, justificationFromRoundChanges } from '../../consensus/core/justification.ts'
+import { highestPrepared, justificationFromRoundChanges } from '../../consensus/core/messages/justification.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { Prepare, RoundChange, RoundChangePayload } from '../../primitives/consensus/vote.ts'
 import type { ByzantineNode, OpenHeight, Script } from './byzantine-node.ts'

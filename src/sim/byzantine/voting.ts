@@ -1,5 +1,5 @@
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
-import type { Envelope } from '../envelope.ts'
+import type { Envelope } from '../network/envelope.ts'
 import type { ByzantineNode, Script } from './byzantine-node.ts'
 
 /* Scripts of a byzantine voter (docs/design/consensus.md#byzantine-behaviour). */

@@ -3,7 +3,7 @@ import type { Block } from '../../primitives/block.ts'
 import { readExtraData } from '../../primitives/extra-data.ts'
 import { isBodyOf } from '../../rules/body.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { short } from '../envelope.ts'
+import { short } from '../network/envelope.ts'
 
 interface Asked {
   /** Hash of the own block of a height; genesis counts. undefined: there is none yet. */

@@ -1,6 +1,6 @@
 import type { SignedMessage } from '../../primitives/consensus/message.ts'
 import { asBuffer } from '../../util/bytes.ts'
-import { describeMessage, short } from '../envelope.ts'
+import { describeMessage, short } from '../network/envelope.ts'
 import type { Report } from './violation.ts'
 
 /**

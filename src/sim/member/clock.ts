@@ -1,5 +1,5 @@
 import type { Clock } from '../../util/clock.ts'
-import type { EventQueue } from '../event-queue.ts'
+import type { EventQueue } from '../network/event-queue.ts'
 import type { Host } from './host.ts'
 
 /** Wall-clock time at the start of every run, milliseconds: in 2023. */

@@ -1,4 +1,4 @@
-import type { EventQueue } from '../event-queue.ts'
+import type { EventQueue } from '../network/event-queue.ts'
 import type { CrashPoint } from './crash-points.ts'
 import type { Host } from './host.ts'
 

@@ -1,6 +1,6 @@
 import { keccak256 } from '../../crypto/hash.ts'
-import { encodeRlp } from '../../primitives/rlp.ts'
-import { RlpCursor } from '../../primitives/rlp-cursor.ts'
+import { encodeRlp } from '../../primitives/rlp/rlp.ts'
+import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { keyWithNumber, NUMBER_BYTES, numberKey, writeNumber } from '../../storage/keys.ts'

@@ -1,5 +1,5 @@
 import { SNAPSHOT_BOUNDS } from '../../config/protocol-bounds.ts'
-import { encodeRlp } from '../../primitives/rlp.ts'
+import { encodeRlp } from '../../primitives/rlp/rlp.ts'
 import { assert } from '../../util/assert.ts'
 import { EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 import { decodeAccount, EMPTY_ROOT } from '../account.ts'

@@ -1,4 +1,4 @@
-import { decodeRlp, encodeRlp, type RlpItem } from '../../primitives/rlp.ts'
+import { decodeRlp, encodeRlp, type RlpItem } from '../../primitives/rlp/rlp.ts'
 import { bytesEqual, type Hex } from '../../util/bytes.ts'
 import { undefinedIfCoded } from '../../util/errors.ts'
 import { MisplacedReference, type NodeReference, StackTrie } from '../trie/stack-trie.ts'

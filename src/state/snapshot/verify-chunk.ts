@@ -1,4 +1,4 @@
-import { encodeRlp } from '../../primitives/rlp.ts'
+import { encodeRlp } from '../../primitives/rlp/rlp.ts'
 import { isKeyBelow, StackTrie } from '../trie/stack-trie.ts'
 import { accountLeaf } from '../update/account-leaf.ts'
 import { falseSnapshot } from './errors.ts'

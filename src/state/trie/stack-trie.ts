@@ -1,5 +1,5 @@
 import { keccak256 } from '../../crypto/hash.ts'
-import { encodeRlp } from '../../primitives/rlp.ts'
+import { encodeRlp } from '../../primitives/rlp/rlp.ts'
 import { assert } from '../../util/assert.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 import { EMPTY_ROOT } from '../account.ts'

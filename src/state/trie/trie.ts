@@ -1,4 +1,4 @@
-import { loadWasm, type WasmMemory } from '../../crypto/wasm.ts'
+import { loadWasm, type WasmMemory } from '../../crypto/wasm/wasm.ts'
 import { asBuffer } from '../../util/bytes.ts'
 import { ACCOUNT_BYTES, HEADER_BYTES, KIND, SLOT_BYTES } from './batch.ts'
 

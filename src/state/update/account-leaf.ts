@@ -1,4 +1,4 @@
-import { encodeRlp, uintItem } from '../../primitives/rlp.ts'
+import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
 import { bigintToBytes, hexToBytes } from '../../util/bytes.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 

@@ -1,7 +1,7 @@
 import { blobParamsAt } from '../../config/forks.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
-import type { DecodedTransaction, Transaction } from '../../primitives/transaction.ts'
+import type { DecodedTransaction, Transaction } from '../../primitives/transaction/transaction.ts'
 import { type ExecutionRules, executionRulesAt } from '../../rules/execution-rules.ts'
 import {
   checkAuthorizations,

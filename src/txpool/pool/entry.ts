@@ -1,4 +1,4 @@
-import type { Transaction } from '../../primitives/transaction.ts'
+import type { Transaction } from '../../primitives/transaction/transaction.ts'
 
 /** Pooled transaction with precomputed values. */
 export interface PoolEntry {

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../primitives/transaction.ts'
+import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { nextNonce } from '../../util/nonce.ts'
 import { type PoolEntry, proposerTip } from './entry.ts'

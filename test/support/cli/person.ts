@@ -1,5 +1,5 @@
 import { PassThrough, Writable } from 'node:stream'
-import type { Terminal } from '../../../src/cli/shared/prompt.ts'
+import type { Terminal } from '../../../src/cli/shared/keys/prompt.ts'
 
 /** A terminal with somebody at it who answers each question with the next line, and everything that was shown there. */
 export const person = (...answers: readonly string[]): Terminal & { shown(): string } => {

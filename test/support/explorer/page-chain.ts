@@ -1,5 +1,5 @@
 import { createAddress } from '../../../src/primitives/address.ts'
-import type { UnsignedTransaction } from '../../../src/primitives/transaction-encoding.ts'
+import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
 import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 import { signedRaw } from '../chain.ts'
 import { eventually, type RunningNode } from '../devnet.ts'

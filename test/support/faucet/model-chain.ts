@@ -1,6 +1,6 @@
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import type { FaucetNode, FaucetNodeError } from '../../../src/faucet/send/faucet-node.ts'
-import { decodeTransaction } from '../../../src/primitives/transaction.ts'
+import { decodeTransaction } from '../../../src/primitives/transaction/transaction.ts'
 import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import { CodedError } from '../../../src/util/errors.ts'
 

@@ -6,7 +6,7 @@ import type { ValidatorSigner } from '../../../src/primitives/consensus/signer.t
 import type { SigningDomain } from '../../../src/primitives/consensus/vote.ts'
 import type { Header } from '../../../src/primitives/header.ts'
 import { transactionsRoot } from '../../../src/primitives/roots.ts'
-import { decodeTransaction, type Transaction } from '../../../src/primitives/transaction.ts'
+import { decodeTransaction, type Transaction } from '../../../src/primitives/transaction/transaction.ts'
 import { emptyBlock } from '../../../src/sim/block.ts'
 import { type Hex, ZERO_HASH } from '../../../src/util/bytes.ts'
 import { signedRaw } from '../chain.ts'

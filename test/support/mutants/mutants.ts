@@ -15,7 +15,7 @@ const mutant = (...patches: readonly (readonly [file: string, find: string, repl
   patches: patches.map(([file, find, replace]) => ({ file, find, replace })),
 })
 
-const JUSTIFICATION = 'consensus/core/justification.ts'
+const JUSTIFICATION = 'consensus/core/messages/justification.ts'
 
 const WAITS =
   'const others = [...this.#running.values()].map(({ done }) => done)\n    return Promise.all(others).then(() => this.#run(workMs, { isKept: false }, { cancelled }))'
@@ -39,7 +39,7 @@ export const MUTANTS = {
     'if (highest === null) highest = prepared',
   ]),
   'justification not checked': mutant([
-    'consensus/core/proposals.ts',
+    'consensus/core/messages/proposals.ts',
     'allowedProposal(proposalHead(proposal), members.length, height.quorum)',
     "{ kind: 'fresh' }",
   ]),
@@ -58,8 +58,8 @@ export const MUTANTS = {
     'return ',
   ]),
   'a signer counted twice among votes': mutant(
-    ['consensus/core/vote-set.ts', 'if (votes.has(vote.sender)) return false', ''],
-    ['consensus/core/vote-set.ts', 'votes.set(vote.sender, vote)', 'votes.set(votes.size, vote)'],
+    ['consensus/core/messages/vote-set.ts', 'if (votes.has(vote.sender)) return false', ''],
+    ['consensus/core/messages/vote-set.ts', 'votes.set(vote.sender, vote)', 'votes.set(votes.size, vote)'],
   ),
   'round changes of another height accepted': mutant([
     JUSTIFICATION,
@@ -87,10 +87,14 @@ export const MUTANTS = {
     'const { config } = ctx.height\n  const prepared = null as typeof ctx.height.prepared',
   ]),
   // From here on those that need time, crashes or a clock: the simulator kills them.
-  'no jump to the rounds of others': mutant(['consensus/core/votes.ts', '  jump(ctx)\n', '']),
-  'a jump after whoever is ahead most': mutant(['consensus/core/votes.ts', 'later[height.faults]', 'later[0]']),
+  'no jump to the rounds of others': mutant(['consensus/core/messages/votes.ts', '  jump(ctx)\n', '']),
+  'a jump after whoever is ahead most': mutant([
+    'consensus/core/messages/votes.ts',
+    'later[height.faults]',
+    'later[0]',
+  ]),
   'commits of earlier rounds dropped': mutant([
-    'consensus/core/votes.ts',
+    'consensus/core/messages/votes.ts',
     'isNear(ctx, commit.round) && ctx.height.commits',
     'commit.round >= ctx.height.round && ctx.height.commits',
   ]),
@@ -114,7 +118,7 @@ export const MUTANTS = {
     ['consensus/wal/recovery.ts', "? 'LOG_BEHIND_WATERMARK' : null", '? null : null'],
   ),
   'what is prepared not logged': mutant([
-    'consensus/core/votes.ts',
+    'consensus/core/messages/votes.ts',
     "  persist(ctx, { type: 'prepared', number: config.number, certificate: height.prepared })\n",
     '',
   ]),
@@ -196,7 +200,7 @@ export const MUTANTS = {
     '',
   ]),
   'claim of a round change not checked': mutant([
-    'consensus/core/votes.ts',
+    'consensus/core/messages/votes.ts',
     '  if (!isValidRoundChange(change, height.config.members.length, height.quorum)) return\n',
     '',
   ]),
@@ -206,18 +210,18 @@ export const MUTANTS = {
     "return 'signed'",
   ]),
   'proposer in the header not checked': mutant([
-    'consensus/core/proposals.ts',
+    'consensus/core/messages/proposals.ts',
     'return proposersOf(height, proposal, allowed).some(index => members[index] === proposer)',
     'return members.length > 0',
   ]),
   'parent not checked': mutant([
-    'consensus/core/proposals.ts',
+    'consensus/core/messages/proposals.ts',
     'header.number !== number || header.parentHash !== parentHash',
     'header.number !== number',
   ]),
   'proposals out of turn accepted': mutant(
     [
-      'consensus/core/proposals.ts',
+      'consensus/core/messages/proposals.ts',
       '  if (head.sender !== proposerIndex(members.length, number, head.round)) return false\n',
       '',
     ],
@@ -233,7 +237,7 @@ export const MUTANTS = {
     'return true',
   ]),
   'any body taken': mutant(
-    ['consensus/core/receive.ts', '  if (height.wanted !== block.hash) return\n', ''],
+    ['consensus/core/messages/receive.ts', '  if (height.wanted !== block.hash) return\n', ''],
     [
       'consensus/engine/message-validator.ts',
       "return message.block.hash === wanted ? acceptIfWhole(message.block) : 'ignore'",
@@ -247,7 +251,7 @@ export const MUTANTS = {
     ['consensus/engine/driver.ts', 'height.wanted === claim.blockHash', 'true'],
   ),
   'a lower prepared certificate kept': mutant([
-    'consensus/core/votes.ts',
+    'consensus/core/messages/votes.ts',
     'height.prepared = {',
     'height.prepared ??= {',
   ]),
@@ -257,7 +261,7 @@ export const MUTANTS = {
     'height.prepared ??= record.certificate\n',
   ]),
   'a commit for one prepare less than a quorum': mutant([
-    'consensus/core/votes.ts',
+    'consensus/core/messages/votes.ts',
     'prepares.count(round, blockHash) < quorum',
     'prepares.count(round, blockHash) < quorum - 1',
   ]),
@@ -267,7 +271,7 @@ export const MUTANTS = {
     'height.commits.count(round, blockHash) < height.quorum - 1',
   ]),
   'a jump after as many as may lie': mutant([
-    'consensus/core/votes.ts',
+    'consensus/core/messages/votes.ts',
     'later[height.faults]',
     'later[Math.max(0, height.faults - 1)]',
   ]),

@@ -15,7 +15,7 @@ const { patches, task } = workerData as { patches: readonly Patch[]; task: Task 
 applyPatches(patches)
 const perform = async ({ kind, options }: Task): Promise<unknown> => {
   if (kind === 'explore') return (await import('../explore/explorer.ts')).explore(options)
-  if (kind === 'shrink') return (await import('../../../src/sim/run-seed.ts')).runSeed(options)
+  if (kind === 'shrink') return (await import('../../../src/sim/swarm/run-seed.ts')).runSeed(options)
   const { drawPlan } = await import('../../../src/sim/plan/draw-plan.ts')
   return (await import('../../../src/sim/simulation.ts')).runSimulation(drawPlan(options))
 }

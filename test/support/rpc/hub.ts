@@ -3,7 +3,7 @@ import type { LogFilterArgs } from '../../../src/rpc/codecs/filter.ts'
 import { FilterManager } from '../../../src/rpc/subscriptions/filters.ts'
 import { SharedCriteria } from '../../../src/rpc/subscriptions/shared-criteria.ts'
 import { SubscriptionHub } from '../../../src/rpc/subscriptions/subscription-hub.ts'
-import { type Budgets, createBudgets } from '../../../src/rpc/transport/budgets.ts'
+import { type Budgets, createBudgets } from '../../../src/rpc/transport/clients/budgets.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 
 interface Parts {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createExecutor } from '../../../src/evm/executor.ts'
 import { createAddress } from '../../../src/primitives/address.ts'
-import type { Transaction } from '../../../src/primitives/transaction.ts'
+import type { Transaction } from '../../../src/primitives/transaction/transaction.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'

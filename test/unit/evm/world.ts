@@ -4,12 +4,12 @@ import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'
 import type { BlockEnv } from '../../../src/evm/block-env.ts'
 import type { TransactionSource } from '../../../src/evm/executor-types.ts'
-import { type Transaction, withSender } from '../../../src/primitives/transaction.ts'
+import { type Transaction, withSender } from '../../../src/primitives/transaction/transaction.ts'
 import {
   encodeTransaction,
   signingPayload,
   type UnsignedTransaction,
-} from '../../../src/primitives/transaction-encoding.ts'
+} from '../../../src/primitives/transaction/transaction-encoding.ts'
 import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 import { MemoryState, memoryAccount } from '../state/memory-state.ts'
 

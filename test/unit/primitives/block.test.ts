@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
 import { sign } from '../../../src/crypto/signature.ts'
+import { recoverTransaction } from '../../../src/evm/state-test/transaction-sender.ts'
 import {
   type BlockContents,
   blockFromParts,
@@ -8,7 +9,6 @@ import {
   encodeBlock,
   hashByteStrings,
 } from '../../../src/primitives/block.ts'
-import { EMPTY_BLOOM } from '../../../src/primitives/bloom.ts'
 import {
   certificateFromSigners,
   decodeCertificate,
@@ -22,13 +22,13 @@ import {
   encodeExtraData,
 } from '../../../src/primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, encodeHeader, type Header, headerItems, ZERO_NONCE } from '../../../src/primitives/header.ts'
-import { encodeRlp, type RlpItem } from '../../../src/primitives/rlp.ts'
+import { EMPTY_BLOOM } from '../../../src/primitives/receipt/bloom.ts'
+import { encodeRlp, type RlpItem } from '../../../src/primitives/rlp/rlp.ts'
 import {
   encodeTransaction,
   signingPayload,
   type UnsignedTransaction,
-} from '../../../src/primitives/transaction-encoding.ts'
-import { recoverTransaction } from '../../../src/primitives/transaction-sender.ts'
+} from '../../../src/primitives/transaction/transaction-encoding.ts'
 import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
 import { codeOf } from './support.ts'
 

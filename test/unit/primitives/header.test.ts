@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { decodeHeader, EMPTY_LIST_HASH, encodeHeader, type Header, headerHash } from '../../../src/primitives/header.ts'
-import { encodeRlp } from '../../../src/primitives/rlp.ts'
+import { encodeRlp } from '../../../src/primitives/rlp/rlp.ts'
 import { transactionsRoot } from '../../../src/primitives/roots.ts'
-import { decodeTransaction } from '../../../src/primitives/transaction.ts'
+import { decodeTransaction } from '../../../src/primitives/transaction/transaction.ts'
 import { ZERO_HASH } from '../../../src/util/bytes.ts'
 import { blockParts, codeOf, testChain } from './support.ts'
 

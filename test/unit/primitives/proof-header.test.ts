@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { argon2Provider } from '../../../src/crypto/argon2.ts'
+import { argon2Provider } from '../../../src/crypto/argon2/argon2.ts'
 import { nativeMixHash, nativeSealHash, PROOF_SEEDS, sha256dHash } from '../../../src/crypto/proof-hash.ts'
 import {
   decodeProofHeader,
@@ -8,7 +8,7 @@ import {
   proofHeaderId,
   proofSealHash,
 } from '../../../src/primitives/proof-header.ts'
-import { encodeRlp } from '../../../src/primitives/rlp.ts'
+import { encodeRlp } from '../../../src/primitives/rlp/rlp.ts'
 import { checkProofSeal } from '../../../src/rules/proof/proof-work.ts'
 import { bytesToHex, EMPTY_BYTES, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { RlpCursor } from '../../../src/primitives/rlp-cursor.ts'
+import { RlpCursor } from '../../../src/primitives/rlp/rlp-cursor.ts'
 import { isCoded } from '../../../src/util/errors.ts'
 
 /** The code of the CodedError that `run` throws; undefined when it throws nothing. Anything else thrown is a bug. */

@@ -5,7 +5,7 @@ import { describePlan } from '../../../src/sim/plan/describe-plan.ts'
 import { drawPlan } from '../../../src/sim/plan/draw-plan.ts'
 import type { Plan } from '../../../src/sim/plan/plan.ts'
 import { PROFILE_NAMES } from '../../../src/sim/plan/profiles.ts'
-import { shrink } from '../../../src/sim/shrink.ts'
+import { shrink } from '../../../src/sim/swarm/shrink.ts'
 
 const seeds = Array.from({ length: 400 }, (_, seed) => seed)
 const swarm = seeds.map(seed => drawPlan({ seed, profile: 'swarm', heights: 6 }))

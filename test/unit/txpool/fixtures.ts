@@ -1,5 +1,5 @@
 import { NETWORKS } from '../../../src/config/networks.ts'
-import type { Transaction } from '../../../src/primitives/transaction.ts'
+import type { Transaction } from '../../../src/primitives/transaction/transaction.ts'
 import type { SenderCode } from '../../../src/rules/transaction.ts'
 import { type PoolLimits, TxPool, type TxPoolOptions } from '../../../src/txpool/pool.ts'
 import type { AccountReader } from '../../../src/txpool/ports.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Transaction } from '../../../src/primitives/transaction.ts'
+import type { Transaction } from '../../../src/primitives/transaction/transaction.ts'
 import type { Nonce } from '../../../src/util/nonce.ts'
 import {
   Accounts,

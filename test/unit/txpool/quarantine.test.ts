@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { recoverSender } from '../../../src/crypto/recovery/recover-sender.ts'
 import { Metrics } from '../../../src/metrics/registry.ts'
-import type { Transaction } from '../../../src/primitives/transaction.ts'
+import type { Transaction } from '../../../src/primitives/transaction/transaction.ts'
 import { decodeQuarantined, encodeQuarantined } from '../../../src/txpool/journal/journal-format.ts'
 import { TransactionJournal } from '../../../src/txpool/journal/transaction-journal.ts'
 import { createPoolMetrics } from '../../../src/txpool/metrics.ts'

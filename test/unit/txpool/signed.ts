@@ -4,7 +4,7 @@ import {
   encodeTransaction,
   signingPayload,
   type UnsignedTransaction,
-} from '../../../src/primitives/transaction-encoding.ts'
+} from '../../../src/primitives/transaction/transaction-encoding.ts'
 import { EMPTY_BYTES, type Hex } from '../../../src/util/bytes.ts'
 import { address, CHAIN_ID, GWEI } from './fixtures.ts'
 

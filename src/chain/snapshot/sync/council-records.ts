@@ -1,6 +1,6 @@
 import { SNAPSHOT_BOUNDS } from '../../../config/protocol-bounds.ts'
-import { encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp.ts'
-import { RlpCursor } from '../../../primitives/rlp-cursor.ts'
+import { encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp/rlp.ts'
+import { RlpCursor } from '../../../primitives/rlp/rlp-cursor.ts'
 import { falseSnapshot } from '../../../state/snapshot/errors.ts'
 import type { Batch } from '../../../storage/batch.ts'
 import { BUCKETS } from '../../../storage/buckets.ts'

@@ -1,15 +1,15 @@
 import type { ExecResult } from '@ethereumjs/evm'
-import { delegationTarget } from '../../../primitives/delegation.ts'
+import { delegationTarget } from '../../../primitives/transaction/delegation.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import type { FrameType } from '../../tracers/tracer.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
 import { transferLogOf } from '../transfer-logs.ts'
-import { codeOf } from './code.ts'
-import type { Execution } from './execution.ts'
 import { FAULTS, type Fault, precompileFault } from './fault.ts'
-import { Frame, type FrameContext, type FrameMarks, type Signal, SWITCH, WAIT } from './frame.ts'
-import { REFUSALS } from './reporter.ts'
+import { codeOf } from './frame/code.ts'
+import { Frame, type FrameContext, type FrameMarks, type Signal, SWITCH, WAIT } from './frame/frame.ts'
+import type { Execution } from './transaction/execution.ts'
+import { REFUSALS } from './transaction/reporter.ts'
 
 /** Limit of nested frames, besides the first. */
 const DEPTH_LIMIT = 1024

@@ -7,10 +7,10 @@ import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import { type Nonce, nonceFromBigint } from '../../../util/nonce.ts'
 import { transferLogOf } from '../transfer-logs.ts'
 import { transfer } from './calls.ts'
-import { Code } from './code.ts'
-import type { Execution } from './execution.ts'
 import { FAULTS, type Fault } from './fault.ts'
-import { Frame, type Signal, SWITCH } from './frame.ts'
+import { Code } from './frame/code.ts'
+import { Frame, type Signal, SWITCH } from './frame/frame.ts'
+import type { Execution } from './transaction/execution.ts'
 
 /** Gas per byte of code. */
 const CODE_BYTE = 200

@@ -1,7 +1,7 @@
 import type { Common } from '@ethereumjs/common'
 import { getActivePrecompiles, paramsEVM } from '@ethereumjs/evm'
 import { precompileTable } from '../precompiles/table.ts'
-import type { Precompiles } from './execution.ts'
+import type { Precompiles } from './transaction/execution.ts'
 
 const known = new WeakMap<Common, Precompiles>()
 

@@ -1,6 +1,6 @@
 import type { Hex } from '../../../util/bytes.ts'
-import type { Execution } from './execution.ts'
-import type { Frame } from './frame.ts'
+import type { Frame } from './frame/frame.ts'
+import type { Execution } from './transaction/execution.ts'
 
 const COLD_ACCOUNT = 2_600
 const WARM_READ = 100

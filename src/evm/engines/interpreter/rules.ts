@@ -1,6 +1,6 @@
 import { EVM_FORKS, type EvmFork, isForkSince } from '../../../config/forks.ts'
 
-/** Fork rules of the interpreter, besides the set of opcodes (table.ts). Prices in gas. */
+/** Fork rules of the interpreter, besides the set of opcodes (loop/table.ts). Prices in gas. */
 export interface EvmRules {
   readonly fork: EvmFork
   /** EIP-2929: the first access to an account or slot costs more; the access prices below do not apply. */

@@ -1,5 +1,5 @@
 import { EVMError } from '@ethereumjs/evm'
-import { BLAKE2_INPUT_BYTES, blake2Compress } from '../../../crypto/blake2.ts'
+import { BLAKE2_INPUT_BYTES, blake2Compress } from '../../../crypto/wasm/blake2.ts'
 import { failedResult, outOfGasResult, type Precompile, runPacedResult } from './precompile.ts'
 
 /**

@@ -7,7 +7,7 @@ import {
   bn254Pairing,
   MULTIPLY_BYTES,
   PAIR_BYTES,
-} from '../../../crypto/bn254.ts'
+} from '../../../crypto/wasm/bn254.ts'
 import type { SlicedWork } from '../../../util/async/sliced-work.ts'
 import { isCoded } from '../../../util/errors.ts'
 import { failedResult, inputSlice, outOfGasResult, type Precompile, runPaced } from './precompile.ts'

@@ -1,5 +1,5 @@
 import type { Common } from '@ethereumjs/common'
-import { powerMod } from '../../../crypto/modexp.ts'
+import { powerMod } from '../../../crypto/wasm/modexp.ts'
 import type { SlicedWork } from '../../../util/async/sliced-work.ts'
 import { bytesToBigint, hexToBytes } from '../../../util/bytes.ts'
 import { inputSlice, outOfGasResult, type Precompile, runPacedResult } from './precompile.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { EvmFork } from '../../../config/forks.ts'
-import { loadWasm, type WasmMemory } from '../../../crypto/wasm.ts'
+import { loadWasm, type WasmMemory } from '../../../crypto/wasm/wasm.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import type { BlockEnv } from '../../block-env.ts'

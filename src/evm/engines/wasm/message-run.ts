@@ -1,5 +1,5 @@
 import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
-import type { Log } from '../../../primitives/log.ts'
+import type { Log } from '../../../primitives/receipt/log.ts'
 import { initCodeSizeLimit } from '../../../rules/code-size.ts'
 import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
 import type { Journal } from '../../../state/journal/journal.ts'

@@ -1,5 +1,5 @@
 import { readIncludedReceipt } from '../../../chain/store/included.ts'
-import type { Receipt } from '../../../primitives/receipt.ts'
+import type { Receipt } from '../../../primitives/receipt/receipt.ts'
 import type { ApiContext } from '../api-route.ts'
 import { hashParameter, type ModuleActions, moduleSuccess, type Parameters } from './module-answer.ts'
 

@@ -1,7 +1,7 @@
 import type { ChainBlock } from '../../../chain/types.ts'
 import { encodeBlock } from '../../../primitives/block.ts'
 import { encodeHeader } from '../../../primitives/header.ts'
-import { encodeReceipt } from '../../../primitives/receipt.ts'
+import { encodeReceipt } from '../../../primitives/receipt/receipt.ts'
 import { bytesToHex } from '../../../util/bytes.ts'
 import { type BlockRef, block } from '../../codecs/block.ts'
 import { DATA_SCHEMA } from '../../codecs/scalars.ts'

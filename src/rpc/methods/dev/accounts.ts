@@ -5,7 +5,7 @@ import { address, BOOLEAN_SCHEMA, data, HASH_SCHEMA, hash, parseBoolean } from '
 import { serverError } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_SCHEMA, orNull } from '../../schemas.ts'
-import { sendUnsigned } from '../eth/signing.ts'
+import { sendUnsigned } from '../eth/signing/signing.ts'
 import { type DevNamespace, emptyResult } from './dev-namespace.ts'
 import { devFromContext } from './dev-of-context.ts'
 

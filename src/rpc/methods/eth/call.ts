@@ -1,4 +1,4 @@
-import type { StateOverrides } from '../../../evm/calls/call-args.ts'
+import type { StateOverrides } from '../../../evm/calls/message/call-args.ts'
 import type { AccessListResult, CallRequest } from '../../../evm/calls/types.ts'
 import { bytesToHex, toQuantity } from '../../../util/bytes.ts'
 import { type BlockRef, block } from '../../codecs/block.ts'

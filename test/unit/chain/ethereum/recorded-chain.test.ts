@@ -6,6 +6,7 @@ import { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import { FIXTURE_LIMITS } from '../../../../src/config/limits/commands.ts'
 import { createExecutor } from '../../../../src/evm/executor.ts'
 import type { ExecutionMode } from '../../../../src/evm/executor-types.ts'
+import { recoverTransaction } from '../../../../src/evm/state-test/transaction-sender.ts'
 import {
   beginRecordedChain,
   type OpenedRecord,
@@ -13,9 +14,8 @@ import {
   readChainRecord,
 } from '../../../../src/node/fixture/open-recorded.ts'
 import { type Block, encodeBlock } from '../../../../src/primitives/block.ts'
-import { encodeReceipt, type Receipt } from '../../../../src/primitives/receipt.ts'
+import { encodeReceipt, type Receipt } from '../../../../src/primitives/receipt/receipt.ts'
 import { transactionsRoot } from '../../../../src/primitives/roots.ts'
-import { recoverTransaction } from '../../../../src/primitives/transaction-sender.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
 import { testGenesis } from '../../../support/chain.ts'

@@ -9,7 +9,7 @@ import { numberKey } from '../../../../src/storage/keys.ts'
 import { Cancellation, Cancelled } from '../../../../src/util/async/cancellation.ts'
 import { withChain } from '../../../support/chain.ts'
 
-const WORKER = new URL('../../../../src/rpc/methods/eth/log-worker.ts', import.meta.url)
+const WORKER = new URL('../../../../src/rpc/encode/log-worker.ts', import.meta.url)
 const EVERYTHING = { fromBlock: 0, toBlock: 1_000_000, ...EVERY_LOG }
 
 test('the time of a query ends also while nothing matches', () =>

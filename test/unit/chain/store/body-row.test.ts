@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { BodyRow, decodeLocation, encodeBody, encodeLocation } from '../../../../src/chain/store/body-row.ts'
+import { recoverTransaction } from '../../../../src/evm/state-test/transaction-sender.ts'
 import { blockFromParts, encodeBlock, encodeBlockParts } from '../../../../src/primitives/block.ts'
 import { encodeHeader, type Header } from '../../../../src/primitives/header.ts'
-import { decodeTransaction } from '../../../../src/primitives/transaction.ts'
-import { recoverTransaction } from '../../../../src/primitives/transaction-sender.ts'
+import { decodeTransaction } from '../../../../src/primitives/transaction/transaction.ts'
 import { ACCOUNT_KEYS, signedRaw, withChain } from '../../../support/chain.ts'
 
 const headerOf = (): Promise<Header> => withChain(async chain => chain.chain.headBlock.header)

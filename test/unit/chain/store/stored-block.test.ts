@@ -9,8 +9,8 @@ import {
   streamedReceipt,
 } from '../../../../src/chain/store/included.ts'
 import { ReceiptsRow } from '../../../../src/chain/store/receipts-row.ts'
-import type { Log } from '../../../../src/primitives/log.ts'
-import { encodeStoredReceipts, type StoredReceipt } from '../../../../src/primitives/receipt.ts'
+import type { Log } from '../../../../src/primitives/receipt/log.ts'
+import { encodeStoredReceipts, type StoredReceipt } from '../../../../src/primitives/receipt/receipt.ts'
 import { receiptJson, receiptPieces } from '../../../../src/rpc/encode/receipt.ts'
 import { type Hex, toWord } from '../../../../src/util/bytes.ts'
 import { ACCOUNT_KEYS, signedRaw, type TestChain, withChain } from '../../../support/chain.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { runNode } from '../../../../src/cli/shared/run-node.ts'
+import { runNode } from '../../../../src/cli/shared/process/run-node.ts'
 import { testGenesis, VALIDATOR_KEY } from '../../../support/chain.ts'
 
 /** A node that is told to stop while it starts, and whose folder cannot be removed then. */

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { evmOption, executionOption } from '../../../../src/cli/shared/options.ts'
+import { evmOption, executionOption } from '../../../../src/cli/shared/options/options.ts'
 
 const parse = (...args: readonly string[]) => {
   const command = new Command().addOption(evmOption()).addOption(executionOption()).exitOverride()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { justificationFromRoundChanges } from '../../../../src/consensus/core/justification.ts'
+import { justificationFromRoundChanges } from '../../../../src/consensus/core/messages/justification.ts'
 import { hasQuorumAtRound } from '../../../../src/consensus/core/rounds.ts'
 import type { Effect } from '../../../../src/consensus/core/types.ts'
 import { walCheckpoint } from '../../../../src/consensus/core/wal-checkpoint.ts'

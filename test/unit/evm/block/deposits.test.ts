@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { depositRequest } from '../../../../src/evm/block/deposits.ts'
-import type { Log } from '../../../../src/primitives/log.ts'
-import type { Receipt } from '../../../../src/primitives/receipt.ts'
+import type { Log } from '../../../../src/primitives/receipt/log.ts'
+import type { Receipt } from '../../../../src/primitives/receipt/receipt.ts'
 import { concatBytes, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 
 const CONTRACT: Hex = `0x${'de'.repeat(20)}`

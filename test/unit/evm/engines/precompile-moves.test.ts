@@ -1,6 +1,6 @@
 import { sha256 } from 'ethereum-cryptography/sha256.js'
 import { expect, test } from 'vitest'
-import type { MovedPrecompiles } from '../../../../src/evm/calls/moved-precompiles.ts'
+import type { MovedPrecompiles } from '../../../../src/evm/calls/message/moved-precompiles.ts'
 import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { bytesToHex, type Hex } from '../../../../src/util/bytes.ts'

@@ -8,7 +8,7 @@ import { addressFromPrivateKey, sign } from '../../../../src/crypto/signature.ts
 import { genesisHashFromFile } from '../../../../src/node/genesis/genesis-hash.ts'
 import { lockKey } from '../../../../src/node/keys/key-lock.ts'
 import { exportSigning, importSigning } from '../../../../src/node/keys/signing-transfer.ts'
-import { consensusFolder, watermarkPath } from '../../../../src/node/parts/consensus-folder.ts'
+import { consensusFolder, watermarkPath } from '../../../../src/node/parts/consensus/consensus-folder.ts'
 import { openChain } from '../../../../src/node/parts/open-chain.ts'
 import type { SigningRecord } from '../../../../src/primitives/consensus/signing-record.ts'
 import { bytesToHex, type Hex } from '../../../../src/util/bytes.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { keccak256Hex } from '../../../../src/crypto/hash.ts'
 import { type SidecarVersion, stripBlobSidecar } from '../../../../src/primitives/ethereum/blob-sidecar.ts'
-import { decodeRlpList, encodeRlp, type RlpItem } from '../../../../src/primitives/rlp.ts'
+import { decodeRlpList, encodeRlp, type RlpItem } from '../../../../src/primitives/rlp/rlp.ts'
 import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../../../../src/util/bytes.ts'
 import { type RecordedCase, recordedCases } from '../../../support/recorded/cases.ts'
 

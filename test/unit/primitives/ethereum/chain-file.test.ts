@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { FIXTURE_LIMITS } from '../../../../src/config/limits/commands.ts'
+import { recoverTransaction } from '../../../../src/evm/state-test/transaction-sender.ts'
 import { blockFromParts, encodeBlock } from '../../../../src/primitives/block.ts'
 import { decodeEthereumBody, encodeEthereumBody } from '../../../../src/primitives/ethereum/body.ts'
 import { decodeChainFile } from '../../../../src/primitives/ethereum/chain-file.ts'
 import { requestsHash, unclesHash, withdrawalsRoot } from '../../../../src/primitives/ethereum/roots.ts'
 import { EMPTY_LIST_HASH } from '../../../../src/primitives/header.ts'
-import { recoverTransaction } from '../../../../src/primitives/transaction-sender.ts'
 import { concatBytes } from '../../../../src/util/bytes.ts'
 import { HEAD_HASH, recordedBytes, recordedGenesis } from '../../../support/recorded/chain.ts'
 

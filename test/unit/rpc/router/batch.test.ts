@@ -5,7 +5,7 @@ import { method } from '../../../../src/rpc/router/method.ts'
 import { StreamedJson } from '../../../../src/rpc/router/raw-json.ts'
 import { type ResponseStream, type RpcResponse, streamOf } from '../../../../src/rpc/router/response.ts'
 import { createRouter } from '../../../../src/rpc/router/router.ts'
-import { createBudgets } from '../../../../src/rpc/transport/budgets.ts'
+import { createBudgets } from '../../../../src/rpc/transport/clients/budgets.ts'
 import { Cancellation } from '../../../../src/util/async/cancellation.ts'
 
 const CHUNK = RPC_LIMITS.chunkChars

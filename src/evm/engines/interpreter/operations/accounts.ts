@@ -1,9 +1,9 @@
 import type { Hex } from '../../../../util/bytes.ts'
-import { isObjectFormat, OBJECT_FORMAT_HASH, shownCode } from '../code.ts'
-import type { Execution, Operation, Price } from '../execution.ts'
-import type { Frame } from '../frame.ts'
+import { isObjectFormat, OBJECT_FORMAT_HASH, shownCode } from '../frame/code.ts'
+import type { Frame } from '../frame/frame.ts'
 import { accessPrice, canReach, perWord } from '../prices.ts'
 import type { EvmRules } from '../rules.ts'
+import type { Execution, Operation, Price } from '../transaction/execution.ts'
 import { addressOf, offsetFromWord } from '../words.ts'
 import { entry, type OperationEntry } from './operation.ts'
 

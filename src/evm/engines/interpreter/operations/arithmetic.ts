@@ -1,4 +1,4 @@
-import type { Operation, Price } from '../execution.ts'
+import type { Operation, Price } from '../transaction/execution.ts'
 import { entry, type OperationEntry } from './operation.ts'
 
 const word = (value: bigint): bigint => BigInt.asUintN(256, value)

@@ -1,10 +1,10 @@
-import { delegationTarget } from '../../../../primitives/delegation.ts'
+import { delegationTarget } from '../../../../primitives/transaction/delegation.ts'
 import type { Hex } from '../../../../util/bytes.ts'
 import { openCall } from '../calls.ts'
-import type { Execution, Operation, Price } from '../execution.ts'
 import { FAULTS } from '../fault.ts'
-import type { Frame, FrameContext } from '../frame.ts'
+import type { Frame, FrameContext } from '../frame/frame.ts'
 import { accessPrice, canPay, canReach, gasToPass } from '../prices.ts'
+import type { Execution, Operation, Price } from '../transaction/execution.ts'
 import { addressOf } from '../words.ts'
 import { entry, type OperationEntry } from './operation.ts'
 

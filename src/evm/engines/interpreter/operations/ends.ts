@@ -1,9 +1,9 @@
 import type { Hex } from '../../../../util/bytes.ts'
 import { transferLogOf } from '../../transfer-logs.ts'
-import type { Execution, Operation, Price } from '../execution.ts'
 import { FAULTS } from '../fault.ts'
-import { END, type Frame } from '../frame.ts'
+import { END, type Frame } from '../frame/frame.ts'
 import { canPay, canReach } from '../prices.ts'
+import type { Execution, Operation, Price } from '../transaction/execution.ts'
 import { addressOf } from '../words.ts'
 import { entry, type OperationEntry } from './operation.ts'
 

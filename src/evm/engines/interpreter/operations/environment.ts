@@ -1,5 +1,5 @@
-import type { Execution, Operation, Price } from '../execution.ts'
-import type { Frame } from '../frame.ts'
+import type { Frame } from '../frame/frame.ts'
+import type { Execution, Operation, Price } from '../transaction/execution.ts'
 import { offsetFromWord, wordOfBytes } from '../words.ts'
 import { entry, type OperationEntry } from './operation.ts'
 

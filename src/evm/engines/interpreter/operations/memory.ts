@@ -1,10 +1,10 @@
 import { keccak256Hex } from '../../../../crypto/hash.ts'
-import type { Log } from '../../../../primitives/log.ts'
+import type { Log } from '../../../../primitives/receipt/log.ts'
 import { type Hex, toWord } from '../../../../util/bytes.ts'
-import type { Execution, Operation, Price } from '../execution.ts'
 import { FAULTS } from '../fault.ts'
-import type { Frame } from '../frame.ts'
+import type { Frame } from '../frame/frame.ts'
 import { perWord } from '../prices.ts'
+import type { Execution, Operation, Price } from '../transaction/execution.ts'
 import { offsetFromWord, readWord, writeWord } from '../words.ts'
 import { entry, type OperationEntry } from './operation.ts'
 

@@ -1,5 +1,5 @@
-import type { Operation, Price } from '../execution.ts'
 import type { EvmRules } from '../rules.ts'
+import type { Operation, Price } from '../transaction/execution.ts'
 
 export interface OperationEntry {
   readonly op: number

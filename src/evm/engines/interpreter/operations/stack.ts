@@ -1,6 +1,6 @@
-import type { Operation } from '../execution.ts'
 import { FAULTS } from '../fault.ts'
-import type { Frame, Signal } from '../frame.ts'
+import type { Frame, Signal } from '../frame/frame.ts'
+import type { Operation } from '../transaction/execution.ts'
 import { offsetFromWord } from '../words.ts'
 import { entry, type OperationEntry } from './operation.ts'
 

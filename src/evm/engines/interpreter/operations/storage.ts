@@ -1,9 +1,9 @@
 import { type Hex, toWord, ZERO_HASH } from '../../../../util/bytes.ts'
-import type { Execution, Operation, Price } from '../execution.ts'
 import { FAULTS } from '../fault.ts'
-import { type Frame, WAITING } from '../frame.ts'
+import { type Frame, WAITING } from '../frame/frame.ts'
 import { canPay } from '../prices.ts'
 import type { EvmRules } from '../rules.ts'
+import type { Execution, Operation, Price } from '../transaction/execution.ts'
 import { entry, type OperationEntry } from './operation.ts'
 
 /* Storage (EIP-2200, EIP-2929 and earlier rules) and transient storage (EIP-1153). */

@@ -1,0 +1,84 @@
+import type { Hex } from '../../../util/bytes.ts'
+import type { NodeStatus } from './status.ts'
+
+export type ChaosKind = 'pause' | 'kill' | 'restart'
+
+/** Events of a running localnet, printed as a JSON line or a sentence. */
+export type LocalnetEvent =
+  | { readonly event: 'started'; readonly node: string; readonly pid: number }
+  /** It ended without being stopped. */
+  | {
+      readonly event: 'died'
+      readonly node: string
+      readonly code: number | null
+      readonly signal: string | null
+      readonly log: string
+      /** End of the log. */
+      readonly lines: readonly string[]
+    }
+  | { readonly event: 'status'; readonly nodes: readonly NodeStatus[] }
+  | { readonly event: 'slow'; readonly seconds: number }
+  | {
+      readonly event: 'chaos'
+      readonly wave: number
+      readonly action: ChaosKind
+      readonly node: string
+      /** Duration of the fault in milliseconds. */
+      readonly forMs: number
+    }
+  | { readonly event: 'resumed'; readonly node: string }
+  /** All nodes are in sync again after a wave of chaos. */
+  | { readonly event: 'recovered'; readonly wave: number; readonly number: number; readonly ms: number }
+  | { readonly event: 'unrecovered'; readonly wave: number; readonly nodes: readonly string[]; readonly ms: number }
+  /** Two nodes have different blocks of one number. */
+  | {
+      readonly event: 'fork'
+      readonly number: number
+      readonly hashes: readonly { readonly node: string; readonly hash: Hex }[]
+    }
+  /** All nodes have the awaited block. */
+  | { readonly event: 'reached'; readonly number: number; readonly hash: Hex }
+  | { readonly event: 'stopping' }
+  | { readonly event: 'stopped'; readonly killed: readonly string[] }
+
+/** Returns the text of an event, with newlines only in quoted logs; undefined: nothing to print. */
+export const eventText = (event: LocalnetEvent): string | undefined => {
+  switch (event.event) {
+    case 'started':
+      return `${event.node} is back (process ${event.pid})`
+    case 'died':
+      return diedText(event)
+    case 'slow':
+      return `No block after ${event.seconds} s: still waiting. See the logs of the nodes.`
+    case 'chaos':
+      return `chaos ${event.wave}: ${CHAOS_TEXT[event.action]} ${event.node} for ${seconds(event.forMs)} s`
+    case 'resumed':
+      return `${event.node} goes on`
+    case 'recovered':
+      return `chaos ${event.wave}: all nodes in step at block ${event.number}, ${seconds(event.ms)} s after the last came back`
+    case 'unrecovered':
+      return `chaos ${event.wave}: not in step after ${seconds(event.ms)} s: ${event.nodes.join(', ')}`
+    case 'fork': {
+      const hashes = event.hashes.map(({ node, hash }) => `  ${node}  ${hash}`)
+      return [`FORK at block ${event.number}: nodes have different blocks.`, ...hashes].join('\n')
+    }
+    case 'reached':
+      return `All nodes have block ${event.number}, ${event.hash}`
+    case 'stopping':
+      return 'Stopping ...'
+    case 'stopped':
+      return event.killed.length === 0 ? undefined : `Had to be killed: ${event.killed.join(', ')}`
+    case 'status':
+      return undefined
+  }
+}
+
+const CHAOS_TEXT: Readonly<Record<ChaosKind, string>> = { pause: 'pausing', kill: 'killing', restart: 'stopping' }
+
+const seconds = (ms: number): string => (ms / 1_000).toFixed(1)
+
+const diedText = ({ node, code, signal, log, lines }: Extract<LocalnetEvent, { event: 'died' }>): string => {
+  const how = signal === null ? `with status ${code}` : `by ${signal}`
+  const quoted = lines.length === 0 ? ['  (it wrote nothing)'] : lines.map(line => `  ${line}`)
+  return [`${node} ended ${how}. Its log, ${log}, ends:`, ...quoted].join('\n')
+}

@@ -1,0 +1,43 @@
+import { checksumAddress } from '../../../crypto/checksum.ts'
+import { deriveChild, derivePath, masterKeyFromSeed, seedFromMnemonic } from '../../../crypto/keys/hd-key.ts'
+import { addressFromPrivateKey } from '../../../crypto/signature.ts'
+import { bytesToHex, type Hex } from '../../../util/bytes.ts'
+
+/** Mnemonic that every development tool uses. */
+export const TEST_MNEMONIC = 'test test test test test test test test test test test junk'
+
+export interface DevAccount {
+  /** With the checksum of EIP-55. */
+  readonly address: Hex
+  readonly privateKey: Hex
+}
+
+/**
+ * Derives the first `count` accounts of a mnemonic at m/44'/60'/0'/0/i (BIP-44), and one of another branch for the
+ * validator.
+ */
+export const accountsFromMnemonic = async (
+  mnemonic: string,
+  count: number,
+): Promise<{ accounts: DevAccount[]; validatorKey: Uint8Array }> => {
+  if (mnemonic !== TEST_MNEMONIC) await checkWords(mnemonic)
+  const root = masterKeyFromSeed(seedFromMnemonic(mnemonic))
+  const branch = derivePath(root, "m/44'/60'/0'/0")
+  const accounts = Array.from({ length: count }, (_, index) => {
+    const { privateKey } = deriveChild(branch, index)
+    return { address: checksumAddress(addressFromPrivateKey(privateKey)), privateKey: bytesToHex(privateKey) }
+  })
+  return { accounts, validatorKey: derivePath(root, "m/44'/60'/1'/0/0").privateKey }
+}
+
+/** The word list is loaded only for other mnemonics than the well-known one. */
+const checkWords = async (mnemonic: string): Promise<void> => {
+  const [{ validateMnemonic }, { wordlist }] = await Promise.all([
+    import('@scure/bip39'),
+    import('@scure/bip39/wordlists/english.js'),
+  ])
+  if (validateMnemonic(mnemonic, wordlist)) return
+  throw new Error(
+    '--mnemonic is not a valid English BIP-39 mnemonic: 12 to 24 words of its list, the last one a checksum.',
+  )
+}

@@ -1,0 +1,56 @@
+import { decryptKey, keystoreAddress } from '../../../crypto/keys/keystore.ts'
+import { addressFromPrivateKey, isScalar } from '../../../crypto/signature.ts'
+import { type Hex, hexToBytes } from '../../../util/bytes.ts'
+import { readSecret } from '../files.ts'
+
+interface OpenedKey {
+  readonly privateKey: Uint8Array
+  /** false: the file holds it as plain hex. */
+  readonly encrypted: boolean
+}
+
+/**
+ * Reads a private key from a keystore (v3), whose password is asked for only then, or from 64 hex digits. `path` 0 is the standard
+ * input; `option` is named in messages.
+ */
+export const readKey = async (
+  path: string | 0,
+  option: string,
+  password: (name: string) => Promise<string>,
+): Promise<OpenedKey> => {
+  const content = readKeyFile(path, option)
+  if ('privateKey' in content) return { privateKey: content.privateKey, encrypted: false }
+  return { privateKey: await decryptKey(content.keystore, await password(nameOf(path))), encrypted: true }
+}
+
+/** Returns the address of a key file, as far as it is readable without the password. */
+export const addressOfKeyFile = (path: string, option: string): Hex => {
+  const content = readKeyFile(path, option)
+  const address =
+    'privateKey' in content ? addressFromPrivateKey(content.privateKey) : keystoreAddress(content.keystore)
+  if (address !== undefined) return address
+  throw new Error(`${option}: ${path} does not name its address: give the address instead of the file.`)
+}
+
+const readKeyFile = (
+  path: string | 0,
+  option: string,
+): { readonly privateKey: Uint8Array } | { readonly keystore: unknown } => {
+  const text = readSecret(path, option).trim()
+  if (!/^(0x)?[0-9a-f]{64}$/i.test(text)) return { keystore: parseKeystore(text, path) }
+  const privateKey = hexToBytes(`0x${text.replace(/^0x/i, '')}`)
+  if (isScalar(privateKey)) return { privateKey }
+  throw new Error(
+    `${option}: the 64 hex digits of ${nameOf(path)} are no private key: zero, or not below the group order.`,
+  )
+}
+
+const parseKeystore = (text: string, path: string | 0): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Error(`${nameOf(path)} is neither a keystore (JSON) nor a key of 64 hex digits.`, { cause: error })
+  }
+}
+
+const nameOf = (path: string | 0): string => (path === 0 ? 'the standard input' : path)

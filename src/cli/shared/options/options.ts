@@ -1,0 +1,139 @@
+import { InvalidArgumentError, Option } from 'commander'
+import { NAMESPACES, type Namespace } from '../../../config/networks.ts'
+import { checksumAddress } from '../../../crypto/checksum.ts'
+import { ENGINE_NAMES, type EngineName } from '../../../evm/engines/select-engine.ts'
+import { EXECUTION_MODES, type ExecutionMode } from '../../../evm/executor-types.ts'
+import { LOG_LEVELS } from '../../../node/logging.ts'
+import type { Hex } from '../../../util/bytes.ts'
+
+/** Parsers whose errors name the expected value; commander adds the option's name. */
+export const integerOption =
+  (minimum: number, maximum: number) =>
+  (text: string): number => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < minimum || value > maximum) {
+      throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`)
+    }
+    return value
+  }
+
+export const portOption = integerOption(0, 65_535)
+
+/** A port, or `off`. */
+export const portOrOffOption = (text: string): number | 'off' => (text === 'off' ? text : portOption(text))
+
+export const secondsOption = (text: string): number => {
+  const value = Number(text)
+  if (!/^\d+(\.\d+)?$/.test(text) || value > 3_600) {
+    throw new InvalidArgumentError(
+      'It must be seconds from 0 to 3600; fractions are allowed, 0 makes a block per transaction.',
+    )
+  }
+  if (value !== 0 && value < 0.05)
+    throw new InvalidArgumentError('The shortest block time is 0.05 s; 0 makes a block per transaction.')
+  return value
+}
+
+export const tokensOption = (text: string): bigint => {
+  const match = /^(\d{1,18})(?:\.(\d{1,18}))?$/.exec(text)
+  if (!match) throw new InvalidArgumentError('It must be a decimal number of tokens, for example 10000 or 0.5.')
+  return BigInt(match[1] as string) * 10n ** 18n + BigInt((match[2] ?? '').padEnd(18, '0'))
+}
+
+/** Parses an address to lower case; one in mixed case must have the checksum of EIP-55. */
+export const addressOption = (text: string): Hex => {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new InvalidArgumentError('An address is 0x and 40 hex digits.')
+  const lower = text.toLowerCase() as Hex
+  const mixed = text !== lower && text.slice(2) !== text.slice(2).toUpperCase()
+  if (mixed && text !== checksumAddress(lower))
+    throw new InvalidArgumentError('Its checksum (EIP-55) is wrong: a digit differs, or write it in lower case.')
+  return lower
+}
+
+/** Parses "now", a number, or an ISO 8601 date to unix seconds. */
+export const timestampOption = (text: string): number => {
+  const seconds =
+    text === 'now' ? Date.now() / 1_000 : /^\d{1,12}$/.test(text) ? Number(text) : Date.parse(text) / 1_000
+  if (Number.isFinite(seconds) && seconds >= 0) return Math.floor(seconds)
+  throw new InvalidArgumentError('It must be "now", unix seconds, or a date such as 2027-01-01T00:00:00Z.')
+}
+
+export const historyOption = (text: string): number | 'archive' =>
+  text === 'archive' ? text : integerOption(1, 1_000_000_000)(text)
+
+export const listOption = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item.length > 0)
+
+export const namespacesOption = (text: string): readonly Namespace[] => {
+  const names = listOption(text)
+  const unknown = names.find(name => !(NAMESPACES as readonly string[]).includes(name))
+  if (unknown === undefined && names.length > 0) return names as readonly Namespace[]
+  const problem = unknown === undefined ? 'Name at least one.' : `"${unknown}" is no namespace.`
+  throw new InvalidArgumentError(`${problem} There are ${NAMESPACES.join(', ')}.`)
+}
+
+export const evmOption = (): Option =>
+  new Option(
+    '--evm <engine>',
+    'EVM engine: the interpreter in WebAssembly (the default) or the one in TypeScript',
+  ).choices([...ENGINE_NAMES])
+
+/** `ethereumjs` and `shadow` are for development: only in `fast` does gas bound a transaction's time. */
+export const executionOption = (): Option =>
+  new Option(
+    '--execution <mode>',
+    'execution of blocks: the own executor, the EthereumJS VM, or both compared; the last two are development tools, in which one transaction may take minutes (docs/security.md)',
+  )
+    .choices([...EXECUTION_MODES])
+    .default('fast')
+
+/** Options of every command that runs a node. */
+export const nodeOptions = (): readonly Option[] => [
+  new Option('--host <address>', 'address to listen on').default('127.0.0.1'),
+  new Option('--port <number>', 'port of HTTP and WebSocket; 0 picks a free one').argParser(portOption).default(8545),
+  executionOption(),
+  evmOption(),
+  new Option('--state-history <blocks>', 'number of blocks whose old state can be queried; "archive" keeps all')
+    .argParser(historyOption)
+    .default(128),
+  new Option('--metrics-port <number>', 'serve Prometheus metrics on this port (off by default)').argParser(portOption),
+  new Option('--metrics-host <address>', 'address of the metrics').default('127.0.0.1'),
+  new Option('--cors <origins>', 'comma-separated origins a browser page may call from; "*" is any').argParser(
+    listOption,
+  ),
+  new Option(
+    '--allow-hosts <names>',
+    'comma-separated Host names answered besides IP addresses and localhost',
+  ).argParser(listOption),
+  new Option('--rate-limit <per-second>', 'requests per second and client address (off by default)').argParser(
+    integerOption(1, 1_000_000),
+  ),
+  new Option('--explorer-keys <file>', 'API keys of the explorer with ten times the requests, one a line'),
+  new Option('--solc-dir <directory>', 'more compilers for verifying contracts: soljson files of other versions'),
+  new Option('--allow-unprotected-txs', 'accept legacy transactions without replay protection (pre EIP-155)').default(
+    false,
+  ),
+  new Option('--log-level <level>', 'log level').choices([...LOG_LEVELS]).default('info'),
+  new Option('--json', 'one JSON ready line, then JSON logs, for machines').default(false),
+]
+
+export interface NodeFlags {
+  readonly host: string
+  readonly port: number
+  readonly execution: ExecutionMode
+  readonly evm?: EngineName
+  readonly stateHistory: number | 'archive'
+  readonly metricsPort?: number
+  readonly metricsHost?: string
+  readonly cors?: readonly string[]
+  readonly allowHosts?: readonly string[]
+  readonly rateLimit?: number
+  readonly explorerKeys?: string
+  readonly solcDir?: string
+  readonly allowUnprotectedTxs: boolean
+  readonly logLevel: (typeof LOG_LEVELS)[number]
+  readonly json: boolean
+}

@@ -1,0 +1,58 @@
+import type { Namespace } from '../../../config/networks.ts'
+import type { NodeOptions } from '../../../node/options.ts'
+import { startSyncedNode } from '../../../node/snapshot/start-synced-node.ts'
+import type { NodeFlags } from '../options/options.ts'
+import { type ProcessOptions, runProcess } from './run-process.ts'
+
+interface RunOptions extends Pick<ProcessOptions, 'announce' | 'cleanUp'> {
+  readonly flags: NodeFlags
+  readonly node: Omit<NodeOptions, keyof SharedOptions>
+}
+
+/** Runs a node until a signal or a fatal error ends it. */
+export const runNode = ({ flags, node, ...rest }: RunOptions): Promise<void> =>
+  runProcess({
+    logLevel: flags.logLevel,
+    json: flags.json,
+    start: deps => startSyncedNode({ ...node, ...sharedOptions(flags) }, deps),
+    ...rest,
+  })
+
+type SharedOptions = ReturnType<typeof sharedOptions>
+
+const sharedOptions = (flags: NodeFlags) => ({
+  host: flags.host,
+  port: flags.port,
+  execution: flags.execution,
+  ...(flags.evm && { evm: flags.evm }),
+  stateHistory: flags.stateHistory,
+  allowUnprotected: flags.allowUnprotectedTxs,
+  allowHosts: flags.allowHosts ?? ['localhost'],
+  ...(flags.metricsPort !== undefined && { metricsPort: flags.metricsPort }),
+  ...(flags.metricsHost !== undefined && { metricsHost: flags.metricsHost }),
+  ...(flags.cors && { cors: flags.cors }),
+  ...(flags.rateLimit !== undefined && { rateLimitPerSecond: flags.rateLimit }),
+})
+
+/** `--explorer`, `--explorer-keys` and `--solc-dir`. */
+export const explorerOptions = (
+  {
+    explorer,
+    explorerKeys,
+    solcDir,
+  }: { readonly explorer: boolean; readonly explorerKeys?: string; readonly solcDir?: string },
+  { startsAtOnce }: { readonly startsAtOnce: boolean },
+) =>
+  explorer
+    ? {
+        explorer: {
+          startsAtOnce,
+          ...(explorerKeys !== undefined && { keysFile: explorerKeys }),
+          ...(solcDir !== undefined && { solcDirectory: solcDir }),
+        },
+      }
+    : {}
+
+/** `--http-api`: the same list for both transports. */
+export const namespacesOf = (names: readonly Namespace[] | undefined) =>
+  names === undefined ? {} : { namespaces: { http: names, ws: names } }

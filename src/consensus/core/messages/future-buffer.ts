@@ -1,0 +1,105 @@
+import type { SignedMessage } from '../../../primitives/consensus/message.ts'
+
+/** Fields that identify a message among others. */
+type Placed = Pick<SignedMessage, 'type' | 'number' | 'round' | 'sender'>
+
+/**
+ * Messages of heights not open yet. Keeps one message per sender, kind, height and round, of round changes only the highest;
+ * proposals (which carry a body) only of the next height. When full, the farthest height is evicted.
+ */
+export class FutureBuffer {
+  readonly #heights = new Map<number, Map<string, SignedMessage>>()
+  readonly #limits: {
+    readonly heights: number
+    readonly rounds: number
+    readonly messages: number
+    readonly bodies: number
+  }
+  #size = 0
+
+  constructor(limits: { heights: number; rounds: number; messages: number; bodies: number }) {
+    this.#limits = limits
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Adds a message of a height above `current`, within the limits. */
+  add(message: SignedMessage, current: number): void {
+    if (!this.#isWanted(message, current)) return
+    const messages = this.#messagesOf(message.number)
+    const key = slotOf(message)
+    const known = messages.get(key)
+    if (known !== undefined) {
+      if (message.type === 'roundChange' && message.round > known.round) messages.set(key, message)
+      return
+    }
+    if (this.#size >= this.#limits.messages && !this.#evictBeyond(message.number)) return
+    messages.set(key, message)
+    this.#size++
+  }
+
+  /** Returns true when a message received now would be kept, if there is room. */
+  wants(message: Placed, current: number): boolean {
+    return this.#isWanted(message, current) && !this.#heights.get(message.number)?.has(slotOf(message))
+  }
+
+  /** Returns the senders with a message of a height above `number`. */
+  sendersAbove(number: number): ReadonlySet<number> {
+    const senders = new Set<number>()
+    for (const [height, messages] of this.#heights) {
+      if (height > number) for (const message of messages.values()) senders.add(message.sender)
+    }
+    return senders
+  }
+
+  /** Removes and returns the messages of a height, and drops those of all lower heights. */
+  take(number: number): readonly SignedMessage[] {
+    const taken = [...(this.#heights.get(number)?.values() ?? [])]
+    for (const height of [...this.#heights.keys()]) if (height <= number) this.#drop(height)
+    return taken
+  }
+
+  #isWanted(message: Placed, current: number): boolean {
+    if (message.number <= current || message.number > current + this.#limits.heights) return false
+    if (message.type === 'roundChange') return true
+    if (message.round > this.#limits.rounds) return false
+    return (
+      message.type !== 'proposal' ||
+      (message.number === current + 1 && this.#bodies(message.number) < this.#limits.bodies)
+    )
+  }
+
+  #bodies(number: number): number {
+    let count = 0
+    for (const message of this.#heights.get(number)?.values() ?? []) if (message.type === 'proposal') count++
+    return count
+  }
+
+  #messagesOf(number: number): Map<string, SignedMessage> {
+    let messages = this.#heights.get(number)
+    if (messages === undefined) {
+      messages = new Map()
+      this.#heights.set(number, messages)
+    }
+    return messages
+  }
+
+  #evictBeyond(number: number): boolean {
+    const farthest = Math.max(...this.#heights.keys())
+    if (farthest <= number) return false
+    this.#drop(farthest)
+    return true
+  }
+
+  #drop(height: number): void {
+    this.#size -= this.#heights.get(height)?.size ?? 0
+    this.#heights.delete(height)
+  }
+}
+
+const slotOf = (message: Placed): string =>
+  message.type === 'roundChange'
+    ? `roundChange:${message.sender}`
+    : `${message.type}:${message.round}:${message.sender}`

@@ -1,0 +1,163 @@
+import { type Proposal, type ProposalHead, proposalHead } from '../../../primitives/consensus/proposal.ts'
+import { bytesEqual, type Hex } from '../../../util/bytes.ts'
+import { proposerIndex } from '../../committee.ts'
+import type { ProposalVerdict } from '../../ports.ts'
+import { tryDecide } from '../decide.ts'
+import { isMember, persist, persistBlock, requestSignature } from '../effects.ts'
+import { enterRound, startRoundChange, startRoundTimer } from '../rounds.ts'
+import type { CoreConfig, CoreState, HeightState, StepContext } from '../types.ts'
+import { type AllowedProposal, allowedProposal } from './justification.ts'
+import { tryCommit } from './votes.ts'
+
+/** Returns true when the head of a proposal makes its block worth decoding: it fits the open height or the next one. */
+export const wantsProposal = ({ config, height, future }: CoreState, head: ProposalHead): boolean => {
+  if (height === null) return false
+  const { number } = height.config
+  if (head.number !== number) return future.wants(head, number)
+  return height.decided === null && isOfUse(height, config, head)
+}
+
+/** Returns true when exactly this proposal is already held. */
+export const holdsProposal = (
+  { height }: CoreState,
+  { number, round, blockHash, signature }: ProposalHead,
+): boolean => {
+  const held = height?.config.number === number ? height.proposals.get(round) : undefined
+  return held !== undefined && held.block.hash === blockHash && bytesEqual(held.signature, signature)
+}
+
+const isOfUse = (height: HeightState, config: CoreConfig, head: Omit<ProposalHead, 'blockHash'>): boolean => {
+  const { number, members } = height.config
+  if (head.sender !== proposerIndex(members.length, number, head.round)) return false
+  if (head.round < height.round - config.futureRounds || head.round > height.round + config.futureRounds) return false
+  return !height.proposals.has(head.round) && isWhollySigned(head)
+}
+
+/** Handles a proposal; only the first one of each round counts. */
+export const receiveProposal = (ctx: StepContext, proposal: Proposal): void => {
+  const { height, config } = ctx
+  if (!isOfUse(height, config, proposal)) return
+  if (!isAcceptable(ctx, proposal)) {
+    refuse(ctx, proposal.round)
+    return
+  }
+  storeProposal(ctx, proposal)
+  openByProposal(ctx)
+  processProposal(ctx, proposal.round)
+}
+
+/** In round 0 no signature covers a justification: a relay could have added it, so it proves nothing about the proposer. */
+const isWhollySigned = ({
+  round,
+  roundChanges,
+  prepares,
+}: Pick<Proposal, 'round' | 'roundChanges' | 'prepares'>): boolean =>
+  round > 0 || roundChanges.length + prepares.length === 0
+
+/** Instant mode: another proposer had the request; from here on its round may time out. */
+const openByProposal = (ctx: StepContext): void => {
+  if (ctx.height.config.earliestMs !== null || ctx.height.opened) return
+  ctx.height.opened = true
+  startRoundTimer(ctx, ctx.nowMs)
+}
+
+const isAcceptable = ({ height, config }: StepContext, proposal: Proposal): boolean => {
+  const { number, members, parentHash } = height.config
+  const { header } = proposal.block
+  if (header.number !== number || header.parentHash !== parentHash) return false
+  const allowed = allowedProposal(proposalHead(proposal), members.length, height.quorum)
+  if (allowed.kind === 'unjustified') return false
+  const proposer = config.proposerOf(proposal.block)
+  return proposersOf(height, proposal, allowed).some(index => members[index] === proposer)
+}
+
+/**
+ * Returns the proposers a header may name: this round's proposer for a fresh block, any proposer up to the prepared round for a
+ * reproposed one.
+ */
+const proposersOf = ({ config }: HeightState, proposal: Proposal, allowed: AllowedProposal): readonly number[] => {
+  const size = config.members.length
+  if (allowed.kind !== 'prepared') return [proposerIndex(size, config.number, proposal.round)]
+  const rounds = Math.min(allowed.round + 1, size)
+  return Array.from({ length: rounds }, (_, back) => proposerIndex(size, config.number, allowed.round - back))
+}
+
+/** Gives up the round at once for a proposal that breaks a rule on every node. */
+const refuse = (ctx: StepContext, round: number): void => {
+  const { height } = ctx
+  if (round === height.round && !height.accepted.has(round)) startRoundChange(ctx, round + 1)
+}
+
+/** Stores a proposal and a bounded number of bodies: the oldest one that nothing refers to is evicted. */
+export const storeProposal = (ctx: StepContext, proposal: Proposal): void => {
+  const { height, config } = ctx
+  height.proposals.set(proposal.round, proposal)
+  storeBody(height, proposal.block)
+  if (height.proposals.size <= config.heldBlocks) return
+  const rounds = [...height.proposals.keys()].sort((a, b) => a - b)
+  const dropped = rounds.find(round => round !== height.prepared?.round && round !== height.own.proposal?.round)
+  if (dropped !== undefined) forget(height, dropped)
+}
+
+const forget = (height: HeightState, round: number): void => {
+  const hash = height.proposals.get(round)?.block.hash
+  height.proposals.delete(round)
+  const needed =
+    hash === height.prepared?.blockHash || [...height.proposals.values()].some(other => other.block.hash === hash)
+  if (hash !== undefined && !needed) height.blocks.delete(hash)
+}
+
+/** Stores a body; commits or the highest prepared round may have been waiting for it. */
+export const storeBody = (height: HeightState, block: Proposal['block']): void => {
+  height.blocks.set(block.hash, block)
+  if (height.wanted === block.hash) height.wanted = null
+}
+
+/** Requests the verdict on a proposal of the current or a later round, and accepts it once valid. */
+export const processProposal = (ctx: StepContext, round: number): void => {
+  const { height, out } = ctx
+  const proposal = height.proposals.get(round)
+  if (proposal === undefined || height.decided !== null) return
+  const { block } = proposal
+  for (const known of height.commits.roundsOf(block.hash)) tryDecide(ctx, known, block.hash)
+  if (height.decided !== null || round < height.round || height.accepted.has(round)) return
+  const verdict = height.verdicts.get(block.hash)
+  if (verdict === 'valid') accept(ctx, proposal)
+  else if (verdict === 'invalid') refuse(ctx, round)
+  if (verdict !== undefined) return
+  height.verdicts.set(block.hash, 'pending')
+  // A justified proposal with prepares is a reproposed block.
+  out.push({ type: 'validate', block, number: proposal.number, round, fresh: proposal.prepares.length === 0 })
+}
+
+const accept = (ctx: StepContext, proposal: Proposal): void => {
+  const { height } = ctx
+  const { round, block } = proposal
+  enterRound(ctx, round)
+  height.accepted.set(round, block.hash)
+  if (height.own.proposal !== proposal) {
+    persistBlock(ctx, block)
+    persist(ctx, { type: 'proposal', proposal })
+  }
+  // A member's own prepare is counted when it comes back signed, so that its lock is never logged before its prepare.
+  if (isMember(ctx)) requestSignature(ctx, { type: 'prepare', number: proposal.number, round, blockHash: block.hash })
+  else tryCommit(ctx)
+}
+
+/**
+ * A verdict that depends on this node's condition (not proven) is discarded, and the block is validated again when a later round
+ * proposes it.
+ */
+export const onValidated = (ctx: StepContext, blockHash: Hex, proposalVerdict: ProposalVerdict): void => {
+  const { height } = ctx
+  if (height.verdicts.get(blockHash) !== 'pending' || height.decided !== null) return
+  if (proposalVerdict.valid || proposalVerdict.proven)
+    height.verdicts.set(blockHash, proposalVerdict.valid ? 'valid' : 'invalid')
+  else height.verdicts.delete(blockHash)
+  if (proposalVerdict.valid) {
+    const rounds = [...height.proposals.keys()].sort((a, b) => b - a)
+    for (const round of rounds) if (height.proposals.get(round)?.block.hash === blockHash) processProposal(ctx, round)
+  } else if (proposalVerdict.proven && height.proposals.get(height.round)?.block.hash === blockHash) {
+    refuse(ctx, height.round)
+  }
+}

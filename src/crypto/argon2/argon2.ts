@@ -1,0 +1,46 @@
+import { asBuffer } from '../../util/bytes.ts'
+import type { Argon2Provider } from './provider.ts'
+
+type Load = () => Promise<Argon2Provider>
+
+/** Providers by preference: the optional native addon, the runtime's own, WebAssembly, JavaScript. */
+export const ARGON2_PROVIDERS: readonly Load[] = [
+  async () => (await import('./native.ts')).createNativeArgon2(),
+  async () => (await import('./node.ts')).createNodeArgon2(),
+  async () => (await import('./wasm.ts')).createWasmArgon2(),
+  async () => (await import('./noble.ts')).createNobleArgon2(),
+]
+
+/** Known answer of the reference implementation's tests: "password", "somesalt", t 2, m 256 KiB, p 1. */
+const KNOWN = '9dfeb910e80bad0311fee20f9c0e2b12c17987b4cac90c2ef54d5b3021c68bfe'
+
+const checkProvider = async (provider: Argon2Provider): Promise<void> => {
+  const cost = { memoryKib: 256, passes: 2, lanes: 1, hashBytes: 32 }
+  const hash = await provider.hash(Buffer.from('password'), Buffer.from('somesalt'), cost)
+  if (asBuffer(hash).toString('hex') !== KNOWN) throw new Error(`${provider.name} computes wrong Argon2id hashes`)
+}
+
+/** Returns the first provider that loads and passes its self-test, with the errors of those before it, for the log. */
+export const chooseArgon2 = async (
+  providers: readonly Load[] = ARGON2_PROVIDERS,
+): Promise<{ readonly provider: Argon2Provider; readonly refused: readonly Error[] }> => {
+  const refused: Error[] = []
+  for (const load of providers) {
+    try {
+      const provider = await load()
+      await checkProvider(provider)
+      return { provider, refused }
+    } catch (error) {
+      refused.push(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+  throw new AggregateError(refused, 'no Argon2id provider works on this machine: reinstall the packages (npm ci)')
+}
+
+let chosen: Promise<Argon2Provider> | undefined
+
+/** Provider of this thread, chosen at its first use. */
+export const argon2Provider = (): Promise<Argon2Provider> => {
+  chosen ??= chooseArgon2().then(({ provider }) => provider)
+  return chosen
+}

@@ -1,0 +1,95 @@
+import type { SlicedWork } from '../../util/async/sliced-work.ts'
+import { hexToBytes, toWord } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+import { montgomeryConstants } from './bn254-constants.ts'
+import { type PausableExports, SharedWasmMemory } from './shared-memory.ts'
+import { loadWasm } from './wasm.ts'
+
+/* Sums, multiples and pairings on the curve bn254, by this project's own module (assembly/bn254). */
+
+interface Exports extends PausableExports {
+  inputAt(): number
+  outputAt(): number
+  setConstant(index: number): void
+  add(): number
+  multiply(): number
+  begin(): void
+  takePair(): number
+  isFull(): number
+  isWaiting(): number
+  takeWaiting(): void
+  isOne(): number
+}
+
+/** Coordinates that are not those of a point of the group, or a coordinate of G2 that is no element of the field. */
+export interface Bn254Error {
+  readonly code: 'NOT_A_POINT' | 'NOT_IN_FIELD'
+}
+
+/** Input of a sum: two points of 64 bytes. */
+export const ADD_BYTES = 128
+/** Input of a multiple: a point and a number of 32 bytes. */
+export const MULTIPLY_BYTES = 96
+/** Point of G1 and point of G2, imaginary parts first (EIP-197). */
+export const PAIR_BYTES = 192
+const POINT_BYTES = 64
+
+const createModule = () => {
+  const wasm = loadWasm<Exports>(new URL('../assembly/bn254.wasm', import.meta.url))
+  const input = Buffer.from(wasm.memory.buffer, wasm.inputAt(), PAIR_BYTES)
+  const output = Buffer.from(wasm.memory.buffer, wasm.outputAt(), POINT_BYTES)
+  for (const [index, value] of montgomeryConstants().entries()) {
+    input.set(hexToBytes(toWord(value)))
+    wasm.setConstant(index)
+  }
+  return { wasm, input, output, block: new SharedWasmMemory(wasm) }
+}
+
+/** Created at the first use: few threads ever need it. */
+let made: ReturnType<typeof createModule> | undefined
+const bn254 = () => {
+  made ??= createModule()
+  return made
+}
+
+const notAPoint = () => new CodedError<Bn254Error>({ code: 'NOT_A_POINT' })
+
+const pointFrom = (name: 'add' | 'multiply', bytes: Uint8Array): Uint8Array => {
+  const { wasm, input, output, block } = bn254()
+  const memoryOwner = block.open()
+  input.set(bytes)
+  const valid = wasm[name]() !== 0
+  block.close(memoryOwner)
+  if (!valid) throw notAPoint()
+  return Uint8Array.from(output)
+}
+
+/** Sum of two points of G1, ADD_BYTES of input; zeros encode infinity. Throws CodedError<Bn254Error>. */
+export const bn254Add = (bytes: Uint8Array): Uint8Array => pointFrom('add', bytes)
+
+/** Multiple of a point of G1, MULTIPLY_BYTES of input. Throws CodedError<Bn254Error>. */
+export const bn254Multiply = (bytes: Uint8Array): Uint8Array => pointFrom('multiply', bytes)
+
+const BAD_FIELD = 2
+
+/**
+ * Returns true when the product of the pairings of all pairs is 1; true for none. Throws CodedError<Bn254Error> for the first
+ * invalid pair.
+ */
+export function* bn254Pairing(pairs: Uint8Array): SlicedWork<boolean> {
+  const { wasm, input, block } = bn254()
+  const memoryOwner = block.open()
+  wasm.begin()
+  for (let at = 0; at < pairs.byteLength; at += PAIR_BYTES) {
+    input.set(pairs.subarray(at, at + PAIR_BYTES))
+    const fault = wasm.takePair()
+    if (fault !== 0) throw fault === BAD_FIELD ? new CodedError<Bn254Error>({ code: 'NOT_IN_FIELD' }) : notAPoint()
+    if (wasm.isFull() !== 0) wasm.takeWaiting()
+    yield
+    block.enter(memoryOwner)
+  }
+  if (wasm.isWaiting() !== 0) wasm.takeWaiting()
+  const isOne = wasm.isOne() !== 0
+  block.close(memoryOwner)
+  return isOne
+}

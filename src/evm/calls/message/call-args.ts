@@ -1,0 +1,39 @@
+import type { AccessListEntry, Authorization } from '../../../primitives/transaction/transaction.ts'
+import type { Hex } from '../../../util/bytes.ts'
+
+/** Decoded call object of docs/interface.md#call. */
+export interface CallMessage {
+  readonly from: Hex
+  readonly to: Hex | null
+  readonly gas?: bigint
+  readonly gasPrice?: bigint
+  readonly maxFeePerGas?: bigint
+  readonly maxPriorityFeePerGas?: bigint
+  readonly value: bigint
+  readonly data: Uint8Array
+  readonly accessList?: readonly AccessListEntry[]
+  /** EIP-7702; no effect where that is not active. */
+  readonly authorizationList?: readonly Authorization[]
+  readonly nonce?: number
+}
+
+/** geth-style state override of one account; `state` replaces all slots, `stateDiff` only those listed. */
+export interface AccountOverride {
+  readonly balance?: bigint
+  readonly nonce?: number
+  readonly code?: Uint8Array
+  readonly state?: Readonly<Record<Hex, Hex>>
+  readonly stateDiff?: Readonly<Record<Hex, Hex>>
+  /** Moves the precompile at this account to another address. */
+  readonly movePrecompileTo?: Hex
+}
+export type StateOverrides = Readonly<Record<Hex, AccountOverride>>
+
+export interface BlockOverrides {
+  readonly number?: number
+  readonly timestamp?: number
+  readonly gasLimit?: bigint
+  readonly miner?: Hex
+  readonly prevRandao?: Hex
+  readonly baseFeePerGas?: bigint
+}

@@ -1,0 +1,188 @@
+import { CALL_LIMITS } from '../../../config/limits/clients.ts'
+import { createAddress } from '../../../primitives/address.ts'
+import type { Authorization } from '../../../primitives/transaction/transaction.ts'
+import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
+import { floorGas, intrinsicGas } from '../../../rules/intrinsic-gas.ts'
+import { EMPTY_CODE_HASH } from '../../../state/account.ts'
+import { Journal } from '../../../state/journal/journal.ts'
+import type { StateReader } from '../../../state/state-reader.ts'
+import { copyBytes, EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
+import { CodedError } from '../../../util/errors.ts'
+import { nextNonce } from '../../../util/nonce.ts'
+import { applyAuthorizations, authorityOf } from '../../block/authorizations.ts'
+import type { BlockEnv } from '../../block-env.ts'
+import type { AccessRecorder, Engine, EngineFailure, EngineMessage, EngineResult, Interrupt } from '../../engine.ts'
+import type { Prefetcher } from '../../readers/prefetched-reader.ts'
+import type { CallError, CallRequest } from '../types.ts'
+import type { BlockOverrides, CallMessage } from './call-args.ts'
+import { isPrecompile, type MovedPrecompiles } from './moved-precompiles.ts'
+import { applyOverrides } from './state-overrides.ts'
+
+export const callError = (detail: CallError): CodedError<CallError> => new CodedError(detail)
+
+/** Context of a call. */
+export interface CallContext {
+  readonly reader: StateReader
+  /** Present for a reader that needs prefetching. */
+  readonly prefetch: Prefetcher | undefined
+  readonly env: BlockEnv
+  readonly engine: Engine
+  readonly interrupt: Interrupt | undefined
+}
+
+/** Prepared call: state and block overridden, the sender looked up. Runs leave the journal unchanged. */
+export interface PreparedCall {
+  readonly context: CallContext
+  readonly env: BlockEnv
+  readonly rules: ExecutionRules
+  readonly moves: MovedPrecompiles | undefined
+  readonly journal: Journal
+  readonly message: CallMessage
+  readonly accessList: NonNullable<CallMessage['accessList']>
+  readonly authorizations: readonly Authorization[]
+  /** GASPRICE, wei. */
+  readonly gasPrice: bigint
+}
+
+export interface CallOutcome {
+  /** Gas after refunds. */
+  readonly gasUsed: bigint
+  /** Gas before refunds, which the limit had to cover. */
+  readonly peakGas: bigint
+  readonly output: Uint8Array
+  readonly failure: EngineFailure | null
+}
+
+/**
+ * Returns the block as the call sees it. Without a price its base fee is 0, as in geth: no price is below the base fee of its
+ * block.
+ */
+const envOf = (env: BlockEnv, message: CallMessage, overrides: BlockOverrides = {}): BlockEnv => ({
+  ...env,
+  ...(isUnpriced(message) && { baseFeePerGas: 0n }),
+  ...overrides,
+})
+
+const isUnpriced = ({ gasPrice, maxFeePerGas }: CallMessage): boolean => (gasPrice ?? maxFeePerGas ?? 0n) === 0n
+
+/** Returns GASPRICE: the offered price, or the base fee set by a block override. */
+const priceOf = (message: CallMessage, { baseFeePerGas }: BlockEnv): bigint => {
+  if (isUnpriced(message)) return baseFeePerGas
+  const { gasPrice, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = message
+  if (gasPrice !== undefined) return gasPrice
+  const price = baseFeePerGas + maxPriorityFeePerGas
+  return price < maxFeePerGas ? price : maxFeePerGas
+}
+
+/** Throws as `applyOverrides`. */
+export const prepareCall = async (context: CallContext, request: CallRequest): Promise<PreparedCall> => {
+  const { message } = request
+  const env = envOf(context.env, message, request.blockOverrides)
+  const journal = new Journal(context.reader)
+  const rules = executionRulesAt(env.params, env.number)
+  const moves = await applyOverrides(journal, context.prefetch, request.overrides ?? {}, rules.precompiles)
+  await context.prefetch?.account(message.from)
+  if (message.to !== null) await context.prefetch?.code(message.to)
+  const authorizations = rules.hasDelegation ? (message.authorizationList ?? []) : []
+  for (const authorization of authorizations) {
+    const authority = context.prefetch && authorityOf(authorization)
+    if (authority !== undefined) await context.prefetch?.code(authority)
+  }
+  return {
+    context,
+    env,
+    rules,
+    moves,
+    journal,
+    message,
+    accessList: message.accessList ?? [],
+    authorizations,
+    gasPrice: priceOf(message, env),
+  }
+}
+
+/** Returns the gas of a call: its own limit, at most the node's cap. */
+export const callGas = (message: CallMessage): bigint =>
+  message.gas === undefined || message.gas > CALL_LIMITS.gas ? CALL_LIMITS.gas : message.gas
+
+/** Throws INSUFFICIENT_BALANCE_FOR_TRANSFER. */
+export const checkValue = ({ journal, message }: PreparedCall): void => {
+  const have = journal.balance(message.from)
+  if (message.value > have) throw callError({ code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER', have, want: message.value })
+}
+
+const gasFields = ({ message, accessList, authorizations }: PreparedCall) => ({
+  to: message.to,
+  data: message.data,
+  accessList,
+  authorizationList: authorizations,
+})
+
+/** Gas charged before any code runs. */
+const callIntrinsicGas = (call: PreparedCall): bigint => intrinsicGas(gasFields(call), call.rules.intrinsic)
+
+/** Smallest gas the call can use. */
+export const callMinimumGas = (call: PreparedCall): bigint => {
+  const [intrinsic, floor] = [callIntrinsicGas(call), floorGas(gasFields(call), call.rules.intrinsic)]
+  return floor > intrinsic ? floor : intrinsic
+}
+
+/** Returns true when no code can run: the recipient has none, and gets none. */
+export const runsNoCode = ({ journal, message, rules, moves, authorizations }: PreparedCall): boolean =>
+  message.to !== null &&
+  authorizations.length === 0 &&
+  journal.codeHash(message.to) === EMPTY_CODE_HASH &&
+  !isPrecompile(rules, moves, message.to)
+
+/** Address of the created contract; the recipient of a call. */
+export const callRecipient = ({ journal, message }: PreparedCall): Hex =>
+  message.to ?? createAddress(message.from, journal.nonce(message.from))
+
+/**
+ * Runs the call with this gas limit and reverts it. Fees are not charged, so a call never fails for lack of funds for them. Throws
+ * INTRINSIC_GAS_TOO_LOW; an interrupt is passed on. The caller checks the value before.
+ */
+export const runCall = async (call: PreparedCall, gas: bigint, accesses?: AccessRecorder): Promise<CallOutcome> => {
+  const minimum = callMinimumGas(call)
+  if (gas < minimum) throw callError({ code: 'INTRINSIC_GAS_TOO_LOW', have: gas, want: minimum })
+  if (runsNoCode(call)) return { gasUsed: minimum, peakGas: minimum, output: EMPTY_BYTES, failure: null }
+  const { context, env, moves, journal } = call
+  const mark = journal.checkpoint()
+  const { message, refund } = applyCallNonce(call, gas)
+  const { interrupt, prefetch } = context
+  const result = await context.engine.run(journal, env, message, {
+    ...(interrupt && { interrupt }),
+    ...(accesses && { accesses }),
+    ...(prefetch && { prefetch }),
+    ...(moves && { moves }),
+  })
+  journal.revert(mark)
+  return settleCall(call, { ...result, refund: result.refund + refund })
+}
+
+/** Applies the changes before a call's message: raises the nonce and delegates accounts. `refund` is for the delegations. */
+export const applyCallNonce = (
+  call: PreparedCall,
+  gas: bigint,
+): { readonly message: EngineMessage; readonly refund: bigint } => {
+  const { journal, env, gasPrice, accessList } = call
+  const { from, to, value, data } = call.message
+  journal.setNonce(from, nextNonce(journal.nonce(from)))
+  const { warm, refund } = applyAuthorizations(journal, env.params.chainId, call.authorizations)
+  return { message: { from, to, value, data, gas: gas - callIntrinsicGas(call), gasPrice, accessList, warm }, refund }
+}
+
+/** Returns the final cost of a run: the intrinsic gas, minus capped refunds, at least the minimum. */
+export const settleCall = (call: PreparedCall, { gasUsed, refund, output, failure }: EngineResult): CallOutcome => {
+  const minimum = callMinimumGas(call)
+  const used = callIntrinsicGas(call) + gasUsed
+  const cap = used / call.rules.refundQuotient
+  const net = used - (refund < cap ? refund : cap)
+  return { gasUsed: net > minimum ? net : minimum, peakGas: used > minimum ? used : minimum, output, failure }
+}
+
+/** Returns the error of a failed run. */
+export const callFailureError = ({ failure, output }: CallOutcome): CodedError<CallError> =>
+  failure?.kind === 'halt'
+    ? callError({ code: 'EXECUTION_FAILED', reason: failure.reason })
+    : callError({ code: 'EXECUTION_REVERTED', data: copyBytes(output) })

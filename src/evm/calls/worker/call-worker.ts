@@ -1,0 +1,210 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { CALL_LIMITS } from '../../../config/limits/clients.ts'
+import { EXECUTION_LIMITS } from '../../../config/limits/execution.ts'
+import type { StateChanges } from '../../../state/update/state-changes.ts'
+import { Store } from '../../../storage/store.ts'
+import { assert } from '../../../util/assert.ts'
+import { Batcher } from '../../../util/async/batcher.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import { isCoded } from '../../../util/errors.ts'
+import type { BlockEnv, SerializedEnv } from '../../block-env.ts'
+import type { Interrupt } from '../../engine.ts'
+import { loadEngine } from '../../engines/select-engine.ts'
+import { asyncOverlayReader, overlayReader } from '../../readers/overlay-reader.ts'
+import { createPrefetchedReader } from '../../readers/prefetched-reader.ts'
+import { simulateBlocks } from '../../simulate/simulate-blocks.ts'
+import type { HashBlocks, SimulatedBlock } from '../../simulate/types.ts'
+import { type CallContext, callError } from '../message/call-message.ts'
+import { call, createAccessList, estimateGas } from '../run-call.ts'
+import type { CallError } from '../types.ts'
+import { createSliceScheduler } from './slice-scheduler.ts'
+import { createStateCache, type OpenedState } from './state-cache.ts'
+import { isBeyondMemory, isStarved, releaseMemory } from './worker-memory.ts'
+import {
+  type BlockHashes,
+  CALL_HEARTBEAT,
+  CALL_RUNNING_JOB,
+  type CallAnswer,
+  type CallJob,
+  type CallKind,
+  type CallKinds,
+  type CancelledCall,
+  envFromSerialized,
+  MAX_NAMED_VALUES,
+  type NamedValue,
+  type WorkerMessage,
+  type WorkerStart,
+} from './worker-protocol.ts'
+
+/*
+ * Worker thread for calls, with its own store handle. Several calls share it in time slices (EXECUTION_LIMITS.callSliceMs each), so
+ * that a long one does not block others; the service detects from outside when one holds the thread all the same.
+ */
+
+type Run<Kind extends CallKind> = (
+  context: CallContext,
+  request: CallKinds[Kind]['request'],
+  hash: HashBlocks,
+) => Promise<CallKinds[Kind]['answer']>
+
+const KINDS: { readonly [Kind in CallKind]: Run<Kind> } = {
+  call,
+  estimateGas,
+  createAccessList,
+  simulate: simulateBlocks,
+}
+const port = parentPort
+assert(port !== null, 'the call worker is a worker')
+const { storePath, params, evm, shared } = workerData as WorkerStart
+const signals = new Int32Array(shared)
+const scheduler = createSliceScheduler()
+const engine = await loadEngine(evm)
+const withState = createStateCache(await Store.open(storePath, { createIfMissing: false }))
+
+const batcher = new Batcher<WorkerMessage>(CALL_LIMITS.batch, messages => port.postMessage(messages))
+const post = (message: WorkerMessage): void => batcher.add(message)
+
+/** Caches values by the id under which they were first sent. */
+const createNames = <Sent, Value>(make: (sent: Sent) => Value) => {
+  const values = new Map<number, Value>()
+  return ({ id, value }: NamedValue<Sent>): Value => {
+    if (value !== undefined) {
+      values.set(id, make(value))
+      const [oldest] = values.keys()
+      if (values.size > MAX_NAMED_VALUES && oldest !== undefined) values.delete(oldest)
+    }
+    const found = values.get(id)
+    assert(found !== undefined, 'a value is sent before it is named')
+    return found
+  }
+}
+const envs = createNames((env: SerializedEnv): BlockEnv => envFromSerialized(env, params))
+const overlays = createNames((changes: StateChanges) => changes)
+
+/** Calls in this worker, and those of them that were cancelled. */
+const present = new Set<number>()
+const cancelled = new Set<number>()
+
+const interruptFor = (id: number): Interrupt => {
+  const deadlineMs = performance.now() + CALL_LIMITS.timeoutMs
+  return {
+    sliceMs: EXECUTION_LIMITS.callSliceMs,
+    async giveWay() {
+      // Checked at the end of a slice, before another call allocates more: a slice is enough for tens of megabytes.
+      if (isStarved()) throw callError({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
+      await scheduler.giveWay()
+      Atomics.store(signals, CALL_RUNNING_JOB, id)
+      Atomics.add(signals, CALL_HEARTBEAT, 1)
+    },
+    shouldStop: () => performance.now() >= deadlineMs || cancelled.has(id),
+  }
+}
+
+const contextOf = (
+  state: OpenedState,
+  env: BlockEnv,
+  overlay: StateChanges | undefined,
+  interrupt: Interrupt,
+): CallContext => {
+  if (state.sync !== undefined) {
+    const reader = overlay === undefined ? state.sync : overlayReader(state.sync, overlay)
+    return { reader, prefetch: undefined, env, engine, interrupt }
+  }
+  const source = overlay === undefined ? state.async : asyncOverlayReader(state.async, overlay)
+  return { ...createPrefetchedReader(source), env, engine, interrupt }
+}
+
+const answer = (job: CallJob, env: BlockEnv, overlay: StateChanges | undefined): Promise<CallAnswer> =>
+  withState<CallAnswer>(job, state => {
+    Atomics.store(signals, CALL_RUNNING_JOB, job.id)
+    const run = KINDS[job.kind] as Run<CallKind>
+    return run(contextOf(state, env, overlay, interruptFor(job.id)), job.request, blocks => askHashes(job.id, blocks))
+  })
+
+/** Simulations that wait for the hashes of their blocks. */
+const asking = new Map<number, (answer: BlockHashes['hashes']) => void>()
+
+const askHashes = async (id: number, blocks: readonly SimulatedBlock[]): Promise<readonly Hex[]> => {
+  const hashes = await new Promise<BlockHashes['hashes']>(resolve => {
+    asking.set(id, resolve)
+    post({ type: 'hash', id, blocks })
+  })
+  asking.delete(id)
+  if (hashes === null) throw callError({ code: 'EXECUTION_FAILED', reason: 'block hashes are not available' })
+  return hashes
+}
+
+/** Complete list, so that none of them is treated as a fault of this node. */
+const CALL_ERRORS: { readonly [Code in CallError['code']]: true } = {
+  EXECUTION_REVERTED: true,
+  EXECUTION_FAILED: true,
+  EXECUTION_TIMEOUT: true,
+  INSUFFICIENT_BALANCE_FOR_TRANSFER: true,
+  INTRINSIC_GAS_TOO_LOW: true,
+  GAS_REQUIRED_EXCEEDS_ALLOWANCE: true,
+  MISSING_STATE: true,
+  OVERRIDE_CONFLICT: true,
+  NOT_A_PRECOMPILE: true,
+  PRECOMPILE_MOVED_TO_ITSELF: true,
+  ALREADY_OVERRIDDEN: true,
+  CALL_QUEUE_FULL: true,
+  CLIENT_QUEUE_FULL: true,
+  SIMULATION_NUMBER_ORDER: true,
+  SIMULATION_TIME_ORDER: true,
+  SIMULATION_LIMIT: true,
+  SIMULATION_CALL_INVALID: true,
+}
+
+const refusalFor = (id: number, error: unknown): WorkerMessage & { readonly id: number } => {
+  if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') {
+    return { type: 'refusal', id, detail: { code: 'EXECUTION_TIMEOUT', timeoutMs: CALL_LIMITS.timeoutMs } }
+  }
+  if (isCoded(error) && Object.hasOwn(CALL_ERRORS, error.code))
+    return { type: 'refusal', id, detail: error.detail as CallError }
+  return { type: 'fault', id, message: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+}
+
+// The service reads this heartbeat while it waits for results.
+setInterval(() => Atomics.add(signals, CALL_HEARTBEAT, 1), CALL_LIMITS.stuckMs / 3).unref()
+
+port.on('message', (message: readonly CallJob[] | BlockHashes | CancelledCall) => {
+  Atomics.add(signals, CALL_HEARTBEAT, 1)
+  if ('hashes' in message) asking.get(message.id)?.(message.hashes)
+  else if ('cancel' in message) {
+    if (present.has(message.cancel)) cancelled.add(message.cancel)
+  }
+  // One after the other: the next one starts when this one has ended or waits.
+  else
+    for (const job of message) {
+      present.add(job.id)
+      setImmediate(begin, job)
+    }
+})
+
+/** Calls that have started. */
+let running = 0
+let idleTimer: NodeJS.Timeout | undefined
+
+const end = (message: WorkerMessage & { readonly id: number }): void => {
+  running--
+  present.delete(message.id)
+  cancelled.delete(message.id)
+  post(message)
+  if (present.size === 0) idleTimer = setTimeout(releaseMemory, CALL_LIMITS.idleStateMs).unref()
+}
+
+const begin = async (job: CallJob): Promise<void> => {
+  clearTimeout(idleTimer)
+  Atomics.add(signals, CALL_HEARTBEAT, 1)
+  // Named values are stored synchronously: jobs arrive in the order in which the service sent them.
+  const env = envs(job.env)
+  const overlay = job.overlay === null ? undefined : overlays(job.overlay)
+  // Memory is checked at the end of each slice: a new call waits until those that run are within their limit.
+  while (running > 0 && isBeyondMemory()) await scheduler.giveWay()
+  running++
+  answer(job, env, overlay).then(
+    result => end({ type: 'answer', id: job.id, answer: result }),
+    (error: unknown) => end(refusalFor(job.id, error)),
+  )
+}
+post({ type: 'ready' })

@@ -1,0 +1,53 @@
+import type { Log } from '../../../../primitives/receipt/log.ts'
+import type { Hex } from '../../../../util/bytes.ts'
+
+/** Addresses in insertion order, with a revert to a mark. */
+class UndoSet {
+  readonly #members = new Set<Hex>()
+  readonly #order: Hex[] = []
+
+  get size(): number {
+    return this.#order.length
+  }
+
+  has(member: Hex): boolean {
+    return this.#members.has(member)
+  }
+
+  add(member: Hex): void {
+    if (this.#members.has(member)) return
+    this.#members.add(member)
+    this.#order.push(member)
+  }
+
+  truncate(size: number): void {
+    for (let i = this.#order.length - 1; i >= size; i--) this.#members.delete(this.#order[i] as Hex)
+    this.#order.length = size
+  }
+
+  values(): readonly Hex[] {
+    return this.#order
+  }
+}
+
+interface EffectsMark {
+  readonly logs: number
+  readonly destroyed: number
+  readonly created: number
+}
+
+/**
+ * Logs, self-destructs and created accounts of one message. All frames append to the same lists; a failing frame truncates them to
+ * their length at its start, so that the cost is that of its own effects.
+ */
+export class MessageEffects {
+  readonly logs: Log[] = []
+  readonly destroyed = new UndoSet()
+  readonly created = new UndoSet()
+
+  revert({ logs, destroyed, created }: EffectsMark): void {
+    this.logs.length = logs
+    this.destroyed.truncate(destroyed)
+    this.created.truncate(created)
+  }
+}

@@ -1,0 +1,18 @@
+import { join } from 'node:path'
+import type { Hex } from '../../../util/bytes.ts'
+
+/**
+ * Folder of the consensus log and the watermarks. Each rewind of a development chain starts another folder, since earlier
+ * signatures were for removed blocks.
+ */
+export const consensusFolder = (dataDir: string, rewinds = 0): string =>
+  rewinds === 0 ? join(dataDir, 'consensus') : join(dataDir, 'consensus', `after-${rewinds}`)
+
+const PREFIX = 'watermark-'
+
+/** Path of a validator's watermark file. */
+export const watermarkPath = (folder: string, validator: Hex): string => join(folder, PREFIX + validator)
+
+/** Returns the validator of a watermark file name. */
+export const watermarkOwner = (name: string): Hex | undefined =>
+  /^watermark-0x[0-9a-f]{40}$/.test(name) ? (name.slice(PREFIX.length) as Hex) : undefined

@@ -1,0 +1,110 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Council } from '../../../chain/council/council.ts'
+import type { ChainParams } from '../../../config/networks.ts'
+import { createConsensusEngine } from '../../../consensus/engine/engine.ts'
+import type { ConsensusEngine } from '../../../consensus/engine/types.ts'
+import type { ConsensusMetrics, SyncedFile } from '../../../consensus/monitor/metrics.ts'
+import { timedFileSystem } from '../../../consensus/monitor/timed-file-system.ts'
+import { type EvidencePort, type ExecutionPort, type NetworkPort, nullNetwork } from '../../../consensus/ports.ts'
+import { openWatermark } from '../../../consensus/signer/watermark.ts'
+import { type FileSystem, nodeFileSystem } from '../../../consensus/wal/file-system.ts'
+import { memoryWal, memoryWatermark } from '../../../consensus/wal/memory-wal.ts'
+import { openWal } from '../../../consensus/wal/wal.ts'
+import type { RecoverMany } from '../../../crypto/recovery/known-senders.ts'
+import { addressFromPrivateKey, recoverAddress, sign } from '../../../crypto/signature.ts'
+import type { ValidatorSigner } from '../../../primitives/consensus/signer.ts'
+import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
+import type { Clock } from '../../../util/clock.ts'
+import type { Logger } from '../../../util/logger.ts'
+import { blockCodec } from './block-codec.ts'
+import { watermarkPath } from './consensus-folder.ts'
+
+export interface ConsensusPartsOptions {
+  readonly execution: ExecutionPort
+  readonly council: Council
+  readonly evidence: EvidencePort
+  /** Omitted: no peers. */
+  readonly network?: NetworkPort
+  readonly recovery: RecoverMany
+  readonly params: ChainParams
+  readonly genesisHash: Hex
+  /** Folder of the log and the watermark; undefined: they end with the process. */
+  readonly folder: string | undefined
+  readonly validatorKey: Uint8Array | null
+  readonly trustMissingLog?: boolean | undefined
+  readonly metrics?: ConsensusMetrics | undefined
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly onFatal: (error: Error) => void
+}
+
+/** Creates the engine with its log, watermark and network. */
+export const createConsensus = async (options: ConsensusPartsOptions): Promise<ConsensusEngine> => {
+  const {
+    execution,
+    council,
+    evidence,
+    network = nullNetwork,
+    recovery,
+    params,
+    genesisHash,
+    folder,
+    validatorKey,
+    clock,
+    logger,
+    onFatal,
+    metrics,
+    trustMissingLog = false,
+  } = options
+  const signer = validatorKey && signerOf(validatorKey)
+  const { wal, watermark } = await openMemory(folder, signer?.address ?? ZERO_ADDRESS, metrics)
+  return createConsensusEngine({
+    ports: {
+      execution,
+      committee: { committee: number => council.committee(number) },
+      network,
+      evidence,
+      blocks: blockCodec(recovery),
+    },
+    clock,
+    signer,
+    recover: recoverAddress,
+    wal,
+    watermark,
+    params: {
+      chainId: params.chainId,
+      genesisHash,
+      blockTimeMs: params.blockTimeMs,
+      roundTimeoutMs: params.roundTimeoutMs,
+    },
+    logger,
+    onFatal,
+    trustMissingLog,
+    ...(metrics && { metrics }),
+  })
+}
+
+const openMemory = async (folder: string | undefined, validator: Hex, metrics: ConsensusMetrics | undefined) => {
+  if (folder === undefined) return { wal: memoryWal(), watermark: memoryWatermark() }
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const [wal, watermark] = await Promise.all([
+    openWal(filesOf('log', metrics), join(folder, 'wal')),
+    openWatermark(filesOf('watermark', metrics), watermarkPath(folder, validator)),
+  ])
+  return { wal, watermark }
+}
+
+const filesOf = (file: SyncedFile, metrics: ConsensusMetrics | undefined): FileSystem =>
+  metrics === undefined ? nodeFileSystem : timedFileSystem(nodeFileSystem, seconds => metrics.synced(file, seconds))
+
+/** Signers by key: a development chain starts an engine after each revert, and the address costs a curve multiplication. */
+const signers = new WeakMap<Uint8Array, ValidatorSigner>()
+
+export const signerOf = (key: Uint8Array): ValidatorSigner => {
+  const known = signers.get(key)
+  if (known !== undefined) return known
+  const signer = { address: addressFromPrivateKey(key), sign: (digest: Uint8Array) => sign(digest, key) }
+  signers.set(key, signer)
+  return signer
+}

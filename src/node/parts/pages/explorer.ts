@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { ChainView } from '../../../chain/types.ts'
+import type { Genesis } from '../../../config/genesis.ts'
+import { COUNCIL_ADDRESS } from '../../../config/networks.ts'
+import type { NodePort, UnionMember } from '../../../explorer/api/api-route.ts'
+import { addExplorerRoutes } from '../../../explorer/service/explorer-http.ts'
+import { ExplorerService } from '../../../explorer/service/explorer-service.ts'
+import { LiveStream } from '../../../explorer/service/live-stream.ts'
+import { addPageRoutes } from '../../../explorer/service/pages-http.ts'
+import { hashOfKey, RequestLimiter } from '../../../explorer/service/request-limiter.ts'
+import type { AddressLabel } from '../../../explorer/store/index-store.ts'
+import type { RpcCall } from '../../../rpc/server.ts'
+import { clientIdOf } from '../../../rpc/transport/clients/client-id.ts'
+import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
+import { genesisSupply } from '../../../rules/money/genesis-alloc.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import type { Clock } from '../../../util/clock.ts'
+import type { Logger } from '../../../util/logger.ts'
+import { LIVE_PARTS_PATH, type Site } from '../../../web/site.ts'
+import type { Teardown } from '../../teardown.ts'
+import { version } from '../../version.ts'
+
+interface ExplorerPartsOptions {
+  readonly dataDir: string
+  readonly storePath: string
+  readonly ephemeral: boolean
+  readonly genesis: Genesis
+  readonly view: ChainView
+  /** Of a block, in the order of its certificate's bitmap. */
+  readonly committee: (number: number) => readonly Hex[] | undefined
+  /** Directory with more compilers for verifying contracts. */
+  readonly solcDirectory?: string | undefined
+  /** One API key a line. */
+  readonly keysFile?: string | undefined
+  /** false: the first request begins to fill the index. */
+  readonly startsAtOnce: boolean
+  readonly site: Site
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** The explorer on the port for everybody: answers what adds its routes. */
+export const createExplorer = (
+  options: ExplorerPartsOptions,
+  teardown: Teardown,
+): ((app: FastifyInstance, call: RpcCall) => void) => {
+  const { dataDir, storePath, ephemeral, genesis, view, keysFile, solcDirectory, startsAtOnce, site, clock, logger } =
+    options
+  return (app, call) => {
+    const service = new ExplorerService({
+      storePath,
+      indexPath: join(dataDir, 'explorer', 'index.sqlite'),
+      contractsPath: join(dataDir, 'explorer', 'contracts.sqlite'),
+      solcDirectory,
+      ephemeral,
+      params: genesis.params,
+      foundation: genesis.foundation,
+      genesisWei: genesisSupply(genesis),
+      version,
+      site,
+      labels: labelsOf(genesis),
+      node: nodePort(options, call),
+      logger,
+    })
+    teardown.add(() => service.close())
+    const live = new LiveStream(() => liveParts(service))
+    teardown.add(() => live.close())
+    followHead(view, teardown, { service, live })
+    const limiter = new RequestLimiter(keysOf(keysFile), () => clock.nowMs())
+    const http = { service, limiter, clientOf: clientIdOf }
+    addExplorerRoutes(app, http)
+    addPageRoutes(app, { ...http, site, live })
+    if (startsAtOnce) service.start()
+  }
+}
+
+/** Tells index and open pages of every block. */
+const followHead = (
+  view: ChainView,
+  teardown: Teardown,
+  { service, live }: { readonly service: ExplorerService; readonly live: LiveStream },
+): void => {
+  const tell = (onChange: () => void) => (): void => {
+    onChange()
+    live.onHead()
+  }
+  teardown.add(view.onCommitted(tell(() => service.onHead())))
+  const leave = view.onReplaced?.(tell(() => service.onReplaced()))
+  if (leave) teardown.add(leave)
+}
+
+/** Changed parts of the home page, as JSON on one line. */
+const liveParts = async (service: ExplorerService): Promise<string | undefined> => {
+  const { status, body } = await service.request({ method: 'GET', url: LIVE_PARTS_PATH, headers: {}, body: undefined })
+  return status === 200 ? Buffer.from(body.buffer).toString() : undefined
+}
+
+const nodePort = ({ view, committee, genesis }: ExplorerPartsOptions, call: RpcCall): NodePort => ({
+  gasPriceWei: async () => suggestedGasPrice(view.nextBaseFee(), view.params.baseFee),
+  council: async () => unionMembers(view, genesis),
+  committee: async number => committee(number),
+  rpc: request => call(request),
+})
+
+const unionMembers = (view: ChainView, genesis: Genesis): readonly UnionMember[] =>
+  (view.council(view.head().header.number + 1) ?? []).map(
+    ({ name, validator, owner, reward, stakeWei, status, admission }) => ({
+      name,
+      validator,
+      owner,
+      reward,
+      stakeWei,
+      isActive: status === 'active',
+      // Those of genesis have the first numbers; when the others came is not stored.
+      startBlock: admission <= genesis.council.length ? 0 : undefined,
+    }),
+  )
+
+const labelsOf = ({ council, foundation }: Genesis): readonly AddressLabel[] => [
+  ...council.map(({ validator, name }) => ({ address: validator, name: `Validator ${name}` })),
+  { address: foundation, name: 'Foundation' },
+  { address: COUNCIL_ADDRESS, name: 'Council' },
+]
+
+/** Hashes of the keys, so that the keys themselves stay nowhere in memory. */
+const keysOf = (file: string | undefined): readonly string[] =>
+  file === undefined
+    ? []
+    : readFileSync(file, 'utf8')
+        .split('\n')
+        .map(line => line.trim())
+        .filter(line => line !== '' && !line.startsWith('#'))
+        .map(hashOfKey)

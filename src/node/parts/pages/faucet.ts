@@ -1,0 +1,57 @@
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { NetworkParams } from '../../../config/networks.ts'
+import type { FaucetService } from '../../../faucet/faucet-service.ts'
+import { addFaucetRoutes } from '../../../faucet/http/faucet-http.ts'
+import { openFaucet } from '../../../faucet/open-faucet.ts'
+import { createFaucetNode } from '../../../faucet/send/faucet-node.ts'
+import type { Metrics } from '../../../metrics/registry.ts'
+import type { RpcCall } from '../../../rpc/server.ts'
+import { clientIdOf } from '../../../rpc/transport/clients/client-id.ts'
+import type { Clock } from '../../../util/clock.ts'
+import type { Logger } from '../../../util/logger.ts'
+import type { Site } from '../../../web/site.ts'
+import type { Teardown } from '../../teardown.ts'
+
+interface FaucetPartsOptions {
+  readonly params: NetworkParams
+  readonly dataDir: string
+  /** The chain ends with the process: so do the grants. */
+  readonly ephemeral: boolean
+  readonly privateKey: Uint8Array
+  readonly site: Site
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics?: Metrics | undefined
+}
+
+/** The faucet on the public port: returns what adds its routes. It calls the node as a client of that port does. */
+export const createFaucet = (
+  { dataDir, ephemeral, site, metrics, ...options }: FaucetPartsOptions,
+  teardown: Teardown,
+): ((app: FastifyInstance, call: RpcCall) => void) => {
+  const { clock, logger } = options
+  const storePath = ephemeral ? ':memory:' : join(dataDir, 'faucet', 'grants.sqlite')
+  return (app, call) => {
+    let opening: Promise<FaucetService> | undefined
+    const open = (): Promise<FaucetService> => {
+      opening ??= openFaucet({
+        ...options,
+        ...(metrics && { metrics }),
+        node: createFaucetNode(call),
+        storePath,
+      }).catch(error => {
+        opening = undefined
+        logger.error({ err: error }, 'the faucet cannot be opened')
+        throw error
+      })
+      return opening
+    }
+    teardown.add(async () => {
+      await (await opening?.catch(() => undefined))?.stop()
+    })
+    addFaucetRoutes(app, { open, site, clientOf: ({ ip }) => clientIdOf(ip), clock })
+    // Grants of an earlier process are paid without waiting for a request.
+    if (!ephemeral) open().catch(() => undefined)
+  }
+}

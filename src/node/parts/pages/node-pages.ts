@@ -1,0 +1,18 @@
+import type { NodePages } from '../../../rpc/transport/http/http.ts'
+import type { WebResponse } from '../../../web/response.ts'
+import type { NodePageOptions, NodePageRequest } from './node-page.ts'
+
+/** Pages of the public port for browsers. Templates and assets are loaded when the first browser comes. */
+export const createNodePages = (options: NodePageOptions): NodePages => {
+  let front: Promise<(request: NodePageRequest) => WebResponse> | undefined
+  return {
+    async front(request) {
+      front ??= import('./node-page.ts').then(({ createNodePage }) => createNodePage(options))
+      return (await front)(request)
+    },
+    async asset(path, acceptEncoding) {
+      const { assetResponse } = await import('../../../web/response.ts')
+      return assetResponse(path, acceptEncoding)
+    },
+  }
+}

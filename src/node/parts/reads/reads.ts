@@ -1,0 +1,82 @@
+import type { ChainRules } from '../../../chain/block/rules-port.ts'
+import type { Chain } from '../../../chain/chain.ts'
+import { LogService } from '../../../chain/logs/log-service.ts'
+import { CallBlocks } from '../../../chain/reads/call-blocks.ts'
+import { PendingBlockBuilder, type PendingBlockOptions } from '../../../chain/reads/pending-block.ts'
+import { SimulationService } from '../../../chain/reads/simulation-service.ts'
+import { type ChainViewOptions, createChainView } from '../../../chain/view.ts'
+import type { FIXTURE_LIMITS } from '../../../config/limits/commands.ts'
+import type { EngineName } from '../../../evm/engines/select-engine.ts'
+import type { Services } from '../../../rpc/context.ts'
+import type { Logger } from '../../../util/logger.ts'
+import type { Teardown } from '../../teardown.ts'
+import type { PoolParts } from '../pool.ts'
+import { type CallPartsOptions, createCalls } from './calls.ts'
+import { createTraces } from './traces.ts'
+
+/** Differences of reads on a development chain. */
+export type DevReads = Pick<PendingBlockOptions, 'timestampAfter'> &
+  Pick<ChainViewOptions, 'baseFeeAfter' | 'onReplaced'> &
+  Pick<CallPartsOptions, 'revision'>
+
+interface ReadsOptions
+  extends Pick<ChainViewOptions, 'params' | 'genesisHash' | 'store' | 'blocks' | 'world' | 'council' | 'syncing'>,
+    Pick<PendingBlockOptions, 'executor' | 'coinbase' | 'clock'> {
+  readonly storePath: string
+  readonly evm?: EngineName | undefined
+  readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
+  readonly rules: ChainRules
+  readonly pool: Pick<PoolParts, 'service' | 'version'>
+  readonly dev?: DevReads | undefined
+  /** Gas limit of one eth_simulateV1, where it differs from that of a call. */
+  readonly simulationGas?: (typeof FIXTURE_LIMITS)['simulationGas']
+  readonly part: (module: string) => Logger
+}
+
+export type Reads = Required<Pick<Services, 'view' | 'calls' | 'trace' | 'simulations' | 'logQueryPort'>>
+
+/**
+ * Creates everything that reads the chain and writes nothing: pending block, view, and the threads for calls, traces and
+ * logs.
+ */
+export const createReads = (options: ReadsOptions, teardown: Teardown): Reads => {
+  const { storePath, params, evm, rules, blocks, world, chain, pool, dev = {}, simulationGas, part } = options
+  const pending = new PendingBlockBuilder({
+    ...options,
+    blockTimeMs: params.blockTimeMs,
+    pool: { select: baseFee => pool.service.select(baseFee), version: pool.version },
+    ...(dev.timestampAfter && { timestampAfter: dev.timestampAfter }),
+  })
+  const logs = new LogService({
+    storePath,
+    workerUrl: new URL('../../../rpc/encode/log-worker.ts', import.meta.url),
+    earliest: () => blocks.earliest,
+  })
+  teardown.add(() => logs.close())
+  const view = createChainView({ ...options, ...dev, pending, wideLogs: query => logs.query(query) })
+  dev.onReplaced?.(() => logs.forget())
+  const bases = new CallBlocks({ blocks, chain, pending })
+  const trace = createTraces({ storePath, params, rules, logger: part('traces') })
+  teardown.add(() => trace.close())
+  const calls = createCalls({
+    storePath,
+    params,
+    ...(evm && { evm }),
+    rules,
+    bases,
+    chain,
+    world,
+    logger: part('calls'),
+    ...(dev.revision && { revision: dev.revision }),
+  })
+  teardown.add(() => calls.close())
+  const simulations = new SimulationService({
+    params,
+    rules,
+    bases,
+    world,
+    calls,
+    ...(simulationGas && { gas: simulationGas }),
+  })
+  return { view, calls, trace, simulations, logQueryPort: logs }
+}

@@ -1,0 +1,197 @@
+import { GAS_PER_BLOB } from '../../config/blobs.ts'
+import { assert } from '../../util/assert.ts'
+import { EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { createAddress } from '../address.ts'
+import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
+import { encodeRlpList, rlpHeaderBytes, rlpStringBytes, uintItem, writeRlpHeader, writeRlpString } from '../rlp/rlp.ts'
+import { RlpCursor } from '../rlp/rlp-cursor.ts'
+import { effectiveGasPrice, type Transaction } from '../transaction/transaction.ts'
+import { BLOOM_BYTES, bloomFromLogs, EMPTY_BLOOM } from './bloom.ts'
+import { encodeLogs, type Log, readLogs } from './log.ts'
+
+export interface Receipt {
+  readonly type: number
+  /** Byzantium and later. */
+  readonly status?: 0 | 1
+  /** Post-transaction state root, before Byzantium (fixture mode only). */
+  readonly root?: Hex
+  readonly cumulativeGasUsed: bigint
+  readonly gasUsed: bigint
+  readonly effectiveGasPrice: bigint
+  readonly contractAddress: Hex | null
+  readonly logsBloom: Uint8Array
+  readonly logs: readonly Log[]
+  readonly blobGasUsed?: bigint
+  readonly blobGasPrice?: bigint
+}
+
+const ONE = Uint8Array.of(1)
+
+/**
+ * Encodes a receipt for the receipts root: RLP[status or state root, cumulative gas, bloom, logs], after the type byte
+ * of a typed one (EIP-2718).
+ */
+export const encodeReceipt = (receipt: Receipt): Uint8Array => {
+  const outcome = outcomeItem(receipt)
+  const gas = uintItem(receipt.cumulativeGasUsed)
+  const logs = encodeLogs(receipt.logs)
+  const payload = rlpStringBytes(outcome) + rlpStringBytes(gas) + BLOOM_STRING_BYTES + logs.byteLength
+  const prefix = receipt.type === 0 ? 0 : 1
+  const out = new Uint8Array(prefix + rlpHeaderBytes(payload) + payload)
+  if (prefix === 1) out[0] = receipt.type
+  let at = writeRlpHeader(out, prefix, payload, 0xc0)
+  at = writeRlpString(outcome, out, at)
+  at = writeRlpString(gas, out, at)
+  at = writeRlpHeader(out, at, BLOOM_BYTES, 0x80)
+  // Fresh memory is an empty bloom already.
+  if (receipt.logsBloom !== EMPTY_BLOOM) out.set(receipt.logsBloom, at)
+  out.set(logs, at + BLOOM_BYTES)
+  return out
+}
+
+const BLOOM_STRING_BYTES = rlpHeaderBytes(BLOOM_BYTES) + BLOOM_BYTES
+
+const outcomeItem = (receipt: Pick<Receipt, 'status' | 'root'>): Uint8Array => {
+  if (receipt.root !== undefined) return hexToBytes(receipt.root)
+  assert(receipt.status !== undefined, 'a receipt has a status or a state root')
+  return receipt.status === 1 ? ONE : EMPTY_BYTES
+}
+
+/** Stored receipt: everything that cannot be derived from the block's transactions and header. */
+export interface StoredReceipt {
+  readonly status?: 0 | 1
+  readonly root?: Hex
+  readonly cumulativeGasUsed: bigint
+  readonly logs: readonly Log[]
+}
+
+/** Encodes the stored receipts of one block. */
+export const encodeStoredReceipts = (receipts: readonly StoredReceipt[]): Uint8Array =>
+  encodeRlpList(receipts.map(encodeStoredReceipt))
+
+const encodeStoredReceipt = (receipt: StoredReceipt): Uint8Array => {
+  const outcome = outcomeItem(receipt)
+  const gas = uintItem(receipt.cumulativeGasUsed)
+  const logs = encodeLogs(receipt.logs)
+  const payload = rlpStringBytes(outcome) + rlpStringBytes(gas) + logs.byteLength
+  const out = new Uint8Array(rlpHeaderBytes(payload) + payload)
+  let at = writeRlpHeader(out, 0, payload, 0xc0)
+  at = writeRlpString(outcome, out, at)
+  at = writeRlpString(gas, out, at)
+  out.set(logs, at)
+  return out
+}
+
+/** Throws RECEIPT_MALFORMED. */
+export const decodeStoredReceipts = (bytes: Uint8Array): readonly StoredReceipt[] =>
+  decodeOrMalformed('RECEIPT_MALFORMED', () => {
+    const cursor = new RlpCursor(bytes)
+    const outer = cursor.openList()
+    const receipts: StoredReceipt[] = []
+    while (cursor.hasMore()) receipts.push(readStoredReceipt(cursor))
+    cursor.closeList(outer)
+    cursor.finish()
+    return receipts
+  })
+
+/** Reads one item of `encodeStoredReceipts` at the cursor. Throws RLP_INVALID or RECEIPT_MALFORMED. */
+export const readStoredReceipt = (cursor: RlpCursor): StoredReceipt => {
+  const outer = cursor.openList()
+  const outcome = readStoredOutcome(cursor)
+  const logs = readLogs(cursor)
+  cursor.closeList(outer)
+  return { ...outcome, logs }
+}
+
+/** Reads what comes before the logs in the list of such an item. Throws RLP_INVALID or RECEIPT_MALFORMED. */
+export const readStoredOutcome = (cursor: RlpCursor): Omit<StoredReceipt, 'logs'> => ({
+  ...readOutcome(cursor),
+  cumulativeGasUsed: cursor.uint(8),
+})
+
+/** Reads only the cumulative gas of such an item, without its logs. Throws RLP_INVALID or RECEIPT_MALFORMED. */
+export const readCumulativeGas = (cursor: RlpCursor): bigint => {
+  cursor.openList()
+  readOutcome(cursor)
+  return cursor.uint(8)
+}
+
+/**
+ * Decodes a peer's receipt in the form of `encodeReceipt`, without the fields that follow from its transaction. Throws
+ * RECEIPT_MALFORMED.
+ */
+export const decodeReceipt = (bytes: Uint8Array): StoredReceipt =>
+  decodeOrMalformed('RECEIPT_MALFORMED', () => {
+    const isTyped = (bytes[0] ?? 0) < 0xc0
+    const cursor = new RlpCursor(bytes, isTyped ? 1 : 0)
+    const outer = cursor.openList()
+    const outcome = readOutcome(cursor)
+    const cumulativeGasUsed = cursor.uint(8)
+    cursor.boundedBytes(BLOOM_BYTES)
+    const logs = readLogs(cursor)
+    cursor.closeList(outer)
+    cursor.finish()
+    return { ...outcome, cumulativeGasUsed, logs }
+  })
+
+const readOutcome = (cursor: RlpCursor): Pick<Receipt, 'status' | 'root'> => {
+  const length = cursor.peekLength()
+  if (length === 32) return { root: cursor.hex(32) }
+  const status = cursor.safeUint()
+  if (status > 1) throw malformed('RECEIPT_MALFORMED', `receipt status ${status}`)
+  return { status: status as 0 | 1 }
+}
+
+/** Header values on which receipts depend. */
+export interface ReceiptPrices {
+  /** 0n before London. */
+  readonly baseFeePerGas: bigint
+  /** Price of blob gas, where blobs exist (fixture mode). */
+  readonly blobGasPrice?: bigint
+}
+
+interface ReceiptContext extends ReceiptPrices {
+  readonly transactions: readonly Transaction[]
+}
+
+/**
+ * Derives the complete receipts of a block: gas used, price, contract address and bloom follow from its transactions.
+ */
+export const deriveReceipts = (stored: readonly StoredReceipt[], context: ReceiptContext): readonly Receipt[] => {
+  assert(stored.length === context.transactions.length, 'a block has one receipt for each transaction')
+  return stored.map((receipt, index) => {
+    const gasBefore = stored[index - 1]?.cumulativeGasUsed ?? 0n
+    return deriveReceipt(receipt, gasBefore, context.transactions[index] as Transaction, context)
+  })
+}
+
+/** Derives one of them; `gasBefore` is the cumulative gas of the receipt before. */
+export const deriveReceipt = (
+  stored: StoredReceipt,
+  gasBefore: bigint,
+  tx: Transaction,
+  prices: ReceiptPrices,
+): Receipt => ({
+  ...deriveOutcome(stored, gasBefore, tx, prices),
+  logsBloom: bloomFromLogs(stored.logs),
+  logs: stored.logs,
+})
+
+/** The same without the logs and their bloom. */
+export const deriveOutcome = (
+  stored: Omit<StoredReceipt, 'logs'>,
+  gasBefore: bigint,
+  tx: Transaction,
+  prices: ReceiptPrices,
+): Omit<Receipt, 'logs' | 'logsBloom'> => ({
+  type: tx.type,
+  ...(stored.root === undefined ? { status: stored.status ?? 0 } : { root: stored.root }),
+  cumulativeGasUsed: stored.cumulativeGasUsed,
+  gasUsed: stored.cumulativeGasUsed - gasBefore,
+  effectiveGasPrice: effectiveGasPrice(tx, prices.baseFeePerGas),
+  contractAddress: tx.to === null ? createAddress(tx.from, tx.nonce) : null,
+  ...(tx.blobVersionedHashes !== undefined && {
+    blobGasUsed: GAS_PER_BLOB * BigInt(tx.blobVersionedHashes.length),
+    blobGasPrice: prices.blobGasPrice ?? 0n,
+  }),
+})

@@ -1,0 +1,25 @@
+import { CodedError } from '../../util/errors.ts'
+
+/** Bytes from outside that are not the canonical encoding of a type; `code` names the type, `reason` is for people. */
+export type MalformedError<Code extends string> = { readonly code: Code; readonly reason: string }
+
+export const malformed = <Code extends string>(
+  code: Code,
+  reason: string,
+  options?: ErrorOptions,
+): CodedError<MalformedError<Code>> => new CodedError({ code, reason }, options)
+
+const hasReason = (detail: { readonly code: string }): detail is MalformedError<string> =>
+  'reason' in detail && typeof detail.reason === 'string'
+
+/** Runs a decoder and gives its errors the code of the decoded type. */
+export const decodeOrMalformed = <Code extends string, Value>(code: Code, decode: () => Value): Value => {
+  try {
+    return decode()
+  } catch (error) {
+    if (error instanceof CodedError && error.code !== code && hasReason(error.detail)) {
+      throw malformed(code, error.detail.reason, { cause: error })
+    }
+    throw error
+  }
+}

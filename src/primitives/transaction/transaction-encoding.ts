@@ -1,0 +1,111 @@
+import { EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { encodeRlp, type RlpItem, rlpHeaderBytes, rlpStringBytes, uintItem, writeRlpHeader } from '../rlp/rlp.ts'
+import { type DecodedTransaction, decodeTransaction } from './transaction.ts'
+
+/** Fields set by the sender before signing. */
+export type UnsignedTransaction = Omit<DecodedTransaction, 'v' | 'r' | 's' | 'raw'>
+
+/** `r` and `s` big-endian, padded or not. */
+export interface TransactionSignature {
+  readonly yParity: 0 | 1
+  readonly r: Uint8Array
+  readonly s: Uint8Array
+}
+
+/** Bytes whose keccak256 a sender signs (EIP-155 for a legacy transaction with a chain id, EIP-2718 for typed ones). */
+export const signingPayload = (tx: UnsignedTransaction): Uint8Array => {
+  const fields = unsignedFields(tx)
+  if (tx.type !== 0) return typed(tx.type, fields)
+  return encodeRlp(tx.chainId === undefined ? fields : [...fields, uintItem(tx.chainId), EMPTY_BYTES, EMPTY_BYTES])
+}
+
+/** Signed serialisation, decoded again so that it passes the checks of any other. Throws TRANSACTION_MALFORMED. */
+export const encodeTransaction = (tx: UnsignedTransaction, signature: TransactionSignature): DecodedTransaction =>
+  decodeTransaction(serializeTransaction(tx, signature))
+
+/** Signed serialisation without any check: an unsigned transaction has zeros for a signature. */
+export const serializeTransaction = (tx: UnsignedTransaction, signature: TransactionSignature): Uint8Array => {
+  const fields = [
+    ...unsignedFields(tx),
+    uintItem(signatureV(tx, signature.yParity)),
+    trimZeros(signature.r),
+    trimZeros(signature.s),
+  ]
+  return tx.type === 0 ? encodeRlp(fields) : typed(tx.type, fields)
+}
+
+/** Like `signingPayload`, cut out of the signed bytes instead of encoded anew: the hot path of sender recovery. */
+export const signedPayload = (tx: DecodedTransaction): Uint8Array => {
+  const { raw, type, chainId } = tx
+  const prefix = type === 0 ? 0 : 1
+  const start = prefix + listHeaderSize(raw[prefix] as number)
+  const end = raw.byteLength - integerSize(tx.v) - rlpStringBytes(tx.r) - rlpStringBytes(tx.s)
+  const suffix = type === 0 && chainId !== undefined ? replaySuffix(chainId) : EMPTY_BYTES
+  const payload = end - start + suffix.byteLength
+  const out = new Uint8Array(prefix + rlpHeaderBytes(payload) + payload)
+  if (prefix === 1) out[0] = type
+  const body = writeRlpHeader(out, prefix, payload, 0xc0)
+  out.set(raw.subarray(start, end), body)
+  out.set(suffix, body + end - start)
+  return out
+}
+
+/** Size of an encoded list's prefix, from its first byte. */
+const listHeaderSize = (first: number): number => (first < 0xf8 ? 1 : first - 0xf6)
+
+/** chain id, 0, 0 as EIP-155 appends them; cached, since a node nearly always handles one chain id. */
+let suffixOf: { readonly chainId: number; readonly bytes: Uint8Array } = { chainId: -1, bytes: EMPTY_BYTES }
+const replaySuffix = (chainId: number): Uint8Array => {
+  if (suffixOf.chainId !== chainId) {
+    suffixOf = { chainId, bytes: encodeRlp([uintItem(chainId), EMPTY_BYTES, EMPTY_BYTES]).subarray(1) }
+  }
+  return suffixOf.bytes
+}
+
+const integerSize = (value: bigint): number => (value < 0x80n ? 1 : 1 + uintItem(value).byteLength)
+
+const signatureV = (tx: UnsignedTransaction, yParity: 0 | 1): bigint => {
+  if (tx.type !== 0) return BigInt(yParity)
+  return tx.chainId === undefined ? BigInt(27 + yParity) : BigInt(tx.chainId) * 2n + 35n + BigInt(yParity)
+}
+
+const typed = (type: number, fields: RlpItem): Uint8Array => {
+  const list = encodeRlp(fields)
+  const out = new Uint8Array(1 + list.byteLength)
+  out[0] = type
+  out.set(list, 1)
+  return out
+}
+
+const trimZeros = (bytes: Uint8Array): Uint8Array => {
+  let start = 0
+  while (start < bytes.byteLength && bytes[start] === 0) start++
+  return bytes.subarray(start)
+}
+
+const hexItem = (hex: Hex | null): Uint8Array => (hex === null ? EMPTY_BYTES : hexToBytes(hex))
+
+const unsignedFields = (tx: UnsignedTransaction): readonly RlpItem[] => {
+  const nonce = uintItem(tx.nonce)
+  const gasPrice = uintItem(tx.maxFeePerGas)
+  const message = [uintItem(tx.gasLimit), hexItem(tx.to), uintItem(tx.value), tx.data]
+  if (tx.type === 0) return [nonce, gasPrice, ...message]
+  const chainId = uintItem(tx.chainId ?? 0)
+  const accessList = tx.accessList.map(entry => [hexToBytes(entry.address), entry.storageKeys.map(hexToBytes)])
+  if (tx.type === 1) return [chainId, nonce, gasPrice, ...message, accessList]
+  const common = [chainId, nonce, uintItem(tx.maxPriorityFeePerGas), gasPrice, ...message, accessList]
+  if (tx.type === 2) return common
+  if (tx.type === 3)
+    return [...common, uintItem(tx.maxFeePerBlobGas ?? 0n), (tx.blobVersionedHashes ?? []).map(hexToBytes)]
+  return [...common, authorizationItems(tx)]
+}
+
+const authorizationItems = (tx: UnsignedTransaction): readonly RlpItem[] =>
+  (tx.authorizationList ?? []).map(item => [
+    uintItem(item.chainId),
+    hexToBytes(item.address),
+    uintItem(item.nonce),
+    uintItem(item.yParity),
+    trimZeros(item.r),
+    trimZeros(item.s),
+  ])

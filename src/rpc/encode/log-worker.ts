@@ -1,0 +1,8 @@
+import { serveLogQueries } from '../../chain/logs/log-server.ts'
+import { lowerThreadPriority } from '../../util/worker/priority.ts'
+import { logJson } from './log.ts'
+
+// Entry of the worker thread for log queries over ranges: it finds logs and writes their JSON off the thread that makes
+// blocks.
+lowerThreadPriority()
+await serveLogQueries(entry => logJson(entry, entry))

@@ -1,0 +1,56 @@
+import { bytesToHex } from '../../../../util/bytes.ts'
+import { callObject } from '../../../codecs/call.ts'
+import { named, optional } from '../../../codecs/codec.ts'
+import { address, DATA_SCHEMA, data, HASH_SCHEMA, quantity } from '../../../codecs/scalars.ts'
+import { type MethodTable, method } from '../../../router/method.ts'
+import { answerSent } from '../thrown-reverts.ts'
+import {
+  ownAccount,
+  requireFees,
+  resend,
+  sendingAccount,
+  sendTransaction,
+  signPersonalMessage,
+  signTransaction,
+} from './signing.ts'
+
+/**
+ * Methods that use the node's key store; a public node has no keys and answers `unknown account`
+ * (docs/interface.md#authentication).
+ */
+export const ethWallet = {
+  eth_sign: method({
+    summary: 'Signs a message with the EIP-191 prefix',
+    params: [address, data],
+    result: DATA_SCHEMA,
+    handler: async (context, account, message) =>
+      bytesToHex(await signPersonalMessage(context, ownAccount(context, account), message)),
+  }),
+  eth_signTransaction: method({
+    summary: 'Signs a transaction without sending it',
+    params: [callObject],
+    result: DATA_SCHEMA,
+    notes: 'A fee must be named: that is checked before the account.',
+    handler: async (context, args) => {
+      requireFees(args)
+      return bytesToHex((await signTransaction(context, ownAccount(context, args.from), args)).raw)
+    },
+  }),
+  eth_sendTransaction: method({
+    summary: 'Signs a transaction and submits it',
+    params: [callObject],
+    result: HASH_SCHEMA,
+    notes: 'Gas, nonce and price are filled in where they are absent.',
+    handler: async (context, args) =>
+      answerSent(context, await sendTransaction(context, sendingAccount(context, args.from), args)),
+  }),
+  eth_resend: method({
+    summary: "Replaces one of the node's own pending transactions by the same at another price",
+    params: [callObject, optional(named('gasPrice', quantity)), optional(named('gas', quantity))],
+    result: HASH_SCHEMA,
+    notes:
+      'The call names the pending transaction by its nonce, recipient, value and data. The pool takes a replacement at 10 % more.',
+    handler: async (context, args, gasPrice, gas) =>
+      answerSent(context, await resend(context, ownAccount(context, args.from), args, { gasPrice, gas })),
+  }),
+} satisfies MethodTable

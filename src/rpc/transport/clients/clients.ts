@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http'
+import type { MaybePromise } from '../../methods/block-reads.ts'
+import { type ApiKey, ApiKeys, isTokenValid } from './access-tokens.ts'
+import { ClientAddress, type TrustProxy } from './client-address.ts'
+import { type RateLimit, RateLimiter } from './rate-limit.ts'
+
+/** Rules by which the client of a request is known. */
+export interface ClientRules {
+  /** Omitted: the other end of the connection is the client, whatever headers say. */
+  readonly trustProxy?: TrustProxy
+  /** Secret of the tokens that every call needs; omitted: none does. */
+  readonly jwtSecret?: Uint8Array
+  /** Keys of clients with limits of their own; calls without a key have the ordinary ones. */
+  readonly apiKeys?: readonly ApiKey[]
+  /** Limit of each client without a key; omitted: none. */
+  readonly rateLimit?: RateLimit
+}
+
+/** Client of a request, as the limits count it. */
+export interface ClientIdentity {
+  /** Address, or `key:` and the name of its key. */
+  readonly address: string
+  readonly limiter: RateLimiter | undefined
+}
+
+/** Knows the client of each request by the connection, the headers of trusted proxies, and keys. */
+export class Clients {
+  /** True when the connection alone tells the client, and no call has to be counted before its body is read. */
+  readonly isByConnection: boolean
+  readonly #rules: ClientRules
+  readonly #addresses: ClientAddress | undefined
+  readonly #keys: ApiKeys | undefined
+  readonly #limiter: RateLimiter | undefined
+  readonly #limiterOfKey = new Map<ApiKey, RateLimiter>()
+  readonly #known = new WeakMap<IncomingMessage, ClientIdentity>()
+
+  /** Throws TypeError for an invalid address of a proxy. */
+  constructor(rules: ClientRules) {
+    const { trustProxy, jwtSecret, apiKeys, rateLimit } = rules
+    this.#rules = rules
+    this.#addresses = trustProxy && new ClientAddress(trustProxy)
+    this.#keys = apiKeys && new ApiKeys(apiKeys)
+    this.#limiter = rateLimit && new RateLimiter(rateLimit)
+    this.isByConnection = trustProxy === undefined && jwtSecret === undefined && apiKeys === undefined && !rateLimit
+  }
+
+  /** Returns true for a connection of a trusted proxy, which is not one client. */
+  isProxy(address: string | undefined): boolean {
+    return this.#addresses?.isProxy(address) ?? false
+  }
+
+  /** Returns the client; undefined: its token or key is missing or wrong. */
+  identify(request: IncomingMessage): MaybePromise<ClientIdentity | undefined> {
+    const { jwtSecret } = this.#rules
+    if (jwtSecret === undefined) return this.#admit(request)
+    return isTokenValid(request, jwtSecret, Date.now()).then(isValid => (isValid ? this.#admit(request) : undefined))
+  }
+
+  /** Returns the address of the client of any request. */
+  addressOf(request: IncomingMessage): string {
+    return this.#addresses?.of(request) ?? request.socket.remoteAddress ?? ''
+  }
+
+  /** Returns the client of a request that was identified. */
+  of(request: IncomingMessage): ClientIdentity {
+    return this.#known.get(request) ?? { address: request.socket.remoteAddress ?? '', limiter: this.#limiter }
+  }
+
+  #admit(request: IncomingMessage): ClientIdentity | undefined {
+    const apiKey = this.#keys?.of(request)
+    if (apiKey === null) return undefined
+    const identity =
+      apiKey === undefined
+        ? { address: this.addressOf(request), limiter: this.#limiter }
+        : { address: `key:${apiKey.name}`, limiter: this.#limiterFor(apiKey) }
+    this.#known.set(request, identity)
+    return identity
+  }
+
+  #limiterFor(apiKey: ApiKey): RateLimiter {
+    const known = this.#limiterOfKey.get(apiKey)
+    if (known !== undefined) return known
+    const { perSecond } = apiKey
+    const limiter = new RateLimiter({ perSecond, burst: 2 * perSecond })
+    this.#limiterOfKey.set(apiKey, limiter)
+    return limiter
+  }
+}

@@ -1,0 +1,327 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import { Cancellation } from '../../../util/async/cancellation.ts'
+import type { Endpoint } from '../../router/method.ts'
+import type { ResponseChunk, ResponseStream, RpcResponse } from '../../router/response.ts'
+import { BODIES_FULL, type Budgets } from '../clients/budgets.ts'
+import type { ClientBudget, Meter } from '../clients/client-budget.ts'
+import { clientIdOf, endpointForClient } from '../clients/client-id.ts'
+import type { RequestGate } from '../request-gate.ts'
+import { bytesOf, drained, freeMemory, WriteTimeout, writeStream } from '../stream-writer.ts'
+import { plainCallLength } from './plain-head.ts'
+
+interface FastLaneOptions {
+  readonly gate: RequestGate
+  readonly endpoint: Endpoint
+  readonly hosts: readonly string[]
+  readonly budgets: Pick<Budgets, 'bodies' | 'answers' | 'connections'>
+}
+
+const HEAD_END = Buffer.from('\r\n\r\n')
+const OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: keep-alive\r\ncontent-length: '
+const CHUNKED =
+  'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n'
+const LAST_CHUNK = '0\r\n\r\n'
+const unavailable = (text: string): string =>
+  `HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: ${text.length}\r\n\r\n${text}`
+const TIMEOUT = unavailable('timeout')
+const NO_ROOM = unavailable(`${BODIES_FULL}\n`)
+
+/**
+ * Handles plain calls on a connection at a third of the cost of the HTTP server. The first request that is anything else (a GET, an
+ * upgrade, chunks, an Origin, a wrong type) hands the connection to the server, so that those rules exist in one place.
+ */
+export const attachFastLane = (server: Server, options: FastLaneOptions): { close(): void } => {
+  const [listener] = server.listeners('connection') as ((socket: Socket) => void)[]
+  if (listener === undefined) return { close() {} }
+  const open = new Set<Lane>()
+  server.removeListener('connection', listener)
+  server.on('connection', (socket: Socket) => {
+    if (!admit(socket, options.budgets.connections)) return
+    const lane = new Lane(socket, options, {
+      handOver: () => listener.call(server, socket),
+      left: () => open.delete(lane),
+    })
+    open.add(lane)
+  })
+  return {
+    close() {
+      for (const lane of open) lane.destroy()
+    },
+  }
+}
+
+/** Counts a connection against its client; one too many is closed at once, without a response. */
+export const admit = (socket: Socket, connections: ClientBudget): boolean => {
+  const meter = connections.meter(clientIdOf(socket.remoteAddress))
+  if (!meter.hold(1)) {
+    socket.destroy()
+    return false
+  }
+  socket.once('close', () => meter.hold(0))
+  return true
+}
+
+interface Exits {
+  readonly handOver: () => void
+  readonly left: () => void
+}
+
+/** A connection for as long as it sends only plain calls. */
+class Lane {
+  readonly #socket: Socket
+  readonly #options: FastLaneOptions
+  readonly #exits: Exits
+  readonly #endpoint: Endpoint
+  readonly #meter: Meter
+  readonly #answers: Meter
+  /** Ends the work of the connection. */
+  readonly #cancellation = new Cancellation()
+  /** Received bytes that are not handled yet. */
+  #rest: Buffer | undefined
+  /** Those bytes plus the ones of the request being handled. */
+  #heldBytes = 0
+  /** Number of chunks received of the unfinished request. */
+  #chunks = 0
+  #isWaiting = false
+  /** True while the unfinished request looks like a plain call. */
+  #isPlain = false
+  #hasEnded = false
+  #lastHead = ''
+  #lastLength = 0
+
+  constructor(socket: Socket, options: FastLaneOptions, exits: Exits) {
+    this.#socket = socket
+    this.#options = options
+    this.#exits = exits
+    this.#endpoint = endpointForClient(options.endpoint, socket.remoteAddress, this.#cancellation)
+    const { client } = this.#endpoint.context
+    this.#meter = options.budgets.bodies.meter(client)
+    this.#answers = options.budgets.answers.meter(client)
+    socket.setNoDelay(true)
+    socket.setTimeout(RPC_LIMITS.httpKeepAliveMs)
+    socket.on('data', this.#onData)
+    socket.on('end', this.#onEnd)
+    socket.on('timeout', this.#onTimeout)
+    socket.on('error', this.#onError)
+    socket.on('close', this.#onClose)
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#rest = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk])
+    this.#chunks++
+    this.#heldBytes += chunk.byteLength
+    if (!this.#meter.hold(this.#heldBytes)) this.#refuse()
+    else if (!this.#isWaiting) this.#run()
+    // Backpressure: reading pauses while the client sends faster than it is served, since each chunk copies all waiting bytes.
+    else if (this.#rest.byteLength > RPC_LIMITS.laneAheadBytes) this.#socket.pause()
+  }
+
+  readonly #onEnd = (): void => {
+    this.#hasEnded = true
+    // A disconnected client looks like one that only closed its sending side: wait a moment.
+    if (this.#isWaiting) setTimeout(() => this.#socket.destroy(), RPC_LIMITS.lingerMs).unref()
+    else this.#socket.end()
+  }
+
+  readonly #onTimeout = (): void => {
+    if (!this.#isWaiting) this.#socket.destroy()
+  }
+
+  /** 'close' follows; broken connections are common and not logged. */
+  readonly #onError = (): void => {
+    this.#socket.destroy()
+  }
+
+  readonly #onClose = (): void => {
+    this.#rest = undefined
+    this.#cancellation.cancel()
+    this.#meter.hold(0)
+    this.#answers.hold(0)
+    this.#exits.left()
+  }
+
+  /** Handles every complete request received; the responses of one pass are sent in one write. */
+  #run(): void {
+    const { gate } = this.#options
+    let out = ''
+    while (this.#rest !== undefined && !this.#isWaiting) {
+      const body = this.#nextBody(this.#rest)
+      if (body === undefined) break
+      const answer = gate.handle(body, this.#endpoint)
+      if (typeof answer === 'string') out += frame(answer)
+      else void (answer instanceof Promise ? this.#wait(answer) : this.#stream(answer))
+      if (out.length > RPC_LIMITS.laneWriteBytes || this.#isWaiting) {
+        this.#write(out)
+        out = ''
+        if (!this.#isWaiting) this.#pauseUntilWritten()
+      }
+    }
+    this.#write(out)
+    if (this.#isWaiting) return
+    this.#heldBytes = this.#rest?.byteLength ?? 0
+    this.#meter.hold(this.#heldBytes)
+    if (this.#rest !== undefined) this.#setAside(this.#rest)
+    else if (this.#socket.writableNeedDrain) this.#pauseUntilWritten()
+  }
+
+  /** Takes the body of the first request off the waiting bytes; undefined while it is incomplete or not a plain call. */
+  #nextBody(bytes: Buffer): Buffer | undefined {
+    const headEnd = bytes.indexOf(HEAD_END)
+    this.#isPlain = false
+    if (headEnd === -1 || headEnd > RPC_LIMITS.headBytes) return undefined
+    const length = this.#bodyLength(bytes.toString('latin1', 0, headEnd))
+    if (length === undefined) return undefined
+    this.#isPlain = true
+    const end = headEnd + HEAD_END.byteLength + length
+    if (end > bytes.byteLength) return undefined
+    this.#chunks = 0
+    this.#rest = end === bytes.byteLength ? undefined : bytes.subarray(end)
+    return bytes.subarray(headEnd + HEAD_END.byteLength, end)
+  }
+
+  /** Clients repeat the same head, so the last one is cached. */
+  #bodyLength(head: string): number | undefined {
+    if (head === this.#lastHead) return this.#lastLength
+    const length = plainCallLength(head, this.#options.hosts)
+    if (length === undefined) return undefined
+    this.#lastHead = head
+    this.#lastLength = length
+    return length
+  }
+
+  /** Waits briefly for the rest of a plain call; anything else, or slow small chunks, goes to the server. */
+  #setAside(bytes: Buffer): void {
+    if (!this.#isPlain || this.#chunks >= RPC_LIMITS.laneChunks) this.#handOver(bytes)
+  }
+
+  #handOver(bytes: Buffer): void {
+    const socket = this.#socket
+    socket.pause()
+    socket.setTimeout(0)
+    socket.off('data', this.#onData)
+    socket.off('end', this.#onEnd)
+    socket.off('timeout', this.#onTimeout)
+    socket.off('error', this.#onError)
+    socket.off('close', this.#onClose)
+    this.#exits.left()
+    // The server accounts for the bytes it reads.
+    this.#meter.hold(0)
+    socket.unshift(bytes)
+    this.#exits.handOver()
+    socket.resume()
+  }
+
+  /** Request budget exhausted: sends an error, closes this connection and frees its bytes. */
+  #refuse(): void {
+    this.#rest = undefined
+    this.#socket.off('data', this.#onData)
+    this.#socket.end(NO_ROOM, () => this.#socket.destroy())
+  }
+
+  async #wait(answer: Promise<RpcResponse>): Promise<void> {
+    this.#isWaiting = true
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      this.#cancellation.cancel()
+      this.#socket.end(TIMEOUT)
+    }, RPC_LIMITS.httpRequestMs)
+    const made = await answer
+    clearTimeout(timer)
+    if (isLate || this.#socket.destroyed) {
+      if (typeof made !== 'string') made.cancel()
+      return
+    }
+    if (typeof made !== 'string') return this.#stream(made)
+    this.#isWaiting = false
+    this.#write(frame(made))
+    this.#goOn()
+  }
+
+  /** Writes a response of unknown length in chunks (RFC 9112 7.1). */
+  async #stream(answer: ResponseStream): Promise<void> {
+    this.#isWaiting = true
+    const socket = this.#socket
+    // A client that ends its side during a long response is treated as gone, as by the HTTP server.
+    const leave = (): void => void socket.destroy()
+    socket.once('end', leave)
+    // Responses handled earlier in this pass are written first.
+    await undefined
+    socket.write(`${CHUNKED}${date()}\r\n\r\n`)
+    const isWhole = await writeStream(answer, socket, {
+      write: responseChunk => writeChunk(socket, responseChunk),
+      meter: this.#answers,
+    }).catch(() => {
+      socket.destroy()
+      return false
+    })
+    socket.off('end', leave)
+    if (!isWhole) return
+    socket.write(LAST_CHUNK)
+    this.#isWaiting = false
+    this.#goOn()
+  }
+
+  /** Pauses until the client has read the response; a client that is too slow or has too many unread bytes is disconnected. */
+  #pauseUntilWritten(): void {
+    const socket = this.#socket
+    this.#isWaiting = true
+    const goOn = (): void => {
+      this.#isWaiting = false
+      if (!socket.destroyed) this.#goOn()
+    }
+    if (!socket.writableNeedDrain) return void setImmediate(goOn)
+    if (!this.#answers.hold(socket.writableLength)) return void socket.destroy()
+    const writeTimeout = new WriteTimeout()
+    writeTimeout.sent(socket.writableLength)
+    void writeTimeout.wait(drained(socket)).then(isTaken => {
+      this.#answers.hold(0)
+      if (isTaken) goOn()
+      else socket.destroy()
+    })
+  }
+
+  #goOn(): void {
+    this.#run()
+    if (this.#isWaiting || this.#socket.destroyed) return
+    if (this.#hasEnded) this.#socket.end()
+    else if (this.#socket.isPaused()) this.#socket.resume()
+  }
+
+  #write(out: string): void {
+    if (out === '') return
+    // Nearly every response is Latin-1, the cheapest encoding to write.
+    this.#socket.write(out, Buffer.byteLength(out) === out.length ? 'latin1' : 'utf8')
+  }
+}
+
+const writeChunk = (socket: Socket, responseChunk: ResponseChunk): boolean => {
+  const bytes = bytesOf(responseChunk)
+  socket.cork()
+  socket.write(`${bytes.byteLength.toString(16)}\r\n`)
+  socket.write(bytes, () => freeMemory(bytes))
+  const goesOn = socket.write('\r\n')
+  socket.uncork()
+  return goesOn
+}
+
+const frame = (body: string): string => `${OK}${Buffer.byteLength(body)}\r\n${date()}\r\n\r\n${body}`
+
+let dateLine = ''
+let dateSecond = -1
+
+/** Date header (RFC 9110 6.6.1), updated once a second. */
+const date = (): string => {
+  const second = Math.floor(Date.now() / 1_000)
+  if (second !== dateSecond) {
+    dateSecond = second
+    dateLine = `date: ${new Date(second * 1_000).toUTCString()}`
+  }
+  return dateLine
+}

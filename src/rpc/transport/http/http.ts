@@ -1,0 +1,312 @@
+import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import { Cancellation } from '../../../util/async/cancellation.ts'
+import { ASSETS_PATH, acceptsGzip, wantsPage } from '../../../web/negotiation.ts'
+import type { WebResponse } from '../../../web/response.ts'
+import type { HealthStatus } from '../../ports.ts'
+import type { Endpoint } from '../../router/method.ts'
+import type { ResponseStream, RpcResponse } from '../../router/response.ts'
+import { hostAllowed, originAllowed } from '../clients/access.ts'
+import type { Budgets } from '../clients/budgets.ts'
+import type { Meter } from '../clients/client-budget.ts'
+import { clientIdOf, endpointForClient } from '../clients/client-id.ts'
+import type { Clients } from '../clients/clients.ts'
+import type { RequestGate } from '../request-gate.ts'
+import { writeStream } from '../stream-writer.ts'
+import { HttpFailure, type RequestBody, readBody } from './read-body.ts'
+
+export interface HttpOptions {
+  readonly gate: RequestGate
+  readonly endpoint: Endpoint
+  readonly wsPaths: readonly string[]
+  /** Redirected by 301 to the first of `wsPaths`; null on most networks. */
+  readonly wsRedirect: string | null
+  readonly cors: readonly string[]
+  readonly hosts: readonly string[]
+  readonly checkOrigin: boolean
+  /** Certificate and key; undefined: not encrypted. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined
+  readonly compression: boolean
+  readonly clients: Clients
+  readonly budgets: Pick<Budgets, 'bodies' | 'answers'>
+  readonly health: () => HealthStatus
+  /** Omitted: `GET /` answers an empty text to everybody. */
+  readonly pages?: NodePages | undefined
+}
+
+/** What a browser gets, as opposed to a JSON-RPC client. */
+export interface NodePages {
+  /** The node's own page. */
+  front(request: {
+    readonly host: string | undefined
+    readonly acceptEncoding: string | undefined
+  }): Promise<WebResponse>
+  /** A style sheet or script of a page; undefined: there is none at the path. */
+  asset(path: string, acceptEncoding: string | undefined): Promise<WebResponse | undefined>
+}
+
+const JSON_TYPES = ['application/json', 'application/json-rpc', 'application/jsonrequest']
+const JSON_TYPE = 'application/json'
+const WRONG_TYPE = 'invalid content type, only application/json is supported\n'
+const UNAUTHORIZED = 'a token or key is missing or wrong\n'
+/** Shorter answers fit a packet. */
+const LEAST_COMPRESSED = 1_024
+const compress = promisify(gzip)
+const VERBS = 'GET, POST, OPTIONS'
+
+/** Routes of this port declare no schema; this avoids loading fastify's compilers at every start. */
+const noSchemas = (): never => {
+  throw new Error('a route with a schema needs schema compilers')
+}
+
+/**
+ * HTTP transport: POST for calls, GET for load balancers, clear statuses for everything else (docs/design/rpc.md#transport).
+ */
+export const createHttp = (options: HttpOptions): FastifyInstance => {
+  const { tls } = options
+  const app = fastify({
+    ...(tls && { https: tls }),
+    bodyLimit: RPC_LIMITS.bodyBytes,
+    requestTimeout: RPC_LIMITS.httpRequestMs,
+    keepAliveTimeout: RPC_LIMITS.httpKeepAliveMs,
+    forceCloseConnections: true,
+    exposeHeadRoutes: false,
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    http: { shouldUpgradeCallback: request => request.headers.upgrade?.toLowerCase() === 'websocket' },
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(JSON_TYPES, (request: FastifyRequest, payload: IncomingMessage) =>
+    readBody(payload, options.budgets.bodies.meter(clientIdOf(options.clients.of(request.raw).address))),
+  )
+  // A body that no handler took, such as that of a path that is not served.
+  app.addHook('onResponse', ({ body }, _reply, done) => {
+    ;(body as RequestBody | undefined)?.releaseUntaken?.()
+    done()
+  })
+  app.setErrorHandler((error: Failure, request, reply) => refuse(error, request, reply))
+  addGuards(app, options)
+  addRoutes(app, options)
+  return app
+}
+
+const addRoutes = (app: FastifyInstance, options: HttpOptions): void => {
+  const { wsPaths, wsRedirect, health } = options
+  const paths = [...new Set(['/', ...wsPaths])]
+  for (const path of paths) app.post(path, (request, reply) => post(request, reply, options))
+  addPages(app, options)
+  for (const path of wsPaths)
+    if (path !== '/')
+      app.get(path, (_request, reply) =>
+        reply
+          .code(426)
+          .headers({ upgrade: 'websocket', connection: 'Upgrade, close' })
+          .send('this path speaks WebSocket: send an Upgrade header\n'),
+      )
+  if (wsRedirect !== null)
+    app.all(wsRedirect, (_request, reply) =>
+      reply
+        .code(301)
+        .header('location', wsPaths[0] ?? '/')
+        .send(''),
+    )
+  app.get('/health', (_request, reply) => {
+    const status = health()
+    return reply
+      .code(status.healthy ? 200 : 503)
+      .header('content-type', JSON_TYPE)
+      .send(JSON.stringify(status))
+  })
+  app.options('*', (_request, reply) => reply.code(204).header('allow', VERBS).send())
+  app.setNotFoundHandler((request, reply) => {
+    const known = [...paths, '/health'].includes(pathOf(request.url))
+    if (known) return reply.code(405).header('allow', VERBS).type('text/plain').send('method not allowed\n')
+    return reply.code(404).type('text/plain').send('not found\n')
+  })
+}
+
+/** A browser gets a page at `/`; load balancers and other clients get what they always got, an empty text. */
+const addPages = (app: FastifyInstance, { pages }: HttpOptions): void => {
+  app.get('/', async ({ headers }, reply) => {
+    if (pages === undefined) return reply.send('')
+    reply.header('vary', 'accept')
+    if (!wantsPage(headers.accept)) return reply.send('')
+    const acceptEncoding = encodingOf(headers)
+    return sendResponse(reply, await pages.front({ host: headers.host, acceptEncoding }))
+  })
+  if (pages === undefined) return
+  app.get(`${ASSETS_PATH}/*`, async ({ url, headers }, reply) => {
+    const asset = await pages.asset(pathOf(url), encodingOf(headers))
+    return asset === undefined ? reply.callNotFound() : sendResponse(reply, asset)
+  })
+}
+
+const encodingOf = (headers: IncomingMessage['headers']): string | undefined => {
+  const accepted = headers['accept-encoding']
+  return typeof accepted === 'string' ? accepted : undefined
+}
+
+const sendResponse = (reply: FastifyReply, { status, headers, body }: WebResponse): FastifyReply =>
+  reply.code(status).headers(headers).send(body)
+
+const post = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { gate, endpoint, clients, budgets, compression }: HttpOptions,
+): FastifyReply | Promise<FastifyReply> => {
+  // Without a body fastify calls no parser and does not check the content type.
+  const requestBody = request.body as RequestBody | undefined
+  if (requestBody === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
+  requestBody.take()
+  const { address, limiter } = clients.of(request.raw)
+  const charge = limiter && ((weight: number) => limiter.charge(address, weight))
+  const answering = endpointForClient(endpoint, address, cancellationOf(request.raw.socket))
+  const answer = gate.handle(requestBody.bytes, answering, charge)
+  const meter = budgets.answers.meter(answering.context.client)
+  reply.header('content-type', JSON_TYPE)
+  const compressed = compression && acceptsGzip(encodingOf(request.headers))
+  if (answer instanceof Promise) return sendInTime(answer.finally(requestBody.release), reply, { meter, compressed })
+  requestBody.release()
+  return send(answer, reply, { meter, compressed })
+}
+
+const pathOf = (url: string): string => {
+  const query = url.indexOf('?')
+  return query === -1 ? url : url.slice(0, query)
+}
+
+/** Checks before the body is read; a check that cannot reject is not installed, to keep it off every request. */
+const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, clients }: HttpOptions): void => {
+  if (!hosts.includes('*'))
+    app.addHook('onRequest', (request, reply, done) => {
+      if (hostAllowed(hosts, request.headers.host)) done()
+      else reply.code(403).type('text/plain').send('invalid host specified\n')
+    })
+  if (checkOrigin)
+    app.addHook('onRequest', (request, reply, done) => {
+      if (originAllowed(cors, request.headers.origin)) done()
+      else reply.code(403).type('text/plain').send('invalid origin specified\n')
+    })
+  if (!clients.isByConnection)
+    app.addHook('onRequest', async (request, reply) => {
+      // For limits of other routes on this port.
+      Object.defineProperty(request, 'ip', { value: clients.addressOf(request.raw) })
+      if (request.method !== 'POST') return
+      const client = await clients.identify(request.raw)
+      if (client === undefined)
+        return reply.code(401).header('www-authenticate', 'Bearer').type('text/plain').send(UNAUTHORIZED)
+      if (client.limiter?.allows(client.address) === false)
+        return reply.code(429).header('retry-after', '1').type('text/plain').send('too many requests\n')
+      return undefined
+    })
+  if (cors.length > 0)
+    app.addHook('onRequest', (request, reply, done) => {
+      const { origin } = request.headers
+      if (origin !== undefined && (cors.includes('*') || cors.includes(origin)))
+        reply.headers({
+          'access-control-allow-origin': cors.includes('*') ? '*' : origin,
+          vary: 'origin',
+          ...(request.method === 'OPTIONS' && {
+            'access-control-allow-methods': VERBS,
+            'access-control-allow-headers': 'content-type',
+            'access-control-max-age': '600',
+          }),
+        })
+      done()
+    })
+}
+
+interface Sending {
+  /** Of the bytes that the client has not read. */
+  readonly meter: Meter
+  readonly compressed: boolean
+}
+
+const send = (
+  rpcResponse: RpcResponse,
+  reply: FastifyReply,
+  { meter, compressed }: Sending,
+): FastifyReply | Promise<FastifyReply> => {
+  if (typeof rpcResponse !== 'string') return sendStream(rpcResponse, reply, meter)
+  if (!compressed || rpcResponse.length < LEAST_COMPRESSED) return reply.send(rpcResponse)
+  // In a thread, at the level that costs least.
+  return compress(rpcResponse, { level: 1 }).then(bytes =>
+    reply.headers({ 'content-encoding': 'gzip', vary: 'accept-encoding' }).send(bytes),
+  )
+}
+
+const cancellations = new WeakMap<Socket, Cancellation>()
+
+/** Cancellation of a connection: cancelled when it closes. */
+const cancellationOf = (socket: Socket): Cancellation => {
+  const known = cancellations.get(socket)
+  if (known !== undefined) return known
+  const cancellation = new Cancellation()
+  cancellations.set(socket, cancellation)
+  // A connection that is already closed emits no event.
+  if (socket.destroyed) cancellation.cancel()
+  else socket.once('close', () => cancellation.cancel())
+  return cancellation
+}
+
+/** From here on the response bypasses fastify and is written at the client's pace. */
+const sendStream = (answer: ResponseStream, reply: FastifyReply, meter: Meter): FastifyReply => {
+  reply.hijack()
+  const { raw } = reply
+  raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
+  raw.flushHeaders()
+  writeStream(answer, raw, { meter }).then(
+    isWhole => isWhole && raw.end(),
+    () => raw.destroy(),
+  )
+  return reply
+}
+
+const sendInTime = async (
+  answer: Promise<RpcResponse>,
+  reply: FastifyReply,
+  sending: Sending,
+): Promise<FastifyReply> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>(resolve => {
+    timer = setTimeout(resolve, RPC_LIMITS.httpRequestMs, undefined)
+  })
+  const made = await Promise.race([answer, late])
+  clearTimeout(timer)
+  if (made !== undefined) return send(made, reply, sending)
+  void answer.then(unread => typeof unread !== 'string' && unread.cancel())
+  // Closing the connection ends its remaining work.
+  return reply.code(503).header('connection', 'close').type('text/plain').send('timeout')
+}
+
+interface Failure {
+  readonly statusCode?: number
+  readonly code?: string
+}
+
+const refuse = (error: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
+  reply.type('text/plain')
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return reply.code(415).send(WRONG_TYPE)
+  const status = error.statusCode ?? 500
+  if (!(error instanceof HttpFailure)) return reply.code(status).send(`${STATUS_CODES[status] ?? 'error'}\n`)
+  if (status === 503) reply.header('retry-after', '1')
+  return readAway(request.raw).then(() => reply.code(status).send(`${error.message}\n`))
+}
+
+/**
+ * Reads the rest of the request: closing while the client still sends would reset the connection and lose the response (RFC
+ * 9112 9.6).
+ */
+const readAway = (request: IncomingMessage): Promise<void> =>
+  new Promise(resolve => {
+    if (request.complete || request.destroyed) return resolve()
+    const done = (): void => {
+      clearTimeout(timer)
+      resolve()
+    }
+    const timer = setTimeout(done, RPC_LIMITS.lingerMs)
+    request.once('end', done).once('close', done).resume()
+  })

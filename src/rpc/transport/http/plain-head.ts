@@ -1,0 +1,80 @@
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import { hostAllowed } from '../clients/access.ts'
+
+const REQUEST_LINE = 'POST / HTTP/1.1'
+const JSON_TYPE = /^application\/json(?:-rpc)?[ \t]*(?:;|$)/i
+const DIGITS = /^[0-9]{1,8}$/
+
+const TAB = 9
+const SPACE = 32
+const COLON = 58
+const DELETE = 127
+
+/** 1 for each character allowed in a field name (RFC 9110 5.6.2). */
+const TOKEN = new Uint8Array(256)
+for (const character of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+  TOKEN[character.charCodeAt(0)] = 1
+
+/** Fields that a plain call does not need: the full HTTP server handles them. */
+const OTHERS = new Set(['transfer-encoding', 'upgrade', 'expect', 'origin', 'content-encoding', 'trailer', 'te'])
+
+/** Returns the index of the colon after a field name; undefined when the name is empty or not a token. */
+const endOfName = (line: string): number | undefined => {
+  let at = 0
+  while (TOKEN[line.charCodeAt(at)] === 1) at++
+  return at > 0 && line.charCodeAt(at) === COLON ? at : undefined
+}
+
+/** Returns true when the rest of a line is a valid field value (RFC 9110 5.5): no control character but the tab. */
+const isFieldValue = (line: string, from: number): boolean => {
+  for (let at = from; at < line.length; at++) {
+    const code = line.charCodeAt(at)
+    if ((code < SPACE && code !== TAB) || code === DELETE) return false
+  }
+  return true
+}
+
+const isBlank = (code: number): boolean => code === SPACE || code === TAB
+
+/** Returns the value after the colon, without surrounding blanks. */
+const valueFrom = (line: string, from: number): string => {
+  let start = from
+  let end = line.length
+  while (start < end && isBlank(line.charCodeAt(start))) start++
+  while (end > start && isBlank(line.charCodeAt(end - 1))) end--
+  return line.slice(start, end)
+}
+
+/**
+ * Returns the body length of a plain call from its head: POST to `/` with JSON, a known length, and nothing that needs a
+ * decision, such as a Host that is not on the list. undefined for everything else, and for any head that two HTTP parsers could
+ * understand differently. Each character is scanned a fixed number of times.
+ */
+export const plainCallLength = (head: string, allowedHosts: readonly string[]): number | undefined => {
+  const lines = head.split('\r\n')
+  if (lines[0] !== REQUEST_LINE) return undefined
+  let length: number | undefined
+  let hosts = 0
+  let isJson = false
+  for (let i = 1; i < lines.length; i++) {
+    const line = lines[i] as string
+    const colon = endOfName(line)
+    if (colon === undefined || !isFieldValue(line, colon + 1)) return undefined
+    const name = line.slice(0, colon).toLowerCase()
+    const value = valueFrom(line, colon + 1)
+    if (OTHERS.has(name)) return undefined
+    if (name === 'host') {
+      if (!hostAllowed(allowedHosts, value)) return undefined
+      hosts++
+    } else if (name === 'connection') {
+      if (value.toLowerCase() !== 'keep-alive') return undefined
+    } else if (name === 'content-type') {
+      if (isJson || !JSON_TYPE.test(value)) return undefined
+      isJson = true
+    } else if (name === 'content-length') {
+      if (length !== undefined || !DIGITS.test(value)) return undefined
+      length = Number(value)
+    }
+  }
+  return hosts === 1 && isJson && length !== undefined && length <= RPC_LIMITS.bodyBytes ? length : undefined
+}

@@ -1,0 +1,153 @@
+import type { IncomingMessage } from 'node:http'
+import type { WebSocket } from 'ws'
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import { Cancellation } from '../../../util/async/cancellation.ts'
+import type { Logger } from '../../../util/logger.ts'
+import type { MaybePromise } from '../../methods/block-reads.ts'
+import type { Endpoint } from '../../router/method.ts'
+import type { RpcResponse } from '../../router/response.ts'
+import type { MessageScope, SocketSession, SubscriptionHub } from '../../subscriptions/subscription-hub.ts'
+import { BODIES_FULL, type Budgets } from '../clients/budgets.ts'
+import type { Meter } from '../clients/client-budget.ts'
+import { clientIdOf } from '../clients/client-id.ts'
+import type { ClientIdentity } from '../clients/clients.ts'
+import { isSmallCall, type RequestGate } from '../request-gate.ts'
+import { SocketSender } from './ws-sender.ts'
+
+export interface WsConnectionOptions {
+  readonly gate: RequestGate
+  readonly endpoint: Endpoint
+  readonly hub: SubscriptionHub
+  readonly identity: ClientIdentity
+  readonly budgets: Pick<Budgets, 'bodies' | 'answers'>
+  readonly log: Logger
+}
+
+/** Close code of RFC 6455 7.4.1. */
+const TRY_AGAIN_LATER = 1013
+/** Header and mask of a control frame. */
+const CONTROL_BYTES = 6
+const RATE_LIMITED = '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"too many requests"}}'
+
+/** Connection of one WebSocket client: hands its messages to the router, sends responses, and counts the bytes held for it. */
+export class WsConnection {
+  readonly #client: WebSocket
+  readonly #options: WsConnectionOptions
+  readonly #address: string
+  readonly #clientId: string
+  readonly #cancellation = new Cancellation()
+  readonly #sender: SocketSender
+  readonly #session: SocketSession
+  readonly #plainScope: MessageScope
+  readonly #plainEndpoint: Endpoint
+  readonly #charge: ((weight: number) => void) | undefined
+  readonly #meter: Meter
+  #inFlight = 0
+  /** Bytes of incomplete messages, and of messages being handled. */
+  #arrivingBytes = 0
+  #answeringBytes = 0
+  #isGone = false
+
+  constructor(client: WebSocket, request: IncomingMessage, options: WsConnectionOptions) {
+    const { identity, budgets, hub } = options
+    const { address, limiter } = identity
+    this.#client = client
+    this.#options = options
+    this.#address = address
+    this.#clientId = clientIdOf(address)
+    // A client that does not read is disconnected, since its backlog uses shared memory.
+    const sender = new SocketSender(client, budgets.answers.meter(this.#clientId), reason => this.#drop(reason))
+    this.#sender = sender
+    this.#session = hub.open(frame => sender.send(frame), this.#clientId)
+    this.#plainScope = this.#session.scope()
+    this.#plainEndpoint = this.#endpointOf(this.#plainScope)
+    this.#charge = limiter && (weight => limiter.charge(address, weight))
+    this.#meter = budgets.bodies.meter(this.#clientId)
+    request.socket.on('data', (chunk: Buffer) => this.#arrived(chunk.byteLength))
+    client.on('message', (message: Buffer) => this.#handle(message))
+    client.on('ping', payload => this.#forget(payload))
+    client.on('pong', payload => this.#forget(payload))
+    client.on('error', error => options.log.debug({ address, reason: error.message }, 'websocket failed'))
+    client.on('close', () => this.#closed())
+  }
+
+  #endpointOf(messageScope: MessageScope): Endpoint {
+    const { methods, context } = this.#options.endpoint
+    return {
+      methods,
+      context: { ...context, socket: messageScope, client: this.#clientId, cancellation: this.#cancellation },
+    }
+  }
+
+  #arrived(bytes: number): void {
+    if (this.#isGone) return
+    this.#arrivingBytes += bytes
+    if (!this.#meter.hold(this.#arrivingBytes + this.#answeringBytes)) this.#drop(BODIES_FULL)
+  }
+
+  /** Bytes that are not part of a message are freed once read. */
+  #forget(payload: Buffer): void {
+    this.#arrivingBytes = Math.max(0, this.#arrivingBytes - payload.byteLength - CONTROL_BYTES)
+  }
+
+  #handle(message: Buffer): void {
+    const { gate, identity } = this.#options
+    // The bytes of the next message in the last chunk are too few to count.
+    this.#arrivingBytes = 0
+    if (identity.limiter?.allows(this.#address) === false) {
+      this.#sender.send(RATE_LIMITED)
+      return
+    }
+    // A message that may be answered after the next one holds back only its own subscriptions.
+    const mayWait = !isSmallCall(message)
+    const messageScope = mayWait ? this.#session.scope() : this.#plainScope
+    const endpoint = mayWait ? this.#endpointOf(messageScope) : this.#plainEndpoint
+    const answer = gate.handle(message, endpoint, this.#charge)
+    if (typeof answer !== 'string') {
+      void this.#answerLater(answer, message.byteLength, messageScope)
+      return
+    }
+    if (answer !== '') this.#sender.send(answer)
+    messageScope.release()
+  }
+
+  async #answerLater(answer: MaybePromise<RpcResponse>, bytes: number, messageScope: MessageScope): Promise<void> {
+    if (++this.#inFlight === RPC_LIMITS.socketInFlight) this.#client.pause()
+    this.#answeringBytes += bytes
+    await this.#answerWith(await answer, messageScope)
+    this.#answeringBytes -= bytes
+    this.#meter.hold(this.#arrivingBytes + this.#answeringBytes)
+    if (this.#inFlight-- === RPC_LIMITS.socketInFlight) this.#client.resume()
+  }
+
+  async #answerWith(rpcResponse: RpcResponse, messageScope: MessageScope): Promise<void> {
+    if (typeof rpcResponse === 'string') {
+      if (rpcResponse !== '') this.#sender.send(rpcResponse)
+      messageScope.release()
+      return
+    }
+    // Started before the release: notifications queue behind a stream by themselves.
+    const sent = this.#sender.stream(rpcResponse)
+    messageScope.release()
+    await sent
+  }
+
+  #drop(reason: string): void {
+    this.#options.log.debug({ address: this.#address, reason }, 'websocket dropped')
+    this.#cancellation.cancel()
+    this.#session.close()
+    this.#client.close(TRY_AGAIN_LATER, reason)
+    // Unread bytes are charged to the client until the termination.
+    setTimeout(() => this.#client.terminate(), RPC_LIMITS.lingerMs).unref()
+  }
+
+  #closed(): void {
+    this.#cancellation.cancel()
+    this.#sender.release()
+    this.#session.close()
+    // Messages still being handled are charged until they are done.
+    this.#isGone = true
+    this.#arrivingBytes = 0
+    this.#meter.hold(this.#answeringBytes)
+  }
+}

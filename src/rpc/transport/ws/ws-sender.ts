@@ -1,0 +1,152 @@
+import type { WebSocket } from 'ws'
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import type { ResponseStream } from '../../router/response.ts'
+import { ANSWERS_FULL } from '../clients/budgets.ts'
+import type { Meter } from '../clients/client-budget.ts'
+import { WriteTimeout } from '../stream-writer.ts'
+
+type WsFrame = string | Buffer
+
+interface WaitingStream {
+  readonly answer: ResponseStream
+  readonly done: () => void
+}
+
+/** Bytes of one message's fragments that may be buffered in the socket. */
+const AHEAD_BYTES = 128 * 1024
+
+/** A backlog below this needs no update of the meter: it does not count (`free` of the budget). */
+const UNCOUNTED_BYTES = RPC_LIMITS.budgets.answers.free / 2
+
+const TOO_SLOW = 'reads too slowly'
+const CUT_SHORT = 'a response ended early'
+
+const isStream = (item: WsFrame | WaitingStream): item is WaitingStream => typeof item === 'object' && 'answer' in item
+
+/**
+ * Sending half of a socket. A streamed response is one message in many fragments, and no other message may be sent between them:
+ * those wait, within the same limit as everything unread.
+ */
+export class SocketSender {
+  readonly #client: WebSocket
+  readonly #meter: Meter
+  readonly #drop: (reason: string) => void
+  readonly #waiting: (WsFrame | WaitingStream)[] = []
+  #waitingBytes = 0
+  #current: ResponseStream | undefined = undefined
+  #isClosed = false
+
+  /** `drop` is called once with the reason when nothing more can be sent; `meter` is charged for unread bytes. */
+  constructor(client: WebSocket, meter: Meter, drop: (reason: string) => void) {
+    this.#client = client
+    this.#meter = meter
+    this.#drop = drop
+  }
+
+  send(wsFrame: WsFrame): void {
+    if (this.#current === undefined) this.#write(wsFrame)
+    else if (this.#waitingBytes > RPC_LIMITS.socketBacklogBytes) this.#fail(TOO_SLOW)
+    else {
+      this.#waiting.push(wsFrame)
+      this.#waitingBytes += wsFrame.length
+      this.#count()
+    }
+  }
+
+  /** Resolves when the whole response is written, or never will be. */
+  stream(answer: ResponseStream): Promise<void> {
+    if (this.#isClosed) return Promise.resolve(answer.cancel())
+    if (this.#current === undefined) return this.#run(answer)
+    return new Promise(done => {
+      this.#waiting.push({ answer, done })
+      this.#count()
+    })
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#current?.cancel()
+    for (const item of this.#waiting.splice(0)) {
+      if (!isStream(item)) continue
+      item.answer.cancel()
+      item.done()
+    }
+    this.#waitingBytes = 0
+  }
+
+  /** Called when the socket is gone; frees what it had not taken. */
+  release(): void {
+    this.close()
+    this.#meter.hold(0)
+  }
+
+  async #run(answer: ResponseStream): Promise<void> {
+    this.#current = answer
+    this.#count()
+    await this.#fragments(answer).catch(() => this.#fail(CUT_SHORT))
+    this.#current = undefined
+    this.#count()
+    while (!this.#isClosed) {
+      const next = this.#waiting.shift()
+      if (next === undefined) return
+      if (isStream(next)) {
+        void this.#run(next.answer).then(next.done)
+        return
+      }
+      this.#waitingBytes -= next.length
+      this.#write(next)
+    }
+  }
+
+  async #fragments(answer: ResponseStream): Promise<void> {
+    const client = this.#client
+    const writeTimeout = new WriteTimeout()
+    for (
+      let responseChunk = await answer.next();
+      responseChunk !== undefined && !this.#isClosed;
+      responseChunk = await answer.next()
+    ) {
+      writeTimeout.sent(responseChunk.length)
+      const flushed = new Promise<void>(resolve => {
+        client.send(responseChunk, { binary: false, fin: false }, () => resolve())
+      })
+      this.#count()
+      if (client.bufferedAmount <= AHEAD_BYTES) continue
+      const came = await writeTimeout.wait(done => {
+        void flushed.then(done)
+        return () => {}
+      })
+      if (!came) return this.#fail(TOO_SLOW)
+    }
+    answer.cancel()
+    if (!this.#isClosed) client.send('', { binary: false, fin: true })
+  }
+
+  /** One frame may exceed the limit of waiting bytes. */
+  #write(wsFrame: WsFrame): void {
+    const client = this.#client
+    if (this.#isClosed || client.readyState !== client.OPEN) return
+    if (client.bufferedAmount > RPC_LIMITS.socketBacklogBytes) {
+      this.#fail(TOO_SLOW)
+      return
+    }
+    if (client.bufferedAmount < UNCOUNTED_BYTES) client.send(wsFrame, { binary: false })
+    // Bytes that the system does not accept at once are counted until it does.
+    else client.send(wsFrame, { binary: false }, () => this.#count())
+    this.#count()
+  }
+
+  /** Charges the unread bytes to the client's budget. */
+  #count(): void {
+    if (this.#isClosed) return
+    let bytes = this.#client.bufferedAmount + this.#waitingBytes + (this.#current?.heldBytes ?? 0)
+    for (const item of this.#waiting) if (isStream(item)) bytes += item.answer.heldBytes ?? 0
+    if (!this.#meter.hold(bytes)) this.#fail(ANSWERS_FULL)
+  }
+
+  #fail(reason: string): void {
+    if (this.#isClosed) return
+    this.close()
+    this.#drop(reason)
+  }
+}

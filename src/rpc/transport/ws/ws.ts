@@ -1,0 +1,111 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import { hostAllowed, originAllowed } from '../clients/access.ts'
+import type { Budgets } from '../clients/budgets.ts'
+import { clientIdOf } from '../clients/client-id.ts'
+import type { ClientIdentity, Clients } from '../clients/clients.ts'
+import { WsConnection, type WsConnectionOptions } from './ws-connection.ts'
+
+interface WsOptions extends Omit<WsConnectionOptions, 'identity'> {
+  readonly clients: Clients
+  readonly paths: readonly string[]
+  readonly redirect: string | null
+  readonly cors: readonly string[]
+  readonly hosts: readonly string[]
+  readonly budgets: Pick<Budgets, 'bodies' | 'answers' | 'sockets'>
+}
+
+/** Close code of RFC 6455 7.4.1. */
+const GOING_AWAY = 1001
+const CLOSE_GRACE_MS = 300
+
+/** WebSocket transport on the port of the HTTP server. */
+export const attachWebSockets = (
+  server: Server,
+  options: WsOptions,
+): { readonly sockets: () => number; close(): Promise<void> } => {
+  const wss = new WebSocketServer({
+    noServer: true,
+    maxPayload: RPC_LIMITS.bodyBytes,
+    // Each fragment of a message costs an object, however small it is.
+    maxFragments: RPC_LIMITS.socketFragments,
+    perMessageDeflate: false,
+  })
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    // A destroyed socket emits no close event.
+    if (socket.destroyed) return
+    const refusal = refusalOf(request, options)
+    if (refusal !== undefined) {
+      refuse(socket, refusal)
+      return
+    }
+    const client = options.clients.identify(request)
+    if (client instanceof Promise) {
+      socket.on('error', () => socket.destroy())
+      void client.then(known => open(request, socket, head, known))
+    } else open(request, socket, head, client)
+  }
+  const open = (request: IncomingMessage, socket: Duplex, head: Buffer, identity: ClientIdentity | undefined): void => {
+    if (socket.destroyed) return
+    const place = options.budgets.sockets.meter(clientIdOf(identity?.address))
+    if (identity === undefined || !place.hold(1)) {
+      refuse(socket, { status: identity === undefined ? '401 Unauthorized' : '503 Service Unavailable' })
+      return
+    }
+    socket.once('close', () => place.hold(0))
+    wss.handleUpgrade(request, socket, head, client => {
+      client.on('pong', () => silent.delete(client))
+      new WsConnection(client, request, { ...options, identity })
+    })
+  }
+  server.on('upgrade', onUpgrade)
+  const heartbeat = setInterval(() => ping(wss.clients), RPC_LIMITS.socketPingMs).unref()
+  return {
+    sockets: () => wss.clients.size,
+    async close() {
+      clearInterval(heartbeat)
+      server.off('upgrade', onUpgrade)
+      for (const client of wss.clients) client.close(GOING_AWAY, 'node is stopping')
+      const deadline = performance.now() + CLOSE_GRACE_MS
+      while (wss.clients.size > 0 && performance.now() < deadline) await new Promise(resolve => setTimeout(resolve, 10))
+      for (const client of wss.clients) client.terminate()
+      wss.close()
+    },
+  }
+}
+
+/** Clients that have not answered the last ping. */
+const silent = new WeakSet<WebSocket>()
+
+/** Finds and closes dead connections long before TCP notices. */
+const ping = (clients: Iterable<WebSocket>): void => {
+  for (const client of clients) {
+    if (silent.has(client)) {
+      client.terminate()
+      continue
+    }
+    silent.add(client)
+    client.ping()
+  }
+}
+
+interface Refusal {
+  readonly status: string
+  readonly headers?: string
+}
+
+const refusalOf = (request: IncomingMessage, options: WsOptions): Refusal | undefined => {
+  const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
+  if (path === options.redirect)
+    return { status: '301 Moved Permanently', headers: `location: ${options.paths[0]}\r\n` }
+  if (!options.paths.includes(path)) return { status: '404 Not Found' }
+  if (!hostAllowed(options.hosts, request.headers.host)) return { status: '403 Forbidden' }
+  return originAllowed(options.cors, request.headers.origin) ? undefined : { status: '403 Forbidden' }
+}
+
+const refuse = (socket: Duplex, { status, headers = '' }: Refusal): void => {
+  socket.on('error', () => socket.destroy())
+  socket.end(`HTTP/1.1 ${status}\r\n${headers}connection: close\r\ncontent-length: 0\r\n\r\n`)
+}

@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+
+test('a node whose folder cannot be removed ends all the same, and says so', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-leave-'))
+  const child = spawn(process.execPath, [
+    fileURLToPath(new URL('../../processes/stubborn.ts', import.meta.url)),
+    folder,
+  ])
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  let said = ''
+  child.stderr.on('data', chunk => {
+    said += String(chunk)
+  })
+  const [status] = await once(child, 'exit')
+  expect(said).toContain('tandem: the folder is not empty')
+  expect(status).toBe(1)
+}, 10_000)
