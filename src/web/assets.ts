@@ -33,10 +33,12 @@ export const STYLE_SHEET = load('style', 'css', 'text/css; charset=utf-8')
 export const SCRIPT = load('script', 'js', 'text/javascript; charset=utf-8')
 /** Script of the faucet's page, and worker of its proof of work. */
 export const FAUCET_SCRIPT = load('faucet', 'js', 'text/javascript; charset=utf-8')
+/** Script of pages that ask a wallet of the browser. */
+export const WALLET_SCRIPT = load('wallet', 'js', 'text/javascript; charset=utf-8')
 export const ICON = load('icon', 'svg', 'image/svg+xml')
 
 const BY_PATH: ReadonlyMap<string, Asset> = new Map(
-  [STYLE_SHEET, SCRIPT, FAUCET_SCRIPT, ICON].map(asset => [asset.path, asset]),
+  [STYLE_SHEET, SCRIPT, FAUCET_SCRIPT, WALLET_SCRIPT, ICON].map(asset => [asset.path, asset]),
 )
 
 /** undefined: there is none at this path, or another version of it. */

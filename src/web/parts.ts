@@ -22,7 +22,7 @@ ${body}
 </section>`
 
 /** Names and values; entries that are false are left out. */
-export const facts = (entries: readonly (readonly [string, Fragment] | false)[]): Html => html`
+export const facts = (entries: readonly (readonly [Fragment, Fragment] | false)[]): Html => html`
 <dl class="facts">${entries.map(entry => entry !== false && html`<div><dt>${entry[0]}</dt><dd>${entry[1]}</dd></div>`)}</dl>`
 
 /** Large numbers side by side. */

@@ -17,6 +17,8 @@ export interface SiteLink {
 export const EXPLORER_PATH = '/explorer'
 /** Path of the parts of the explorer's home page that change, for its stream of blocks. */
 export const LIVE_PARTS_PATH = `${EXPLORER_PATH}/live/parts`
+/** Page whose form submits the source code of a contract. */
+export const VERIFY_PATH = `${EXPLORER_PATH}/verify`
 export const FAUCET_PATH = '/faucet'
 
 const EXPLORER_LINKS: readonly SiteLink[] = [

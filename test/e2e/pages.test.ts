@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { type Browser, type BrowserPage, browserPath, type ContextOptions, launchBrowser } from '../support/browser.ts'
+import { signedRaw } from '../support/chain.ts'
 import { type RunningNode, startDevnet } from '../support/devnet.ts'
 import { fillPageChain, type PageChain, pagePaths } from '../support/explorer/page-chain.ts'
 
@@ -34,7 +36,7 @@ beforeAll(async () => {
   ])
   node = started[0]
   browser = started[1]
-  chain = await fillPageChain(node)
+  chain = await fillPageChain(node, { 'x-api-key': KEY })
   paths = pagePaths(chain, node.accounts[1]?.address as string)
 })
 
@@ -226,6 +228,52 @@ describe.skipIf(CHROMIUM === undefined)('pages in a browser (skipped where there
         blockExplorerUrls: [`${node.http}/explorer`],
         nativeCurrency: { symbol: 'dTNDM', decimals: 18 },
       })
+    }))
+
+  test('a verified contract shows its source, and is read by a form without script', () =>
+    withPage({ javaScriptEnabled: false }, async page => {
+      await page.goto(`${node.http}/explorer/address/${chain.coin}`)
+      await page.getByRole('link', { name: 'Source code' }).click()
+      const source = await page.locator('main').textContent()
+      expect(source).toContain('verified: exact')
+      expect(source).toContain('string public name = "Green Bean"')
+      await page.getByRole('link', { name: 'Read', exact: true }).click()
+      expect(await page.locator('#f-0x06fdde03').textContent()).toContain('Green Bean')
+      await page.locator('#a-0x70a08231-0').fill(node.accounts[1]?.address as string)
+      await page.locator('#f-0x70a08231 button').click()
+      expect(await page.locator('#f-0x70a08231 .result').textContent()).toContain('250500007')
+    }))
+
+  test('a wallet signs a write, which a block includes', () =>
+    withPage({}, async page => {
+      const [alice] = node.accounts as readonly [RunningNode['accounts'][number]]
+      const to = `0x${'5e'.repeat(20)}`
+      await page.exposeFunction('signAndSend', async (asked: { to: Hex; data: Hex; value: Hex; gasPrice: Hex }) => {
+        const nonce = Number(await node.rpc('eth_getTransactionCount', [alice.address, 'pending']))
+        const fields = { chainId: node.chainId, gasLimit: 200_000n, nonce, to: asked.to, value: BigInt(asked.value) }
+        const raw = signedRaw(hexToBytes(alice.privateKey), { ...fields, data: hexToBytes(asked.data) })
+        return node.rpc('eth_sendRawTransaction', [bytesToHex(raw)])
+      })
+      await page.addInitScript({
+        content: `
+          const ask = (method, params) => fetch('/', { method: 'POST', headers: { 'content-type': 'application/json' },
+            body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) }).then(r => r.json()).then(({ result }) => result)
+          const provider = { request: ({ method, params }) =>
+            method === 'eth_requestAccounts' ? ['${alice.address}']
+            : method === 'eth_sendTransaction' ? window.signAndSend(params[0])
+            : ask(method, params ?? []) }
+          const info = { uuid: '1', name: 'Stub', icon: '', rdns: 'x' }
+          addEventListener('eip6963:requestProvider', () =>
+            dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: { info, provider } })))`,
+      })
+      await page.goto(`${node.http}/explorer/address/${chain.coin}?tab=write`)
+      await page.locator('#a-0xa9059cbb-0').fill(to)
+      await page.locator('#a-0xa9059cbb-1').fill('77')
+      await page.locator('#f-0xa9059cbb button').first().click()
+      await page.getByRole('button', { name: 'Sign with Stub' }).click()
+      await page.locator('[data-wallet-status]', { hasText: 'Done:' }).waitFor()
+      const data = `0x70a08231${to.slice(2).padStart(64, '0')}`
+      expect(Number(await node.rpc('eth_call', [{ to: chain.coin, data }, 'latest']))).toBe(77)
     }))
 
   test('the first page is light', async () => {

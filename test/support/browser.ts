@@ -13,15 +13,18 @@ export interface Locator {
   textContent(): Promise<string | null>
   count(): Promise<number>
   first(): Locator
+  waitFor(): Promise<void>
 }
 
 export interface BrowserPage {
   goto(url: string): Promise<Response | null>
-  locator(selector: string): Locator
-  getByRole(role: string, options?: { readonly name?: string | RegExp }): Locator
+  locator(selector: string, options?: { readonly hasText?: string }): Locator
+  getByRole(role: string, options?: { readonly name?: string | RegExp; readonly exact?: boolean }): Locator
   evaluate<T>(work: string | ((argument: never) => T | Promise<T>), argument?: unknown): Promise<T>
   emulateMedia(options: { readonly colorScheme: 'light' | 'dark' }): Promise<void>
   setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>
+  /** Makes a function of the test callable in the page, as `window[name]`. */
+  exposeFunction(name: string, work: (argument: never) => unknown): Promise<void>
   addInitScript(script: { readonly content: string }): Promise<void>
   screenshot(options: { readonly path: string; readonly fullPage?: boolean }): Promise<unknown>
   keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> }

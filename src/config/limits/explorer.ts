@@ -69,6 +69,22 @@ export const EXPLORER_LIMITS = {
     pollMs: 5_000,
     polls: 32,
   },
+  contract: {
+    /** Functions of a contract on a page. */
+    functions: 250,
+    /** Functions without arguments whose values the page shows at once, and gas of each. */
+    firstCalls: 8,
+    firstCallGas: 200_000,
+    /** Gas of a call that somebody asks for. */
+    callGas: 10_000_000,
+    /** Of one value, and of the answer with all values. */
+    valueChars: 4_096,
+    answerChars: 256 * 1_024,
+    /** Source code of a contract on a page; the API has the rest. */
+    sourceChars: 400_000,
+    /** Of a refused submission that the form shows again. */
+    formChars: 512 * 1_024,
+  },
   /** Home pages that follow the chain. */
   live: { total: 256, perClient: 12, bufferedBytes: 64 * 1_024, heartbeatMs: 15_000 },
   rate: { windowMs: 60_000, free: 100, pro: 1_000, clients: 20_000 },

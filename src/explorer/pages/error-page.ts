@@ -7,7 +7,9 @@ import { pathTo } from './parts/links.ts'
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'This address cannot be read',
+  403: 'Refused',
   404: 'Not found',
+  413: 'Too large',
   414: 'This address is too long',
   429: 'Too many requests',
   500: 'This page failed',

@@ -21,6 +21,13 @@ export interface PageContent {
   readonly search?: string
 }
 
+/** A form that was posted to a page. */
+export interface PageSubmission {
+  readonly form: URLSearchParams
+  /** Who posts, as limits count clients. */
+  readonly client: string
+}
+
 /** Sends the client to another page. */
 export interface PageRedirect {
   readonly location: string
@@ -33,4 +40,6 @@ export interface PageRoute {
   /** Shows data of the index, and so nothing before the index has come near the head. */
   readonly needsIndex: boolean
   render(context: PageContext, request: ExplorerPageRequest): Promise<PageContent | PageRedirect>
+  /** Answers a form that is posted to the page. */
+  submit?(context: PageContext, submission: PageSubmission): Promise<PageContent | PageRedirect>
 }

@@ -12,6 +12,7 @@ import { supplyPages } from './routes/supply.ts'
 import { tokenPages } from './routes/tokens.ts'
 import { transactionPages } from './routes/transactions.ts'
 import { validatorPages } from './routes/validators.ts'
+import { verifyPages } from './routes/verify.ts'
 
 /** Every page of the explorer. */
 export const PAGE_ROUTES: readonly PageRoute[] = [
@@ -27,5 +28,6 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...statsPages,
   ...gasPages,
   ...networkPages,
+  ...verifyPages,
   ...apiPages,
 ]

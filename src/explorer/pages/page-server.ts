@@ -1,4 +1,6 @@
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { assert } from '../../util/assert.ts'
 import { type CodedError, isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { WebResponse } from '../../web/response.ts'
@@ -7,8 +9,9 @@ import { renderPage } from '../../web/shell.ts'
 import { EXPLORER_PATH, LIVE_PARTS_PATH } from '../../web/site.ts'
 import type { ApiRefusal } from '../api/api-error.ts'
 import type { Readiness } from '../api/readiness.ts'
+import { CLIENT_HEADER } from '../api/submissions.ts'
 import { errorPage } from './error-page.ts'
-import type { ExplorerPageRequest, PageContext, PageRoute } from './page-route.ts'
+import type { ExplorerPageRequest, PageContext, PageRoute, PageSubmission } from './page-route.ts'
 import { PAGE_ROUTES } from './page-routes.ts'
 import { liveParts } from './routes/home.ts'
 
@@ -24,13 +27,20 @@ const NO_CACHE = 'no-store'
 /** The pages of the explorer as fastify serves them; it is asked through `inject`, in the thread that reads the index. */
 export const createPageServer = (options: PageServerOptions): FastifyInstance => {
   const { context, readiness } = options
-  const app = fastify()
+  // The node's port refuses what is too large for its path.
+  const app = fastify({ bodyLimit: EXPLORER_LIMITS.verification.bodyBytes })
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, new URLSearchParams(body as string)),
+  )
   app.setErrorHandler((error: FastifyError, request, reply) => refusePage(error, request, reply, options))
   app.setNotFoundHandler((request, reply) =>
     sendError(request, reply, context, { status: 404, text: 'The explorer has no such page.' }),
   )
-  for (const route of PAGE_ROUTES)
+  for (const route of PAGE_ROUTES) {
     app.get(EXPLORER_PATH + route.path, (request, reply) => answerPage(route, request, reply, options))
+    if (route.submit !== undefined)
+      app.post(EXPLORER_PATH + route.path, (request, reply) => answerPage(route, request, reply, options))
+  }
   app.get(LIVE_PARTS_PATH, async (_request, reply) => {
     await readiness.check()
     const parts = Object.entries(await liveParts(context)).map(([name, part]) => [name, part.toString()])
@@ -50,9 +60,15 @@ const answerPage = async (
 ): Promise<FastifyReply> => {
   if (route.needsIndex) await readiness.check()
   const asked = requestOf(request)
-  const content = await route.render(context, asked)
+  const isPost = request.method === 'POST'
+  const content = await (isPost ? route.submit?.(context, submissionOf(request)) : route.render(context, asked))
+  assert(content !== undefined, 'only pages with a form are posted to')
   if ('location' in content)
-    return reply.code(302).header('cache-control', NO_CACHE).header('location', content.location).send()
+    return reply
+      .code(isPost ? 303 : 302)
+      .header('cache-control', NO_CACHE)
+      .header('location', content.location)
+      .send()
   const { title, body, status = 200, search } = content
   const page = renderPage({
     site: context.site,
@@ -61,7 +77,16 @@ const answerPage = async (
     body,
     ...(search !== undefined && { search }),
   })
-  return send(reply, pageResponse(page, { status, acceptEncoding: encodingOf(request), cacheControl: CACHE }))
+  const cacheControl = isPost ? NO_CACHE : CACHE
+  return send(reply, pageResponse(page, { status, acceptEncoding: encodingOf(request), cacheControl }))
+}
+
+const submissionOf = ({ body, headers }: FastifyRequest): PageSubmission => {
+  const client = headers[CLIENT_HEADER]
+  return {
+    form: body instanceof URLSearchParams ? body : new URLSearchParams(),
+    client: typeof client === 'string' ? client : '',
+  }
 }
 
 /** A parameter that is given twice counts as its first value. */

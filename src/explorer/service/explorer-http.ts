@@ -75,28 +75,27 @@ const admit = (
     void refuseByRate(request, reply)
   } else if (request.url.length > EXPLORER_LIMITS.api.urlBytes) {
     void refuse(reply, 414, 'INVALID_PARAMETER', 'the address is too long')
-  } else if (isLarge(request)) admitLarge(reply, done)
-  else done()
+  } else if (isLarge(request) && !takeLargeBody(reply)) {
+    reply.header('retry-after', '1')
+    void refuse(reply, 503, 'INDEX_NOT_READY', 'too many submissions arrive; come again')
+  } else done()
 }
 
 /** Does the request bring more than a usual body, or not say how much it brings? */
-const isLarge = ({ headers }: FastifyRequest): boolean =>
+export const isLarge = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > EXPLORER_LIMITS.api.bodyBytes
 
 /** Large bodies that are being read or answered. */
 let largeBodies = 0
 
-const admitLarge = (reply: FastifyReply, done: () => void): void => {
-  if (largeBodies >= EXPLORER_LIMITS.verification.bodies) {
-    reply.header('retry-after', '1')
-    void refuse(reply, 503, 'INDEX_NOT_READY', 'too many submissions arrive; come again')
-    return
-  }
+/** Takes one of the few places for large bodies until the answer is sent; false: there is none. */
+export const takeLargeBody = (reply: FastifyReply): boolean => {
+  if (largeBodies >= EXPLORER_LIMITS.verification.bodies) return false
   largeBodies++
   reply.raw.once('close', () => {
     largeBodies--
   })
-  done()
+  return true
 }
 
 const refuseByRate = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {

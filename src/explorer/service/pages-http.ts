@@ -2,15 +2,29 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import { isCoded } from '../../util/errors.ts'
 import { pageResponse } from '../../web/response.ts'
-import { EXPLORER_PATH, type Site } from '../../web/site.ts'
+import { isSameOrigin } from '../../web/same-origin.ts'
+import { EXPLORER_PATH, type Site, VERIFY_PATH } from '../../web/site.ts'
+import { CLIENT_HEADER } from '../api/submissions.ts'
 import { errorPage } from '../pages/error-page.ts'
-import { allowanceHeaders, type ExplorerHttpOptions, keyOf, sendAnswer } from './explorer-http.ts'
+import {
+  allowanceHeaders,
+  type ExplorerHttpOptions,
+  isLarge,
+  keyOf,
+  sendAnswer,
+  takeLargeBody,
+} from './explorer-http.ts'
 import type { LiveStream } from './live-stream.ts'
 
 interface PageHttpOptions extends ExplorerHttpOptions {
   readonly site: Site
   readonly live: LiveStream
 }
+
+const FORM = 'application/x-www-form-urlencoded'
+
+/** Request headers that pages read. */
+const PASSED = ['accept-encoding', 'content-type'] as const
 
 /** Serves the pages of the explorer on the node's port: counts requests with those of the API, and passes them on. */
 export const addPageRoutes = (app: FastifyInstance, options: PageHttpOptions): void => {
@@ -23,6 +37,23 @@ export const addPageRoutes = (app: FastifyInstance, options: PageHttpOptions): v
       onRequest,
       handler: (request, reply) => passPage(request, reply, options),
     })
+  void app.register(async scope => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser(FORM, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    scope.setErrorHandler((error: { readonly statusCode?: number }, request, reply) => {
+      const status = error.statusCode ?? 500
+      const text = status === 413 ? 'The source code is too large.' : 'The form cannot be read.'
+      return refuse(request, reply, options.site, { status, text })
+    })
+    scope.post(
+      VERIFY_PATH,
+      {
+        bodyLimit: EXPLORER_LIMITS.verification.bodyBytes,
+        onRequest: (request, reply, done) => admitForm(request, reply, options, done),
+      },
+      (request, reply) => passPage(request, reply, options),
+    )
+  })
   app.get(`${EXPLORER_PATH}/live`, { onRequest }, (request, reply) => {
     const client = options.clientOf(request.ip)
     if (!options.live.add(reply.raw, client))
@@ -49,6 +80,19 @@ const admitPage = (
   } else done()
 }
 
+/** A form with source code: of this site, and as large as few at a time may be. */
+const admitForm = (request: FastifyRequest, reply: FastifyReply, options: PageHttpOptions, done: () => void): void =>
+  admitPage(request, reply, options, () => {
+    if (!isSameOrigin(request.headers))
+      void refuse(request, reply, options.site, { status: 403, text: 'Forms of other web sites are not taken.' })
+    else if (isLarge(request) && !takeLargeBody(reply))
+      void refuse(request, reply, options.site, {
+        status: 503,
+        text: 'Too many submissions arrive. Try again in a moment.',
+      })
+    else done()
+  })
+
 const refuse = (
   { url, headers }: FastifyRequest,
   reply: FastifyReply,
@@ -65,12 +109,17 @@ const refuse = (
 const passPage = async (
   request: FastifyRequest,
   reply: FastifyReply,
-  { service, site }: PageHttpOptions,
+  { service, site, clientOf }: PageHttpOptions,
 ): Promise<FastifyReply> => {
-  const accepted = request.headers['accept-encoding']
-  const headers = typeof accepted === 'string' ? { 'accept-encoding': accepted } : {}
+  const headers: Record<string, string> = { [CLIENT_HEADER]: clientOf(request.ip) }
+  for (const name of PASSED) {
+    const value = request.headers[name]
+    if (typeof value === 'string') headers[name] = value
+  }
+  const form = request.body as Buffer | undefined
+  const body = form === undefined || form.byteLength === 0 ? undefined : new Uint8Array(form)
   try {
-    const answer = await service.request({ method: request.method, url: request.url, headers, body: undefined })
+    const answer = await service.request({ method: request.method, url: request.url, headers, body })
     return sendAnswer(reply, answer)
   } catch (error) {
     if (!isCoded(error)) throw error

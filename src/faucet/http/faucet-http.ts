@@ -4,6 +4,7 @@ import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import { wantsPage } from '../../web/negotiation.ts'
 import { pageResponse } from '../../web/response.ts'
+import { isSameOrigin } from '../../web/same-origin.ts'
 import { FAUCET_PATH, type Site } from '../../web/site.ts'
 import type { FaucetRefusal } from '../core/faucet-error.ts'
 import { type FaucetService, type GrantAnswer, isRefusal, nextGrantMs } from '../faucet-service.ts'
@@ -120,7 +121,7 @@ const grantJson = ({ address, hash, nextMs }: GrantAnswer) => ({
 })
 
 const post = async (request: FastifyRequest, reply: FastifyReply, options: FaucetHttpOptions) => {
-  if (!isSameOrigin(request)) return sendText(reply, 403, 'requests of other web sites are not taken')
+  if (!isSameOrigin(request.headers)) return sendText(reply, 403, 'requests of other web sites are not taken')
   const body = typeof request.body === 'string' ? request.body : ''
   const isForm = request.headers['content-type']?.startsWith(FORM) ?? false
   const fields = isForm ? fieldsOfForm(body) : fieldsOfJson(body)
@@ -162,12 +163,4 @@ const refuse = (request: FastifyRequest, reply: FastifyReply, refused: Refused):
   const input = typeof fields.address === 'string' ? fields.address : ''
   const problem = { text: message, input, isField: field !== null }
   return sendPage(request, reply, status, formPage({ site, address: faucet.address, problem }))
-}
-
-/** Browsers tell which site a request comes from; other clients tell nothing. */
-const isSameOrigin = ({ headers }: FastifyRequest): boolean => {
-  const site = headers['sec-fetch-site']
-  if (site !== undefined) return site === 'same-origin' || site === 'none'
-  const { origin, host } = headers
-  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
 }

@@ -122,42 +122,6 @@ const startLive = button => {
   open()
 }
 
-/* Wallets (EIP-6963) and the request to add this network to one (EIP-3085). */
-const startWallets = place => {
-  const seen = new Set()
-  const chain = JSON.parse(place.dataset.chain)
-  const report = document.querySelector('#wallet-status')
-  // The address under which this browser reaches the node.
-  chain.rpcUrls = [location.origin]
-  if (chain.blockExplorerUrls) chain.blockExplorerUrls = [location.origin + place.dataset.explorer]
-  addEventListener('eip6963:announceProvider', ({ detail }) => {
-    const { info, provider } = detail
-    if (seen.has(info.uuid)) return
-    seen.add(info.uuid)
-    const button = document.createElement('button')
-    button.type = 'button'
-    button.className = 'plain'
-    if (typeof info.icon === 'string' && info.icon.startsWith('data:image/')) {
-      const icon = document.createElement('img')
-      icon.src = info.icon
-      icon.alt = ''
-      button.append(icon)
-    }
-    button.append(`Add to ${String(info.name).slice(0, 40)}`)
-    button.addEventListener('click', async () => {
-      try {
-        await provider.request({ method: 'wallet_addEthereumChain', params: [chain] })
-        report.textContent = 'The wallet has the network now.'
-      } catch (error) {
-        report.textContent = `The wallet answered: ${String(error?.message ?? error).slice(0, 200)}`
-      }
-    })
-    place.append(button)
-    report.textContent = ''
-  })
-  dispatchEvent(new Event('eip6963:requestProvider'))
-}
-
 const RELOAD_MS = 2000
 
 addEventListener('DOMContentLoaded', () => {
@@ -182,8 +146,6 @@ addEventListener('DOMContentLoaded', () => {
   }
   const live = document.querySelector('button.live')
   if (live) startLive(live)
-  const wallets = document.querySelector('#wallets')
-  if (wallets) startWallets(wallets)
   if (document.querySelector('[data-reload]')) setTimeout(() => location.reload(), RELOAD_MS)
   showAges()
   setInterval(showAges, 1000)

@@ -4,7 +4,7 @@ import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '../../../
 import { signedRaw } from '../chain.ts'
 import { eventually, type RunningNode } from '../devnet.ts'
 import { compileSolidity } from '../solidity.ts'
-import { tokenContracts, transferData } from './token-chain.ts'
+import { TOKEN_SOURCE, tokenContracts, transferData } from './token-chain.ts'
 
 const SOURCE = `
 // SPDX-License-Identifier: MIT
@@ -28,10 +28,10 @@ export interface PageChain {
   readonly creation: Hex
 }
 
-type Node = Pick<RunningNode, 'rpc' | 'accounts' | 'chainId'>
+type Node = Pick<RunningNode, 'rpc' | 'accounts' | 'chainId' | 'http'>
 
 /** Fills a devnet with tokens, transfers, a failed call and names of an attacker. */
-export const fillPageChain = async (node: Node): Promise<PageChain> => {
+export const fillPageChain = async (node: Node, headers: Readonly<Record<string, string>> = {}): Promise<PageChain> => {
   const [alice, bob] = node.accounts as readonly [Node['accounts'][number], Node['accounts'][number]]
   let nonce = 0
   const submit = (fields: Partial<UnsignedTransaction>): Promise<Hex> =>
@@ -63,7 +63,39 @@ export const fillPageChain = async (node: Node): Promise<PageChain> => {
     () => node.rpc<object | null>('eth_getTransactionReceipt', [failed]),
     receipt => receipt !== null,
   )
+  await verifyCoin(node, coin, headers)
   return { coin, evil, tokenTransfer, plain, failed, creation }
+}
+
+/** Settings with which the tests compile. */
+const SETTINGS = { optimizer: { enabled: true, runs: 200 }, evmVersion: 'cancun' }
+const COMPILER = '0.8.37+commit.f401782d'
+
+/** Verifies the token by the API, as a tool does. */
+const verifyCoin = async (
+  { http }: Pick<RunningNode, 'http'>,
+  coin: Hex,
+  headers: Readonly<Record<string, string>>,
+) => {
+  const input = { language: 'Solidity', sources: { 'Test.sol': { content: TOKEN_SOURCE } }, settings: SETTINGS }
+  const submitted = await eventually(
+    'the submission',
+    () =>
+      fetch(`${http}/api/contracts/${coin}/verify`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ compilerVersion: COMPILER, contract: 'Test.sol:Coin', input }),
+      }),
+    // The index may not have the block yet.
+    ({ status }) => status !== 503,
+  )
+  const { job } = (await submitted.json()) as { readonly job: string }
+  await eventually(
+    'the verification',
+    async () =>
+      (await (await fetch(`${http}/api/verifications/${job}`, { headers })).json()) as { isFinished: boolean },
+    ({ isFinished }) => isFinished,
+  )
 }
 
 /** Every page of the explorer, by a name for its pictures. */
@@ -85,6 +117,10 @@ export const pagePaths = (chain: PageChain, holder: string): Readonly<Record<str
   'address-transfers': `/explorer/address/${holder}?tab=transfers`,
   'address-tokens': `/explorer/address/${holder}?tab=tokens`,
   contract: `/explorer/address/${chain.coin}?tab=contract`,
+  'contract-unverified': `/explorer/address/${chain.evil}?tab=contract`,
+  'contract-read': `/explorer/address/${chain.coin}?tab=read&f=0x70a08231&a0=${holder}`,
+  'contract-write': `/explorer/address/${chain.coin}?tab=write&f=0xa9059cbb&a0=${holder}&a1=1`,
+  verify: '/explorer/verify',
   accounts: '/explorer/accounts',
   tokens: '/explorer/tokens',
   token: `/explorer/token/${chain.coin}`,

@@ -1,3 +1,4 @@
+import type { InjectOptions } from 'fastify'
 import type { ApiContext } from '../../../src/explorer/api/api-route.ts'
 import { Readiness } from '../../../src/explorer/api/readiness.ts'
 import { createPageServer } from '../../../src/explorer/pages/page-server.ts'
@@ -8,26 +9,42 @@ import { type ApiRig, withApi } from './api-rig.ts'
 export const PAGE_SITE: Site = { network: 'devnet', symbol: 'dTNDM', version: '1', explorer: true, faucet: false }
 
 export interface PageRig extends ApiRig {
-  page(
-    path: string,
-    changes?: Partial<ApiContext>,
-  ): Promise<{ status: number; text: string; headers: Readonly<Record<string, unknown>> }>
+  page(path: string, changes?: Partial<ApiContext>): Promise<PageAnswer>
+  /** Posts a form. */
+  post(path: string, form: Readonly<Record<string, string>>): Promise<PageAnswer>
+}
+
+interface PageAnswer {
+  readonly status: number
+  readonly text: string
+  readonly headers: Readonly<Record<string, unknown>>
 }
 
 /** The pages over the chain of the API's tests; `changes` replace parts of what they read. */
 export const withPages = (use: (rig: PageRig) => Promise<void>): Promise<void> =>
   withApi(async rig => {
+    const ask = async (request: InjectOptions, changes: Partial<ApiContext>): Promise<PageAnswer> => {
+      const context = { ...rig.context, ...changes, site: PAGE_SITE }
+      const app = createPageServer({ context, readiness: new Readiness(context), logger: silentLogger })
+      try {
+        const response = await app.inject(request)
+        return { status: response.statusCode, text: response.body, headers: response.headers }
+      } finally {
+        await app.close()
+      }
+    }
     await use({
       ...rig,
-      async page(path, changes = {}) {
-        const context = { ...rig.context, ...changes, site: PAGE_SITE }
-        const app = createPageServer({ context, readiness: new Readiness(context), logger: silentLogger })
-        try {
-          const response = await app.inject({ url: path })
-          return { status: response.statusCode, text: response.body, headers: response.headers }
-        } finally {
-          await app.close()
-        }
-      },
+      page: (path, changes = {}) => ask({ url: path }, changes),
+      post: (path, form) =>
+        ask(
+          {
+            method: 'POST',
+            url: path,
+            headers: { 'content-type': 'application/x-www-form-urlencoded' },
+            payload: new URLSearchParams(form).toString(),
+          },
+          {},
+        ),
     })
   })

@@ -8,7 +8,7 @@ import { silentLogger } from '../../../src/util/logger.ts'
 import { ACCOUNT_KEYS, ACCOUNTS, signedRaw, type TestChain } from '../chain.ts'
 import { compileSolidity } from '../solidity.ts'
 
-const SOURCE = `
+export const TOKEN_SOURCE = `
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.0;
 contract Coin {
@@ -33,7 +33,7 @@ contract Factory {
 
 let compiled: ReturnType<typeof compileSolidity> | undefined
 export const tokenContracts = () => {
-  compiled ??= compileSolidity(SOURCE)
+  compiled ??= compileSolidity(TOKEN_SOURCE)
   return compiled
 }
 

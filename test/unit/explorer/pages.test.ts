@@ -25,7 +25,9 @@ const goodPages = ({ coin, hashes }: PageRig): Readonly<Record<string, readonly 
   '/txs': ['/txs', '/txs?kind=token', '/txs?kind=nothing'],
   '/tx/:hash': hashes.flatMap(hash => [`/tx/${hash}`, `/tx/${hash}?tab=logs`, `/tx/${hash}?tab=calls`]),
   '/address/:address': [ALICE, BOB, coin, `0x${'12'.repeat(20)}`].flatMap(address =>
-    ['', '?tab=transfers', '?tab=tokens', '?tab=contract'].map(tab => `/address/${address}${tab}`),
+    ['', '?tab=transfers', '?tab=tokens', '?tab=contract', '?tab=read', '?tab=write'].map(
+      tab => `/address/${address}${tab}`,
+    ),
   ),
   '/accounts': ['/accounts'],
   '/tokens': ['/tokens'],
@@ -37,6 +39,9 @@ const goodPages = ({ coin, hashes }: PageRig): Readonly<Record<string, readonly 
   '/stats': ['/stats', '/stats?days=365', '/stats?days=x'],
   '/gas': ['/gas'],
   '/network': ['/network'],
+  '/verify': ['/verify', `/verify?address=${coin}`],
+  // A submission has its page only until the node ends (contract-pages.test.ts).
+  '/verify/:job': [],
   '/api': ['/api'],
 })
 

@@ -2,6 +2,8 @@ import { formatNumber } from '../../../web/amounts.ts'
 import { type Html, html } from '../../../web/html.ts'
 import { card, codeBox, copyButton, emptyState, facts } from '../../../web/parts.ts'
 import type { transactionBody } from '../../api/routes/transactions.ts'
+import { plainText } from '../../indexer/plain-text.ts'
+import { valueText } from '../../verification/abi/argument-text.ts'
 import type { TracedCall } from '../trace.ts'
 import { addressLink, nameText, wholeAddress } from './links.ts'
 import { type Decoded, decodeCall, decodeLog } from './signatures.ts'
@@ -22,25 +24,57 @@ ${values.length > 0 && facts(values.map(({ name, type, text }) => [name, type ==
 
 const bytesOf = (hex: string): number => (hex.length - 2) / 2
 
+type DecodedByAbi = NonNullable<Transaction['decodedInput']>
+
+const TYPE_CHARS = 120
+const VALUE_CHARS = 2_048
+
+/** Values as a verified contract names them. */
+const decodedByAbi = ({ signature, args }: DecodedByAbi): Html => html`
+<p><code class="name">${plainText(signature, 4 * TYPE_CHARS)}</code> <span class="chip good">verified ABI</span></p>
+${
+  args.length > 0 &&
+  facts(
+    args.map(
+      ({ name, type, value }, at) =>
+        [
+          html`${nameText(name, `argument ${at + 1}`)} <small>${type.slice(0, TYPE_CHARS)}</small>`,
+          type === 'address' ? wholeAddress(String(value)) : valueHtml(valueText(value)),
+        ] as const,
+    ),
+  )
+}`
+
+const valueHtml = (text: string): Html =>
+  html`<bdi class="value">${plainText(text, VALUE_CHARS) ?? html`<span class="arrow">empty</span>`}</bdi>${text.length > VALUE_CHARS && '…'}`
+
+const decodedInputOf = ({ decodedInput, input, txType }: Transaction): Html | undefined => {
+  if (decodedInput !== null) return decodedByAbi(decodedInput)
+  const known = txType === 'create' ? undefined : decodeCall(input)
+  return known && decodedValues(known)
+}
+
 /** What a transaction was called with. */
-export const inputCard = ({ input, txType, method, methodId }: Transaction): Html => {
+export const inputCard = (transaction: Transaction): Html => {
+  const { input, txType, method, methodId } = transaction
   if (input === '0x') return card('Input', emptyState('No input.', 'The transaction only moved value.'))
-  const decoded = txType === 'create' ? undefined : decodeCall(input)
+  const decoded = decodedInputOf(transaction)
   const name = method ?? methodId
   return card(
     txType === 'create' ? 'Code of the creation' : 'Input',
-    html`${decoded ? decodedValues(decoded) : txType !== 'create' && name !== null && html`<p>Function <code>${name}</code></p>`}
+    html`${decoded ?? (txType !== 'create' && name !== null && html`<p>Function <code>${name}</code></p>`)}
 <details class="data"><summary>${decoded ? 'Bytes' : `${formatNumber(bytesOf(input))} bytes`}</summary>${dataText(input, 'Input')}</details>`,
     copyButton(input, 'input'),
   )
 }
 
-/** Logs of a transaction, decoded where they follow a token standard. */
+/** Logs of a transaction, decoded by verified ABIs, or where they follow a token standard. */
 export const logList = (logs: Transaction['logs']): Html => html`
-<ol class="logs">${logs.map(({ logIndex, address, topics, data }) => {
-  const decoded = decodeLog(topics, data)
+<ol class="logs">${logs.map(({ logIndex, address, topics, data, decoded: byAbi }) => {
+  const known = byAbi === null ? decodeLog(topics, data) : undefined
+  const decoded = byAbi === null ? known && decodedValues(known) : decodedByAbi(byAbi)
   return html`<li><div><span class="chip">${logIndex}</span> ${wholeAddress(address)}</div>
-${decoded && decodedValues(decoded)}
+${decoded}
 <details class="data"><summary>Topics and data</summary><div class="list">${topics.map((topic, at) => html`<div><small>Topic ${at}</small> <code class="name">${topic}</code></div>`)}${data !== '0x' && dataText(data, `Data of log ${logIndex}`)}</div></details></li>`
 })}</ol>`
 

@@ -1,15 +1,19 @@
-import { bytesToHex, type Hex } from '../../../util/bytes.ts'
+import type { Hex } from '../../../util/bytes.ts'
 import { formatNumber } from '../../../web/amounts.ts'
 import { type Html, html } from '../../../web/html.ts'
-import { card, codeBox, copyButton, emptyState, facts, figures } from '../../../web/parts.ts'
+import { card, copyButton, emptyState, figures } from '../../../web/parts.ts'
 import { invalidParameter } from '../../api/api-error.ts'
 import { addressBody, topAccountsBody } from '../../api/routes/addresses.ts'
 import { addressTransactionsBody } from '../../api/routes/transactions.ts'
 import { addressTransfersBody } from '../../api/routes/transfers.ts'
+import { type ContractView, contractView } from '../contract/contract-view.ts'
+import { readTab } from '../contract/read-tab.ts'
+import { sourceTab } from '../contract/source-tab.ts'
+import { writeTab } from '../contract/write-tab.ts'
 import { listQuery } from '../list-query.ts'
 import type { ExplorerPageRequest, PageContent, PageContext, PageRoute } from '../page-route.ts'
 import { heading } from '../parts/heading.ts'
-import { addressLink, blockLink, nameText, pathTo, tokenLink, transactionLink, wholeAddress } from '../parts/links.ts'
+import { addressLink, blockLink, nameText, pathTo, tokenLink } from '../parts/links.ts'
 import { labelsOf, partiesOf, transactionTable, transferTable } from '../parts/lists.ts'
 import { pager, tabOf, tabs } from '../parts/pager.ts'
 import { table } from '../parts/table.ts'
@@ -65,37 +69,34 @@ const holdings: Tab = async (_context, { tokenBalances }) =>
     'as logged by the tokens; names are not verified',
   )
 
-/** Bytes of code on the page. */
-const CODE_BYTES = 8_192
+/** A tab about the contract at the address. */
+const contractTab =
+  (
+    tab: (context: PageContext, view: ContractView, request: ExplorerPageRequest, body: AddressBody) => Promise<Html>,
+  ): Tab =>
+  async (context, body, request) =>
+    tab(context, await contractView(context, body.address.toLowerCase() as Hex), request, body)
 
-const contract: Tab = async ({ source }, { address, creator, creationTransaction }) => {
-  const code = await source.onState(state => state.code(address.toLowerCase() as Hex))
-  const hex = bytesToHex(code.subarray(0, CODE_BYTES))
-  return html`
-${card(
-  'Source code',
-  emptyState(
-    'Not verified.',
-    'Nobody has shown yet that a source compiles to this code. Verification is not built into this node yet; names and calls are shown as bytes.',
-  ),
-)}
-${card(
-  'Contract',
-  facts([
-    creator !== null && ['Created by', wholeAddress(creator)],
-    creationTransaction !== null && ['In transaction', transactionLink(creationTransaction)],
-    ['Code', `${formatNumber(code.byteLength)} bytes`],
-  ]),
-)}
-${card('Deployed code', codeBox([hex, code.byteLength > CODE_BYTES && '…'], 'Deployed code'), copyButton(hex, 'code'))}`
+const TABS: Readonly<Record<string, Tab>> = {
+  '': transactions,
+  transfers,
+  tokens: holdings,
+  contract: contractTab((context, view, _request, body) => sourceTab(context, view, body)),
+  read: contractTab(readTab),
+  write: contractTab(writeTab),
 }
 
-const TABS: Readonly<Record<string, Tab>> = { '': transactions, transfers, tokens: holdings, contract }
-
-const marksOf = ({ label, roles, token }: AddressBody): Html => html`
+const marksOf = ({ label, roles, token, isVerified, contractName }: AddressBody): Html => html`
+${isVerified && html` <span class="chip good">verified: ${nameText(contractName, 'contract')}</span>`}
 ${label !== null && html` <span class="chip network">${nameText(label, '')}</span>`}
 ${roles.map(role => html` <span class="${role === 'miner' ? 'chip proof' : 'chip'}">${role === 'union' ? 'validator' : role}</span>`)}
 ${token !== null && html` <span class="chip">token ${tokenLink(token)}</span>`}`
+
+const CONTRACT_TABS = [
+  { name: 'contract', label: 'Source code' },
+  { name: 'read', label: 'Read' },
+  { name: 'write', label: 'Write' },
+] as const
 
 const addressPage = async (context: PageContext, request: ExplorerPageRequest): Promise<PageContent> => {
   const body = await addressBody(context, addressOfPage(request))
@@ -130,7 +131,7 @@ ${tabs(path, tab, [
   { name: '', label: 'Transactions', count: body.transactionCount },
   { name: 'transfers', label: 'Token transfers', count: body.tokenTransferCount },
   { name: 'tokens', label: 'Tokens', count: body.tokenBalances.length },
-  ...(isContract ? [{ name: 'contract', label: 'Contract' }] : []),
+  ...(isContract ? CONTRACT_TABS : []),
 ])}
 ${await (TABS[tab] as Tab)(context, body, { ...request, path })}`,
   }

@@ -1,31 +1,23 @@
 import { formatNumber } from '../../../web/amounts.ts'
+import { WALLET_SCRIPT } from '../../../web/assets.ts'
 import { type Html, html } from '../../../web/html.ts'
 import { card, copyable, emptyState, facts } from '../../../web/parts.ts'
 import { EXPLORER_PATH } from '../../../web/site.ts'
 import type { PageContent, PageContext, PageRoute } from '../page-route.ts'
 import { heading } from '../parts/heading.ts'
 import { gwei } from '../parts/values.ts'
+import { walletChain } from '../parts/wallet-chain.ts'
 
 const TOKEN_DECIMALS = 18
 /** Replaced by the page's script with the address under which the browser reached the node. */
 const ORIGIN = 'http://localhost'
 
-/** What a wallet is asked to add (EIP-3085); the page's script adds the addresses. */
-const chainRequest = ({ params, site }: PageContext): string =>
-  JSON.stringify({
-    chainId: `0x${params.chainId.toString(16)}`,
-    chainName: `Tandem ${site.network}`,
-    nativeCurrency: { name: site.symbol, symbol: site.symbol, decimals: TOKEN_DECIMALS },
-    rpcUrls: [],
-    blockExplorerUrls: [],
-  })
-
 const wallets = (context: PageContext): Html =>
   card(
     'Add this network to a wallet',
     html`
-<div class="wallets" id="wallets" data-chain="${chainRequest(context)}" data-explorer="${EXPLORER_PATH}"></div>
-<p class="note" id="wallet-status" role="status">Wallets of this browser appear here as buttons. Without one, enter the values below by hand.</p>`,
+<div class="wallets" data-chain="${walletChain(context)}"></div>
+<p class="note" data-wallet-status role="status">Wallets of this browser appear here as buttons. Without one, enter the values below by hand.</p>`,
   )
 
 const networkPage = async (context: PageContext): Promise<PageContent> => {
@@ -70,7 +62,8 @@ ${card(
   ]),
 )}
 ${card('Forks', forks(context))}
-</div>`,
+</div>
+<script src="${WALLET_SCRIPT.path}"></script>`,
   }
 }
 

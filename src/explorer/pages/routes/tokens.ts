@@ -77,7 +77,7 @@ const transfers = async (context: PageContext, { address }: TokenBody, request: 
   )
 }
 
-const origin = ({ creator, creationTransaction, address, decimals }: TokenBody): Html =>
+const origin = ({ creator, creationTransaction, address, decimals, verified }: TokenBody): Html =>
   card(
     'Contract',
     facts([
@@ -85,7 +85,10 @@ const origin = ({ creator, creationTransaction, address, decimals }: TokenBody):
       ['Decimals', decimals === null ? 'not told' : String(decimals)],
       creator !== null && ['Created by', wholeAddress(creator)],
       creationTransaction !== null && ['In transaction', transactionLink(creationTransaction)],
-      ['Source code', 'not verified'],
+      [
+        'Source code',
+        html`${verified ? html`<span class="chip good">verified</span>` : 'not verified'} <a href="${pathTo('address', address)}?tab=contract">show the contract</a>`,
+      ],
     ]),
   )
 
@@ -98,7 +101,7 @@ const tokenPage = async (context: PageContext, request: ExplorerPageRequest): Pr
     title: 'Token',
     body: html`
 ${heading(nameText(token.name, 'Token without a name'), {
-  marks: html`${token.symbol !== null && html`<span class="chip network">${nameText(token.symbol, '')}</span>`} <span class="chip">${token.standard}</span> <span class="chip">not verified</span>`,
+  marks: html`${token.symbol !== null && html`<span class="chip network">${nameText(token.symbol, '')}</span>`} <span class="chip">${token.standard}</span> ${token.verified ? html`<span class="chip good">verified source</span>` : html`<span class="chip">source not verified</span>`}`,
   lead: html`<span class="copyable"><a href="${pathTo('address', token.address)}"><code>${token.address}</code></a>${copyButton(token.address, 'address')}</span>`,
 })}
 ${figures([

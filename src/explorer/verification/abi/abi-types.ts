@@ -83,13 +83,14 @@ const parseType = (
 }
 
 /** Types of the constructor's parameters: none without a constructor; undefined when one is unknown. */
-export const constructorTypes = (abi: readonly unknown[]): readonly AbiType[] | undefined => {
-  const entry = abi.find(item => isRecord(item) && item['type'] === 'constructor')
-  return abiParameters(isRecord(entry) ? (entry['inputs'] ?? []) : [])?.map(({ type }) => type)
-}
+export const constructorTypes = (abi: readonly unknown[]): readonly AbiType[] | undefined =>
+  constructorParameters(abi)?.map(({ type }) => type)
 
-/** Functions or events of an ABI by the hash of their signature. */
-export const abiEntries = (abi: readonly unknown[], kind: 'function' | 'event'): ReadonlyMap<Hex, AbiFunction> => {
+/** Functions, events or errors of an ABI by the hash of their signature. */
+export const abiEntries = (
+  abi: readonly unknown[],
+  kind: 'function' | 'event' | 'error',
+): ReadonlyMap<Hex, AbiFunction> => {
   const entries = new Map<Hex, AbiFunction>()
   for (const entry of abi) {
     if (!isRecord(entry) || entry['type'] !== kind || entry['anonymous'] === true) continue
@@ -100,4 +101,35 @@ export const abiEntries = (abi: readonly unknown[], kind: 'function' | 'event'):
     entries.set(keccak256Hex(new TextEncoder().encode(signature)), { name, signature, inputs })
   }
   return entries
+}
+
+const SELECTOR_CHARS = 10
+const MUTABILITIES = ['pure', 'view', 'nonpayable', 'payable'] as const
+
+/** Function of a contract as people call it. */
+export interface ContractFunction extends AbiFunction {
+  readonly selector: Hex
+  readonly outputs: readonly AbiParameter[]
+  readonly mutability: (typeof MUTABILITIES)[number]
+}
+
+/** Functions of an ABI in its order; those of unknown types are left out. */
+export const contractFunctions = (abi: readonly unknown[]): readonly ContractFunction[] => {
+  const functions: ContractFunction[] = []
+  for (const entry of abi) {
+    if (!isRecord(entry) || entry['type'] !== 'function') continue
+    const outputs = abiParameters(entry['outputs'] ?? [])
+    const [found] = abiEntries([entry], 'function')
+    if (outputs === undefined || found === undefined) continue
+    const [hash, described] = found
+    const mutability = MUTABILITIES.find(name => name === entry['stateMutability']) ?? 'nonpayable'
+    functions.push({ ...described, selector: hash.slice(0, SELECTOR_CHARS) as Hex, outputs, mutability })
+  }
+  return functions
+}
+
+/** Parameters of the constructor: none without one; undefined when a type is unknown. */
+export const constructorParameters = (abi: readonly unknown[]): readonly AbiParameter[] | undefined => {
+  const entry = abi.find(item => isRecord(item) && item['type'] === 'constructor')
+  return abiParameters(isRecord(entry) ? (entry['inputs'] ?? []) : [])
 }

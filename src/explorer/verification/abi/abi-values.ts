@@ -124,7 +124,8 @@ const fixedBytes = (word: Uint8Array, length: number): AbiValue => {
 
 const word = (value: bigint | number): Uint8Array => hexToBytes(toWord(BigInt.asUintN(256, BigInt(value))))
 
-const encodeParameters = (types: readonly AbiType[], values: readonly AbiValue[]): Uint8Array => {
+/** ABI encoding of values; each must be one of its type. */
+export const encodeParameters = (types: readonly AbiType[], values: readonly AbiValue[]): Uint8Array => {
   const heads: Uint8Array[] = []
   const tails: Uint8Array[] = []
   let offset = types.reduce((sum, type) => sum + headSize(type), 0)

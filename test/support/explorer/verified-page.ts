@@ -1,0 +1,38 @@
+import type { ApiContext } from '../../../src/explorer/api/api-route.ts'
+import type { VerifiedContract } from '../../../src/explorer/store/contract-store.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
+
+/** Stores a contract as verified, with any texts, without compiling it. */
+export const writeVerified = async (
+  { verification, source }: ApiContext,
+  address: Hex,
+  changes: Partial<VerifiedContract> = {},
+): Promise<void> => {
+  const account = await source.onState(state => state.account(address))
+  await verification.contracts.writeContract({
+    address,
+    codeHash: account?.codeHash as Hex,
+    match: 'exact',
+    creationMatch: 'exact',
+    runtimeMatch: 'exact',
+    path: 'src/Coin.sol',
+    name: 'Coin',
+    compiler: '0.8.37+commit.f401782d',
+    input: inputWith({ 'src/Coin.sol': 'contract Coin {}\n' }),
+    abi: '[]',
+    metadata: '',
+    constructorArguments: '0x',
+    libraries: {},
+    license: 'MIT',
+    verifiedAt: 1_735_689_600,
+    ...changes,
+  })
+}
+
+/** Standard JSON input of sources. */
+export const inputWith = (sources: Readonly<Record<string, string>>): string =>
+  JSON.stringify({
+    language: 'Solidity',
+    sources: Object.fromEntries(Object.entries(sources).map(([path, content]) => [path, { content }])),
+    settings: {},
+  })
