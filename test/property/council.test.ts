@@ -5,6 +5,7 @@ import { type CouncilMember, parseGenesis } from '../../src/config/genesis.ts'
 import { COUNCIL_BOUNDS } from '../../src/config/protocol-bounds.ts'
 import { drawCommittee, proposerIndex } from '../../src/consensus/committee.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
+import { activatedMembers, activateMembers } from '../../src/rules/council/activation-queue.ts'
 import { councilStorage, readCouncil } from '../../src/rules/council/council-storage.ts'
 import { faultsOf, quorumOf } from '../../src/rules/council/quorum.ts'
 import { nextSeed } from '../../src/rules/council/randao.ts'
@@ -106,7 +107,12 @@ test('the council that genesis writes is read back as it was, word by word and r
 
 test('the record of a cycle is read back as it was', () => {
   const lapse = fc.record({ silentBlocks: fc.integer({ min: 1, max: 1e9 }), outUntil: fc.nat(1e9) })
-  const marks = fc.array(fc.record({ lapse: fc.option(lapse), jailed: fc.boolean() }), { minLength: 20, maxLength: 20 })
+  const mark = fc.record({
+    lapse: fc.option(lapse),
+    jailed: fc.boolean(),
+    activation: fc.constantFrom('queued', 'unproven', null),
+  })
+  const marks = fc.array(mark, { minLength: 20, maxLength: 20 })
   fc.assert(
     fc.property(members, marks, fc.nat(1e9), (given, marked, councilAt) => {
       const record = {
@@ -120,6 +126,10 @@ test('the record of a cycle is read back as it was', () => {
           }),
         ),
         jailed: new Set(given.filter((_, at) => marked[at]?.jailed).map(({ validator }) => validator)),
+        queued: new Set(given.filter((_, at) => marked[at]?.activation === 'queued').map(({ validator }) => validator)),
+        unproven: new Set(
+          given.filter((_, at) => marked[at]?.activation === 'unproven').map(({ validator }) => validator),
+        ),
         seed: toWord(BigInt(councilAt) << 200n),
       }
       const read = decodeCycle(60, encodeCycle(record), at => {
@@ -186,7 +196,9 @@ test('whatever members do: at most f are excluded, jailed ones first, sealing me
         const attendance = new Map(serving.map(who => [who, { certificates: 60, sealed: seals(who) }] as const))
         inactivities = nextInactivities(council(size), inactivities, attendance, { number, inactiveBlocks: 180 })
         const heard = serving.filter(who => seals(who) && !jailed.has(who))
-        serving = qualifiedValidators(all, { lapses: inactivities, jailed }, number).map(({ validator }) => validator)
+        serving = qualifiedValidators(all, { lapses: inactivities, jailed, unproven: new Set() }, number).map(
+          ({ validator }) => validator,
+        )
         const out = council(size).filter(who => !serving.includes(who))
         const silent = out.filter(who => !jailed.has(who))
         expect(serving.length).toBeGreaterThanOrEqual(Math.min(size, COUNCIL_BOUNDS.leastServing))
@@ -205,7 +217,11 @@ test('whatever members do: at most f are excluded, jailed ones first, sealing me
             if ((inactivities.get(other)?.outUntil ?? 0) > number && !jailed.has(other))
               expect(silence(who)).toBeGreaterThanOrEqual(silence(other))
         // The same from other orders of the same council.
-        const reversed = qualifiedValidators(all.toReversed(), { lapses: inactivities, jailed }, number)
+        const reversed = qualifiedValidators(
+          all.toReversed(),
+          { lapses: inactivities, jailed, unproven: new Set() },
+          number,
+        )
         expect(reversed.map(({ validator }) => validator).toReversed()).toEqual(serving)
       })
     }),
@@ -232,9 +248,60 @@ test('members that fall silent for good never halt a chain later on: it halts at
         const attendance = new Map(now.map(who => [who, { certificates: 60, sealed: !silent.has(who) }] as const))
         const number = (cycle + 1) * 60
         inactivities = nextInactivities(council(size), inactivities, attendance, { number, inactiveBlocks: 180 })
-        const after = qualifiedValidators(registered(size), { lapses: inactivities, jailed: new Set() }, number)
+        const after = qualifiedValidators(
+          registered(size),
+          { lapses: inactivities, jailed: new Set(), unproven: new Set() },
+          number,
+        )
         ;[now, next] = [next, after.map(({ validator }) => validator)]
       }
+    }),
+    options,
+  )
+})
+
+/** Runs cycles of a council whose first members are always there; `arrivals`: the cycle of each admission, and if its node ever comes. */
+const growing = (size: number, arrivals: readonly { readonly cycle: number; readonly isThere: boolean }[]) => {
+  const away = new Set(arrivals.flatMap(({ isThere }, at) => (isThere ? [] : [member(size + at + 1)])))
+  const byCycle = arrivals.map(({ cycle }) => cycle).toSorted((a, b) => a - b)
+  let inactivities: Parameters<typeof nextInactivities>[1] = new Map()
+  let before = { members: registered(size), queued: new Set<Hex>(), unproven: new Set<Hex>() } as Parameters<
+    typeof activateMembers
+  >[0]['before']
+  let [now, next] = [council(size), council(size)]
+  for (let cycle = 0; cycle < 100; cycle++) {
+    expect(now.filter(who => !away.has(who)).length, `cycle ${cycle}`).toBeGreaterThanOrEqual(quorumOf(now.length))
+    const members = registered(size + byCycle.filter(at => at <= cycle).length)
+    const attendance = new Map(now.map(who => [who, { certificates: 60, sealed: !away.has(who) }] as const))
+    const number = (cycle + 1) * 60
+    const names = members.map(({ validator }) => validator)
+    inactivities = nextInactivities(names, inactivities, attendance, { number, inactiveBlocks: 180 })
+    const validatorRecord = { lapses: inactivities, jailed: new Set<Hex>() }
+    const hasSealed = (who: Hex) => attendance.get(who)?.sealed ?? false
+    before = { members, ...activateMembers({ number, registered: members, before, validatorRecord, hasSealed }) }
+    const record = { ...validatorRecord, unproven: before.unproven }
+    const after = qualifiedValidators(activatedMembers(before), record, number)
+    ;[now, next] = [next, after.map(({ validator }) => validator)]
+  }
+  return now
+}
+
+const arrivals = (isThere: fc.Arbitrary<boolean>) =>
+  fc.array(fc.record({ cycle: fc.nat(40), isThere }), { maxLength: MOST })
+
+test('new members whose nodes never come do not halt a chain, however many are admitted and when', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 12 }), arrivals(fc.boolean()), (size, given) => {
+      growing(size, given)
+    }),
+    options,
+  )
+})
+
+test('new members whose nodes are there all serve in the end', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 12 }), arrivals(fc.constant(true)), (size, given) => {
+      expect(growing(size, given)).toEqual(council(size + given.length))
     }),
     options,
   )
@@ -254,7 +321,11 @@ test('a member that returns serves again, however many were excluded', () => {
         )
         const number = (cycle + 1) * 60
         inactivities = nextInactivities(council(size), inactivities, attendance, { number, inactiveBlocks: 180 })
-        const after = qualifiedValidators(registered(size), { lapses: inactivities, jailed: new Set() }, number)
+        const after = qualifiedValidators(
+          registered(size),
+          { lapses: inactivities, jailed: new Set(), unproven: new Set() },
+          number,
+        )
         ;[now, next] = [next, after.map(({ validator }) => validator)]
       }
       expect(now).toEqual(council(size))
@@ -288,6 +359,7 @@ test('even where honest members are kept from being heard, two ninths of the cou
 const silentOnes = (size: number, count: number) => ({
   lapses: new Map(council(size).map((who, at) => [who, { silentBlocks: 600, outUntil: at < count ? 700 : 0 }])),
   jailed: new Set<Hex>(),
+  unproven: new Set<Hex>(),
 })
 
 test('names of a genesis file are those the contract answers with', () => {

@@ -4,6 +4,7 @@ import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
+import type { ActivationStatus } from '../../rules/council/activation-queue.ts'
 import { commitRecord, RECORDS_SLOT, type RecordRows } from '../../rules/council/council-storage.ts'
 import type { Inactivity, ValidatorRecord } from '../../rules/council/validator-activity.ts'
 import { hashedKey, readAccount, readSlot } from '../../state/flat-tables.ts'
@@ -57,7 +58,7 @@ const readMember = (cursor: RlpCursor): CouncilMember => {
 const NAME_BYTES = 3 * COUNCIL_BOUNDS.nameBytes
 
 /** Council after the last block of a cycle, or genesis: it serves in the cycle after the next (docs/design/council.md#cycles). */
-export interface CycleRecord extends ValidatorRecord {
+export interface CycleRecord extends ValidatorRecord, ActivationStatus {
   readonly number: number
   /** Block whose council row holds the members. */
   readonly councilAt: number
@@ -66,16 +67,23 @@ export interface CycleRecord extends ValidatorRecord {
   readonly seed: Hex
 }
 
-/** Encodes a cycle: RLP of [block of the council row, [[index, silent blocks, out until] ...], [index of a jailed member ...]]. */
-export const encodeCycle = ({ councilAt, members, lapses: inactivities, jailed, seed }: CycleRecord): Uint8Array => {
+/**
+ * Encodes a cycle: RLP of [block of the council row, [[index, silent blocks, out until] ...], [index of a jailed member ...], seed, [index
+ * of a queued member ...], [index of an unproven member ...]]. The last two are there only when one has items.
+ */
+export const encodeCycle = (record: CycleRecord): Uint8Array => {
+  const { councilAt, members, lapses: inactivities, jailed, queued, unproven, seed } = record
   const lapsed = members.flatMap(({ validator }, index) => {
     const inactivity = inactivities.get(validator)
     return inactivity === undefined
       ? []
       : [[uintItem(index), uintItem(inactivity.silentBlocks), uintItem(inactivity.outUntil)]]
   })
-  const locked = members.flatMap(({ validator }, index) => (jailed.has(validator) ? [uintItem(index)] : []))
-  return encodeRlp([uintItem(councilAt), lapsed, locked, hexToBytes(seed)])
+  const indexesIn = (some: ReadonlySet<Hex>) =>
+    members.flatMap(({ validator }, index) => (some.has(validator) ? [uintItem(index)] : []))
+  const items = [uintItem(councilAt), lapsed, indexesIn(jailed), hexToBytes(seed)]
+  const activation = [indexesIn(queued), indexesIn(unproven)]
+  return encodeRlp(activation.flat().length === 0 ? items : [...items, ...activation])
 }
 
 /** Cycle row alone: members by their index in the council row it names. */
@@ -84,6 +92,8 @@ interface CycleRow {
   readonly lapses: readonly (readonly [index: number, lapse: Inactivity])[]
   readonly jailed: readonly number[]
   readonly seed: Hex
+  readonly queued: readonly number[]
+  readonly unproven: readonly number[]
 }
 
 /** Decodes strictly. Throws COUNCIL_RECORD_MALFORMED. */
@@ -93,12 +103,24 @@ export const readCycleRow = (row: Uint8Array): CycleRow =>
     const outer = cursor.openList()
     const councilAt = cursor.safeUint()
     const lapses = readItems(cursor, COUNCIL_BOUNDS.members, readLapse)
-    const jailed = readItems(cursor, COUNCIL_BOUNDS.members, item => item.safeUint())
+    const jailed = readIndexes(cursor)
     const seed = cursor.hex(32)
+    const activation = cursor.hasMore() ? readActivation(cursor) : { queued: [], unproven: [] }
     cursor.closeList(outer)
     cursor.finish()
-    return { councilAt, lapses, jailed, seed }
+    return { councilAt, lapses, jailed, seed, ...activation }
   })
+
+const readActivation = (cursor: RlpCursor): Pick<CycleRow, 'queued' | 'unproven'> => {
+  const activation = { queued: readIndexes(cursor), unproven: readIndexes(cursor) }
+  // One encoding for each record.
+  if (activation.queued.length + activation.unproven.length === 0)
+    throw malformed('COUNCIL_RECORD_MALFORMED', 'lists of queued and unproven members without items')
+  return activation
+}
+
+const readIndexes = (cursor: RlpCursor): readonly number[] =>
+  readItems(cursor, COUNCIL_BOUNDS.members, item => item.safeUint())
 
 const readLapse = (cursor: RlpCursor): readonly [number, Inactivity] => {
   const outer = cursor.openList()
@@ -125,7 +147,7 @@ export const decodeCycle = (
   row: Uint8Array,
   membersAt: (number: number) => readonly CouncilMember[],
 ): CycleRecord => {
-  const { councilAt, lapses, jailed, seed } = readCycleRow(row)
+  const { councilAt, lapses, jailed, seed, queued, unproven } = readCycleRow(row)
   const members = membersAt(councilAt)
   const validatorOf = (index: number): Hex => {
     const member = members[index]
@@ -139,6 +161,8 @@ export const decodeCycle = (
     members,
     lapses: new Map(lapses.map(([index, inactivity]) => [validatorOf(index), inactivity])),
     jailed: new Set(jailed.map(validatorOf)),
+    queued: new Set(queued.map(validatorOf)),
+    unproven: new Set(unproven.map(validatorOf)),
     seed,
   }
 }

@@ -2,6 +2,7 @@ import type { CouncilMember } from '../../config/genesis.ts'
 import { COUNCIL_LIMITS } from '../../config/limits/chain.ts'
 import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
 import { type Committee, drawCommittee, type Eligible } from '../../consensus/committee.ts'
+import { activatedMembers, activateMembers } from '../../rules/council/activation-queue.ts'
 import {
   commitRecord,
   jailedAtSlot,
@@ -95,6 +96,7 @@ export class Council {
     if (cycle === undefined) return undefined
     const { record, qualified } = cycle
     const status = ({ validator }: CouncilMember): ValidatorStatus => {
+      if (record.queued.has(validator)) return 'queued'
       const recorded = validatorStatus(validator, record, record.number)
       // Its time as inactive is over, but other members are drawn before it.
       return recorded === 'active' && !qualified.has(validator) ? 'inactive' : recorded
@@ -121,7 +123,7 @@ export class Council {
   static writeFirst(batch: Batch, members: readonly CouncilMember[], genesisHash: Hex): void {
     batch.put(BUCKETS.council, numberKey(0), encodeCouncil(members))
     const seed = nextSeed(firstSeed(genesisHash), ZERO_HASH, 1)
-    const record = { number: 0, councilAt: 0, members, lapses: new Map(), jailed: new Set<Hex>(), seed }
+    const record = { number: 0, councilAt: 0, members, lapses: new Map(), ...NO_STATUS, seed }
     batch.put(BUCKETS.cycle, numberKey(0), encodeCycle(record))
   }
 
@@ -139,12 +141,17 @@ export class Council {
     const validators = members.map(({ validator }) => validator)
     const { inactiveBlocks } = this.#options.params.council
     const attendance = countSeals(await this.#sealings(block))
+    const lapses = nextInactivities(validators, before.lapses, attendance, { number, inactiveBlocks })
     const record = {
       number,
       councilAt: isSame ? before.councilAt : number,
       members,
-      lapses: nextInactivities(validators, before.lapses, attendance, { number, inactiveBlocks }),
+      lapses,
       jailed,
+      ...activateMembers({
+        ...{ number, registered: members, before, validatorRecord: { lapses, jailed } },
+        hasSealed: validator => attendance.get(validator)?.sealed ?? false,
+      }),
       seed: nextSeed(before.seed, block.extra.proofTip, number / cycleBlocks + 1),
     }
     batch.put(BUCKETS.cycle, numberKey(number), encodeCycle(record))
@@ -222,7 +229,7 @@ export class Council {
     const record = this.#recordAt(councilBlockOf(cycle, cycleBlocks))
     const before = this.#recordAt(councilBlockOf(Math.max(0, cycle - 1), cycleBlocks))
     if (record === undefined || before === undefined) return undefined
-    const qualified = qualifiedValidators(record.members, record, record.number)
+    const qualified = qualifiedValidators(activatedMembers(record), record, record.number)
     // On chains that can revert blocks a single validator decides, whoever else is registered.
     const eligible = params.devHelpers ? this.#membersAt(0) : qualified
     return {
@@ -257,6 +264,8 @@ const withAge = (
   const lastKnown = Math.max(...before.members.map(({ admission }) => admission))
   return members.map(member => ({ ...member, isRecent: before.number < number && member.admission > lastKnown }))
 }
+
+const NO_STATUS = { jailed: new Set<Hex>(), queued: new Set<Hex>(), unproven: new Set<Hex>() }
 
 const numberOf = (word: Hex): number => Number(BigInt(word))
 

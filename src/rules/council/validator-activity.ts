@@ -69,20 +69,29 @@ export const nextInactivities = (
   return lapses
 }
 
-/** `inactive`: silent for too long; `jailed`: by evidence. `qualifiedValidators` decides which of them serve nevertheless. */
-export type ValidatorStatus = 'active' | 'inactive' | 'jailed'
+/**
+ * `queued`: admitted, waiting to begin (activation-queue.ts); `inactive`: silent for too long; `jailed`: by evidence. `qualifiedValidators`
+ * decides which of the inactive and jailed serve nevertheless.
+ */
+export type ValidatorStatus = 'active' | 'queued' | 'inactive' | 'jailed'
 
 export interface ValidatorRecord {
   readonly lapses: Inactivities
   readonly jailed: ReadonlySet<Hex>
+  /** Members that have begun to serve and not sealed yet. */
+  readonly unproven: ReadonlySet<Hex>
 }
+
+/** Returns true for a member that sealed in the last cycle it served; no liveness may depend on the others. */
+export const isHeard = (member: Hex, { lapses, jailed, unproven }: ValidatorRecord): boolean =>
+  !lapses.has(member) && !jailed.has(member) && !unproven.has(member)
 
 /** Status of a member after block `number`, the last of a cycle. */
 export const validatorStatus = (
   member: Hex,
-  { lapses: inactivities, jailed }: ValidatorRecord,
+  { lapses: inactivities, jailed }: Pick<ValidatorRecord, 'lapses' | 'jailed'>,
   number: number,
-): ValidatorStatus => {
+): Exclude<ValidatorStatus, 'queued'> => {
   if (jailed.has(member)) return 'jailed'
   return (inactivities.get(member)?.outUntil ?? 0) > number ? 'inactive' : 'active'
 }
@@ -121,7 +130,7 @@ export const qualifiedValidators = <Member extends Registered>(
 }
 
 /**
- * Groups a council by status, with the first to exclude at the head of each list; `heard`: number of members without an inactivity record.
+ * Groups a council by status, with the first to exclude at the head of each list; `heard`: number of members whose seals were seen.
  */
 const sorted = <Member extends Registered>(
   council: readonly Member[],
@@ -135,8 +144,9 @@ const sorted = <Member extends Registered>(
   const silence = ({ validator }: Member) => validatorRecord.lapses.get(validator)?.silentBlocks ?? 0
   for (const member of council.toSorted((a, b) => silence(b) - silence(a) || b.admission - a.admission)) {
     const inactivity = validatorRecord.lapses.get(member.validator)
+    if (isHeard(member.validator, validatorRecord)) heard++
     if (validatorRecord.jailed.has(member.validator)) jailed.push(member)
-    else if (inactivity === undefined) heard++
+    else if (inactivity === undefined) continue
     else if (inactivity.outUntil > number) inactive.push(member)
     else if (inactivity.outUntil > 0) returning.push(member)
   }

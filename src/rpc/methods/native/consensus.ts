@@ -138,7 +138,7 @@ export const nativeConsensus = {
     params: [block],
     result: listOf(ADDRESS_SCHEMA),
     notes:
-      'Eligible are those that are neither jailed nor inactive; native_getStakingInfo lists all with their status. Without a block: the council that serves at the next one. A council serves the cycle of 60 blocks after the next; the contract at 0x0000000000000000000000000000000000000400 holds those registered since.',
+      'Eligible are those that are neither queued, inactive nor jailed; native_getStakingInfo lists all with their status. Without a block: the council that serves at the next one. A council serves the cycle of 60 blocks after the next; the contract at 0x0000000000000000000000000000000000000400 holds those registered since.',
     handler: async (context, ref) => validatorsOf(await eligibleAt(context, ref)),
   }),
   native_getCouncilSize: method({
@@ -157,11 +157,11 @@ export const nativeConsensus = {
         owner: ADDRESS_SCHEMA,
         reward: ADDRESS_SCHEMA,
         stake: QUANTITY_SCHEMA,
-        status: { type: 'string', enum: ['active', 'inactive', 'jailed'] },
+        status: { type: 'string', enum: ['active', 'queued', 'inactive', 'jailed'] },
       }),
     ),
     notes:
-      'As the council that serves at the block was read, at any height. `inactive`: no seal in any certificate for too long; `jailed`: evidence in a block. Without a block: at the next one.',
+      'As the council that serves at the block was read, at any height. `queued`: admitted, begins to serve in a later cycle; `inactive`: no seal in any certificate for too long; `jailed`: evidence in a block. Without a block: at the next one.',
     handler: async (context, ref) =>
       (await councilAt(context, ref)).map(({ name, validator, owner, reward, stakeWei, status }) => ({
         name,

@@ -80,6 +80,39 @@ describe('the council of a chain', () => {
       expect(net.first.failures).toEqual([])
     }))
 
+  test('admitted at once, members begin to serve a few a cycle, in the order of their admission, through restarts', () =>
+    withNet(councilGenesis(4, short()), 2, async net => {
+      for (const index of [4, 5, 6, 7, 8, 9, 10]) await register(net, index)
+      await net.mine()
+      await settle(net)
+      const statuses = () =>
+        (net.first.sources.council.memberStatuses(net.number + 1) ?? []).map(({ status }) => status)
+      const served: (readonly Hex[])[] = []
+      for (let cycle = 0; cycle < 5; cycle++) {
+        served.push(serving(net))
+        if (cycle === 1) await net.restart()
+        await net.mineTo(net.number + CYCLE)
+      }
+      // Four are a quorum of six. A cycle later the two new ones have not served yet; two cycles later six are a quorum of nine.
+      expect(served).toEqual([6, 6, 9, 9, 11].map(count => validators(...Array(count).keys())))
+      expect(statuses()).toEqual(Array(11).fill('active'))
+      const first = (net.first.sources.council.memberStatuses(2 * CYCLE + 1) ?? []).map(({ status }) => status)
+      expect(first).toEqual([...Array(6).fill('active'), ...Array(5).fill('queued')])
+      const { problems } = await verifyChain(net.first.store, { from: 0 })
+      expect(problems).toEqual([])
+      expect(net.first.failures).toEqual([])
+    }))
+
+  test('new members whose nodes are away never halt the chain, however many are admitted', () =>
+    withNet(councilGenesis(4, short({ council: { inactiveBlocks: 4 * CYCLE } })), 1, async net => {
+      const away = [4, 5, 6, 7, 8, 9, 10]
+      for (const index of away) await register(net, index)
+      // A block without a quorum fails.
+      await net.mineTo(10 * CYCLE, { silent: away.map(validatorOf) })
+      const statuses = (net.first.sources.council.memberStatuses(net.number) ?? []).map(({ status }) => status)
+      expect(statuses.filter(status => status === 'queued').length).toBeGreaterThan(0)
+    }))
+
   test('serves the cycle after the next, and no earlier', () =>
     withNet(councilGenesis(1, short()), 2, async net => {
       await register(net, 1)

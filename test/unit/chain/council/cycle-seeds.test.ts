@@ -8,12 +8,14 @@ import { type Hex, toWord } from '../../../../src/util/bytes.ts'
 
 const GENESIS: Hex = `0x${'5e'.repeat(32)}`
 
+const NO_STATUS = { jailed: new Set<Hex>(), queued: new Set<Hex>(), unproven: new Set<Hex>() }
+
 /** Records of genesis and of the ends of two cycles, each with a seed that tells its block. */
 const store = {
   getSync(bucket: number, key: Uint8Array) {
     const number = readNumber(key)
     if (bucket !== BUCKETS.cycle || number % 60 !== 0 || number > 120) return undefined
-    const record = { number, councilAt: 0, members: [], lapses: new Map(), jailed: new Set<Hex>() }
+    const record = { number, councilAt: 0, members: [], lapses: new Map(), ...NO_STATUS }
     return encodeCycle({ ...record, seed: toWord(BigInt(1_000 + number)) })
   },
 }
@@ -41,7 +43,7 @@ test('a simulated block beyond the known cycles takes the seed of the last of th
 test('seeds read before blocks were taken back do not count', () => {
   let seed = toWord(1n)
   const changing = {
-    getSync: () => encodeCycle({ number: 0, councilAt: 0, members: [], lapses: new Map(), jailed: new Set(), seed }),
+    getSync: () => encodeCycle({ number: 0, councilAt: 0, members: [], lapses: new Map(), ...NO_STATUS, seed }),
   }
   const seeds = new CycleSeeds(GENESIS, changing, 60)
   expect(seeds.of(1)).toBe(toWord(1n))

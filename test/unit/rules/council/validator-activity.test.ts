@@ -73,6 +73,7 @@ describe('who may serve', () => {
   const serviceOf = (inactive: readonly Hex[], jailed: readonly Hex[] = []) => ({
     lapses: new Map(inactive.map((member, index) => [member, { silentBlocks: 100 - index, outUntil: 200 }])),
     jailed: new Set(jailed),
+    unproven: new Set<Hex>(),
   })
   const qualified = (size: number, ...args: Parameters<typeof serviceOf>) =>
     qualifiedValidators(members(size), serviceOf(...args), 100).map(({ validator }) => validator)
@@ -92,7 +93,11 @@ describe('who may serve', () => {
 
   test('of equally silent ones the last admitted go first', () => {
     const lapse = { silentBlocks: 600, outUntil: 200 }
-    const service = { lapses: new Map(council(7).map(member => [member, lapse])), jailed: new Set<Hex>() }
+    const service = {
+      lapses: new Map(council(7).map(member => [member, lapse])),
+      jailed: new Set<Hex>(),
+      unproven: new Set<Hex>(),
+    }
     const shuffled = [3, 1, 7, 5, 2, 6, 4].map(admission => ({ validator: address(admission), admission }))
     expect(qualifiedValidators(shuffled, service, 100).map(({ admission }) => admission)).toEqual([3, 1, 5, 2, 4])
   })
@@ -115,9 +120,11 @@ describe('who may serve', () => {
         ...tried.map((who, at) => [who, { silentBlocks: 600 + at, outUntil: 100 }] as [Hex, Inactivity]),
         ...silent.map(who => [who, { silentBlocks: 60, outUntil: 0 }] as [Hex, Inactivity]),
       ])
-      return qualifiedValidators(members(size), { lapses: inactivities, jailed: new Set() }, 100).map(
-        ({ validator }) => validator,
-      )
+      return qualifiedValidators(
+        members(size),
+        { lapses: inactivities, jailed: new Set(), unproven: new Set() },
+        100,
+      ).map(({ validator }) => validator)
     }
 
     test('members return when their time is over, half as many as may be faulty at once: the least silent first', () => {
@@ -141,7 +148,7 @@ describe('who may serve', () => {
         [address(2), { silentBlocks: 600, outUntil: 700 }],
         [address(3), { silentBlocks: 660, outUntil: 700 }],
       ])
-      const serving = qualifiedValidators(members(7), { lapses, jailed: new Set() }, 100)
+      const serving = qualifiedValidators(members(7), { lapses, jailed: new Set(), unproven: new Set() }, 100)
       expect(serving.map(({ validator }) => validator)).toEqual(without(7, 2, 3))
     })
   })
