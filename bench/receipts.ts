@@ -22,8 +22,8 @@ import { EMPTY_BYTES, toWord, ZERO_ADDRESS, ZERO_HASH } from '../src/util/bytes.
 
 /*
  * eth_getBlockReceipts of about 80 MB: `node bench/receipts.ts`. Writes a block of each shape, reads its receipts from the database as the
- * server streams them, and measures the longest time in which the thread did nothing else: while the database hands the row over, which is one
- * copy, and while the answer is written.
+ * server streams them, and measures the longest time in which the thread did nothing else: while the database hands the row over, part by
+ * part, and while the answer is written.
  */
 
 const DATA_BYTES = 40_000_000
@@ -96,6 +96,7 @@ const measure = async (store: Store, number: number, name: string): Promise<void
   const blocks = new BlockStore(store)
   const block = await blocks.block(number)
   if (block === undefined) throw new Error('the block was written')
+  collectGarbage()
   const stopReading = watchTurns()
   const stored = await blocks.stored(number)
   const readTurnMs = stopReading()

@@ -55,4 +55,6 @@ export const BUCKETS = {
   snapshotChunk: 26,
   /** Id of a final proof header -> state of the proof chain after it (rules/proof/proof-state.ts); none for headers before a snapshot. */
   proofState: 27,
+  /** Block number + part (from 1) -> the rest of long receipts (chain/store/receipt-parts.ts). */
+  receiptPart: 29,
 } as const

@@ -9,6 +9,7 @@ import { removeLogIndex } from '../logs/log-index.ts'
 import { removeProofs } from '../proof/proof-rows.ts'
 import type { BlockStore } from '../store/block-store.ts'
 import { BodyRow } from '../store/body-row.ts'
+import { removeReceipts } from '../store/receipt-parts.ts'
 
 /** Adds the removal of all rows of a block except its state to the batch. */
 export const removeBlock = async (batch: Batch, store: Store, blocks: BlockStore, number: number): Promise<void> => {
@@ -19,6 +20,7 @@ export const removeBlock = async (batch: Batch, store: Store, blocks: BlockStore
   removeProofs(batch, body.proofHeaders)
   removeLogIndex(batch, number, logged.logs)
   batch.del(BUCKETS.blockNumber, hexToBytes(logged.hash))
+  removeReceipts(batch, store, number)
   for (const bucket of BY_NUMBER) batch.del(bucket, key)
   removeUndo(store, batch, number)
 }
@@ -42,7 +44,6 @@ const bodyOf = async (
 const BY_NUMBER = [
   BUCKETS.header,
   BUCKETS.body,
-  BUCKETS.receipts,
   BUCKETS.certificate,
   BUCKETS.supply,
   BUCKETS.council,

@@ -23,6 +23,7 @@ import { putLogIndex } from '../logs/log-index.ts'
 import type { ChainBlock, TransactionLocation } from '../types.ts'
 import { BodyRow, decodeLocation, encodeBody, encodeLocation } from './body-row.ts'
 import { sumTips, type TipShare, tipsPaid, weightOfTips } from './paid-tips.ts'
+import { putReceipts, readReceipts } from './receipt-parts.ts'
 import { ReceiptsRow } from './receipts-row.ts'
 import { StoredBlock } from './stored-block.ts'
 
@@ -49,7 +50,7 @@ export const putBlockRows = (batch: Batch, { block, receipts, certificate }: Blo
   const key = numberKey(header.number)
   batch.put(BUCKETS.header, key, encodeHeader(header))
   batch.put(BUCKETS.body, key, encodeBody(block))
-  batch.put(BUCKETS.receipts, key, encodeStoredReceipts(receipts))
+  putReceipts(batch, header.number, encodeStoredReceipts(receipts))
   batch.put(BUCKETS.blockNumber, hexToBytes(hash), key)
   if (certificate !== null) batch.put(BUCKETS.certificate, key, encodeCertificate(certificate))
   transactions.forEach((transaction, index) => {
@@ -172,10 +173,7 @@ export class BlockStore {
     const kept = this.#receipts.get(number)
     if (kept) return kept
     const generation = this.#generation
-    const [row, block] = await Promise.all([
-      this.#store.get(BUCKETS.receipts, numberKey(number), snapshot),
-      this.block(number, snapshot),
-    ])
+    const [row, block] = await Promise.all([readReceipts(this.#store, number, snapshot), this.block(number, snapshot)])
     if (row === undefined || block === undefined) return undefined
     const receipts = deriveReceipts(decodeStoredReceipts(row), {
       transactions: block.transactions,
@@ -207,8 +205,11 @@ export class BlockStore {
 
   async #readRows(number: number): Promise<StoredBlock | undefined> {
     const key = numberKey(number)
-    const buckets = [BUCKETS.header, BUCKETS.body, BUCKETS.receipts]
-    const [headerRow, bodyRow, receiptsRow] = await Promise.all(buckets.map(bucket => this.#store.get(bucket, key)))
+    const [headerRow, bodyRow, receiptsRow] = await Promise.all([
+      this.#store.get(BUCKETS.header, key),
+      this.#store.get(BUCKETS.body, key),
+      readReceipts(this.#store, number),
+    ])
     if (headerRow === undefined || bodyRow === undefined || receiptsRow === undefined) return undefined
     const header = decodeHeader(headerRow)
     const body = new BodyRow(bodyRow)
@@ -252,7 +253,7 @@ export class BlockStore {
     const key = numberKey(number)
     const [bodyRow, receiptsRow] = await Promise.all([
       this.#store.get(BUCKETS.body, key),
-      this.#store.get(BUCKETS.receipts, key),
+      readReceipts(this.#store, number),
     ])
     if (bodyRow === undefined || receiptsRow === undefined) return undefined
     const body = new BodyRow(bodyRow)

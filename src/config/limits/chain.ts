@@ -33,6 +33,8 @@ export const MINING_LIMITS = {
 export const CHAIN_LIMITS = {
   blockCacheBytes: 8 * 1024 * 1024,
   receiptCacheBytes: 4 * 1024 * 1024,
+  /** Longer receipts of a block are stored in parts. */
+  receiptPartBytes: 1024 * 1024,
   /** Rows of blocks read for single transactions or receipts. */
   rowCacheBytes: 4 * 1024 * 1024,
   /** Tips of blocks read by fee history: a few per block. */
