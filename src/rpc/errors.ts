@@ -69,13 +69,13 @@ export const serverError = (message: string): RpcError => new RpcError(CODES.ser
 /** A subscription that this endpoint does not serve. */
 export const noSubscription = (namespace: string, kind: string): RpcError =>
   new RpcError(CODES.methodNotFound, `no "${kind}" subscription in ${namespace} namespace`)
-/** Error of a fixed text that clients match: its figures are in `data`, as QUANTITY. */
-const withFigures = (message: string, figures: Readonly<Record<string, bigint | number>>): RpcError =>
-  new RpcError(
-    CODES.server,
-    message,
-    Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, toQuantity(value)])),
+/** Error of a fixed text that clients match: its figures are in `data`, as QUANTITY. A figure that an error lacks is left out. */
+const withFigures = (message: string, figures: Readonly<Record<string, bigint | number | undefined>>): RpcError => {
+  const known = Object.entries(figures).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, toQuantity(value)] as const],
   )
+  return known.length === 0 ? serverError(message) : new RpcError(CODES.server, message, Object.fromEntries(known))
+}
 export const limitExceeded = (message: string): RpcError => new RpcError(CODES.limitExceeded, message)
 export const METHOD_DISABLED = new RpcError(CODES.disabled, 'Method disabled')
 /** A response, or the rest of a batch, exceeds `RPC_LIMITS.answerBytes`. */

@@ -201,3 +201,9 @@ describe('over the wire', () => {
     expect(rig.calls.requests).toHaveLength(1)
   })
 })
+
+test('an error of a fixed text that lacks a figure keeps its text and the figures it has', () => {
+  const lacking = (detail: object) => toRpcError(new CodedError(detail as { code: string }))
+  expect(lacking({ code: 'NONCE_TOO_LOW', got: 1 })).toMatchObject({ message: 'nonce too low', data: { nonce: '0x1' } })
+  expect(lacking({ code: 'NONCE_TOO_LOW' })).toMatchObject({ message: 'nonce too low', data: undefined })
+})
