@@ -5,9 +5,10 @@ import { putBlock } from '../src/chain/store/block-store.ts'
 import { NETWORKS } from '../src/config/networks.ts'
 import { keccak256Hex } from '../src/crypto/hash.ts'
 import { createApiServer } from '../src/explorer/api/api-server.ts'
-import { ChainSource } from '../src/explorer/indexer/chain-source.ts'
 import { Indexer, type IndexerState } from '../src/explorer/indexer/indexer.ts'
 import { TRANSFER_TOPIC } from '../src/explorer/indexer/token-logs.ts'
+import { LocalCalls } from '../src/explorer/source/local-calls.ts'
+import { LocalChain } from '../src/explorer/source/local-chain.ts'
 import type { BlockRecord, TransferRecord } from '../src/explorer/store/records.ts'
 import { SqliteContracts } from '../src/explorer/store/sqlite/sqlite-contracts.ts'
 import { SqliteIndex } from '../src/explorer/store/sqlite/sqlite-index.ts'
@@ -117,9 +118,15 @@ const writeChain = async (store: Store): Promise<void> => {
   }
 }
 
-const backfill = async (source: ChainSource, path: string): Promise<void> => {
+const backfill = async (source: LocalChain, path: string): Promise<void> => {
   const index = new SqliteIndex({ path })
-  const indexer = new Indexer({ source, index, logger: silentLogger, nowMs: () => performance.now() })
+  const indexer = new Indexer({
+    source,
+    calls: new LocalCalls(source),
+    index,
+    logger: silentLogger,
+    nowMs: () => performance.now(),
+  })
   const began = performance.now()
   const cpu = process.cpuUsage()
   let state: IndexerState = 'behind'
@@ -211,7 +218,7 @@ const fillLarge = async (path: string): Promise<void> => {
   await index.close()
 }
 
-const measureLists = async (source: ChainSource, path: string): Promise<void> => {
+const measureLists = async (source: LocalChain, path: string): Promise<void> => {
   const index = new SqliteReader({ path, readOnly: true })
   const refuse = async (): Promise<never> => {
     throw new Error('not asked here')
@@ -263,7 +270,7 @@ const dir = mkdtempSync(join(tmpdir(), 'tandem-bench-explorer-'))
 try {
   const store = await Store.open(join(dir, 'db'))
   await writeChain(store)
-  const source = new ChainSource(store, params)
+  const source = new LocalChain(store, params)
   await backfill(source, join(dir, 'backfill.sqlite'))
   await fillLarge(join(dir, 'large.sqlite'))
   await measureLists(source, join(dir, 'large.sqlite'))

@@ -2,6 +2,7 @@ import { Command, Help, type Option } from 'commander'
 import { version } from '../node/version.ts'
 import { addDbCommand } from './db/command.ts'
 import { addDevnetCommand } from './devnet/command.ts'
+import { addExplorerCommand } from './explorer/command.ts'
 import { addFaucetCommand } from './faucet/command.ts'
 import { addFixtureCommand } from './fixture/command.ts'
 import { addGenesisCommand } from './genesis/command.ts'
@@ -27,6 +28,7 @@ addStartCommand(program)
 addGenesisCommand(program)
 addKeyCommand(program)
 addDbCommand(program)
+addExplorerCommand(program)
 addFaucetCommand(program)
 addFixtureCommand(program)
 addStateTestCommand(program)

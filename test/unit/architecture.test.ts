@@ -61,7 +61,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'forwarded-parse': ['rpc'],
   jose: ['rpc'],
   fastify: ['rpc', 'explorer', 'faucet', 'metrics', 'node'],
-  ws: ['rpc'],
+  ws: ['rpc', 'explorer'],
   pino: ['node'],
   'pino-pretty': ['node'],
   commander: ['cli'],

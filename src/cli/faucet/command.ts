@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { LOG_LEVELS } from '../../node/logging.ts'
-import { integerOption, listOption, portOption } from '../shared/options/options.ts'
+import { integerOption, portOption, trustProxyOption } from '../shared/options/options.ts'
 
 export interface FaucetFlags {
   readonly rpc: string
@@ -21,9 +21,6 @@ const urlOption = (text: string): string => {
     throw new InvalidArgumentError('It must be an http or https URL: http://127.0.0.1:8545.')
   return text
 }
-
-const trustProxyOption = (text: string): number | readonly string[] =>
-  /^\d+$/.test(text) ? integerOption(1, 10)(text) : listOption(text)
 
 export const addFaucetCommand = (program: Command): void => {
   program

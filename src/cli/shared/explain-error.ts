@@ -54,7 +54,11 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     d['what'] === 'chain'
       ? `${d['path']} holds grants of another chain. Choose another --datadir.`
       : `${d['path']} holds transfers of another key that no block includes yet. Start with that key until they are paid, then change it.`,
-  NODE_UNREACHABLE: d => `The node does not answer: ${d['reason']}. Check --rpc and that the node runs.`,
+  NODE_UNREACHABLE: d => `The node does not answer: ${d['reason']}. Check --rpc (--node) and that the node runs.`,
+  NODE_ANSWER_INVALID: d =>
+    `The node answers what this program does not understand: ${d['reason']}. Is it a node of Tandem?`,
+  INDEX_FOREIGN: d =>
+    `${d['path']} holds an index of the chain with genesis ${d['found']}, the node has ${d['expected']}. Give --node of a node of that chain, or another --datadir.`,
   NODE_REFUSED: d => `The node refuses ${d['method']}: ${d['message']}.`,
   WRONG_PASSWORD: () =>
     'The password does not open the keystore. Check --password-file or TANDEM_PASSWORD, or leave both out to be asked for it.',

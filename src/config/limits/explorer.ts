@@ -17,6 +17,15 @@ export const EXPLORER_LIMITS = {
     /** Blocks behind the head from which it is called backfill. */
     behindBlocks: 50,
   },
+  /** Node of an explorer that runs by itself. */
+  node: {
+    connectMs: 10_000,
+    answerMs: 30_000,
+    answerBytes: 64 * 1_024 * 1_024,
+    /** Between two attempts to connect. */
+    firstRetryMs: 250,
+    lastRetryMs: 5_000,
+  },
   /** Calls that ask a token what it is. */
   token: { gas: 1_000_000n, callMs: 500, perStep: 4, nameChars: 64, symbolChars: 32, answerBytes: 4_096 },
   api: {
@@ -85,6 +94,8 @@ export const EXPLORER_LIMITS = {
     /** Of a refused submission that the form shows again. */
     formChars: 512 * 1_024,
   },
+  /** Port of an explorer that runs by itself. */
+  http: { requestMs: 30_000, connectionMs: 60_000, connections: 4_096 },
   /** Home pages that follow the chain. */
   live: { total: 256, perClient: 12, bufferedBytes: 64 * 1_024, heartbeatMs: 15_000 },
   rate: { windowMs: 60_000, free: 100, pro: 1_000, clients: 20_000 },

@@ -155,6 +155,10 @@ const send = (
 const STATUS_CODES: Readonly<Record<number, string>> = { 413: 'PAYLOAD_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' }
 
 const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyReply, logger: Logger): FastifyReply => {
+  if (isCoded(error) && error.code === 'NODE_UNREACHABLE') {
+    reply.header('retry-after', '1')
+    return send(reply, 503, { code: 'NODE_UNREACHABLE', message: 'the node does not answer; come again' }, request.id)
+  }
   if (isCoded(error) && isRefusal(error.detail)) return refuseCoded(error.detail, request, reply)
   if (error.validation !== undefined) {
     const [problem] = error.validation

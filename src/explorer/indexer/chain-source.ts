@@ -1,60 +1,43 @@
-import { BlockStore } from '../../chain/store/block-store.ts'
+import type { BlockStore } from '../../chain/store/block-store.ts'
+import type { IncludedReceipt, LogEntry, LogQuery, TransactionLocation } from '../../chain/types.ts'
 import type { ChainParams } from '../../config/networks.ts'
-import { openStateReader } from '../../state/history/stored-state.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
-import type { Store } from '../../storage/store.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { BlockRecord } from '../store/records.ts'
-import { recordOfBlock } from './block-record.ts'
+import type { ContractCall } from './contract-calls.ts'
 
-/** The committed chain as the explorer's threads read it, from the node's database. */
-export class ChainSource {
-  readonly blocks: BlockStore
-  readonly #store: Store
-  readonly #params: ChainParams
+/** Reads of single blocks; undefined for those that the node does not have. */
+export type BlockReads = Pick<BlockStore, 'numberOf' | 'header' | 'block' | 'certificate' | 'locate'>
 
-  constructor(store: Store, params: ChainParams) {
-    this.#store = store
-    this.#params = params
-    this.blocks = new BlockStore(store)
-  }
+/** Limits of a search for logs. */
+export interface LogSearchLimits {
+  readonly results: number
+  readonly timeoutMs: number
+  readonly nowMs: () => number
+}
 
-  get params(): ChainParams {
-    return this.#params
-  }
-
-  get store(): Store {
-    return this.#store
-  }
-
-  headNumber(): Promise<number | undefined> {
-    return this.blocks.headNumber()
-  }
-
+/** The committed chain as the explorer reads it: from the database of its node, or from a node elsewhere. */
+export interface ChainSource {
+  readonly params: ChainParams
+  readonly blocks: BlockReads
+  /** undefined: the node has no block yet, or was never reached. */
+  headNumber(): Promise<number | undefined>
   /** Returns true when a block is part of the current chain. */
-  async includes(number: number, hash: Hex): Promise<boolean> {
-    return (await this.blocks.numberOf(hash)) === number
-  }
-
-  /** undefined: it is not there, or not yet. */
-  async record(number: number): Promise<BlockRecord | undefined> {
-    const block = await this.blocks.block(number)
-    const receipts = block && (await this.blocks.receipts(number))
-    return block && receipts && recordOfBlock(block, receipts, this.#params)
-  }
-
+  includes(number: number, hash: Hex): Promise<boolean>
+  /** Index record of a block; undefined: it is not there, or not yet. */
+  record(number: number): Promise<BlockRecord | undefined>
+  receipt(place: TransactionLocation): Promise<IncludedReceipt | undefined>
+  /** Throws TOO_MANY_RESULTS, QUERY_TIMEOUT and RESULTS_TOO_LARGE. */
+  logs(query: LogQuery, limits: LogSearchLimits): Promise<readonly LogEntry[]>
   /** Lends the head's state. */
-  async onState<T>(work: (state: AsyncStateReader) => T | Promise<T>): Promise<T> {
-    const state = await openStateReader(this.#store, (await this.blocks.headNumber()) ?? 0)
-    try {
-      return await work(state)
-    } finally {
-      state.release()
-    }
-  }
-
+  onState<T>(work: (state: AsyncStateReader) => T | Promise<T>): Promise<T>
   /** Clears the caches, after blocks were reverted or to free memory. */
-  forget(): void {
-    this.blocks.forget()
-  }
+  forget(): void
+  close(): Promise<void>
+}
+
+/** Calls of contracts on the head's state. */
+export interface HeadCalls {
+  /** Lends a call on one state; undefined when the state is not there. */
+  run<T>(work: (call: ContractCall) => Promise<T>): Promise<T | undefined>
 }

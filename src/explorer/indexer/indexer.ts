@@ -2,13 +2,13 @@ import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { IndexStore } from '../store/index-store.ts'
 import type { BlockRecord, IndexPosition } from '../store/records.ts'
-import type { ChainSource } from './chain-source.ts'
-import { HeadCalls } from './head-calls.ts'
+import type { ChainSource, HeadCalls } from './chain-source.ts'
 import { BackfillProgress } from './progress.ts'
 import { readTokenMetadata } from './token-metadata.ts'
 
 interface IndexerOptions {
   readonly source: ChainSource
+  readonly calls: HeadCalls
   readonly index: IndexStore
   readonly logger: Logger
   readonly nowMs: () => number
@@ -26,11 +26,9 @@ export type IndexerState = 'behind' | 'at the head'
 export class Indexer {
   readonly #options: IndexerOptions
   readonly #progress: BackfillProgress
-  readonly #calls: HeadCalls
 
   constructor(options: IndexerOptions) {
     this.#options = options
-    this.#calls = new HeadCalls(options.source)
     this.#progress = new BackfillProgress(options.logger, options.nowMs)
   }
 
@@ -97,12 +95,12 @@ export class Indexer {
 
   /** Reads the metadata of a few tokens that are new, or whose supply changed. */
   async #readTokens(): Promise<void> {
-    const { index } = this.#options
+    const { index, calls } = this.#options
     const tokens = await index.tokensToRead(EXPLORER_LIMITS.token.perStep)
     if (tokens.length === 0) return
-    await this.#calls.run(async site => {
+    await calls.run(async call => {
       for (const { address, standard } of tokens)
-        await index.writeToken(address, await readTokenMetadata(site, address, standard))
+        await index.writeToken(address, await readTokenMetadata(call, address, standard))
     })
   }
 }

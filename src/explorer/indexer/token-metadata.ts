@@ -1,7 +1,7 @@
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import { asBuffer, bytesToBigint, type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { TokenMetadata, TokenStandard } from '../store/records.ts'
-import { type CallSite, callContract } from './contract-calls.ts'
+import type { ContractCall } from './contract-calls.ts'
 import { plainText } from './plain-text.ts'
 
 const NAME = hexToBytes('0x06fdde03')
@@ -14,11 +14,11 @@ const MAX_DECIMALS = 255n
 
 /** Name, symbol and decimals of a token. Each is read separately: a token without a name still has decimals. */
 export const readTokenMetadata = async (
-  site: CallSite,
+  call: ContractCall,
   token: Hex,
   standard: TokenStandard,
 ): Promise<TokenMetadata> => {
-  const ask = (data: Uint8Array): Promise<Uint8Array | undefined> => callContract(site, token, data)
+  const ask = (data: Uint8Array): Promise<Uint8Array | undefined> => call(token, data)
   const decimals = standard === 'ERC-20' ? wordOf(await ask(DECIMALS)) : null
   return {
     name: textOf(await ask(NAME), EXPLORER_LIMITS.token.nameChars),

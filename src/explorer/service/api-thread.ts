@@ -1,15 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import { EXPLORER_PATH } from '../../web/site.ts'
 import type { NodePort } from '../api/api-route.ts'
 import { createApiServer } from '../api/api-server.ts'
 import { Readiness } from '../api/readiness.ts'
-import { ChainSource } from '../indexer/chain-source.ts'
 import { createPageServer } from '../pages/page-server.ts'
 import { SqliteContracts } from '../store/sqlite/sqlite-contracts.ts'
 import { SqliteReader } from '../store/sqlite/sqlite-reader.ts'
 import { createVerification } from '../verification/verification.ts'
+import { openSource } from './open-source.ts'
 import {
   type ApiCall,
   type ExplorerThreadStart,
@@ -23,7 +22,7 @@ import { threadLogger } from './thread-logger.ts'
 
 const port = parentPort
 assert(port !== null, 'the API is served in a worker')
-const { storePath, indexPath, contractsPath, solcDirectory, params, foundation, genesisWei, version, site, signals } =
+const { chain, indexPath, contractsPath, solcDirectory, params, foundation, genesisWei, version, site, signals } =
   workerData as ExplorerThreadStart
 const counters = new Int32Array(signals)
 const post = (message: FromExplorerThread): void => port.postMessage(message)
@@ -53,10 +52,9 @@ const node: NodePort = {
   rpc: request => ask('rpc', request),
 }
 
-const store = await Store.open(storePath, { createIfMissing: false })
-const source = new ChainSource(store, params)
 const index = new SqliteReader({ path: indexPath, readOnly: true })
 const logger = threadLogger(port)
+const source = await openSource(chain, params, logger)
 const nowMs = (): number => Date.now()
 const contracts = new SqliteContracts(contractsPath)
 const verification = createVerification({ index, source, contracts, solcDirectory, nowMs, logger })
@@ -101,6 +99,6 @@ port.on('message', (message: ToApiThread) => {
     void Promise.all([api.close(), pages.close()])
       .then(() => contracts.close())
       .then(() => index.close())
-      .then(() => store.close())
+      .then(() => source.close())
       .then(() => port.close())
 })

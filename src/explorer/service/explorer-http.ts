@@ -10,8 +10,8 @@ import type { RequestAllowance, RequestLimiter } from './request-limiter.ts'
 export interface ExplorerHttpOptions {
   readonly service: Pick<ExplorerService, 'request'>
   readonly limiter: RequestLimiter
-  /** Address of the client of a connection. */
-  readonly clientOf: (address: string) => string
+  /** Client of a request, as limits count it. */
+  readonly clientOf: (request: FastifyRequest) => string
 }
 
 const CORS = {
@@ -68,7 +68,7 @@ const admit = (
     void reply.code(204).headers(PREFLIGHT).header('allow', PREFLIGHT['access-control-allow-methods']).send()
     return
   }
-  const allowance = limiter.take(clientOf(request.ip), keyOf(request))
+  const allowance = limiter.take(clientOf(request), keyOf(request))
   reply.headers(allowanceHeaders(allowance))
   if (!allowance.allowed) {
     reply.header('retry-after', String(allowance.resetSeconds))
@@ -133,7 +133,7 @@ const pass = async (
   reply: FastifyReply,
   { service, clientOf }: ExplorerHttpOptions,
 ): Promise<FastifyReply> => {
-  const headers: Record<string, string> = { [CLIENT_HEADER]: clientOf(request.ip) }
+  const headers: Record<string, string> = { [CLIENT_HEADER]: clientOf(request) }
   for (const name of PASSED) {
     const value = request.headers[name]
     if (typeof value === 'string') headers[name] = value

@@ -1,10 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
-import { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
-import { ChainSource } from '../indexer/chain-source.ts'
 import { Indexer } from '../indexer/indexer.ts'
 import { SqliteIndex } from '../store/sqlite/sqlite-index.ts'
+import { openSourceWithCalls } from './open-source.ts'
 import { type ExplorerThreadStart, type FromExplorerThread, SIGNAL_HEAD } from './protocol.ts'
 import { threadLogger } from './thread-logger.ts'
 
@@ -12,7 +11,7 @@ import { threadLogger } from './thread-logger.ts'
 
 const port = parentPort
 assert(port !== null, 'the indexer is a worker')
-const { storePath, indexPath, ephemeral, params, labels, signals } = workerData as ExplorerThreadStart
+const { chain, indexPath, ephemeral, params, labels, signals } = workerData as ExplorerThreadStart
 const counters = new Int32Array(signals)
 const logger = threadLogger(port)
 const { pollMs, retryMs } = EXPLORER_LIMITS.index
@@ -33,8 +32,8 @@ const waitForHead = async (seen: number): Promise<void> => {
 const index = new SqliteIndex({ path: indexPath, ephemeral })
 await index.writeLabels(labels)
 port.postMessage({ type: 'opened' } satisfies FromExplorerThread)
-const source = new ChainSource(await Store.open(storePath, { createIfMissing: false }), params)
-const indexer = new Indexer({ source, index, logger, nowMs: () => performance.now() })
+const { source, calls } = await openSourceWithCalls(chain, params, logger)
+const indexer = new Indexer({ source, calls, index, logger, nowMs: () => performance.now() })
 
 while (!isClosing) {
   const seen = Atomics.load(counters, SIGNAL_HEAD)
@@ -51,5 +50,5 @@ while (!isClosing) {
   }
 }
 await index.close()
-await source.store.close()
+await source.close()
 port.close()

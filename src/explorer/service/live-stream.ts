@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { LIVE_PARTS_PATH } from '../../web/site.ts'
+import type { ExplorerService } from './explorer-service.ts'
 
 const { perClient, total, bufferedBytes, heartbeatMs } = EXPLORER_LIMITS.live
 
@@ -76,4 +78,10 @@ export class LiveStream {
     clearInterval(this.#timer)
     this.#timer = undefined
   }
+}
+
+/** Changed parts of the home page, as JSON on one line. */
+export const readLiveParts = async (service: Pick<ExplorerService, 'request'>): Promise<string | undefined> => {
+  const { status, body } = await service.request({ method: 'GET', url: LIVE_PARTS_PATH, headers: {}, body: undefined })
+  return status === 200 ? Buffer.from(body.buffer).toString() : undefined
 }

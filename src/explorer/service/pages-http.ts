@@ -55,7 +55,7 @@ export const addPageRoutes = (app: FastifyInstance, options: PageHttpOptions): v
     )
   })
   app.get(`${EXPLORER_PATH}/live`, { onRequest }, (request, reply) => {
-    const client = options.clientOf(request.ip)
+    const client = options.clientOf(request)
     if (!options.live.add(reply.raw, client))
       return refuse(request, reply, options.site, { status: 503, text: 'Too many pages are open.' })
     return reply.hijack()
@@ -68,7 +68,7 @@ const admitPage = (
   { limiter, clientOf, site }: PageHttpOptions,
   done: () => void,
 ): void => {
-  const allowance = limiter.take(clientOf(request.ip), keyOf(request))
+  const allowance = limiter.take(clientOf(request), keyOf(request))
   reply.headers(allowanceHeaders(allowance))
   if (!allowance.allowed) {
     const seconds = allowance.resetSeconds
@@ -111,7 +111,7 @@ const passPage = async (
   reply: FastifyReply,
   { service, site, clientOf }: PageHttpOptions,
 ): Promise<FastifyReply> => {
-  const headers: Record<string, string> = { [CLIENT_HEADER]: clientOf(request.ip) }
+  const headers: Record<string, string> = { [CLIENT_HEADER]: clientOf(request) }
   for (const name of PASSED) {
     const value = request.headers[name]
     if (typeof value === 'string') headers[name] = value

@@ -10,8 +10,13 @@ import type { AddressLabel } from '../store/index-store.ts'
 export const SIGNAL_HEAD = 0
 export const SIGNAL_REPLACED = 1
 
+/** Chain that the explorer shows: in a database of this machine, or of a node elsewhere. */
+export type ExplorerChain =
+  | { readonly kind: 'store'; readonly path: string }
+  | { readonly kind: 'node'; readonly url: string }
+
 export interface ExplorerThreadStart {
-  readonly storePath: string
+  readonly chain: ExplorerChain
   readonly indexPath: string
   /** Verified contracts, apart from the index. */
   readonly contractsPath: string

@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import { ChainSource } from '../../../src/explorer/indexer/chain-source.ts'
 import { Indexer, type IndexerState } from '../../../src/explorer/indexer/indexer.ts'
+import { LocalCalls } from '../../../src/explorer/source/local-calls.ts'
+import { LocalChain } from '../../../src/explorer/source/local-chain.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { Store } from '../../../src/storage/store.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
@@ -10,8 +11,15 @@ import { silentLogger } from '../../../src/util/logger.ts'
 
 const [storePath, indexPath] = process.argv.slice(2) as [string, string]
 const index = new SqliteIndex({ path: indexPath })
-const source = new ChainSource(await Store.open(storePath, { createIfMissing: false }), NETWORKS.devnet)
-const indexer = new Indexer({ source, index, logger: silentLogger, nowMs: () => performance.now(), batchBlocks: 2 })
+const source = new LocalChain(await Store.open(storePath, { createIfMissing: false }), NETWORKS.devnet)
+const indexer = new Indexer({
+  source,
+  calls: new LocalCalls(source),
+  index,
+  logger: silentLogger,
+  nowMs: () => performance.now(),
+  batchBlocks: 2,
+})
 process.stdout.write('begun\n')
 let state: IndexerState = 'behind'
 for await (const _ of createInterface({ input: process.stdin })) {

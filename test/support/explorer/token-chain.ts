@@ -1,5 +1,6 @@
-import { ChainSource } from '../../../src/explorer/indexer/chain-source.ts'
 import { Indexer, type IndexerState } from '../../../src/explorer/indexer/indexer.ts'
+import { LocalCalls } from '../../../src/explorer/source/local-calls.ts'
+import { LocalChain } from '../../../src/explorer/source/local-chain.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { createAddress } from '../../../src/primitives/address.ts'
 import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
@@ -62,9 +63,10 @@ export const senderOn = (chain: TestChain, account = 0) => {
 
 /** An indexer over a test chain, in this thread. */
 export const indexerOf = (chain: TestChain, index = new SqliteIndex({ path: ':memory:' }), batchBlocks?: number) => {
-  const source = new ChainSource(chain.store, chain.genesis.params)
+  const source = new LocalChain(chain.store, chain.genesis.params)
   const indexer = new Indexer({
     source,
+    calls: new LocalCalls(source),
     index,
     logger: silentLogger,
     nowMs: () => performance.now(),

@@ -67,6 +67,10 @@ export const listOption = (text: string): readonly string[] =>
     .map(item => item.trim())
     .filter(item => item.length > 0)
 
+/** A number of proxies, or their addresses. */
+export const trustProxyOption = (text: string): number | readonly string[] =>
+  /^\d+$/.test(text) ? integerOption(1, 10)(text) : listOption(text)
+
 export const namespacesOption = (text: string): readonly Namespace[] => {
   const names = listOption(text)
   const unknown = names.find(name => !(NAMESPACES as readonly string[]).includes(name))

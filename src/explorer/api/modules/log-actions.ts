@@ -1,5 +1,4 @@
 import { EVERY_LOG, packCriteria } from '../../../chain/logs/log-criteria.ts'
-import { queryLogs } from '../../../chain/logs/log-query.ts'
 import { bytesToHex, type Hex, toQuantity } from '../../../util/bytes.ts'
 import { isCoded } from '../../../util/errors.ts'
 import {
@@ -41,7 +40,7 @@ export const logActions: ModuleActions = {
     }
     const limits = { results: MAX_LOGS, timeoutMs: QUERY_MS, nowMs: () => performance.now() }
     try {
-      const logs = await queryLogs(source.store, source.blocks, query, limits)
+      const logs = await source.logs(query, limits)
       const results = logs.map(async log => ({
         address: log.address,
         topics: log.topics,

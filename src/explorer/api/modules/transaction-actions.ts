@@ -1,11 +1,10 @@
-import { readIncludedReceipt } from '../../../chain/store/included.ts'
 import type { Receipt } from '../../../primitives/receipt/receipt.ts'
 import type { ApiContext } from '../api-route.ts'
 import { hashParameter, type ModuleActions, moduleSuccess, type Parameters } from './module-answer.ts'
 
 const receiptOf = async ({ source }: ApiContext, parameters: Parameters): Promise<Receipt | undefined> => {
   const place = await source.blocks.locate(hashParameter(parameters, 'txhash'))
-  return place && (await readIncludedReceipt(source.blocks, place))?.receipt
+  return place && (await source.receipt(place))?.receipt
 }
 
 export const transactionActions: ModuleActions = {

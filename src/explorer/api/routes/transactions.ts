@@ -1,4 +1,3 @@
-import { readIncludedReceipt } from '../../../chain/store/included.ts'
 import type { IncludedReceipt } from '../../../chain/types.ts'
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
@@ -106,7 +105,7 @@ const dataText = (data: Uint8Array): Hex => bytesToHex(data.subarray(0, EXPLORER
 export const transactionBody = async (context: ApiContext, hash: Hex) => {
   const { source, params } = context
   const place = await source.blocks.locate(hash)
-  const included = place && (await readIncludedReceipt(source.blocks, place))
+  const included = place && (await source.receipt(place))
   const found = included && (await source.blocks.header(included.blockNumber))
   const head = (await source.headNumber()) ?? 0
   if (included === undefined || found === undefined || included.blockNumber > head)

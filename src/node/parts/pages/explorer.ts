@@ -1,15 +1,15 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ChainView } from '../../../chain/types.ts'
 import type { Genesis } from '../../../config/genesis.ts'
 import { COUNCIL_ADDRESS } from '../../../config/networks.ts'
 import type { NodePort, UnionMember } from '../../../explorer/api/api-route.ts'
+import { readKeys } from '../../../explorer/service/api-keys.ts'
 import { addExplorerRoutes } from '../../../explorer/service/explorer-http.ts'
 import { ExplorerService } from '../../../explorer/service/explorer-service.ts'
-import { LiveStream } from '../../../explorer/service/live-stream.ts'
+import { LiveStream, readLiveParts } from '../../../explorer/service/live-stream.ts'
 import { addPageRoutes } from '../../../explorer/service/pages-http.ts'
-import { hashOfKey, RequestLimiter } from '../../../explorer/service/request-limiter.ts'
+import { RequestLimiter } from '../../../explorer/service/request-limiter.ts'
 import type { AddressLabel } from '../../../explorer/store/index-store.ts'
 import type { RpcCall } from '../../../rpc/server.ts'
 import { clientIdOf } from '../../../rpc/transport/clients/client-id.ts'
@@ -18,7 +18,7 @@ import { genesisSupply } from '../../../rules/money/genesis-alloc.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import type { Clock } from '../../../util/clock.ts'
 import type { Logger } from '../../../util/logger.ts'
-import { LIVE_PARTS_PATH, type Site } from '../../../web/site.ts'
+import type { Site } from '../../../web/site.ts'
 import type { Teardown } from '../../teardown.ts'
 import { version } from '../../version.ts'
 
@@ -50,7 +50,7 @@ export const createExplorer = (
     options
   return (app, call) => {
     const service = new ExplorerService({
-      storePath,
+      chain: { kind: 'store', path: storePath },
       indexPath: join(dataDir, 'explorer', 'index.sqlite'),
       contractsPath: join(dataDir, 'explorer', 'contracts.sqlite'),
       solcDirectory,
@@ -65,11 +65,11 @@ export const createExplorer = (
       logger,
     })
     teardown.add(() => service.close())
-    const live = new LiveStream(() => liveParts(service))
+    const live = new LiveStream(() => readLiveParts(service))
     teardown.add(() => live.close())
     followHead(view, teardown, { service, live })
-    const limiter = new RequestLimiter(keysOf(keysFile), () => clock.nowMs())
-    const http = { service, limiter, clientOf: clientIdOf }
+    const limiter = new RequestLimiter(readKeys(keysFile), () => clock.nowMs())
+    const http = { service, limiter, clientOf: ({ ip }: FastifyRequest) => clientIdOf(ip) }
     addExplorerRoutes(app, http)
     addPageRoutes(app, { ...http, site, live })
     if (startsAtOnce) service.start()
@@ -89,12 +89,6 @@ const followHead = (
   teardown.add(view.onCommitted(tell(() => service.onHead())))
   const leave = view.onReplaced?.(tell(() => service.onReplaced()))
   if (leave) teardown.add(leave)
-}
-
-/** Changed parts of the home page, as JSON on one line. */
-const liveParts = async (service: ExplorerService): Promise<string | undefined> => {
-  const { status, body } = await service.request({ method: 'GET', url: LIVE_PARTS_PATH, headers: {}, body: undefined })
-  return status === 200 ? Buffer.from(body.buffer).toString() : undefined
 }
 
 const nodePort = ({ view, committee, genesis }: ExplorerPartsOptions, call: RpcCall): NodePort => ({
@@ -123,13 +117,3 @@ const labelsOf = ({ council, foundation }: Genesis): readonly AddressLabel[] => 
   { address: foundation, name: 'Foundation' },
   { address: COUNCIL_ADDRESS, name: 'Council' },
 ]
-
-/** Hashes of the keys, so that the keys themselves stay nowhere in memory. */
-const keysOf = (file: string | undefined): readonly string[] =>
-  file === undefined
-    ? []
-    : readFileSync(file, 'utf8')
-        .split('\n')
-        .map(line => line.trim())
-        .filter(line => line !== '' && !line.startsWith('#'))
-        .map(hashOfKey)

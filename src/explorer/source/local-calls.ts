@@ -4,20 +4,22 @@ import { createInterpreter } from '../../evm/engines/interpreter/engine.ts'
 import { openStateReader } from '../../state/history/stored-state.ts'
 import { ZERO_HASH } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
-import type { ChainSource } from './chain-source.ts'
-import type { CallSite } from './contract-calls.ts'
+import type { HeadCalls } from '../indexer/chain-source.ts'
+import type { ContractCall } from '../indexer/contract-calls.ts'
+import { callContract } from './engine-call.ts'
+import type { LocalChain } from './local-chain.ts'
 
 /** Calls on the head's state, for the thread that fills the index: the engine is large, and no other thread loads it. */
-export class HeadCalls {
-  readonly #source: ChainSource
+export class LocalCalls implements HeadCalls {
+  readonly #source: LocalChain
   readonly #engine = createInterpreter()
 
-  constructor(source: ChainSource) {
+  constructor(source: LocalChain) {
     this.#source = source
   }
 
-  /** Lends what calls need; undefined when its state is not there, or the head moved while it was opened. */
-  async run<T>(work: (site: CallSite) => Promise<T>): Promise<T | undefined> {
+  /** undefined: the state is not there, or the head moved while it was opened. */
+  async run<T>(work: (call: ContractCall) => Promise<T>): Promise<T | undefined> {
     const { blocks, store } = this.#source
     const number = await blocks.headNumber()
     const head = number === undefined ? undefined : await blocks.block(number)
@@ -29,7 +31,8 @@ export class HeadCalls {
     if (state === undefined) return undefined
     try {
       if (state.sync === undefined) return undefined
-      return await work({ reader: state.sync, env: this.#envOf(head), engine: this.#engine })
+      const site = { reader: state.sync, env: this.#envOf(head), engine: this.#engine }
+      return await work((to, data) => callContract(site, to, data))
     } finally {
       state.release()
     }

@@ -1,0 +1,66 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { LOG_LEVELS } from '../../node/logging.ts'
+import { portOption, trustProxyOption } from '../shared/options/options.ts'
+
+export interface ExplorerFlags {
+  readonly node: string
+  readonly datadir: string
+  readonly database?: string
+  readonly databaseRead?: string
+  readonly host: string
+  readonly port: number
+  readonly explorerKeys?: string
+  readonly solcDir?: string
+  readonly trustProxy?: number | readonly string[]
+  readonly proxyHeader: 'x-forwarded-for' | 'forwarded'
+  readonly logLevel: (typeof LOG_LEVELS)[number]
+  readonly json: boolean
+}
+
+const nodeOption = (text: string): string => {
+  if (!URL.canParse(text) || !/^wss?:$/.test(new URL(text).protocol))
+    throw new InvalidArgumentError('It must be a WebSocket URL: ws://127.0.0.1:8545/ws.')
+  return text
+}
+
+export const addExplorerCommand = (program: Command): void => {
+  program
+    .command('explorer')
+    .description('Index the chain of a node and serve the explorer, in a process of its own')
+    .addOption(
+      new Option('--node <url>', 'WebSocket of a node of the network').argParser(nodeOption).makeOptionMandatory(),
+    )
+    .addOption(new Option('--datadir <folder>', 'where index and verified contracts are kept').makeOptionMandatory())
+    .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
+    .addOption(
+      new Option('--port <number>', 'port of API and pages; 0 picks a free one').argParser(portOption).default(8570),
+    )
+    .addOption(new Option('--explorer-keys <file>', 'API keys with ten times the requests, one a line'))
+    .addOption(
+      new Option('--solc-dir <directory>', 'more compilers for verifying contracts: soljson files of other versions'),
+    )
+    .addOption(
+      new Option(
+        '--trust-proxy <proxies>',
+        'proxies in front: how many, or their comma-separated addresses and subnets (loopback, 10.0.0.0/8)',
+      ).argParser(trustProxyOption),
+    )
+    .addOption(
+      new Option('--proxy-header <name>', 'the header in which these proxies name the client')
+        .choices(['x-forwarded-for', 'forwarded'])
+        .default('x-forwarded-for'),
+    )
+    .addOption(new Option('--log-level <level>', 'log level').choices([...LOG_LEVELS]).default('info'))
+    .addOption(new Option('--json', 'one JSON ready line, then JSON logs, for machines').default(false))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tandem explorer --node ws://127.0.0.1:8545/ws --datadir ./explorer
+  tandem explorer --node wss://node.example/ws --datadir ./explorer --trust-proxy loopback`,
+    )
+    .action(async (flags: ExplorerFlags) => {
+      const { runExplorer } = await import('./run.ts')
+      await runExplorer(flags)
+    })
+}

@@ -1,0 +1,71 @@
+import { resolve } from 'node:path'
+import { type ExplorerProcess, startExplorerProcess } from '../../explorer/service/explorer-process.ts'
+import { createLogger } from '../../node/logging.ts'
+import { urlHost } from '../../node/urls.ts'
+import { version } from '../../node/version.ts'
+import { ClientAddress } from '../../rpc/transport/clients/client-address.ts'
+import { clientIdOf } from '../../rpc/transport/clients/client-id.ts'
+import { systemClock } from '../../util/clock.ts'
+import { prepareDataDir } from '../shared/check-paths.ts'
+import { exitWithError } from '../shared/output.ts'
+import { nameFreePort } from '../shared/process/free-port.ts'
+import { onParentExit } from '../shared/process/parent-process.ts'
+import type { ExplorerFlags } from './command.ts'
+
+/** Serves the explorer until a signal ends it. */
+export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
+  const dataDir = resolve(flags.datadir)
+  await prepareDataDir(dataDir)
+  const addresses =
+    flags.trustProxy === undefined
+      ? undefined
+      : new ClientAddress({ proxies: flags.trustProxy, header: flags.proxyHeader })
+  const logger = createLogger({ level: flags.logLevel, format: flags.json ? 'json' : 'pretty' })
+  const stop = new AbortController()
+  let running: ExplorerProcess | undefined
+  const end = (): void => {
+    stop.abort()
+    setTimeout(() => process.exit(), STOP_MS)
+    void (running?.close() ?? Promise.resolve()).catch(exitWithError).finally(() => process.exit())
+  }
+  onParentExit(end)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end)
+  try {
+    running = await startExplorerProcess({
+      nodeUrl: flags.node,
+      dataDir,
+      host: flags.host,
+      port: flags.port,
+      keysFile: flags.explorerKeys,
+      solcDirectory: flags.solcDir,
+      clientOf: ({ raw }) => clientIdOf(addresses?.of(raw) ?? raw.socket.remoteAddress),
+      version,
+      signal: stop.signal,
+      clock: systemClock,
+      logger,
+    })
+  } catch (error) {
+    if (stop.signal.aborted) return
+    exitWithError(await nameFreePort(error))
+    process.exit()
+  }
+  announce(flags, running)
+}
+
+const STOP_MS = 3_000
+
+const announce = (
+  { json, node, host }: ExplorerFlags,
+  { port, network: { params, genesisHash } }: ExplorerProcess,
+): void => {
+  const url = `http://${urlHost(host)}:${port}`
+  const [explorer, pages] = [`${url}/api`, `${url}/explorer`]
+  const { chainId, name } = params
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ ready: true, explorer, pages, chainId, genesisHash })}\n`)
+    return
+  }
+  process.stdout.write(
+    `\nTandem ${version} explorer of ${name}\n\n  Pages       ${pages}\n  API         ${explorer}\n  Node        ${new URL(node).host}\n  Chain id    ${chainId}\n  Genesis     ${genesisHash}\n\nCtrl-C stops it.\n\n`,
+  )
+}

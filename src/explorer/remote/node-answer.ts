@@ -1,0 +1,92 @@
+import { EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { remoteNodeError } from './node-error.ts'
+
+const QUANTITY = /^0x[0-9a-f]{1,64}$/
+const DATA = /^0x(?:[0-9a-f]{2})*$/
+
+/** Value in an answer of a node, with its path. Every read checks the form and throws NODE_ANSWER_INVALID. */
+export class NodeAnswer {
+  readonly #value: unknown
+  readonly #path: string
+
+  constructor(value: unknown, path: string) {
+    this.#value = value
+    this.#path = path
+  }
+
+  get isNull(): boolean {
+    return this.#value === null || this.#value === undefined
+  }
+
+  member(name: string): NodeAnswer {
+    const value = this.#value
+    if (typeof value !== 'object' || value === null) throw this.#invalid('an object')
+    return new NodeAnswer((value as Readonly<Record<string, unknown>>)[name], `${this.#path}.${name}`)
+  }
+
+  items(): readonly NodeAnswer[] {
+    if (!Array.isArray(this.#value)) throw this.#invalid('a list')
+    return this.#value.map((item, at) => new NodeAnswer(item, `${this.#path}[${at}]`))
+  }
+
+  quantity(): bigint {
+    return BigInt(this.#text(QUANTITY, 'a quantity'))
+  }
+
+  /** A quantity that a number holds exactly. */
+  integer(): number {
+    const value = Number(this.#text(QUANTITY, 'a quantity'))
+    if (!Number.isSafeInteger(value)) throw this.#invalid('a quantity below 2^53')
+    return value
+  }
+
+  /** Lower-case hex of so many bytes. */
+  hex(bytes: number): Hex {
+    const text = this.#text(DATA, 'hex digits')
+    if (text.length !== 2 + 2 * bytes) throw this.#invalid(`${bytes} bytes`)
+    return text as Hex
+  }
+
+  bytes(): Uint8Array {
+    const text = this.#text(DATA, 'hex digits')
+    return text === '0x' ? EMPTY_BYTES : hexToBytes(text as Hex)
+  }
+
+  /** Bytes of a quantity, without leading zeros. */
+  word(): Uint8Array {
+    const digits = this.#text(QUANTITY, 'a quantity').slice(2)
+    return hexToBytes(`0x${digits.length % 2 === 0 ? digits : `0${digits}`}`)
+  }
+
+  text(): string {
+    if (typeof this.#value !== 'string') throw this.#invalid('a text')
+    return this.#value
+  }
+
+  number(): number {
+    if (typeof this.#value !== 'number') throw this.#invalid('a number')
+    return this.#value
+  }
+
+  boolean(): boolean {
+    if (typeof this.#value !== 'boolean') throw this.#invalid('true or false')
+    return this.#value
+  }
+
+  /** Members by name. */
+  entries(): readonly (readonly [string, NodeAnswer])[] {
+    const value = this.#value
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw this.#invalid('an object')
+    return Object.entries(value).map(([name, item]) => [name, new NodeAnswer(item, `${this.#path}.${name}`)])
+  }
+
+  #text(form: RegExp, wanted: string): string {
+    const value = this.#value
+    if (typeof value !== 'string' || !form.test(value)) throw this.#invalid(wanted)
+    return value
+  }
+
+  #invalid(wanted: string): Error {
+    return remoteNodeError({ code: 'NODE_ANSWER_INVALID', reason: `${this.#path} is not ${wanted}` })
+  }
+}

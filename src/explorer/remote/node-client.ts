@@ -1,0 +1,185 @@
+import { WebSocket } from 'ws'
+import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
+import { NodeAnswer } from './node-answer.ts'
+import { remoteNodeError } from './node-error.ts'
+
+interface NodeClientOptions {
+  /** ws:// or wss:// */
+  readonly url: string
+  readonly logger: Logger
+  /** A block was committed, or the connection is new. */
+  readonly onHead?: () => void
+}
+
+interface NodeMessage {
+  readonly id?: unknown
+  readonly result?: unknown
+  readonly error?: { readonly message?: unknown }
+  readonly method?: unknown
+  readonly params?: { readonly result?: unknown }
+}
+
+interface NodeRequestText {
+  readonly id?: unknown
+  readonly method: string
+  readonly params?: unknown
+}
+
+interface WaitingCall {
+  readonly resolve: (answer: NodeMessage) => void
+  readonly reject: (error: Error) => void
+  readonly timer: NodeJS.Timeout
+}
+
+const { connectMs, answerMs, answerBytes, firstRetryMs, lastRetryMs } = EXPLORER_LIMITS.node
+const HEADS_ID = 0
+
+/**
+ * JSON-RPC over one WebSocket to a node. A lost connection is made again, at growing intervals; until then calls fail at once, and what
+ * asked tries again. Follows the head of the chain by a subscription.
+ */
+export class NodeClient {
+  readonly #options: NodeClientOptions
+  readonly #waiting = new Map<number, WaitingCall>()
+  #socket: Promise<WebSocket>
+  #retry: NodeJS.Timeout | undefined
+  #retryMs: number = firstRetryMs
+  #nextId = 1
+  #isClosed = false
+  #isLost = false
+  #head: number | undefined
+
+  constructor(options: NodeClientOptions) {
+    this.#options = options
+    this.#socket = this.#connect()
+  }
+
+  /** The newest block that the node told of; undefined before the first. */
+  get head(): number | undefined {
+    return this.#head
+  }
+
+  /** Throws CodedError<RemoteNodeError>. */
+  async call(method: string, ...params: readonly unknown[]): Promise<NodeAnswer> {
+    const { result, error } = await this.#ask({ method, params })
+    if (error !== undefined)
+      throw remoteNodeError({ code: 'NODE_REFUSED', method, message: String(error.message).slice(0, 200) })
+    return new NodeAnswer(result, method)
+  }
+
+  /** Passes the text of a request on, and answers the text of the response. Throws CodedError<RemoteNodeError>. */
+  async pass(request: string): Promise<string> {
+    const { id = null, method, params } = JSON.parse(request) as NodeRequestText
+    return JSON.stringify({ ...(await this.#ask({ method, params })), id })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#retry)
+    this.#failAll('the explorer ends')
+    const socket = await this.#socket.catch(() => undefined)
+    socket?.terminate()
+  }
+
+  async #ask(request: { readonly method: string; readonly params: unknown }): Promise<NodeMessage> {
+    const socket = await this.#socket
+    const id = this.#nextId++
+    return new Promise((resolve, reject) => {
+      const late = (): void =>
+        this.#settle(id)?.reject(unreachable(`no answer to ${request.method} in ${answerMs / 1_000} s`))
+      this.#waiting.set(id, { resolve, reject, timer: setTimeout(late, answerMs) })
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, ...request }), error => {
+        if (error) this.#settle(id)?.reject(unreachable(error.message))
+      })
+    })
+  }
+
+  #settle(id: number): WaitingCall | undefined {
+    const found = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    clearTimeout(found?.timer)
+    return found
+  }
+
+  #failAll(reason: string): void {
+    for (const id of [...this.#waiting.keys()]) this.#settle(id)?.reject(unreachable(reason))
+  }
+
+  #connect(): Promise<WebSocket> {
+    const { url } = this.#options
+    const socket = new WebSocket(url, {
+      handshakeTimeout: connectMs,
+      maxPayload: answerBytes,
+      perMessageDeflate: false,
+    })
+    const opened = new Promise<WebSocket>((resolve, reject) => {
+      let reason = 'the connection was closed'
+      socket.on('error', error => {
+        reason = error.message || reason
+      })
+      socket.on('open', () => {
+        this.#onOpen(socket)
+        resolve(socket)
+      })
+      socket.on('close', () => {
+        const error = unreachable(`${new URL(url).host}: ${reason}`)
+        reject(error)
+        this.#onClosed(reason)
+      })
+    })
+    socket.on('message', data => this.#onMessage(String(data)))
+    // What asks gets the error; nobody may ask.
+    opened.catch(() => undefined)
+    return opened
+  }
+
+  #onOpen(socket: WebSocket): void {
+    if (this.#isClosed) {
+      socket.terminate()
+      return
+    }
+    if (this.#isLost) this.#options.logger.info({}, 'the node is reached again')
+    this.#isLost = false
+    this.#retryMs = firstRetryMs
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: HEADS_ID, method: 'eth_subscribe', params: ['newHeads'] }))
+    this.#options.onHead?.()
+  }
+
+  #onClosed(reason: string): void {
+    this.#failAll(reason)
+    if (this.#isClosed) return
+    if (!this.#isLost) this.#options.logger.warn({ reason }, 'the node cannot be reached; it is tried again')
+    this.#isLost = true
+    // Until the next attempt every call fails at once.
+    this.#socket = Promise.reject(unreachable(reason))
+    this.#socket.catch(() => undefined)
+    this.#retry = setTimeout(() => {
+      this.#socket = this.#connect()
+    }, this.#retryMs)
+    this.#retryMs = Math.min(lastRetryMs, 2 * this.#retryMs)
+  }
+
+  #onMessage(text: string): void {
+    let message: NodeMessage
+    try {
+      message = JSON.parse(text) as NodeMessage
+    } catch {
+      return
+    }
+    if (typeof message.id === 'number') this.#settle(message.id)?.resolve(message)
+    else if (message.method === 'eth_subscription') this.#onHeader(message.params?.result)
+  }
+
+  #onHeader(header: unknown): void {
+    try {
+      this.#head = new NodeAnswer(header, 'newHeads').member('number').integer()
+    } catch (error) {
+      if (!isCoded(error)) throw error
+    }
+    this.#options.onHead?.()
+  }
+}
+
+const unreachable = (reason: string): Error => remoteNodeError({ code: 'NODE_UNREACHABLE', reason })

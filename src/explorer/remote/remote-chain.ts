@@ -1,0 +1,147 @@
+import { ADDRESS_BYTES, itemsOf, TOPIC_BYTES } from '../../chain/logs/log-criteria.ts'
+import type {
+  ChainBlock,
+  ChainReadError,
+  IncludedReceipt,
+  LogEntry,
+  LogQuery,
+  TransactionLocation,
+} from '../../chain/types.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import type { Certificate } from '../../primitives/consensus/certificate.ts'
+import { decodeExtraData } from '../../primitives/extra-data.ts'
+import type { AsyncStateReader } from '../../state/state-reader.ts'
+import { type Hex, toQuantity } from '../../util/bytes.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
+import { recordOfBlock } from '../indexer/block-record.ts'
+import type { BlockReads, ChainSource, LogSearchLimits } from '../indexer/chain-source.ts'
+import type { BlockRecord } from '../store/records.ts'
+import { blockFromAnswer, headerFromAnswer, logEntryFromAnswer, receiptsFromAnswer } from './decode-block.ts'
+import type { NodeClient } from './node-client.ts'
+import { RemoteState } from './remote-state.ts'
+
+/** The committed chain of a node elsewhere, over its JSON-RPC. Reads throw CodedError<RemoteNodeError>. */
+export class RemoteChain implements ChainSource {
+  readonly params: ChainParams
+  readonly blocks: BlockReads
+  readonly #node: NodeClient
+
+  constructor(node: NodeClient, params: ChainParams) {
+    this.#node = node
+    this.params = params
+    this.blocks = {
+      numberOf: hash => this.#numberOf(hash),
+      header: number => this.#header(number),
+      block: number => this.#block(number),
+      certificate: number => this.#certificate(number),
+      locate: hash => this.#locate(hash),
+    }
+  }
+
+  /** The last head that is known while the node is away; undefined before the first. */
+  async headNumber(): Promise<number | undefined> {
+    // Blocks of a development chain may be taken back without a new head.
+    if (this.#node.head !== undefined && !this.params.devHelpers) return this.#node.head
+    try {
+      return (await this.#node.call('eth_blockNumber')).integer()
+    } catch (error) {
+      if (isCoded(error) && error.code === 'NODE_UNREACHABLE') return this.#node.head
+      throw error
+    }
+  }
+
+  async includes(number: number, hash: Hex): Promise<boolean> {
+    const header = await this.#node.call('eth_getHeaderByNumber', toQuantity(number))
+    return !header.isNull && header.member('hash').hex(32) === hash
+  }
+
+  async record(number: number): Promise<BlockRecord | undefined> {
+    const at = toQuantity(number)
+    const [blockAnswer, receiptAnswer] = await Promise.all([
+      this.#node.call('eth_getBlockByNumber', at, true),
+      this.#node.call('eth_getBlockReceipts', at),
+    ])
+    if (blockAnswer.isNull || receiptAnswer.isNull) return undefined
+    const block = blockFromAnswer(blockAnswer)
+    const receipts = receiptsFromAnswer(receiptAnswer, block)
+    return receipts && recordOfBlock(block, receipts, this.params)
+  }
+
+  async receipt({ number, index }: TransactionLocation): Promise<IncludedReceipt | undefined> {
+    const at = toQuantity(number)
+    const [block, receiptAnswer] = await Promise.all([this.#block(number), this.#node.call('eth_getBlockReceipts', at)])
+    const receipts = block && !receiptAnswer.isNull ? receiptsFromAnswer(receiptAnswer, block) : undefined
+    const transaction = block?.transactions[index]
+    const receipt = receipts?.[index]
+    if (block === undefined || receipts === undefined || transaction === undefined || receipt === undefined)
+      return undefined
+    return {
+      transaction,
+      blockHash: block.hash,
+      blockNumber: number,
+      index,
+      baseFeePerGas: block.header.baseFeePerGas ?? 0n,
+      receipt,
+      firstLog: receipts.slice(0, index).reduce((sum, { logs }) => sum + logs.length, 0),
+    }
+  }
+
+  async logs(
+    { addresses, topics, fromBlock, toBlock }: LogQuery,
+    limits: LogSearchLimits,
+  ): Promise<readonly LogEntry[]> {
+    const filter = {
+      fromBlock: toQuantity(fromBlock),
+      toBlock: toQuantity(toBlock),
+      ...(addresses.byteLength > 0 && { address: itemsOf(addresses, ADDRESS_BYTES) }),
+      topics: topics.map(list => (list.byteLength === 0 ? null : itemsOf(list, TOPIC_BYTES))),
+    }
+    const tooMany = new CodedError<ChainReadError>({ code: 'TOO_MANY_RESULTS', limit: limits.results })
+    const answer = await this.#node.call('eth_getLogs', filter).catch((error: unknown) => {
+      throw isCoded(error) && error.code === 'NODE_REFUSED' ? tooMany : error
+    })
+    const items = answer.items()
+    if (items.length > limits.results) throw tooMany
+    return items.map(logEntryFromAnswer)
+  }
+
+  async onState<T>(work: (state: AsyncStateReader) => T | Promise<T>): Promise<T> {
+    return work(new RemoteState(this.#node))
+  }
+
+  forget(): void {
+    // Nothing is kept.
+  }
+
+  close(): Promise<void> {
+    return this.#node.close()
+  }
+
+  async #numberOf(hash: Hex): Promise<number | undefined> {
+    const header = await this.#node.call('eth_getHeaderByHash', hash)
+    return header.isNull ? undefined : header.member('number').integer()
+  }
+
+  async #header(number: number): Promise<Pick<ChainBlock, 'header' | 'extra'> | undefined> {
+    const answer = await this.#node.call('eth_getHeaderByNumber', toQuantity(number))
+    if (answer.isNull) return undefined
+    const header = headerFromAnswer(answer)
+    return { header, extra: decodeExtraData(header.extraData) }
+  }
+
+  async #block(number: number): Promise<ChainBlock | undefined> {
+    const answer = await this.#node.call('eth_getBlockByNumber', toQuantity(number), true)
+    return answer.isNull ? undefined : blockFromAnswer(answer)
+  }
+
+  /** The one in the next block; undefined at the head. */
+  async #certificate(number: number): Promise<Certificate | undefined> {
+    return (await this.#header(number + 1))?.extra.parentCertificate ?? undefined
+  }
+
+  async #locate(hash: Hex): Promise<TransactionLocation | undefined> {
+    const answer = await this.#node.call('eth_getTransactionByHash', hash)
+    if (answer.isNull || answer.member('blockNumber').isNull) return undefined
+    return { number: answer.member('blockNumber').integer(), index: answer.member('transactionIndex').integer() }
+  }
+}

@@ -1,0 +1,102 @@
+import { NETWORKS, type NetworkName, type NetworkParams } from '../../config/networks.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { AddressLabel } from '../store/index-store.ts'
+import type { NodeAnswer } from './node-answer.ts'
+import type { NodeClient } from './node-client.ts'
+import { remoteNodeError } from './node-error.ts'
+
+/** What an explorer must know of the network of its node. */
+export interface RemoteNetwork {
+  readonly params: NetworkParams
+  readonly genesisHash: Hex
+  readonly genesisWei: bigint
+  /** Members of the first council. */
+  readonly labels: readonly AddressLabel[]
+}
+
+/** Asks the node for the rules of its chain. Throws CodedError<RemoteNodeError>. */
+export const readNetwork = async (node: NodeClient): Promise<RemoteNetwork> => {
+  const [rules, genesis, supply, council] = await Promise.all([
+    node.call('native_getParams', '0x0'),
+    node.call('eth_getHeaderByNumber', '0x0'),
+    node.call('native_getTotalSupply', '0x0').catch((error: unknown) => {
+      // A node that began with a snapshot may not know its first block yet.
+      if (isCoded(error) && error.code === 'NODE_REFUSED') return undefined
+      throw error
+    }),
+    node.call('native_getStakingInfo', '0x0'),
+  ])
+  return {
+    params: paramsFromAnswer(rules),
+    genesisHash: genesis.member('hash').hex(32),
+    genesisWei: supply?.member('totalSupply').quantity() ?? 0n,
+    labels: council.items().map(member => ({
+      address: member.member('validator').hex(20),
+      name: `Validator ${member.member('name').text()}`,
+    })),
+  }
+}
+
+/** Rules that the explorer reads, from native_getParams; the others are those of the network's name. */
+const paramsFromAnswer = (rules: NodeAnswer): NetworkParams => {
+  const name = rules.member('network').text()
+  if (!Object.hasOwn(NETWORKS, name))
+    throw remoteNodeError({ code: 'NODE_ANSWER_INVALID', reason: `no network ${name}` })
+  const base = NETWORKS[name as NetworkName]
+  const whole = (member: string): number => rules.member(member).number()
+  const percent = (member: string): bigint => BigInt(whole(member))
+  const heights = new Map(
+    rules
+      .member('forks')
+      .entries()
+      .map(([fork, height]) => [fork, height.isNull ? null : height.number()]),
+  )
+  const denominator = base.rewards.halvingDenominator
+  return {
+    ...base,
+    symbol: rules.member('symbol').text(),
+    chainId: whole('chainId'),
+    networkId: whole('networkId'),
+    blockTimeMs: whole('blockTimeMs'),
+    blockGasLimit: rules.member('blockGasLimit').quantity(),
+    maxTxExecutionGas: rules.member('maxTxExecutionGas').quantity(),
+    maxBlockExecutionGas: rules.member('maxBlockExecutionGas').quantity(),
+    minStakeWei: rules.member('minStake').quantity(),
+    committeeSize: whole('committeeSize'),
+    devHelpers: rules.member('devHelpers').boolean(),
+    forks: base.forks.map(fork => ({ ...fork, height: heights.get(fork.name) ?? null })),
+    feeShares: {
+      proposerPercent: percent('feeShares.proposerPercent'),
+      minerPercent: percent('feeShares.minerPercent'),
+      foundationPercent: percent('feeShares.foundationPercent'),
+    },
+    rewards: {
+      cycleBlocks: whole('rewards.cycleBlocks'),
+      cycleRewardWei: rules.member('rewards.cycleReward').quantity(),
+      halvingNumerator: BigInt(Math.round(whole('rewards.halvingRatio') * Number(denominator))),
+      halvingDenominator: denominator,
+      halvingBlocks: whole('rewards.halvingBlocks'),
+      minersPercent: percent('rewards.minersPercent'),
+      unionPercent: percent('rewards.unionPercent'),
+    },
+    baseFee: {
+      ...base.baseFee,
+      lowerBoundWei: rules.member('baseFee.lowerBound').quantity(),
+      upperBoundWei: rules.member('baseFee.upperBound').quantity(),
+      gasTarget: rules.member('baseFee.gasTarget').quantity(),
+      maxBlockGasUsed: rules.member('baseFee.maxBlockGasUsed').quantity(),
+      denominator: rules.member('baseFee.denominator').quantity(),
+    },
+    proofChain: {
+      ...base.proofChain,
+      before: rules.member('proofChain.before').text(),
+      after: rules.member('proofChain.after').text(),
+      spacingBlocks: whole('proofChain.spacingBlocks'),
+      halfLifeBlocks: whole('proofChain.halfLifeBlocks'),
+      maxAnchorAgeBlocks: whole('proofChain.maxAnchorAgeBlocks'),
+      maxTargetBefore: BigInt(rules.member('proofChain.maxTargetBefore').hex(32)),
+      maxTargetAfter: BigInt(rules.member('proofChain.maxTargetAfter').hex(32)),
+    },
+  }
+}

@@ -1,0 +1,130 @@
+import { join } from 'node:path'
+import type { FastifyRequest } from 'fastify'
+import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { COUNCIL_ADDRESS } from '../../config/networks.ts'
+import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import type { Clock } from '../../util/clock.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { Site } from '../../web/site.ts'
+import { NodeClient } from '../remote/node-client.ts'
+import { type RemoteNetwork, readNetwork } from '../remote/remote-network.ts'
+import { remotePort } from '../remote/remote-port.ts'
+import { SqliteIndex } from '../store/sqlite/sqlite-index.ts'
+import { readKeys } from './api-keys.ts'
+import { startExplorerServer } from './explorer-server.ts'
+import { ExplorerService } from './explorer-service.ts'
+import { LiveStream, readLiveParts } from './live-stream.ts'
+import { RequestLimiter } from './request-limiter.ts'
+
+interface ExplorerProcessOptions {
+  /** ws:// or wss:// */
+  readonly nodeUrl: string
+  readonly dataDir: string
+  readonly host: string
+  readonly port: number
+  readonly keysFile: string | undefined
+  readonly solcDirectory: string | undefined
+  readonly clientOf: (request: FastifyRequest) => string
+  readonly version: string
+  /** Ends the wait for the node. */
+  readonly signal: AbortSignal
+  readonly clock: Pick<Clock, 'nowMs'>
+  readonly logger: Logger
+}
+
+export interface ExplorerProcess {
+  readonly port: number
+  readonly network: RemoteNetwork
+  close(): Promise<void>
+}
+
+/** Error of an explorer that is started. */
+type ExplorerStartError = {
+  readonly code: 'INDEX_FOREIGN'
+  readonly path: string
+  readonly found: Hex
+  readonly expected: Hex
+}
+
+/** Explorer over a node elsewhere: index, API and pages. Waits for the node at first; later it may come and go. */
+export const startExplorerProcess = async (options: ExplorerProcessOptions): Promise<ExplorerProcess> => {
+  const { nodeUrl, host, port, clientOf, keysFile, clock, logger } = options
+  const heads = new Set<() => void>()
+  const tellAll = (): void => {
+    for (const tell of heads) tell()
+  }
+  const node = new NodeClient({ url: nodeUrl, logger, onHead: tellAll })
+  options.signal.addEventListener('abort', () => void node.close())
+  const network = await waitForNetwork(node, options)
+  const { params } = network
+  await checkIndex(options, network)
+  const site: Site = {
+    network: params.name,
+    symbol: params.symbol,
+    version: options.version,
+    explorer: true,
+    faucet: false,
+  }
+  const service = new ExplorerService({ ...threadOptions(options, network, site), node: remotePort(node), logger })
+  const live = new LiveStream(() => readLiveParts(service))
+  heads.add(() => service.onHead()).add(() => live.onHead())
+  const close = async (): Promise<void> => {
+    live.close()
+    await service.close()
+    await node.close()
+  }
+  const limiter = new RequestLimiter(readKeys(keysFile), () => clock.nowMs())
+  service.start()
+  try {
+    const server = await startExplorerServer({ host, port, service, limiter, clientOf, site, live })
+    return { port: server.port, network, close: () => server.close().then(close) }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const threadOptions = (
+  { nodeUrl, dataDir, solcDirectory, version }: ExplorerProcessOptions,
+  network: RemoteNetwork,
+  site: Site,
+) => ({
+  chain: { kind: 'node', url: nodeUrl } as const,
+  indexPath: join(dataDir, 'index.sqlite'),
+  contractsPath: join(dataDir, 'contracts.sqlite'),
+  solcDirectory,
+  ephemeral: false,
+  params: network.params,
+  // Only the genesis file names it.
+  foundation: ZERO_ADDRESS,
+  genesisWei: network.genesisWei,
+  version,
+  site,
+  labels: [...network.labels, { address: COUNCIL_ADDRESS, name: 'Council' }],
+})
+
+/** Throws INDEX_FOREIGN for an index of another chain: it may have taken days. That of a development chain is emptied instead. */
+const checkIndex = async (
+  { dataDir: path }: ExplorerProcessOptions,
+  { params, genesisHash }: RemoteNetwork,
+): Promise<void> => {
+  if (params.devHelpers) return
+  const index = new SqliteIndex({ path: join(path, 'index.sqlite') })
+  const found = (await index.block(0))?.hash ?? genesisHash
+  await index.close()
+  if (found !== genesisHash)
+    throw new CodedError<ExplorerStartError>({ code: 'INDEX_FOREIGN', path, found, expected: genesisHash })
+}
+
+/** Asks until the node answers. Throws what is no matter of time: answers in another form, methods that the node does not serve. */
+const waitForNetwork = async (node: NodeClient, { signal }: ExplorerProcessOptions): Promise<RemoteNetwork> => {
+  for (;;) {
+    try {
+      return await readNetwork(node)
+    } catch (error) {
+      if (signal.aborted || !isCoded(error) || error.code !== 'NODE_UNREACHABLE') throw error
+      await new Promise(resolve => setTimeout(resolve, EXPLORER_LIMITS.node.firstRetryMs))
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { queryLogs } from '../../chain/logs/log-query.ts'
+import { BlockStore } from '../../chain/store/block-store.ts'
+import { readIncludedReceipt } from '../../chain/store/included.ts'
+import type { IncludedReceipt, LogEntry, LogQuery, TransactionLocation } from '../../chain/types.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import { openStateReader } from '../../state/history/stored-state.ts'
+import type { AsyncStateReader } from '../../state/state-reader.ts'
+import type { Store } from '../../storage/store.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { recordOfBlock } from '../indexer/block-record.ts'
+import type { ChainSource, LogSearchLimits } from '../indexer/chain-source.ts'
+import type { BlockRecord } from '../store/records.ts'
+
+/** The committed chain in the database of the node that the explorer belongs to. */
+export class LocalChain implements ChainSource {
+  readonly blocks: BlockStore
+  readonly store: Store
+  readonly params: ChainParams
+
+  constructor(store: Store, params: ChainParams) {
+    this.store = store
+    this.params = params
+    this.blocks = new BlockStore(store)
+  }
+
+  headNumber(): Promise<number | undefined> {
+    return this.blocks.headNumber()
+  }
+
+  async includes(number: number, hash: Hex): Promise<boolean> {
+    return (await this.blocks.numberOf(hash)) === number
+  }
+
+  async record(number: number): Promise<BlockRecord | undefined> {
+    const block = await this.blocks.block(number)
+    const receipts = block && (await this.blocks.receipts(number))
+    return block && receipts && recordOfBlock(block, receipts, this.params)
+  }
+
+  receipt(place: TransactionLocation): Promise<IncludedReceipt | undefined> {
+    return readIncludedReceipt(this.blocks, place)
+  }
+
+  logs(query: LogQuery, limits: LogSearchLimits): Promise<readonly LogEntry[]> {
+    return queryLogs(this.store, this.blocks, query, limits)
+  }
+
+  async onState<T>(work: (state: AsyncStateReader) => T | Promise<T>): Promise<T> {
+    const state = await openStateReader(this.store, (await this.blocks.headNumber()) ?? 0)
+    try {
+      return await work(state)
+    } finally {
+      state.release()
+    }
+  }
+
+  forget(): void {
+    this.blocks.forget()
+  }
+
+  close(): Promise<void> {
+    return this.store.close()
+  }
+}

@@ -1,0 +1,104 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { eventually, startDevnet, withTempDir } from '../support/devnet.ts'
+import { fillPageChain } from '../support/explorer/page-chain.ts'
+import { freePort, type NodeProcess, spawnNode } from '../support/node-process.ts'
+
+const KEY = 'key-of-the-test'
+const headers = { 'x-api-key': KEY }
+
+/** Bodies of both must be equal; what depends on the genesis file alone is left out. */
+const paths = (holder: string, { coin, tokenTransfer, failed }: Awaited<ReturnType<typeof fillPageChain>>) => [
+  '/api/blocks?limit=3',
+  '/api/blocks/1',
+  '/api/blocks/0',
+  '/api/transactions',
+  '/api/transactions?txType=token',
+  `/api/transactions/${tokenTransfer}`,
+  `/api/transactions/${failed}`,
+  `/api/addresses/${holder}`,
+  `/api/addresses/${holder}/transactions`,
+  `/api/addresses/${holder}/transfers`,
+  '/api/tokens',
+  `/api/tokens/${coin}`,
+  `/api/tokens/${coin}/transfers`,
+  '/api/top-accounts',
+  '/api/stats',
+  '/api/supply',
+  '/api/network',
+  '/api/mining',
+  '/api/search?q=bean',
+  `/api?module=logs&action=getlogs&address=${coin}`,
+  `/api?module=account&action=tokentx&contractaddress=${coin}`,
+  '/api?module=stats&action=ethsupply',
+  '/api?module=proxy&action=eth_blockNumber',
+]
+
+const get = async (base: string, path: string): Promise<{ status: number; text: string; indexed: number }> => {
+  const answer = await fetch(new URL(path, base), { headers })
+  return { status: answer.status, text: await answer.text(), indexed: Number(answer.headers.get('x-indexed-block')) }
+}
+
+const indexed = (base: string, number: number): Promise<unknown> =>
+  eventually(
+    `block ${number} in the index`,
+    () => get(base, '/api/blocks?limit=1').catch(() => ({ indexed: -1 })),
+    answer => answer.indexed >= number,
+  )
+
+const explorerOf = async (explorer: NodeProcess): Promise<string> => (await explorer.ready).explorer as string
+
+test('an explorer of its own answers as that of the node, and goes on after it was killed and after the node was away', () =>
+  withTempDir(async dir => {
+    const keys = join(dir, 'keys')
+    writeFileSync(keys, `${KEY}\n`)
+    const port = String(await freePort())
+    const chain = ['--port', port, '--datadir', join(dir, 'chain'), '--block-time', '0', '--explorer-keys', keys]
+    let node = await startDevnet([...chain, '--execution', 'fast'])
+    const filled = await fillPageChain(node)
+    const head = Number(await node.rpc('eth_blockNumber'))
+    const args = ['explorer', '--node', node.ws, '--datadir', join(dir, 'explorer'), '--port', '0']
+    let explorer = spawnNode([...args, '--explorer-keys', keys])
+    try {
+      let base = await explorerOf(explorer)
+      await indexed(base, head)
+      const holder = (node.accounts[1] as { address: string }).address
+      await indexed(node.explorer as string, head)
+      // Names of tokens are read after their block.
+      for (const url of [base, node.explorer as string])
+        await eventually(
+          'the names of tokens',
+          () => get(url, `/api/tokens/${filled.coin}`),
+          ({ text }) => text.includes('BEAN') && text.includes('"totalSupply":"10'),
+        )
+      for (const path of paths(holder, filled)) {
+        const [own, nodes] = await Promise.all([get(base, path), get(node.explorer as string, path)])
+        expect(own.status, path).toBe(200)
+        expect(own.text, path).toBe(nodes.text)
+      }
+      const page = await get(base, '/explorer')
+      expect([page.status, page.text.includes('<html')]).toEqual([200, true])
+      expect((await get(base, '/assets/nothing')).status).toBe(404)
+
+      await explorer.kill()
+      explorer = spawnNode([...args, '--explorer-keys', keys])
+      base = await explorerOf(explorer)
+      expect((await get(base, '/api/blocks?limit=1')).indexed).toBe(head)
+
+      expect(await node.stop()).toMatchObject({ code: 0 })
+      await eventually(
+        'the state of an address cannot be told without the node',
+        () => get(base, `/api/addresses/${holder}`),
+        ({ status, text }) => status === 503 && text.includes('NODE_UNREACHABLE'),
+      )
+      expect((await get(base, '/api/blocks?limit=1')).status).toBe(200)
+      node = await startDevnet([...chain, '--execution', 'fast'])
+      await node.rpc('hardhat_mine', ['0x2'])
+      await indexed(base, head + 2)
+      expect(await explorer.end('SIGTERM')).toMatchObject({ code: 0 })
+    } finally {
+      await explorer.kill()
+      await node.kill()
+    }
+  }))
