@@ -1,5 +1,5 @@
+import { addOutcome, noTotals, type Totals } from '../../sim/swarm/run-outcome.ts'
 import type { SeedReport } from '../../sim/swarm/run-seed.ts'
-import { addOutcome, noTotals, type Totals } from '../../sim/swarm/totals.ts'
 import { runSeeds } from '../../sim/swarm/worker-pool.ts'
 import type { SimFlags } from './command.ts'
 

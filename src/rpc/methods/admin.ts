@@ -1,12 +1,35 @@
+import type { NodeAddress } from '../../network/core/dial-scheduler.ts'
 import type { PeerDescription } from '../../network/describe-peer.ts'
+import { parsePeerUrl } from '../../network/identity/peer-url.ts'
 import { assert } from '../../util/assert.ts'
 import { toQuantity } from '../../util/bytes.ts'
-import { PEER_URL_SCHEMA, peerUrlParam } from '../codecs/peer.ts'
-import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
+import { isCoded } from '../../util/errors.ts'
+import { type Codec, codec } from '../codecs/codec.ts'
+import {
+  ADDRESS_SCHEMA,
+  BOOLEAN_SCHEMA,
+  HASH_SCHEMA,
+  invalidValue,
+  parseString,
+  QUANTITY_SCHEMA,
+} from '../codecs/scalars.ts'
 import type { Context } from '../context.ts'
 import type { PeersPort } from '../ports.ts'
 import { type MethodTable, method } from '../router/method.ts'
 import { INTEGER_SCHEMA, listOf, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../schemas.ts'
+
+const PEER_URL_SCHEMA = { type: 'string', pattern: '^tandem://[0-9a-f]{64}@.+:[0-9]{1,5}$' } as const
+
+/** URL of a peer: tandem://<node id>@<host>:<port>. */
+const peerUrlParam: Codec<NodeAddress> = codec('url', PEER_URL_SCHEMA, value => {
+  const text = parseString(value)
+  try {
+    return parsePeerUrl(text)
+  } catch (error) {
+    if (!isCoded(error) || !('reason' in error.detail)) throw error
+    return invalidValue(`not the address of a node: ${error.detail.reason}`)
+  }
+})
 
 const ID_SCHEMA = { type: 'string', pattern: '^[0-9a-f]{64}$' }
 

@@ -1,8 +1,26 @@
 import { EVERY_LOG, packCriteria } from '../../chain/logs/log-criteria.ts'
-import { parseLogCriteria } from '../codecs/filter.ts'
-import { address, parseBoolean } from '../codecs/scalars.ts'
+import { type Codec, codec } from '../codecs/codec.ts'
+import { LOG_FILTER_SCHEMA, parseLogCriteria } from '../codecs/filter.ts'
+import { ADDRESS_SCHEMA, address, BOOLEAN_SCHEMA, parseBoolean, parseString } from '../codecs/scalars.ts'
 import { InvalidArgument, invalidArgument, noSubscription } from '../errors.ts'
 import type { Subscription } from './subscription-hub.ts'
+
+const SUBSCRIPTION_KINDS = [
+  'newHeads',
+  'logs',
+  'newPendingTransactions',
+  'syncing',
+  'newProofHeaders',
+  'newWork',
+] as const
+
+export const subscriptionKind: Codec<string> = codec('kind', { enum: SUBSCRIPTION_KINDS }, parseString)
+/** Second argument of a subscription, decoded once the kind is known. */
+export const subscriptionOption: Codec<unknown> = codec(
+  'option',
+  { anyOf: [LOG_FILTER_SCHEMA, BOOLEAN_SCHEMA, ADDRESS_SCHEMA] },
+  value => value,
+)
 
 /** Decodes the arguments of a subscription; the meaning of the option depends on the kind. */
 export const subscriptionFrom = (namespace: string, kind: string, option: unknown): Subscription => {

@@ -1,3 +1,5 @@
+import type { Common } from '@ethereumjs/common'
+import { getActivePrecompiles, paramsEVM } from '@ethereumjs/evm'
 import { evmForkAt } from '../../../config/forks.ts'
 import { delegationTarget } from '../../../primitives/transaction/delegation.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
@@ -6,6 +8,7 @@ import type { Hex } from '../../../util/bytes.ts'
 import type { BlockEnv } from '../../block-env.ts'
 import type { Engine, EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
 import { commonAt } from '../common.ts'
+import { precompileTable } from '../precompiles/table.ts'
 import { isTransferLog } from '../transfer-logs.ts'
 import { beginCall } from './calls.ts'
 import { beginCreation, createdBy } from './creations.ts'
@@ -14,8 +17,8 @@ import { Workspaces } from './frame/memory.ts'
 import { runFrames } from './loop/loop.ts'
 import { tableOf } from './loop/table.ts'
 import { runTracedFrame } from './loop/traced-loop.ts'
-import { precompilesOf } from './precompiles.ts'
 import { evmRulesOf } from './rules.ts'
+import type { Precompiles } from './transaction/execution.ts'
 import { Execution } from './transaction/execution.ts'
 
 const warmUp = ({ access, rules, env }: Execution, message: EngineMessage): void => {
@@ -122,4 +125,19 @@ export const createInterpreter = (): Engine => {
       return vm.outcome === undefined ? drive(vm).then(() => resultOf(vm, message)) : resultOf(vm, message)
     },
   }
+}
+
+const known = new WeakMap<Common, Precompiles>()
+
+/** Returns the precompiles of a fork: this project's own, and EthereumJS' for the others. */
+const precompilesOf = (common: Common): Precompiles => {
+  let found = known.get(common)
+  if (found === undefined) {
+    // Their prices.
+    common.updateParams(paramsEVM)
+    const active = getActivePrecompiles(common, precompileTable(common))
+    found = new Map([...active].map(([address, run]) => [`0x${address}`, run]))
+    known.set(common, found)
+  }
+  return found
 }

@@ -7,17 +7,41 @@ import { isCoded } from '../../../util/errors.ts'
 import { type BlockRef, block, blockNumber } from '../../codecs/block.ts'
 import { callMessageFromArgs, callObject } from '../../codecs/call.ts'
 import { optional } from '../../codecs/codec.ts'
-import { data, HASH_SCHEMA, hash } from '../../codecs/scalars.ts'
+import { BOOLEAN_SCHEMA, DATA_SCHEMA, data, HASH_SCHEMA, hash, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { DEFAULT_TRACE, DEFAULT_TRACE_CALL, traceCallConfig, traceConfig } from '../../codecs/trace.ts'
 import type { Context } from '../../context.ts'
 import { serverError } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { type JsonSchema, StreamedJson } from '../../router/raw-json.ts'
-import { listOf, objectOf } from '../../schemas.ts'
+import { INTEGER_SCHEMA, listOf, objectOf, STRING_SCHEMA } from '../../schemas.ts'
 import { streamInTurn } from '../../transport/clients/client-slots.ts'
 import { blockNumberOf } from '../block-reads.ts'
 import type { TraceAnswer, TracedBlock, TracePort } from './trace-port.ts'
-import { STRUCT_LOGS_SCHEMA } from './trace-schemas.ts'
+
+const STRUCT_LOG_SCHEMA = objectOf(
+  'StructLog',
+  {
+    pc: INTEGER_SCHEMA,
+    op: STRING_SCHEMA,
+    gas: INTEGER_SCHEMA,
+    gasCost: INTEGER_SCHEMA,
+    depth: { type: 'integer', minimum: 1 },
+    error: STRING_SCHEMA,
+    stack: listOf(QUANTITY_SCHEMA),
+    returnData: DATA_SCHEMA,
+    memory: listOf(HASH_SCHEMA),
+    storage: { type: 'object', additionalProperties: HASH_SCHEMA },
+    refund: INTEGER_SCHEMA,
+  },
+  ['error', 'stack', 'returnData', 'memory', 'storage', 'refund'],
+)
+
+const STRUCT_LOGS_SCHEMA = objectOf('StructLogs', {
+  gas: INTEGER_SCHEMA,
+  failed: BOOLEAN_SCHEMA,
+  returnValue: DATA_SCHEMA,
+  structLogs: listOf(STRUCT_LOG_SCHEMA),
+})
 
 const PENDING = serverError('tracing on top of pending is not supported')
 export const GENESIS = serverError('genesis is not traceable')

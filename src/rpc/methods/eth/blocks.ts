@@ -1,4 +1,6 @@
-import type { ChainBlock } from '../../../chain/types.ts'
+import type { ChainBlock, ChainView } from '../../../chain/types.ts'
+import { blockFromParts } from '../../../primitives/block.ts'
+import type { Header } from '../../../primitives/header.ts'
 import { toQuantity } from '../../../util/bytes.ts'
 import type { BlockNumberRef, BlockRef } from '../../codecs/block.ts'
 import { block, blockNumber } from '../../codecs/block.ts'
@@ -9,7 +11,6 @@ import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_JSON, RawJson, type StreamedJson } from '../../router/raw-json.ts'
 import { BLOCK_SCHEMA, HEADER_SCHEMA, listOf, orNull, RECEIPT_SCHEMA } from '../../schemas.ts'
 import { andThen, findBlock, type MaybePromise } from '../block-reads.ts'
-import { uncleCount, uncleJson } from './uncles.ts'
 
 export const blockByNumberRef = (
   { view, responseCache }: Context,
@@ -30,6 +31,28 @@ const headerOf = (context: Context, ref: BlockRef): MaybePromise<RawJson> =>
   andThen(blockOrPending(context, ref), found =>
     found === undefined ? NULL_JSON : new RawJson(headerJson(found, ref === 'pending' ? 'pending' : 'final')),
   )
+
+const uncleCount = (block: ChainBlock): string => toQuantity(block.ethereum?.uncles.length ?? 0)
+
+/** Header object of an uncle; null when there is none. */
+const uncleJson = async (view: ChainView, block: ChainBlock, index: number): Promise<RawJson> => {
+  const uncle = block.ethereum?.uncles[index]
+  if (uncle === undefined) return NULL_JSON
+  // The parent of a valid uncle is a block of the chain.
+  const parent = await view.blockByHash(uncle.parentHash)
+  const totalDifficulty = (parent?.ethereum?.totalDifficulty ?? 0n) + uncle.difficulty
+  return new RawJson(
+    headerJson({ ...emptyBlock(uncle, totalDifficulty), extra: { ...block.extra, proposer: uncle.miner } }),
+  )
+}
+
+const emptyBlock = (header: Header, totalDifficulty: bigint) =>
+  blockFromParts(header, {
+    transactions: [],
+    proofHeaders: [],
+    evidence: [],
+    ethereum: { uncles: [], withdrawals: undefined, totalDifficulty },
+  })
 
 const NO_UNCLES = 'Only a recorded chain with proof of work (tandem fixture) has any.'
 

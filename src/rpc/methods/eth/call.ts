@@ -11,7 +11,13 @@ import { invalidArgument } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { ACCESS_LIST_SCHEMA, objectOf, STRING_SCHEMA } from '../../schemas.ts'
 import { andThen, blockNumberOf, type MaybePromise } from '../block-reads.ts'
-import { estimateBlock } from './estimate-block.ts'
+
+/**
+ * Returns the block for estimates that name none. Where each transaction gets a block at once it is the next one: its time may have been
+ * set, and gas may depend on it.
+ */
+export const estimateBlock = ({ dev }: Pick<Context, 'dev'>): 'latest' | 'pending' =>
+  dev?.mode.automine ? 'pending' : 'latest'
 
 const requestOf = (
   { view }: Context,

@@ -2,11 +2,10 @@ import { assert } from '../../../util/assert.ts'
 import { optional } from '../../codecs/codec.ts'
 import { subscriptionId } from '../../codecs/ids.ts'
 import { BOOLEAN_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import { subscriptionKind, subscriptionOption } from '../../codecs/subscription.ts'
 import type { Context } from '../../context.ts'
 import { serverError } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { subscriptionFrom } from '../../subscriptions/subscription-args.ts'
+import { subscriptionFrom, subscriptionKind, subscriptionOption } from '../../subscriptions/subscription-args.ts'
 
 const socketOf = ({ socket }: Context) => {
   assert(socket !== null, 'the router refuses socket methods over HTTP')

@@ -13,7 +13,7 @@ import { callMessageFromArgs, checkFees, type TransactionArgs } from '../../../c
 import type { Context } from '../../../context.ts'
 import { serverError } from '../../../errors.ts'
 import type { Wallet } from '../../../ports.ts'
-import { estimateBlock } from '../estimate-block.ts'
+import { estimateBlock } from '../call.ts'
 
 /** Digest of `eth_sign` (EIP-191, version 0x45); the prefix keeps it from being a transaction. */
 export const personalDigest = (message: Uint8Array): Uint8Array =>
