@@ -21,7 +21,8 @@ import { OrderedResults } from './ordered-results.ts'
 import { checkSize } from './pool/admission.ts'
 import type { Selection } from './pool/selection.ts'
 import type { QuarantinedTransaction } from './pool/transaction-quarantine.ts'
-import type { Origin, PoolBlock, PoolContent, TxPool } from './pool.ts'
+import type { Origin, PoolBlock, PoolContent } from './pool/types.ts'
+import type { TxPool } from './pool.ts'
 import type { PoolOverrun } from './ports.ts'
 
 interface PoolServiceOptions {

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../src/primitives/transaction/transaction.ts'
-import type { PoolBlock, PoolLimits } from '../../src/txpool/pool.ts'
+import type { PoolBlock, PoolLimits } from '../../src/txpool/pool/types.ts'
 import type { AccountReader } from '../../src/txpool/ports.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 

@@ -1,5 +1,5 @@
 /** Number of transactions dropped since the start, by reason; requested drops are not counted. */
-interface PoolDrops {
+export interface PoolDrops {
   /** Nonce used: included, or replaced in a block by another transaction of the same nonce. */
   stale: number
   /** The balance no longer pays for them. */
@@ -24,3 +24,5 @@ export const noDrops = (): PoolDrops => ({
   discarded: 0,
   quarantined: 0,
 })
+
+export type DropReason = keyof PoolDrops

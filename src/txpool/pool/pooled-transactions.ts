@@ -1,0 +1,207 @@
+import type { Hex } from '../../util/bytes.ts'
+import type { PoolError } from '../errors.ts'
+import { type DropReason, noDrops } from './drops.ts'
+import type { PoolEntry } from './entry.ts'
+import { largerQueued, largerReady } from './eviction.ts'
+import { IndexedHeap } from './indexed-heap.ts'
+import type { SenderQueue } from './sender-queue.ts'
+import type { PoolLimits } from './types.ts'
+
+/**
+ * Pooled transactions by hash and by sender, with the slots in use and the evictions that keep them within the limits. Every change of a
+ * sender's queue goes through this class, so that the sums and the order of eviction follow.
+ */
+export class PooledTransactions {
+  readonly drops = noDrops()
+  readonly #limits: PoolLimits
+  readonly #byHash = new Map<Hex, PoolEntry>()
+  readonly #senders = new Map<Hex, SenderQueue>()
+  readonly #readyVictims: IndexedHeap<SenderQueue>
+  readonly #queuedVictims: IndexedHeap<SenderQueue>
+  #baseFee: bigint
+  /** The eviction heaps exist only while the pool is full; a block, which changes many senders, discards them. */
+  #ordered = false
+  #readySlots = 0
+  #queuedSlots = 0
+  #executable = 0
+
+  constructor(limits: PoolLimits, baseFee: bigint) {
+    this.#limits = limits
+    this.#baseFee = baseFee
+    this.#readyVictims = new IndexedHeap(largerReady(limits.accountPending), sender => sender.readyHeap)
+    this.#queuedVictims = new IndexedHeap(largerQueued, sender => sender.queuedHeap)
+  }
+
+  /** Number of transactions. */
+  get size(): number {
+    return this.#byHash.size
+  }
+
+  /** Number of executable transactions. */
+  get executable(): number {
+    return this.#executable
+  }
+
+  get readySlots(): number {
+    return this.#readySlots
+  }
+
+  get queuedSlots(): number {
+    return this.#queuedSlots
+  }
+
+  get senderCount(): number {
+    return this.#senders.size
+  }
+
+  get(hash: Hex): PoolEntry | undefined {
+    return this.#byHash.get(hash)
+  }
+
+  sender(address: Hex): SenderQueue | undefined {
+    return this.#senders.get(address)
+  }
+
+  /** Returns the queue of a pooled entry's sender. */
+  senderOf(entry: PoolEntry): SenderQueue {
+    return this.#senders.get(entry.transaction.from) as SenderQueue
+  }
+
+  senders(): MapIterator<SenderQueue> {
+    return this.#senders.values()
+  }
+
+  /** Sets the base fee of the next block, in wei; returns true when it differs from the last one. */
+  startBlock(baseFee: bigint): boolean {
+    this.#ordered = false
+    if (baseFee === this.#baseFee) return false
+    this.#baseFee = baseFee
+    this.#executable = 0
+    for (const sender of this.#senders.values()) {
+      sender.executable = 0
+      sender.reprice(baseFee)
+      this.#executable += sender.executable
+    }
+    return true
+  }
+
+  /** Adds an entry in place of its sender's entry of the same nonce; returns the error when the pool has no room and evicted it. */
+  insert(sender: SenderQueue, entry: PoolEntry): PoolError | undefined {
+    this.#senders.set(sender.address, sender)
+    this.#byHash.set(entry.transaction.hash, entry)
+    const replaced = this.#change(sender, () => sender.insert(entry, this.#baseFee))
+    if (replaced !== undefined) this.#forget(replaced, 'replaced')
+    const error = this.#trimAccount(sender, entry) ?? this.#trimPool(entry)
+    // Refused, not dropped.
+    if (error !== undefined) this.drops.evicted--
+    return error
+  }
+
+  /** Drops the sender's entries for which a reason is returned, and recomputes its counts. */
+  filter(sender: SenderQueue, reasonFor: (entry: PoolEntry, index: number) => DropReason | undefined): void {
+    this.#change(sender, () => {
+      const kept = sender.entries.filter((entry, index) => {
+        const reason = reasonFor(entry, index)
+        if (reason !== undefined) this.#forget(entry, reason)
+        return reason === undefined
+      })
+      if (kept.length !== sender.entries.length) sender.entries = kept
+      sender.recount(this.#baseFee)
+    })
+  }
+
+  /** Recomputes the counts of a sender whose entries have changed. */
+  recount(sender: SenderQueue): void {
+    this.#change(sender, () => sender.recount(this.#baseFee))
+  }
+
+  /**
+   * Returns the error for a replacement too large for the pool, which must not cost the sender its existing transaction; undefined when it
+   * has room.
+   */
+  replacementError(entry: PoolEntry, replaced: PoolEntry, sender: SenderQueue): PoolError | undefined {
+    const more = entry.slots - replaced.slots
+    const { pending, queued, accountQueued } = this.#limits
+    const exceeds = (used: number, limit: number): boolean => more > 0 && used + more > limit
+    if (replaced.transaction.nonce < sender.nonce + sender.ready)
+      return exceeds(this.#readySlots, pending) ? poolFull('pending', pending) : undefined
+    if (exceeds(sender.queuedSlots, accountQueued)) return poolFull('account', accountQueued)
+    return exceeds(this.#queuedSlots, queued) ? poolFull('queued', queued) : undefined
+  }
+
+  /** Drops transactions until the limits hold, those of the account for the given senders. */
+  trim(senders: Iterable<SenderQueue>): void {
+    for (const sender of senders) this.#trimAccount(sender)
+    this.#trimPool()
+  }
+
+  /** Drops a sender's excess transactions behind a gap; returns the error if the newcomer was among them. */
+  #trimAccount(sender: SenderQueue, newcomer?: PoolEntry): PoolError | undefined {
+    const { accountQueued } = this.#limits
+    while (sender.queuedSlots > accountQueued) {
+      if (this.#evict(sender, 'queued') === newcomer) return poolFull('account', accountQueued)
+    }
+    return undefined
+  }
+
+  /** Drops the last transaction of the largest sender until the pool's limits hold; returns the error if the newcomer was dropped. */
+  #trimPool(newcomer?: PoolEntry): PoolError | undefined {
+    const { pending, queued } = this.#limits
+    let error: PoolError | undefined
+    if (!this.#ordered && (this.#readySlots > pending || this.#queuedSlots > queued)) this.#order()
+    while (this.#readySlots > pending) {
+      const evicted = this.#evict(this.#readyVictims.peek() as SenderQueue, 'ready')
+      if (evicted === newcomer) error = poolFull('pending', pending)
+    }
+    while (this.#queuedSlots > queued) {
+      const evicted = this.#evict(this.#queuedVictims.peek() as SenderQueue, 'queued')
+      if (evicted === newcomer) error = poolFull('queued', queued)
+    }
+    return error
+  }
+
+  #order(): void {
+    const senders = [...this.#senders.values()]
+    this.#readyVictims.fill(senders.filter(sender => sender.readySlots > 0))
+    this.#queuedVictims.fill(senders.filter(sender => sender.queuedSlots > 0))
+    this.#ordered = true
+  }
+
+  #evict(sender: SenderQueue, kind: 'ready' | 'queued'): PoolEntry {
+    const entry = this.#change(sender, () =>
+      kind === 'ready' ? sender.dropReadyTail(this.#baseFee) : sender.dropQueuedTail(this.#baseFee),
+    )
+    this.#forget(entry, 'evicted')
+    return entry
+  }
+
+  #forget(entry: PoolEntry, reason: DropReason): void {
+    this.#byHash.delete(entry.transaction.hash)
+    this.drops[reason]++
+  }
+
+  /** Wraps every change of a sender's queue, so that sums and eviction heaps follow. */
+  #change<T>(sender: SenderQueue, change: () => T): T {
+    this.#readySlots -= sender.readySlots
+    this.#queuedSlots -= sender.queuedSlots
+    this.#executable -= sender.executable
+    const result = change()
+    this.#readySlots += sender.readySlots
+    this.#queuedSlots += sender.queuedSlots
+    this.#executable += sender.executable
+    if (this.#ordered) {
+      if (sender.readySlots > 0) this.#readyVictims.update(sender)
+      else this.#readyVictims.remove(sender)
+      if (sender.queuedSlots > 0) this.#queuedVictims.update(sender)
+      else this.#queuedVictims.remove(sender)
+    }
+    if (sender.entries.length === 0) this.#senders.delete(sender.address)
+    return result
+  }
+}
+
+const poolFull = (scope: 'pending' | 'queued' | 'account', limit: number): PoolError => ({
+  code: 'POOL_FULL',
+  scope,
+  limit,
+})
