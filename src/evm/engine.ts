@@ -1,3 +1,4 @@
+import type { InternalTransfer } from '../primitives/receipt/internal-transfer.ts'
 import type { Log } from '../primitives/receipt/log.ts'
 import type { AccessListEntry } from '../primitives/transaction/transaction.ts'
 import type { Journal } from '../state/journal/journal.ts'
@@ -34,6 +35,8 @@ export interface EngineResult {
   readonly refund: bigint
   readonly output: Uint8Array
   readonly logs: readonly Log[]
+  /** In the order of execution; empty when the message failed, missing where the engine does not record them. */
+  readonly internal?: readonly InternalTransfer[]
   /** Address of the created account, also when the creation failed; null for calls. */
   readonly created: Hex | null
   /** Accounts to delete at the end of the transaction (EIP-6780 applied where active). */

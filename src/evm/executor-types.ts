@@ -1,3 +1,4 @@
+import type { BlockInternalTransfer } from '../primitives/receipt/internal-transfer.ts'
 import type { Receipt } from '../primitives/receipt/receipt.ts'
 import type { Transaction } from '../primitives/transaction/transaction.ts'
 import type { TransactionError } from '../rules/transaction.ts'
@@ -112,6 +113,8 @@ export interface DroppedTransaction {
 export interface BlockExecution {
   readonly transactions: readonly Transaction[]
   readonly receipts: readonly Receipt[]
+  /** In the order of execution; missing where the executor does not record them. */
+  readonly internal?: readonly BlockInternalTransfer[]
   readonly gasUsed: bigint
   readonly logsBloom: Uint8Array
   readonly fees: BlockFees

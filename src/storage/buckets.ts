@@ -57,4 +57,6 @@ export const BUCKETS = {
   proofState: 27,
   /** Block number + part (from 1) -> the rest of long receipts (chain/store/receipt-parts.ts). */
   receiptPart: 29,
+  /** Block number -> wei that its contracts moved and contracts that they created, only of executed blocks that have some. */
+  internalTransfers: 30,
 } as const

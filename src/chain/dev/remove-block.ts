@@ -44,6 +44,7 @@ const bodyOf = async (
 const BY_NUMBER = [
   BUCKETS.header,
   BUCKETS.body,
+  BUCKETS.internalTransfers,
   BUCKETS.certificate,
   BUCKETS.supply,
   BUCKETS.council,

@@ -3,6 +3,11 @@ import { encodeBlockParts } from '../../primitives/block.ts'
 import { type Certificate, decodeCertificate, encodeCertificate } from '../../primitives/consensus/certificate.ts'
 import { decodeExtraData, type ExtraData } from '../../primitives/extra-data.ts'
 import { decodeHeader, encodeHeader, type Header } from '../../primitives/header.ts'
+import {
+  type BlockInternalTransfer,
+  decodeInternalTransfers,
+  encodeInternalTransfers,
+} from '../../primitives/receipt/internal-transfer.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
 import {
   decodeStoredReceipts,
@@ -34,6 +39,8 @@ const HEAD = metaKey('head')
 export interface BlockRows {
   readonly block: ChainBlock
   readonly receipts: readonly Receipt[]
+  /** Missing for a block that was not executed here. */
+  readonly internal?: readonly BlockInternalTransfer[] | undefined
   /** null for genesis. */
   readonly certificate: Certificate | null
 }
@@ -45,12 +52,13 @@ export const putBlock = (batch: Batch, rows: BlockRows): void => {
 }
 
 /** Adds the rows of a block to the batch, without moving the head. */
-export const putBlockRows = (batch: Batch, { block, receipts, certificate }: BlockRows): void => {
+export const putBlockRows = (batch: Batch, { block, receipts, internal = [], certificate }: BlockRows): void => {
   const { header, hash, transactions } = block
   const key = numberKey(header.number)
   batch.put(BUCKETS.header, key, encodeHeader(header))
   batch.put(BUCKETS.body, key, encodeBody(block))
   putReceipts(batch, header.number, encodeStoredReceipts(receipts))
+  if (internal.length > 0) batch.put(BUCKETS.internalTransfers, key, encodeInternalTransfers(internal))
   batch.put(BUCKETS.blockNumber, hexToBytes(hash), key)
   if (certificate !== null) batch.put(BUCKETS.certificate, key, encodeCertificate(certificate))
   transactions.forEach((transaction, index) => {
@@ -181,6 +189,12 @@ export class BlockStore {
     })
     if (generation === this.#generation) this.#receipts.set(number, receipts)
     return receipts
+  }
+
+  /** Wei that contracts of a block moved, and contracts that they created, in order; empty also when the block was not executed here. */
+  async internalTransfers(number: number): Promise<readonly BlockInternalTransfer[]> {
+    const row = await this.#store.get(BUCKETS.internalTransfers, numberKey(number))
+    return row === undefined ? [] : decodeInternalTransfers(row)
   }
 
   /** Returns the rows of a block, for single transactions and receipts when its objects are not in memory. */

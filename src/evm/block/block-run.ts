@@ -1,4 +1,5 @@
 import { mergeBlooms } from '../../primitives/receipt/bloom.ts'
+import type { BlockInternalTransfer } from '../../primitives/receipt/internal-transfer.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { type ExecutionRules, executionRulesAt } from '../../rules/execution-rules.ts'
@@ -15,6 +16,7 @@ export interface BlockRun extends BlockPosition {
   readonly rules: ExecutionRules
   readonly transactions: Transaction[]
   readonly receipts: Receipt[]
+  readonly internal: BlockInternalTransfer[]
   gasUsed: bigint
   blobGasUsed: bigint
   feesWei: bigint
@@ -25,6 +27,7 @@ export const beginBlock = (env: BlockEnv): BlockRun => ({
   rules: executionRulesAt(env.params, env.number),
   transactions: [],
   receipts: [],
+  internal: [],
   gasUsed: 0n,
   blobGasUsed: 0n,
   feesWei: 0n,
@@ -71,10 +74,11 @@ export const finishBlock = (
   credits: readonly Credit[],
   dropped: readonly DroppedTransaction[],
 ): BlockExecution => {
-  const { env, transactions, receipts, gasUsed } = run
+  const { env, transactions, receipts, internal, gasUsed } = run
   const shared = assignFees(run.feesWei, env.params.feeShares, env.miner)
   credit(journal, feeCredits(env, shared))
   credit(journal, credits)
   const fees = { ...shared, burnt: shared.burnt + run.blobGasUsed * (env.blobs?.baseFeePerGas ?? 0n) }
-  return { transactions, receipts, gasUsed, logsBloom: mergeBlooms(receipts.map(r => r.logsBloom)), fees, dropped }
+  const logsBloom = mergeBlooms(receipts.map(r => r.logsBloom))
+  return { transactions, receipts, internal, gasUsed, logsBloom, fees, dropped }
 }

@@ -29,7 +29,11 @@ const runWithEngine = async (
     const interrupt = { sliceMs: EXECUTION_LIMITS.sliceMs, ...until }
     const gasBound = gasLeft === undefined ? undefined : messageGasBound(tx, run, gasLeft)
     const options = gasBound === undefined ? { interrupt } : { interrupt, gasBound }
-    return (await runMessageTransaction(journal, run, tx, engine, options)).receipt
+    const { receipt, result } = await runMessageTransaction(journal, run, tx, engine, options)
+    // The transaction is the next of the block.
+    const transactionIndex = run.transactions.length
+    for (const transfer of result.internal ?? []) run.internal.push({ ...transfer, transactionIndex })
+    return receipt
   } catch (error) {
     // An impossible state stops the process; a moved state says nothing about the transaction.
     if (error instanceof AssertionError || (isCoded(error) && error.code === 'STATE_MOVED')) throw error

@@ -27,13 +27,23 @@ const changesText = ({ accounts, storage, code, cleared }: StateChanges): string
     ...[...(cleared ?? [])].sort().map(address => `cleared ${address}`),
   ].join('\n')
 
-const resultText = ({ gasUsed, refund, output, logs, created, destroyed, failure }: EngineResult): string =>
+const resultText = ({
+  gasUsed,
+  refund,
+  output,
+  logs,
+  internal = [],
+  created,
+  destroyed,
+  failure,
+}: EngineResult): string =>
   [
     `gas ${gasUsed} refund ${refund} created ${created}`,
     failure === null ? 'succeeded' : failure.kind === 'halt' ? failure.reason.replace(/ at 0x.*/, '') : 'reverted',
     bytesToHex(output),
     `destroyed ${[...destroyed].sort().join()}`,
     ...logs.map(({ address, topics, data }) => `log ${address} ${topics.join()} ${bytesToHex(data)}`),
+    ...internal.map(({ kind, from, to, value }) => `${kind} ${from} ${to} ${value}`),
   ].join('\n')
 
 /** Runs a message and what the executor does after one, and tells all that came of it. */

@@ -81,6 +81,8 @@ export const beginCall = (vm: Execution, opener: Frame | undefined, start: CallS
   vm.reporter?.enter(frameStart(start, opener))
   const marks = vm.mark()
   if (movesValue(start)) {
+    if (opener !== undefined && start.type === 'CALL' && value > 0n)
+      vm.effects.internal.push({ kind: 'call', from: caller, to: address, value })
     if (vm.options.transfers && value > 0n && codeAddress === address)
       vm.effects.logs.push(transferLogOf(caller, address, value))
     if (!transfer(vm, caller, address, value)) {

@@ -69,6 +69,7 @@ export const beginCreation = (vm: Execution, opener: Frame | undefined, start: C
     return fail(FAULTS.initCodeTooLarge, 0)
   vm.effects.created.add(address)
   if (isTaken(vm, address)) return fail(FAULTS.createCollision, 0)
+  if (opener !== undefined) vm.effects.internal.push({ kind: 'create', from: creator, to: address, value })
   if (!endow(vm, creator, address, value)) return fail(FAULTS.valueOverflow, gas)
   if (initCode.byteLength === 0) return endCreation(vm, opener, gas, EMPTY_BYTES, undefined, address)
   const context = {

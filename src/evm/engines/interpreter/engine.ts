@@ -77,6 +77,7 @@ const resultOf = (vm: Execution, message: EngineMessage): EngineResult => {
     refund: BigInt(vm.refund),
     output,
     logs: options.transfers ? logs.filter(log => !isTransferLog(log)) : logs,
+    internal: effects.internal,
     created,
     destroyed: destroyedBy(vm),
     failure: failureOf(fault),

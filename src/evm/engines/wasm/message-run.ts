@@ -1,9 +1,10 @@
 import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
+import { INTERNAL_KINDS, type InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
 import type { Log } from '../../../primitives/receipt/log.ts'
 import { initCodeSizeLimit } from '../../../rules/code-size.ts'
 import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
-import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
+import { bytesToBigint, EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import { CodedError } from '../../../util/errors.ts'
 import type { BlockEnv } from '../../block-env.ts'
 import type { EngineFailure, EngineMessage, EngineOptions, EngineResult, InterruptedError } from '../../engine.ts'
@@ -11,7 +12,7 @@ import { gasBoundExceeded } from '../gas-bound.ts'
 import { loadAccount, loadCode, loadSlot } from './load-state.ts'
 import type { Machine } from './machine.ts'
 import type { PrecompileResult } from './precompile-host.ts'
-import { LOG, MAX_BLOBS, OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
+import { INTERNAL, LOG, MAX_BLOBS, OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
 import { runQuickPrecompile } from './quick-precompiles.ts'
 import type { RunState } from './run-state.ts'
 import { writeChangesToJournal } from './write-changes.ts'
@@ -288,11 +289,13 @@ export class MessageRun implements RunState {
     const outcome = wasm.outcomeOf()
     const destroyed = writeChangesToJournal(this)
     const failure = this.#failureOf(outcome)
+    const { logs, internal } = this.#effects()
     return {
       gasUsed: this.#message.gas - wasm.gasLeftOf(),
       refund: failure === null ? wasm.refundOf() : 0n,
       output: this.#output(),
-      logs: this.#logs(),
+      logs,
+      internal,
       created: this.#created,
       destroyed: failure === null ? destroyed : [],
       failure,
@@ -319,23 +322,32 @@ export class MessageRun implements RunState {
     return machine.copy(at, size)
   }
 
-  #logs(): readonly Log[] {
+  /** Logs and internal transfers, each in order. */
+  #effects(): Required<Pick<EngineResult, 'logs' | 'internal'>> {
     const { machine } = this
     const { view, wasm } = machine
     const end = wasm.logsEndAt()
     const logs: Log[] = []
+    const internal: InternalTransfer[] = []
     let at = wasm.logsStartAt()
     while (at < end) {
       const address = machine.addressOf(view.getUint32(at, true))
       const count = view.getUint32(at + LOG.topics, true)
       const size = view.getUint32(at + LOG.size, true)
       let from = at + LOG.head
+      if (count >= INTERNAL.kinds) {
+        const kind = INTERNAL_KINDS[count - INTERNAL.kinds] as InternalTransfer['kind']
+        const to = machine.addressOf(view.getUint32(at + INTERNAL.to, true))
+        internal.push({ kind, from: address, to, value: bytesToBigint(machine.copy(from, size)) })
+        at = Math.ceil((from + size) / LOG.align) * LOG.align
+        continue
+      }
       const topics: Hex[] = []
       for (let i = 0; i < count; i++, from += 32) topics.push(machine.readHex(from, 32))
       logs.push({ address, topics, data: machine.copy(from, size) })
       at = Math.ceil((from + size) / LOG.align) * LOG.align
     }
-    return logs
+    return { logs, internal }
   }
 }
 

@@ -65,6 +65,9 @@ export const SLOT = { bytes: 128, owner: 68, loaded: 76 } as const
 /** Log: its head, then topics, then data; the next one begins at a multiple of `align`. */
 export const LOG = { head: 16, topics: 4, size: 8, align: 64 } as const
 
+/** Internal transfer among the logs: the number of its kind instead of a count of topics, and its recipient. */
+export const INTERNAL = { kinds: 256, to: 12 } as const
+
 /** Indexes of the environment's words. */
 export const WORD = {
   origin: 0,

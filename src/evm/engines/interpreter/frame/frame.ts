@@ -13,6 +13,7 @@ export interface FrameMarks {
   readonly access: number
   readonly transient: number
   readonly logs: number
+  readonly internal: number
   readonly destroyed: number
   readonly created: number
   readonly refund: number

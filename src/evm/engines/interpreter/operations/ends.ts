@@ -57,6 +57,8 @@ const selfDestruct: Operation = (frame, vm) => {
   const balance = journal.balance(address)
   vm.reporter?.selfDestruct(frame.depth + 1, address, beneficiary, balance)
   if (vm.options.transfers && balance > 0n) effects.logs.push(transferLogOf(address, beneficiary, balance))
+  if (beneficiary !== address && balance > 0n)
+    effects.internal.push({ kind: 'selfdestruct', from: address, to: beneficiary, value: balance })
   if (!effects.destroyed.has(address)) vm.refund += rules.selfDestructRefund
   effects.destroyed.add(address)
   if (beneficiary !== address) give(vm, beneficiary, balance)

@@ -1,3 +1,4 @@
+import type { InternalTransfer } from '../../../../primitives/receipt/internal-transfer.ts'
 import type { Log } from '../../../../primitives/receipt/log.ts'
 import type { Hex } from '../../../../util/bytes.ts'
 
@@ -32,21 +33,24 @@ class UndoSet {
 
 interface EffectsMark {
   readonly logs: number
+  readonly internal: number
   readonly destroyed: number
   readonly created: number
 }
 
 /**
- * Logs, self-destructs and created accounts of one message. All frames append to the same lists; a failing frame truncates them to
+ * Logs, internal transfers, self-destructs and created accounts of one message. All frames append to the same lists; a failing frame truncates them to
  * their length at its start, so that the cost is that of its own effects.
  */
 export class MessageEffects {
   readonly logs: Log[] = []
+  readonly internal: InternalTransfer[] = []
   readonly destroyed = new UndoSet()
   readonly created = new UndoSet()
 
-  revert({ logs, destroyed, created }: EffectsMark): void {
+  revert({ logs, internal, destroyed, created }: EffectsMark): void {
     this.logs.length = logs
+    this.internal.length = internal
     this.destroyed.truncate(destroyed)
     this.created.truncate(created)
   }

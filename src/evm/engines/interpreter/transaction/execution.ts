@@ -142,6 +142,7 @@ export class Execution {
       access: this.access.mark(),
       transient: this.transient.mark(),
       logs: effects.logs.length,
+      internal: effects.internal.length,
       destroyed: effects.destroyed.size,
       created: effects.created.size,
       refund: this.refund,

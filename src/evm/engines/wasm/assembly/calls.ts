@@ -2,7 +2,7 @@
 import { add, copy, isZero, less, set64, subtract, swapBytes, toSize } from "./word";
 import { accountAt, ADDRESS, BALANCE, change, CODE, CODE_LOADED, CODE_SIZE, EXISTS, has, HAS_CODE, isEmpty, isLoaded, JUMPS, maybeWarm, PRECOMPILE, touch, warmAccount } from "./accounts";
 import { isDelegation } from "./codes";
-import { logsAt } from "./logs";
+import { addTransfer, CALL_TRANSFER, logsAt } from "./logs";
 import { refund } from "./refund";
 import { endFrame } from "./ends";
 import { moveClock, pauseAt } from "./clock";
@@ -121,6 +121,7 @@ export function call(op: u32): i32 {
   const isPrecompile = load<u32>(target, PRECOMPILE) != 0;
   if (!isPrecompile && load<u32>(runs, CODE_SIZE) == 0) {
     // No code runs and nothing can fail.
+    if (op == CALL && sends) addTransfer(CALL_TRANSFER, self, target, value);
     if (op != DELEGATECALL && !transfer(self, op == CALL || op == STATICCALL ? target : self, value)) return UNUSUAL;
     return answerAtOnce(gas + passed, true);
   }
@@ -158,6 +159,7 @@ function enter(op: u32, target: usize, runs: usize, value: usize, gas: i64, pass
   setFrameMark(undoAt);
   moveClock(gas + passed, passed);
   setFrame(at);
+  if (op == CALL && !isZero(value)) addTransfer(CALL_TRANSFER, self, target, value);
   if (op != DELEGATECALL && !transfer(self, inPlace ? self : target, value)) return UNUSUAL;
   const precompile = load<u32>(target, PRECOMPILE);
   if (precompile == IDENTITY) return identity(passed, inputSize);

@@ -8,8 +8,9 @@ import { moveClock, pauseAt } from "./clock";
 import { save, setFrameMark, undoAt } from "./undo";
 import { DEPTH_LIMIT, mark, transfer } from "./calls";
 import { endFrame } from "./ends";
+import { addTransfer, CREATE_TRANSFER } from "./logs";
 import { BERLIN, endOf, fork, growthPrice, perWord, SHANGHAI, SPURIOUS_DRAGON, TANGERINE_WHISTLE } from "./prices";
-import { above, analyse, CALL_VALUE, CALLER, CODE_TAIL, DEPTH, frame, GAS, growMemory, IS_CREATION, IS_STATIC, MEMORY, MEMORY_SIZE, openFrame, push, RETURN_SIZE, SELF, setCode, setFrame, SP } from "./frames";
+import { above, analyse, CALL_VALUE, CALLER, CODE_TAIL, DEPTH, frame, GAS, growMemory, IS_CREATION, IS_STATIC, MEMORY, MEMORY_SIZE, openFrame, PARENT, push, RETURN_SIZE, SELF, setCode, setFrame, SP } from "./frames";
 import { CREATE_COLLISION, EXHAUSTED, failFor, GOES_ON, INIT_CODE_TOO_LARGE, NEEDS_ACCOUNT, needs, OUT_OF_GAS, PAUSED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
 
 const CREATE2: u32 = 0xf5;
@@ -129,6 +130,7 @@ export function openCreation(creator: usize, created: usize, value: usize, from:
   store<u32>(created, load<u32>(created, FLAGS) | EXISTS | TOUCHED | CREATED, FLAGS);
   setCodeOf(created, 0, 0);
   store<u64>(created, fork >= SPURIOUS_DRAGON ? 1 : 0, NONCE);
+  if (load<u32>(at, PARENT)) addTransfer(CREATE_TRANSFER, creator, created, value);
   return transfer(creator, created, value) ? GOES_ON : UNUSUAL;
 }
 

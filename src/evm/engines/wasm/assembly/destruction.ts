@@ -2,6 +2,7 @@
 import { add, clear, isZero, less } from "./word";
 import { accountAt, BALANCE, change, CREATED, DESTROYED, EXISTS, has, isEmpty, isLoaded, raise, touch, warmAccount } from "./accounts";
 import { addRefund } from "./refund";
+import { addTransfer, DESTRUCT_TRANSFER } from "./logs";
 import { BERLIN, CANCUN, COLD_ACCOUNT, fork, LONDON, SPURIOUS_DRAGON, TANGERINE_WHISTLE } from "./prices";
 import { frame, GAS, IS_STATIC, SELF, SP } from "./frames";
 import { failFor, NEEDS_ACCOUNT, needs, OUT_OF_GAS, RETURNED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
@@ -23,7 +24,11 @@ export function selfDestruct(): i32 {
   if (fork < LONDON && !has(self, DESTROYED)) addRefund(REFUND);
   raise(self, DESTROYED);
   if (heir != self) {
-    if (isZero(self + BALANCE)) touch(heir); else change(heir);
+    if (isZero(self + BALANCE)) touch(heir);
+    else {
+      addTransfer(DESTRUCT_TRANSFER, self, heir, self + BALANCE);
+      change(heir);
+    }
     add(heir + BALANCE, heir + BALANCE, self + BALANCE);
     if (less(heir + BALANCE, self + BALANCE)) return UNUSUAL;
   }

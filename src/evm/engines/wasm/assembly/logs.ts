@@ -1,4 +1,7 @@
-/* Logs of the message, concatenated: account u32, topics u32, size u32, pad; topics as big-endian bytes; data. */
+/*
+ * Logs of the message, concatenated: account u32, topics u32, size u32, pad; topics as big-endian bytes; data. Internal transfers stand
+ * between them: sender u32, kind u32, size u32, recipient u32; the value as big-endian bytes.
+ */
 import { align, exhaust, logsEnd, logsStart } from "./memory";
 import { swapBytes } from "./word";
 
@@ -19,4 +22,20 @@ export function addLog(account: usize, topics: u32, top: usize, data: usize, siz
   for (let i: usize = 0; i < topics; i++, at += 32) swapBytes(at, top - (i << 5));
   memory.copy(at, data, size);
   logsAt = align(at + size);
+}
+
+// Kinds of internal transfers, beyond any count of topics.
+export const CALL_TRANSFER: u32 = 256;
+export const CREATE_TRANSFER: u32 = 257;
+export const DESTRUCT_TRANSFER: u32 = 258;
+
+/** Records wei that code moved, or an account that it created. A frame that fails drops it with its logs. */
+export function addTransfer(kind: u32, from: usize, to: usize, value: usize): void {
+  if (<u64>logsAt + HEAD + 32 + 64 > <u64>logsEnd) return exhaust();
+  store<u32>(logsAt, <u32>from);
+  store<u32>(logsAt, kind, 4);
+  store<u32>(logsAt, 32, 8);
+  store<u32>(logsAt, <u32>to, 12);
+  swapBytes(logsAt + HEAD, value);
+  logsAt = align(logsAt + HEAD + 32);
 }

@@ -1,0 +1,55 @@
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
+import { encodeRlp, uintItem } from '../rlp/rlp.ts'
+import { RlpCursor } from '../rlp/rlp-cursor.ts'
+
+/** In the order of the WebAssembly engine's numbers (evm/engines/wasm/assembly/logs.ts). */
+export const INTERNAL_KINDS = ['call', 'create', 'selfdestruct'] as const
+type InternalKind = (typeof INTERNAL_KINDS)[number]
+
+/** Wei that code moved below the transaction's own message, or a contract that code created (then also without wei). */
+export interface InternalTransfer {
+  readonly kind: InternalKind
+  readonly from: Hex
+  /** Recipient, contract created, or beneficiary of a self-destruct. */
+  readonly to: Hex
+  readonly value: bigint
+}
+
+export interface BlockInternalTransfer extends InternalTransfer {
+  readonly transactionIndex: number
+}
+
+/** Encodes the internal transfers of one block: a list of [transaction index, kind, from, to, value]. */
+export const encodeInternalTransfers = (transfers: readonly BlockInternalTransfer[]): Uint8Array =>
+  encodeRlp(
+    transfers.map(({ transactionIndex, kind, from, to, value }) => [
+      uintItem(transactionIndex),
+      uintItem(INTERNAL_KINDS.indexOf(kind)),
+      hexToBytes(from),
+      hexToBytes(to),
+      uintItem(value),
+    ]),
+  )
+
+/** Throws INTERNAL_TRANSFERS_MALFORMED. */
+export const decodeInternalTransfers = (bytes: Uint8Array): readonly BlockInternalTransfer[] =>
+  decodeOrMalformed('INTERNAL_TRANSFERS_MALFORMED', () => {
+    const cursor = new RlpCursor(bytes)
+    const outer = cursor.openList()
+    const transfers: BlockInternalTransfer[] = []
+    while (cursor.hasMore()) transfers.push(readTransfer(cursor))
+    cursor.closeList(outer)
+    cursor.finish()
+    return transfers
+  })
+
+const readTransfer = (cursor: RlpCursor): BlockInternalTransfer => {
+  const outer = cursor.openList()
+  const transactionIndex = cursor.safeUint()
+  const kind = INTERNAL_KINDS[cursor.safeUint()]
+  if (kind === undefined) throw malformed('INTERNAL_TRANSFERS_MALFORMED', 'unknown kind')
+  const transfer = { transactionIndex, kind, from: cursor.hex(20), to: cursor.hex(20), value: cursor.uint(32) }
+  cursor.closeList(outer)
+  return transfer
+}
