@@ -17,18 +17,35 @@ export class TokenBucket {
     this.#atMs = nowMs
   }
 
-  /** Takes tokens; returns false when there are too few. A clock set back adds and removes none. */
+  /** Takes tokens; returns false when there are too few. */
   take(nowMs: number, cost = 1): boolean {
-    const { perSecond, burst } = this.#quota
-    this.#tokens = Math.min(burst, this.#tokens + (Math.max(0, nowMs - this.#atMs) * perSecond) / 1_000)
-    this.#atMs = nowMs
+    this.#refill(nowMs)
     if (this.#tokens < cost) return false
     this.#tokens -= cost
     return true
   }
 
+  /** Returns true while any token is left. */
+  hasTokens(nowMs: number): boolean {
+    this.#refill(nowMs)
+    return this.#tokens > 0
+  }
+
+  /** Takes tokens even where there are too few; the debt is paid by those that follow. */
+  charge(nowMs: number, cost: number): void {
+    this.#refill(nowMs)
+    this.#tokens -= cost
+  }
+
   /** Returns tokens that were taken needlessly. */
   give(cost = 1): void {
     this.#tokens = Math.min(this.#quota.burst, this.#tokens + cost)
+  }
+
+  /** A clock set back adds and removes no tokens. */
+  #refill(nowMs: number): void {
+    const { perSecond, burst } = this.#quota
+    this.#tokens = Math.min(burst, this.#tokens + (Math.max(0, nowMs - this.#atMs) * perSecond) / 1_000)
+    this.#atMs = nowMs
   }
 }

@@ -2,6 +2,8 @@
 
 export const RPC_LIMITS = {
   bodyBytes: 5 * 1024 * 1024,
+  /** Clients whose rate is remembered (`--rate-limit`). */
+  limitedClients: 100_000,
   /**
    * Resources clients may make a server hold, in total and per client (an IPv4 address, or the /64 of an IPv6 one); the first `free` of a
    * request or a connection are not counted. Bytes of requests: parsed JSON takes about three times as much.

@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FAUCET_LIMITS } from '../../config/limits/faucet.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
+import { RateLimiter } from '../../util/rate-limiter.ts'
 import { wantsPage } from '../../web/negotiation.ts'
 import { pageResponse } from '../../web/response.ts'
 import { isSameOrigin } from '../../web/same-origin.ts'
 import { FAUCET_PATH, type Site } from '../../web/site.ts'
 import type { FaucetRefusal } from '../core/faucet-error.ts'
 import { type FaucetService, type GrantAnswer, isRefusal, nextGrantMs } from '../faucet-service.ts'
-import { ClientQuota } from './client-quota.ts'
 import { formPage, grantPage } from './faucet-pages.ts'
 import { answerTo, type RefusalAnswer } from './refusal-answer.ts'
 import { type FaucetFields, fieldsOfForm, fieldsOfJson } from './request-body.ts'
@@ -28,7 +28,7 @@ const AMOUNT = FAUCET_LIMITS.grantWei.toString()
 
 /** Serves the form, its answers for people and scripts, and the page of each grant. */
 export const addFaucetRoutes = (app: FastifyInstance, options: FaucetHttpOptions): void => {
-  const quota = new ClientQuota()
+  const quota = new RateLimiter(FAUCET_LIMITS.http.quota, FAUCET_LIMITS.http.clients)
   void app.register(async scope => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser(['application/json', FORM], { parseAs: 'string' }, (_request, body, done) =>

@@ -1,5 +1,4 @@
-import type { Quota } from '../../util/token-bucket.ts'
-import { TokenBucket } from '../../util/token-bucket.ts'
+import { RateLimiter } from '../../util/rate-limiter.ts'
 
 interface InboundLimits {
   readonly pending: number
@@ -22,15 +21,15 @@ interface PendingConnection {
  */
 export class InboundLimiter {
   readonly #limits: InboundLimits
-  readonly #quota: Quota
   /** Oldest first. */
   readonly #connections = new Set<PendingConnection>()
   readonly #pending = new Map<string, number>()
-  readonly #rates = new Map<string, TokenBucket>()
+  readonly #rates: RateLimiter
 
   constructor(limits: InboundLimits) {
     this.#limits = limits
-    this.#quota = { perSecond: limits.connectsPerSecond, burst: limits.connectsBurst }
+    const { connectsPerSecond: perSecond, connectsBurst: burst } = limits
+    this.#rates = new RateLimiter({ perSecond, burst }, limits.addresses)
   }
 
   get pending(): number {
@@ -43,7 +42,7 @@ export class InboundLimiter {
    */
   enter(address: string, nowMs: number, drop: () => void): (() => void) | undefined {
     const { pending, pendingPerAddress } = this.#limits
-    if (!this.#rate(address, nowMs).take(nowMs)) return undefined
+    if (!this.#rates.take(address, nowMs)) return undefined
     const here = this.#pending.get(address) ?? 0
     if (here >= pendingPerAddress) return undefined
     const [oldest] = this.#connections
@@ -62,18 +61,5 @@ export class InboundLimiter {
     const here = (this.#pending.get(connection.address) ?? 0) - 1
     if (here > 0) this.#pending.set(connection.address, here)
     else this.#pending.delete(connection.address)
-  }
-
-  /** Evicts the address unused for longest; it starts with a full burst again. */
-  #rate(address: string, nowMs: number): TokenBucket {
-    const known = this.#rates.get(address)
-    const bucket = known ?? new TokenBucket(this.#quota, nowMs)
-    this.#rates.delete(address)
-    for (const oldest of this.#rates.keys()) {
-      if (this.#rates.size < this.#limits.addresses) break
-      this.#rates.delete(oldest)
-    }
-    this.#rates.set(address, bucket)
-    return bucket
   }
 }

@@ -1,6 +1,6 @@
 import { STRATUM_LIMITS } from '../../../config/limits/stratum.ts'
 import { Lru } from '../../../util/lru.ts'
-import { TokenBucket } from '../../../util/token-bucket.ts'
+import { RateLimiter } from '../../../util/rate-limiter.ts'
 
 /** Reason for which a connection is refused. */
 type ConnectRefusal = 'full' | 'address' | 'rate' | 'banned'
@@ -10,8 +10,8 @@ const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/
 /** Admission of connections by remote address: number, rate, and bans for faults. */
 export class MinerAdmission {
   readonly #open = new Map<string, number>()
-  readonly #rates = new Lru<string, TokenBucket>(STRATUM_LIMITS.addresses)
-  readonly #faults = new Lru<string, TokenBucket>(STRATUM_LIMITS.addresses)
+  readonly #rates = new RateLimiter(STRATUM_LIMITS.connects, STRATUM_LIMITS.addresses)
+  readonly #faults = new RateLimiter(STRATUM_LIMITS.faults, STRATUM_LIMITS.addresses)
   readonly #bans = new Lru<string, number>(STRATUM_LIMITS.addresses)
   #connections = 0
 
@@ -26,7 +26,7 @@ export class MinerAdmission {
     const here = this.#open.get(address) ?? 0
     if (here >= STRATUM_LIMITS.connectionsPerAddress) return 'address'
     if (this.#connections >= STRATUM_LIMITS.connections) return 'full'
-    if (!bucketOf(this.#rates, address, STRATUM_LIMITS.connects, nowMs).take(nowMs)) return 'rate'
+    if (!this.#rates.take(address, nowMs)) return 'rate'
     this.#open.set(address, here + 1)
     this.#connections++
     return undefined
@@ -44,7 +44,7 @@ export class MinerAdmission {
    * miners of this machine share it, so there only the connection ends.
    */
   fault(address: string, weight: number, nowMs: number): boolean {
-    if (weight === 0 || bucketOf(this.#faults, address, STRATUM_LIMITS.faults, nowMs).take(nowMs, weight)) return false
+    if (weight === 0 || this.#faults.take(address, nowMs, weight)) return false
     if (!LOOPBACK.test(address)) {
       this.#bans.set(address, nowMs + STRATUM_LIMITS.banMs)
       this.#faults.delete(address)
@@ -58,15 +58,4 @@ export class MinerAdmission {
     for (const [, until] of this.#bans.entries()) if (until > nowMs) count++
     return count
   }
-}
-
-const bucketOf = (
-  buckets: Lru<string, TokenBucket>,
-  address: string,
-  quota: ConstructorParameters<typeof TokenBucket>[0],
-  nowMs: number,
-): TokenBucket => {
-  const bucket = buckets.get(address) ?? new TokenBucket(quota, nowMs)
-  buckets.set(address, bucket)
-  return bucket
 }

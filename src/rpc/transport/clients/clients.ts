@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http'
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import { RateLimiter } from '../../../util/rate-limiter.ts'
+import type { Quota } from '../../../util/token-bucket.ts'
 import type { MaybePromise } from '../../methods/block-reads.ts'
 import { type ApiKey, ApiKeys, isTokenValid } from './access-tokens.ts'
 import { ClientAddress, type TrustProxy } from './client-address.ts'
-import { type RateLimit, RateLimiter } from './rate-limit.ts'
 
 /** Rules by which the client of a request is known. */
 export interface ClientRules {
@@ -12,8 +14,8 @@ export interface ClientRules {
   readonly jwtSecret?: Uint8Array
   /** Keys of clients with limits of their own; calls without a key have the ordinary ones. */
   readonly apiKeys?: readonly ApiKey[]
-  /** Limit of each client without a key; omitted: none. */
-  readonly rateLimit?: RateLimit
+  /** Calls per second of each client without a key, each call of a batch; omitted: no limit. */
+  readonly rateLimit?: Quota
 }
 
 /** Client of a request, as the limits count it. */
@@ -40,7 +42,7 @@ export class Clients {
     this.#rules = rules
     this.#addresses = trustProxy && new ClientAddress(trustProxy)
     this.#keys = apiKeys && new ApiKeys(apiKeys)
-    this.#limiter = rateLimit && new RateLimiter(rateLimit)
+    this.#limiter = rateLimit && new RateLimiter(rateLimit, RPC_LIMITS.limitedClients)
     this.isByConnection = trustProxy === undefined && jwtSecret === undefined && apiKeys === undefined && !rateLimit
   }
 
@@ -81,7 +83,7 @@ export class Clients {
     const known = this.#limiterOfKey.get(apiKey)
     if (known !== undefined) return known
     const { perSecond } = apiKey
-    const limiter = new RateLimiter({ perSecond, burst: 2 * perSecond })
+    const limiter = new RateLimiter({ perSecond, burst: 2 * perSecond }, 1)
     this.#limiterOfKey.set(apiKey, limiter)
     return limiter
   }

@@ -162,7 +162,7 @@ const post = (
   if (requestBody === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
   requestBody.take()
   const { address, limiter } = clients.of(request.raw)
-  const charge = limiter && ((weight: number) => limiter.charge(address, weight))
+  const charge = limiter && ((weight: number) => limiter.charge(address, performance.now(), weight))
   const answering = endpointForClient(endpoint, address, cancellationOf(request.raw.socket))
   const answer = gate.handle(requestBody.bytes, answering, charge)
   const meter = budgets.answers.meter(answering.context.client)
@@ -198,7 +198,7 @@ const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, clients }: 
       const client = await clients.identify(request.raw)
       if (client === undefined)
         return reply.code(401).header('www-authenticate', 'Bearer').type('text/plain').send(UNAUTHORIZED)
-      if (client.limiter?.allows(client.address) === false)
+      if (client.limiter?.allows(client.address, performance.now()) === false)
         return reply.code(429).header('retry-after', '1').type('text/plain').send('too many requests\n')
       return undefined
     })

@@ -61,7 +61,7 @@ export class WsConnection {
     this.#session = hub.open(frame => sender.send(frame), this.#clientId)
     this.#plainScope = this.#session.scope()
     this.#plainEndpoint = this.#endpointOf(this.#plainScope)
-    this.#charge = limiter && (weight => limiter.charge(address, weight))
+    this.#charge = limiter && (weight => limiter.charge(address, performance.now(), weight))
     this.#meter = budgets.bodies.meter(this.#clientId)
     request.socket.on('data', (chunk: Buffer) => this.#arrived(chunk.byteLength))
     client.on('message', (message: Buffer) => this.#handle(message))
@@ -94,7 +94,7 @@ export class WsConnection {
     const { gate, identity } = this.#options
     // The bytes of the next message in the last chunk are too few to count.
     this.#arrivingBytes = 0
-    if (identity.limiter?.allows(this.#address) === false) {
+    if (identity.limiter?.allows(this.#address, performance.now()) === false) {
       this.#sender.send(RATE_LIMITED)
       return
     }

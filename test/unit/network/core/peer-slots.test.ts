@@ -5,7 +5,6 @@ import { DISCONNECT_REASONS, disconnectReasonFromCode } from '../../../../src/ne
 import { keepsNewConnection } from '../../../../src/network/core/duplicate-connections.ts'
 import { InboundLimiter } from '../../../../src/network/core/inbound-limiter.ts'
 import { assignSlot } from '../../../../src/network/core/peer-slots.ts'
-import { TokenBucket } from '../../../../src/util/token-bucket.ts'
 
 const limits = { inbound: 2, outbound: 1, reserved: 1, perAddress: 2 }
 const none = { inbound: 0, outbound: 0, reserved: 0, sameAddress: 0 }
@@ -26,60 +25,50 @@ describe('places', () => {
   })
 })
 
-describe('the door', () => {
-  const door = () =>
+describe('the limiter of inbound connections', () => {
+  const createLimiter = () =>
     new InboundLimiter({ pending: 3, pendingPerAddress: 2, connectsPerSecond: 1, connectsBurst: 4, addresses: 2 })
 
   const nothing = () => {}
   /** True when the limiter admits a connection. */
-  const enters = (some: InboundLimiter, address: string, nowMs = 0) => some.enter(address, nowMs, nothing) !== undefined
+  const enters = (limiter: InboundLimiter, address: string, nowMs = 0) =>
+    limiter.enter(address, nowMs, nothing) !== undefined
 
-  test('lets in a few of one address at a time', () => {
-    const some = door()
-    const leave = some.enter('a', 0, nothing)
-    expect([enters(some, 'a'), enters(some, 'a'), enters(some, 'b')]).toEqual([true, false, true])
+  test('admits a few connections of one address at a time', () => {
+    const limiter = createLimiter()
+    const leave = limiter.enter('a', 0, nothing)
+    expect([enters(limiter, 'a'), enters(limiter, 'a'), enters(limiter, 'b')]).toEqual([true, false, true])
     leave?.()
     leave?.()
-    expect(some.pending).toBe(2)
-    expect(enters(some, 'a')).toBe(true)
+    expect(limiter.pending).toBe(2)
+    expect(enters(limiter, 'a')).toBe(true)
   })
 
-  test('that is full lets the one go that has taken longest', () => {
-    const some = door()
+  test('drops the connection that has taken longest when it is full', () => {
+    const limiter = createLimiter()
     const dropped: string[] = []
-    const leaves = ['a', 'b', 'c', 'd', 'e'].map(address => some.enter(address, 0, () => dropped.push(address)))
-    expect([dropped, some.pending]).toEqual([['a', 'b'], 3])
+    const leaves = ['a', 'b', 'c', 'd', 'e'].map(address => limiter.enter(address, 0, () => dropped.push(address)))
+    expect([dropped, limiter.pending]).toEqual([['a', 'b'], 3])
     // Its connection closes only now, and it is not counted twice.
     leaves[0]?.()
-    expect(some.pending).toBe(3)
+    expect(limiter.pending).toBe(3)
     leaves[3]?.()
-    expect([enters(some, 'f'), dropped.length, some.pending]).toEqual([true, 2, 3])
+    expect([enters(limiter, 'f'), dropped.length, limiter.pending]).toEqual([true, 2, 3])
   })
 
-  test('limits how often an address may knock, also when it is refused', () => {
-    const some = door()
-    for (let count = 0; count < 4; count++) some.enter('a', 0, nothing)?.()
-    expect(enters(some, 'a', 500)).toBe(false)
-    expect(enters(some, 'a', 1_000)).toBe(true)
+  test('limits the rate of connections of an address, refused ones included', () => {
+    const limiter = createLimiter()
+    for (let count = 0; count < 4; count++) limiter.enter('a', 0, nothing)?.()
+    expect(enters(limiter, 'a', 500)).toBe(false)
+    expect(enters(limiter, 'a', 1_000)).toBe(true)
   })
 
   test('remembers a bounded number of addresses', () => {
-    const some = door()
-    for (let count = 0; count < 1_000; count++) some.enter(`address ${count}`, 0, nothing)?.()
-    expect(some.pending).toBe(0)
-    expect(enters(some, 'address 0')).toBe(true)
+    const limiter = createLimiter()
+    for (let count = 0; count < 1_000; count++) limiter.enter(`address ${count}`, 0, nothing)?.()
+    expect(limiter.pending).toBe(0)
+    expect(enters(limiter, 'address 0')).toBe(true)
   })
-})
-
-test('a quota gives its burst, then its rate, and nothing for a clock set back', () => {
-  const bucket = new TokenBucket({ perSecond: 2, burst: 3 }, 1_000)
-  expect([1, 2, 3, 4].map(() => bucket.take(1_000))).toEqual([true, true, true, false])
-  expect([1_499, 1_500, 1_500].map(ms => bucket.take(ms))).toEqual([false, true, false])
-  expect(bucket.take(0)).toBe(false)
-  expect(bucket.take(10_000)).toBe(true)
-  expect([bucket.take(20_000, 4), bucket.take(20_000, 3), bucket.take(20_000)]).toEqual([false, true, false])
-  bucket.give(7)
-  expect([bucket.take(20_000, 4), bucket.take(20_000, 3)]).toEqual([false, true])
 })
 
 test('bytes that several hold together have one bound', () => {
