@@ -42,6 +42,8 @@ export interface EngineResult {
   /** Accounts to delete at the end of the transaction (EIP-6780 applied where active). */
   readonly destroyed: readonly Hex[]
   readonly failure: EngineFailure | null
+  /** Gas by which the message's could be less for the same run, if code does not read its gas; undefined: not known. */
+  readonly spareGas?: bigint
   /** With `transfers`: the logs including those of transfers, in order. */
   readonly tracedLogs?: readonly Log[]
 }

@@ -41,12 +41,14 @@ interface Exports {
   gasLeftOf(): bigint
   outputSizeOf(): number
   refundOf(): bigint
+  spareGasOf(): bigint
   isExhausted(): boolean
   codesUsed(): number
   bytesUsed(): number
   frameGas(): bigint
   beginClock(gas: bigint, bound: bigint): void
   gasBoundLeft(): bigint
+  gasBoundReached(): number
   inputAt(): number
   inputSize(): number
   account(): number

@@ -98,7 +98,7 @@ export class MessageRun implements RunState {
         return this.#callPrecompile(Number(wasm.neededNumber()))
       case STATUS.paused:
         this.#status = STATUS.paused
-        if (wasm.gasBoundLeft() < 0n) throw gasBoundExceeded()
+        if (wasm.gasBoundReached() !== 0) throw gasBoundExceeded()
         return this.check()
       default:
         this.#status = status
@@ -290,6 +290,7 @@ export class MessageRun implements RunState {
     const destroyed = writeChangesToJournal(this)
     const failure = this.#failureOf(outcome)
     const { logs, internal } = this.#effects()
+    const spareGas = wasm.spareGasOf()
     return {
       gasUsed: this.#message.gas - wasm.gasLeftOf(),
       refund: failure === null ? wasm.refundOf() : 0n,
@@ -299,6 +300,7 @@ export class MessageRun implements RunState {
       created: this.#created,
       destroyed: failure === null ? destroyed : [],
       failure,
+      ...(spareGas >= 0n && { spareGas }),
     }
   }
 

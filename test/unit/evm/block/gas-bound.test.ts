@@ -73,6 +73,17 @@ describe.each(ENGINE_NAMES)('the gas bound of a message (%s)', name => {
     expect(reads()).toBeLessThan(most)
   })
 
+  test('stops it wherever the bound lies between two opcodes', async () => {
+    const engine = await loadEngine(name)
+    for (let bound = 10_000n; bound < 10_012n; bound++) {
+      let slices = 0
+      const interrupt = { sliceMs: 0, giveWay: async () => {}, shouldStop: () => ++slices > 1_000 }
+      const ended = async () =>
+        engine.run(new Journal(stateWith('5b5f56')), block, message(), { interrupt, gasBound: bound })
+      await expect(ended(), `bound ${bound}`).rejects.toMatchObject(exceeded)
+    }
+  })
+
   test('holds for all frames together', async () => {
     // Each frame takes 50,000 gas for what it reads; the one that calls has time for hundreds.
     const state = stateWith(`5b5f5f5f5f5f73${HELPER.slice(2)}61c350f1505f56`)

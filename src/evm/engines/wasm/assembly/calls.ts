@@ -4,12 +4,12 @@ import { accountAt, ADDRESS, BALANCE, change, CODE, CODE_LOADED, CODE_SIZE, EXIS
 import { isDelegation } from "./codes";
 import { addTransfer, CALL_TRANSFER, logsAt } from "./logs";
 import { refund } from "./refund";
-import { endFrame } from "./ends";
+import { precompile } from "./precompiles";
 import { moveClock, pauseAt } from "./clock";
 import { setFrameMark, undoAt } from "./undo";
-import { BERLIN, COLD_ACCOUNT, endOf, fork, growthPrice, perWord, PRAGUE, SPURIOUS_DRAGON, TANGERINE_WHISTLE, WARM_READ } from "./prices";
-import { above, CALL_VALUE, CALLER, DEPTH, frame, GAS, growMemory, INPUT, INPUT_SIZE, IS_STATIC, LOGS_MARK, MEMORY, MEMORY_SIZE, openFrame, OUTPUT, OUTPUT_SIZE, push, REFUND_MARK, RETURN_SIZE, SELF, setCode, setFrame, SP, UNDO_MARK } from "./frames";
-import { EXHAUSTED, failFor, GOES_ON, NEEDS_ACCOUNT, NEEDS_CODE, NEEDS_PRECOMPILE, needs, OUT_OF_GAS, PAUSED, RETURNED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
+import { BERLIN, COLD_ACCOUNT, endOf, fork, growthPrice, PRAGUE, SPURIOUS_DRAGON, TANGERINE_WHISTLE, WARM_READ } from "./prices";
+import { above, CALL_VALUE, CALLER, DEPTH, frame, GAS, growMemory, INPUT, INPUT_SIZE, IS_STATIC, LOGS_MARK, MEMORY, MEMORY_SIZE, openFrame, OUTPUT, OUTPUT_SIZE, PASSED, push, REFUND_MARK, RETURN_SIZE, SELF, setCode, setFrame, SP, UNDO_MARK } from "./frames";
+import { EXHAUSTED, failFor, GOES_ON, NEEDS_ACCOUNT, NEEDS_CODE, needs, OUT_OF_GAS, PAUSED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
 
 const CALL: u32 = 0xf1;
 const CALLCODE: u32 = 0xf2;
@@ -19,9 +19,6 @@ const STATICCALL: u32 = 0xfa;
 const VALUE_PRICE: i64 = 9000;
 const NEW_ACCOUNT_PRICE: i64 = 25000;
 const STIPEND: i64 = 2300;
-export const IDENTITY: u32 = 4;
-const IDENTITY_PRICE: i64 = 15;
-const IDENTITY_WORD_PRICE: i64 = 3;
 export const DEPTH_LIMIT: u32 = 1024;
 const ZERO: usize = memory.data(32, 16);
 const WORD: usize = memory.data(32, 16);
@@ -129,13 +126,6 @@ export function call(op: u32): i32 {
   return enter(op, target, runs, value, gas, passed, <u32>input, <u32>inputSize, <u32>output, <u32>outputSize);
 }
 
-/** Precompile that returns its input. */
-export function identity(gas: i64, size: u32): i32 {
-  const left = gas - IDENTITY_PRICE - perWord(size, IDENTITY_WORD_PRICE);
-  if (left < 0) return endFrame(failFor(OUT_OF_GAS), 0, 0, 0);
-  return endFrame(RETURNED, left, load<u32>(frame, INPUT), size);
-}
-
 function enter(op: u32, target: usize, runs: usize, value: usize, gas: i64, passed: i64, input: u32, inputSize: u32, output: u32, outputSize: u32): i32 {
   const caller = frame, self = <usize>load<u32>(caller, SELF);
   const at = openFrame(above());
@@ -149,6 +139,7 @@ function enter(op: u32, target: usize, runs: usize, value: usize, gas: i64, pass
   store<u32>(at, outputSize, OUTPUT_SIZE);
   store<u32>(at, load<u32>(caller, IS_STATIC) | u32(op == STATICCALL), IS_STATIC);
   store<i64>(at, passed, GAS);
+  store<i64>(at, isZero(value) ? passed : passed - STIPEND, PASSED);
   if (op == DELEGATECALL) {
     copy(at + CALLER, caller + CALLER);
     copy(at + CALL_VALUE, caller + CALL_VALUE);
@@ -161,9 +152,8 @@ function enter(op: u32, target: usize, runs: usize, value: usize, gas: i64, pass
   setFrame(at);
   if (op == CALL && !isZero(value)) addTransfer(CALL_TRANSFER, self, target, value);
   if (op != DELEGATECALL && !transfer(self, inPlace ? self : target, value)) return UNUSUAL;
-  const precompile = load<u32>(target, PRECOMPILE);
-  if (precompile == IDENTITY) return identity(passed, inputSize);
-  if (precompile) return needs(NEEDS_PRECOMPILE, precompile);
+  const number = load<u32>(target, PRECOMPILE);
+  if (number) return precompile(number, passed, inputSize);
   setCode(at, load<u32>(runs, CODE), load<u32>(runs, CODE_SIZE), load<u32>(runs, JUMPS));
   return GOES_ON;
 }

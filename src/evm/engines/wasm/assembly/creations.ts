@@ -10,7 +10,7 @@ import { DEPTH_LIMIT, mark, transfer } from "./calls";
 import { endFrame } from "./ends";
 import { addTransfer, CREATE_TRANSFER } from "./logs";
 import { BERLIN, endOf, fork, growthPrice, perWord, SHANGHAI, SPURIOUS_DRAGON, TANGERINE_WHISTLE } from "./prices";
-import { above, analyse, CALL_VALUE, CALLER, CODE_TAIL, DEPTH, frame, GAS, growMemory, IS_CREATION, IS_STATIC, MEMORY, MEMORY_SIZE, openFrame, PARENT, push, RETURN_SIZE, SELF, setCode, setFrame, SP } from "./frames";
+import { above, analyse, CALL_VALUE, CALLER, CODE_TAIL, DEPTH, frame, GAS, growMemory, IS_CREATION, IS_STATIC, MEMORY, MEMORY_SIZE, openFrame, PARENT, PASSED, push, RETURN_SIZE, SELF, setCode, setFrame, SP } from "./frames";
 import { CREATE_COLLISION, EXHAUSTED, failFor, GOES_ON, INIT_CODE_TOO_LARGE, NEEDS_ACCOUNT, needs, OUT_OF_GAS, PAUSED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
 
 const CREATE2: u32 = 0xf5;
@@ -121,6 +121,7 @@ export function openCreation(creator: usize, created: usize, value: usize, from:
   store<u32>(at, <u32>created, SELF);
   store<u32>(at, 1, IS_CREATION);
   store<i64>(at, gas, GAS);
+  store<i64>(at, gas, PASSED);
   copy(at + CALLER, creator + ADDRESS);
   copy(at + CALL_VALUE, value);
   setCode(at, code, size, jumps);

@@ -7,6 +7,7 @@ import { rollBack, save, setFrameMark } from "./undo";
 import { ADDRESS } from "./accounts";
 import { setCodeOf } from "./codes";
 import { moveClock } from "./clock";
+import { endSpare } from "./spare";
 import { fork, HOMESTEAD, LONDON, SPURIOUS_DRAGON } from "./prices";
 import { frame, GAS, IS_CREATION, LOGS_MARK, MEMORY, OUTPUT, OUTPUT_SIZE, PARENT, push, REFUND_MARK, RETURN_SIZE, SELF, setFrame, UNDO_MARK } from "./frames";
 import { CODE_TOO_LARGE, DONE, failFor, FAILED, GOES_ON, INVALID_CODE, OUT_OF_GAS, RETURNED, REVERTED } from "./status";
@@ -76,6 +77,7 @@ export function endFrame(ending: i32, left: i64, data: usize, length: usize): i3
   }
   const child = frame, parent = <usize>load<u32>(child, PARENT);
   setFrame(parent);
+  endSpare(child, parent, result, gas);
   if (parent == 0) {
     outcome = result;
     gasLeft = gas;

@@ -5,17 +5,19 @@ import { accountAt, accountsAt, mustDrain, beginAccounts, PRECOMPILE, setSeed, W
 import { beginSlots, isTransient, keyOf, ORIGINAL, provide, setSlotSeed, SLOT_WARM, slotOf, slotsAt, VALUE } from "./slots";
 import { beginUndo, setFrameMark, undoAt } from "./undo";
 import { beginLogs, logsAt } from "./logs";
-import { beginClock, boundLeft } from "./clock";
+import { beginClock, boundLeft, isBoundReached } from "./clock";
+import { beginSpare, isSpareKnown, spareGas } from "./spare";
 import { refund, setRefund } from "./refund";
 import { codeRoom, codesAt, dropCodes, isDelegation, keepCode, useCode } from "./codes";
-import { clearOpcodes, fork, PRAGUE, setFork, setOpcode } from "./prices";
+import { clearOpcodes, fork, PRAGUE, setFork, setOpcode, TANGERINE_WHISTLE } from "./prices";
 import { BLOB_HASHES, COINBASE, EXCHANGE, ORIGIN, setBlobs, WORDS } from "./environment";
 import { CALL_VALUE, CALLER, CODE_TAIL, frame, GAS, INPUT, INPUT_SIZE, openFrame, SELF, setCode, setFrame } from "./frames";
-import { delegateOf, IDENTITY, identity, mark, transfer } from "./calls";
+import { delegateOf, mark, transfer } from "./calls";
+import { precompile } from "./precompiles";
 import { addressByNonce, openCreation } from "./creations";
 import { endFrame, gasLeft, outcome, outputSize } from "./ends";
 import { EMPTY_HASH, forgetBlockHashes, prepare, provideBlockHash, run } from "./interpreter";
-import { EXHAUSTED, failFor, GOES_ON, needed, NEEDS_PRECOMPILE, needs, OUT_OF_GAS, reason, RETURNED, UNUSUAL } from "./status";
+import { EXHAUSTED, failFor, GOES_ON, needed, OUT_OF_GAS, reason, RETURNED, UNUSUAL } from "./status";
 
 export { beginClock, layOut, run, setOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, useCode, dropCodes };
 
@@ -39,6 +41,8 @@ export function outcomeOf(): i32 { return outcome; }
 export function gasLeftOf(): i64 { return gasLeft; }
 export function outputSizeOf(): u32 { return outputSize; }
 export function refundOf(): i64 { return refund; }
+/** Spare gas of the message (spare.ts); below zero: not known. */
+export function spareGasOf(): i64 { return isSpareKnown ? spareGas : -1; }
 export function isExhausted(): bool { return exhausted; }
 export function codesUsed(): usize { return codesAt; }
 export function bytesUsed(): usize { return bytesTouched(accountsAt, slotsAt, undoAt, logsAt, codesAt); }
@@ -46,6 +50,8 @@ export function bytesUsed(): usize { return bytesTouched(accountsAt, slotsAt, un
 export function frameGas(): i64 { return frame ? load<i64>(frame, GAS) : 0; }
 /** Gas that the message may still use; below zero: its bound is exceeded. */
 export function gasBoundLeft(): i64 { return boundLeft(frameGas()); }
+/** True at a pause after which the message would exceed its bound. */
+export function gasBoundReached(): bool { return gasBoundLeft() < 0 || isBoundReached(); }
 export function inputAt(): usize { return load<u32>(frame, INPUT); }
 export function inputSize(): u32 { return load<u32>(frame, INPUT_SIZE); }
 
@@ -54,6 +60,7 @@ export function begin(place: i32, seed: u64): void {
   prepare();
   forgetBlockHashes();
   setFork(place);
+  beginSpare(place >= TANGERINE_WHISTLE);
   beginAccounts();
   beginSlots();
   setSeed(seed);
@@ -141,9 +148,8 @@ export function startCall(from: usize, to: usize, runs: usize, gas: i64, size: u
   store<i64>(at, gas, GAS);
   setFrame(at);
   if (!transfer(from, to, at + CALL_VALUE)) return UNUSUAL;
-  const precompile = load<u32>(to, PRECOMPILE);
-  if (precompile == IDENTITY) return identity(gas, size);
-  if (precompile) return needs(NEEDS_PRECOMPILE, precompile);
+  const number = load<u32>(to, PRECOMPILE);
+  if (number) return precompile(number, gas, size);
   if (load<u32>(runs, CODE_SIZE) == 0) return endFrame(RETURNED, gas, 0, 0);
   setCode(at, load<u32>(runs, CODE), load<u32>(runs, CODE_SIZE), load<u32>(runs, JUMPS));
   return GOES_ON;

@@ -33,8 +33,12 @@ export const LOGS_MARK: usize = 80;
 export const REFUND_MARK: usize = 88;
 /** Size of the return data of its last call: the whole of the return region, or nothing. */
 export const RETURN_SIZE: usize = 96;
+/** Gas by which the frame's could be less (spare.ts). */
+export const SPARE: usize = 104;
 export const CALLER: usize = 112;
 export const CALL_VALUE: usize = 144;
+/** Gas that the caller passed, without the stipend. */
+export const PASSED: usize = 176;
 const RECORD_BYTES: usize = 192;
 const STACK_BYTES: usize = 1024 * 32;
 
@@ -63,6 +67,7 @@ export function openFrame(at: usize): usize {
   store<u32>(at, <u32>base, SP);
   store<u32>(at, <u32>(base + STACK_BYTES), MEMORY);
   store<u32>(at, frame == 0 ? 0 : load<u32>(frame, DEPTH) + 1, DEPTH);
+  store<i64>(at, i64.MAX_VALUE, SPARE);
   return at;
 }
 

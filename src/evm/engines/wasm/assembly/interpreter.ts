@@ -10,6 +10,7 @@ import { accountAt, ADDRESS, BALANCE, CODE, CODE_LOADED, CODE_SIZE, has, HAS_COD
 import { hashOf, isObjectFormat } from "./codes";
 import { loadTransient, setValue, SLOT_LOADED, slotOf, transientOf, VALUE } from "./slots";
 import { canRead, readPrice, SENTRY, writePrice } from "./storage";
+import { limitSpare } from "./spare";
 import { accessPrice, call, canReach } from "./calls";
 import { create } from "./creations";
 import { selfDestruct } from "./destruction";
@@ -297,6 +298,7 @@ function frames(): i32 {
           if (fork >= ISTANBUL && gas <= SENTRY) { status = failFor(OUT_OF_GAS); break; }
           const slot = slotOf(load<u32>(frame, SELF), top);
           if (!load<u32>(slot, SLOT_LOADED)) { status = needs(NEEDS_SLOT, slot); break; }
+          if (fork >= ISTANBUL) limitSpare(gas - SENTRY - 1);
           gas -= writePrice(slot, top - 32);
           if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
           setValue(slot, top - 32);
