@@ -85,8 +85,26 @@ export const RPC_LIMITS = {
 } as const
 
 export const CALL_LIMITS = {
-  /** Time of a call on the main thread of a development chain, before it goes to a worker. */
-  localMs: 20,
+  /** Calls that start on the main thread. */
+  local: {
+    /**
+     * Gas a call executes there before it goes to a worker: about 0.2 ms of plain code. The time stops one whose state is not in memory.
+     * A development chain's client waits for each result, and its worker may not have started.
+     */
+    bound: { gas: 150_000n, ms: 1 },
+    developmentBound: { gas: 5_000_000n, ms: 20 },
+    /** Time of all calls in one turn of the event loop. */
+    turnMs: 4,
+    /** Calls that wait for a turn; further ones go to a worker. */
+    queue: 128,
+    /** Largest request, with its overrides. */
+    requestBytes: 16 * 1024,
+    /** Calls that start in a worker after one like them outran the bound, or after so many of a client did. */
+    skips: 64,
+    clientOutruns: 8,
+    /** Kinds of calls, and clients, whose outruns are remembered. */
+    remembered: 1_024,
+  },
   gas: 100_000_000n,
   timeoutMs: 5_000,
   workers: 1,

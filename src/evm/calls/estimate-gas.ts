@@ -83,7 +83,12 @@ export const findGasEstimate = async (call: PreparedCall): Promise<bigint> => {
       ? callError({ code: 'GAS_REQUIRED_EXCEEDS_ALLOWANCE', allowance })
       : callFailureError(widest)
   }
-  // Mostly the gas before refunds is the result; inner calls keep a 64th, for which the second guess has room.
-  const roomy = ((widest.peakGas + CALL_STIPEND) * 64n) / 63n
-  return search(call, widest.gasUsed - 1n, allowance, [widest.peakGas, roomy])
+  return search(call, widest.gasUsed - 1n, allowance, guessesFrom(widest))
 }
+
+/**
+ * Limits to try first: the smallest for the same run, and one less, which fails unless code reads its gas. Where the engine does not
+ * know it, mostly the gas before refunds is the result; inner calls keep a 64th, for which the last guess has room.
+ */
+const guessesFrom = ({ leastGas, peakGas }: CallOutcome): readonly bigint[] =>
+  leastGas === undefined ? [peakGas, peakGas - 1n, ((peakGas + CALL_STIPEND) * 64n) / 63n] : [leastGas, leastGas - 1n]

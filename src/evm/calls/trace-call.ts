@@ -54,5 +54,5 @@ export const traceCall = async (call: PreparedCall, tracingEngine: Engine, hooks
   })
   for (const address of result.destroyed) journal.deleteAccount(address)
   if (rules.sweepsEmpty) journal.sweepTouched()
-  hooks.tracer.end?.({ gasUsed: settleCall(call, { ...result, refund: result.refund + begun.refund }).gasUsed })
+  hooks.tracer.end?.({ gasUsed: settleCall(call, { ...result, refund: result.refund + begun.refund }, gas).gasUsed })
 }

@@ -28,6 +28,13 @@ export interface CallContext {
   readonly env: BlockEnv
   readonly engine: Engine
   readonly interrupt: Interrupt | undefined
+  /** Limits the gas that all runs of the call execute together; beyond it they throw GAS_BOUND_EXCEEDED. */
+  readonly executed?: GasMeter
+}
+
+/** Remaining gas; lowered by each run. */
+interface GasMeter {
+  left: bigint
 }
 
 /** Prepared call: state and block overridden, the sender looked up. Runs leave the journal unchanged. */
@@ -49,6 +56,8 @@ export interface CallOutcome {
   readonly gasUsed: bigint
   /** Gas before refunds, which the limit had to cover. */
   readonly peakGas: bigint
+  /** Smallest gas limit for the same run, if code does not read its gas; undefined: not known. */
+  readonly leastGas?: bigint
   readonly output: Uint8Array
   readonly failure: EngineFailure | null
 }
@@ -57,11 +66,22 @@ export interface CallOutcome {
  * Returns the block as the call sees it. Without a price its base fee is 0, as in geth: no price is below the base fee of its
  * block.
  */
-const envOf = (env: BlockEnv, message: CallMessage, overrides: BlockOverrides = {}): BlockEnv => ({
-  ...env,
-  ...(isUnpriced(message) && { baseFeePerGas: 0n }),
-  ...overrides,
-})
+const envOf = (env: BlockEnv, message: CallMessage, overrides: BlockOverrides | undefined): BlockEnv => {
+  const base = isUnpriced(message) ? unpricedEnv(env) : env
+  return overrides === undefined ? base : { ...base, ...overrides }
+}
+
+const unpricedEnvs = new WeakMap<BlockEnv, BlockEnv>()
+
+/** One object per block, since engines keep what they derive from it. */
+const unpricedEnv = (env: BlockEnv): BlockEnv => {
+  let unpriced = unpricedEnvs.get(env)
+  if (unpriced === undefined) {
+    unpriced = { ...env, baseFeePerGas: 0n }
+    unpricedEnvs.set(env, unpriced)
+  }
+  return unpriced
+}
 
 const isUnpriced = ({ gasPrice, maxFeePerGas }: CallMessage): boolean => (gasPrice ?? maxFeePerGas ?? 0n) === 0n
 
@@ -123,8 +143,7 @@ const callIntrinsicGas = (call: PreparedCall): bigint => intrinsicGas(gasFields(
 
 /** Smallest gas the call can use. */
 export const callMinimumGas = (call: PreparedCall): bigint => {
-  const [intrinsic, floor] = [callIntrinsicGas(call), floorGas(gasFields(call), call.rules.intrinsic)]
-  return floor > intrinsic ? floor : intrinsic
+  return larger(callIntrinsicGas(call), floorGas(gasFields(call), call.rules.intrinsic))
 }
 
 /** Returns true when no code can run: the recipient has none, and gets none. */
@@ -149,15 +168,18 @@ export const runCall = async (call: PreparedCall, gas: bigint, accesses?: Access
   const { context, env, moves, journal } = call
   const mark = journal.checkpoint()
   const { message, refund } = applyCallNonce(call, gas)
-  const { interrupt, prefetch } = context
-  const result = await context.engine.run(journal, env, message, {
+  const { interrupt, prefetch, executed } = context
+  const ended = context.engine.run(journal, env, message, {
     ...(interrupt && { interrupt }),
     ...(accesses && { accesses }),
     ...(prefetch && { prefetch }),
     ...(moves && { moves }),
+    ...(executed && { gasBound: executed.left }),
   })
+  const result = ended instanceof Promise ? await ended : ended
   journal.revert(mark)
-  return settleCall(call, { ...result, refund: result.refund + refund })
+  if (executed !== undefined) executed.left -= result.gasUsed
+  return settleCall(call, { ...result, refund: result.refund + refund }, gas)
 }
 
 /** Applies the changes before a call's message: raises the nonce and delegates accounts. `refund` is for the delegations. */
@@ -172,14 +194,23 @@ export const applyCallNonce = (
   return { message: { from, to, value, data, gas: gas - callIntrinsicGas(call), gasPrice, accessList, warm }, refund }
 }
 
-/** Returns the final cost of a run: the intrinsic gas, minus capped refunds, at least the minimum. */
-export const settleCall = (call: PreparedCall, { gasUsed, refund, output, failure }: EngineResult): CallOutcome => {
+/** Returns the final cost of a run with this gas limit: the intrinsic gas, minus capped refunds, at least the minimum. */
+export const settleCall = (call: PreparedCall, result: EngineResult, gas: bigint): CallOutcome => {
+  const { gasUsed, refund, output, failure, spareGas } = result
   const minimum = callMinimumGas(call)
   const used = callIntrinsicGas(call) + gasUsed
   const cap = used / call.rules.refundQuotient
   const net = used - (refund < cap ? refund : cap)
-  return { gasUsed: net > minimum ? net : minimum, peakGas: used > minimum ? used : minimum, output, failure }
+  return {
+    gasUsed: larger(net, minimum),
+    peakGas: larger(used, minimum),
+    ...(spareGas !== undefined && { leastGas: larger(gas - spareGas, minimum) }),
+    output,
+    failure,
+  }
 }
+
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
 /** Returns the error of a failed run. */
 export const callFailureError = ({ failure, output }: CallOutcome): CodedError<CallError> =>

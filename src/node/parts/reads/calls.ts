@@ -2,10 +2,11 @@ import type { ChainRules } from '../../../chain/block/rules-port.ts'
 import type { Chain } from '../../../chain/chain.ts'
 import type { CallBlocks } from '../../../chain/reads/call-blocks.ts'
 import type { ChainBlock } from '../../../chain/types.ts'
+import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import type { ChainParams } from '../../../config/networks.ts'
 import type { BlockEnv, SerializedEnv } from '../../../evm/block-env.ts'
 import { createCallService } from '../../../evm/calls/call-service.ts'
-import { createLocalCalls, type LocalState } from '../../../evm/calls/local-calls.ts'
+import { createLocalCalls, type LocalState } from '../../../evm/calls/local/local-calls.ts'
 import type { CallRequest, CallService } from '../../../evm/calls/types.ts'
 import { DEFAULT_ENGINE, type EngineName, loadEngine } from '../../../evm/engines/select-engine.ts'
 import type { WorldState } from '../../../state/world-state.ts'
@@ -38,10 +39,11 @@ export const createCalls = (options: CallPartsOptions): CallService => {
     ...(revision && { revision }),
     overlayFor: async request => (await bases.pendingOf(request)).changes,
   })
-  if (revision === undefined) return workers
+  const isDevelopment = revision !== undefined
   let engine: ReturnType<typeof loadEngine> | undefined
   return createLocalCalls({
-    stateFor: request => localState(options, { revision, envOf }, request),
+    stateFor: request => localState(options, { revision: revision ?? (() => 0), envOf }, request),
+    bound: isDevelopment ? CALL_LIMITS.local.developmentBound : CALL_LIMITS.local.bound,
     workers,
     engine: () => {
       engine ??= loadEngine(evm ?? DEFAULT_ENGINE)

@@ -4,7 +4,9 @@ import type { CallMessage } from '../../../../src/evm/calls/message/call-args.ts
 import type { CallContext } from '../../../../src/evm/calls/message/call-message.ts'
 import { call, createAccessList, estimateGas } from '../../../../src/evm/calls/run-call.ts'
 import type { CallError, CallRequest } from '../../../../src/evm/calls/types.ts'
+import type { Engine } from '../../../../src/evm/engine.ts'
 import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
+import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { createPrefetchedReader } from '../../../../src/evm/readers/prefetched-reader.ts'
 import type { StateReader } from '../../../../src/state/state-reader.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
@@ -35,16 +37,38 @@ contract Probe {
 const { runtime, bytecode } = compileSolidity(SOURCE)['Probe'] as CompiledContract
 const PROBE: Hex = `0x${'0b'.repeat(20)}`
 const OTHER: Hex = `0x${'0c'.repeat(20)}`
+/** Writes to a slot twice, the second time for less than it must have left. */
+const SENTRY: Hex = `0x${'51'.repeat(20)}`
+/** Calls CREATES, then hashes. */
+const CHAIN: Hex = `0x${'52'.repeat(20)}`
+/** Pays 1 wei to itself, which hashes. */
+const PAYS: Hex = `0x${'53'.repeat(20)}`
+/** Creates an account with a byte of code. */
+const CREATES: Hex = `0x${'54'.repeat(20)}`
+/** Calls an invalid opcode with 5,000 gas. */
+const TRIES: Hex = `0x${'55'.repeat(20)}`
+const INVALID: Hex = `0x${'56'.repeat(20)}`
 const rich = key(1)
 const poor = key(2)
 
 const world = (): MemoryState => {
   const state = withCode(withCode(funded([rich]), PROBE, runtime), OTHER, runtime)
   state.accounts.get(OTHER)?.storage.set(toWord(5n), toWord(6n))
+  const calling = (to: Hex, gas: string) => `5f5f5f5f5f73${to.slice(2)}${gas}f150`
+  const programs: readonly (readonly [Hex, string])[] = [
+    [SENTRY, '60015f5560025f55'],
+    [CHAIN, `${calling(CREATES, '5a')}${'6103e85f2050'.repeat(3)}`],
+    [PAYS, '34600f575f5f5f5f6001305af150005b6103e85f205000'],
+    [CREATES, '6360015ff35f526004601c5ff050'],
+    [TRIES, calling(INVALID, '611388')],
+    [INVALID, 'fe'],
+  ]
+  for (const [at, program] of programs) withCode(state, at, hexToBytes(`0x${program}`), 10n)
   return state
 }
 
 const engine = createInterpreter()
+const wasm = createWasmEngine(() => engine)
 const context = (reader: StateReader = world(), more: Partial<CallContext> = {}): CallContext => ({
   reader,
   prefetch: undefined,
@@ -221,8 +245,8 @@ describe('overrides', () => {
   })
 })
 
-describe('estimateGas', () => {
-  const estimate = (message: Partial<CallMessage>) => estimateGas(context(), request(message))
+describe.each([engine, wasm])('estimateGas on $name', engine => {
+  const estimate = (message: Partial<CallMessage>) => estimateGas(context(undefined, { engine }), request(message))
 
   test('a plain transfer is 21,000, with data or a list what these cost', async () => {
     expect(await estimate({ to: poor.address, value: 1n })).toBe(21_000n)
@@ -273,6 +297,43 @@ describe('estimateGas', () => {
   test('a message that reverts whatever its gas', async () => {
     expect((await detailOf(estimate({ data: encodeCall('custom()') }))).code).toBe('EXECUTION_REVERTED')
     expect((await detailOf(estimate({ data: encodeCall('halt()') }))).code).toBe('EXECUTION_FAILED')
+  })
+})
+
+describe('estimates by the exact gas of a run', () => {
+  /** Estimate, and number of runs it took. */
+  const counted = async (message: Partial<CallMessage>) => {
+    let runs = 0
+    const counting: Engine = {
+      name: 'counting',
+      run(...args) {
+        runs++
+        return wasm.run(...args)
+      },
+    }
+    return { gas: await estimateGas(context(undefined, { engine: counting }), request(message)), runs }
+  }
+
+  test.each([
+    ['plain code', { data: encodeCall('stored()') }, 2],
+    ['refunds', { data: encodeCall('clear()') }, 3],
+    ['a write near the end, which needs more than it costs', { to: SENTRY, data: EMPTY_BYTES }, 3],
+    ['an inner call, which gets all but a 64th', { data: encodeCall('keepBack(address)', BigInt(OTHER)) }, 3],
+    ['a chain of inner calls with gas kept for later', { to: CHAIN, data: EMPTY_BYTES }, 3],
+    ['an inner call with a value, which gets a stipend', { to: PAYS, data: EMPTY_BYTES }, 3],
+    ['an inner creation', { to: CREATES, data: EMPTY_BYTES }, 3],
+    ['a creation', { to: null, data: bytecode }, 2],
+  ])('%s', async (_, message, most) => {
+    const { gas, runs } = await counted(message)
+    expect(runs).toBeLessThanOrEqual(most)
+    expect(gas).toBe(await estimateGas(context(), request(message)))
+  })
+
+  test.each([
+    ['gas that code reads', { data: encodeCall('needs(uint256)', 200_000n) }],
+    ['a failing inner call', { to: TRIES, data: EMPTY_BYTES }],
+  ])('%s is searched', async (_, message) => {
+    expect((await counted(message)).gas).toBe(await estimateGas(context(), request(message)))
   })
 })
 

@@ -1,0 +1,123 @@
+import { CALL_LIMITS } from '../../../config/limits/clients.ts'
+import type { StateReader } from '../../../state/state-reader.ts'
+import { type Cancellation, Cancelled } from '../../../util/async/cancellation.ts'
+import { asBuffer } from '../../../util/bytes.ts'
+import { isCoded } from '../../../util/errors.ts'
+import type { BlockEnv } from '../../block-env.ts'
+import type { Engine, Interrupt } from '../../engine.ts'
+import { requestBytes } from '../client-limits.ts'
+import type { CallContext } from '../message/call-message.ts'
+import { call, createAccessList, estimateGas } from '../run-call.ts'
+import type { CallRequest, CallService } from '../types.ts'
+import { LocalTurns } from './local-turns.ts'
+import { Outruns } from './outruns.ts'
+
+/** State of a call in this thread. */
+export interface LocalState {
+  readonly reader: StateReader
+  readonly env: BlockEnv
+  /** false: the state has changed meanwhile. */
+  stands(): boolean
+}
+
+interface LocalBound {
+  /** Gas that all runs of a call execute together. */
+  readonly gas: bigint
+  readonly ms: number
+}
+
+interface LocalCallsOptions {
+  /** Returns undefined when this thread does not hold the state. */
+  stateFor(request: CallRequest): Promise<LocalState | undefined>
+  /** For all other calls. */
+  readonly workers: CallService
+  /** EVM engine. */
+  engine(): Promise<Engine>
+  readonly bound: LocalBound
+}
+
+type Run<Answer> = (context: CallContext, request: CallRequest) => Promise<Answer>
+type There<Answer> = (request: CallRequest, client: string, cancellation?: Cancellation) => Promise<Answer>
+
+/** End of a run in this thread. Without an answer the call runs in a worker. */
+interface LocalEnd<Answer> {
+  readonly answer?: Answer
+  /** The call executed more than its bound. */
+  readonly outran?: boolean
+}
+
+/**
+ * Starts small calls on the head's state in this thread, which saves the round trip to a worker. One that executes more than the bound,
+ * or finds this thread busy, runs in a worker from its start. Calls take turns (`LocalTurns`).
+ */
+export const createLocalCalls = ({ stateFor, workers, engine, bound }: LocalCallsOptions): CallService => {
+  const turns = new LocalTurns()
+  const outruns = new Outruns()
+
+  const runHere = async <Answer>(
+    run: Run<Answer>,
+    request: CallRequest,
+    { reader, env, stands }: LocalState,
+    gas: bigint,
+  ): Promise<LocalEnd<Answer>> => {
+    const interrupt = shortly(bound.ms)
+    const context = { reader, prefetch: undefined, env, engine: await engine(), interrupt, executed: { left: gas } }
+    try {
+      const answer = await run(context, request)
+      return stands() ? { answer } : {}
+    } catch (error) {
+      if (isOutrun(error)) return { outran: true }
+      if (stands()) throw error
+      return {}
+    }
+  }
+
+  const localFirst =
+    <Answer>(name: string, run: Run<Answer>, there: There<Answer>, gas: bigint): There<Answer> =>
+    async (request, client, cancellation) => {
+      const kind = kindOf(name, request)
+      if (!isSmall(request) || outruns.skips(kind, client)) return there(request, client, cancellation)
+      const state = await stateFor(request)
+      if (state === undefined) return there(request, client, cancellation)
+      const end = await turns.run(client, async () => {
+        if (cancellation?.isCancelled === true) throw new Cancelled()
+        return runHere(run, request, state, gas)
+      })
+      if (end?.answer !== undefined) return end.answer
+      if (end?.outran) outruns.add(kind, client)
+      return there(request, client, cancellation)
+    }
+
+  return {
+    call: localFirst('call', call, workers.call, bound.gas),
+    estimateGas: localFirst('estimate', estimateGas, workers.estimateGas, bound.gas),
+    // The interpreter in TypeScript records accesses.
+    createAccessList: localFirst('list', createAccessList, workers.createAccessList, bound.gas / SLOWER),
+    simulate: workers.simulate,
+    close: workers.close,
+  }
+}
+
+/** Ratio of gas per second of the two engines. */
+const SLOWER = 8n
+
+/** Calls with the same target and selector are likely to execute the same amount. */
+const kindOf = (name: string, { message: { to, data } }: CallRequest): string =>
+  `${name} ${to} ${asBuffer(data).hexSlice(0, 4)}`
+
+/** The work before the code is bounded by the request's size; authorizations need signatures recovered. */
+const isSmall = (request: CallRequest): boolean =>
+  requestBytes(request) <= CALL_LIMITS.local.requestBytes && request.message.authorizationList === undefined
+
+const isOutrun = (error: unknown): boolean =>
+  isCoded(error) && (error.code === 'GAS_BOUND_EXCEEDED' || error.code === 'EXECUTION_INTERRUPTED')
+
+/** Checks the clock in short steps, without yielding in between. */
+const shortly = (ms: number): Interrupt => {
+  const endMs = performance.now() + ms
+  return {
+    sliceMs: ms / 10,
+    giveWay: async () => {},
+    shouldStop: () => performance.now() >= endMs,
+  }
+}
