@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { FAUCET_LIMITS, type FaucetPolicy } from '../config/limits/faucet.ts'
 import type { Metrics } from '../metrics/registry.ts'
+import { waitUntil } from '../util/async/delay.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import { type CodedError, isCoded } from '../util/errors.ts'
@@ -45,7 +46,7 @@ export interface GrantAnswer {
   readonly nextMs: number
 }
 
-const { waiting, waitMs } = FAUCET_LIMITS
+const { waiting, waitMs, watchMs } = FAUCET_LIMITS
 const CLIENT_CHARS = 16
 
 /** Answers requests: form, rule, balance, then the reservation; the sender pays. */
@@ -56,6 +57,8 @@ export class FaucetService {
   readonly #sender: FaucetSender
   readonly #work = new ProofOfWork(randomBytes(32))
   readonly #metrics: FaucetMetrics | undefined
+  readonly #stopping = new AbortController()
+  #watching: Promise<void> | undefined
   #waiting = 0
 
   constructor(options: FaucetServiceOptions) {
@@ -80,10 +83,12 @@ export class FaucetService {
   /** Goes on with the grants of an earlier process. */
   start(): void {
     this.#sender.start()
+    this.#watching ??= this.#watchBalance()
   }
 
   async stop(): Promise<void> {
-    await this.#sender.stop()
+    this.#stopping.abort()
+    await Promise.all([this.#sender.stop(), this.#watching])
     this.#options.store.close()
   }
 
@@ -113,6 +118,7 @@ export class FaucetService {
     const address = parseRecipient(input, this.address)
     if (work !== undefined) this.#work.check(address, work, this.#ledger.nowMs(), this.#bits())
     const request = { address, client: shortHash(client), hasWork: work !== undefined }
+    await this.#forgetReversed(address)
     // Before the node is asked, so that a refusal costs it nothing.
     this.#ledger.check(request)
     await this.#checkNode(address)
@@ -123,6 +129,31 @@ export class FaucetService {
     const sent = this.#sender.sentTo(address)
     this.#sender.wake()
     return { address, hash: await this.#inTime(sent), nextMs }
+  }
+
+  /** Forgets a grant whose transfer is in no block any more, where blocks may be taken back. */
+  async #forgetReversed(address: Hex): Promise<void> {
+    const { store, node, policy } = this.#options
+    const last = policy.followsReversals ? store.find(address) : undefined
+    if (last?.state !== 'settled' || last.hash === undefined) return
+    try {
+      if ((await node.blockOf(last.hash)) === undefined) store.forget(address, last.hash)
+    } catch (error) {
+      // The node is away, which the check of the address tells.
+      if (!isCoded(error)) throw error
+    }
+  }
+
+  /** Reads the balance now and then, so that the alarm needs no request. */
+  async #watchBalance(): Promise<void> {
+    const { clock } = this.#options
+    while (!this.#stopping.signal.aborted) {
+      await this.#balance.refresh().catch(error => {
+        // The sender tells that the node is away.
+        if (!isCoded(error)) throw error
+      })
+      await waitUntil(clock, clock.nowMs() + watchMs, this.#stopping.signal)
+    }
   }
 
   async #checkNode(address: Hex): Promise<void> {

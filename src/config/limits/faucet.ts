@@ -17,10 +17,16 @@ export const FAUCET_LIMITS = {
   pollMs: SECOND_MS,
   /** After which a transfer that no block includes is sent again. */
   rebroadcastMs: 10 * SECOND_MS,
+  /** After which a transfer that no block includes is replaced by one at the price of the moment, when that is higher. */
+  replaceMs: 30 * SECOND_MS,
+  /** Rise of the price that nodes want of a replacement. */
+  replacePercent: 10n,
   /** Rounds in which a used nonce has no receipt, before its grant is signed again. */
   lostRounds: 3,
   /** Age of the balance that requests are checked against. */
   balanceMs: 2 * SECOND_MS,
+  /** The balance is read this often without any request, for the alarm. */
+  watchMs: 60 * SECOND_MS,
   /** The alarm is raised when the balance is less than this many days of the outflow, and this many grants. */
   alarm: { days: 2n, grants: 20n },
   node: { answerMs: 5 * SECOND_MS, answerBytes: 64 * 1_024 },
@@ -43,6 +49,8 @@ export interface FaucetPolicy {
   readonly clientGrantsWithoutWork: number
   /** Leading zero bits of a proof of work; 0: none is needed. */
   readonly workBits: number
+  /** Blocks of the chain may be taken back (development chains): grants whose transfer is in none of them any more do not count. */
+  readonly followsReversals: boolean
 }
 
 export const PUBLIC_FAUCET: FaucetPolicy = {
@@ -50,6 +58,7 @@ export const PUBLIC_FAUCET: FaucetPolicy = {
   clientGrants: 5,
   clientGrantsWithoutWork: 1,
   workBits: 20,
+  followsReversals: false,
 }
 
 /** On a development chain tests ask for many addresses. */
@@ -58,4 +67,5 @@ export const DEVNET_FAUCET: FaucetPolicy = {
   clientGrants: 1_000_000,
   clientGrantsWithoutWork: 1_000_000,
   workBits: 0,
+  followsReversals: true,
 }

@@ -1,12 +1,13 @@
 import { FAUCET_LIMITS } from '../../config/limits/faucet.ts'
 import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../../crypto/signature.ts'
+import { decodeTransaction } from '../../primitives/transaction/transaction.ts'
 import {
   encodeTransaction,
   signingPayload,
   type UnsignedTransaction,
 } from '../../primitives/transaction/transaction-encoding.ts'
-import { bytesToHex, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
+import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
 
 interface TransferFields {
   readonly to: Hex
@@ -45,3 +46,6 @@ export const createFaucetAccount = (privateKey: Uint8Array, chainId: number): Fa
     return { raw: bytesToHex(raw), hash: keccak256Hex(raw) }
   },
 })
+
+/** Gas price of a transfer that was signed here. */
+export const priceOfTransfer = (raw: Hex): bigint => decodeTransaction(hexToBytes(raw)).maxFeePerGas

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
-import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { type GrantHistory, periodBeginMs } from '../core/grant-rule.ts'
 
@@ -21,12 +21,14 @@ export interface Grant {
   readonly block: number | undefined
 }
 
-/** Transfer as it was signed: its bytes never change. */
+/** Transfer as it was signed. A block includes these bytes, or those that they replaced, since all have one nonce. */
 export interface SignedGrant {
   readonly address: Hex
   readonly nonce: number
   readonly raw: Hex
   readonly hash: Hex
+  /** Hashes of the transfers that this one replaced, at a lower price. */
+  readonly former: readonly Hex[]
 }
 
 interface GrantStoreOptions {
@@ -44,7 +46,7 @@ CREATE TABLE IF NOT EXISTS grants (
   reserved_at INTEGER NOT NULL,
   client TEXT NOT NULL,
   state TEXT NOT NULL,
-  nonce INTEGER, raw BLOB, hash BLOB, block INTEGER
+  nonce INTEGER, raw BLOB, hash BLOB, block INTEGER, former BLOB
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS grants_time ON grants (reserved_at);
 CREATE INDEX IF NOT EXISTS grants_client ON grants (client, reserved_at);
@@ -64,6 +66,9 @@ export class GrantStore {
     try {
       this.#database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
       this.#database.exec(`BEGIN EXCLUSIVE; ${SCHEMA} COMMIT`)
+      // Stores of earlier versions have no such column.
+      if (!this.#all('PRAGMA table_info(grants)').some(({ name }) => name === 'former'))
+        this.#database.exec('ALTER TABLE grants ADD COLUMN former BLOB')
       this.#bind(path, genesisHash, sender)
     } catch (error) {
       this.#database.close()
@@ -115,7 +120,7 @@ export class GrantStore {
       `INSERT INTO grants (address, reserved_at, client, state) VALUES (?, ?, ?, 'reserved')
        ON CONFLICT (address) DO UPDATE
        SET reserved_at = excluded.reserved_at, client = excluded.client, state = 'reserved',
-           nonce = NULL, raw = NULL, hash = NULL, block = NULL
+           nonce = NULL, raw = NULL, hash = NULL, block = NULL, former = NULL
        WHERE grants.reserved_at <= ? AND grants.state = 'settled'`,
       hexToBytes(address),
       nowMs,
@@ -138,11 +143,12 @@ export class GrantStore {
       nonce: row['nonce'] as number,
       raw: hexOf(row, 'raw'),
       hash: hexOf(row, 'hash'),
+      former: row['former'] === null ? [] : hashesOf(row['former'] as Uint8Array),
     }))
   }
 
   /** Stores the transfer of a reserved grant, before it is sent. */
-  sign({ address, nonce, raw, hash }: SignedGrant): void {
+  sign({ address, nonce, raw, hash }: Omit<SignedGrant, 'former'>): void {
     this.#run(
       "UPDATE grants SET state = 'signed', nonce = ?, raw = ?, hash = ? WHERE address = ? AND state = 'reserved'",
       nonce,
@@ -152,18 +158,38 @@ export class GrantStore {
     )
   }
 
-  settle({ address, hash }: Pick<SignedGrant, 'address' | 'hash'>, block: number): void {
-    const sql = "UPDATE grants SET state = 'settled', block = ?, raw = NULL WHERE address = ? AND hash = ?"
-    this.#run(sql, block, hexToBytes(address), hexToBytes(hash))
+  /** Stores a transfer of the same nonce at a higher price, before it is sent; the hash of the old one is kept with it. */
+  replace({ address, hash, former }: SignedGrant, by: Pick<SignedGrant, 'raw' | 'hash'>): void {
+    this.#run(
+      "UPDATE grants SET raw = ?, hash = ?, former = ? WHERE address = ? AND hash = ? AND state = 'signed'",
+      hexToBytes(by.raw),
+      hexToBytes(by.hash),
+      concatBytes(...[...former, hash].map(hexToBytes)),
+      hexToBytes(address),
+      hexToBytes(hash),
+    )
+  }
+
+  /** A block includes the transfer with the hash `included`. */
+  settle({ address, hash }: Pick<SignedGrant, 'address' | 'hash'>, block: number, included: Hex = hash): void {
+    const sql =
+      "UPDATE grants SET state = 'settled', block = ?, hash = ?, raw = NULL, former = NULL WHERE address = ? AND hash = ?"
+    this.#run(sql, block, hexToBytes(included), hexToBytes(address), hexToBytes(hash))
   }
 
   /** Another transaction took the nonce, so this transfer can never be included: the grant needs another one. */
   release({ address, hash }: Pick<SignedGrant, 'address' | 'hash'>): void {
     this.#run(
-      "UPDATE grants SET state = 'reserved', nonce = NULL, raw = NULL, hash = NULL WHERE address = ? AND hash = ? AND state = 'signed'",
+      "UPDATE grants SET state = 'reserved', nonce = NULL, raw = NULL, hash = NULL, former = NULL WHERE address = ? AND hash = ? AND state = 'signed'",
       hexToBytes(address),
       hexToBytes(hash),
     )
+  }
+
+  /** The block with the transfer was taken back (development chains): the address has had no grant. */
+  forget(address: Hex, hash: Hex): void {
+    const sql = "DELETE FROM grants WHERE address = ? AND hash = ? AND state = 'settled'"
+    this.#run(sql, hexToBytes(address), hexToBytes(hash))
   }
 
   close(): void {
@@ -203,6 +229,13 @@ export class GrantStore {
 }
 
 const hexOf = (row: Row, column: string): Hex => bytesToHex(row[column] as Uint8Array)
+
+const HASH_BYTES = 32
+
+const hashesOf = (bytes: Uint8Array): readonly Hex[] =>
+  Array.from({ length: bytes.byteLength / HASH_BYTES }, (_, at) =>
+    bytesToHex(bytes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES)),
+  )
 
 const grantOf = (row: Row): Grant => ({
   address: hexOf(row, 'address'),

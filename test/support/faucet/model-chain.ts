@@ -1,5 +1,6 @@
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import type { FaucetNode, FaucetNodeError } from '../../../src/faucet/send/faucet-node.ts'
+import { priceOfTransfer } from '../../../src/faucet/send/transfer.ts'
 import { decodeTransaction } from '../../../src/primitives/transaction/transaction.ts'
 import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import { CodedError } from '../../../src/util/errors.ts'
@@ -13,9 +14,14 @@ export class ModelChain implements FaucetNode {
   balanceWei = 10n ** 24n
   readonly contracts = new Set<Hex>()
   /** Recipients in the order of inclusion. */
-  readonly paid: Hex[] = []
+  paid: Hex[] = []
+  /** Blocks take no transfer below it. */
+  baseFeeWei = 0n
+  gasPriceWei = 27_500_000_000n
   readonly #pool = new Map<number, Hex>()
   readonly #included = new Map<Hex, number>()
+  /** Recipient, nonce and block of what is included, oldest first. */
+  #history: { readonly to: Hex; readonly hash: Hex; readonly block: number }[] = []
   #used = 0
   #block = 0
 
@@ -23,7 +29,7 @@ export class ModelChain implements FaucetNode {
   genesisHash = async (): Promise<Hex> => `0x${'11'.repeat(32)}`
   balance = async (): Promise<bigint> => this.balanceWei
   isContract = async (address: Hex): Promise<boolean> => this.contracts.has(address)
-  gasPrice = async (): Promise<bigint> => 27_500_000_000n
+  gasPrice = async (): Promise<bigint> => this.gasPriceWei
   blockOf = async (hash: Hex): Promise<number | undefined> => this.#included.get(hash)
 
   async nonce(_address: Hex, at: 'latest' | 'pending'): Promise<number> {
@@ -37,19 +43,36 @@ export class ModelChain implements FaucetNode {
     if (nonce < this.#used) refuse('nonce too low')
     const pooled = this.#pool.get(nonce)
     if (pooled === raw) refuse('already known')
-    if (pooled !== undefined) refuse('replacement transaction underpriced')
+    if (pooled !== undefined && priceOfTransfer(raw) * 100n < priceOfTransfer(pooled) * 110n)
+      refuse('replacement transaction underpriced')
     this.#pool.set(nonce, raw)
   }
 
   mine(): void {
     this.#block++
     for (let raw = this.#pool.get(this.#used); raw !== undefined; raw = this.#pool.get(this.#used)) {
-      const { to } = decodeTransaction(hexToBytes(raw))
-      this.paid.push(to as Hex)
-      this.#included.set(keccak256Hex(hexToBytes(raw)), this.#block)
+      if (priceOfTransfer(raw) < this.baseFeeWei) return
+      const to = decodeTransaction(hexToBytes(raw)).to as Hex
+      const hash = keccak256Hex(hexToBytes(raw))
+      this.paid.push(to)
+      this.#included.set(hash, this.#block)
+      this.#history.push({ to, hash, block: this.#block })
       this.#pool.delete(this.#used)
       this.#used++
     }
+  }
+
+  get block(): number {
+    return this.#block
+  }
+
+  /** Takes the blocks above a number back, as evm_revert does; their transactions are lost. */
+  revertTo(block: number): void {
+    for (const { hash } of this.#history.filter(entry => entry.block > block)) this.#included.delete(hash)
+    this.#history = this.#history.filter(entry => entry.block <= block)
+    this.paid = this.#history.map(({ to }) => to)
+    this.#used = this.#history.length
+    this.#block = block
   }
 
   /** The pool forgets what no block includes. */

@@ -17,6 +17,7 @@ export const OPEN_POLICY: FaucetPolicy = {
   clientGrants: 1e6,
   clientGrantsWithoutWork: 1e6,
   workBits: 0,
+  followsReversals: false,
 }
 
 /** The n-th recipient of a test. */
@@ -35,5 +36,5 @@ interface PartsOptions {
 export const serviceOf = ({ policy = OPEN_POLICY, ...parts }: PartsOptions): FaucetService =>
   new FaucetService({ ...parts, policy, account: ACCOUNT, floorWei: FLOOR_WEI, logger: silentLogger })
 
-export const senderOf = (parts: PartsOptions): FaucetSender =>
-  new FaucetSender({ ...parts, account: ACCOUNT, floorWei: FLOOR_WEI, logger: silentLogger })
+export const senderOf = ({ policy = OPEN_POLICY, ...parts }: PartsOptions): FaucetSender =>
+  new FaucetSender({ ...parts, policy, account: ACCOUNT, floorWei: FLOOR_WEI, logger: silentLogger })

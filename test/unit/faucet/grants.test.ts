@@ -77,7 +77,7 @@ describe('one grant of an address in 24 hours', () => {
 })
 
 describe('limits of clients and of a day', () => {
-  const policy = { dailyGrants: 6, clientGrants: 3, clientGrantsWithoutWork: 1, workBits: 8 }
+  const policy = { ...OPEN_POLICY, dailyGrants: 6, clientGrants: 3, clientGrantsWithoutWork: 1, workBits: 8 }
 
   test('a client has one grant without work and three with it', () => {
     const { ask, time } = ledgerRig(policy)
