@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Hex } from '../../src/util/bytes.ts'
-import { eventually, type RunningNode, startDevnet, withTempDir } from '../support/devnet.ts'
+import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
+import { type Hex, hexToBytes } from '../../src/util/bytes.ts'
+import { eventually, type RunningNode, rpc, startDevnet, withTempDir } from '../support/devnet.ts'
 import { recipient } from '../support/faucet/rig.ts'
 import { type NodeProcess, spawnNode } from '../support/node-process.ts'
 
@@ -115,9 +117,23 @@ describe('faucet of a devnet', () => {
     expect(await balanceOf(recipient(6))).toBe('0x0')
   })
 
+  test('an address is paid again when the block with its transfer was taken back', async () => {
+    const address = recipient(7)
+    const snapshot = await node.rpc('evm_snapshot')
+    expect((await ask(address)).status).toBe(200)
+    await settled(address, faucet)
+    expect((await ask(address)).status).toBe(429)
+    await node.rpc('evm_revert', [snapshot])
+    expect(await balanceOf(address)).toBe('0x0')
+    expect((await ask(address)).status).toBe(200)
+    await paid(address)
+    await settled(address, faucet)
+    expect((await ask(address)).status).toBe(429)
+  })
+
   test('counts grants and refusals', async () => {
     const text = await (await fetch(node.metrics as string)).text()
-    expect(text).toMatch(/^faucet_grants_total 3$/m)
+    expect(text).toMatch(/^faucet_grants_total 5$/m)
     expect(text).toMatch(/^faucet_refusals_total\{reason="too_soon"\} \d+$/m)
     expect(text).toMatch(/^faucet_balance_wei \d/m)
   })
@@ -209,3 +225,74 @@ describe('faucet as a process of its own', () => {
       expect(await run()).toContain('The node serves chain 1998999, the faucet is for chain 1998991')
     }))
 })
+
+describe('faucet of a testnet', () => {
+  const validator = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
+  const faucetKey = `0x${'77'.repeat(32)}` as Hex
+  const addressOf = (key: Hex): Hex => addressFromPrivateKey(hexToBytes(key))
+  const genesisOf = (network: 'mainnet' | 'testnet'): string =>
+    JSON.stringify({
+      format: 'tandem/1',
+      network,
+      timestamp: 1_735_689_600,
+      council: [
+        { name: 'one', validator: addressOf(validator), reward: addressOf(validator), stake: String(35n * 10n ** 24n) },
+      ],
+      foundation: addressOf(validator),
+      alloc: { [addressOf(faucetKey)]: { balance: String(10n ** 22n) } },
+    })
+  const startIn = (dir: string, network: 'mainnet' | 'testnet'): NodeProcess => {
+    const file = (name: string, content: string): string => {
+      writeFileSync(join(dir, name), content, { mode: 0o600 })
+      return join(dir, name)
+    }
+    return spawnNode([
+      ...['start', '--network', network, '--genesis', file(`${network}.json`, genesisOf(network))],
+      ...['--validator-key', file('validator', validator.slice(2)), '--datadir', join(dir, network)],
+      ...['--port', '0', '--operator-port', '0', '--faucet', '--faucet-key', file('faucet', faucetKey.slice(2))],
+    ])
+  }
+
+  test('asks for work, pays inside the node, keeps its rule after a restart', () =>
+    withTempDir(async dir => {
+      let started = startIn(dir, 'testnet')
+      let { faucet: url, http } = (await started.ready) as { readonly faucet: string; readonly http: string }
+      const [first, second] = [recipient(201), recipient(202)]
+      expect((await ask(first, url)).status).toBe(200)
+      const refused = await ask(second, url)
+      expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([
+        429,
+        'CLIENT_LIMIT',
+      ])
+      const { work } = (await (await fetch(url, { headers: { accept: 'application/json' } })).json()) as {
+        readonly work: { readonly challenge: string; readonly atMs: number; readonly bits: number }
+      }
+      expect(work.bits).toBe(20)
+      const solution = { challenge: work.challenge, atMs: work.atMs, nonce: solve(work.challenge, second, work.bits) }
+      const body = JSON.stringify({ address: second, work: solution })
+      expect((await fetch(url, { method: 'POST', headers: JSON_BODY, body })).status).toBe(200)
+      for (const address of [first, second]) {
+        await settled(address, url)
+        expect(await rpc(http, 'eth_getBalance', [address, 'latest'])).toBe(TEN)
+      }
+      await started.kill()
+      started = startIn(dir, 'testnet')
+      ;({ faucet: url, http } = (await started.ready) as { readonly faucet: string; readonly http: string })
+      for (const address of [first, second]) expect((await ask(address, url)).status).toBe(429)
+      await started.end('SIGINT')
+    }))
+
+  test('is refused on mainnet, by name', () =>
+    withTempDir(async dir => {
+      const child = startIn(dir, 'mainnet')
+      expect(await child.exited).toBe(1)
+      expect(child.stderr()).toContain('never runs on mainnet')
+    }))
+})
+
+const solve = (challenge: string, address: Hex, bits: number): string => {
+  for (let nonce = 0; ; nonce++) {
+    const hash = createHash('sha256').update(`${challenge}:${address}:${nonce}`).digest()
+    if (hash.readUInt32BE(0) >>> (32 - bits) === 0) return String(nonce)
+  }
+}

@@ -98,7 +98,7 @@ const verifyCoin = async (
   )
 }
 
-/** Every page of the explorer, by a name for its pictures. */
+/** Every page of a node, by a name for its pictures. */
 export const pagePaths = (chain: PageChain, holder: string): Readonly<Record<string, string>> => ({
   node: '/',
   home: '/explorer',
@@ -121,6 +121,7 @@ export const pagePaths = (chain: PageChain, holder: string): Readonly<Record<str
   'contract-read': `/explorer/address/${chain.coin}?tab=read&f=0x70a08231&a0=${holder}`,
   'contract-write': `/explorer/address/${chain.coin}?tab=write&f=0xa9059cbb&a0=${holder}&a1=1`,
   verify: '/explorer/verify',
+  faucet: '/faucet',
   accounts: '/explorer/accounts',
   tokens: '/explorer/tokens',
   token: `/explorer/token/${chain.coin}`,
