@@ -177,6 +177,8 @@ const recordAt = (number: number, first: number, parentHash: Hex): BlockRecord =
       kind: 'token',
       methodId: '0xa9059cbb',
     })),
+    internal: [],
+    proofs: [],
     transfers: ids.map(
       (id, index): TransferRecord => ({
         logIndex: index,

@@ -1,6 +1,7 @@
 import type { ApiRoute } from './api-route.ts'
 import { addressRoutes } from './routes/addresses.ts'
 import { blockRoutes } from './routes/blocks.ts'
+import { internalTransferRoutes } from './routes/internal-transfers.ts'
 import { miningRoutes } from './routes/mining.ts'
 import { networkRoutes } from './routes/network.ts'
 import { sourcifyRoutes } from './routes/sourcify.ts'
@@ -16,6 +17,7 @@ export const API_ROUTES: readonly ApiRoute[] = [
   ...blockRoutes,
   ...transactionRoutes,
   ...addressRoutes,
+  ...internalTransferRoutes,
   ...tokenRoutes,
   ...statisticsRoutes,
   ...verificationRoutes,

@@ -90,6 +90,21 @@ const TRANSACTION_ITEM = {
   method: nullable(TEXT),
   methodId: nullable(DATA),
 }
+const INTERNAL_FIELDS = {
+  type: { type: 'string', enum: ['call', 'create', 'selfdestruct'] },
+  from: ADDRESS,
+  to: ADDRESS,
+  value: DECIMAL,
+} as const
+export const INTERNAL_ITEM_SHAPE = shape({
+  transactionHash: HASH,
+  blockNumber: INTEGER,
+  timestamp: INTEGER,
+  transactionIndex: INTEGER,
+  position: INTEGER,
+  ...INTERNAL_FIELDS,
+})
+
 export const TRANSACTION_ITEM_SHAPE = shape(TRANSACTION_ITEM)
 const ARGUMENT_SHAPE = shape({ name: TEXT, type: TEXT, value: TEXT })
 const DECODED_SHAPE = nullable(shape({ signature: TEXT, args: arrayOf(ARGUMENT_SHAPE) }))
@@ -112,6 +127,7 @@ export const TRANSACTION_SHAPE = shape({
     shape({ logIndex: INTEGER, address: ADDRESS, topics: arrayOf(HASH), data: DATA, decoded: DECODED_SHAPE }),
   ),
   tokenTransfers: arrayOf(shape(TRANSFER_FIELDS)),
+  internalTransfers: nullable(arrayOf(shape(INTERNAL_FIELDS))),
   confirmations: INTEGER,
 })
 
@@ -137,6 +153,7 @@ export const ADDRESS_SHAPE = shape({
   token: nullable(shape({ ...TOKEN_NAME, standard: STANDARD })),
   tokenBalances: arrayOf(shape({ token: shape({ ...TOKEN_NAME, standard: STANDARD }), balance: DECIMAL })),
   tokenTransferCount: INTEGER,
+  internalTransferCount: INTEGER,
   minedBlocks: INTEGER,
   proposedBlocks: INTEGER,
   firstSeenBlock: nullable(INTEGER),

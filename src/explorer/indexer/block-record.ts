@@ -1,18 +1,35 @@
 import type { ChainBlock } from '../../chain/types.ts'
 import type { ChainParams, RewardParams } from '../../config/networks.ts'
+import { type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
+import type { BlockInternalTransfer } from '../../primitives/receipt/internal-transfer.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { cycleOf, lastOfCycle } from '../../rules/council/cycle.ts'
 import { assignFees } from '../../rules/money/fees.ts'
 import { mintedAt, splitReward } from '../../rules/money/rewards.ts'
+import { proofAlgorithmAt } from '../../rules/proof/proof-target.ts'
 import { bytesToHex, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
-import type { BlockRecord, TransactionKind, TransactionRecord, TransferRecord } from '../store/records.ts'
+import type {
+  BlockRecord,
+  InternalRecord,
+  ProofRecord,
+  TransactionKind,
+  TransactionRecord,
+  TransferRecord,
+} from '../store/records.ts'
 import { transfersFromLogs } from './token-logs.ts'
+
+/** Data of a block besides its own bytes and receipts. */
+interface BlockAdditions {
+  readonly internal: readonly BlockInternalTransfer[]
+  readonly proofs: readonly ProofRecord[]
+}
 
 /** Index record of a committed block. */
 export const recordOfBlock = (
   { header, hash, size, extra, transactions }: ChainBlock,
   receipts: readonly Receipt[],
+  { internal, proofs }: BlockAdditions,
   params: Pick<ChainParams, 'feeShares' | 'rewards'>,
 ): BlockRecord => {
   const feesWei = receipts.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n)
@@ -40,8 +57,33 @@ export const recordOfBlock = (
       recordOfTransaction(transaction, index, receipts[index] as Receipt, moving.has(index)),
     ),
     transfers,
+    internal: withPositions(internal),
+    proofs,
   }
 }
+
+/** Numbers the transfers of each transaction. */
+const withPositions = (transfers: readonly BlockInternalTransfer[]): readonly InternalRecord[] => {
+  const counts = new Map<number, number>()
+  return transfers.map(transfer => {
+    const position = counts.get(transfer.transactionIndex) ?? 0
+    counts.set(transfer.transactionIndex, position + 1)
+    return { ...transfer, position }
+  })
+}
+
+const HASHES = 2n ** 256n
+
+/** Index record of a proof header whose anchor has the timestamp. */
+export const recordOfProof = (header: ProofHeader, timestamp: number, params: ChainParams): ProofRecord => ({
+  height: header.height,
+  id: proofHeaderId(header),
+  miner: header.coinbase,
+  timestamp,
+  difficulty: HASHES / (header.target + 1n),
+  nonce: bytesToHex(header.nonce),
+  algorithm: proofAlgorithmAt(params, header.height),
+})
 
 /** A block's part of what its cycle mints for miners and union; the block that ends the cycle has the remainders. */
 const turnOf = (number: number, rewards: RewardParams): { readonly miners: bigint; readonly union: bigint } => {

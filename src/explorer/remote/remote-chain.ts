@@ -64,7 +64,7 @@ export class RemoteChain implements ChainSource {
     if (blockAnswer.isNull || receiptAnswer.isNull) return undefined
     const block = blockFromAnswer(blockAnswer)
     const receipts = receiptsFromAnswer(receiptAnswer, block)
-    return receipts && recordOfBlock(block, receipts, this.params)
+    return receipts && recordOfBlock(block, receipts, { internal: [], proofs: [] }, this.params)
   }
 
   async receipt({ number, index }: TransactionLocation): Promise<IncludedReceipt | undefined> {

@@ -1,15 +1,16 @@
 import { queryLogs } from '../../chain/logs/log-query.ts'
 import { BlockStore } from '../../chain/store/block-store.ts'
 import { readIncludedReceipt } from '../../chain/store/included.ts'
-import type { IncludedReceipt, LogEntry, LogQuery, TransactionLocation } from '../../chain/types.ts'
+import type { ChainBlock, IncludedReceipt, LogEntry, LogQuery, TransactionLocation } from '../../chain/types.ts'
 import type { ChainParams } from '../../config/networks.ts'
+import { decodeProofHeader } from '../../primitives/proof-header.ts'
 import { openStateReader } from '../../state/history/stored-state.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { recordOfBlock } from '../indexer/block-record.ts'
+import { recordOfBlock, recordOfProof } from '../indexer/block-record.ts'
 import type { ChainSource, LogSearchLimits } from '../indexer/chain-source.ts'
-import type { BlockRecord } from '../store/records.ts'
+import type { BlockRecord, ProofRecord } from '../store/records.ts'
 
 /** The committed chain in the database of the node that the explorer belongs to. */
 export class LocalChain implements ChainSource {
@@ -34,7 +35,9 @@ export class LocalChain implements ChainSource {
   async record(number: number): Promise<BlockRecord | undefined> {
     const block = await this.blocks.block(number)
     const receipts = block && (await this.blocks.receipts(number))
-    return block && receipts && recordOfBlock(block, receipts, this.params)
+    if (block === undefined || receipts === undefined) return undefined
+    const [internal, proofs] = await Promise.all([this.blocks.internalTransfers(number), this.#proofs(block)])
+    return recordOfBlock(block, receipts, { internal, proofs }, this.params)
   }
 
   receipt(place: TransactionLocation): Promise<IncludedReceipt | undefined> {
@@ -52,6 +55,15 @@ export class LocalChain implements ChainSource {
     } finally {
       state.release()
     }
+  }
+
+  async #proofs({ proofHeaders }: ChainBlock): Promise<readonly ProofRecord[]> {
+    const records = proofHeaders.map(async bytes => {
+      const header = decodeProofHeader(bytes)
+      const anchor = await this.blocks.header(header.anchorNumber)
+      return recordOfProof(header, anchor?.header.timestamp ?? 0, this.params)
+    })
+    return Promise.all(records)
   }
 
   forget(): void {

@@ -2,6 +2,8 @@ import type { Hex } from '../../util/bytes.ts'
 import type {
   BlockRecord,
   IndexPosition,
+  InternalRecord,
+  ProofRecord,
   TokenMetadata,
   TokenStandard,
   TransactionKind,
@@ -17,6 +19,8 @@ export interface PageRequest {
   readonly limit: number
   readonly offset: number
   readonly after: PageKey | null
+  /** Oldest first, in lists that are ordered by block. */
+  readonly ascending?: boolean
 }
 
 export interface Page<T> {
@@ -25,7 +29,9 @@ export interface Page<T> {
   readonly next: PageKey | null
 }
 
-export type BlockRow = Omit<BlockRecord, 'transactions' | 'transfers'> & { readonly transactionCount: number }
+export type BlockRow = Omit<BlockRecord, 'transactions' | 'transfers' | 'internal' | 'proofs'> & {
+  readonly transactionCount: number
+}
 
 export interface TransactionRow extends TransactionRecord {
   readonly blockNumber: number
@@ -39,7 +45,29 @@ export interface TransferRow extends TransferRecord {
   readonly timestamp: number
 }
 
-export interface TransactionFilter {
+export interface InternalRow extends InternalRecord {
+  readonly blockNumber: number
+  readonly transactionHash: Hex
+  readonly timestamp: number
+}
+
+export interface ProofRow extends ProofRecord {
+  /** Block that made it final. */
+  readonly blockNumber: number
+}
+
+/** Blocks that a list is limited to; both ends included. */
+export interface ListRange {
+  readonly fromBlock?: number
+  readonly toBlock?: number
+}
+
+export interface InternalFilter extends ListRange {
+  /** Sender or recipient. */
+  readonly party?: Hex
+}
+
+export interface TransactionFilter extends ListRange {
   readonly kind?: TransactionKind
   readonly from?: Hex
   readonly to?: Hex
@@ -47,7 +75,7 @@ export interface TransactionFilter {
   readonly party?: Hex
 }
 
-export interface TransferFilter {
+export interface TransferFilter extends ListRange {
   readonly token?: Hex
   readonly party?: Hex
   readonly standard?: TokenStandard
@@ -59,6 +87,7 @@ export interface AccountRow {
   readonly sent: number
   readonly received: number
   readonly transfers: number
+  readonly internal: number
   readonly isContract: boolean
   readonly creator: Hex | null
   readonly creationTransaction: Hex | null
@@ -107,10 +136,27 @@ export interface DayRow {
   readonly newContracts: number
 }
 
+/** Proof headers of an hour, counted from 1970. */
+export interface ProofHourRow {
+  readonly hour: number
+  readonly headers: number
+  /** Expected number of hashes. */
+  readonly work: bigint
+}
+
+/** Proof headers of a UTC day. */
+export interface ProofDayRow {
+  readonly day: number
+  readonly headers: number
+  readonly miners: number
+}
+
 export interface IndexCounters {
   readonly blocks: number
   readonly transactions: number
   readonly transfers: number
+  readonly internal: number
+  readonly proofs: number
   readonly addresses: number
   readonly contracts: number
   readonly tokens: number
@@ -140,6 +186,16 @@ export interface IndexReader {
   transaction(number: number, index: number): Promise<TransactionRow | undefined>
   transfers(filter: TransferFilter, page: PageRequest): Promise<Page<TransferRow>>
   transfersOfTransaction(number: number, index: number, limit: number): Promise<readonly TransferRow[]>
+  internalTransfers(filter: InternalFilter, page: PageRequest): Promise<Page<InternalRow>>
+  internalOfTransaction(number: number, index: number, limit: number): Promise<readonly InternalRow[]>
+  /** Blocks that an address mined or proposed, newest first. */
+  blocksBy(role: 'miner' | 'proposer', address: Hex, page: PageRequest): Promise<Page<BlockRow>>
+  /** Newest first. */
+  proofHeaders(page: PageRequest): Promise<Page<ProofRow>>
+  /** Oldest first; hours without headers are left out. */
+  proofHours(fromHour: number): Promise<readonly ProofHourRow[]>
+  /** Oldest first; days without headers are left out. */
+  proofDays(fromDay: number): Promise<readonly ProofDayRow[]>
   account(address: Hex): Promise<AccountRow | undefined>
   /** undefined: it made no block. */
   producer(address: Hex): Promise<ProducerRow | undefined>

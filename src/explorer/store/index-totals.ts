@@ -1,8 +1,12 @@
+import { assert } from '../../util/assert.ts'
 import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import {
   type BlockRecord,
   counterpartOf,
   dayOf,
+  hourOf,
+  type InternalRecord,
+  type ProofRecord,
   type TokenStandard,
   TRANSACTION_KINDS,
   type TransactionKind,
@@ -16,6 +20,7 @@ export interface AccountTotals {
   sent: number
   received: number
   transfers: number
+  internal: number
   creation: { readonly creator: Hex; readonly transaction: Hex } | null
   firstBlock: number
   lastBlock: number
@@ -55,6 +60,13 @@ export interface ProducerTotals {
   proposedWei: bigint
 }
 
+/** Sums over the proof headers of an hour. */
+interface ProofHourTotals {
+  headers: number
+  /** Expected number of hashes. */
+  work: bigint
+}
+
 /**
  * Contribution of blocks to the running sums of the index. Every back end adds it for new blocks and subtracts it for removed ones, and
  * the recount compares it with the stored sums, so that each sum has one definition.
@@ -63,6 +75,8 @@ export interface IndexTotals {
   blocks: number
   transactions: number
   transfers: number
+  internal: number
+  proofs: number
   readonly kinds: Record<TransactionKind, number>
   readonly accounts: Map<Hex, AccountTotals>
   readonly tokens: Map<Hex, TokenTotals>
@@ -70,6 +84,9 @@ export interface IndexTotals {
   readonly holders: Map<Hex, Map<Hex, bigint>>
   readonly days: Map<number, DayTotals>
   readonly producers: Map<Hex, ProducerTotals>
+  readonly proofHours: Map<number, ProofHourTotals>
+  /** Number of proof headers by day, then miner. */
+  readonly proofMiners: Map<number, Map<Hex, number>>
 }
 
 /** Sums over blocks in ascending order. */
@@ -78,12 +95,16 @@ export const totalsOf = (records: Iterable<BlockRecord>): IndexTotals => {
     blocks: 0,
     transactions: 0,
     transfers: 0,
+    internal: 0,
+    proofs: 0,
     kinds: Object.fromEntries(TRANSACTION_KINDS.map(kind => [kind, 0])) as Record<TransactionKind, number>,
     accounts: new Map(),
     tokens: new Map(),
     holders: new Map(),
     days: new Map(),
     producers: new Map(),
+    proofHours: new Map(),
+    proofMiners: new Map(),
   }
   for (const record of records) addBlock(totals, record)
   return totals
@@ -93,6 +114,8 @@ const addBlock = (totals: IndexTotals, record: BlockRecord): void => {
   totals.blocks++
   totals.transactions += record.transactions.length
   totals.transfers += record.transfers.length
+  totals.internal += record.internal.length
+  totals.proofs += record.proofs.length
   const day = dayTotals(totals, record)
   const proposer = producer(totals, record.proposer)
   proposer.proposed++
@@ -104,6 +127,8 @@ const addBlock = (totals: IndexTotals, record: BlockRecord): void => {
   }
   for (const transaction of record.transactions) addTransaction(totals, record, day, transaction)
   for (const transfer of record.transfers) addTransfer(totals, record, transfer)
+  for (const transfer of record.internal) addInternal(totals, record, transfer)
+  for (const proof of record.proofs) addProof(totals, proof)
 }
 
 const producer = ({ producers }: IndexTotals, address: Hex): ProducerTotals => {
@@ -150,6 +175,7 @@ const account = ({ accounts }: IndexTotals, address: Hex, record: BlockRecord): 
       sent: 0,
       received: 0,
       transfers: 0,
+      internal: 0,
       creation: null,
       firstBlock: record.number,
       lastBlock: record.number,
@@ -204,4 +230,25 @@ const addTransfer = (totals: IndexTotals, record: BlockRecord, transfer: Transfe
   totals.holders.set(token, owners)
   if (from !== ZERO_ADDRESS) owners.set(from, (owners.get(from) ?? 0n) - amount)
   if (to !== ZERO_ADDRESS) owners.set(to, (owners.get(to) ?? 0n) + amount)
+}
+
+const addInternal = (totals: IndexTotals, record: BlockRecord, transfer: InternalRecord): void => {
+  const { kind, from, to, transactionIndex } = transfer
+  for (const party of new Set([from, to])) account(totals, party, record).internal++
+  if (kind !== 'create') return
+  const created = account(totals, to, record)
+  created.contractDay ??= dayOf(record.timestamp)
+  const transaction = record.transactions[transactionIndex]
+  assert(transaction !== undefined, 'an internal transfer belongs to a transaction of its block')
+  created.creation = { creator: from, transaction: transaction.hash }
+}
+
+const addProof = ({ proofHours, proofMiners }: IndexTotals, { timestamp, difficulty, miner }: ProofRecord): void => {
+  const hour = proofHours.get(hourOf(timestamp)) ?? { headers: 0, work: 0n }
+  proofHours.set(hourOf(timestamp), hour)
+  hour.headers++
+  hour.work += difficulty
+  const miners = proofMiners.get(dayOf(timestamp)) ?? new Map<Hex, number>()
+  proofMiners.set(dayOf(timestamp), miners)
+  miners.set(miner, (miners.get(miner) ?? 0) + 1)
 }

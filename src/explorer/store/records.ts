@@ -1,3 +1,4 @@
+import type { BlockInternalTransfer } from '../../primitives/receipt/internal-transfer.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 /** Rows of the index, as the indexer makes them from a block and every back end stores them. */
@@ -44,6 +45,25 @@ export interface TransferRecord {
   readonly tokenId: bigint | null
 }
 
+/** Wei that code moved, or a contract that it created. */
+export interface InternalRecord extends BlockInternalTransfer {
+  /** Position among those of its transaction. */
+  readonly position: number
+}
+
+/** Proof header that a block made final. */
+export interface ProofRecord {
+  readonly height: number
+  readonly id: Hex
+  readonly miner: Hex
+  /** Of its anchor. */
+  readonly timestamp: number
+  /** Expected number of hashes. */
+  readonly difficulty: bigint
+  readonly nonce: Hex
+  readonly algorithm: string
+}
+
 /** Index rows of one block. */
 export interface BlockRecord {
   readonly number: number
@@ -65,6 +85,8 @@ export interface BlockRecord {
   readonly minerWei: bigint
   readonly transactions: readonly TransactionRecord[]
   readonly transfers: readonly TransferRecord[]
+  readonly internal: readonly InternalRecord[]
+  readonly proofs: readonly ProofRecord[]
 }
 
 /** Position of the index on the chain: the last indexed block. */
@@ -81,10 +103,14 @@ export interface TokenMetadata {
   readonly supply: bigint | null
 }
 
+const SECONDS_PER_HOUR = 3_600
 const SECONDS_PER_DAY = 86_400
 
 /** Days since 1970-01-01, UTC. */
 export const dayOf = (timestamp: number): number => Math.floor(timestamp / SECONDS_PER_DAY)
+
+/** Hours since then. */
+export const hourOf = (timestamp: number): number => Math.floor(timestamp / SECONDS_PER_HOUR)
 
 /** Address besides the sender: the recipient, or the contract created; null for a failed creation. */
 export const counterpartOf = ({ to, created }: Pick<TransactionRecord, 'to' | 'created'>): Hex | null => to ?? created

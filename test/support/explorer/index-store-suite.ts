@@ -3,7 +3,7 @@ import type { IndexStore, Page, PageKey, PageRequest } from '../../../src/explor
 import type { BlockRecord } from '../../../src/explorer/store/records.ts'
 import { createRandom } from '../../../src/sim/random.ts'
 import { ZERO_ADDRESS } from '../../../src/util/bytes.ts'
-import { addressOf, RandomBlocks, tokenOf } from './random-blocks.ts'
+import { addressOf, contractOf, RandomBlocks, tokenOf } from './random-blocks.ts'
 
 /** Everything a list holds, page after page by its keys. */
 const readAll = async <T>(read: (page: PageRequest) => Promise<Page<T>>, limit: number): Promise<T[]> => {
@@ -46,9 +46,10 @@ export const indexStoreSuite = (name: string, open: () => Promise<IndexStore>): 
       expect(await store.position()).toEqual({ number: 39, hash: blocks[39]?.hash })
       const rows = await readAll(page => store.blocks(page), 7)
       expect(rows).toEqual(
-        blocks
-          .toReversed()
-          .map(({ transactions, transfers, ...block }) => ({ ...block, transactionCount: transactions.length })),
+        blocks.toReversed().map(({ transactions, transfers, internal, proofs, ...block }) => ({
+          ...block,
+          transactionCount: transactions.length,
+        })),
       )
       const transactions = await readAll(page => store.transactions({}, page), 6)
       expect(transactions.map(({ hash }) => hash)).toEqual(
@@ -93,6 +94,79 @@ export const indexStoreSuite = (name: string, open: () => Promise<IndexStore>): 
       expect(ofParty.length).toBe(transfers.filter(({ from, to }) => from === a || to === a).length)
       const ofToken = await readAll(page => store.transfers({ token: tokenOf(1) }, page), 4)
       expect(ofToken.length).toBe(transfers.filter(({ token }) => token === tokenOf(1)).length)
+    })
+
+    test('lists run between two blocks, from either end', async () => {
+      const { store, blocks } = await filled(60)
+      const party = addressOf(1)
+      const within = blocks.filter(({ number }) => number >= 20 && number <= 45)
+      const hashes = within.flatMap(({ transactions }) =>
+        transactions.filter(({ from, to, created }) => from === party || (to ?? created) === party).map(tx => tx.hash),
+      )
+      const range = { party, fromBlock: 20, toBlock: 45 }
+      const newest = await readAll(page => store.transactions(range, page), 3)
+      expect(newest.map(({ hash }) => hash)).toEqual(hashes.toReversed())
+      const oldest = await readAll(page => store.transactions(range, { ...page, ascending: true }), 3)
+      expect(oldest.map(({ hash }) => hash)).toEqual(hashes)
+      const second = await store.transactions(range, { limit: 2, offset: 2, after: null, ascending: true })
+      expect(second.items.map(({ hash }) => hash)).toEqual(hashes.slice(2, 4))
+      const some = await readAll(
+        page => store.transfers({ fromBlock: 20, toBlock: 45 }, { ...page, ascending: true }),
+        7,
+      )
+      expect(some.map(({ amount }) => amount)).toEqual(
+        within.flatMap(({ transfers }) => transfers.map(({ amount }) => amount)),
+      )
+    })
+
+    test('internal transfers are listed by party and by transaction', async () => {
+      const { store, blocks } = await filled(60)
+      const rows = blocks.flatMap(({ number, internal }) => internal.map(transfer => ({ ...transfer, number })))
+      expect(rows.length).toBeGreaterThan(20)
+      const all = await readAll(page => store.internalTransfers({}, page), 4)
+      expect(all.map(({ blockNumber, value, kind }) => [blockNumber, value, kind])).toEqual(
+        rows.toReversed().map(({ number, value, kind }) => [number, value, kind]),
+      )
+      const party = contractOf(2)
+      const own = rows.filter(({ from, to }) => from === party || to === party)
+      const found = await readAll(page => store.internalTransfers({ party }, { ...page, ascending: true }), 3)
+      expect(
+        found.map(({ blockNumber, transactionIndex, position }) => [blockNumber, transactionIndex, position]),
+      ).toEqual(own.map(({ number, transactionIndex, position }) => [number, transactionIndex, position]))
+      expect((await store.account(party))?.internal).toBe(own.length)
+      const [first] = own
+      const ofOne = await store.internalOfTransaction(first?.number ?? 0, first?.transactionIndex ?? 0, 100)
+      expect(ofOne.map(({ position }) => position)).toEqual(
+        rows
+          .filter(row => row.number === first?.number && row.transactionIndex === first.transactionIndex)
+          .map(({ position }) => position),
+      )
+    })
+
+    test('proof headers are listed and summed by hour and day, blocks by who made them', async () => {
+      const { store, blocks } = await filled(80)
+      const proofs = blocks.flatMap(block => block.proofs)
+      expect(proofs.length).toBeGreaterThan(5)
+      const found = await readAll(page => store.proofHeaders(page), 4)
+      expect(found.map(({ blockNumber: _, ...proof }) => proof)).toEqual(proofs.toReversed())
+      const hours = await store.proofHours(0)
+      expect(hours.reduce((sum, { work }) => sum + work, 0n)).toBe(
+        proofs.reduce((sum, proof) => sum + proof.difficulty, 0n),
+      )
+      const days = await store.proofDays(0)
+      expect(days.reduce((sum, { headers }) => sum + headers, 0)).toBe(proofs.length)
+      const day = Math.floor((proofs[0]?.timestamp ?? 0) / 86_400)
+      const miners = proofs.filter(proof => Math.floor(proof.timestamp / 86_400) === day).map(proof => proof.miner)
+      expect(days[0]).toEqual({ day, headers: miners.length, miners: new Set(miners).size })
+      for (const role of ['miner', 'proposer'] as const) {
+        const made = await readAll(page => store.blocksBy(role, addressOf(1), page), 3)
+        expect(made.map(({ number }) => number)).toEqual(
+          blocks
+            .filter(block => block[role] === addressOf(1))
+            .map(({ number }) => number)
+            .toReversed(),
+        )
+      }
     })
 
     test('a cursor is stable while blocks arrive', async () => {

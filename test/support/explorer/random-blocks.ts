@@ -1,9 +1,12 @@
 import {
   type BlockRecord,
+  type InternalRecord,
+  type ProofRecord,
   TOKEN_STANDARDS,
   type TransactionRecord,
   type TransferRecord,
 } from '../../../src/explorer/store/records.ts'
+import { INTERNAL_KINDS } from '../../../src/primitives/receipt/internal-transfer.ts'
 import { createRandom, type Random } from '../../../src/sim/random.ts'
 import { type Hex, ZERO_ADDRESS } from '../../../src/util/bytes.ts'
 
@@ -11,6 +14,8 @@ const hexOf = (kind: string, number: number, bytes: number): Hex =>
   `0x${kind}${number.toString(16).padStart(2 * bytes - kind.length, '0')}`
 
 export const addressOf = (number: number): Hex => hexOf('a', number, 20)
+/** Contract that other contracts create. */
+export const contractOf = (number: number): Hex => hexOf('f', number, 20)
 export const tokenOf = (number: number): Hex => hexOf('c', number, 20)
 
 export interface RandomBlocksOptions {
@@ -59,6 +64,8 @@ export class RandomBlocks {
       minerWei: BigInt(random.below(1_000)) * 10n ** 20n,
       transactions,
       transfers: transfers.map((transfer, logIndex) => ({ ...transfer, logIndex })),
+      internal: transactions.flatMap(({ kind, index }) => (kind === 'call' ? this.#internal(index) : [])),
+      proofs: random.below(4) === 0 ? [this.#proof(number, timestamp)] : [],
     }
   }
 
@@ -115,6 +122,29 @@ export class RandomBlocks {
         tokenId: standard === 'ERC-20' ? null : BigInt(random.below(50)),
       }
     })
+  }
+
+  #internal(transactionIndex: number): InternalRecord[] {
+    const random = this.#random
+    return Array.from({ length: random.below(4) }, (_, position) => {
+      const kind = INTERNAL_KINDS[random.below(3)] as InternalRecord['kind']
+      // A self-destruct makes room for another creation at the same address.
+      const to = kind === 'create' ? contractOf(random.below(6)) : this.#someone()
+      return { transactionIndex, position, kind, from: contractOf(random.below(6)), to, value: BigInt(random.below(9)) }
+    })
+  }
+
+  #proof(number: number, timestamp: number): ProofRecord {
+    const random = this.#random
+    return {
+      height: number,
+      id: hexOf(`9${this.#options.fork}`, number, 32),
+      miner: addressOf(random.below(4)),
+      timestamp: timestamp - random.below(300),
+      difficulty: 2n ** 70n + BigInt(random.below(1_000)),
+      nonce: hexOf('', random.below(1_000), 8),
+      algorithm: 'sha256d',
+    }
   }
 
   #someone(): Hex {

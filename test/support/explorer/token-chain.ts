@@ -30,6 +30,11 @@ contract Hostile {
 contract Factory {
   function make() external { new Coin(); }
 }
+contract Purse {
+  function pass(address payable to) external payable { (bool sent, ) = to.call{value: msg.value}(""); require(sent); }
+  function fail(address payable to) external payable { this.pass{value: msg.value}(to); revert("no"); }
+  function close(address payable to) external payable { selfdestruct(to); }
+}
 `
 
 let compiled: ReturnType<typeof compileSolidity> | undefined

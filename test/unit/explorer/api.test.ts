@@ -28,6 +28,8 @@ const goodPaths = ({ coin, hashes }: ApiRig): Readonly<Record<string, readonly s
   '/api/addresses/:address': [ALICE, BOB, coin, NOBODY].map(address => `/api/addresses/${address}`),
   '/api/addresses/:address/transactions': [`/api/addresses/${ALICE}/transactions`],
   '/api/addresses/:address/transfers': [`/api/addresses/${BOB}/transfers`],
+  '/api/addresses/:address/internal': [`/api/addresses/${BOB}/internal`],
+  '/api/internal-transfers': ['/api/internal-transfers'],
   '/api/top-accounts': ['/api/top-accounts'],
   '/api/contracts/:address/verify': [`/api/contracts/${coin}/verify`],
   '/api/compilers': ['/api/compilers'],

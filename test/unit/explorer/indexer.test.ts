@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
+import { concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 import { ACCOUNTS, testGenesis, withChain } from '../../support/chain.ts'
 import { indexerOf, senderOn, transferData } from '../../support/explorer/token-chain.ts'
 
@@ -52,7 +52,7 @@ test('a failed creation makes no contract, a factory makes a token', () =>
   withChain(async chain => {
     const alice = senderOn(chain)
     const factory = await alice.deploy('Factory')
-    await alice.submit({ to: factory, data: Buffer.from('30afc6d0', 'hex') })
+    await alice.submit({ to: factory, data: Buffer.from('c6dad082', 'hex') })
     // The first byte is no opcode.
     await alice.submit({ to: null, data: Uint8Array.of(0xfe) })
     await chain.mine()
@@ -60,7 +60,44 @@ test('a failed creation makes no contract, a factory makes a token', () =>
     await catchUp()
     const [failed] = (await index.transactions({ kind: 'create' }, ALL)).items
     expect(failed).toMatchObject({ status: 0, created: null })
-    expect((await index.counters()).contracts).toBe((await index.counters()).tokens + 1)
+    expect(await index.counters()).toMatchObject({ contracts: 2, tokens: 1 })
+    const [made] = (await index.internalTransfers({}, ALL)).items
+    expect(made).toMatchObject({ kind: 'create', from: factory, value: 0n, blockNumber: 2 })
+    expect(await index.account(made?.to as Hex)).toMatchObject({
+      isContract: true,
+      creator: factory,
+      creationTransaction: made?.transactionHash,
+    })
+    await index.close()
+  }))
+
+const passData = (selector: string): Uint8Array =>
+  concatBytes(hexToBytes(`0x${selector}`), hexToBytes(toWord(BigInt(BOB))))
+const PASS = passData('82c4b3b2')
+const FAIL = passData('e8199063')
+const CLOSE = passData('c74073a1')
+
+test('wei that contracts move is indexed, and leaves with its blocks', () =>
+  withChain(async chain => {
+    const alice = senderOn(chain)
+    const purse = await alice.deploy('Purse')
+    await alice.submit({ to: purse, data: PASS, value: 5n })
+    await alice.submit({ to: purse, data: FAIL, value: 6n })
+    await alice.submit({ to: purse, data: CLOSE, value: 7n })
+    await chain.mine()
+    const { index, catchUp } = indexerOf(chain)
+    await catchUp()
+    const { items } = await index.internalTransfers({ party: BOB }, ALL)
+    expect(items.map(({ kind, from, value, transactionIndex }) => [kind, from, value, transactionIndex])).toEqual([
+      ['selfdestruct', purse, 7n, 2],
+      ['call', purse, 5n, 0],
+    ])
+    expect(await index.account(BOB)).toMatchObject({ internal: 2, transactions: 0, firstBlock: 2 })
+    expect(await index.recount()).toEqual([])
+    await index.rollback(1)
+    expect((await index.internalTransfers({}, ALL)).items).toEqual([])
+    expect(await index.account(BOB)).toBeUndefined()
+    expect(await index.recount()).toEqual([])
     await index.close()
   }))
 

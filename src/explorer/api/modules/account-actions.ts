@@ -1,11 +1,12 @@
 import type { Hex } from '../../../util/bytes.ts'
-import type { TransactionRow } from '../../store/index-store.ts'
+import type { InternalRow, TransactionRow } from '../../store/index-store.ts'
 import type { TokenStandard } from '../../store/records.ts'
 import type { ApiContext } from '../api-route.ts'
 import { accountState } from '../routes/addresses.ts'
 import {
   addressParameter,
-  integerParameter,
+  blockRange,
+  hashParameter,
   type ModuleActions,
   type ModuleAnswer,
   moduleList,
@@ -41,23 +42,47 @@ const transactionResult = (row: TransactionRow, head: number): object => ({
   functionName: '',
 })
 
-/** Rows between two blocks, in the order asked for: newest first unless `sort=asc`. */
-const window = <T extends { readonly blockNumber: number }>(
-  rows: readonly T[],
-  parameters: Parameters,
-): readonly T[] => {
-  const from = integerParameter(parameters, 'startblock', 0)
-  const to = integerParameter(parameters, 'endblock', Number.MAX_SAFE_INTEGER)
-  const kept = rows.filter(({ blockNumber }) => blockNumber >= from && blockNumber <= to)
-  return parameters.get('sort') === 'asc' ? kept.toReversed() : kept
-}
-
 const transactionList = async (context: ApiContext, parameters: Parameters): Promise<ModuleAnswer> => {
   const party = addressParameter(parameters, 'address')
-  const { items } = await context.index.transactions({ party }, modulePage(parameters))
+  const { items } = await context.index.transactions({ party, ...blockRange(parameters) }, modulePage(parameters))
   const head = (await context.source.headNumber()) ?? 0
-  const rows = window(items, parameters).map(row => transactionResult(row, head))
-  return moduleList(rows, 'No transactions found')
+  return moduleList(
+    items.map(row => transactionResult(row, head)),
+    'No transactions found',
+  )
+}
+
+const internalResult = (row: InternalRow): object => ({
+  blockNumber: String(row.blockNumber),
+  timeStamp: String(row.timestamp),
+  hash: row.transactionHash,
+  from: row.from,
+  to: row.kind === 'create' ? '' : row.to,
+  value: row.value.toString(),
+  contractAddress: row.kind === 'create' ? row.to : '',
+  input: '',
+  type: row.kind === 'selfdestruct' ? 'suicide' : row.kind,
+  // Gas of single calls is not indexed.
+  gas: '',
+  gasUsed: '',
+  traceId: String(row.position),
+  // Only transfers that took effect are indexed.
+  isError: '0',
+  errCode: '',
+})
+
+/** Of an address, of a transaction, or between two blocks. */
+const internalList = async ({ index, source }: ApiContext, parameters: Parameters): Promise<ModuleAnswer> => {
+  const empty = 'No transactions found'
+  const page = modulePage(parameters)
+  if ((parameters.get('txhash') ?? '') !== '') {
+    const place = await source.blocks.locate(hashParameter(parameters, 'txhash'))
+    const rows = place ? await index.internalOfTransaction(place.number, place.index, page.limit) : []
+    return moduleList(rows.map(internalResult), empty)
+  }
+  const party = optionalAddress(parameters, 'address')
+  const { items } = await index.internalTransfers({ ...(party && { party }), ...blockRange(parameters) }, page)
+  return moduleList(items.map(internalResult), empty)
 }
 
 const transferList =
@@ -67,10 +92,10 @@ const transferList =
     const token = optionalAddress(parameters, 'contractaddress')
     const party = optionalAddress(parameters, 'address')
     if (token === undefined && party === undefined) throw refuseModule('Error! Missing address or contractaddress')
-    const filter = { standard, ...(token && { token }), ...(party && { party }) }
+    const filter = { standard, ...(token && { token }), ...(party && { party }), ...blockRange(parameters) }
     const { items } = await index.transfers(filter, modulePage(parameters))
     const head = (await source.headNumber()) ?? 0
-    const results = window(items, parameters).map(async row => {
+    const results = items.map(async row => {
       const [transaction, found] = await Promise.all([
         index.transaction(row.blockNumber, row.transactionIndex),
         index.token(row.token),
@@ -116,7 +141,7 @@ export const accountActions: ModuleActions = {
     return moduleSuccess(await Promise.all(balances))
   },
   txlist: transactionList,
-  txlistinternal: async () => moduleList([], 'No transactions found'),
+  txlistinternal: internalList,
   tokentx: transferList('ERC-20'),
   tokennfttx: transferList('ERC-721'),
   token1155tx: transferList('ERC-1155'),
@@ -125,5 +150,14 @@ export const accountActions: ModuleActions = {
     const token = addressParameter(parameters, 'contractaddress')
     return moduleSuccess(((await index.balanceOf(token, owner)) ?? 0n).toString())
   },
-  getminedblocks: async () => moduleList([], 'No blocks found'),
+  getminedblocks: async ({ index }, parameters) => {
+    const miner = addressParameter(parameters, 'address')
+    const { items } = await index.blocksBy('miner', miner, modulePage(parameters))
+    const rows = items.map(({ number, timestamp, minerWei }) => ({
+      blockNumber: String(number),
+      timeStamp: String(timestamp),
+      blockReward: minerWei.toString(),
+    }))
+    return moduleList(rows, 'No blocks found')
+  },
 }

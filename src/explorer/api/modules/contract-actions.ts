@@ -17,11 +17,11 @@ export const contractActions: ModuleActions = {
       return [
         {
           contractAddress: address,
-          contractCreator: account.creator,
+          contractCreator: row?.from ?? account.creator,
           txHash: account.creationTransaction,
           blockNumber: String(row?.blockNumber ?? account.firstBlock),
           timestamp: String(row?.timestamp ?? 0),
-          contractFactory: '',
+          contractFactory: row === undefined || row.from === account.creator ? '' : account.creator,
           creationBytecode: '',
         },
       ]

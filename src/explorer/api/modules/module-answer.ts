@@ -1,6 +1,6 @@
 import type { Hex } from '../../../util/bytes.ts'
 import { CodedError, isCoded } from '../../../util/errors.ts'
-import type { PageRequest } from '../../store/index-store.ts'
+import type { ListRange, PageRequest } from '../../store/index-store.ts'
 import type { ApiContext } from '../api-route.ts'
 
 export interface ModuleAnswer {
@@ -66,5 +66,11 @@ export const modulePage = (parameters: Parameters): PageRequest => {
   const offset = (page - 1) * limit
   if (offset > MAX_RESULTS)
     throw refuseModule('Result window is too large, PageNo x Offset size must be less than or equal to 100000')
-  return { limit, offset, after: null }
+  return { limit, offset, after: null, ascending: parameters.get('sort')?.toLowerCase() === 'asc' }
 }
+
+/** `startblock` and `endblock`, both included. */
+export const blockRange = (parameters: Parameters): ListRange => ({
+  fromBlock: integerParameter(parameters, 'startblock', 0),
+  toBlock: integerParameter(parameters, 'endblock', Number.MAX_SAFE_INTEGER),
+})

@@ -8,7 +8,14 @@ import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { checksumOrNull, formatWei, percentOf } from '../format.ts'
 import { ADDRESS, pageOfShape } from '../json-schema.ts'
 import { type ListQuery, PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
-import { ADDRESS_SHAPE, TOP_ACCOUNT_SHAPE, TRANSACTION_ITEM_SHAPE, TRANSFER_ITEM_SHAPE } from '../shapes.ts'
+import {
+  ADDRESS_SHAPE,
+  INTERNAL_ITEM_SHAPE,
+  TOP_ACCOUNT_SHAPE,
+  TRANSACTION_ITEM_SHAPE,
+  TRANSFER_ITEM_SHAPE,
+} from '../shapes.ts'
+import { addressInternalBody } from './internal-transfers.ts'
 import { addressTransactionsBody } from './transactions.ts'
 import { addressTransfersBody, tokenReference } from './transfers.ts'
 
@@ -66,6 +73,7 @@ export const addressBody = async (context: ApiContext, address: Hex) => {
     token: token ? standardReference(token) : null,
     tokenBalances: balances.map(row => ({ token: standardReference(row.token), balance: row.balance.toString() })),
     tokenTransferCount: account?.transfers ?? 0,
+    internalTransferCount: account?.internal ?? 0,
     minedBlocks: producer?.mined ?? 0,
     proposedBlocks: producer?.proposed ?? 0,
     firstSeenBlock: account?.firstBlock ?? null,
@@ -121,6 +129,15 @@ export const addressRoutes: readonly ApiRoute[] = [
     result: pageOfShape(TRANSFER_ITEM_SHAPE),
     needsIndex: true,
     handler: (context, { params, query }) => addressTransfersBody(context, addressOfPath(params), query),
+  },
+  {
+    path: '/api/addresses/:address/internal',
+    summary: 'Wei that contracts moved from or to an address, and contracts created, newest first',
+    params: ADDRESS_PARAMETER,
+    query: PAGE_QUERY,
+    result: pageOfShape(INTERNAL_ITEM_SHAPE),
+    needsIndex: true,
+    handler: (context, { params, query }) => addressInternalBody(context, addressOfPath(params), query),
   },
   {
     path: '/api/top-accounts',

@@ -15,6 +15,7 @@ import { checksumOrNull } from '../format.ts'
 import { ADDRESS, HASH, pageOfShape } from '../json-schema.ts'
 import { type ListQuery, PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
 import { TRANSACTION_ITEM_SHAPE, TRANSACTION_SHAPE } from '../shapes.ts'
+import { internalTransfersOf } from './internal-transfers.ts'
 import { methodName } from './method-names.ts'
 import { type TransferItem, tokenReference } from './transfers.ts'
 
@@ -145,6 +146,7 @@ export const transactionBody = async (context: ApiContext, hash: Hex) => {
       decoded: decoded.logs[at] ?? null,
     })),
     tokenTransfers,
+    internalTransfers: await internalTransfersOf(context, blockNumber, index),
     confirmations: head - blockNumber + 1,
   }
 }

@@ -1,7 +1,7 @@
 import type { Hex } from '../../../util/bytes.ts'
 import { type IndexTotals, totalsOf } from '../index-totals.ts'
 import { TRANSACTION_KINDS } from '../records.ts'
-import { hexColumn, type SqliteDatabase } from './database.ts'
+import { bigintColumn, hexColumn, numberColumn, type SqliteDatabase } from './database.ts'
 import { readRecords } from './read-records.ts'
 import { toAccountRow, toDayRow, toHolderRow, toTokenRow } from './rows.ts'
 import { counterValue } from './write-totals.ts'
@@ -26,10 +26,21 @@ export const recountDifferences = (database: SqliteDatabase): readonly string[] 
     ...differences('holder', storedHolders(database), countedHolders(totals)),
     ...differences('day', storedDays(database), countedDays(totals)),
     ...differences('producer', storedProducers(database), countedProducers(totals)),
+    ...differences('proof hour', storedProofHours(database), countedProofHours(totals)),
+    ...differences('proof miner', storedProofMiners(database), countedProofMiners(totals)),
   ]
 }
 
-const COUNTERS = ['blocks', 'transactions', 'transfers', 'addresses', 'contracts', 'tokens'] as const
+const COUNTERS = [
+  'blocks',
+  'transactions',
+  'transfers',
+  'internal',
+  'proofs',
+  'addresses',
+  'contracts',
+  'tokens',
+] as const
 
 const storedCounters = (database: SqliteDatabase): Map<string, string> =>
   new Map(
@@ -47,6 +58,8 @@ const countedCounters = (totals: IndexTotals): Map<string, string> => {
       blocks: totals.blocks,
       transactions: totals.transactions,
       transfers: totals.transfers,
+      internal: totals.internal,
+      proofs: totals.proofs,
       addresses: accounts.size,
       contracts,
       tokens: tokens.size,
@@ -60,19 +73,35 @@ const storedAccounts = (database: SqliteDatabase): Map<string, string> =>
     database
       .all('SELECT * FROM account')
       .map(toAccountRow)
-      .map(({ address, transactions, sent, received, transfers, isContract, creator, firstBlock, lastBlock }) => [
-        address,
-        [transactions, sent, received, transfers, isContract, creator, firstBlock, lastBlock].join(' '),
-      ]),
+      .map(
+        ({
+          address,
+          transactions,
+          sent,
+          received,
+          transfers,
+          internal,
+          isContract,
+          creator,
+          firstBlock,
+          lastBlock,
+        }) => [
+          address,
+          [transactions, sent, received, transfers, internal, isContract, creator, firstBlock, lastBlock].join(' '),
+        ],
+      ),
   )
 
 const countedAccounts = ({ accounts }: IndexTotals): Map<string, string> =>
   new Map(
     [...accounts].map(([address, sums]) => {
-      const { transactions, sent, received, transfers, contractDay, creation, firstBlock, lastBlock } = sums
+      const { transactions, sent, received, transfers, internal, contractDay, creation, firstBlock, lastBlock } = sums
       const isContract = contractDay !== null
       const creator = creation?.creator ?? null
-      return [address, [transactions, sent, received, transfers, isContract, creator, firstBlock, lastBlock].join(' ')]
+      return [
+        address,
+        [transactions, sent, received, transfers, internal, isContract, creator, firstBlock, lastBlock].join(' '),
+      ]
     }),
   )
 
@@ -156,4 +185,28 @@ const countedProducers = ({ producers }: IndexTotals): Map<string, string> =>
       address,
       [mined, proposed, minedWei, proposedWei].join(' '),
     ]),
+  )
+
+const storedProofHours = (database: SqliteDatabase): Map<string, string> =>
+  new Map(
+    database
+      .all('SELECT * FROM proof_hour')
+      .map(row => [String(row['hour']), `${row['headers']} ${bigintColumn(row, 'work')}`]),
+  )
+
+const countedProofHours = ({ proofHours }: IndexTotals): Map<string, string> =>
+  new Map([...proofHours].map(([hour, { headers, work }]) => [String(hour), `${headers} ${work}`]))
+
+const storedProofMiners = (database: SqliteDatabase): Map<string, string> =>
+  new Map(
+    database
+      .all('SELECT * FROM proof_miner')
+      .map(row => [`${row['day']}/${hexColumn(row, 'miner')}`, String(numberColumn(row, 'headers'))]),
+  )
+
+const countedProofMiners = ({ proofMiners }: IndexTotals): Map<string, string> =>
+  new Map(
+    [...proofMiners].flatMap(([day, miners]) =>
+      [...miners].map(([miner, headers]): [string, string] => [`${day}/${miner}`, String(headers)]),
+    ),
   )

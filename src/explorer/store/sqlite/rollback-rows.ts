@@ -1,9 +1,10 @@
+import { INTERNAL_KINDS } from '../../../primitives/receipt/internal-transfer.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import type { AccountTotals, DayTotals, IndexTotals } from '../index-totals.ts'
 import { dayOf, TRANSACTION_KINDS } from '../records.ts'
 import { bigintColumn, blobOf, hexColumn, numberColumn, type SqliteDatabase, type SqlRow } from './database.ts'
 import { BLOCK_TABLES } from './schema.ts'
-import { addCounter, addHolders, addProducer, KEPT_DAYS } from './write-totals.ts'
+import { addCounter, addHolders, addProducer, addProofs, KEPT_DAYS } from './write-totals.ts'
 
 /** Empties every table derived from blocks. */
 export const clearBlocks = (database: SqliteDatabase): void => {
@@ -16,11 +17,14 @@ export const clearBlocks = (database: SqliteDatabase): void => {
  * sums. Values that are not sums (first and last block, creator of a contract) are read again from the remaining rows.
  */
 export const removeBlocks = (database: SqliteDatabase, number: number, totals: IndexTotals): void => {
-  for (const table of ['transfer', 'tx']) database.run(`DELETE FROM ${table} WHERE block > ?`, number)
+  for (const table of ['transfer', 'internal', 'proof', 'tx'])
+    database.run(`DELETE FROM ${table} WHERE block > ?`, number)
   database.run('DELETE FROM block WHERE number > ?', number)
   addCounter(database, 'blocks', -totals.blocks)
   addCounter(database, 'transactions', -totals.transactions)
   addCounter(database, 'transfers', -totals.transfers)
+  addCounter(database, 'internal', -totals.internal)
+  addCounter(database, 'proofs', -totals.proofs)
   for (const kind of TRANSACTION_KINDS) addCounter(database, `transactions:${kind}`, -totals.kinds[kind])
   for (const [token, owners] of totals.holders)
     addHolders(database, token, new Map([...owners].map(([owner, by]) => [owner, -by])))
@@ -28,6 +32,7 @@ export const removeBlocks = (database: SqliteDatabase, number: number, totals: I
   for (const [address, sums] of totals.accounts) removeFromAccount(database, address, sums)
   for (const [day, sums] of totals.days) removeFromDay(database, day, sums)
   for (const [address, sums] of totals.producers) addProducer(database, address, sums, -1)
+  addProofs(database, totals, -1)
   recountDays(database)
 }
 
@@ -43,11 +48,13 @@ const removeFromAccount = (database: SqliteDatabase, address: Hex, sums: Account
   const blob = blobOf(address)
   const wasContract = database.get('SELECT is_contract FROM account WHERE address = ?', blob)?.['is_contract'] === 1
   database.run(
-    'UPDATE account SET transactions = transactions - ?, sent = sent - ?, received = received - ?, transfers = transfers - ? WHERE address = ?',
+    `UPDATE account SET transactions = transactions - ?, sent = sent - ?, received = received - ?, transfers = transfers - ?,
+      internal = internal - ? WHERE address = ?`,
     sums.transactions,
     sums.sent,
     sums.received,
     sums.transfers,
+    sums.internal,
     blob,
   )
   const contractDay = wasContract && sums.contractDay !== null ? keepContract(database, blob, sums) : null
@@ -67,17 +74,34 @@ const removeFromAccount = (database: SqliteDatabase, address: Hex, sums: Account
 
 /** Returns the day on which it became a contract, when the remaining rows no longer show that; null: they still do. */
 const keepContract = (database: SqliteDatabase, blob: Uint8Array, sums: AccountTotals): number | null => {
-  if (sums.creation !== null) database.run('UPDATE account SET creator = NULL, creation = NULL WHERE address = ?', blob)
-  const created = database.get('SELECT creator IS NOT NULL AS is_created FROM account WHERE address = ?', blob)
+  if (sums.creation !== null) restoreCreation(database, blob)
+  const created = database.get('SELECT creator FROM account WHERE address = ?', blob)
   const isToken = database.get('SELECT 1 AS found FROM token WHERE address = ?', blob) !== undefined
-  if (created?.['is_created'] === 1 || isToken) return null
+  if (created?.['creator'] != null || isToken) return null
   database.run('UPDATE account SET is_contract = 0 WHERE address = ?', blob)
   return sums.contractDay
+}
+
+const CREATIONS_OF = [
+  'SELECT block, idx, sender, hash FROM tx WHERE party = ? AND created = ? ORDER BY block DESC, idx DESC LIMIT 1',
+  `SELECT i.block, i.idx, i.sender, tx.hash FROM internal i JOIN tx ON tx.block = i.block AND tx.idx = i.idx
+   WHERE i.recipient = ? AND i.kind = ? ORDER BY i.block DESC, i.idx DESC, i.place DESC LIMIT 1`,
+] as const
+
+/** The newest creation that remains: an address may be created again after a self-destruct. */
+const restoreCreation = (database: SqliteDatabase, blob: Uint8Array): void => {
+  const byTransaction = database.get(CREATIONS_OF[0], blob, blob)
+  const byContract = database.get(CREATIONS_OF[1], blob, INTERNAL_KINDS.indexOf('create'))
+  const newest = byContract ?? byTransaction
+  const values = [newest?.['sender'] ?? null, newest?.['hash'] ?? null]
+  database.run('UPDATE account SET creator = ?, creation = ? WHERE address = ?', ...values, blob)
 }
 
 const LAST_OF = [
   'SELECT max(block) AS last FROM tx WHERE sender = ?',
   'SELECT max(block) AS last FROM tx WHERE party = ?',
+  'SELECT max(block) AS last FROM internal WHERE sender = ?',
+  'SELECT max(block) AS last FROM internal WHERE recipient = ?',
   'SELECT max(block) AS last FROM transfer WHERE sender = ?',
   'SELECT max(block) AS last FROM transfer WHERE recipient = ?',
   'SELECT max(block) AS last FROM transfer WHERE token = ?',

@@ -1,10 +1,13 @@
+import { INTERNAL_KINDS, type InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
 import { balanceFromKey } from '../balance-key.ts'
 import type {
   AccountRow,
   BlockRow,
   DayRow,
   HolderRow,
+  InternalRow,
   ProducerRow,
+  ProofRow,
   TokenRow,
   TransactionRow,
   TransferRow,
@@ -70,12 +73,36 @@ export const toTransferRow = (row: SqlRow): TransferRow => ({
   tokenId: row['token_id'] === null ? null : bigintColumn(row, 'token_id'),
 })
 
+export const toInternalRow = (row: SqlRow): InternalRow => ({
+  blockNumber: numberColumn(row, 'block'),
+  timestamp: numberColumn(row, 'timestamp'),
+  transactionHash: hexColumn(row, 'tx_hash'),
+  transactionIndex: numberColumn(row, 'idx'),
+  position: numberColumn(row, 'place'),
+  kind: INTERNAL_KINDS[numberColumn(row, 'kind')] as InternalTransfer['kind'],
+  from: hexColumn(row, 'sender'),
+  to: hexColumn(row, 'recipient'),
+  value: bigintColumn(row, 'value'),
+})
+
+export const toProofRow = (row: SqlRow): ProofRow => ({
+  blockNumber: numberColumn(row, 'block'),
+  height: numberColumn(row, 'height'),
+  id: hexColumn(row, 'hash'),
+  miner: hexColumn(row, 'miner'),
+  timestamp: numberColumn(row, 'timestamp'),
+  difficulty: bigintColumn(row, 'difficulty'),
+  nonce: hexColumn(row, 'nonce'),
+  algorithm: row['algorithm'] as string,
+})
+
 export const toAccountRow = (row: SqlRow): AccountRow => ({
   address: hexColumn(row, 'address'),
   transactions: numberColumn(row, 'transactions'),
   sent: numberColumn(row, 'sent'),
   received: numberColumn(row, 'received'),
   transfers: numberColumn(row, 'transfers'),
+  internal: numberColumn(row, 'internal'),
   isContract: numberColumn(row, 'is_contract') === 1,
   creator: hexOrNull(row, 'creator'),
   creationTransaction: hexOrNull(row, 'creation'),

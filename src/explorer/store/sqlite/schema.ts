@@ -61,6 +61,25 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE label (address BLOB PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE search (term TEXT NOT NULL, kind INTEGER NOT NULL, address BLOB NOT NULL, PRIMARY KEY (term, kind, address)) WITHOUT ROWID;
   `,
+  // Blocks are indexed again for the tables that are new.
+  `
+  DELETE FROM position; DELETE FROM counter; DELETE FROM block; DELETE FROM tx; DELETE FROM transfer; DELETE FROM account;
+  DELETE FROM producer; DELETE FROM token; DELETE FROM holder; DELETE FROM day; DELETE FROM day_address; DELETE FROM search WHERE kind = 0;
+  CREATE INDEX block_miner ON block (miner, number);
+  CREATE INDEX block_proposer ON block (proposer, number);
+  CREATE TABLE internal (
+    block INTEGER NOT NULL, idx INTEGER NOT NULL, place INTEGER NOT NULL, kind INTEGER NOT NULL, sender BLOB NOT NULL,
+    recipient BLOB NOT NULL, value TEXT NOT NULL, PRIMARY KEY (block, idx, place)) WITHOUT ROWID;
+  CREATE INDEX internal_sender ON internal (sender, block, idx, place);
+  CREATE INDEX internal_recipient ON internal (recipient, block, idx, place);
+  ALTER TABLE account ADD COLUMN internal INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE proof (
+    height INTEGER PRIMARY KEY, block INTEGER NOT NULL, hash BLOB NOT NULL, miner BLOB NOT NULL, timestamp INTEGER NOT NULL,
+    difficulty TEXT NOT NULL, nonce BLOB NOT NULL, algorithm TEXT NOT NULL);
+  CREATE INDEX proof_block ON proof (block);
+  CREATE TABLE proof_hour (hour INTEGER PRIMARY KEY, headers INTEGER NOT NULL, work TEXT NOT NULL);
+  CREATE TABLE proof_miner (day INTEGER NOT NULL, miner BLOB NOT NULL, headers INTEGER NOT NULL, PRIMARY KEY (day, miner)) WITHOUT ROWID;
+  `,
 ]
 
 /** Migrates an index to the newest layout. Throws INDEX_TOO_NEW. */
@@ -89,4 +108,8 @@ export const BLOCK_TABLES = [
   'holder',
   'day',
   'day_address',
+  'internal',
+  'proof',
+  'proof_hour',
+  'proof_miner',
 ] as const

@@ -8,10 +8,15 @@ import type {
   HolderRow,
   IndexCounters,
   IndexReader,
+  InternalFilter,
+  InternalRow,
   Page,
   PageKey,
   PageRequest,
   ProducerRow,
+  ProofDayRow,
+  ProofHourRow,
+  ProofRow,
   SearchRow,
   TokenBalanceRow,
   TokenRow,
@@ -21,14 +26,31 @@ import type {
   TransferRow,
 } from '../index-store.ts'
 import { type IndexPosition, TRANSACTION_KINDS, type TransactionKind } from '../records.ts'
-import { blobOf, hexColumn, numberColumn, SqliteDatabase, type SqliteOptions, type SqlRow } from './database.ts'
-import { listTransactions, listTransfers, SELECT_TRANSACTION, SELECT_TRANSFER } from './lists.ts'
+import {
+  bigintColumn,
+  blobOf,
+  hexColumn,
+  numberColumn,
+  SqliteDatabase,
+  type SqliteOptions,
+  type SqlRow,
+} from './database.ts'
+import {
+  listInternal,
+  listTransactions,
+  listTransfers,
+  SELECT_INTERNAL,
+  SELECT_TRANSACTION,
+  SELECT_TRANSFER,
+} from './lists.ts'
 import {
   toAccountRow,
   toBlockRow,
   toDayRow,
   toHolderRow,
+  toInternalRow,
   toProducerRow,
+  toProofRow,
   toTokenRow,
   toTransactionRow,
   toTransferRow,
@@ -54,6 +76,8 @@ export class SqliteReader implements IndexReader {
       blocks: value('blocks'),
       transactions: value('transactions'),
       transfers: value('transfers'),
+      internal: value('internal'),
+      proofs: value('proofs'),
       addresses: value('addresses'),
       contracts: value('contracts'),
       tokens: value('tokens'),
@@ -96,6 +120,50 @@ export class SqliteReader implements IndexReader {
     return this.database
       .all(`${SELECT_TRANSFER} WHERE t.block = ? AND t.idx = ? ORDER BY log, place LIMIT ?`, number, index, limit)
       .map(toTransferRow)
+  }
+
+  async internalTransfers(filter: InternalFilter, page: PageRequest): Promise<Page<InternalRow>> {
+    return listInternal(this.database, filter, page)
+  }
+
+  async internalOfTransaction(number: number, index: number, limit: number): Promise<readonly InternalRow[]> {
+    return this.database
+      .all(`${SELECT_INTERNAL} WHERE i.block = ? AND i.idx = ? ORDER BY i.place LIMIT ?`, number, index, limit)
+      .map(toInternalRow)
+  }
+
+  async blocksBy(role: 'miner' | 'proposer', address: Hex, page: PageRequest): Promise<Page<BlockRow>> {
+    const after = page.after === null ? Number.MAX_SAFE_INTEGER : (page.after[0] as number)
+    const rows = this.database.all(
+      `SELECT * FROM block WHERE ${role} = ? AND number < ? ORDER BY number DESC LIMIT ? OFFSET ?`,
+      blobOf(address),
+      after,
+      page.limit + 1,
+      page.after === null ? page.offset : 0,
+    )
+    return pageOf(rows.map(toBlockRow), page.limit, ({ number }) => [number])
+  }
+
+  async proofHeaders(page: PageRequest): Promise<Page<ProofRow>> {
+    const rows = this.#list('SELECT * FROM proof', 'height', 'height DESC', page, page.after)
+    return pageOf(rows.map(toProofRow), page.limit, ({ height }) => [height])
+  }
+
+  async proofHours(fromHour: number): Promise<readonly ProofHourRow[]> {
+    return this.database.all('SELECT * FROM proof_hour WHERE hour >= ? ORDER BY hour', fromHour).map(row => ({
+      hour: numberColumn(row, 'hour'),
+      headers: numberColumn(row, 'headers'),
+      work: bigintColumn(row, 'work'),
+    }))
+  }
+
+  async proofDays(fromDay: number): Promise<readonly ProofDayRow[]> {
+    const sql = `SELECT day, count(*) AS miners, sum(headers) AS headers FROM proof_miner WHERE day >= ? GROUP BY day ORDER BY day`
+    return this.database.all(sql, fromDay).map(row => ({
+      day: numberColumn(row, 'day'),
+      headers: numberColumn(row, 'headers'),
+      miners: numberColumn(row, 'miners'),
+    }))
   }
 
   async account(address: Hex): Promise<AccountRow | undefined> {

@@ -1,6 +1,9 @@
+import { INTERNAL_KINDS } from '../../../primitives/receipt/internal-transfer.ts'
 import {
   type BlockRecord,
   counterpartOf,
+  type InternalRecord,
+  type ProofRecord,
   TOKEN_STANDARDS,
   TRANSACTION_KINDS,
   type TransactionRecord,
@@ -14,6 +17,9 @@ const INSERT_TRANSACTION = `INSERT INTO tx (block, idx, hash, sender, recipient,
   status, kind, method) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const INSERT_TRANSFER = `INSERT INTO transfer (block, log, place, idx, standard, token, sender, recipient, amount, token_id)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const INSERT_INTERNAL = `INSERT INTO internal (block, idx, place, kind, sender, recipient, value) VALUES (?, ?, ?, ?, ?, ?, ?)`
+const INSERT_PROOF = `INSERT INTO proof (height, block, hash, miner, timestamp, difficulty, nonce, algorithm)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 
 /** Inserts the rows of one block; `addTotals` updates the running sums. */
 export const insertBlock = (database: SqliteDatabase, record: BlockRecord): void => {
@@ -38,6 +44,8 @@ export const insertBlock = (database: SqliteDatabase, record: BlockRecord): void
   )
   for (const transaction of record.transactions) insertTransaction(database, record.number, transaction)
   for (const transfer of record.transfers) insertTransfer(database, record.number, transfer)
+  for (const transfer of record.internal) insertInternal(database, record.number, transfer)
+  for (const proof of record.proofs) insertProof(database, record.number, proof)
 }
 
 const insertTransaction = (database: SqliteDatabase, block: number, transaction: TransactionRecord): void => {
@@ -78,4 +86,17 @@ const insertTransfer = (database: SqliteDatabase, block: number, transfer: Trans
       transfer.amount.toString(),
       transfer.tokenId === null ? null : transfer.tokenId.toString(),
     )
+}
+
+const insertInternal = (database: SqliteDatabase, block: number, transfer: InternalRecord): void => {
+  const { transactionIndex, position, kind, from, to, value } = transfer
+  database
+    .statement(INSERT_INTERNAL)
+    .run(block, transactionIndex, position, INTERNAL_KINDS.indexOf(kind), blobOf(from), blobOf(to), value.toString())
+}
+
+const insertProof = (database: SqliteDatabase, block: number, proof: ProofRecord): void => {
+  const { height, id, miner, timestamp, difficulty, nonce, algorithm } = proof
+  const values = [blobOf(id), blobOf(miner), timestamp, difficulty.toString(), blobOf(nonce), algorithm]
+  database.statement(INSERT_PROOF).run(height, block, ...values)
 }

@@ -13,12 +13,15 @@ export const addTotals = (database: SqliteDatabase, totals: IndexTotals): void =
   add('blocks', totals.blocks)
   add('transactions', totals.transactions)
   add('transfers', totals.transfers)
+  add('internal', totals.internal)
+  add('proofs', totals.proofs)
   for (const kind of TRANSACTION_KINDS) add(`transactions:${kind}`, totals.kinds[kind])
   for (const [number, day] of totals.days) addDay(database, number, day)
   for (const [address, sums] of totals.accounts) addAccount(database, address, sums)
   for (const [address, sums] of totals.tokens) addToken(database, address, sums)
   for (const [token, owners] of totals.holders) addHolders(database, token, owners)
   for (const [address, sums] of totals.producers) addProducer(database, address, sums, 1)
+  addProofs(database, totals, 1)
   if (totals.days.size > 0)
     database.run('DELETE FROM day_address WHERE day < ?', Math.max(...totals.days.keys()) - KEPT_DAYS)
 }
@@ -43,6 +46,29 @@ export const addProducer = (database: SqliteDatabase, address: Hex, sums: Produc
     wei('mined_wei', sums.minedWei),
     wei('proposed_wei', sums.proposedWei),
   )
+}
+
+/** `sign` -1 takes the sums off; an hour, or a miner's day, without headers has no row. */
+export const addProofs = (database: SqliteDatabase, { proofHours, proofMiners }: IndexTotals, sign: 1 | -1): void => {
+  for (const [hour, { headers, work }] of proofHours) {
+    const row = database.get('SELECT headers, work FROM proof_hour WHERE hour = ?', hour)
+    const sum = (row === undefined ? 0 : numberColumn(row, 'headers')) + sign * headers
+    const hashes = (row === undefined ? 0n : bigintColumn(row, 'work')) + BigInt(sign) * work
+    database.run('DELETE FROM proof_hour WHERE hour = ?', hour)
+    if (sum > 0)
+      database.run('INSERT INTO proof_hour (hour, headers, work) VALUES (?, ?, ?)', hour, sum, hashes.toString())
+  }
+  for (const [day, miners] of proofMiners)
+    for (const [miner, headers] of miners) {
+      database.run(
+        `INSERT INTO proof_miner (day, miner, headers) VALUES (?, ?, ?)
+         ON CONFLICT (day, miner) DO UPDATE SET headers = proof_miner.headers + excluded.headers`,
+        day,
+        blobOf(miner),
+        sign * headers,
+      )
+      if (sign < 0) database.run('DELETE FROM proof_miner WHERE day = ? AND headers = 0', day)
+    }
 }
 
 export const addCounter = (database: SqliteDatabase, name: string, by: number): void => {
@@ -90,17 +116,17 @@ const addDay = (database: SqliteDatabase, number: number, day: DayTotals): void 
 }
 
 const UPDATE_ACCOUNT = `UPDATE account SET transactions = transactions + ?, sent = sent + ?, received = received + ?, transfers = transfers + ?,
-  last_block = ? WHERE address = ?`
-const INSERT_ACCOUNT = `INSERT INTO account (address, transactions, sent, received, transfers, is_contract, first_block, last_block)
-  VALUES (?, ?, ?, ?, ?, 0, ?, ?)`
+  internal = internal + ?, last_block = ? WHERE address = ?`
+const INSERT_ACCOUNT = `INSERT INTO account (address, transactions, sent, received, transfers, internal, is_contract, first_block, last_block)
+  VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)`
 
 const addAccount = (database: SqliteDatabase, address: Hex, sums: AccountTotals): void => {
-  const { transactions, sent, received, transfers, firstBlock, lastBlock } = sums
+  const { transactions, sent, received, transfers, internal, firstBlock, lastBlock } = sums
   const blob = blobOf(address)
   const update = database.statement(UPDATE_ACCOUNT)
-  if (update.run(transactions, sent, received, transfers, lastBlock, blob).changes === 0) {
+  if (update.run(transactions, sent, received, transfers, internal, lastBlock, blob).changes === 0) {
     const insert = database.statement(INSERT_ACCOUNT)
-    insert.run(blob, transactions, sent, received, transfers, firstBlock, lastBlock)
+    insert.run(blob, transactions, sent, received, transfers, internal, firstBlock, lastBlock)
     addCounter(database, 'addresses', 1)
     database.run('UPDATE day SET new_addresses = new_addresses + 1 WHERE day = ?', sums.firstDay)
   }

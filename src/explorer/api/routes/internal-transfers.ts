@@ -1,0 +1,59 @@
+import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
+import { checksumAddress } from '../../../crypto/checksum.ts'
+import type { InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import type { InternalFilter, InternalRow } from '../../store/index-store.ts'
+import type { ApiContext, ApiRoute } from '../api-route.ts'
+import { pageOfShape } from '../json-schema.ts'
+import { type ListQuery, PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
+import { INTERNAL_ITEM_SHAPE } from '../shapes.ts'
+
+const internalTransferBody = ({ kind, from, to, value }: InternalTransfer) => ({
+  type: kind,
+  from: checksumAddress(from),
+  to: checksumAddress(to),
+  value: value.toString(),
+})
+
+/** Internal transfers of a transaction in order; null: the index does not have its block yet. */
+export const internalTransfersOf = async ({ index }: ApiContext, number: number, at: number) => {
+  if (((await index.position())?.number ?? -1) < number) return null
+  const rows = await index.internalOfTransaction(number, at, EXPLORER_LIMITS.api.transfers)
+  return rows.map(internalTransferBody)
+}
+
+const internalItem = (row: InternalRow) => ({
+  transactionHash: row.transactionHash,
+  blockNumber: row.blockNumber,
+  timestamp: row.timestamp,
+  transactionIndex: row.transactionIndex,
+  position: row.position,
+  ...internalTransferBody(row),
+})
+
+const internalTransfersBody = async (
+  { index }: ApiContext,
+  filter: InternalFilter,
+  query: ListQuery,
+  total: number,
+) => {
+  const request = pageRequest(query, ['number', 'number', 'number'])
+  const page = await index.internalTransfers(filter, request)
+  return pageBody(page, page.items.map(internalItem), request, total)
+}
+
+/** A page of internal transfers from or to an address, newest first. Throws INVALID_PARAMETER. */
+export const addressInternalBody = async (context: ApiContext, party: Hex, query: ListQuery) =>
+  internalTransfersBody(context, { party }, query, (await context.index.account(party))?.internal ?? 0)
+
+export const internalTransferRoutes: readonly ApiRoute[] = [
+  {
+    path: '/api/internal-transfers',
+    summary: 'Wei that contracts moved, and contracts that they created, newest first',
+    query: PAGE_QUERY,
+    result: pageOfShape(INTERNAL_ITEM_SHAPE),
+    needsIndex: true,
+    handler: async (context, { query }) =>
+      internalTransfersBody(context, {}, query, (await context.index.counters()).internal),
+  },
+]

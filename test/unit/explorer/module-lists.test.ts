@@ -1,0 +1,79 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { expect, test, vi } from 'vitest'
+import { pageOfShape } from '../../../src/explorer/api/json-schema.ts'
+import { INTERNAL_ITEM_SHAPE } from '../../../src/explorer/api/shapes.ts'
+import { concatBytes, hexToBytes, toWord } from '../../../src/util/bytes.ts'
+import { ACCOUNTS } from '../../support/chain.ts'
+import { withApi } from '../../support/explorer/api-rig.ts'
+import { senderOn } from '../../support/explorer/token-chain.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const [, BOB, CAROL] = ACCOUNTS as readonly `0x${string}`[]
+/** pass(address) of the contract Purse. */
+const passData = (to: string): Uint8Array => concatBytes(hexToBytes('0x82c4b3b2'), hexToBytes(toWord(BigInt(to))))
+
+interface ModuleRow {
+  readonly blockNumber: string
+  readonly value: string
+  readonly type: string
+  readonly to: string
+  readonly contractAddress: string
+}
+
+test('txlist runs between two blocks and from either end', () =>
+  withApi(async ({ get, chain, mine }) => {
+    const carol = senderOn(chain, 2)
+    const first = chain.chain.headBlock.header.number + 1
+    for (let value = 1n; value <= 4n; value++) {
+      await carol.submit({ to: BOB as `0x${string}`, value, gasLimit: 21_000n })
+      await mine()
+    }
+    const list = async (query: string): Promise<readonly number[]> => {
+      const { body } = await get(`/api?module=account&action=txlist&address=${CAROL}${query}`)
+      return (body as { result: readonly ModuleRow[] }).result.map(({ blockNumber }) => Number(blockNumber) - first)
+    }
+    expect(await list('')).toEqual([3, 2, 1, 0])
+    expect(await list('&sort=asc')).toEqual([0, 1, 2, 3])
+    // The page is taken between the blocks, not cut from one of all blocks.
+    expect(await list(`&sort=asc&startblock=${first + 1}&page=1&offset=2`)).toEqual([1, 2])
+    expect(await list(`&endblock=${first + 1}&page=1&offset=1`)).toEqual([1])
+    expect(await list(`&startblock=${first + 1}&endblock=${first + 2}&sort=desc`)).toEqual([2, 1])
+    expect(await list(`&startblock=${first + 9}`)).toEqual([])
+  }))
+
+test('internal transfers are listed by address, by transaction and by block, as REST has them', () =>
+  withApi(async ({ get, chain, mine }) => {
+    const carol = senderOn(chain, 2)
+    const purse = await carol.deploy('Purse')
+    const hash = await carol.submit({ to: purse, data: passData(BOB as string), value: 5n })
+    await mine()
+    const factory = await carol.deploy('Factory')
+    await carol.submit({ to: factory, data: hexToBytes('0xc6dad082') })
+    await mine()
+    const list = async (query: string): Promise<readonly ModuleRow[]> =>
+      ((await get(`/api?module=account&action=txlistinternal${query}`)).body as { result: readonly ModuleRow[] }).result
+    const paid = { type: 'call', from: purse, to: BOB, value: '5', contractAddress: '', isError: '0', traceId: '0' }
+    expect(await list(`&address=${BOB}`)).toMatchObject([{ ...paid, hash }])
+    expect(await list(`&txhash=${hash}`)).toMatchObject([paid])
+    const [created] = await list(`&address=${factory}`)
+    expect(created).toMatchObject({ type: 'create', from: factory, to: '', value: '0' })
+    const made = (await get('/api/internal-transfers')).body as { items: readonly object[] }
+    const document = new Ajv2020({ strict: false })
+    expect(document.validate(pageOfShape(INTERNAL_ITEM_SHAPE), made)).toBe(true)
+    expect(await list(`&startblock=0&endblock=99999&sort=asc`)).toMatchObject([paid, created])
+    const { body } = await get(`/api/transactions/${hash}`)
+    expect(body).toMatchObject({ internalTransfers: [{ type: 'call', value: '5' }] })
+    expect((await get(`/api/addresses/${BOB}/internal`)).body).toMatchObject({
+      total: 1,
+      items: [{ type: 'call', value: '5', transactionHash: hash, position: 0 }],
+    })
+    expect((await get('/api/internal-transfers?limit=1')).body).toMatchObject({ total: 2, items: [{ type: 'create' }] })
+    const origin = await get(
+      `/api?module=contract&action=getcontractcreation&contractaddresses=${created?.contractAddress}`,
+    )
+    expect(origin.body).toMatchObject({ result: [{ contractCreator: CAROL, contractFactory: factory }] })
+    const { miner } = (await chain.blocks.block(chain.chain.headBlock.header.number))?.header ?? {}
+    const mined = await get(`/api?module=account&action=getminedblocks&address=${miner}`)
+    expect(mined.body).toMatchObject({ status: '1' })
+  }))
