@@ -57,6 +57,30 @@ export const pageResponse = (page: string, options: PageResponseOptions): WebRes
   }
 }
 
+interface FileResponseOptions {
+  /** Name under which it is saved: letters, digits, dashes and points. */
+  readonly file: string
+  readonly type: string
+  readonly acceptEncoding: string | undefined
+}
+
+/** Response with a text that is saved as a file. */
+export const fileResponse = (text: string, { file, type, acceptEncoding }: FileResponseOptions): WebResponse => {
+  const body = Buffer.from(text)
+  const isPacked = body.byteLength >= GZIP_BYTES && acceptsGzip(acceptEncoding)
+  return {
+    status: 200,
+    headers: {
+      ...COMMON,
+      'content-type': type,
+      'content-disposition': `attachment; filename="${file}"`,
+      'cache-control': 'no-store',
+      ...(isPacked && { 'content-encoding': 'gzip' }),
+    },
+    body: isPacked ? gzipSync(body, { level: 6 }) : body,
+  }
+}
+
 const FOREVER = 'public, max-age=31536000, immutable'
 
 /** Response with an asset; undefined: there is none at the path. */

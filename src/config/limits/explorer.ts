@@ -40,6 +40,8 @@ export const EXPLORER_LIMITS = {
     defaultLimit: 25,
     maxLimit: 100,
     maxOffset: 100_000,
+    /** Of a list that is taken as a file. */
+    csvRows: 1_000,
     searchChars: 100,
     searchResults: 10,
     days: { default: 30, max: 365 },

@@ -33,13 +33,20 @@ export interface PageRedirect {
   readonly location: string
 }
 
+/** A file in place of a page. */
+export interface PageFile {
+  readonly file: string
+  readonly type: string
+  readonly text: string
+}
+
 /** One page, declared once: its path below /explorer and what it shows. */
 export interface PageRoute {
   /** As fastify writes it: /block/:id. */
   readonly path: string
   /** Shows data of the index, and so nothing before the index has come near the head. */
   readonly needsIndex: boolean
-  render(context: PageContext, request: ExplorerPageRequest): Promise<PageContent | PageRedirect>
+  render(context: PageContext, request: ExplorerPageRequest): Promise<PageContent | PageRedirect | PageFile>
   /** Answers a form that is posted to the page. */
   submit?(context: PageContext, submission: PageSubmission): Promise<PageContent | PageRedirect>
 }

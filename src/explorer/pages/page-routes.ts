@@ -2,6 +2,7 @@ import type { PageRoute } from './page-route.ts'
 import { addressPages } from './routes/addresses.ts'
 import { apiPages } from './routes/api-docs.ts'
 import { blockPages } from './routes/blocks.ts'
+import { exportPages } from './routes/exports.ts'
 import { gasPages } from './routes/gas.ts'
 import { homeRoutes } from './routes/home.ts'
 import { miningPages } from './routes/mining.ts'
@@ -29,5 +30,6 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...gasPages,
   ...networkPages,
   ...verifyPages,
+  ...exportPages,
   ...apiPages,
 ]

@@ -4,7 +4,7 @@ import { assert } from '../../util/assert.ts'
 import { type CodedError, isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { WebResponse } from '../../web/response.ts'
-import { pageResponse } from '../../web/response.ts'
+import { fileResponse, pageResponse } from '../../web/response.ts'
 import { renderPage } from '../../web/shell.ts'
 import { EXPLORER_PATH, LIVE_PARTS_PATH } from '../../web/site.ts'
 import type { ApiRefusal } from '../api/api-error.ts'
@@ -69,6 +69,8 @@ const answerPage = async (
       .header('cache-control', NO_CACHE)
       .header('location', content.location)
       .send()
+  if ('file' in content)
+    return send(reply, fileResponse(content.text, { ...content, acceptEncoding: encodingOf(request) }))
   const { title, body, status = 200, search } = content
   const page = renderPage({
     site: context.site,

@@ -2,6 +2,7 @@ import type { InjectOptions } from 'fastify'
 import type { ApiContext } from '../../../src/explorer/api/api-route.ts'
 import { Readiness } from '../../../src/explorer/api/readiness.ts'
 import { createPageServer } from '../../../src/explorer/pages/page-server.ts'
+import type { IndexReader } from '../../../src/explorer/store/index-store.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import type { Site } from '../../../src/web/site.ts'
 import { type ApiRig, withApi } from './api-rig.ts'
@@ -47,4 +48,16 @@ export const withPages = (use: (rig: PageRig) => Promise<void>): Promise<void> =
           {},
         ),
     })
+  })
+
+/** An index with some of its reads replaced. */
+export const indexWith = (index: IndexReader, changes: Partial<IndexReader>): IndexReader =>
+  new Proxy(index, {
+    get(target, name) {
+      const changed = changes[name as keyof IndexReader]
+      if (changed !== undefined) return changed
+      const value = Reflect.get(target, name) as unknown
+      // Bound to the index itself, whose private parts no other object has.
+      return typeof value === 'function' ? value.bind(target) : value
+    },
   })

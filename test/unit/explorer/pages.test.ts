@@ -5,12 +5,12 @@ import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { Readiness } from '../../../src/explorer/api/readiness.ts'
 import { PAGE_ROUTES } from '../../../src/explorer/pages/page-routes.ts'
 import { createPageServer } from '../../../src/explorer/pages/page-server.ts'
-import type { IndexReader, TokenRow } from '../../../src/explorer/store/index-store.ts'
+import type { TokenRow } from '../../../src/explorer/store/index-store.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { attackerText } from '../../support/attacker-text.ts'
 import { ACCOUNTS } from '../../support/chain.ts'
-import { PAGE_SITE, type PageRig, withPages } from '../../support/explorer/page-rig.ts'
+import { indexWith, PAGE_SITE, type PageRig, withPages } from '../../support/explorer/page-rig.ts'
 import { SEED } from '../../support/seed.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -42,8 +42,16 @@ const goodPages = ({ coin, hashes }: PageRig): Readonly<Record<string, readonly 
   '/verify': ['/verify', `/verify?address=${coin}`],
   // A submission has its page only until the node ends (contract-pages.test.ts).
   '/verify/:job': [],
+  ...Object.fromEntries(csvPaths(coin).map(([route]) => [route, []])),
   '/api': ['/api'],
 })
+
+/** Lists as files, by the path of their route. */
+const csvPaths = (coin: Hex): readonly (readonly [string, string])[] =>
+  PAGE_ROUTES.filter(({ path }) => path.startsWith('/csv/')).map(({ path }) => [
+    path,
+    path.replace(':address', path.startsWith('/csv/token/') ? coin : ALICE),
+  ])
 
 const EXECUTABLE = /<script(?! src="\/assets\/)|<style|\sstyle=|\son[a-z]+=|javascript:/i
 
@@ -82,6 +90,35 @@ describe('pages', () => {
       expect(token).toContain('Green Bean')
       expect(token).toContain('999.99975')
       expect((await page(`/explorer/address/${BOB}`)).text).toContain('Bob Exchange')
+    }))
+
+  test('lists are taken as files, in which no cell is a formula', () =>
+    withPages(async ({ page, coin, context, mine }) => {
+      for (let i = 0; i < 130; i++) await mine()
+      const row = (await context.index.token(coin)) as TokenRow
+      const name = '=cmd|"/c calc"!A1,\u202E\n'
+      const index = indexWith(context.index, {
+        token: async () => ({ ...row, symbol: '@SUM(A1)' }),
+        tokens: async () => ({ items: [{ ...row, name, symbol: '-1+1' }], next: null }),
+        label: async () => '+1',
+      })
+      for (const [route, path] of csvPaths(coin)) {
+        const { status, text, headers } = await page(`/explorer${path}`, { index })
+        expect([route, status, headers['content-type']]).toEqual([route, 200, 'text/csv; charset=utf-8'])
+        expect(headers['content-disposition']).toMatch(/^attachment; filename="[A-Za-z0-9-]+\.csv"$/)
+        const lines = text.split('\r\n')
+        expect(lines.length, route).toBeGreaterThan(2)
+        expect(text).not.toMatch(/(^|,|\n)"?[=+\-@]/m)
+      }
+      expect((await page('/explorer/csv/tokens', { index })).text).toContain(`"'=cmd|""/c calc""!A1,",'-1+1,`)
+      const blocks = (await page('/explorer/csv/blocks')).text.trimEnd().split('\r\n')
+      expect(blocks).toHaveLength(1 + 133)
+      const list = (await page('/explorer/blocks')).text
+      const next = /blocks\?cursor=([^"]+)/.exec(list)?.[1] as string
+      expect((await page(`/explorer/csv/blocks?cursor=${next}`)).text.split('\r\n')[1]).toBe(blocks[26])
+      expect(list).toContain('/explorer/csv/blocks')
+      expect((await page('/explorer/csv/address/x/transfers')).status).toBe(400)
+      expect((await page('/explorer/csv/blocks?cursor=!')).status).toBe(400)
     }))
 
   test('name what is wrong', () =>
@@ -144,9 +181,7 @@ describe('pages', () => {
 
   test('an index that is being filled has a page of its own', () =>
     withPages(async ({ page, context }) => {
-      const index: IndexReader = Object.assign(Object.create(context.index) as IndexReader, {
-        position: async () => undefined,
-      })
+      const index = indexWith(context.index, { position: async () => undefined })
       const params = { ...context.params, devHelpers: false }
       const { status, text, headers } = await page('/explorer', { index, params })
       expect([status, headers['retry-after']]).toEqual([503, '1'])
@@ -174,7 +209,7 @@ test('names, symbols, labels and reasons that an attacker chose add no tag and n
     const failed = hashes[3] as Hex
     const pagesWith = async (name: string, reason: string): Promise<readonly string[]> => {
       const row: TokenRow = { ...rowOf, name, symbol: name }
-      const index: IndexReader = Object.assign(Object.create(context.index) as IndexReader, {
+      const index = indexWith(context.index, {
         token: async () => row,
         tokens: async () => ({ items: [row], next: null }),
         label: async () => name,
@@ -193,7 +228,13 @@ test('names, symbols, labels and reasons that an attacker chose add no tag and n
         `/tx/${failed}?tab=calls`,
         `/search?q=${encodeURIComponent('green')}`,
       ]
-      return Promise.all(paths.map(async path => (await page(`/explorer${path}`, { index, node })).text))
+      return Promise.all(
+        paths.map(async path => {
+          const { status, text } = await page(`/explorer${path}`, { index, node })
+          expect([path, status]).toEqual([path, 200])
+          return text
+        }),
+      )
     }
     const plain = await pagesWith('x', 'x')
     await fc.assert(

@@ -1,5 +1,6 @@
 import { formatNumber } from '../../../web/amounts.ts'
 import { type Html, html } from '../../../web/html.ts'
+import { EXPLORER_PATH } from '../../../web/site.ts'
 import type { ListBody } from '../../api/paging.ts'
 import type { ExplorerPageRequest } from '../page-route.ts'
 
@@ -15,13 +16,20 @@ const address = (path: string, query: Readonly<Record<string, string | undefined
 export const counted = (count: number, what: string): string =>
   `${formatNumber(count)} ${what}${count === 1 ? '' : 's'}`
 
-/** Links from one page of a list to the next, and back to the first; `what` is one item of the list. */
-export const pager = ({ path, query }: ExplorerPageRequest, list: ListBody<unknown>, what: string): Html => {
+/** Link to a list as a file, from the place of the page on. */
+const csvLink = (list: string, { query }: ExplorerPageRequest): Html =>
+  html`<a href="${address(`${EXPLORER_PATH}/csv${list}`, { cursor: query['cursor'], kind: query['kind'] })}" download>CSV</a>`
+
+/**
+ * Links from one page of a list to the next, and back to the first; `what` is one item of the list, `csv` the path of its file.
+ */
+export const pager = (request: ExplorerPageRequest, list: ListBody<unknown>, what: string, csv?: string): Html => {
+  const { path, query } = request
   const isFirst = query['cursor'] === undefined
   if (isFirst && list.nextCursor === null && list.items.length === 0) return html``
   const count = list.total === null ? html`` : html`${counted(list.total, what)}`
   return html`
-<div class="pager"><span>${count}</span><span>
+<div class="pager"><span>${count}${csv !== undefined && list.items.length > 0 && html` ${csvLink(csv, request)}`}</span><span>
 ${!isFirst && html`<a class="button plain" href="${address(path, { ...query, cursor: undefined })}">First page</a>`}
 ${list.nextCursor !== null && html`<a class="button plain" href="${address(path, { ...query, cursor: list.nextCursor })}">Next page</a>`}
 </span></div>`

@@ -35,7 +35,7 @@ const transactions: Tab = async (context, { address }, request) => {
   const empty = emptyState('No transactions yet.', 'Nothing was sent from or to this address.')
   return card(
     'Transactions',
-    html`${transactionTable(list.items, labels, { nowMs: context.nowMs(), symbol: context.site.symbol, empty })}${pager(request, list, 'transaction')}`,
+    html`${transactionTable(list.items, labels, { nowMs: context.nowMs(), symbol: context.site.symbol, empty })}${pager(request, list, 'transaction', `/address/${address}/transactions`)}`,
   )
 }
 
@@ -48,7 +48,7 @@ const transfers: Tab = async (context, { address }, request) => {
   const empty = emptyState('No token transfers.', 'Tokens that come to this address or leave it are listed here.')
   return card(
     'Token transfers',
-    html`${transferTable(list.items, labels, context.nowMs(), empty)}${pager(request, list, 'transfer')}`,
+    html`${transferTable(list.items, labels, context.nowMs(), empty)}${pager(request, list, 'transfer', `/address/${address}/transfers`)}`,
   )
 }
 
@@ -162,7 +162,7 @@ ${card(
       'No accounts yet.',
       'Accounts are listed after their first transaction. Funded accounts without one have a page of their own: search for their address.',
     ),
-  )}${pager(request, list, 'account')}`,
+  )}${pager(request, list, 'account', '/accounts')}`,
 )}`,
   }
 }

@@ -200,7 +200,7 @@ export const blockPages: readonly PageRoute[] = [
       return {
         title: 'Blocks',
         body: html`${heading('Blocks', { lead: 'The main chain, newest first.' })}
-${card('All blocks', html`${blockTable(list.items, labels, context.nowMs())}${pager(request, list, 'block')}`)}`,
+${card('All blocks', html`${blockTable(list.items, labels, context.nowMs())}${pager(request, list, 'block', '/blocks')}`)}`,
       }
     },
   },

@@ -7,6 +7,7 @@ import { statsBody } from '../../api/routes/statistics.ts'
 import type { ExplorerPageRequest, PageContent, PageContext, PageRoute } from '../page-route.ts'
 import { chart, shortNumber } from '../parts/chart.ts'
 import { heading } from '../parts/heading.ts'
+import { pathTo } from '../parts/links.ts'
 import { dataTable } from '../parts/table.ts'
 
 type Day = Awaited<ReturnType<typeof statsBody>>['days'][number]
@@ -52,7 +53,7 @@ const statsPage = async (context: PageContext, { path, query }: ExplorerPageRequ
   return {
     title: 'Statistics',
     body: html`
-${heading('Statistics', { lead: 'Sums of each day, UTC. Today is not over.' })}
+${heading('Statistics', { lead: html`Sums of each day, UTC. Today is not over. <a href="${pathTo('csv', 'stats')}" download>The last ${EXPLORER_LIMITS.api.days.max} days as CSV</a>` })}
 ${figures([
   ['Blocks', formatNumber(totals.blocks)],
   ['Transactions', formatNumber(totals.transactions)],

@@ -39,7 +39,7 @@ ${card(
     ],
     list.items,
     emptyState('No tokens yet.', 'A contract is listed here once it logs a transfer of ERC-20, ERC-721 or ERC-1155.'),
-  )}${pager(request, list, 'token')}`,
+  )}${pager(request, list, 'token', '/tokens')}`,
 )}`,
   }
 }
@@ -60,7 +60,7 @@ const holders = async (_context: PageContext, token: TokenBody, request: Explore
         'Nobody holds this token.',
         'Every unit that was logged has been burnt, or none was ever logged as received.',
       ),
-    )}${pager(request, token.holders, 'holder')}`,
+    )}${pager(request, token.holders, 'holder', `/token/${token.address}/holders`)}`,
     'as logged by the token',
   )
 
@@ -73,7 +73,7 @@ const transfers = async (context: PageContext, { address }: TokenBody, request: 
   const empty = emptyState('No transfers.', 'Blocks with its transfers were taken back.')
   return card(
     'Transfers',
-    html`${transferTable(list.items, labels, context.nowMs(), empty)}${pager(request, list, 'transfer')}`,
+    html`${transferTable(list.items, labels, context.nowMs(), empty)}${pager(request, list, 'transfer', `/token/${address}/transfers`)}`,
   )
 }
 

@@ -44,7 +44,7 @@ const transactionsPage = async (context: PageContext, request: ExplorerPageReque
     title: 'Transactions',
     body: html`${heading('Transactions', { lead: 'Newest first.' })}
 ${filters(request.path, kind)}
-${card('Transactions', html`${transactionTable(list.items, labels, { nowMs: context.nowMs(), symbol: context.site.symbol, empty })}${pager(request, list, 'transaction')}`)}`,
+${card('Transactions', html`${transactionTable(list.items, labels, { nowMs: context.nowMs(), symbol: context.site.symbol, empty })}${pager(request, list, 'transaction', '/txs')}`)}`,
   }
 }
 
