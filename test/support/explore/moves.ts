@@ -24,12 +24,16 @@ export interface Moves {
   readonly free: readonly Move[]
   /** A justified proposal of an unprepared block: `[round][value]`. */
   readonly fresh: readonly (readonly Move[])[]
+  /** The same with one round change less than a quorum. */
+  readonly thin: readonly (readonly Move[])[]
   /** A justified proposal of the block of a claim: `[round][claim]`. */
   readonly again: readonly (readonly Move[])[]
   /** A quorum of prepares: `[round][value]`. */
   readonly prepares: readonly (readonly Move[])[]
   /** A proposal of the block of a claim that no quorum of prepares stands behind: `[round][claim]`, each with its forged proofs. */
   readonly forged: readonly (readonly (readonly Move[])[])[]
+  /** A proposal of the block of a claim on prepares of the same block in an earlier round: `[round][claim][earlier claim]`. */
+  readonly stale: readonly (readonly (readonly Move[])[])[]
   /** A proposal of the block of a claim while the round changes hold a later claim: `[round][claim][later claim]`. */
   readonly lower: readonly (readonly (readonly Move[])[])[]
 }
@@ -54,13 +58,15 @@ export const createMoves = (setup: MoveSetup): Moves => {
     Array.from({ length: rounds }, (_, round) => of(round))
   const claims = Array.from({ length: preparedClaim(rounds - 1, 1) + 1 }, (_, claim) => claim)
   const fresh = eachRound(round => VALUES.map(value => make.fresh(round, value)))
+  const thin = eachRound(round => VALUES.map(value => make.thin(round, value)))
   const again = eachRound(round => claims.map(claim => make.again(round, claim)))
   const prepares = eachRound(round => VALUES.map(value => make.prepares(round, value)))
   const lower = eachRound(round => claims.map(claim => claims.map(later => make.lower(round, claim, later))))
   const forged = eachRound(round => claims.map(claim => make.forged(round, claim)))
+  const stale = eachRound(round => claims.map(claim => claims.map(earlier => make.stale(round, claim, earlier))))
   const lies = eachRound(round => VALUES.flatMap(value => make.lies(round, value))).flat()
   const power = add(null, 'loses power and restarts', () => 'restart')
-  return { all, timeout: make.timeout(), free: [power, ...lies], fresh, again, prepares, forged, lower }
+  return { all, timeout: make.timeout(), free: [power, ...lies], fresh, thin, again, prepares, forged, stale, lower }
 }
 
 type Add = (round: number | null, name: string, inputs: Move['inputs']) => Move
@@ -104,6 +110,12 @@ const makers = ({ values, size, byzantine }: MoveSetup, add: Add) => {
         `hears ${textOf(value)} proposed in round ${round}`,
         forge.proposal(round, value, round, round === 0 ? [] : changes(round), nobody),
       ),
+    thin: (round: number, value: Value) =>
+      say(
+        round,
+        `hears ${textOf(value)} proposed in round ${round} on one round change less than a quorum`,
+        forge.proposal(round, value, round, changes(round).slice(0, -1), nobody),
+      ),
     again: (round: number, claim: Claim) =>
       again(`hears ${claimText(claim)} proposed again in round ${round}`, round, claim, claiming(round, claim)),
     forged: (round: number, claim: Claim): readonly Move[] => {
@@ -116,6 +128,14 @@ const makers = ({ values, size, byzantine }: MoveSetup, add: Add) => {
         again(`${text} on one prepare repeated`, round, claim, claiming(round, claim), repeated),
       ]
     },
+    stale: (round: number, claim: Claim, earlier: Claim) =>
+      again(
+        `hears ${claimText(claim)} proposed again in round ${round} on prepares of round ${roundOfClaim(earlier)}`,
+        round,
+        claim,
+        claiming(round, claim),
+        proof(earlier),
+      ),
     lower: (round: number, claim: Claim, later: Claim) =>
       again(
         `hears ${claimText(claim)} proposed in round ${round} in spite of ${claimText(later)}`,

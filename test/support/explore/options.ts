@@ -13,7 +13,12 @@ export const movesOn = (moves: Moves, quorum: number, byzantine: number, rounds:
     for (let claim = NOTHING + 1; claim < preparedClaim(round, 0); claim++) {
       const place = enough(compatible(messageSoup, round, claim))
       if (place && proven.has(claim)) usable.push(moves.again[round]?.[claim] as Move)
-      if (place && !proven.has(claim)) usable.push(...(moves.forged[round]?.[claim] ?? []))
+      if (place && !proven.has(claim)) {
+        usable.push(...(moves.forged[round]?.[claim] ?? []))
+        for (const earlier of proven)
+          if (roundOfClaim(earlier) < roundOfClaim(claim) && valueOfClaim(earlier) === valueOfClaim(claim))
+            usable.push(moves.stale[round]?.[claim]?.[earlier] as Move)
+      }
       for (const later of proven.has(claim) ? proven : []) {
         const contradicts = roundOfClaim(later) > roundOfClaim(claim) && valueOfClaim(later) !== valueOfClaim(claim)
         if (contradicts && messageSoup.changes[round]?.[later])
@@ -30,6 +35,8 @@ export const movesOn = (moves: Moves, quorum: number, byzantine: number, rounds:
       for (const value of VALUES) {
         if (round === 0 || enough(messageSoup.changes[round]?.[NOTHING]))
           usable.push(moves.fresh[round]?.[value] as Move)
+        else if (enough((messageSoup.changes[round]?.[NOTHING] as number) + 1))
+          usable.push(moves.thin[round]?.[value] as Move)
       }
       if (enough(messageSoup.changed[round])) usable.push(...onClaims(messageSoup, round, proven))
       for (const value of VALUES) {

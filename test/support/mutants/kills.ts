@@ -3,11 +3,13 @@ import type { DrawOptions } from '../../../src/sim/plan/draw-plan.ts'
 import type { ProfileName } from '../../../src/sim/plan/profiles.ts'
 import type { ExploreOptions } from '../explore/explorer.ts'
 import type { MutantName } from './mutants.ts'
+import type { ScenarioName } from './scenarios.ts'
 
-/** Check that detects a mutant: the tool, its options, and for the simulator the violated rule. */
+/** Check that detects a mutant: the tool, its options, for the simulator the violated rule, or the name of a scenario. */
 export type Kill =
   | { readonly by: 'explorer'; readonly options: ExploreOptions }
   | { readonly by: 'simulator'; readonly options: DrawOptions; readonly rule: Rule }
+  | { readonly by: 'scenario'; readonly options: ScenarioName }
 
 export const exploring = (size: number, byzantine: number, rounds: number): ExploreOptions => ({
   size,
@@ -21,6 +23,8 @@ const fork = (size: number, byzantine: number, rounds: number, identities = fals
   by: 'explorer',
   options: { ...exploring(size, byzantine, rounds), identities },
 })
+
+const scenario = (options: ScenarioName): Kill => ({ by: 'scenario', options })
 
 const seed = (number: number, rule: Rule, profile: ProfileName = 'swarm'): Kill => ({
   by: 'simulator',
@@ -42,6 +46,8 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'round changes of another round accepted': fork(4, 1, 3),
   'a claim accepted without its prepares': fork(4, 1, 3),
   'one prepare repeated accepted as proof': fork(4, 1, 3),
+  'a justification by one round change less than a quorum': fork(4, 1, 2),
+  'prepares of another round accepted as proof': fork(4, 1, 4),
   'no lock': fork(4, 1, 2),
   'no jump to the rounds of others': seed(1, 'jump'),
   'a jump after whoever is ahead most': seed(21, 'jump'),
@@ -82,6 +88,12 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'work of a height goes on after it': seed(30, 'waste'),
   'a transaction is never stopped': seed(2, 'pace', 'slow'),
   'a builder waits for validations that nothing ends': seed(4, 'pace', 'slow'),
+  'a round change that claims its own round as prepared': scenario('a claim of its own round is ignored'),
+  'timeouts that do not grow': scenario('a committee slower than the first timeout decides'),
+  'signatures not bound to the chain id': scenario('seals of another chain id are invalid'),
+  'signatures not bound to the genesis': scenario('seals of another genesis are invalid'),
+  'a buffer of later heights without a limit': scenario('messages of later heights are bounded'),
+  'no watermark on proposals': scenario('a second proposal of one round is not signed'),
 }
 
 export const killsBy = <By extends Kill['by']>(by: By): readonly (readonly [MutantName, Extract<Kill, { by: By }>])[] =>

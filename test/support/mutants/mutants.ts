@@ -81,6 +81,16 @@ export const MUTANTS = {
     '  distinctSenders(prepares, size, quorum) &&\n',
     '  prepares.length >= quorum &&\n',
   ]),
+  'a justification by one round change less than a quorum': mutant([
+    JUSTIFICATION,
+    'if (!distinctSenders(roundChanges, size, quorum))',
+    'if (!distinctSenders(roundChanges, size, quorum - 1))',
+  ]),
+  'prepares of another round accepted as proof': mutant([
+    JUSTIFICATION,
+    'vote.number === number && vote.round === prepared.round && ',
+    'vote.number === number && ',
+  ]),
   'no lock': mutant([
     'consensus/core/rounds.ts',
     'const { prepared, config } = ctx.height',
@@ -312,6 +322,33 @@ export const MUTANTS = {
     ],
     ['sim/member/sim-process.ts', "checker.report('waste',", 'String('],
   ),
+  // Checks that no schedule of one chain and few members shows: scenarios of their own do.
+  'a round change that claims its own round as prepared': mutant([
+    JUSTIFICATION,
+    'change.prepared.round < change.round',
+    'change.prepared.round <= change.round',
+  ]),
+  'timeouts that do not grow': mutant(['consensus/core/rounds.ts', '2 ** Math.min(round, ', '2 ** Math.min(0, ']),
+  'signatures not bound to the chain id': mutant([
+    'primitives/consensus/vote.ts',
+    '      numberItem(domain.chainId),\n',
+    '',
+  ]),
+  'signatures not bound to the genesis': mutant([
+    'primitives/consensus/vote.ts',
+    '      hexToBytes(domain.genesisHash),\n',
+    '',
+  ]),
+  'a buffer of later heights without a limit': mutant([
+    'consensus/core/future-buffer.ts',
+    '    if (this.#size >= this.#limits.messages && !this.#evictBeyond(message.number)) return\n',
+    '',
+  ]),
+  'no watermark on proposals': mutant([
+    'consensus/signer/sign-message.ts',
+    'const given = watermark.check(position, digest)',
+    "const given = message.type === 'proposal' ? null : watermark.check(position, digest)",
+  ]),
 } as const satisfies Readonly<Record<string, Mutant>>
 
 export type MutantName = keyof typeof MUTANTS

@@ -5,6 +5,7 @@ import type { SimulationOutcome } from '../../../src/sim/swarm/run-outcome.ts'
 import type { SeedReport } from '../../../src/sim/swarm/run-seed.ts'
 import type { Exploration, ExploreOptions } from '../explore/explorer.ts'
 import { MUTANTS, type MutantName } from './mutants.ts'
+import type { ScenarioName } from './scenarios.ts'
 import type { Task } from './worker.ts'
 
 /** In a thread of its own, the source as it is or mutated. */
@@ -24,3 +25,7 @@ export const simulateMutant = async (name: MutantName, options: DrawOptions): Pr
 /** One seed, and the smallest run that breaks the same rule. */
 export const shrinkMutant = async (name: MutantName, options: DrawOptions): Promise<SeedReport> =>
   (await perform(name, { kind: 'shrink', options })) as SeedReport
+
+/** Fault that a scenario shows; null: none. */
+export const playMutant = async (name: MutantName, options: ScenarioName): Promise<string | null> =>
+  (await perform(name, { kind: 'scenario', options })) as string | null

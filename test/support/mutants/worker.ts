@@ -3,6 +3,7 @@ import type { DrawOptions } from '../../../src/sim/plan/draw-plan.ts'
 import type { ExploreOptions } from '../explore/explorer.ts'
 import type { Patch } from './mutants.ts'
 import { applyPatches } from './patch.ts'
+import type { ScenarioName } from './scenarios.ts'
 
 /** Work given to a mutated engine. */
 export type Task =
@@ -10,12 +11,14 @@ export type Task =
   | { readonly kind: 'simulate'; readonly options: DrawOptions }
   /** The same, and a failure made small. */
   | { readonly kind: 'shrink'; readonly options: DrawOptions }
+  | { readonly kind: 'scenario'; readonly options: ScenarioName }
 
 const { patches, task } = workerData as { patches: readonly Patch[]; task: Task }
 applyPatches(patches)
 const perform = async ({ kind, options }: Task): Promise<unknown> => {
   if (kind === 'explore') return (await import('../explore/explorer.ts')).explore(options)
   if (kind === 'shrink') return (await import('../../../src/sim/swarm/run-seed.ts')).runSeed(options)
+  if (kind === 'scenario') return (await import('./scenarios.ts')).SCENARIOS[options]()
   const { drawPlan } = await import('../../../src/sim/plan/draw-plan.ts')
   return (await import('../../../src/sim/simulation.ts')).runSimulation(drawPlan(options))
 }
