@@ -6,7 +6,6 @@ import { onSmallDisk, whyNoSmallDisk } from '../support/full-disk.ts'
 import { eventually } from '../support/node-process.ts'
 
 const BLOCK_SECONDS = 0.25
-const FULL_AFTER_SECONDS = 2
 
 let committee: Committee
 let victim: NodeOfMany
@@ -63,9 +62,10 @@ describe(`a full disk${why === undefined ? '' : ` (skipped: ${why})`}`, () => {
     'ends the validator with the reason; the others go on; with room again it votes',
     async () => {
       await victim.kill()
-      const { before, left } = onSmallDisk(victim.dataDir, FULL_AFTER_SECONDS)
+      const { before, left, fill, remove } = onSmallDisk(victim.dataDir)
       try {
         await victim.start(committee.others(victim), [], { before })
+        fill()
         expect(await victim.exited).toBe(1)
         expect(victim.log).toMatch(
           /Writing to .* failed: .*[Nn]o space left on device.*Free disk space.*nothing \w+ is lost/,
@@ -73,7 +73,7 @@ describe(`a full disk${why === undefined ? '' : ` (skipped: ${why})`}`, () => {
         rmSync(victim.dataDir, { recursive: true })
         cpSync(left, victim.dataDir, { recursive: true })
       } finally {
-        rmSync(left, { recursive: true, force: true })
+        remove()
       }
       const [other] = committee.nodes as [NodeOfMany]
       await other.reach((await other.number()) + 4)
