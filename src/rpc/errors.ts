@@ -59,16 +59,19 @@ export class InvalidArgument extends Error {
 }
 
 export const methodNotFound = (name: string): RpcError =>
-  new RpcError(CODES.methodNotFound, `the method ${name} does not exist/is not available`)
+  new RpcError(CODES.methodNotFound, `the method ${shortened(name)} does not exist/is not available`)
 export const invalidArgument = (position: number, reason: string): RpcError =>
   new RpcError(CODES.invalidParams, `invalid argument ${position}: ${reason}`)
 export const missingArgument = (position: number): RpcError =>
   new RpcError(CODES.invalidParams, `missing value for required argument ${position}`)
 export const invalidParams = (message: string): RpcError => new RpcError(CODES.invalidParams, message)
 export const serverError = (message: string): RpcError => new RpcError(CODES.server, message)
+/** Longest name of a client's that an error repeats. */
+const NAME_CHARS = 256
+const shortened = (name: string): string => (name.length <= NAME_CHARS ? name : `${name.slice(0, NAME_CHARS)}...`)
 /** A subscription that this endpoint does not serve. */
 export const noSubscription = (namespace: string, kind: string): RpcError =>
-  new RpcError(CODES.methodNotFound, `no "${kind}" subscription in ${namespace} namespace`)
+  new RpcError(CODES.methodNotFound, `no "${shortened(kind)}" subscription in ${namespace} namespace`)
 /** Error of a fixed text that clients match: its figures are in `data`, as QUANTITY. A figure that an error lacks is left out. */
 const withFigures = (message: string, figures: Readonly<Record<string, bigint | number | undefined>>): RpcError => {
   const known = Object.entries(figures).flatMap(([name, value]) =>

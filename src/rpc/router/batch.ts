@@ -13,6 +13,8 @@ const LANES = 16
 
 interface BatchOptions {
   readonly size: number
+  /** Owner of its work. */
+  readonly client: string
   /** Handles the request at an index; `cancellation` ends with the batch. */
   readonly run: (index: number, cancellation: Cancellation) => MaybePromise<RpcResponse>
   /** Returns the error response to it; '' for a notification. */
@@ -55,7 +57,7 @@ export class BatchRun {
 
   /** Returns the whole response when it is short, else a stream. Most batches hold only synchronous requests and need no promise. */
   answer(): MaybePromise<RpcResponse> {
-    const { size } = this.#options
+    const { size, client } = this.#options
     while (this.#mayRun) {
       const index = this.#next++
       const answer = this.#run(index)
@@ -65,7 +67,7 @@ export class BatchRun {
         return this.#whenBegun()
       }
       this.#take(index, answer)
-      if (this.#next < size && sliceOver() !== undefined) return this.#whenBegun()
+      if (this.#next < size && sliceOver(client) !== undefined) return this.#whenBegun()
     }
     return this.#response()
   }
@@ -102,7 +104,7 @@ export class BatchRun {
   async #lane(first?: { readonly index: number; readonly answer: Promise<RpcResponse> }): Promise<void> {
     if (first !== undefined) this.#take(first.index, await first.answer)
     while (this.#mayRun) {
-      const pause = sliceOver()
+      const pause = sliceOver(this.#options.client)
       if (pause !== undefined) {
         await pause
         continue

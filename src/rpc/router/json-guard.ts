@@ -1,4 +1,5 @@
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
+import type { SlicedWork } from '../../util/async/sliced-work.ts'
 
 const QUOTE = 34
 const BACKSLASH = 92
@@ -10,15 +11,19 @@ const COMMA = 44
 const COLON = 58
 const MINUS = 45
 
+/** Characters scanned between two looks at the clock. */
+const PART_CHARS = 32 * 1024
+
 /**
- * Returns true when a large body has more nesting, containers or values than an honest request: building millions of empty arrays
- * or members would block the main thread. Small bodies are harmless and are not scanned.
+ * Finds out whether a large body has more nesting, containers or values than an honest request: building millions of empty arrays or
+ * members would block the main thread. Small bodies are harmless and are not scanned.
  */
-export const isTooComplex = (body: string): boolean => {
+export function* scanShape(body: string): SlicedWork<boolean> {
   if (body.length <= RPC_LIMITS.unscannedBytes) return false
   let depth = 0
   let containers = 0
   let values = 0
+  let pauseAt = PART_CHARS
   for (let i = 0; i < body.length; i++) {
     const code = body.charCodeAt(i)
     if (code === QUOTE) i = endOfString(body, i)
@@ -26,6 +31,9 @@ export const isTooComplex = (body: string): boolean => {
       if (++depth > RPC_LIMITS.nesting || ++containers > RPC_LIMITS.containers) return true
     } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--
     else if (code === COMMA && ++values > RPC_LIMITS.values) return true
+    if (i < pauseAt) continue
+    pauseAt = i + PART_CHARS
+    yield
   }
   return false
 }
@@ -49,12 +57,16 @@ const skipSpace = (body: string, from: number): number => {
   return at
 }
 
+const NUMBER_CHARACTERS: ReadonlySet<number> = new Set(Buffer.from('0123456789.eE+-'))
+
 /** Returns the source text of the number at this index; undefined for any other value. */
 const numberAt = (body: string, start: number): string | undefined => {
   const first = body.charCodeAt(start)
   if (first !== MINUS && (first < 48 || first > 57)) return undefined
+  // A longer one is too long for an id all the same.
+  const limit = Math.min(body.length, start + RPC_LIMITS.idChars + 1)
   let end = start + 1
-  while (end < body.length && /[0-9.eE+-]/.test(body.charAt(end))) end++
+  while (end < limit && NUMBER_CHARACTERS.has(body.charCodeAt(end))) end++
   return body.slice(start, end)
 }
 

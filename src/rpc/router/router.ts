@@ -1,12 +1,14 @@
 import { callWeight } from '../../config/limits/call-weights.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
+import { runSlicedWork } from '../../util/async/sliced-work.ts'
+import { nextSlice, sliceOver } from '../../util/async/time-slice.ts'
 import type { Logger } from '../../util/logger.ts'
 import { CODES, RpcError, serverError } from '../errors.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
 import { noMetrics, type RpcMetrics } from '../metrics.ts'
 import { BatchRun } from './batch.ts'
 import { errorText, hasInexactId, idToText, isNotification, shortId, textOfId } from './envelope.ts'
-import { idsAsWritten, isTooComplex } from './json-guard.ts'
+import { idsAsWritten, scanShape } from './json-guard.ts'
 import type { Endpoint } from './method.ts'
 import { MethodCaller, type RefusalListener } from './method-caller.ts'
 import { inChunks, type RpcResponse } from './response.ts'
@@ -63,19 +65,32 @@ class RequestRouter implements Router {
   }
 
   #handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse> {
-    if (isTooComplex(body)) return TOO_COMPLEX
-    let request: unknown
-    try {
-      request = JSON.parse(body)
-    } catch {
-      return PARSE_ERROR
-    }
+    if (body.length > RPC_LIMITS.unscannedBytes) return this.#handleLarge(body, endpoint, charge)
+    const request = parsed(body)
+    if (request === INVALID_JSON) return PARSE_ERROR
     charge?.(weightOf(request))
+    return this.#dispatch(request, endpoint, hasInexactIds(request) ? idsAsWritten(body) : [])
+  }
+
+  /** Scans, parses and dispatches a large body in turns of the event loop of their own. */
+  async #handleLarge(body: string, endpoint: Endpoint, charge?: (calls: number) => void): Promise<RpcResponse> {
+    const { client } = endpoint.context
+    if (await runSlicedWork(scanShape(body), () => sliceOver(client))) return TOO_COMPLEX
+    await nextSlice(client)
+    const request = parsed(body)
+    if (request === INVALID_JSON) return PARSE_ERROR
+    charge?.(weightOf(request))
+    await nextSlice(client)
+    return this.#dispatch(request, endpoint, hasInexactIds(request) ? idsAsWritten(body) : [])
+  }
+
+  /** `ids`: ids as written, by index, where some are inexact. */
+  #dispatch(request: unknown, endpoint: Endpoint, ids: readonly (string | undefined)[]): MaybePromise<RpcResponse> {
     if (!Array.isArray(request))
-      return inChunksLater(this.#one(request, endpoint, hasInexactId(request) ? idsAsWritten(body)[0] : undefined))
+      return inChunksLater(this.#one(request, endpoint, hasInexactId(request) ? ids[0] : undefined))
     if (request.length === 0) return EMPTY_BATCH
     if (request.length > RPC_LIMITS.batchItems) return LARGE_BATCH
-    return this.#batch(request, endpoint, request.some(hasInexactId) ? idsAsWritten(body) : [])
+    return this.#batch(request, endpoint, ids)
   }
 
   /** Returns the response to one request; '' for a notification. */
@@ -110,12 +125,27 @@ class RequestRouter implements Router {
       },
       refuse: (index, error) =>
         isNotification(requests[index]) ? '' : errorText(shortId(ids[index]) ?? textOfId(requests[index]), error),
+      client: context.client,
       meter: context.budgets.answers.meter(context.client),
       connection: context.cancellation,
     })
     return run.answer()
   }
 }
+
+const INVALID_JSON = Symbol('invalid JSON')
+
+const parsed = (body: string): unknown => {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return INVALID_JSON
+  }
+}
+
+/** Returns true when a request, or one of a batch, has an id that must be returned as it was written. */
+const hasInexactIds = (request: unknown): boolean =>
+  Array.isArray(request) ? request.length <= RPC_LIMITS.batchItems && request.some(hasInexactId) : hasInexactId(request)
 
 const weightOf = (request: unknown): number =>
   Array.isArray(request)

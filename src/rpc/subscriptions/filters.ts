@@ -26,6 +26,7 @@ type Filter = Kind & {
   /** First block, or first pending hash, that has not been returned yet. */
   next: number
   usedMs: number
+  readonly client: string
   /** Returns what it holds of its client's budgets. */
   readonly release: () => void
 }
@@ -98,7 +99,7 @@ export class FilterManager {
     // Existing logs are returned by eth_getFilterLogs; changes start with the next block.
     return this.#add({
       ...{ kind: 'logs', logs: { fromBlock: criteria.fromBlock, toBlock, shared } },
-      ...{ next: Math.max(fromBlock, head + 1), usedMs: this.#nowMs() },
+      ...{ next: Math.max(fromBlock, head + 1), usedMs: this.#nowMs(), client },
       release: () => {
         shared.release()
         release()
@@ -109,12 +110,12 @@ export class FilterManager {
   newBlockFilter(client: string): Hex {
     const release = this.#reserve(client)
     const next = this.#view.head().header.number + 1
-    return this.#add({ kind: 'blocks', next, usedMs: this.#nowMs(), release })
+    return this.#add({ kind: 'blocks', next, usedMs: this.#nowMs(), client, release })
   }
 
   newPendingFilter(client: string): Hex {
     const release = this.#reserve(client)
-    const id = this.#add({ kind: 'pending', next: this.#pending.end, usedMs: this.#nowMs(), release })
+    const id = this.#add({ kind: 'pending', next: this.#pending.end, usedMs: this.#nowMs(), client, release })
     this.#pendingFilters++
     return id
   }
@@ -192,7 +193,7 @@ export class FilterManager {
     filter.next = to + 1
     const hashes: Hex[] = []
     for (let number = from; number <= to; number++) {
-      await sliceOver()
+      await sliceOver(filter.client)
       const block = await this.#view.blockByNumber(number)
       if (block !== undefined) hashes.push(block.hash)
     }

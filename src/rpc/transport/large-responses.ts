@@ -73,14 +73,14 @@ export class LargeResponses {
     return new StreamedJson(client =>
       streamInTurn(this.#slots, client, () =>
         composeStream<ResponseChunk>(async function* () {
-          yield* chunksOf(await load())
+          yield* chunksOf(await load(), client)
         }),
       ),
     )
   }
 }
 
-async function* chunksOf(pieces: Iterable<string>): AsyncGenerator<string> {
+async function* chunksOf(pieces: Iterable<string>, client: string): AsyncGenerator<string> {
   let parts: string[] = []
   let length = 0
   for (const piece of pieces) {
@@ -91,7 +91,7 @@ async function* chunksOf(pieces: Iterable<string>): AsyncGenerator<string> {
       parts = []
       length = 0
     }
-    await sliceOver()
+    await sliceOver(client)
   }
   if (length > 0) yield parts.join('')
 }

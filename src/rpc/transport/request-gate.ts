@@ -1,6 +1,7 @@
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { Cancellation } from '../../util/async/cancellation.ts'
 import { FairQueue } from '../../util/async/fair-queue.ts'
+import { nextSlice } from '../../util/async/time-slice.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
 import type { Endpoint } from '../router/method.ts'
 import { type RpcResponse, withEnd } from '../router/response.ts'
@@ -29,15 +30,13 @@ interface Waiting {
 /**
  * Admission of bodies to the router. Small single requests pass. Of batches and large bodies only a few are parsed and handled at a
  * time, limited in bytes; the others wait unparsed, with their bytes counted, and clients are served in rotation. One large body is
- * parsed per event-loop turn.
+ * decoded per event-loop turn.
  */
 export class RequestGate {
   readonly #router: Router
   readonly #waiting = new FairQueue<Waiting>()
   readonly #heldBy = new Map<string, number>()
   #held = 0
-  /** Resolves when the next large body may be parsed. */
-  #turn: Promise<void> = Promise.resolve()
 
   constructor(router: Router) {
     this.#router = router
@@ -61,7 +60,7 @@ export class RequestGate {
   async #later(body: Buffer, endpoint: Endpoint, charge: ((calls: number) => void) | undefined): Promise<RpcResponse> {
     const { client, cancellation } = endpoint.context
     if (!(await this.#enter(client, body.byteLength, cancellation))) return ''
-    if (isLarge(body)) await this.#nextTurn()
+    if (isLarge(body)) await nextSlice(client)
     if (cancellation?.isCancelled === true) {
       this.#leave(client, body.byteLength)
       return ''
@@ -121,10 +120,5 @@ export class RequestGate {
       next.item.forget()
       next.item.enter()
     }
-  }
-
-  #nextTurn(): Promise<void> {
-    this.#turn = this.#turn.then(() => new Promise(resolve => setImmediate(resolve)))
-    return this.#turn
   }
 }

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
+import { sliceOver } from '../../util/async/time-slice.ts'
 import type { ResponseChunk, ResponseStream } from '../router/response.ts'
 import type { Meter } from './clients/client-budget.ts'
 
@@ -70,6 +71,8 @@ export const freeMemory = ({ buffer, byteLength }: Uint8Array): void => {
 interface PumpOptions {
   readonly write?: (responseChunk: ResponseChunk) => boolean
   readonly writeTimeout?: WriteTimeout
+  /** Owner of the work. */
+  readonly client?: string
   /** Receives the bytes the response still holds and the unread ones; the connection ends when there is no room for them. */
   readonly meter?: Meter
 }
@@ -83,6 +86,7 @@ export const writeStream = async (
   const {
     write = responseChunk => out.write(bytesOf(responseChunk)),
     writeTimeout = new WriteTimeout(),
+    client,
     meter,
   } = options
   const cancel = (): void => stream.cancel()
@@ -95,6 +99,7 @@ export const writeStream = async (
   try {
     if (!hasRoom()) return giveUp()
     for (let responseChunk = await stream.next(); responseChunk !== undefined; responseChunk = await stream.next()) {
+      await sliceOver(client)
       if (out.destroyed) return false
       writeTimeout.sent(responseChunk.length)
       const goesOn = write(responseChunk)

@@ -8,6 +8,7 @@ import type { BlockNumberRef } from '../../codecs/block.ts'
 import { type Codec, codec } from '../../codecs/codec.ts'
 import { asArray } from '../../codecs/object.ts'
 import { invalidValue, parseQuantity, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import type { Context } from '../../context.ts'
 import { serverError } from '../../errors.ts'
 
 /** Block count in hex or decimal; values above the limit mean the limit. */
@@ -57,7 +58,7 @@ const newestOf = (view: ChainView, ref: BlockNumberRef): number => {
  * bound (docs/design/rpc.md#fee-history), and tips paid.
  */
 export const feeHistory = async (
-  view: ChainView,
+  { view, client }: Pick<Context, 'view' | 'client'>,
   count: number,
   newest: BlockNumberRef,
   points: readonly number[] | undefined,
@@ -72,7 +73,7 @@ export const feeHistory = async (
   /** Of every block without transactions: a history holds as many numbers as a response may. */
   const zeros = points?.map(() => '0x0')
   for (let number = oldest; number <= last; number++) {
-    await sliceOver()
+    await sliceOver(client)
     const header = await view.headerByNumber(number)
     if (header === undefined) throw serverError(`block ${number} is not available`)
     fees.push(toQuantity(header.baseFeePerGas ?? 0n))

@@ -21,6 +21,6 @@ export const ethFees = {
     ),
     notes:
       'At most 1,024 blocks. The ratio divides by 60 M gas, the bound of the base fee rule, not by the block limit.',
-    handler: ({ view }, count, newest, points) => feeHistory(view, count, newest, points),
+    handler: (context, count, newest, points) => feeHistory(context, count, newest, points),
   }),
 } satisfies MethodTable

@@ -20,10 +20,10 @@ const inItsWords = (error: unknown): unknown => {
 }
 
 /** Encodes block by block, so that a long response does not block others. */
-const rendered = async (blocks: readonly SimulatedChainBlock[], full: boolean): Promise<RawJson> => {
+const rendered = async (blocks: readonly SimulatedChainBlock[], full: boolean, client: string): Promise<RawJson> => {
   const texts: string[] = []
   for (const simulated of blocks) {
-    for (let turn = sliceOver(); turn !== undefined; turn = sliceOver()) await turn
+    await sliceOver(client)
     texts.push(simulatedBlockJson(simulated, full))
   }
   return new RawJson(`[${texts.join(',')}]`)
@@ -38,7 +38,7 @@ const simulate = async (
   const pending = at === 'pending'
   try {
     const blocks = await simulations.run({ ...request, number, ...(pending && { pending }) }, client, cancellation)
-    return await rendered(blocks, returnFullTransactions)
+    return await rendered(blocks, returnFullTransactions, client)
   } catch (error) {
     throw inItsWords(error)
   }

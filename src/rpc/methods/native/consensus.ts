@@ -23,7 +23,12 @@ const withConsensus = async ({ view }: Context, ref: BlockRef, full: boolean): P
   return found === undefined ? NULL_JSON : new RawJson(await consensusBlockJson(view, found, full))
 }
 
-const range = async ({ view }: Context, from: BlockNumberRef, to: BlockNumberRef, full = false): Promise<RawJson> => {
+const range = async (
+  { view, client }: Context,
+  from: BlockNumberRef,
+  to: BlockNumberRef,
+  full = false,
+): Promise<RawJson> => {
   noPending(from)
   noPending(to)
   const first = await blockNumberOf(view, from)
@@ -32,7 +37,7 @@ const range = async ({ view }: Context, from: BlockNumberRef, to: BlockNumberRef
   const blocks: string[] = []
   let length = 0
   for (let number = first; number <= last; number++) {
-    await sliceOver()
+    await sliceOver(client)
     const found = await view.blockByNumber(number)
     if (found === undefined) throw headerNotFound(number)
     const text = await consensusBlockJson(view, found, full)

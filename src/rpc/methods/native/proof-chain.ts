@@ -66,7 +66,7 @@ export const nativeProofChain = {
         throw invalidParams(`header range too large: at most ${RPC_LIMITS.blockRange} headers`)
       const headers: object[] = []
       for (let height = from; height <= to; height++) {
-        await sliceOver()
+        await sliceOver(context.client)
         const header = await proofChainOf(context).header(height)
         if (header === undefined && headers.length > 0) break
         if (header !== undefined) headers.push(encodeProofHeaderInfo(header))

@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { Cancellation } from '../../../util/async/cancellation.ts'
+import { sliceOver } from '../../../util/async/time-slice.ts'
 import type { Endpoint } from '../../router/method.ts'
 import type { ResponseChunk, ResponseStream, RpcResponse } from '../../router/response.ts'
 import { BODIES_FULL, type Budgets } from '../clients/budgets.ts'
@@ -151,6 +152,11 @@ class Lane {
     const { gate } = this.#options
     let out = ''
     while (this.#rest !== undefined && !this.#isWaiting) {
+      const turn = sliceOver(this.#endpoint.context.client)
+      if (turn !== undefined) {
+        this.#waitFor(turn)
+        break
+      }
       const body = this.#nextBody(this.#rest)
       if (body === undefined) break
       const answer = gate.handle(body, this.#endpoint)
@@ -159,7 +165,7 @@ class Lane {
       if (out.length > RPC_LIMITS.laneWriteBytes || this.#isWaiting) {
         this.#write(out)
         out = ''
-        if (!this.#isWaiting) this.#pauseUntilWritten()
+        if (!this.#isWaiting && this.#socket.writableNeedDrain) this.#pauseUntilWritten()
       }
     }
     this.#write(out)
@@ -256,6 +262,7 @@ class Lane {
     socket.write(`${CHUNKED}${date()}\r\n\r\n`)
     const isWhole = await writeStream(answer, socket, {
       write: responseChunk => writeChunk(socket, responseChunk),
+      client: this.#endpoint.context.client,
       meter: this.#answers,
     }).catch(() => {
       socket.destroy()
@@ -268,6 +275,16 @@ class Lane {
     this.#goOn()
   }
 
+  /** Reads and handles nothing until it is the client's turn. */
+  #waitFor(turn: Promise<void>): void {
+    this.#isWaiting = true
+    this.#socket.pause()
+    void turn.then(() => {
+      this.#isWaiting = false
+      if (!this.#socket.destroyed) this.#goOn()
+    })
+  }
+
   /** Pauses until the client has read the response; a client that is too slow or has too many unread bytes is disconnected. */
   #pauseUntilWritten(): void {
     const socket = this.#socket
@@ -276,7 +293,6 @@ class Lane {
       this.#isWaiting = false
       if (!socket.destroyed) this.#goOn()
     }
-    if (!socket.writableNeedDrain) return void setImmediate(goOn)
     if (!this.#answers.hold(socket.writableLength)) return void socket.destroy()
     const writeTimeout = new WriteTimeout()
     writeTimeout.sent(socket.writableLength)

@@ -5,6 +5,7 @@ import { gzip } from 'node:zlib'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { Cancellation } from '../../../util/async/cancellation.ts'
+import { sliceOver } from '../../../util/async/time-slice.ts'
 import { ASSETS_PATH, acceptsGzip, wantsPage } from '../../../web/negotiation.ts'
 import type { WebResponse } from '../../../web/response.ts'
 import type { HealthStatus } from '../../ports.ts'
@@ -79,9 +80,10 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
     http: { shouldUpgradeCallback: request => request.headers.upgrade?.toLowerCase() === 'websocket' },
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(JSON_TYPES, (request: FastifyRequest, payload: IncomingMessage) =>
-    readBody(payload, options.budgets.bodies.meter(clientIdOf(options.clients.of(request.raw).address))),
-  )
+  app.addContentTypeParser(JSON_TYPES, (request: FastifyRequest, payload: IncomingMessage) => {
+    const client = clientIdOf(options.clients.of(request.raw).address)
+    return readBody(payload, client, options.budgets.bodies.meter(client))
+  })
   // A body that no handler took, such as that of a path that is not served.
   app.addHook('onResponse', ({ body }, _reply, done) => {
     ;(body as RequestBody | undefined)?.releaseUntaken?.()
@@ -168,9 +170,11 @@ const post = (
   const meter = budgets.answers.meter(answering.context.client)
   reply.header('content-type', JSON_TYPE)
   const compressed = compression && acceptsGzip(encodingOf(request.headers))
-  if (answer instanceof Promise) return sendInTime(answer.finally(requestBody.release), reply, { meter, compressed })
+  const { client } = answering.context
+  const sending = { client, meter, compressed }
+  if (answer instanceof Promise) return sendInTime(answer.finally(requestBody.release), reply, sending)
   requestBody.release()
-  return send(answer, reply, { meter, compressed })
+  return send(answer, reply, sending)
 }
 
 const pathOf = (url: string): string => {
@@ -180,6 +184,11 @@ const pathOf = (url: string): string => {
 
 /** Checks before the body is read; a check that cannot reject is not installed, to keep it off every request. */
 const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, clients }: HttpOptions): void => {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const turn = sliceOver(clientIdOf(clients.addressOf(request.raw)))
+    if (turn === undefined) done()
+    else void turn.then(() => done())
+  })
   if (!hosts.includes('*'))
     app.addHook('onRequest', (request, reply, done) => {
       if (hostAllowed(hosts, request.headers.host)) done()
@@ -220,6 +229,7 @@ const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, clients }: 
 }
 
 interface Sending {
+  readonly client: string
   /** Of the bytes that the client has not read. */
   readonly meter: Meter
   readonly compressed: boolean
@@ -228,9 +238,9 @@ interface Sending {
 const send = (
   rpcResponse: RpcResponse,
   reply: FastifyReply,
-  { meter, compressed }: Sending,
+  { client, meter, compressed }: Sending,
 ): FastifyReply | Promise<FastifyReply> => {
-  if (typeof rpcResponse !== 'string') return sendStream(rpcResponse, reply, meter)
+  if (typeof rpcResponse !== 'string') return sendStream(rpcResponse, reply, { client, meter })
   if (!compressed || rpcResponse.length < LEAST_COMPRESSED) return reply.send(rpcResponse)
   // In a thread, at the level that costs least.
   return compress(rpcResponse, { level: 1 }).then(bytes =>
@@ -253,12 +263,16 @@ const cancellationOf = (socket: Socket): Cancellation => {
 }
 
 /** From here on the response bypasses fastify and is written at the client's pace. */
-const sendStream = (answer: ResponseStream, reply: FastifyReply, meter: Meter): FastifyReply => {
+const sendStream = (
+  answer: ResponseStream,
+  reply: FastifyReply,
+  options: Pick<Sending, 'client' | 'meter'>,
+): FastifyReply => {
   reply.hijack()
   const { raw } = reply
   raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
   raw.flushHeaders()
-  writeStream(answer, raw, { meter }).then(
+  writeStream(answer, raw, options).then(
     isWhole => isWhole && raw.end(),
     () => raw.destroy(),
   )

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import { sliceOver } from '../../../util/async/time-slice.ts'
 import { BODIES_FULL } from '../clients/budgets.ts'
 import type { Meter } from '../clients/client-budget.ts'
 
@@ -45,7 +46,7 @@ const grown = (buffer: Buffer, used: number, needed: number): Buffer<ArrayBuffer
  * Reads a body. Throws HttpFailure: 413 beyond the limit of one body, 503 beyond that of all bodies, 400 when it is
  * incomplete.
  */
-export const readBody = (request: IncomingMessage, meter: Meter): Promise<RequestBody> => {
+export const readBody = (request: IncomingMessage, client: string, meter: Meter): Promise<RequestBody> => {
   const declared = request.headers['content-length']
   if (Number(declared ?? 0) > RPC_LIMITS.bodyBytes) return Promise.reject(tooLarge(String(declared)))
   return new Promise((resolve, reject) => {
@@ -72,6 +73,10 @@ export const readBody = (request: IncomingMessage, meter: Meter): Promise<Reques
         if (end > text.byteLength) text = grown(text, bytes, end)
         chunk.copy(text, bytes)
         bytes = end
+        const turn = sliceOver(client)
+        if (turn === undefined) return
+        request.pause()
+        void turn.then(() => request.resume())
       }
     }
     const finish = (): void => {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { Cancellation } from '../../../util/async/cancellation.ts'
+import { sliceOver } from '../../../util/async/time-slice.ts'
 import type { Logger } from '../../../util/logger.ts'
 import type { MaybePromise } from '../../methods/block-reads.ts'
 import type { Endpoint } from '../../router/method.ts'
@@ -47,6 +48,12 @@ export class WsConnection {
   #arrivingBytes = 0
   #answeringBytes = 0
   #isGone = false
+  /** Reasons not to read further: too many requests under way, and a turn that is awaited. */
+  #pauses = 0
+  /** Messages received while a turn is awaited, and their bytes. */
+  readonly #waiting: Buffer[] = []
+  #waitingBytes = 0
+  #awaitsTurn = false
 
   constructor(client: WebSocket, request: IncomingMessage, options: WsConnectionOptions) {
     const { identity, budgets, hub } = options
@@ -56,15 +63,17 @@ export class WsConnection {
     this.#address = address
     this.#clientId = clientIdOf(address)
     // A client that does not read is disconnected, since its backlog uses shared memory.
-    const sender = new SocketSender(client, budgets.answers.meter(this.#clientId), reason => this.#drop(reason))
+    const answers = budgets.answers.meter(this.#clientId)
+    const sender = new SocketSender(client, this.#clientId, answers, reason => this.#drop(reason))
     this.#sender = sender
     this.#session = hub.open(frame => sender.send(frame), this.#clientId)
     this.#plainScope = this.#session.scope()
     this.#plainEndpoint = this.#endpointOf(this.#plainScope)
     this.#charge = limiter && (weight => limiter.charge(address, performance.now(), weight))
     this.#meter = budgets.bodies.meter(this.#clientId)
-    request.socket.on('data', (chunk: Buffer) => this.#arrived(chunk.byteLength))
-    client.on('message', (message: Buffer) => this.#handle(message))
+    // Before the parser, so that its work counts as the client's.
+    request.socket.prependListener('data', (chunk: Buffer) => this.#arrived(chunk.byteLength))
+    client.on('message', (message: Buffer) => this.#receive(message))
     client.on('ping', payload => this.#forget(payload))
     client.on('pong', payload => this.#forget(payload))
     client.on('error', error => options.log.debug({ address, reason: error.message }, 'websocket failed'))
@@ -82,7 +91,50 @@ export class WsConnection {
   #arrived(bytes: number): void {
     if (this.#isGone) return
     this.#arrivingBytes += bytes
-    if (!this.#meter.hold(this.#arrivingBytes + this.#answeringBytes)) this.#drop(BODIES_FULL)
+    if (!this.#hold()) this.#drop(BODIES_FULL)
+    else if (!this.#awaitsTurn) this.#takeTurn()
+  }
+
+  /** Returns false when the client must wait for its turn: nothing is read or handled until then. */
+  #takeTurn(): boolean {
+    const turn = sliceOver(this.#clientId)
+    if (turn === undefined) return true
+    this.#awaitsTurn = true
+    this.#pause()
+    void turn.then(() => {
+      this.#awaitsTurn = false
+      while (this.#waiting.length > 0 && this.#takeTurn()) {
+        const message = this.#waiting.shift() as Buffer
+        this.#waitingBytes -= message.byteLength
+        this.#handle(message)
+      }
+      this.#hold()
+      this.#resume()
+    })
+    return false
+  }
+
+  /** Charges the client with all bytes of its requests here; returns false when there is no room. */
+  #hold(): boolean {
+    return this.#meter.hold(this.#arrivingBytes + this.#waitingBytes + this.#answeringBytes)
+  }
+
+  /** Messages come in order, also those that were already read when the turn was over. */
+  #receive(message: Buffer): void {
+    // The bytes of the next message in the last chunk are too few to count.
+    this.#arrivingBytes = 0
+    if (this.#awaitsTurn || !this.#takeTurn()) {
+      this.#waitingBytes += message.byteLength
+      this.#waiting.push(message)
+    } else this.#handle(message)
+  }
+
+  #pause(): void {
+    if (++this.#pauses === 1) this.#client.pause()
+  }
+
+  #resume(): void {
+    if (--this.#pauses === 0) this.#client.resume()
   }
 
   /** Bytes that are not part of a message are freed once read. */
@@ -112,12 +164,12 @@ export class WsConnection {
   }
 
   async #answerLater(answer: MaybePromise<RpcResponse>, bytes: number, messageScope: MessageScope): Promise<void> {
-    if (++this.#inFlight === RPC_LIMITS.socketInFlight) this.#client.pause()
+    if (++this.#inFlight === RPC_LIMITS.socketInFlight) this.#pause()
     this.#answeringBytes += bytes
     await this.#answerWith(await answer, messageScope)
     this.#answeringBytes -= bytes
-    this.#meter.hold(this.#arrivingBytes + this.#answeringBytes)
-    if (this.#inFlight-- === RPC_LIMITS.socketInFlight) this.#client.resume()
+    this.#hold()
+    if (this.#inFlight-- === RPC_LIMITS.socketInFlight) this.#resume()
   }
 
   async #answerWith(rpcResponse: RpcResponse, messageScope: MessageScope): Promise<void> {
@@ -148,6 +200,8 @@ export class WsConnection {
     // Messages still being handled are charged until they are done.
     this.#isGone = true
     this.#arrivingBytes = 0
-    this.#meter.hold(this.#answeringBytes)
+    this.#waitingBytes = 0
+    this.#waiting.length = 0
+    this.#hold()
   }
 }

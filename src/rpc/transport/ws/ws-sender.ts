@@ -1,5 +1,6 @@
 import type { WebSocket } from 'ws'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import { sliceOver } from '../../../util/async/time-slice.ts'
 import type { ResponseStream } from '../../router/response.ts'
 import { ANSWERS_FULL } from '../clients/budgets.ts'
 import type { Meter } from '../clients/client-budget.ts'
@@ -29,6 +30,8 @@ const isStream = (item: WsFrame | WaitingStream): item is WaitingStream => typeo
  */
 export class SocketSender {
   readonly #client: WebSocket
+  /** Client id that its work counts for. */
+  readonly #owner: string
   readonly #meter: Meter
   readonly #drop: (reason: string) => void
   readonly #waiting: (WsFrame | WaitingStream)[] = []
@@ -37,8 +40,9 @@ export class SocketSender {
   #isClosed = false
 
   /** `drop` is called once with the reason when nothing more can be sent; `meter` is charged for unread bytes. */
-  constructor(client: WebSocket, meter: Meter, drop: (reason: string) => void) {
+  constructor(client: WebSocket, owner: string, meter: Meter, drop: (reason: string) => void) {
     this.#client = client
+    this.#owner = owner
     this.#meter = meter
     this.#drop = drop
   }
@@ -106,6 +110,7 @@ export class SocketSender {
       responseChunk !== undefined && !this.#isClosed;
       responseChunk = await answer.next()
     ) {
+      await sliceOver(this.#owner)
       writeTimeout.sent(responseChunk.length)
       const flushed = new Promise<void>(resolve => {
         client.send(responseChunk, { binary: false, fin: false }, () => resolve())

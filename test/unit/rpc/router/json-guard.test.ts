@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
-import { idsAsWritten, isTooComplex } from '../../../../src/rpc/router/json-guard.ts'
+import { idsAsWritten, scanShape } from '../../../../src/rpc/router/json-guard.ts'
+import { finishSlicedWork } from '../../../../src/util/async/sliced-work.ts'
+
+const isTooComplex = (body: string): boolean => finishSlicedWork(scanShape(body))
 
 describe('shape of a body', () => {
   test('refuses millions of values, which would hold the thread', () => {
@@ -19,9 +22,19 @@ describe('shape of a body', () => {
   test('does not count what stands in strings', () => {
     expect(isTooComplex(`{"id":1,"params":["${',[{'.repeat(200_000)}"]}`)).toBe(false)
   })
+
+  test('is found out in parts', () => {
+    const body = `{"id":1,"params":[${'0,'.repeat(RPC_LIMITS.values - 10)}0]}`
+    expect([...scanShape(body)].length).toBeGreaterThan(5)
+  })
 })
 
 describe('ids as they were written', () => {
+  test('of which a long one is cut where it is too long', () => {
+    const [id] = idsAsWritten(`{"id":${'9'.repeat(100_000)}}`)
+    expect(id?.length).toBe(RPC_LIMITS.idChars + 1)
+  })
+
   test.each([
     ['{"id":1.50}', ['1.50']],
     ['{ "id" : -0.10e+5 , "method":"x"}', ['-0.10e+5']],

@@ -32,7 +32,7 @@ afterEach(async () => {
 })
 
 const until = async (done: () => boolean): Promise<void> => {
-  const deadline = performance.now() + 2_000
+  const deadline = performance.now() + 15_000
   while (!done()) {
     if (performance.now() > deadline) throw new Error(`received: ${received.slice(0, 500)}`)
     await new Promise(resolve => setTimeout(resolve, 2))
