@@ -340,7 +340,7 @@ export const MUTANTS = {
     '',
   ]),
   'a buffer of later heights without a limit': mutant([
-    'consensus/core/future-buffer.ts',
+    'consensus/core/messages/future-buffer.ts',
     '    if (this.#size >= this.#limits.messages && !this.#evictBeyond(message.number)) return\n',
     '',
   ]),
