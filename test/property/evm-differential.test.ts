@@ -1,25 +1,23 @@
-import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import { createWasmEngine } from '../../src/evm/engines/wasm/wasm-engine.ts'
-import { bytesToHex, hexToBytes } from '../../src/util/bytes.ts'
+import { bytesToHex } from '../../src/util/bytes.ts'
 import { randomCase } from '../support/evm/cases.ts'
 import { outcomeOf } from '../support/evm/compare.ts'
+import { loadRealContracts } from '../support/evm/real-contracts.ts'
 import { SEED } from '../support/seed.ts'
 import { createRandom } from './executor-plans.ts'
 
 /*
- * The interpreter in WebAssembly against the engine on EthereumJS: random worlds and messages, each also with too little gas at some
- * point of its run. Gas, refund, output, logs, state, accounts destroyed and the kind of failure must be equal. CASES= for the long
+ * The interpreter in WebAssembly against the engine on EthereumJS: random worlds and messages, some also with too little gas at some
+ * point of their run. Gas, refund, output, logs, state, accounts destroyed and the kind of failure must be equal. CASES= for the long
  * form, SEED= for others; the number of a case that differs is its seed.
  */
 const CASES = Number(process.env['CASES'] ?? 1_500)
 
-const { deployedBytecode, bytecode } = JSON.parse(
-  readFileSync(new URL('../../contracts/Council.json', import.meta.url), 'utf8'),
-)
-const codeOf = (value: unknown): Uint8Array[] => (typeof value === 'string' ? [hexToBytes(value as `0x${string}`)] : [])
-const REAL = [...codeOf(deployedBytecode), ...codeOf(bytecode)]
+const REAL = loadRealContracts()
+/** One case in so many runs with too little gas at this many points. */
+const LADDER = { of: 60, points: 24 }
 
 test(
   `${CASES} random messages come to the same on both engines (SEED=${SEED})`,
@@ -51,6 +49,9 @@ test(
       counts.short++
       await compare((result.gasUsed * BigInt(random.int(1_000))) / 1_000n)
       await compare(result.gasUsed - 1n)
+      if (!random.chance(LADDER.of / 3)) continue
+      for (let point = 0; point < LADDER.points; point++)
+        await compare((result.gasUsed * BigInt(random.int(100_000))) / 100_000n)
     }
     console.log(`${CASES} cases: ${JSON.stringify(counts)}, ${elsewhere} run elsewhere`)
     expect(counts.succeeded).toBeGreaterThan(CASES / 10)

@@ -6,7 +6,10 @@ import { concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/byt
 import type { Random } from '../../property/executor-plans.ts'
 import { env, paramsAt } from '../../unit/evm/world.ts'
 import { MemoryState, memoryAccount } from '../../unit/state/memory-state.ts'
+import { precompileProgram } from './precompile-calls.ts'
 import { mutated, Program, randomBytesProgram } from './programs.ts'
+import { type RealContract, realCallData } from './real-contracts.ts'
+import { reporterProgram } from './reporters.ts'
 
 /* Worlds of a few contracts, and messages to them. */
 
@@ -17,6 +20,8 @@ const RICH: Hex = `0x${'b0'.repeat(20)}`
 const NOBODY: Hex = `0x${'99'.repeat(20)}`
 /** There, but with nothing in it (EIP-161). */
 const EMPTY: Hex = `0x${'e0'.repeat(20)}`
+/** Code of the object format, which other code sees shortened. */
+const OBJECT: Hex = `0x${'0e'.repeat(20)}`
 const PRECOMPILE: Hex = `0x${'00'.repeat(19)}03`
 export const ADDRESSES: readonly Hex[] = [
   SENDER,
@@ -26,6 +31,7 @@ export const ADDRESSES: readonly Hex[] = [
   RICH,
   NOBODY,
   EMPTY,
+  OBJECT,
   PRECOMPILE,
 ]
 
@@ -46,37 +52,37 @@ const give = (state: MemoryState, at: Hex, code: Uint8Array, balance: bigint, ra
   state.accounts.set(at, memoryAccount({ nonce: 1, balance, codeHash, storage }))
 }
 
-const codeFor = (random: Random, fork: EvmFork, real: readonly Uint8Array[]): Uint8Array => {
-  const kind = random.int(20)
-  if (kind === 0) return randomBytesProgram(random)
-  if (kind === 1) return mutated(new Program(random, ADDRESSES, fork).build(), random)
-  if (kind === 2 && real.length > 0) return mutated(random.pick(real), random)
+const codeFor = (random: Random, fork: EvmFork): Uint8Array => {
+  const kind = random.int(40)
+  if (kind < 2) return randomBytesProgram(random)
+  if (kind < 4) return mutated(new Program(random, ADDRESSES, fork).build(), random)
+  if (kind === 4) return precompileProgram(random)
+  if (kind < 20) return reporterProgram(random, ADDRESSES, fork)
   return new Program(random, ADDRESSES, fork).build()
 }
+
+/** Real contract in the world: as it is, or with a few bytes changed. */
+const realCodeFor = ({ runtime }: RealContract, random: Random): Uint8Array =>
+  random.chance(2) ? mutated(runtime, random) : runtime
 
 const forkFor = ({ chance, pick }: Random): EvmFork =>
   chance(3) ? pick(EVM_FORKS) : pick(['cancun', 'prague', 'osaka'] as const)
 
-const dataFor = (random: Random, selectors: readonly Uint8Array[]): Uint8Array => {
-  if (selectors.length > 0 && random.chance(2)) {
-    return concatBytes(
-      random.pick(selectors),
-      ...Array.from({ length: random.int(4) }, () => hexToBytes(toWord(random.word()))),
-    )
-  }
-  return random.bytes(random.int(100))
+const initFor = (random: Random, fork: EvmFork, real: RealContract | undefined): Uint8Array => {
+  if (real === undefined) return codeFor(random, fork)
+  const init = concatBytes(real.init, ...Array.from({ length: random.int(4) }, () => hexToBytes(toWord(random.word()))))
+  return random.chance(2) ? mutated(init, random) : init
 }
 
-/** One case from a seed; `real` are codes of contracts with the selectors of their functions. */
-export const randomCase = (
-  random: Random,
-  real: readonly Uint8Array[] = [],
-  selectors: readonly Uint8Array[] = [],
-): Case => {
+/** One case from a seed. */
+export const randomCase = (random: Random, contracts: readonly RealContract[] = []): Case => {
+  const real = contracts.length > 0 && random.chance(8) ? random.pick(contracts) : undefined
   const fork = forkFor(random)
   const state = new MemoryState()
   state.accounts.set(SENDER, memoryAccount({ nonce: 7, balance: BigInt(random.int(3)) * 10n ** 6n + 5n }))
-  for (const at of CONTRACTS) give(state, at, codeFor(random, fork, real), BigInt(random.int(10)), random)
+  for (const at of CONTRACTS) give(state, at, codeFor(random, fork), BigInt(random.int(10)), random)
+  if (real !== undefined) give(state, CONTRACTS[0] as Hex, realCodeFor(real, random), 5n, random)
+  give(state, OBJECT, hexToBytes('0xef00010203'), 0n, random)
   if (random.chance(3)) {
     const target = random.chance(5) ? DELEGATED : random.chance(8) ? PRECOMPILE : random.pick(CONTRACTS)
     give(state, DELEGATED, concatBytes(Uint8Array.of(0xef, 0x01, 0x00), hexToBytes(target)), 3n, random)
@@ -89,7 +95,11 @@ export const randomCase = (
     from: SENDER,
     to: creates ? null : random.chance(30) ? random.pick(ADDRESSES) : (CONTRACTS[0] as Hex),
     value: random.chance(4) ? BigInt(random.int(5)) : 0n,
-    data: creates ? codeFor(random, fork, []) : dataFor(random, selectors),
+    data: creates
+      ? initFor(random, fork, real)
+      : real === undefined
+        ? random.bytes(random.int(100))
+        : realCallData(real, random, ADDRESSES),
     gas: BigInt(random.chance(3) ? random.int(40_000) : 300_000 + random.int(700_000)),
     gasPrice: BigInt(random.int(100)),
     accessList: random.chance(4)

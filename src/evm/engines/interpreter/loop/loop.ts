@@ -1,6 +1,6 @@
 import { EMPTY_BYTES } from '../../../../util/bytes.ts'
 import { endCall } from '../calls.ts'
-import { depositCode, endCreation } from '../creations.ts'
+import { endCreation, settleCreation } from '../creations.ts'
 import { FAULTS } from '../fault.ts'
 import { END, type Frame, type Signal, WAIT } from '../frame/frame.ts'
 import type { Execution } from '../transaction/execution.ts'
@@ -59,7 +59,7 @@ export const runFrames = (vm: Execution, runOne: (vm: Execution, frame: Frame) =
 /** Ends a frame: keeps or reverts its effects, and resumes the frame that opened it. */
 const leaveFrame = (vm: Execution, frame: Frame): void => {
   const { context, marks, parent, workspace } = frame
-  if (context.isCreation && frame.fault === undefined) frame.fault = depositCode(vm, frame)
+  if (context.isCreation) frame.fault = settleCreation(vm, frame)
   const { fault } = frame
   if (fault !== undefined) {
     vm.revert(marks)

@@ -1,0 +1,227 @@
+import type { EvmFork } from '../../../src/config/forks.ts'
+import { opcodesOf } from '../../../src/evm/engines/wasm/opcodes.ts'
+import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
+import type { Random } from '../../property/executor-plans.ts'
+
+/*
+ * Short programs that show what they see: each statement leaves a word in memory, and all of it is the output. So few opcodes run
+ * before the one in question that it runs nearly always, also in static frames and with the storage of another account.
+ */
+
+const ENVIRONMENT = [
+  0x30, 0x32, 0x33, 0x33, 0x34, 0x36, 0x38, 0x3a, 0x3d, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x47, 0x48, 0x4a,
+  0x58, 0x59, 0x5a,
+]
+const ARITHMETIC = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0x0a, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1e]
+/** SIGNEXTEND and BYTE, whose first operand is an index, and the shifts. */
+const INDEXED = [0x0b, 0x1a, 0x1b, 0x1c, 0x1d]
+const CALLS = [0xf1, 0xf1, 0xf2, 0xf4, 0xfa, 0xfa] as const
+const PRECOMPILES = [1, 2, 2, 3, 4, 5, 6, 7, 8, 9]
+/** Init codes: ends of every kind, code that is not allowed, contracts that destroy themselves at once or when called. */
+const INITS = [
+  '30ff',
+  '33ff',
+  '3033ff',
+  '00',
+  'fe',
+  '5f5ffd',
+  '60ef5f5360015ff3',
+  '60ef5f5360015ffd',
+  '6330ff00005f526004601cf3',
+  '6133ff5f526002601ef3',
+  '60015f555f5f5f5f6001335af15f555f5ff3',
+  '60015f5d60005f5260205ff3',
+  '61600160005f5260205ff3',
+  '615fff5ff3',
+  '6160015ff3',
+  'ef00',
+]
+/** Memory below is scratch; words of the report follow. */
+const REPORT = 0x80
+const WORDS = 16
+
+export class Reporter {
+  readonly #random: Random
+  readonly #addresses: readonly Hex[]
+  readonly #code: number[] = []
+  #shown = 0
+
+  constructor(random: Random, addresses: readonly Hex[]) {
+    this.#random = random
+    this.#addresses = addresses
+  }
+
+  build(): Uint8Array {
+    for (let i = 1 + this.#random.int(8); i > 0; i--) this.#statement()
+    this.#end()
+    return Uint8Array.from(this.#code)
+  }
+
+  #add(...bytes: readonly number[]): void {
+    this.#code.push(...bytes)
+  }
+  #push(value: number): void {
+    if (value < 256) this.#add(0x60, value)
+    else this.#add(0x61, value >> 8, value & 255)
+  }
+  #bytes(hex: Hex): void {
+    const bytes = hexToBytes(hex)
+    this.#add(0x5f + bytes.byteLength, ...bytes)
+  }
+  #word(): void {
+    this.#bytes(`0x${this.#random.word().toString(16).padStart(64, '0')}`)
+  }
+  #address(): void {
+    const { int, pick } = this.#random
+    const kind = int(8)
+    if (kind === 0) this.#add(0x30)
+    else if (kind === 1) this.#add(0x33)
+    else this.#bytes(pick(this.#addresses))
+  }
+  /** Moves the word on the stack to the report. */
+  #show(): void {
+    this.#push(REPORT + (this.#shown++ % WORDS) * 32)
+    this.#add(0x52)
+  }
+
+  #statement(): void {
+    const kind = this.#random.int(12)
+    if (kind < 2) this.#environment()
+    else if (kind < 4) this.#arithmetic()
+    else if (kind < 6) this.#storage()
+    else if (kind < 9) this.#call()
+    else if (kind < 10) this.#create()
+    else this.#account()
+  }
+
+  #environment(): void {
+    this.#add(this.#random.pick(ENVIRONMENT))
+    this.#show()
+  }
+
+  #arithmetic(): void {
+    const { pick, chance, int } = this.#random
+    const indexed = chance(2)
+    const op = pick(indexed ? INDEXED : ARITHMETIC)
+    for (let i = op === 8 || op === 9 ? 3 : 2; i > 0; i--) this.#word()
+    if (indexed) {
+      this.#add(0x50)
+      this.#push(op < 0x1b ? int(34) : int(260))
+    }
+    this.#add(op)
+    this.#show()
+  }
+
+  #storage(): void {
+    const { int, chance } = this.#random
+    const transient = chance(2)
+    if (chance(2)) {
+      this.#push(int(3))
+      this.#push(int(3))
+      this.#add(transient ? 0x5d : 0x55)
+      return
+    }
+    this.#push(int(3))
+    this.#add(transient ? 0x5c : 0x54)
+    this.#show()
+  }
+
+  #call(): void {
+    const { int, pick, chance } = this.#random
+    const op = pick(CALLS)
+    this.#push(int(96))
+    this.#push(int(32))
+    this.#push(chance(3) ? int(130) : int(8) * 32)
+    this.#push(int(96))
+    if (op === 0xf1 || op === 0xf2) this.#push(chance(2) ? int(4) : 0)
+    if (chance(4)) this.#push(pick(PRECOMPILES))
+    else this.#address()
+    if (chance(4)) this.#push(int(6_000))
+    else this.#add(0x5a)
+    this.#add(op)
+    this.#show()
+    if (chance(2)) this.#returned()
+  }
+
+  /** Size of the return data and some of it. */
+  #returned(): void {
+    const { int, chance } = this.#random
+    this.#add(0x3d)
+    this.#show()
+    if (chance(4)) {
+      this.#push(int(64))
+      this.#push(int(32))
+    } else this.#add(0x3d, 0x60, 0)
+    this.#push(REPORT + int(64))
+    this.#add(0x3e)
+  }
+
+  #create(): void {
+    const { pick, int, chance } = this.#random
+    const init = pick(INITS)
+    const size = init.length / 2
+    this.#add(0x5f + size, ...hexToBytes(`0x${init}`), 0x60, 0, 0x52)
+    const salted = chance(2)
+    if (salted) this.#push(int(2))
+    this.#push(size)
+    this.#push(32 - size)
+    this.#push(chance(2) ? int(4) : 0)
+    this.#add(salted ? 0xf5 : 0xf0)
+    if (chance(2)) {
+      // Called, with a wei or without.
+      this.#add(0x60, 0, 0x60, 0, 0x60, 0, 0x60, 0, 0x60, int(2), 0x85, 0x5a, pick([0xf1, 0xf1, 0xf2]))
+      this.#show()
+    }
+    if (chance(2)) {
+      this.#add(0x80, pick([0x31, 0x3b, 0x3f]))
+      this.#show()
+    }
+    this.#show()
+  }
+
+  #account(): void {
+    const { pick, int } = this.#random
+    const op = pick([0x31, 0x3b, 0x3f, 0x3c, 0x35, 0x49, 0x40])
+    if (op === 0x35 || op === 0x49) this.#push(int(40))
+    else if (op === 0x40) this.#push(990 + int(12))
+    else if (op === 0x3c) {
+      this.#push(int(64))
+      this.#push(int(8))
+      this.#push(REPORT + int(64))
+      this.#address()
+      this.#add(op)
+      return
+    } else this.#address()
+    this.#add(op)
+    this.#show()
+  }
+
+  #end(): void {
+    const { chance, int } = this.#random
+    if (chance(10)) {
+      this.#address()
+      this.#add(0xff)
+      return
+    }
+    this.#push(chance(4) ? int(700) : REPORT + WORDS * 32)
+    this.#push(0)
+    this.#add(chance(6) ? 0xfd : 0xf3)
+  }
+}
+
+/** Program of this kind with only opcodes of the fork, so that it does not end at one that is not there. */
+export const reporterProgram = (random: Random, addresses: readonly Hex[], fork: EvmFork): Uint8Array => {
+  const known = new Set(opcodesOf(fork).map(({ op }) => op))
+  let code = new Reporter(random, addresses).build()
+  for (let tries = 0; tries < 4 && !usesOnly(code, known); tries++) code = new Reporter(random, addresses).build()
+  return code
+}
+
+const usesOnly = (code: Uint8Array, known: ReadonlySet<number>): boolean => {
+  for (let at = 0; at < code.byteLength; at++) {
+    const op = code[at] as number
+    if (!known.has(op)) return false
+    if (op >= 0x60 && op <= 0x7f) at += op - 0x5f
+  }
+  return true
+}
