@@ -54,8 +54,11 @@ export interface Interrupt {
   readonly sliceMs: number
   /** Yields to other work; by default for one event-loop turn. */
   giveWay?(): Promise<void>
-  /** true: the engine throws CodedError<InterruptedError> and leaves the journal to be reverted by the caller. */
-  shouldStop(): boolean
+  /**
+   * true: the engine throws CodedError<InterruptedError> and leaves the journal to be reverted by the caller. `logBytes`: size of the logs
+   * so far, which take time after the message as well.
+   */
+  shouldStop(logBytes?: number): boolean
 }
 
 export interface InterruptedError {

@@ -322,7 +322,7 @@ const weightOfReceipts = (receipts: readonly Receipt[]): number => {
   let bytes = 256
   for (const receipt of receipts) {
     bytes += 400
-    for (const log of receipt.logs) bytes += 400 + log.data.byteLength
+    for (const log of receipt.logs) bytes += 600 + log.data.byteLength
   }
   return bytes
 }

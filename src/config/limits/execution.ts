@@ -17,6 +17,8 @@ export const BUILD_LIMITS = {
   /** Reserved part: one of so many of the block's gas, and one of so many of the build time on top of it. */
   transferGasShare: 16n,
   transferTimeShare: 5,
+  /** Time that logs take after their transaction, per byte of topics, data and a head of 16 bytes (bench/gas.ts: logs). */
+  msPerLogByte: 0.00002,
   /** Maximum lead of a build before its block time. */
   headStartMs: 150,
 } as const

@@ -1,3 +1,4 @@
+import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 import type { BuildBudget, Overrun } from '../executor-types.ts'
 import type { StopCondition } from './block-runner.ts'
 import { yieldToEventLoop } from './pacer.ts'
@@ -48,16 +49,21 @@ export class BuildTimer {
 
   /**
    * Starts a run now. The first one of a block may exceed the deadline and is then alone in the block, since a long one would
-   * otherwise never be included. `isLight`: its gas bounds its time.
+   * otherwise never be included. `isLight`: its gas bounds its time. Logs count with the time that they take after the run: for their
+   * receipt, the root of the receipts and the store.
    */
   begin(isFirst: boolean, isLight: boolean): Trial {
     const { signal, nowMs, transactionMs } = this.#budget
     const sinceMs = this.#nowMs
     const forMs = this.#allowance(isFirst, isLight)
     let awayMs = 0
+    let logsMs = 0
     return {
       until: {
-        shouldStop: () => signal?.aborted === true || nowMs() - sinceMs >= forMs,
+        shouldStop(logBytes = 0) {
+          logsMs = logBytes * BUILD_LIMITS.msPerLogByte
+          return signal?.aborted === true || nowMs() - sinceMs + logsMs >= forMs
+        },
         async giveWay() {
           const leftMs = nowMs()
           await yieldToEventLoop()
@@ -69,7 +75,7 @@ export class BuildTimer {
         this.#deadlineMs += Math.max(0, Math.min(ranMs, this.#leftMs))
         this.#stoppedMs += ranMs
         // A thread that was busy with other work says nothing about the transaction.
-        const isProven = ranMs >= transactionMs && ranMs - awayMs >= transactionMs / 2
+        const isProven = ranMs + logsMs >= transactionMs && ranMs + logsMs - awayMs >= transactionMs / 2
         return { ranMs, isProven }
       },
     }

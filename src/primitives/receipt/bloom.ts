@@ -1,7 +1,7 @@
 import { keccak256 } from '../../crypto/hash.ts'
 import { assert } from '../../util/assert.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
-import type { Log } from './log.ts'
+import { digestOf, type Log } from './log.ts'
 
 /** The 2,048-bit log filter of headers and receipts (Yellow Paper 4.3.1): three bits for each address and topic. */
 export const BLOOM_BYTES = 256
@@ -46,6 +46,8 @@ export class GrowingBloom {
 
 /** Bloom of one receipt's logs. */
 export const bloomFromLogs = (logs: readonly Log[]): Uint8Array => {
+  const known = digestOf(logs)
+  if (known !== undefined) return known.bloom
   const bloom = new GrowingBloom()
   for (const log of logs) bloom.add(log)
   return bloom.bytes

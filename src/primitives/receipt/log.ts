@@ -9,12 +9,26 @@ export interface Log {
   readonly data: Uint8Array
 }
 
+/** Bloom and encoding of a list of logs. */
+export interface LogDigest {
+  readonly bloom: Uint8Array
+  readonly encoded: Uint8Array
+}
+
+const digests = new WeakMap<readonly Log[], LogDigest>()
+
+/** Keeps what the maker of a list of logs knows of it: an engine that holds them as bytes computes both many times faster. */
+export const rememberDigest = (logs: readonly Log[], digest: LogDigest): void => void digests.set(logs, digest)
+export const digestOf = (logs: readonly Log[]): LogDigest | undefined => digests.get(logs)
+
 /** LOG0 to LOG4. */
 const MAX_TOPICS = 4
 
 /** Encodes a list of logs [address, [topics], data]. Written in place, since logs are most of the bytes of a busy block's receipts. */
 export const encodeLogs = (logs: readonly Log[]): Uint8Array => {
   if (logs.length === 0) return EMPTY_LIST
+  const known = digestOf(logs)
+  if (known !== undefined) return known.encoded
   let payload = 0
   for (const log of logs) payload += listSize(logPayload(log))
   const out = new Uint8Array(listSize(payload))

@@ -29,5 +29,6 @@ export const WORST_PROGRAMS: Readonly<Record<string, Uint8Array>> = {
   'new accounts': until('0 0 0 0 1 GAS 0 CALL POP'),
   'cold accounts': until('GAS BALANCE POP'),
   'logs of four topics': until('1 2 3 4 0 0 LOG4'),
+  'logs of four new topics': until('GAS GAS GAS GAS 0 0 LOG4'),
   'powers of the largest word': until('0 NOT 0 NOT EXP POP'),
 }

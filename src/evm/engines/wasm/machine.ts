@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { EvmFork } from '../../../config/forks.ts'
 import { loadWasm, type WasmMemory } from '../../../crypto/wasm/wasm.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
-import type { Hex } from '../../../util/bytes.ts'
+import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import type { BlockEnv } from '../../block-env.ts'
 import { opcodesOf } from './opcodes.ts'
 import { ACCOUNT, WORD } from './protocol.ts'
@@ -34,6 +34,10 @@ interface Exports {
   slotsEndAt(): number
   logsStartAt(): number
   logsEndAt(): number
+  bloomOfLogs(): void
+  bloomAt(): number
+  encodeLogs(): number
+  encodedLogsAt(): number
   neededEntry(): number
   neededNumber(): bigint
   failReason(): number
@@ -219,6 +223,7 @@ export class Machine {
 
   /** Returns bytes in memory of their own. */
   copy(at: number, size: number): Uint8Array {
+    if (size === 0) return EMPTY_BYTES
     const out = new Uint8Array(size)
     out.set(this.bytes.subarray(at, at + size))
     return out

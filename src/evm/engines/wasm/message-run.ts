@@ -1,10 +1,11 @@
 import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
+import { BLOOM_BYTES } from '../../../primitives/receipt/bloom.ts'
 import { INTERNAL_KINDS, type InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
-import type { Log } from '../../../primitives/receipt/log.ts'
+import { type Log, rememberDigest } from '../../../primitives/receipt/log.ts'
 import { initCodeSizeLimit } from '../../../rules/code-size.ts'
 import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
-import { bytesToBigint, EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
+import { bytesToBigint, EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
 import { CodedError } from '../../../util/errors.ts'
 import type { BlockEnv } from '../../block-env.ts'
 import type { EngineFailure, EngineMessage, EngineOptions, EngineResult, InterruptedError } from '../../engine.ts'
@@ -21,6 +22,9 @@ import { writeChangesToJournal } from './write-changes.ts'
 const SLICE_GAS = 200_000n
 /** Responses to the module between two checks. */
 const SERVICES_PER_LOOK = 32
+
+/** Number of logs from which their bloom and encoding are computed by the module. */
+const DIGEST_LOGS = 8
 
 /** Result of a message, or the reason to run it on a larger layout or on the other engine. */
 export type RunEnd = EngineResult | 'exhausted' | 'unusual'
@@ -118,10 +122,12 @@ export class MessageRun implements RunState {
   }
 
   async #giveWay(): Promise<void> {
+    const { wasm } = this.machine
     const { interrupt } = this.options
     if (interrupt === undefined) return
     await (interrupt.giveWay?.() ?? new Promise<void>(resolve => setImmediate(resolve)))
-    if (interrupt.shouldStop()) throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })
+    if (interrupt.shouldStop(wasm.logsEndAt() - wasm.logsStartAt()))
+      throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })
     this.#sliceEndMs = performance.now() + interrupt.sliceMs
   }
 
@@ -332,8 +338,15 @@ export class MessageRun implements RunState {
     const logs: Log[] = []
     const internal: InternalTransfer[] = []
     let at = wasm.logsStartAt()
+    if (at === end) return { logs, internal }
+    let entry = -1
+    let address: Hex = ZERO_ADDRESS
     while (at < end) {
-      const address = machine.addressOf(view.getUint32(at, true))
+      const account = view.getUint32(at, true)
+      if (account !== entry) {
+        entry = account
+        address = machine.addressOf(entry)
+      }
       const count = view.getUint32(at + LOG.topics, true)
       const size = view.getUint32(at + LOG.size, true)
       let from = at + LOG.head
@@ -349,7 +362,22 @@ export class MessageRun implements RunState {
       logs.push({ address, topics, data: machine.copy(from, size) })
       at = Math.ceil((from + size) / LOG.align) * LOG.align
     }
+    this.#rememberDigest(logs)
     return { logs, internal }
+  }
+
+  /** Leaves bloom and encoding to the receipt where logs are many. */
+  #rememberDigest(logs: readonly Log[]): void {
+    const { machine } = this
+    const { wasm } = machine
+    const size = logs.length < DIGEST_LOGS ? 0 : wasm.encodeLogs()
+    machine.refresh()
+    if (size === 0) return
+    wasm.bloomOfLogs()
+    rememberDigest(logs, {
+      bloom: machine.copy(wasm.bloomAt(), BLOOM_BYTES),
+      encoded: machine.copy(wasm.encodedLogsAt(), size),
+    })
   }
 }
 

@@ -205,3 +205,23 @@ test('a transaction for which this block has no gas left waits for the next one'
   expect(built.transactions.map(tx => tx.from)).toEqual([alice.address, bob.address])
   expect(built.dropped).toEqual([])
 })
+
+test('logs count with the time that they take after the run', async () => {
+  const executor = createExecutor({ mode: 'fast', logger: silentLogger })
+  const trial = async (...body: readonly number[]): Promise<Overrun | undefined> => {
+    const overruns: Overrun[] = []
+    // JUMPDEST, PUSH0 six times, the body, PUSH0, JUMP.
+    const state = withCode(world(), CONTRACT, code(0x5b, ...Array<number>(6).fill(0x5f), ...body, 0x5f, 0x56))
+    const source = {
+      ...listSource([signed(bob, { to: CONTRACT, gasLimit: 80_000_000n })]),
+      overran: (_: Transaction, overrun: Overrun) => overruns.push(overrun),
+    }
+    // The clock stands still: only logs can use up the time.
+    const limits = { maxBytes: 1_000_000, nowMs: () => 0, deadlineMs: 1_000, transactionMs: 1 }
+    await executor.build(new Journal(state), env(), source, limits)
+    return overruns[0]
+  }
+  // LOG4, or POP six times.
+  expect(await trial(0xa4)).toEqual({ ranMs: 0, isProven: true })
+  expect(await trial(...Array<number>(6).fill(0x50))).toBeUndefined()
+})

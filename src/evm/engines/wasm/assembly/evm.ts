@@ -7,6 +7,7 @@ import { beginUndo, setFrameMark, undoAt } from "./undo";
 import { beginLogs, logsAt } from "./logs";
 import { beginClock, boundLeft, isBoundReached } from "./clock";
 import { beginSpare, isSpareKnown, spareGas } from "./spare";
+import { BLOOM, bloomOfLogs, encodeLogs } from "./receipt-logs";
 import { refund, setRefund } from "./refund";
 import { codeRoom, codesAt, dropCodes, isDelegation, keepCode, useCode } from "./codes";
 import { clearOpcodes, fork, PRAGUE, setFork, setOpcode, TANGERINE_WHISTLE } from "./prices";
@@ -19,7 +20,7 @@ import { endFrame, gasLeft, outcome, outputSize } from "./ends";
 import { EMPTY_HASH, forgetBlockHashes, prepare, provideBlockHash, run } from "./interpreter";
 import { EXHAUSTED, failFor, GOES_ON, needed, OUT_OF_GAS, reason, RETURNED, UNUSUAL } from "./status";
 
-export { beginClock, layOut, run, setOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, useCode, dropCodes };
+export { beginClock, bloomOfLogs, encodeLogs, layOut, run, setOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, useCode, dropCodes };
 
 const VALUE_WORD: usize = memory.data(32, 16);
 
@@ -34,6 +35,9 @@ export function slotsStart(): usize { return slots; }
 export function slotsEndAt(): usize { return slotsAt; }
 export function logsStartAt(): usize { return logsStart; }
 export function logsEndAt(): usize { return logsAt; }
+export function bloomAt(): usize { return BLOOM; }
+/** Where `encodeLogs` writes. */
+export function encodedLogsAt(): usize { return framesStart; }
 export function neededEntry(): u32 { return <u32>needed; }
 export function neededNumber(): u64 { return needed; }
 export function failReason(): i32 { return reason; }

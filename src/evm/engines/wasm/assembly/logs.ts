@@ -5,7 +5,7 @@
 import { align, exhaust, logsEnd, logsStart } from "./memory";
 import { swapBytes } from "./word";
 
-const HEAD: usize = 16;
+export const HEAD: usize = 16;
 export let logsAt: usize = 0;
 export function beginLogs(): void { logsAt = logsStart; }
 /** Drops the logs of a frame that failed. */
