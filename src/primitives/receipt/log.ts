@@ -10,7 +10,7 @@ export interface Log {
 }
 
 /** Bloom and encoding of a list of logs. */
-export interface LogDigest {
+interface LogDigest {
   readonly bloom: Uint8Array
   readonly encoded: Uint8Array
 }
