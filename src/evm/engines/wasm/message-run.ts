@@ -23,6 +23,9 @@ const SLICE_GAS = 200_000n
 /** Responses to the module between two checks. */
 const SERVICES_PER_LOOK = 32
 
+/** Bytes of logs between two checks: they cost more time after the message than while it runs. */
+const LOG_BYTES_PER_LOOK = 256 * 1024
+
 /** Number of logs from which their bloom and encoding are computed by the module. */
 const DIGEST_LOGS = 8
 
@@ -42,6 +45,7 @@ export class MessageRun implements RunState {
   #status: number = STATUS.goesOn
   #sliceEndMs: number
   #services = 0
+  #logBytesSeen = 0
   /** Failure of the last precompile. */
   #precompileFailure: string | undefined = undefined
 
@@ -115,18 +119,25 @@ export class MessageRun implements RunState {
     return this.check()
   }
 
-  /** Returns a promise when the time slice is over; it rejects when the message must stop. */
+  get #logBytes(): number {
+    const { wasm } = this.machine
+    return wasm.logsEndAt() - wasm.logsStartAt()
+  }
+
+  /** Returns a promise when the time slice is over, or when logs became many; it rejects when the message must stop. */
   check(): Promise<void> | undefined {
-    if (this.options.interrupt === undefined || performance.now() < this.#sliceEndMs) return undefined
+    if (this.options.interrupt === undefined) return undefined
+    if (performance.now() < this.#sliceEndMs && this.#logBytes < this.#logBytesSeen + LOG_BYTES_PER_LOOK)
+      return undefined
     return this.#giveWay()
   }
 
   async #giveWay(): Promise<void> {
-    const { wasm } = this.machine
     const { interrupt } = this.options
     if (interrupt === undefined) return
+    this.#logBytesSeen = this.#logBytes
     await (interrupt.giveWay?.() ?? new Promise<void>(resolve => setImmediate(resolve)))
-    if (interrupt.shouldStop(wasm.logsEndAt() - wasm.logsStartAt()))
+    if (interrupt.shouldStop(this.#logBytesSeen))
       throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })
     this.#sliceEndMs = performance.now() + interrupt.sliceMs
   }
