@@ -37,7 +37,7 @@ beforeAll(async () => {
   node = started[0]
   browser = started[1]
   chain = await fillPageChain(node, { 'x-api-key': KEY })
-  paths = pagePaths(chain, node.accounts[1]?.address as string)
+  paths = pagePaths(chain, node.accounts[1]?.address as string, node.accounts[0]?.address as string)
 })
 
 afterAll(async () => {

@@ -99,7 +99,7 @@ const verifyCoin = async (
 }
 
 /** Every page of a node, by a name for its pictures. */
-export const pagePaths = (chain: PageChain, holder: string): Readonly<Record<string, string>> => ({
+export const pagePaths = (chain: PageChain, holder: string, miner: string): Readonly<Record<string, string>> => ({
   node: '/',
   home: '/explorer',
   blocks: '/explorer/blocks',
@@ -115,6 +115,8 @@ export const pagePaths = (chain: PageChain, holder: string): Readonly<Record<str
   'transaction-creation': `/explorer/tx/${chain.creation}`,
   address: `/explorer/address/${holder}`,
   'address-transfers': `/explorer/address/${holder}?tab=transfers`,
+  'address-internal': `/explorer/address/${holder}?tab=internal`,
+  'address-blocks': `/explorer/address/${miner}?tab=blocks&role=miner`,
   'address-tokens': `/explorer/address/${holder}?tab=tokens`,
   contract: `/explorer/address/${chain.coin}?tab=contract`,
   'contract-unverified': `/explorer/address/${chain.evil}?tab=contract`,

@@ -5,7 +5,7 @@ import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { Readiness } from '../../../src/explorer/api/readiness.ts'
 import { PAGE_ROUTES } from '../../../src/explorer/pages/page-routes.ts'
 import { createPageServer } from '../../../src/explorer/pages/page-server.ts'
-import type { TokenRow } from '../../../src/explorer/store/index-store.ts'
+import type { InternalRow, TokenRow } from '../../../src/explorer/store/index-store.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { attackerText } from '../../support/attacker-text.ts'
@@ -46,6 +46,18 @@ const goodPages = ({ coin, hashes }: PageRig): Readonly<Record<string, readonly 
   '/api': ['/api'],
 })
 
+const internalRow: InternalRow = {
+  kind: 'call',
+  from: ALICE,
+  to: BOB,
+  value: 1_500_000_000_000_000_000n,
+  transactionHash: `0x${'12'.repeat(32)}`,
+  blockNumber: 1,
+  timestamp: 1,
+  transactionIndex: 0,
+  position: 0,
+}
+
 /** Lists as files, by the path of their route. */
 const csvPaths = (coin: Hex): readonly (readonly [string, string])[] =>
   PAGE_ROUTES.filter(({ path }) => path.startsWith('/csv/')).map(({ path }) => [
@@ -72,7 +84,7 @@ describe('pages', () => {
     }))
 
   test('say what happened', () =>
-    withPages(async ({ page, hashes, coin }) => {
+    withPages(async ({ page, hashes, coin, context }) => {
       const [creation, transfer, plain, failed] = hashes as readonly [Hex, Hex, Hex, Hex]
       expect((await page(`/explorer/tx/${creation}`)).text).toContain('New contract')
       const moved = await page(`/explorer/tx/${transfer}`)
@@ -90,6 +102,17 @@ describe('pages', () => {
       expect(token).toContain('Green Bean')
       expect(token).toContain('999.99975')
       expect((await page(`/explorer/address/${BOB}`)).text).toContain('Bob Exchange')
+      const proposer = (await context.index.block(2))?.proposer as Hex
+      const proposed = (await page(`/explorer/address/${proposer}?tab=blocks`)).text
+      expect(proposed).toContain('Proposed blocks')
+      expect(proposed).toContain('<a href="/explorer/block/2">2</a>')
+      expect((await page(`/explorer/address/${proposer}?tab=blocks&role=miner`)).text).toContain('No such blocks.')
+      const index = indexWith(context.index, {
+        internalTransfers: async () => ({ items: [internalRow], next: null }),
+        internalOfTransaction: async () => [internalRow],
+      })
+      expect((await page(`/explorer/address/${BOB}?tab=internal`, { index })).text).toContain('1.5 dTNDM')
+      expect((await page(`/explorer/tx/${transfer}`, { index })).text).toContain('Internal transfers')
     }))
 
   test('lists are taken as files, in which no cell is a formula', () =>
@@ -101,6 +124,8 @@ describe('pages', () => {
         token: async () => ({ ...row, symbol: '@SUM(A1)' }),
         tokens: async () => ({ items: [{ ...row, name, symbol: '-1+1' }], next: null }),
         label: async () => '+1',
+        internalTransfers: async () => ({ items: [internalRow], next: null }),
+        blocksBy: (_role, _address, request) => context.index.blocks(request),
       })
       for (const [route, path] of csvPaths(coin)) {
         const { status, text, headers } = await page(`/explorer${path}`, { index })

@@ -1,6 +1,6 @@
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
-import { bytesToHex } from '../../../util/bytes.ts'
+import { bytesToHex, type Hex } from '../../../util/bytes.ts'
 import type { BlockRow } from '../../store/index-store.ts'
 import type { BlockRecord } from '../../store/records.ts'
 import { notFound } from '../api-error.ts'
@@ -87,6 +87,20 @@ export const blocksBody = async ({ index }: ApiContext, query: ListQuery) => {
   const page = await index.blocks(request)
   const items = page.items.map(block => blockItem(block, block.transactionCount))
   return pageBody(page, items, request, (await index.counters()).blocks)
+}
+
+/** A page of the blocks that an address proposed or was the beneficiary of, newest first. Throws INVALID_PARAMETER. */
+export const producedBlocksBody = async (
+  { index }: ApiContext,
+  role: 'miner' | 'proposer',
+  address: Hex,
+  query: ListQuery,
+) => {
+  const request = pageRequest(query, ['number'])
+  const [page, producer] = await Promise.all([index.blocksBy(role, address, request), index.producer(address)])
+  const items = page.items.map(block => blockItem(block, block.transactionCount))
+  const total = role === 'miner' ? producer?.mined : producer?.proposed
+  return pageBody(page, items, request, total ?? 0)
 }
 
 export const blockRoutes: readonly ApiRoute[] = [

@@ -1,7 +1,8 @@
 import type { Hex } from '../../../util/bytes.ts'
 import type { ListBody, ListQuery } from '../../api/paging.ts'
 import { topAccountsBody } from '../../api/routes/addresses.ts'
-import { blocksBody } from '../../api/routes/blocks.ts'
+import { blocksBody, producedBlocksBody } from '../../api/routes/blocks.ts'
+import { addressInternalBody } from '../../api/routes/internal-transfers.ts'
 import { tokenBody, tokensBody } from '../../api/routes/tokens.ts'
 import { addressTransactionsBody, transactionsBody } from '../../api/routes/transactions.ts'
 import { addressTransfersBody, tokenTransfersBody } from '../../api/routes/transfers.ts'
@@ -82,13 +83,15 @@ const transferRow = (item: TransferItem): readonly CsvValue[] => [
   item.tokenId,
 ]
 
+const BLOCK_COLUMNS = [
+  ...['number', 'time', 'transactions', 'gas used', 'base fee (wei)', 'fees (wei)', 'burnt (wei)'],
+  ...['proposer', 'miner', 'hash'],
+]
+
 /** Lists by their path below /csv. */
 export const CSV_LISTS: Readonly<Record<string, CsvList>> = {
   '/blocks': {
-    columns: [
-      ...['number', 'time', 'transactions', 'gas used', 'base fee (wei)', 'fees (wei)', 'burnt (wei)'],
-      ...['proposer', 'miner', 'hash'],
-    ],
+    columns: BLOCK_COLUMNS,
     page: async (context, _request, query) => rowsOf(await blocksBody(context, query), blockRow),
   },
   '/txs': {
@@ -107,6 +110,21 @@ export const CSV_LISTS: Readonly<Record<string, CsvList>> = {
     columns: TRANSFER_COLUMNS,
     page: async (context, request, query) =>
       rowsOf(await addressTransfersBody(context, addressOf(request), query), transferRow),
+  },
+  '/address/:address/internal': {
+    columns: ['transaction', 'block', 'time', 'kind', 'from', 'to', 'value (wei)'],
+    page: async (context, request, query) =>
+      rowsOf(await addressInternalBody(context, addressOf(request), query), item => [
+        ...[item.transactionHash, item.blockNumber, timeText(item.timestamp), item.type],
+        ...[item.from, item.to, item.value],
+      ]),
+  },
+  '/address/:address/blocks': {
+    columns: BLOCK_COLUMNS,
+    page: async (context, request, query) => {
+      const role = request.query['role'] === 'miner' ? 'miner' : 'proposer'
+      return rowsOf(await producedBlocksBody(context, role, addressOf(request), query), blockRow)
+    },
   },
   '/token/:address/transfers': {
     columns: TRANSFER_COLUMNS,

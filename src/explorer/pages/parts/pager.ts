@@ -18,7 +18,7 @@ export const counted = (count: number, what: string): string =>
 
 /** Link to a list as a file, from the place of the page on. */
 const csvLink = (list: string, { query }: ExplorerPageRequest): Html =>
-  html`<a href="${address(`${EXPLORER_PATH}/csv${list}`, { cursor: query['cursor'], kind: query['kind'] })}" download>CSV</a>`
+  html`<a href="${address(`${EXPLORER_PATH}/csv${list}`, { cursor: query['cursor'], kind: query['kind'], role: query['role'] })}" download>CSV</a>`
 
 /**
  * Links from one page of a list to the next, and back to the first; `what` is one item of the list, `csv` the path of its file.

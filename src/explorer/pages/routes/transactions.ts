@@ -12,7 +12,7 @@ import type { ExplorerPageRequest, PageContent, PageContext, PageRoute } from '.
 import { callTable, inputCard, logList } from '../parts/execution.ts'
 import { heading } from '../parts/heading.ts'
 import { blockLink, nameText, pathTo, wholeAddress } from '../parts/links.ts'
-import { labelsOf, partiesOf, partyLink, transactionTable, transferAmount } from '../parts/lists.ts'
+import { labelled, labelsOf, partiesOf, partyLink, transactionTable, transferAmount } from '../parts/lists.ts'
 import { meter } from '../parts/meter.ts'
 import { counted, pager, tabOf, tabs } from '../parts/pager.ts'
 import { exactTokens, gwei, statusChip } from '../parts/values.ts'
@@ -96,6 +96,26 @@ const transferCard = ({ tokenTransfers }: Transaction, labels: ReadonlyMap<strin
         tokenTransfers.length > SHOWN ? `the first ${SHOWN} of ${formatNumber(tokenTransfers.length)}` : undefined,
       )
 
+const internalCard = (
+  { internalTransfers }: Transaction,
+  labels: ReadonlyMap<string, string>,
+  symbol: string,
+): Html | undefined =>
+  internalTransfers === null || internalTransfers.length === 0
+    ? undefined
+    : card(
+        'Internal transfers',
+        html`<ol class="rows">${internalTransfers
+          .slice(0, SHOWN)
+          .map(
+            ({ type, from, to, value }) =>
+              html`<li><span>${labelled(labels, from)} <span class="arrow" aria-hidden="true">→</span><span class="hidden">to</span> ${labelled(labels, to)} <span class="chip">${type}</span></span><span class="end">${exactTokens(value, symbol)}</span></li>`,
+          )}</ol>`,
+        internalTransfers.length > SHOWN
+          ? `the first ${SHOWN} of ${formatNumber(internalTransfers.length)}`
+          : 'value that contracts moved',
+      )
+
 /** Transfers and logs on one page. */
 const SHOWN = 100
 
@@ -106,6 +126,7 @@ const overview = async (context: PageContext, transaction: Transaction): Promise
     from,
     to,
     ...tokenTransfers.slice(0, SHOWN).flatMap(item => [item.from, item.to]),
+    ...(transaction.internalTransfers ?? []).slice(0, SHOWN).flatMap(item => [item.from, item.to]),
   ])
   return html`
 ${await failure(context, transaction)}
@@ -134,6 +155,7 @@ ${card(
   ]),
 )}
 ${transferCard(transaction, labels)}
+${internalCard(transaction, labels, site.symbol)}
 ${card('Where the fee goes', await feeSplit(context, transaction))}
 ${inputCard(transaction)}`
 }
