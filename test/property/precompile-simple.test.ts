@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createCustomCommon, Mainnet } from '@ethereumjs/common'
 import { getActivePrecompiles, type PrecompileInput, paramsEVM } from '@ethereumjs/evm'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
+import { p256 } from '@noble/curves/nist.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { customCrypto } from '../../src/crypto/ethereumjs-crypto.ts'
@@ -93,4 +94,61 @@ test('point evaluation judges proofs and arguments as the reference does', async
     { seed: SEED, numRuns: 60 },
   )
   expect(accepted).toBeGreaterThan(5)
+})
+
+const P256_ORDER = p256.Point.Fn.ORDER
+const P256_FIELD = p256.Point.Fp.ORDER
+
+test('P256VERIFY judges signatures as EthereumJS does: either half of s, keys off the curve, edges of every number', async () => {
+  const scalar = fc.bigInt(1n, P256_ORDER - 1n)
+  const edge = fc.constantFrom(0n, 1n, P256_ORDER - 1n, P256_ORDER, P256_ORDER + 1n, P256_FIELD, 2n ** 256n - 1n)
+  let accepted = 0
+  await fc.assert(
+    fc.asyncProperty(scalar, fc.bigInt(0n, 2n ** 256n - 1n), edge, fc.nat(11), async (secret, any, other, way) => {
+      const digest = way === 0 ? other : any
+      const hash = word(digest)
+      const signature = p256.Signature.fromBytes(p256.sign(hash, word(secret), { prehash: false, lowS: false }))
+      const { x, y } = p256.Point.BASE.multiply(secret).toAffine()
+      const numbers = [digest, signature.r, way === 1 ? P256_ORDER - signature.s : signature.s, x, y]
+      if (way >= 2 && way <= 5) numbers[way - 1] = other
+      if (way === 6) numbers[4] = P256_FIELD - y
+      if (way === 7) numbers[0] = digest ^ 1n
+      const data = concatBytes(...numbers.map(word))
+      const { ours, theirs } = await bothWays(
+        'osaka',
+        0x100,
+        way === 8 ? data.subarray(1) : data,
+        way === 9 ? 6_899n : 6_900n,
+      )
+      expect(ours).toEqual(theirs)
+      if (ours.output !== '0x') accepted++
+    }),
+    { seed: SEED, numRuns: 60 },
+  )
+  expect(accepted).toBeGreaterThan(15)
+})
+
+test('P256VERIFY where the two points are equal, opposite, or one is infinity', async () => {
+  const verdicts: boolean[] = []
+  const judge = async (digest: bigint, r: bigint, s: bigint, key: { readonly x: bigint; readonly y: bigint }) => {
+    const data = concatBytes(word(digest), word(r), word(s), word(key.x), word(key.y))
+    const { ours, theirs } = await bothWays('osaka', 0x100, data)
+    expect(ours).toEqual(theirs)
+    verdicts.push(ours.output !== '0x')
+  }
+  const { Fn } = p256.Point
+  for (const secret of [1n, 2n, 12_345n, P256_ORDER - 1n]) {
+    const key = p256.Point.BASE.multiply(secret).toAffine()
+    // digest / r = +-secret, and 0: the key and the multiple of the generator are equal, opposite, and nothing is added.
+    for (const factor of [secret, P256_ORDER - secret, 0n]) {
+      const scalar = Fn.add(factor, secret)
+      const nonce = 77n
+      const r = Fn.create((p256.Point.BASE.multiply(nonce).toAffine() as { x: bigint }).x)
+      const digest = Fn.mul(factor, r)
+      // nonce = (digest + r secret) / s
+      const s = scalar === 0n ? 5n : Fn.mul(Fn.mul(r, scalar), Fn.inv(nonce))
+      await judge(digest, r, s, key)
+    }
+  }
+  expect(verdicts.filter(Boolean)).toHaveLength(8)
 })

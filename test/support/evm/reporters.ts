@@ -100,15 +100,19 @@ export class Reporter {
   }
 
   #arithmetic(): void {
-    const { pick, chance, int } = this.#random
-    const indexed = chance(2)
-    const op = pick(indexed ? INDEXED : ARITHMETIC)
-    for (let i = op === 8 || op === 9 ? 3 : 2; i > 0; i--) this.#word()
-    if (indexed) {
-      this.#add(0x50)
-      this.#push(op < 0x1b ? int(34) : int(260))
+    const { pick, chance, int, bytes } = this.#random
+    if (chance(2)) {
+      const op = pick(INDEXED)
+      const isShift = op >= 0x1b
+      if (chance(3)) this.#word()
+      else this.#add(0x7f, ...bytes(32))
+      this.#push(isShift ? int(260) : chance(2) ? 28 + int(6) : int(34))
+      this.#add(op)
+    } else {
+      const op = pick(ARITHMETIC)
+      for (let i = op === 8 || op === 9 ? 3 : 2; i > 0; i--) this.#word()
+      this.#add(op)
     }
-    this.#add(op)
     this.#show()
   }
 

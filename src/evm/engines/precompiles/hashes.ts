@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { ripemd160 as createRipemd160 } from '@noble/hashes/legacy.js'
+import { createHash, getHashes } from 'node:crypto'
+import { ripemd160 } from '@noble/hashes/legacy.js'
 import type { SlicedWork } from '../../../util/async/sliced-work.ts'
 import { outOfGasResult, type Precompile, runPacedResult } from './precompile.ts'
 
@@ -34,4 +34,8 @@ const hashPrecompile =
   }
 
 export const sha256Precompile = hashPrecompile('sha256', 512 * 1024, () => createHash('sha256'))
-export const ripemd160Precompile = hashPrecompile('ripemd160', 64 * 1024, () => createRipemd160.create())
+/** OpenSSL's where it has one; it may be built without. */
+const createRipemd160: () => Hash = getHashes().includes('ripemd160')
+  ? () => createHash('ripemd160')
+  : () => ripemd160.create()
+export const ripemd160Precompile = hashPrecompile('ripemd160', 64 * 1024, createRipemd160)

@@ -6,6 +6,7 @@ import { BLS_PRECOMPILES } from './bls12-381.ts'
 import { addPoints, multiplyPoint, pairing } from './bn254.ts'
 import { ripemd160Precompile, sha256Precompile } from './hashes.ts'
 import { modexp } from './modexp.ts'
+import { p256Verify } from './p256.ts'
 import { pointEvaluation } from './point-evaluation.ts'
 import type { Precompile } from './precompile.ts'
 
@@ -32,6 +33,7 @@ const OWN: readonly Entry[] = [
   [0x09, blake2f, common => common.gteHardfork('istanbul')],
   [0x0a, pointEvaluation, common => common.isActivatedEIP(4844)],
   ...BLS_PRECOMPILES.map(([number, run]): Entry => [number, run, common => common.isActivatedEIP(2537)]),
+  [0x100, p256Verify, common => common.isActivatedEIP(7951)],
 ]
 
 /** For `new EVM({ customPrecompiles })`. */
