@@ -44,7 +44,7 @@ export interface ChainPoolPort extends CandidateSource {
 }
 
 /** Pool of pending proof headers, as the chain uses it. */
-type ChainProofPool = Pick<ProofPool, 'overdue' | 'onBlock' | 'reset'>
+type ChainProofPool = Pick<ProofPool, 'omittedBy' | 'onBlock' | 'reset'>
 
 /** Committed head with its own certificate; null for genesis. */
 export interface ChainHead {
@@ -157,15 +157,15 @@ export class Chain implements ExecutionPort {
    * Returns the id of a proof header that this node would have expected in a fresh proposal
    * (docs/design/proof-chain.md#inclusion).
    */
-  #omittedProof({ header, proofHeaders }: Block, { fresh, round }: ValidateContext, nowMs: number): Hex | undefined {
-    if (!fresh || proofHeaders.length > 0) return undefined
-    const overdue = this.#options.proofPool.overdue(header.number, round, nowMs)
-    if (overdue !== undefined)
+  #omittedProof(block: Block, context: ValidateContext, nowMs: number): Hex | undefined {
+    const omitted = this.#options.proofPool.omittedBy(block, context, nowMs)
+    const { header } = block
+    if (omitted !== undefined)
       this.#options.logger.warn(
-        { number: header.number, round, proof: overdue.id, proposer: readExtraData(header)?.proposer },
+        { number: header.number, round: context.round, proof: omitted.id, proposer: readExtraData(header)?.proposer },
         'proposal leaves out a proof header',
       )
-    return overdue?.id
+    return omitted?.id
   }
 
   #mainHead(): MainHead {

@@ -16,6 +16,12 @@ export interface MainHead {
   readonly proofState: ProofState
 }
 
+/** Proposal, as the vote rule reads it. */
+interface ProposedBlock {
+  readonly header: { readonly number: number }
+  readonly proofHeaders: readonly Uint8Array[]
+}
+
 interface ProofPoolOptions {
   readonly params: ChainParams
   readonly head: MainHead
@@ -111,9 +117,17 @@ export class ProofPool {
     return this.#pending.forBlock(including)
   }
 
-  /** See PendingProofs. */
-  overdue(including: number, round: number, nowMs: number): PendingHeader | undefined {
-    return this.#pending.overdue(including, round, nowMs)
+  /**
+   * Vote rule of a member: returns the header because of which it does not prepare a proposal. A block that was prepared in an earlier
+   * round and is proposed again must not be judged by it.
+   */
+  omittedBy(
+    { header, proofHeaders }: ProposedBlock,
+    { round, fresh }: { readonly round: number; readonly fresh: boolean },
+    nowMs: number,
+  ): PendingHeader | undefined {
+    if (!fresh || proofHeaders.length > 0) return undefined
+    return this.#pending.overdue(header.number, round, nowMs)
   }
 
   /** Returns work on the preferred tip; undefined while there is none. */

@@ -1,4 +1,4 @@
-import { type Block, blockFromParts } from '../primitives/block.ts'
+import { type Block, blockFromParts, hashByteStrings } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
 import { EXTRA_DATA_VERSION, encodeExtraData } from '../primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../primitives/header.ts'
@@ -16,17 +16,20 @@ interface EmptyBlockExtra {
   readonly proposer: Hex
   readonly parentCertificate: Certificate | null
   readonly vanity?: Uint8Array
+  readonly proofTip?: Hex
+  readonly proofHeaders?: readonly Uint8Array[]
 }
 
 /** Creates a well-formed block without transactions, for committees that agree on blocks without executing them. */
 export const emptyBlock = (fields: EmptyBlockFields, extra: EmptyBlockExtra): Block => {
+  const { proofTip = ZERO_HASH, proofHeaders = [] } = extra
   const extraData = encodeExtraData({
     version: EXTRA_DATA_VERSION,
     vanity: extra.vanity ?? new Uint8Array(0),
     proposer: extra.proposer,
     parentCertificate: extra.parentCertificate,
-    proofTip: ZERO_HASH,
-    proofHeadersHash: EMPTY_LIST_HASH,
+    proofTip,
+    proofHeadersHash: proofHeaders.length === 0 ? EMPTY_LIST_HASH : hashByteStrings(proofHeaders),
     evidenceRoot: EMPTY_LIST_HASH,
   })
   const header: Header = {
@@ -45,5 +48,5 @@ export const emptyBlock = (fields: EmptyBlockFields, extra: EmptyBlockExtra): Bl
     ...fields,
     extraData,
   }
-  return blockFromParts(header, { transactions: [], proofHeaders: [], evidence: [] })
+  return blockFromParts(header, { transactions: [], proofHeaders, evidence: [] })
 }

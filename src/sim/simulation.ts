@@ -1,14 +1,19 @@
 import { crc32 } from 'node:zlib'
 import { SIMULATION_LIMITS } from '../config/limits/commands.ts'
 import { CONSENSUS_LIMITS } from '../config/limits/consensus.ts'
+import type { ChainParams } from '../config/networks.ts'
 import { CONSENSUS_BOUNDS } from '../config/protocol-bounds.ts'
 import type { CommitteePort } from '../consensus/ports.ts'
+import type { Block } from '../primitives/block.ts'
+import { decodeProofHeader, type ProofHeader } from '../primitives/proof-header.ts'
+import { firstProofState } from '../rules/proof/proof-header.ts'
 import { type Hex, ZERO_HASH } from '../util/bytes.ts'
 import type { Script } from './byzantine/byzantine-node.ts'
 import { ByzantineNode, type OpenHeight } from './byzantine/byzantine-node.ts'
 import { SCRIPTS } from './byzantine/scripts.ts'
 import { InvariantChecker } from './check/invariants.ts'
 import { Pace } from './check/pace.ts'
+import { ProofAudit } from './check/proof-audit.ts'
 import { type Keys, realKeys, stubKeys } from './keys.ts'
 import { createWallClock } from './member/clock.ts'
 import { Disk } from './member/disk.ts'
@@ -19,6 +24,8 @@ import { EventQueue } from './network/event-queue.ts'
 import { SimNetwork } from './network/sim-network.ts'
 import { FAULTLESS } from './plan/draw-plan.ts'
 import type { Plan, PlannedFault } from './plan/plan.ts'
+import { SimMiners } from './proof/sim-miners.ts'
+import { simProofParams } from './proof/sim-work.ts'
 import { createRandom } from './random.ts'
 import { createCouncil } from './sim-council.ts'
 import type { SimulationOutcome } from './swarm/run-outcome.ts'
@@ -26,8 +33,11 @@ import { Trace } from './trace.ts'
 
 /** Blocks every node must gain after healing. */
 const HEIGHTS_AFTER = 3
+const OMISSION_ROUNDS = 3
 /** Blocks a member may hold besides those proposed to it: prepared, built, requested and just received ones. */
 const OTHER_BLOCKS = 4
+/** Cycle of a committee that does not change. */
+const CYCLE_BLOCKS = 2
 /** Inspecting every engine's state costs more than most events. */
 const LOOK_EVERY = 64
 
@@ -46,14 +56,20 @@ class Simulation {
   readonly #byzantine: ReadonlySet<number>
   readonly #council: CommitteePort
   readonly #checker: InvariantChecker
-  readonly #network: SimNetwork
+  readonly #network: SimNetwork<Envelope>
+  /** Gossip of proof headers; of its own, so that it changes no delay of other messages. */
+  readonly #proofNetwork: SimNetwork<Uint8Array>
+  readonly #proofParams: ChainParams
+  readonly #proofs: ProofAudit
   readonly #members = new Map<number, SimMember>()
   readonly #byzantineNodes = new Map<number, ByzantineNode>()
   readonly #counts = { crashes: 0, partitions: 0, pauses: 0, clockJumps: 0, malformed: 0, byzantineMessages: 0 }
   readonly #pace: Pace | null
   #isHealed = false
   #height = 0
+  #foundProofs = 0
   #maxHeld = 0
+  #includedProof: ProofHeader | undefined
 
   constructor(plan: Plan, lines: number) {
     const { seed, size, linkConditions, byzantine, council, realKeys: isReal, blockTimeMs } = plan
@@ -64,6 +80,9 @@ class Simulation {
     this.#byzantine = new Set(byzantine.map(({ node }) => node))
     const { addresses, recover } = this.#keys
     this.#council = createCouncil({ seed, addresses, byzantine: this.#byzantine, plan: council })
+    this.#proofParams = simProofParams(plan.mining?.forkHeight ?? null)
+    const params = this.#proofParams
+    this.#proofs = new ProofAudit({ params, genesisHash: GENESIS_HASH, cycleBlocks: this.#cycleBlocks })
     this.#checker = new InvariantChecker({
       council: this.#council,
       addresses,
@@ -71,9 +90,13 @@ class Simulation {
       domain: DOMAIN,
       recover,
       blockTimeMs,
+      proofs: this.#proofs,
     })
     const deliver = (from: number, to: number, envelope: Envelope) => this.#deliver(from, to, envelope)
-    this.#network = new SimNetwork({ size, seed, linkConditions, queue: this.#queue, deliver })
+    const links = { size, linkConditions, queue: this.#queue }
+    this.#network = new SimNetwork({ ...links, seed, deliver })
+    const deliverProof = (from: number, to: number, encoded: Uint8Array) => this.#deliverProof(from, to, encoded)
+    this.#proofNetwork = new SimNetwork({ ...links, seed: seed + PROOF_LINKS, deliver: deliverProof })
     for (let node = 0; node < size; node++) if (!this.#byzantine.has(node)) this.#members.set(node, this.#member(node))
     for (const { node, scripts } of byzantine)
       this.#byzantineNodes.set(
@@ -86,10 +109,12 @@ class Simulation {
   }
 
   async run(): Promise<SimulationOutcome> {
-    const { faultsMs, heights, faults } = this.#plan
+    const { faultsMs, heights, faults, mining } = this.#plan
     for (const member of this.#members.values()) member.start()
     await rest()
-    this.#opened({ number: 1, parent: GENESIS_HEAD, state: ZERO_HASH })
+    const proof = firstProofState(this.#proofParams)
+    this.#opened({ number: 1, parent: GENESIS_HEAD, state: ZERO_HASH, proof, includedProof: undefined })
+    if (mining !== null) this.#miners().plan(mining.finds)
     for (const plannedFault of faults) this.#queue.at(plannedFault.atMs, () => this.#strike(plannedFault))
     while (this.#queue.nowMs < faultsMs && this.#height < heights && this.#checker.violation === null) await this.#go()
     const healedAtMs = this.#queue.nowMs
@@ -125,6 +150,7 @@ class Simulation {
     this.#isHealed = true
     this.#note(() => `all is well from here on`)
     this.#network.heal(FAULTLESS)
+    this.#proofNetwork.heal(FAULTLESS)
     for (const member of this.#members.values()) {
       member.disarm()
       member.setClockSkew(0)
@@ -138,14 +164,21 @@ class Simulation {
    * ahead.
    */
   #patienceMs(): number {
-    const { roundTimeoutMs, byzantine, faults } = this.#plan
+    const { roundTimeoutMs, byzantine, faults, mining } = this.#plan
     const { maxTimeoutExponent, timeoutCapMs } = CONSENSUS_BOUNDS
     this.#look()
     const round = Math.max(...[...this.#members.values()].map(member => member.round))
     let patienceMs = 20_000 + 4 * (this.#plan.slow?.blockMs ?? 0)
-    for (let ahead = 0; ahead <= byzantine.length + 3; ahead++)
-      patienceMs += Math.min(roundTimeoutMs * 2 ** Math.min(round + ahead, maxTimeoutExponent), timeoutCapMs)
+    const timeoutMs = (at: number) => Math.min(roundTimeoutMs * 2 ** Math.min(at, maxTimeoutExponent), timeoutCapMs)
+    for (let ahead = 0; ahead <= byzantine.length + 3; ahead++) patienceMs += timeoutMs(round + ahead)
+    // Members may know different proof headers: each height may lose the rounds of the vote rule.
+    if (mining !== null) for (let at = 0; at < OMISSION_ROUNDS; at++) patienceMs += HEIGHTS_AFTER * timeoutMs(at)
     return patienceMs + (faults.some(({ kind }) => kind === 'clockJump') ? 40_000 : 0)
+  }
+
+  /** Length of a cycle. */
+  get #cycleBlocks(): number {
+    return this.#plan.council?.cycleBlocks ?? CYCLE_BLOCKS
   }
 
   #strike(plannedFault: PlannedFault): void {
@@ -157,7 +190,8 @@ class Simulation {
         this.#note(
           () => `the network splits off ${plannedFault.side.join(' ')}${plannedFault.oneWay ? ', one way' : ''}`,
         )
-        this.#queue.at(endMs, this.#network.partition(plannedFault.side, plannedFault.oneWay))
+        for (const network of [this.#network, this.#proofNetwork])
+          this.#queue.at(endMs, network.partition(plannedFault.side, plannedFault.oneWay))
         return
       }
       case 'crash':
@@ -193,6 +227,25 @@ class Simulation {
     if (!this.#byzantine.has(from)) this.#byzantineNodes.get(to)?.hear(message, envelope)
   }
 
+  #deliverProof(from: number, to: number, encoded: Uint8Array): void {
+    this.#trace.add(this.#queue.nowMs)
+    this.#trace.add(crc32(encoded))
+    this.#members.get(to)?.receiveProof(encoded, from)
+  }
+
+  #miners(): SimMiners {
+    return new SimMiners({
+      queue: this.#queue,
+      memberAt: node => this.#members.get(node),
+      onFound: (node, { height, version, anchorNumber }) => {
+        this.#foundProofs++
+        this.#note(
+          () => `a miner of member ${node} finds proof header ${height}, version ${version}, on block ${anchorNumber}`,
+        )
+      },
+    })
+  }
+
   #member(node: number): SimMember {
     const { size, seed, blockTimeMs, roundTimeoutMs, executionMs, slow } = this.#plan
     const random = createRandom(seed * 1_009 + node)
@@ -202,10 +255,17 @@ class Simulation {
       executionMs,
       hostileMs: slow?.hostileMs ?? 0,
       random,
-      onCommitted: (block, certificate, parent, state) => {
-        this.#checker.decided(node, block, certificate, parent, state)
-        this.#note(() => `member ${node} commits ${short(block.hash)} at ${block.header.number}`)
-        this.#opened({ number: block.header.number + 1, parent: ledger.head(), state: ledger.state })
+      proofParams: this.#proofParams,
+      cycleBlocks: this.#cycleBlocks,
+      onCommitted: committed => {
+        const { block } = committed
+        const { number } = block.header
+        this.#checker.decided(node, committed)
+        this.#note(() => `member ${node} commits ${short(block.hash)} at ${number}${describeProofs(block)}`)
+        const [last] = block.proofHeaders.slice(-1)
+        if (last !== undefined) this.#includedProof = decodeProofHeader(last)
+        const { state, proofState: proof } = ledger
+        this.#opened({ number: number + 1, parent: ledger.head(), state, proof, includedProof: this.#includedProof })
       },
     })
     return new SimMember({
@@ -221,6 +281,7 @@ class Simulation {
       queue: this.#queue,
       isHonest: address => !this.#byzantine.has(this.#keys.addresses.indexOf(address)),
       send: (to, envelope) => this.#network.post(node, to, envelope),
+      sendProof: (to, encoded) => this.#proofNetwork.post(node, to, encoded),
       reachable: members => this.#reachable(node, members),
       note: line => this.#note(line),
       onCrash: () => this.#counts.crashes++,
@@ -241,6 +302,8 @@ class Simulation {
       blockTimeMs,
       roundTimeoutMs,
       slowMs: slow?.blockMs ?? 0,
+      proofParams: this.#proofParams,
+      postProof: (to, encoded) => this.#proofNetwork.post(node, to, encoded),
       post: (to, envelope) => {
         this.#counts.byzantineMessages++
         this.#network.post(node, to, envelope)
@@ -301,11 +364,22 @@ class Simulation {
       lost,
       duplicated,
       accusations: this.#checker.accusations,
+      foundProofs: this.#foundProofs,
+      includedProofs: this.#proofs.included,
+      omissions: this.#checker.omissions,
       trace: this.#trace.hash,
       lines: this.#trace.lines,
     }
   }
 }
+
+/** Difference of the seeds of the two networks. */
+const PROOF_LINKS = 0x4000_0000
+
+const describeProofs = ({ proofHeaders }: Block): string =>
+  proofHeaders.length === 0
+    ? ''
+    : ` with proof header ${proofHeaders.map(bytes => decodeProofHeader(bytes).height).join(' and ')}`
 
 const DOMAIN = { chainId: 1_998_999, genesisHash: GENESIS_HASH }
 

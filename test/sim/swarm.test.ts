@@ -51,6 +51,8 @@ test('two thousand committees under any trouble agree, and go on once it ends', 
     byzantineMessages,
     malformed,
     accusations,
+    foundProofs,
+    includedProofs,
     maxRound,
   } = totals
   const counts = {
@@ -63,8 +65,11 @@ test('two thousand committees under any trouble agree, and go on once it ends', 
     byzantineMessages,
     malformed,
     accusations,
+    foundProofs,
+    includedProofs,
   }
   for (const [what, count] of Object.entries(counts)) expect(count, what).toBeGreaterThan(500)
+  expect(totals.omissions).toBeGreaterThan(50)
   expect(maxRound).toBeGreaterThan(5)
 }, 300_000)
 

@@ -24,7 +24,12 @@ interface BlockProofsOptions {
   readonly logger: Logger
 }
 
-type Parent = Pick<ChainBlock, 'header' | 'hash' | 'extra'>
+/** Block that the next one follows. */
+export interface ProofParent {
+  readonly header: Pick<ChainBlock['header'], 'number'>
+  readonly hash: Hex
+  readonly extra: Pick<ChainBlock['extra'], 'proofTip'>
+}
 
 /** Proof headers of blocks: selects those for the next block, and checks those of a block. */
 export class BlockProofs {
@@ -35,12 +40,14 @@ export class BlockProofs {
   }
 
   /** State of the proof chain after a child of `parent` that includes these. */
-  stateAfter(parent: Parent, included: readonly IncludedProof[]): ProofState {
+  stateAfter(parent: ProofParent, included: readonly IncludedProof[]): ProofState {
     return proofStateAfter(this.#options.rows.stateAt(parent.extra.proofTip), included)
   }
 
   /** Selects pending headers for the child of `parent`, checked by the rule that other nodes apply to the block. */
-  async select(parent: Parent): Promise<{ readonly included: readonly IncludedProof[]; readonly state: ProofState }> {
+  async select(
+    parent: ProofParent,
+  ): Promise<{ readonly included: readonly IncludedProof[]; readonly state: ProofState }> {
     const { pool, logger } = this.#options
     const encoded = pool.forBlock(parent.header.number + 1).map(({ bytes }) => bytes)
     let included: readonly IncludedProof[] = []
@@ -58,13 +65,13 @@ export class BlockProofs {
    * Checks the proof headers of a child of `parent` by every rule, work included. Rejects with
    * CodedError<ProofInclusionError | ProofHeaderError | ProofHeaderMalformed>.
    */
-  async check(parent: Parent, encoded: readonly Uint8Array[], proofTip: Hex): Promise<readonly IncludedProof[]> {
+  async check(parent: ProofParent, encoded: readonly Uint8Array[], proofTip: Hex): Promise<readonly IncludedProof[]> {
     const included = await this.#include(parent, encoded)
     checkProofTip(this.stateAfter(parent, included), proofTip)
     return included
   }
 
-  async #include(parent: Parent, encoded: readonly Uint8Array[]): Promise<readonly IncludedProof[]> {
+  async #include(parent: ProofParent, encoded: readonly Uint8Array[]): Promise<readonly IncludedProof[]> {
     if (encoded.length === 0) return []
     const { params, rows, blocks, verifier } = this.#options
     const before = rows.stateAt(parent.extra.proofTip)

@@ -1,3 +1,4 @@
+import type { ChainParams } from '../../config/networks.ts'
 import { type Committee, proposerIndex } from '../../consensus/committee.ts'
 import type { UnsignedMessage } from '../../consensus/core/types.ts'
 import type { CommitteePort, Head } from '../../consensus/ports.ts'
@@ -7,7 +8,9 @@ import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import type { ConsensusMessage, SignedMessage, StatusMessage } from '../../primitives/consensus/message.ts'
 import type { Proposal } from '../../primitives/consensus/proposal.ts'
 import type { Commit, Prepare, RoundChange, SigningDomain } from '../../primitives/consensus/vote.ts'
+import { encodeProofHeader, type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
 import { quorumOf } from '../../rules/council/quorum.ts'
+import type { ProofState } from '../../rules/proof/proof-header.ts'
 import { minTimestampStepSeconds } from '../../rules/timestamp.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Keys } from '../keys.ts'
@@ -22,6 +25,10 @@ export interface OpenHeight {
   readonly number: number
   readonly parent: Head
   readonly state: Hex
+  /** State of the proof chain after the parent. */
+  readonly proof: ProofState
+  /** Newest final proof header. */
+  readonly includedProof: ProofHeader | undefined
 }
 
 /** Byzantine behaviour: reactions to received messages. */
@@ -46,7 +53,9 @@ interface ByzantineNodeOptions {
   readonly roundTimeoutMs: number
   /** Execution time of its slow blocks. */
   readonly slowMs: number
+  readonly proofParams: ChainParams
   readonly post: (to: number, envelope: Envelope) => void
+  readonly postProof: (to: number, encoded: Uint8Array) => void
   readonly onBlock: (block: Block) => void
 }
 
@@ -61,6 +70,10 @@ interface BlockOptions {
   /** Proposer in its header, where that is not this node. */
   readonly proposer?: Hex
   readonly parentHash?: Hex
+  readonly proofHeaders?: readonly ProofHeader[]
+  /** Payee and proof tip, where they are not the right ones. */
+  readonly miner?: Hex
+  readonly proofTip?: Hex
 }
 
 /** Heights whose messages are remembered. */
@@ -166,7 +179,7 @@ export class ByzantineNode {
     return [...this.#memoryOf(number).commits.values()].flatMap(votes => [...votes.values()])
   }
 
-  makeBlock({ number, parent, state }: OpenHeight, how: BlockOptions = {}): Block {
+  makeBlock({ number, parent, state, proof }: OpenHeight, how: BlockOptions = {}): Block {
     const { keys, node, blockTimeMs } = this.options
     const { isValid = true, aheadSeconds = 0, certificate = parent.certificate, parentHash = parent.hash } = how
     const proposer = how.proposer ?? (keys.addresses[node] as Hex)
@@ -174,7 +187,17 @@ export class ByzantineNode {
     const timestamp = Math.max(parent.timestamp + minTimestampStepSeconds(blockTimeMs), nowSeconds + aheadSeconds)
     const salt = node * 1_000_000 + 900_000 + this.#salt++
     const place = { number, parentHash, timestamp }
-    const block = makeBlock(place, proposer, certificate, { salt, before: state, isValid, workMs: how.workMs ?? 0 })
+    const { proofHeaders = [], miner = proof.coinbase } = how
+    const last = proofHeaders.at(-1)
+    const block = makeBlock(place, proposer, certificate, {
+      salt,
+      before: state,
+      isValid,
+      workMs: how.workMs ?? 0,
+      miner,
+      proofTip: how.proofTip ?? (last === undefined ? proof.tipId : proofHeaderId(last)),
+      proofHeaders: proofHeaders.map(encodeProofHeader),
+    })
     this.options.onBlock(block)
     this.#memoryOf(number).blocks.set(block.hash, block)
     return block

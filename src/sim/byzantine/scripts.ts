@@ -2,6 +2,7 @@ import type { Script } from './byzantine-node.ts'
 import { forgesClaims, replaysElsewhere, sendsFalseStatus, stripsClaims, votesForOthers } from './claiming.ts'
 import { floodsBodies, forgesDecisions, swapsBodies } from './deciding.ts'
 import { fuzzesMessages } from './fuzz.ts'
+import { forgesProofs, gossipsForgedProofs, includesOwnProofs, leavesOutProofs } from './mining.ts'
 import { forgesRoundChanges, namesAnotherProposer, proposesElsewhere, proposesOutOfTurn } from './offering.ts'
 import {
   forgesPrepares,
@@ -73,9 +74,18 @@ const SLOW = { 'proposes slow blocks': proposesSlow } as const satisfies Readonl
 /** Messages of every kind without any sense. */
 const FUZZING = { 'fuzzes messages': fuzzesMessages } as const satisfies Readonly<Record<string, Script>>
 
+/** Proof headers left out, forged, or kept for its own blocks; only where there are miners. */
+const MINING = {
+  'leaves out proof headers': leavesOutProofs,
+  'includes its own proof headers': includesOwnProofs,
+  'forges proof headers': forgesProofs,
+  'gossips forged proof headers': gossipsForgedProofs,
+} as const satisfies Readonly<Record<string, Script>>
+
 /** All byzantine scripts by their name in a schedule. A node without any is silent. */
-export const SCRIPTS = { ...BREAKING, ...FORGING, ...SLOW, ...FUZZING }
+export const SCRIPTS = { ...BREAKING, ...FORGING, ...SLOW, ...FUZZING, ...MINING }
 
 export type ScriptName = keyof typeof SCRIPTS
 export const BREAKING_SCRIPTS = Object.keys(BREAKING) as readonly ScriptName[]
+export const MINING_SCRIPTS = Object.keys(MINING) as readonly ScriptName[]
 export const FORGING_SCRIPTS = Object.keys(FORGING) as readonly ScriptName[]

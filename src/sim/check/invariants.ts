@@ -3,7 +3,7 @@ import { certificateFault, type RecoverAddress } from '../../consensus/certifica
 import { decodeEvidence, encodeEvidence } from '../../consensus/evidence/codec.ts'
 import { accusedIn, type Evidence, evidenceFault } from '../../consensus/evidence/evidence.ts'
 import type { SignatureCheck } from '../../consensus/evidence/statement.ts'
-import type { CommitteePort, Head } from '../../consensus/ports.ts'
+import type { CommitteePort } from '../../consensus/ports.ts'
 import { createSignatureVerifier } from '../../consensus/signer/signature-verifier.ts'
 import type { Block } from '../../primitives/block.ts'
 import { type Certificate, signerIndexes } from '../../primitives/consensus/certificate.ts'
@@ -13,8 +13,9 @@ import { decodeExtraData } from '../../primitives/extra-data.ts'
 import { isBodyOf } from '../../rules/body.ts'
 import { maxTimestamp } from '../../rules/timestamp.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { blockFault } from '../member/ledger.ts'
+import { blockFault, type CommittedBlock } from '../member/ledger.ts'
 import { short } from '../network/envelope.ts'
+import type { ProofAudit } from './proof-audit.ts'
 import { SentMessages } from './sent-messages.ts'
 import type { Rule, Violation } from './violation.ts'
 import { VoteTotals, type VotingCommittee } from './vote-totals.ts'
@@ -32,6 +33,7 @@ interface RefereeOptions {
   readonly domain: SigningDomain
   readonly recover: RecoverAddress
   readonly blockTimeMs: number
+  readonly proofs: ProofAudit
 }
 
 /**
@@ -48,6 +50,8 @@ export class InvariantChecker {
   readonly #isSigned: SignatureCheck
   violation: Violation | null = null
   accusations = 0
+  /** Proposals refused by the vote rule of the proof chain. */
+  omissions = 0
 
   constructor(options: RefereeOptions) {
     this.#options = options
@@ -94,7 +98,7 @@ export class InvariantChecker {
     this.report('timestamp', `member ${node} prepared ${short(hash)}, ${aheadMs} ms before its time`)
   }
 
-  decided(node: number, block: Block, certificate: Certificate, parent: Head, stateBefore: Hex): void {
+  decided(node: number, { block, certificate, parent, stateBefore, seed }: CommittedBlock): void {
     const { number } = block.header
     const known = this.#decided.get(number)
     if (known !== undefined && known !== block.hash) {
@@ -109,6 +113,9 @@ export class InvariantChecker {
     const { parentCertificate } = extra
     if (!isBodyOf(block, extra))
       this.report('validity', `member ${node} decided ${short(block.hash)} with the body of another`)
+    const proofFault = this.#options.proofs.fault(block, extra, seed)
+    if (proofFault !== null)
+      this.report('proof', `member ${node} decided ${short(block.hash)} at ${number}: ${proofFault}`)
     this.#checkMaker(node, block, extra.proposer, certificate.round)
     const sealed = { number: parent.number, blockHash: parent.hash }
     const carried = number === 1 ? null : this.#certificateFault(parentCertificate, sealed)

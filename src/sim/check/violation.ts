@@ -1,6 +1,7 @@
 /**
  * Invariants of a run (docs/design/consensus.md#invariants); `gave up` is a failed engine, `prompt` and `jump` its rules of the state
- * machine, `pace` and `waste` the cost of slow blocks.
+ * machine, `pace` and `waste` the cost of slow blocks, `proof` the proof headers of decided blocks, and `omission` the vote rule and the gossip
+ * of pending ones.
  */
 export const RULES = [
   'agreement',
@@ -13,6 +14,8 @@ export const RULES = [
   'amnesia',
   'durability',
   'evidence',
+  'proof',
+  'omission',
   'jump',
   'prompt',
   'memory',

@@ -1,3 +1,5 @@
+import type { BlockProofs, ProofParent } from '../../chain/proof/block-proofs.ts'
+import type { ChainParams } from '../../config/networks.ts'
 import type {
   BuildRequest,
   DecidedBlock,
@@ -7,18 +9,25 @@ import type {
   ValidateContext,
 } from '../../consensus/ports.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
+import type { MainHead } from '../../powchain/proof-pool.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
+import { decodeExtraData, readExtraData } from '../../primitives/extra-data.ts'
 import type { Header } from '../../primitives/header.ts'
+import type { ProofState } from '../../rules/proof/proof-header.ts'
+import type { IncludedProof } from '../../rules/proof/proof-inclusion.ts'
 import { minTimestampStepSeconds } from '../../rules/timestamp.ts'
 import { assert } from '../../util/assert.ts'
 import { type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
 import { type EmptyBlockFields, emptyBlock } from '../block.ts'
+import { OMITS } from '../check/omission.ts'
 import type { Random } from '../random.ts'
 import { START_MS } from './clock.ts'
 import { syncMs } from './disk.ts'
 import { Executions } from './executions.ts'
 import { delayOn, type Host, never } from './host.ts'
+import { LedgerProofs, type ProcessProofs } from './ledger-proofs.ts'
 
 export const GENESIS_HASH: Hex = `0x${'11'.repeat(32)}`
 export const GENESIS_HEAD: Head = { number: 0, hash: GENESIS_HASH, timestamp: START_MS / 1000, certificate: null }
@@ -53,6 +62,10 @@ interface MakeOptions {
   readonly before: Hex
   readonly isValid?: boolean
   readonly workMs?: number
+  /** Payee that the proof chain names, its tip after the block, and the headers that lead there. */
+  readonly miner: Hex
+  readonly proofTip: Hex
+  readonly proofHeaders?: readonly Uint8Array[]
 }
 
 /**
@@ -63,11 +76,12 @@ export const makeBlock = (
   place: EmptyBlockFields,
   proposer: Hex,
   parentCertificate: Certificate | null,
-  { salt, before, isValid = true, workMs = 0 }: MakeOptions,
+  { salt, before, isValid = true, workMs = 0, miner, proofTip, proofHeaders = [] }: MakeOptions,
 ): Block => {
   const gasUsed = BigInt(salt) + (BigInt(Math.round(workMs)) << WORK_SHIFT)
   const stateRoot = isValid ? stateAfter(before, { gasUsed }) : ZERO_HASH
-  return emptyBlock({ ...place, gasUsed, stateRoot }, { proposer, parentCertificate })
+  const extra = { proposer, parentCertificate, proofTip, proofHeaders }
+  return emptyBlock({ ...place, miner, gasUsed, stateRoot }, extra)
 }
 
 interface LedgerOptions {
@@ -79,7 +93,18 @@ interface LedgerOptions {
   /** A client that always has another transaction which takes so long. */
   readonly hostileMs: number
   readonly random: Random
-  readonly onCommitted: (block: Block, certificate: Certificate, parent: Head, stateBefore: Hex) => void
+  readonly proofParams: ChainParams
+  /** Length of a cycle. */
+  readonly cycleBlocks: number
+  readonly onCommitted: (committed: CommittedBlock) => void
+}
+
+/** Block that a node made its head. */
+export interface CommittedBlock extends DecidedBlock {
+  readonly parent: Head
+  readonly stateBefore: Hex
+  /** Seed of its cycle on this node. */
+  readonly seed: Hex
 }
 
 const CANCELLED: ProposalVerdict = { valid: false, proven: false, reason: 'cancelled' }
@@ -89,6 +114,7 @@ export class Ledger {
   readonly blocks: DecidedBlock[] = []
   /** Highest number that the engine committed. */
   committing = 0
+  readonly proofs: LedgerProofs
   readonly #options: LedgerOptions
   #salt: number
   /** Number of the last block on its disk. */
@@ -97,6 +123,9 @@ export class Ledger {
   constructor(options: LedgerOptions) {
     this.#options = options
     this.#salt = options.firstSalt
+    const { proofParams: params, cycleBlocks } = options
+    const hashAt = (number: number) => this.hashAt(number)
+    this.proofs = new LedgerProofs({ params, genesisHash: GENESIS_HASH, cycleBlocks, hashAt })
   }
 
   get number(): number {
@@ -119,6 +148,16 @@ export class Ledger {
     return this.blocks.at(-1)?.block.header.stateRoot ?? ZERO_HASH
   }
 
+  /** Head as the proof chain uses it. */
+  mainHead(): MainHead {
+    return this.proofs.headOf(this.blocks.at(-1))
+  }
+
+  /** State of the proof chain after the head. */
+  get proofState(): ProofState {
+    return this.proofs.stateAfter(this.blocks.at(-1))
+  }
+
   /** Simulates a power failure: unflushed blocks remain or not. */
   losePower(): void {
     const lost = this.#options.random.below(this.number - this.#durable + 1)
@@ -131,20 +170,24 @@ export class Ledger {
    * Execution port of one process: every operation takes time, and power may fail before or after the database's batch. `onSlice` is
    * called with the validation that has the processor.
    */
-  port(host: Host, onSlice: (place: ValidateContext) => void): ExecutionPort {
+  port(host: Host, onSlice: (place: ValidateContext) => void, process: ProcessProofs): ExecutionPort {
     const { executionMs, random, blockTimeMs } = this.#options
     const executions = new Executions(host, onSlice)
+    const proofs = this.proofs.blocks(process.pool)
     const draw = (meanMs: number) => meanMs * -Math.log(1 - random.next())
     return {
       head: () => this.head(),
-      build: (request, cancelled) => this.#build(request, executions, { workMs: draw(executionMs), cancelled }),
+      build: (request, cancelled) => this.#build(request, executions, proofs, { workMs: draw(executionMs), cancelled }),
       validate: async (block, place, cancelled): Promise<ProposalVerdict> => {
         const workMs = draw(executionMs) + workOf(block.header)
         const fault = headerFault(block)
         if (fault !== null) return { valid: false, proven: true, reason: fault }
         if (executions.has(block.hash)) return { valid: true }
+        const omitted = process.pool.omittedBy(block, place, process.nowMs())
+        if (omitted !== undefined) return { valid: false, proven: false, reason: `${OMITS} ${omitted.id}` }
         if (!(await executions.execute(block.hash, workMs, { cancelled, place }))) return CANCELLED
-        const reason = blockFault(block, this.head(), this.state, blockTimeMs)
+        const proofFault = await this.#proofFault(block, proofs)
+        const reason = blockFault(block, this.head(), this.state, blockTimeMs) ?? proofFault
         if (reason !== null) return { valid: false, proven: true, reason }
         executions.add(block.hash)
         return { valid: true }
@@ -155,8 +198,12 @@ export class Ledger {
         await executions.finish(block.hash, workOf(block.header))
         await delayOn(host, writeMs)
         if (!host.reaches('before the database has the block')) return never()
-        this.#append(block, certificate)
+        const { proofTip } = decodeExtraData(block.header.extraData)
+        const included = await proofs.check(this.#parent(), block.proofHeaders, proofTip)
+        this.#append(block, certificate, included)
         executions.moved()
+        process.pool.onBlock(this.mainHead(), process.nowMs())
+        process.committed()
         if (!host.reaches('after the database has the block')) return never()
       },
       flush: async () => {
@@ -174,24 +221,52 @@ export class Ledger {
   async #build(
     { number, parentHash, timestamp, proposer, parentCertificate, transactionMs }: BuildRequest,
     executions: Executions,
+    proofs: BlockProofs,
     { workMs, cancelled }: { readonly workMs: number; readonly cancelled: AbortSignal | undefined },
   ): Promise<Block> {
     const { hostileMs } = this.#options
     const isIncluded = hostileMs > 0 && hostileMs <= transactionMs
     const isBuilt = await executions.work(workMs + Math.min(hostileMs, transactionMs), cancelled)
     if (!isBuilt) throw new Error('the build was cancelled')
+    const { included, state } = await proofs.select(this.#parent())
     const place = { number, parentHash, timestamp }
-    const made = { salt: this.#salt++, before: this.state, workMs: isIncluded ? hostileMs : 0 }
-    const block = makeBlock(place, proposer, parentCertificate, made)
+    const block = makeBlock(place, proposer, parentCertificate, {
+      salt: this.#salt++,
+      before: this.state,
+      workMs: isIncluded ? hostileMs : 0,
+      miner: this.proofState.coinbase,
+      proofTip: state.tipId,
+      proofHeaders: included.map(({ bytes }) => bytes),
+    })
     executions.add(block.hash)
     return block
   }
 
-  #append(block: Block, certificate: Certificate): void {
+  #parent(): ProofParent {
+    return this.proofs.parentOf(this.blocks.at(-1))
+  }
+
+  /** Rules of the proof chain for a child of the head, as the shipped chain applies them. */
+  async #proofFault(block: Block, proofs: BlockProofs): Promise<string | null> {
+    const extra = readExtraData(block.header)
+    if (extra === undefined) return 'its extra data cannot be read'
+    if (block.header.miner !== this.proofState.coinbase) return 'it names another miner'
+    try {
+      await proofs.check(this.#parent(), block.proofHeaders, extra.proofTip)
+      return null
+    } catch (error) {
+      if (!isCoded(error)) throw error
+      return error.message
+    }
+  }
+
+  #append(block: Block, certificate: Certificate, included: readonly IncludedProof[]): void {
     const parent = this.head()
     assert(block.header.number === parent.number + 1, 'blocks follow one another')
-    const before = this.state
+    const [stateBefore, proofsBefore] = [this.state, this.proofState]
     this.blocks.push({ block, certificate })
-    this.#options.onCommitted(block, certificate, parent, before)
+    this.proofs.append({ block, certificate }, proofsBefore, included)
+    const seed = this.proofs.seedAt(block.header.number)
+    this.#options.onCommitted({ block, certificate, parent, stateBefore, seed })
   }
 }

@@ -1,9 +1,13 @@
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import type { NetworkPort } from '../../consensus/ports.ts'
 import { isInstantMode } from '../../consensus/timing/block-time.ts'
+import type { ProofNetworkPort } from '../../powchain/ports.ts'
+import type { ProofPool } from '../../powchain/proof-pool.ts'
 import type { ConsensusMessage } from '../../primitives/consensus/message.ts'
 import type { Commit, Prepare, RoundChange } from '../../primitives/consensus/vote.ts'
+import type { ProofTemplate } from '../../primitives/proof-header.ts'
 import type { Hex } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
 import { QuorumTracker } from '../check/quorum-tracker.ts'
 import { RoundChangesSeen } from '../check/round-changes-seen.ts'
 import { claimOf, describeMessage, type Envelope, encodeEnvelope } from '../network/envelope.ts'
@@ -24,6 +28,7 @@ interface SimMemberOptions extends ProcessEnvironment {
   readonly queue: EventQueue
   readonly isHonest: (address: Hex) => boolean
   readonly send: (to: number, envelope: Envelope) => void
+  readonly sendProof: (to: number, encoded: Uint8Array) => void
   /** Number of reachable nodes, without this one. */
   readonly reachable: (members: readonly Hex[]) => number
   readonly note: (line: () => string) => void
@@ -48,6 +53,8 @@ export class SimMember {
   readonly #options: SimMemberOptions
   #host: SimMachine | null = null
   #engine: ConsensusEngine | null = null
+  #pool: ProofPool | null = null
+  #proofListener: ((encoded: Uint8Array, from: string) => void) | null = null
   #consensusListener: ConsensusListener | null = null
   #quorumTracker = new QuorumTracker()
   #rounds = new RoundChangesSeen()
@@ -92,10 +99,11 @@ export class SimMember {
     this.#quorumTracker = new QuorumTracker()
     this.#rounds = new RoundChangesSeen()
     note(() => `member ${node} starts`)
-    startProcess(host, this.#options, this.#port(host)).then(
-      engine => {
+    startProcess(host, this.#options, { consensus: this.#port(host), proofs: this.#proofPort(host) }).then(
+      ({ engine, pool }) => {
         if (host.isDead) return
         this.#engine = engine
+        this.#pool = pool
         this.#demand(host, engine)
       },
       error => {
@@ -144,6 +152,24 @@ export class SimMember {
     })
   }
 
+  receiveProof(encoded: Uint8Array, from: number): void {
+    this.#host?.later(0, () => this.#proofListener?.(encoded, String(from)))
+  }
+
+  /** Work for a miner of this node; undefined while it is down or has none. */
+  proofWork(coinbase: Hex, extraNonce: Uint8Array): ProofTemplate | undefined {
+    return this.#pool?.template(coinbase, extraNonce)
+  }
+
+  /** Accepts a header of a miner of this node. Ignores one that came too late. */
+  async submitProof(encoded: Uint8Array): Promise<void> {
+    try {
+      await this.#pool?.submit(encoded, this.#options.wall.nowMs())
+    } catch (error) {
+      if (!isCoded(error)) throw error
+    }
+  }
+
   /**
    * Messages sent or relayed by byzantine nodes are ignored: they may be forged, and only the engine knows which of their
    * own votes counted.
@@ -184,6 +210,8 @@ export class SimMember {
     this.#host.kill()
     this.#host = null
     this.#engine = null
+    this.#pool = null
+    this.#proofListener = null
     this.#consensusListener = null
     disk.tear()
     ledger.losePower()
@@ -195,9 +223,35 @@ export class SimMember {
     queue.at(queue.nowMs + downMs, () => this.start())
   }
 
+  get #others(): readonly number[] {
+    const { node, size } = this.#options
+    return Array.from({ length: size }, (_, to) => to).filter(to => to !== node)
+  }
+
+  #proofPort(host: SimMachine): ProofNetworkPort {
+    const { node, sendProof, checker, keys, isHonest } = this.#options
+    const others = this.#others
+    return {
+      broadcast: encoded => {
+        if (host.isDead) return
+        for (const to of others) sendProof(to, encoded)
+      },
+      onProofHeader: listener => {
+        this.#proofListener = listener
+        return () => {
+          if (this.#proofListener === listener) this.#proofListener = null
+        }
+      },
+      misbehaved: (peer, reason) => {
+        if (!host.isDead && isHonest(keys.addresses[Number(peer)] as Hex))
+          checker.report('omission', `member ${node} blames honest member ${peer} for a proof header: ${reason}`)
+      },
+    }
+  }
+
   #port(host: SimMachine): NetworkPort {
-    const { node, size, send, reachable } = this.#options
-    const others = Array.from({ length: size }, (_, to) => to).filter(to => to !== node)
+    const { send, reachable } = this.#options
+    const others = this.#others
     return {
       broadcast: message => {
         if (host.isDead) return

@@ -3,12 +3,16 @@ import type { ConsensusEngine, ConsensusParams } from '../../consensus/engine/ty
 import type { CommitteePort, NetworkPort, ValidateContext } from '../../consensus/ports.ts'
 import { openWatermark } from '../../consensus/signer/watermark.ts'
 import { openWal } from '../../consensus/wal/wal.ts'
+import type { ProofNetworkPort } from '../../powchain/ports.ts'
+import { ProofPool } from '../../powchain/proof-pool.ts'
+import { ProofRelay } from '../../powchain/proof-relay.ts'
 import { encodeBlock } from '../../primitives/block.ts'
 import type { BlockClaim } from '../../primitives/block-claim.ts'
 import type { ConsensusMessage } from '../../primitives/consensus/message.ts'
 import { silentLogger } from '../../util/logger.ts'
 import { checkedExecution } from '../check/execution.ts'
 import type { InvariantChecker } from '../check/invariants.ts'
+import { OmissionCheck } from '../check/omission.ts'
 import type { Keys } from '../keys.ts'
 import { readBlock } from '../network/envelope.ts'
 import { processClock, type WallClock } from './clock.ts'
@@ -33,13 +37,50 @@ export interface ProcessEnvironment {
 
 const blocks = { encode: encodeBlock, decode: async (bytes: Uint8Array) => readBlock(bytes) }
 
+/** Networks of a process. */
+interface ProcessNetworks {
+  readonly consensus: NetworkPort
+  readonly proofs: ProofNetworkPort
+}
+
+/** Running process. */
+export interface SimProcess {
+  readonly engine: ConsensusEngine
+  readonly pool: ProofPool
+}
+
+/** The pool of proof headers that ships, its gossip, and the check of its vote rule. */
+const startProofs = (
+  host: Host,
+  { node, checker, ledger, wall }: ProcessEnvironment,
+  network: ProofNetworkPort,
+): { readonly pool: ProofPool; readonly relay: ProofRelay; readonly omissions: OmissionCheck } => {
+  const { params, verifier } = ledger.proofs
+  const hashOf = (number: number) => ledger.hashAt(number)
+  const pool = new ProofPool({ params, head: ledger.mainHead(), hashOf, verifier })
+  const relay = new ProofRelay({ pool, network, clock: processClock(wall, host), logger: silentLogger })
+  const omissions = new OmissionCheck({
+    nowMs: () => wall.nowMs(),
+    tipId: () => ledger.proofState.tipId,
+    maxAnchorAgeBlocks: params.proofChain.maxAnchorAgeBlocks,
+    report: text => checker.report('omission', `member ${node} ${text}`),
+    onRefused: () => checker.omissions++,
+  })
+  pool.onAdded(added => omissions.added(added))
+  relay.start()
+  return { pool, relay, omissions }
+}
+
 /** Starts the real engine with its log and watermark on a simulated machine. Resolves when it runs. */
 export const startProcess = async (
   host: Host,
-  { node, keys, params, council, checker, disk, ledger, wall }: ProcessEnvironment,
-  network: NetworkPort,
-): Promise<ConsensusEngine> => {
+  environment: ProcessEnvironment,
+  { consensus: network, proofs }: ProcessNetworks,
+): Promise<SimProcess> => {
+  const { node, keys, params, council, checker, disk, ledger, wall } = environment
   const files = disk.open(host)
+  const { pool, relay, omissions } = startProofs(host, environment, proofs)
+  const processProofs = { pool, nowMs: () => wall.nowMs(), committed: () => relay.remind() }
   const onSlice = (place: ValidateContext): void => {
     const { number, round } = engine.status()
     if (place.number > number || (place.number === number && (!place.fresh || place.round >= round))) return
@@ -47,7 +88,7 @@ export const startProcess = async (
   }
   const engine: ConsensusEngine = createConsensusEngine({
     ports: {
-      execution: checkedExecution(ledger.port(host, onSlice), {
+      execution: checkedExecution(omissions.wrap(ledger.port(host, onSlice, processProofs)), {
         hashAt: number => ledger.hashAt(number),
         members: number => council.committee(number)?.members ?? [],
         report: text => checker.report('validity', `member ${node} ${text}`),
@@ -69,7 +110,7 @@ export const startProcess = async (
     },
   })
   await engine.start()
-  return engine
+  return { engine, pool }
 }
 
 /** Listener of an engine. */

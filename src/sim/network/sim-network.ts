@@ -1,6 +1,5 @@
 import type { LinkConditions } from '../plan/plan.ts'
 import { createRandom, type Random } from '../random.ts'
-import type { Envelope } from './envelope.ts'
 import type { EventQueue } from './event-queue.ts'
 
 interface SimTraffic {
@@ -16,13 +15,13 @@ const MIN_DELAY_MS = 0.3
  * Message delivery: each link loses, duplicates and delays by its own random stream, so that an additional message elsewhere changes
  * nothing here.
  */
-export class SimNetwork {
+export class SimNetwork<Message> {
   #linkConditions: LinkConditions
   readonly simTraffic: SimTraffic = { sent: 0, lost: 0, duplicated: 0 }
   readonly #size: number
   readonly #queue: EventQueue
   readonly #links: readonly Random[]
-  readonly #deliver: (from: number, to: number, envelope: Envelope) => void
+  readonly #deliver: (from: number, to: number, message: Message) => void
   /** Number of splits that separate two nodes. */
   readonly #cuts: number[]
   #isHealed = false
@@ -32,7 +31,7 @@ export class SimNetwork {
     readonly seed: number
     readonly linkConditions: LinkConditions
     readonly queue: EventQueue
-    readonly deliver: (from: number, to: number, envelope: Envelope) => void
+    readonly deliver: (from: number, to: number, message: Message) => void
   }) {
     const { size, seed, linkConditions, queue, deliver } = options
     this.#linkConditions = linkConditions
@@ -43,7 +42,7 @@ export class SimNetwork {
     this.#links = this.#cuts.map((_, link) => createRandom(seed * 65_537 + link))
   }
 
-  post(from: number, to: number, envelope: Envelope): void {
+  post(from: number, to: number, message: Message): void {
     const { loss, duplicate, delayMs, stuck } = this.#linkConditions
     const link = from * this.#size + to
     const random = this.#links[link] as Random
@@ -57,7 +56,7 @@ export class SimNetwork {
     for (let copy = 0; copy < copies; copy++) {
       const hangsMs = random.chance(stuck) ? random.next() * LONGEST_STUCK_MS : 0
       const atMs = this.#queue.nowMs + MIN_DELAY_MS - Math.log(1 - random.next()) * delayMs + hangsMs
-      this.#queue.at(atMs, () => this.#deliver(from, to, envelope))
+      this.#queue.at(atMs, () => this.#deliver(from, to, message))
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Plan, PlannedFault } from './plan.ts'
+import type { Plan, PlannedFault, PlannedFind } from './plan.ts'
 
 /** Describes a plan for people: the setting, then the faults in order. */
 export const describePlan = (plan: Plan): readonly string[] => {
@@ -14,7 +14,7 @@ export const describePlan = (plan: Plan): readonly string[] => {
     byzantine,
     faults,
   } = plan
-  const { slow } = plan
+  const { slow, mining } = plan
   const percent = (share: number) => `${Math.round(share * 100)} %`
   const lines = [
     `${size} nodes, block time ${blockTimeMs} ms, round timeout ${roundTimeoutMs} ms, execution ${executionMs.toFixed(1)} ms${plan.realKeys ? ', real keys' : ''}`,
@@ -26,9 +26,20 @@ export const describePlan = (plan: Plan): readonly string[] => {
   }
   if (council !== null)
     lines.push(`another committee of at least ${council.smallest} every ${council.cycleBlocks} blocks`)
+  if (mining !== null) {
+    const { forkHeight, finds } = mining
+    lines.push(`${finds.length} proof headers, ${forkHeight === null ? 'no fork' : `fork at height ${forkHeight}`}`)
+  }
   for (const { node, scripts } of byzantine)
     lines.push(`node ${node} is Byzantine: ${scripts.length === 0 ? 'silent' : scripts.join(', ')}`)
-  return [...lines, ...faults.map(describeFault)]
+  const events = [...faults, ...(mining?.finds ?? [])].sort((a, b) => a.atMs - b.atMs)
+  return [...lines, ...events.map(event => ('kind' in event ? describeFault(event) : describeFind(event)))]
+}
+
+const describeFind = ({ atMs, nodes, withheldMs }: PlannedFind): string => {
+  const where =
+    nodes.length === 1 ? `a proof header is found at member ${nodes[0]}` : `two are found at ${nodes.join(' and ')}`
+  return `${atMs} ms: ${where}${withheldMs > 0 ? `, and withheld for ${withheldMs} ms` : ''}`
 }
 
 const describeFault = (plannedFault: PlannedFault): string => {

@@ -5,6 +5,7 @@ import { CRASH_POINTS } from '../member/crash-points.ts'
 import { MAX_WORK_MS } from '../member/ledger.ts'
 import { createRandom, type Random } from '../random.ts'
 import type { CouncilPlan } from '../sim-council.ts'
+import { drawMining } from './draw-mining.ts'
 import type { ByzantinePlan, CrashLoss, LinkConditions, Plan, PlannedFault } from './plan.ts'
 import { PROFILES, type Profile, type ProfileName } from './profiles.ts'
 
@@ -49,11 +50,15 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
     roundTimeoutMs: random.pick(ROUND_TIMEOUTS_MS),
     executionMs: 1 + random.next() ** 4 * 100,
     slow: null,
+    mining: null,
     realKeys: random.chance(REAL_KEYS),
     linkConditions: random.chance(chances.linkFaults) ? drawLinkConditions(random) : FAULTLESS,
     faults: drawFaults(setting, chances, random),
   }
-  return drawFuzzing(drawSlow(plan, chances, createRandom(seed * 1_031)), chances, createRandom(seed * 1_033))
+  const withLoad = drawFuzzing(drawSlow(plan, chances, createRandom(seed * 1_031)), chances, createRandom(seed * 1_033))
+  // A stream of its own: without miners a seed's plan is what it was.
+  const mining = createRandom(seed * 1_039)
+  return mining.chance(chances.mining) ? drawMining(withLoad, mining) : withLoad
 }
 
 /** A stream of its own: it changes nothing else of a seed's plan. Where slowness is all that is wrong, nothing else is slow or lies. */

@@ -37,6 +37,21 @@ interface SlowPlan {
   readonly hostileMs: number
 }
 
+/** Proof header found at one node, or at two at once. */
+export interface PlannedFind {
+  readonly atMs: number
+  readonly nodes: readonly number[]
+  /** Time for which its miner keeps it back. */
+  readonly withheldMs: number
+}
+
+/** Miners of the proof chain. */
+export interface MiningPlan {
+  /** Height of the second hash function; null: never. */
+  readonly forkHeight: number | null
+  readonly finds: readonly PlannedFind[]
+}
+
 /** Complete plan of a run: equal plans give equal runs, to the last byte. */
 export interface Plan {
   readonly seed: number
@@ -49,6 +64,8 @@ export interface Plan {
   /** Mean time to build or validate a block. */
   readonly executionMs: number
   readonly slow: SlowPlan | null
+  /** null: no proof header is ever found. */
+  readonly mining: MiningPlan | null
   readonly realKeys: boolean
   readonly linkConditions: LinkConditions
   readonly faults: readonly PlannedFault[]

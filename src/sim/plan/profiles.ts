@@ -11,6 +11,7 @@ export interface Profile {
   /** With Byzantine members only. */
   readonly slow: number
   readonly fuzz: number
+  readonly mining: number
 }
 
 const NONE = {
@@ -23,6 +24,7 @@ const NONE = {
   council: 0,
   slow: 0,
   fuzz: 0,
+  mining: 0,
 }
 
 export const PROFILES = {
@@ -49,6 +51,10 @@ export const PROFILES = {
     ...{ ...NONE, byzantine: 1, fuzz: 1, linkFaults: 0.5, crashes: 0.3, council: 0.2 },
     summary: 'Byzantine members send messages of every kind with random fields',
   },
+  mining: {
+    ...{ ...NONE, mining: 1, byzantine: 0.5, linkFaults: 0.5, partitions: 0.3, crashes: 0.3, council: 0.2 },
+    summary: 'miners find proof headers, withhold them, and Byzantine members leave them out or forge them',
+  },
   swarm: {
     linkFaults: 0.7,
     partitions: 0.4,
@@ -59,6 +65,7 @@ export const PROFILES = {
     council: 0.3,
     slow: 0.25,
     fuzz: 0,
+    mining: 0.4,
     summary: 'any of all this',
   },
 } as const satisfies Readonly<Record<string, Profile>>

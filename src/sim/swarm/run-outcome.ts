@@ -21,6 +21,10 @@ export interface SimulationOutcome {
   readonly malformed: number
   readonly byzantineMessages: number
   readonly accusations: number
+  /** Proof headers found by miners and included in blocks, and proposals refused because they leave one out. */
+  readonly foundProofs: number
+  readonly includedProofs: number
+  readonly omissions: number
   /** Equal for equal runs. */
   readonly trace: string
   /** Last events as text, if requested. */
@@ -40,6 +44,9 @@ const SUMMED = [
   'malformed',
   'byzantineMessages',
   'accusations',
+  'foundProofs',
+  'includedProofs',
+  'omissions',
 ] as const
 const HIGHEST = ['healedMs', 'maxRound', 'maxHeld'] as const
 

@@ -1,7 +1,7 @@
 import { faultsOf } from '../../rules/council/quorum.ts'
 import type { Rule } from '../check/violation.ts'
 import { FAULTLESS } from '../plan/draw-plan.ts'
-import type { Plan, PlannedFault } from '../plan/plan.ts'
+import type { Plan, PlannedFault, PlannedFind } from '../plan/plan.ts'
 
 interface Shrunk {
   readonly plan: Plan
@@ -36,6 +36,7 @@ export const shrink = async (
     }
     await dropNodes(() => smallest, attempt)
     await dropFaults(() => smallest, attempt)
+    await dropFinds(() => smallest, attempt)
     await dropScripts(() => smallest, attempt)
   }
   return { plan: smallest, runs }
@@ -48,6 +49,7 @@ const SIMPLER: readonly ((plan: Plan) => Plan | null)[] = [
   plan => (plan.heights > 1 ? fewerHeights(plan, Math.ceil(plan.heights / 2)) : null),
   plan => (plan.heights > 1 ? fewerHeights(plan, plan.heights - 1) : null),
   plan => (plan.council === null ? null : { ...plan, council: null }),
+  plan => (plan.mining === null ? null : { ...plan, mining: null }),
   plan => (plan.realKeys ? { ...plan, realKeys: false } : null),
   plan => (plan.linkConditions === FAULTLESS ? null : { ...plan, linkConditions: FAULTLESS }),
   plan => (plan.linkConditions.loss === 0 ? null : { ...plan, linkConditions: { ...plan.linkConditions, loss: 0 } }),
@@ -59,7 +61,9 @@ const SIMPLER: readonly ((plan: Plan) => Plan | null)[] = [
 
 const fewerHeights = (plan: Plan, heights: number): Plan => {
   const faultsMs = Math.ceil((plan.faultsMs * heights) / plan.heights)
-  return { ...plan, heights, faultsMs, faults: plan.faults.filter(({ atMs }) => atMs < faultsMs) }
+  const isBefore = ({ atMs }: { readonly atMs: number }): boolean => atMs < faultsMs
+  const mining = plan.mining && { ...plan.mining, finds: plan.mining.finds.filter(isBefore) }
+  return { ...plan, heights, faultsMs, faults: plan.faults.filter(isBefore), mining }
 }
 
 /** Later nodes are renumbered; null where the others could not tolerate their byzantine members. */
@@ -76,7 +80,16 @@ const withoutNode = (plan: Plan, gone: number): Plan | null => {
       return [{ ...plannedFault, side: plannedFault.side.filter(node => node !== gone).map(renamed) }]
     return plannedFault.node === gone ? [] : [{ ...plannedFault, node: renamed(plannedFault.node) }]
   })
-  return { ...plan, size, byzantine, council, faults }
+  const mining = plan.mining && {
+    ...plan.mining,
+    finds: plan.mining.finds.flatMap(find => withoutMiner(find, gone, renamed)),
+  }
+  return { ...plan, size, byzantine, council, faults, mining }
+}
+
+const withoutMiner = (find: PlannedFind, gone: number, renamed: (node: number) => number): readonly PlannedFind[] => {
+  const nodes = find.nodes.filter(node => node !== gone).map(renamed)
+  return nodes.length === 0 ? [] : [{ ...find, nodes }]
 }
 
 const dropNodes = async (smallest: () => Plan, attempt: Attempt): Promise<void> => {
@@ -93,6 +106,18 @@ const dropFaults = async (smallest: () => Plan, attempt: Attempt): Promise<void>
       const plan = smallest()
       const faults = plan.faults.toSpliced(at, length)
       if (!(await attempt({ ...plan, faults }))) at += length
+    }
+  }
+}
+
+/** The same for the headers that miners find. */
+const dropFinds = async (smallest: () => Plan, attempt: Attempt): Promise<void> => {
+  const count = () => smallest().mining?.finds.length ?? 0
+  for (let length = Math.ceil(count() / 2); length >= 1; length = Math.floor(length / 2)) {
+    for (let at = 0; at < count(); ) {
+      const plan = smallest()
+      const mining = plan.mining && { ...plan.mining, finds: plan.mining.finds.toSpliced(at, length) }
+      if (!(await attempt({ ...plan, mining }))) at += length
     }
   }
 }

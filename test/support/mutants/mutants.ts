@@ -349,6 +349,45 @@ export const MUTANTS = {
     'const given = watermark.check(position, digest)',
     "const given = message.type === 'proposal' ? null : watermark.check(position, digest)",
   ]),
+  // Proof headers.
+  'vote rule ignored': mutant([
+    'powchain/proof-pool.ts',
+    'return this.#pending.overdue(header.number, round, nowMs)',
+    'return undefined',
+  ]),
+  'a block prepared before judged by the vote rule': mutant([
+    'powchain/proof-pool.ts',
+    'if (!fresh || proofHeaders.length > 0) return undefined',
+    'if (proofHeaders.length > 0) return undefined',
+  ]),
+  'an anchor that is not committed': mutant(
+    ['rules/proof/proof-header.ts', 'newest: including - 1,', 'newest: including,'],
+    ['rules/proof/proof-header.ts', 'if (want !== anchorHash)', 'if (want !== undefined && want !== anchorHash)'],
+  ),
+  'difficulty from the reference of the first hash': mutant([
+    'rules/proof/proof-header.ts',
+    '    reference: isLastBeforeFork\n',
+    '    reference: isLastBeforeFork && header.height < 0\n',
+  ]),
+  'a proof header included twice': mutant(
+    ['rules/proof/proof-header.ts', 'if (height !== wantHeight)', 'if (height > wantHeight)'],
+    [
+      'rules/proof/proof-header.ts',
+      'if (parentId !== state.tipId)',
+      'if (height === wantHeight && parentId !== state.tipId)',
+    ],
+    ['rules/proof/proof-header.ts', 'if (anchorNumber < earliest)', 'if (anchorNumber + 1 < earliest)'],
+  ),
+  'seed of the cycle before': mutant([
+    'rules/council/cycle.ts',
+    'Math.max(0, cycle - 1) * cycleBlocks',
+    'Math.max(0, cycle) * cycleBlocks',
+  ]),
+  'payee from the headers of the block itself': mutant([
+    'sim/member/ledger.ts',
+    '      miner: this.proofState.coinbase,\n',
+    '      miner: state.coinbase,\n',
+  ]),
 } as const satisfies Readonly<Record<string, Mutant>>
 
 export type MutantName = keyof typeof MUTANTS
