@@ -17,9 +17,19 @@ export class WorkVerifier {
   /** By seal hash and nonce. Promises, so that a header received twice at once is hashed once. */
   readonly #hashes = new Lru<string, Promise<Uint8Array>>(PROOF_CHAIN_LIMITS.verifiedHeaders)
 
+  #count = 0
+
   constructor(chainId: number, provider: () => Promise<Argon2Provider>) {
     this.#chainId = chainId
-    this.#provider = provider
+    this.#provider = async () => {
+      this.#count++
+      return provider()
+    }
+  }
+
+  /** Argon2id hashes since the start. */
+  get count(): number {
+    return this.#count
   }
 
   /** Called when everything cheap was checked. Rejects with CodedError<ProofHeaderError>, PROOF_MIX_HASH. */

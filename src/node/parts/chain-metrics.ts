@@ -2,9 +2,10 @@ import type { Chain } from '../../chain/chain.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { ProofPool } from '../../powchain/proof-pool.ts'
+import type { WorkVerifier } from '../../powchain/work-verifier.ts'
 
 /** Declares the metrics of the proof chain: its final tip and what waits for a block. */
-export const declareProofMetrics = (metrics: Metrics, pool: ProofPool): void => {
+export const declareProofMetrics = (metrics: Metrics, pool: ProofPool, verifier: WorkVerifier): void => {
   const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
   gauge('powchain_height', 'Height of the final proof tip', () => pool.head.proofState.tipHeight)
   gauge('powchain_pending_headers', 'Valid proof headers that no block includes yet', () => pool.size)
@@ -13,6 +14,11 @@ export const declareProofMetrics = (metrics: Metrics, pool: ProofPool): void => 
   )
   gauge('powchain_tip_age_blocks', 'Main blocks since the anchor of the final proof tip', () =>
     Math.max(0, pool.head.number - pool.head.proofState.tipAnchor),
+  )
+  gauge(
+    'powchain_argon2_hashes',
+    'Argon2id hashes computed for headers and shares since the start',
+    () => verifier.count,
   )
   const admitted = metrics.counter({ name: 'powchain_headers_total', help: 'Proof headers found valid here' })
   pool.onAdded(() => admitted.inc(1))

@@ -7,6 +7,7 @@ import { startMetricsServer } from '../../metrics/metrics-server.ts'
 import { collectProcessMetrics } from '../../metrics/process-metrics.ts'
 import { Metrics } from '../../metrics/registry.ts'
 import type { ProofPool } from '../../powchain/proof-pool.ts'
+import type { WorkVerifier } from '../../powchain/work-verifier.ts'
 import { declareStateMetrics } from '../../state/metrics.ts'
 import type { WorldState } from '../../state/world-state.ts'
 import { declareStorageMetrics } from '../../storage/metrics.ts'
@@ -30,6 +31,7 @@ interface ObservedParts {
   readonly world: WorldState
   readonly store: Store
   readonly proofPool: ProofPool
+  readonly proofVerifier: WorkVerifier
   readonly evm: EngineName | undefined
   /** Height to reach by the heads of the peers; undefined while none is known. */
   readonly target: () => number | undefined
@@ -41,10 +43,10 @@ export const createMetricsObserver = (teardown: Teardown): MetricsObserver => {
   return {
     metrics,
     consensus: createConsensusMetrics(metrics),
-    watch({ chain, engine, world, store, evm, proofPool, target }) {
+    watch({ chain, engine, world, store, evm, proofPool, proofVerifier, target }) {
       declareSyncMetrics(metrics, chain, target)
       declareChainMetrics(metrics, chain, engine)
-      declareProofMetrics(metrics, proofPool)
+      declareProofMetrics(metrics, proofPool, proofVerifier)
       declareStateMetrics(metrics, world)
       declareStorageMetrics(metrics, store)
       declareEvmMetrics(metrics, evm)

@@ -61,8 +61,9 @@ export const createCoreStage = async (storage: StorageStage): Promise<CoreStage>
   // Before any submission: a journal written before it was read would lose its content.
   await pool.service.start()
   if (dev === undefined) pool.service.onPending(() => engine.requestBlock())
-  const { world, store, proofPool } = opened
-  observer?.watch({ chain, engine, world, store, proofPool, evm: options.evm, target: () => peers?.view.target })
+  const { world, store, proofPool, proofVerifier } = opened
+  const target = () => peers?.view.target
+  observer?.watch({ chain, engine, world, store, proofPool, proofVerifier, evm: options.evm, target })
   const health = healthOf(storage, { chain, engine, peers, dev })
   return { executor, pool, chain, peers, dev, engine, health }
 }
