@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Hex } from '../../src/util/bytes.ts'
-import { eventually, ROOT, rpc, startDevnet } from '../support/devnet.ts'
+import { eventually, rpc, startDevnet } from '../support/devnet.ts'
 import { RunningLocalnet } from '../support/localnet.ts'
+import { startMiner } from '../support/powchain/miner-process.ts'
 
 const TOKEN = 10n ** 18n
 const COINBASE: Hex = '0x5ec0de0000000000000000000000000000000001'
@@ -50,23 +48,6 @@ test('a devnet that mines passes the fork of its proof chain, and its miner earn
     await node.stop()
   }
 })
-
-/** `tandem mine` until it is stopped. */
-const startMiner = (args: readonly string[]) => {
-  const child = spawn(process.execPath, [join(ROOT, 'bin', 'tandem.mjs'), 'mine', ...args], { cwd: ROOT })
-  let text = ''
-  child.stdout.on('data', data => {
-    text += String(data)
-  })
-  const exit = once(child, 'exit')
-  return {
-    output: () => text,
-    async stop() {
-      child.kill('SIGINT')
-      return exit
-    },
-  }
-}
 
 const BUILT_IN: Hex = '0x5ec0de0000000000000000000000000000000002'
 const BY_STRATUM: Hex = '0x5ec0de0000000000000000000000000000000003'

@@ -88,7 +88,9 @@ export class MiningService {
     if (coinbase === null) return undefined
     const before = this.#newest.get(coinbase)
     const job = this.nextJob(before, coinbase, this.#options.extraNonce)
-    if (job === undefined || job === before) return job
+    if (job === undefined) return undefined
+    // Work that is asked for again stays, whoever else asks.
+    if (job === before && this.#jobs.get(job.sealHash) !== undefined) return job
     this.#newest.set(coinbase, job)
     this.#jobs.set(job.sealHash, job.template)
     return job

@@ -171,7 +171,7 @@ export class StratumServer implements StratumFigures {
       reader.close()
       this.#connections.delete(prefix)
       this.#admission.leave(address)
-      for (const worker of session.workers)
+      for (const worker of session.activeWorkers)
         logger.info({ address, worker, ...this.#accounts.account(worker, clock.nowMs())?.counts }, 'worker left')
     })
   }

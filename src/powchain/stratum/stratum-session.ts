@@ -33,7 +33,7 @@ export interface StratumPort {
   record(worker: string, outcome: ShareOutcome, hashes: number): void
   /** Submits a share that meets the target of the proof chain. Does not reject. */
   solved(job: StratumJob, nonce: Uint8Array, mixHash: Uint8Array, worker: string): Promise<void>
-  /** Called once for each worker of the connection. */
+  /** Called once for each worker of the connection, at its first accepted share. */
   joined(worker: string): void
 }
 
@@ -47,6 +47,8 @@ export class StratumSession {
   #dialect: StratumDialect | undefined
   /** By the user as given. */
   readonly #logins = new Map<string, StratumLogin>()
+  /** Workers with an accepted share. */
+  readonly #active = new Set<string>()
   #current: { readonly job: MiningJob; readonly announced: AnnouncedJob } | undefined
   #vardiff: Vardiff | undefined
   #vardiffVersion = 0
@@ -63,9 +65,9 @@ export class StratumSession {
     return this.#logins.size > 0
   }
 
-  /** Names of the workers. */
-  get workers(): readonly string[] {
-    return [...new Set([...this.#logins.values()].map(({ worker }) => worker))]
+  /** Names of the workers that found a share. */
+  get activeWorkers(): Iterable<string> {
+    return this.#active
   }
 
   /** Handles one line without its end. */
@@ -147,10 +149,8 @@ export class StratumSession {
       this.#port.fault(1, 'login refused')
       return
     }
-    const isNew = !this.workers.includes(login.worker)
     this.#logins.set(params[0] as string, login)
     this.#answer(id, true)
-    if (isNew) this.#port.joined(login.worker)
     if (isFirst) this.refresh()
   }
 
@@ -197,6 +197,11 @@ export class StratumSession {
 
   #accept(id: StratumRequest['id'], { job, nonce, mixHash, hash }: HashedShare, { worker }: StratumLogin): void {
     this.#answer(id, true)
+    // Not at login, which costs a stranger nothing: his lines would fill the log.
+    if (!this.#active.has(worker)) {
+      this.#active.add(worker)
+      this.#port.joined(worker)
+    }
     this.#port.record(worker, 'accepted', job.hashes)
     if (hash <= job.template.target) void this.#port.solved(job, nonce, mixHash, worker)
     const isCurrent = job.template.version === this.#vardiffVersion

@@ -10,7 +10,7 @@ import { WorkVerifier } from '../../../src/powchain/work-verifier.ts'
 import { proofHeaderId } from '../../../src/primitives/proof-header.ts'
 import { extendProofState } from '../../../src/rules/proof/proof-header.ts'
 import { type Clock, systemClock } from '../../../src/util/clock.ts'
-import { silentLogger } from '../../../src/util/logger.ts'
+import { type Logger, silentLogger } from '../../../src/util/logger.ts'
 import { CHAIN_ID } from '../chain.ts'
 import { anchorHashOf, childOf, grow, paramsWithFork } from './headers.ts'
 
@@ -28,7 +28,7 @@ export class SteeredClock implements Clock {
 }
 
 /** The shipped parts of a node that mines by Stratum, without its main chain: the test moves the head. */
-export const startStratum = async (fork: number | null, hardness = 0) => {
+export const startStratum = async (fork: number | null, hardness = 0, logger: Logger = silentLogger) => {
   const params = paramsWithFork(fork)
   const easy = { maxTargetBefore: params.proofChain.maxTargetBefore, maxTargetAfter: params.proofChain.maxTargetAfter }
   const rules = {
@@ -55,7 +55,7 @@ export const startStratum = async (fork: number | null, hardness = 0) => {
   const verifier = new WorkVerifier(CHAIN_ID, provider)
   const clock = new SteeredClock()
   const pool = new ProofPool({ params: rules, head, hashOf: anchorHashOf, verifier })
-  const parts = { params: { ...rules, chainId: CHAIN_ID }, pool, extraNonce: EXTRA_NONCE, clock, logger: silentLogger }
+  const parts = { params: { ...rules, chainId: CHAIN_ID }, pool, extraNonce: EXTRA_NONCE, clock, logger }
   const service = new MiningService({ ...parts, coinbase: null })
   const server = new StratumServer({ ...parts, service, verifier, host: '127.0.0.1', port: 0 })
   service.setWorkers(server)

@@ -67,6 +67,24 @@ describe('work', () => {
       { genesis: proofGenesis() },
     ))
 
+  test('that a miner asked for again is still accepted after many others asked for theirs', () =>
+    withChain(
+      async chain => {
+        const service = serviceOf(chain)
+        const others = (count: number, from: number) => {
+          for (let at = from; at < from + count; at++) service.work(`0x${at.toString(16).padStart(40, 'e')}`)
+        }
+        const work = service.work(undefined)
+        if (work === undefined) throw new Error('no work')
+        others(MINING_LIMITS.jobs - 1, 0)
+        expect(service.work(undefined)).toEqual(work)
+        others(MINING_LIMITS.jobs - 1, MINING_LIMITS.jobs)
+        const { nonce, mixHash } = await solution(work, 1)
+        expect(await service.submitWork(nonce, work[0], mixHash)).toBe(true)
+      },
+      { genesis: proofGenesis() },
+    ))
+
   test('stays the same while it is good enough, and changes with the tip', () =>
     withChain(
       async chain => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { STRATUM_LIMITS } from '../../../../src/config/limits/stratum.ts'
 import { MinerAdmission } from '../../../../src/powchain/stratum/core/miner-admission.ts'
 import { ShareAccounts } from '../../../../src/powchain/stratum/core/share-accounts.ts'
+import { silentLogger } from '../../../../src/util/logger.ts'
 import { MINER } from '../../../support/powchain/headers.ts'
 import { StratumClient, startStratum } from '../../../support/powchain/stratum-server.ts'
 
@@ -51,6 +52,29 @@ describe('a flood of junk shares of the second hash function', () => {
     expect(argon2.calls).toBeLessThanOrEqual(burst + seconds * STRATUM_LIMITS.shares[2].perSecond)
     expect(server.accounts.total.limited).toBeGreaterThan(100)
   })
+})
+
+test('a worker is in the log from its first accepted share on: logins alone fill no log', async () => {
+  const lines: string[] = []
+  const info = (_: object, message: string) => void lines.push(message)
+  const { port } = await startStratum(20, 0, { ...silentLogger, info })
+  const left = () => lines.filter(line => line === 'worker left').length
+  for (let round = 0; round < 3; round++) {
+    const idle = new StratumClient(port)
+    await idle.ask('mining.subscribe', ['miner/1', 'EthereumStratum/1.0.0'])
+    for (let at = 0; at < STRATUM_LIMITS.workersPerConnection; at++)
+      expect((await idle.ask('mining.authorize', [`${MINER}.rig${at}`])).result).toBe(true)
+    idle.socket.destroy()
+    await idle.closed
+  }
+  const { client, job } = await loggedIn(port)
+  for (let nonce = 0; ; nonce++) {
+    const { result } = await client.ask('mining.submit', [`${MINER}.rig`, job, nonceOf(nonce)])
+    if (result === true) break
+  }
+  client.socket.destroy()
+  await expect.poll(left).toBe(1)
+  expect(lines.filter(line => line === 'worker joined')).toHaveLength(1)
 })
 
 describe('a connection', () => {
