@@ -13,7 +13,7 @@ import { decodeExtraData } from '../../primitives/extra-data.ts'
 import { isBodyOf } from '../../rules/body.ts'
 import { maxTimestamp } from '../../rules/timestamp.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { blockFault, type CommittedBlock } from '../member/ledger.ts'
+import { blockFault, type LedgerBlock } from '../member/ledger.ts'
 import { short } from '../network/envelope.ts'
 import type { ProofAudit } from './proof-audit.ts'
 import { SentMessages } from './sent-messages.ts'
@@ -98,7 +98,7 @@ export class InvariantChecker {
     this.report('timestamp', `member ${node} prepared ${short(hash)}, ${aheadMs} ms before its time`)
   }
 
-  decided(node: number, { block, certificate, parent, stateBefore, seed }: CommittedBlock): void {
+  decided(node: number, { block, certificate, parent, stateBefore, seed }: LedgerBlock): void {
     const { number } = block.header
     const known = this.#decided.get(number)
     if (known !== undefined && known !== block.hash) {

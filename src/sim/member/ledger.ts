@@ -96,11 +96,11 @@ interface LedgerOptions {
   readonly proofParams: ChainParams
   /** Length of a cycle. */
   readonly cycleBlocks: number
-  readonly onCommitted: (committed: CommittedBlock) => void
+  readonly onCommitted: (committed: LedgerBlock) => void
 }
 
 /** Block that a node made its head. */
-export interface CommittedBlock extends DecidedBlock {
+export interface LedgerBlock extends DecidedBlock {
   readonly parent: Head
   readonly stateBefore: Hex
   /** Seed of its cycle on this node. */

@@ -44,7 +44,7 @@ interface ProcessNetworks {
 }
 
 /** Running process. */
-export interface SimProcess {
+interface SimProcess {
   readonly engine: ConsensusEngine
   readonly pool: ProofPool
 }
