@@ -12,6 +12,7 @@ import type { StateError } from './errors.ts'
 import { type CacheLimits, HeadState } from './head/head-state.ts'
 import { pruneHistory } from './history/history-rows.ts'
 import { Journal } from './journal/journal.ts'
+import { putPreimagesOf } from './preimages.ts'
 import { putStateMeta, readStateMeta, type StateMeta } from './state-meta.ts'
 import type { StateReader } from './state-reader.ts'
 import { type LoadProgress, loadTrie } from './trie/load-trie.ts'
@@ -34,6 +35,8 @@ export interface WorldStateOptions {
   readonly limits?: Partial<CacheLimits>
   /** Number of blocks before the head whose state stays readable, at least 1; 'archive' keeps all. */
   readonly stateHistory?: number | 'archive'
+  /** Keeps the address or slot of each key of the state tables, for dumps. */
+  readonly preimages?: boolean
   readonly onProgress?: (progress: LoadProgress) => void
 }
 
@@ -46,6 +49,7 @@ export class WorldState {
   readonly #trie: TrieService
   readonly #head: HeadState
   readonly #stateHistory: number
+  readonly #keepsPreimages: boolean
   /** History up to here is not pruned. */
   #pinned = Number.MAX_SAFE_INTEGER
   /** Serializes proofs and previews on older blocks. */
@@ -60,7 +64,8 @@ export class WorldState {
     this.#trie = options.trie
     this.#head = head
     this.#meta = meta
-    const { stateHistory = STATE_LIMITS.historyBlocks } = options
+    const { stateHistory = STATE_LIMITS.historyBlocks, preimages = false } = options
+    this.#keepsPreimages = preimages
     assert(stateHistory === 'archive' || stateHistory >= 1, 'one block of history at least')
     this.#stateHistory = stateHistory === 'archive' ? Number.MAX_SAFE_INTEGER : stateHistory
   }
@@ -131,6 +136,7 @@ export class WorldState {
   async write(batch: Batch, number: number, update: StateUpdate): Promise<void> {
     assert(number === this.number + 1 && update.parentRoot === this.root, 'the block after the head is written')
     writeStateUpdate(batch, update, { number, hashed: address => this.#head.hashed(address) })
+    if (this.#keepsPreimages) putPreimagesOf(batch, update)
     const oldest = this.#oldestAfter(number)
     if (oldest > this.oldest) await pruneHistory(this.#store, batch, this.oldest + 1, oldest)
     putStateMeta(batch, { number, root: update.root, oldest })

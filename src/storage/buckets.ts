@@ -27,6 +27,8 @@ export const BUCKETS = {
   accountHistory: 11,
   /** keccak(address) + keccak(slot) + block number -> word before that block; empty: zero. */
   slotHistory: 12,
+  /** Development chains: keccak256 of an address or slot -> the address or slot (state/preimages.ts). */
+  preimage: 28,
   /** Block number + part -> the keys that block changed, for pruning and rollback. */
   historyIndex: 13,
   /** Block number -> logs bloom, only of blocks with logs. */

@@ -1,15 +1,20 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Hex } from '../../src/util/bytes.ts'
 import { run } from '../support/command.ts'
-import { ROOT, type RunningNode, startDevnet, startNode, withTempDir } from '../support/devnet.ts'
+import { eventually, ROOT, type RunningNode, rpc, startDevnet, startNode, withTempDir } from '../support/devnet.ts'
+import { findAnvil } from '../support/foundry.ts'
 
 const ALICE = `0x${'a1'.repeat(20)}`
 const BOB = `0x${'b0'.repeat(20)}`
 const word = (value: number): Hex => `0x${value.toString(16).padStart(64, '0')}`
 
 const cli = (...args: string[]) => run(process.execPath, [join(ROOT, 'bin', 'tandem.mjs'), ...args])
+
+type AnvilCall = (method: string, params?: readonly unknown[]) => Promise<unknown>
 
 /** Sends one wei without a key, and answers the receipt. */
 const send = async (node: RunningNode, from: string, to: string) => {
@@ -41,6 +46,113 @@ test('devnet --state keeps accounts, code and storage from one run to the next',
     await second.rpc('anvil_setBalance', [ALICE, '0x0'])
     await second.kill()
     expect(readFileSync(file).equals(kept)).toBe(true)
+  })
+})
+
+const anvil = findAnvil()
+
+// Listed with its reason: a developer on such a platform knows what was not run.
+if ('missing' in anvil) test.skip(`states to and from anvil, not run: ${anvil.missing}`)
+
+describe.runIf('found' in anvil)('states to and from anvil', () => {
+  const binary = 'found' in anvil ? anvil.found.anvil : ''
+
+  /** Starts anvil on a free port, uses it, and stops it as Ctrl-C does. */
+  const withAnvil = async (args: readonly string[], use: (call: AnvilCall) => Promise<void>): Promise<void> => {
+    const child = spawn(binary, ['--port', '0', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const exit = once(child, 'exit')
+    try {
+      let text = ''
+      child.stdout.on('data', data => {
+        text += String(data)
+      })
+      const listening = await eventually(
+        'anvil',
+        async () => /Listening on (\S+)/.exec(text)?.[1],
+        url => url !== undefined,
+      )
+      await use((method, params = []) => rpc(`http://${listening}`, method, params))
+    } finally {
+      child.kill('SIGINT')
+      await exit
+    }
+  }
+
+  /** Content of the account and of the contract, as both tools tell it. */
+  const contentOf = (call: AnvilCall) =>
+    Promise.all([
+      call('eth_getBalance', [ALICE, 'latest']),
+      call('eth_getTransactionCount', [ALICE, 'latest']),
+      call('eth_getCode', [BOB, 'latest']),
+      call('eth_getStorageAt', [BOB, '0x3', 'latest']),
+      call('eth_call', [{ to: BOB }, 'latest']),
+    ])
+
+  /** Content that comes from a block, an edit and a contract. */
+  const fill = async (node: RunningNode): Promise<void> => {
+    await node.rpc('anvil_setBalance', [ALICE, '0xde0b6b3a7640000'])
+    // Adds one to slot 3, and returns slot 0.
+    await node.rpc('anvil_setCode', [BOB, '0x6001600354016003555f545f5260205ff3'])
+    await node.rpc('anvil_setStorageAt', [BOB, '0x0', word(42)])
+    for (let i = 0; i < 3; i++)
+      expect(
+        await node.rpc('eth_getTransactionReceipt', [
+          await node.rpc('eth_sendUnsignedTransaction', [{ from: ALICE, to: BOB, gas: '0x186a0' }]),
+        ]),
+      ).toMatchObject({ status: '0x1' })
+  }
+
+  test('anvil_dumpState of this node, and the file of --state', async () => {
+    await withTempDir(async dir => {
+      const file = join(dir, 'state.json')
+      const node = await startDevnet(['--block-time', '0', '--state', file])
+      await fill(node)
+      const content = await contentOf(node.rpc)
+      const head = await node.rpc<{ hash: Hex; number: Hex }>('eth_getBlockByNumber', ['latest', false])
+      const dump = await node.rpc('anvil_dumpState')
+      expect((await node.stop()).code).toBe(0)
+      await withAnvil([], async call => {
+        expect(await call('anvil_loadState', [dump])).toBe(true)
+        expect(await contentOf(call)).toEqual(content)
+      })
+      await withAnvil(['--load-state', file], async call => {
+        expect(await contentOf(call)).toEqual(content)
+        // It goes on from the head.
+        expect(await call('eth_getBlockByNumber', ['latest', false])).toMatchObject({ hash: head.hash })
+        await call('anvil_impersonateAccount', [ALICE])
+        await call('eth_sendTransaction', [{ from: ALICE, to: BOB, gas: '0x186a0' }])
+        expect(await call('eth_getStorageAt', [BOB, '0x3', 'latest'])).toBe(word(4))
+        expect(await call('eth_blockNumber')).toBe(`0x${(Number(head.number) + 1).toString(16)}`)
+      })
+    })
+  })
+
+  test('anvil_dumpState and --dump-state of anvil, and back', async () => {
+    await withTempDir(async dir => {
+      const file = join(dir, 'anvil.json')
+      let dump: unknown
+      let content: unknown
+      await withAnvil(['--dump-state', file], async call => {
+        await call('anvil_setBalance', [ALICE, '0xde0b6b3a7640000'])
+        await call('anvil_setCode', [BOB, '0x6001600354016003555f545f5260205ff3'])
+        await call('anvil_setStorageAt', [BOB, '0x0', word(42)])
+        await call('anvil_impersonateAccount', [ALICE])
+        await call('eth_sendTransaction', [{ from: ALICE, to: BOB, gas: '0x186a0' }])
+        dump = await call('anvil_dumpState')
+        content = await contentOf(call)
+      })
+      const node = await startDevnet(['--block-time', '0', '--state', file])
+      expect(await contentOf(node.rpc)).toEqual(content)
+      const back = await node.rpc('anvil_dumpState')
+      await node.rpc('hardhat_reset')
+      expect(await node.rpc('anvil_loadState', [dump])).toBe(true)
+      expect(await contentOf(node.rpc)).toEqual(content)
+      expect((await node.stop()).code).toBe(0)
+      await withAnvil([], async call => {
+        expect(await call('anvil_loadState', [back])).toBe(true)
+        expect(await contentOf(call)).toEqual(content)
+      })
+    })
   })
 })
 

@@ -1,3 +1,5 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { keccak256 } from '../../crypto/hash.ts'
 import type { Header } from '../../primitives/header.ts'
 import type { AccountEdit } from '../../state/edit/account-edit.ts'
@@ -11,10 +13,11 @@ import type { DevMiner, MineOptions, MiningMode } from './dev-miner.ts'
 import { DevSnapshots } from './dev-snapshots.ts'
 import type { DevTime } from './dev-time.ts'
 import type { DevWriter } from './dev-writer.ts'
+import { dumpState } from './dump-state.ts'
 import { Impersonation } from './impersonation.ts'
 import type { NextBlockSettings } from './next-block.ts'
+import { parseState } from './parse-state.ts'
 import type { RewindTarget } from './rewind.ts'
-import { dumpState, parseState } from './state-file.ts'
 
 /** Transaction pool, as the development helpers use it. */
 interface DevPool {
@@ -187,6 +190,7 @@ export class DevHelpers {
         ...(nonce !== undefined && { nonce }),
         ...(code !== undefined && { code }),
         ...(slot !== undefined && { storage: [[keccak256(hexToBytes(slot.slot)), slot.word]] }),
+        preimages: slot === undefined ? [address] : [address, slot.slot],
       },
     ])
   }
@@ -199,10 +203,11 @@ export class DevHelpers {
     return this.#options.pool.clear()
   }
 
-  /** Returns the head's state as bytes (state-file.ts). Throws STATE_TOO_LARGE. */
-  dump(): Promise<Uint8Array> {
+  /** Returns the head's state as JSON (state-format.ts), or gzip of it. Throws STATE_TOO_LARGE. */
+  async dump(form: 'json' | 'gzip'): Promise<Uint8Array> {
     const { miner, store, chain } = this.#options
-    return miner.run(() => dumpState(store, chain.headBlock.header))
+    const text = await miner.run(() => dumpState(store, chain.headBlock.header))
+    return form === 'gzip' ? promisify(gzip)(text) : Buffer.from(text)
   }
 
   /** Replaces accounts by those of a dumped state; other accounts are kept. Throws STATE_MALFORMED or STATE_TOO_LARGE. */

@@ -7,6 +7,7 @@ import {
   putEditUndo,
   valuesFromEdits,
 } from '../../state/edit/account-edit.ts'
+import { putPreimage } from '../../state/preimages.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import { hexToBytes } from '../../util/bytes.ts'
@@ -74,6 +75,7 @@ export class DevWriter {
         const before = await putEditHistory(store, batch, number, sealed.values)
         if (recorded) putEditUndo(batch, number, this.position().edits, before)
         for (const [hash, bytes] of code) batch.put(BUCKETS.code, hexToBytes(hash), bytes)
+        for (const { preimages = [] } of edits) for (const name of preimages) putPreimage(batch, name)
         putEditedRoot(batch, number, sealed.root, stateRoot)
         world.writeValues(batch, number, sealed)
         await batch.write()

@@ -11,9 +11,12 @@ export const loadStateFile = async (path: string, helpers: DevHelpers, logger: L
   logger.info({ path, bytes: bytes.byteLength }, 'state loaded')
 }
 
-/** Saves the state to a file atomically: a failure leaves the old file complete. */
+/**
+ * Saves the state to a file atomically: a failure leaves the old file complete. A name that ends in .gz makes it gzip; anvil reads and
+ * writes plain JSON.
+ */
 export const saveStateFile = async (path: string, helpers: DevHelpers, logger: Logger): Promise<void> => {
-  const bytes = await helpers.dump()
+  const bytes = await helpers.dump(path.endsWith('.gz') ? 'gzip' : 'json')
   await replaceFile(path, bytes)
   logger.info({ path, bytes: bytes.byteLength }, 'state written')
 }

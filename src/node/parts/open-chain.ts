@@ -19,6 +19,7 @@ import { WorkVerifier } from '../../powchain/work-verifier.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import { decodeExtraData } from '../../primitives/extra-data.ts'
 import { genesisBlock } from '../../primitives/genesis-block.ts'
+import { DevelopmentRules } from '../../rules/development.ts'
 import { genesisSupply } from '../../rules/money/genesis-alloc.ts'
 import { stateRootAt } from '../../state/state-meta.ts'
 import { TrieService } from '../../state/trie/trie-service.ts'
@@ -69,7 +70,10 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
     if (number !== undefined) await checkUnsynced(store, number)
     const stored = number === undefined ? undefined : await blocks.block(number)
     const head = stored && { number: stored.header.number, stateRoot: await stateRootAt(store, stored.header.number) }
-    const world = await WorldState.open({ store, trie, logger: logger.child({ module: 'state' }), head, stateHistory })
+    const world = await WorldState.open({
+      ...{ store, trie, logger: logger.child({ module: 'state' }), head, stateHistory },
+      preimages: DevelopmentRules.of(genesis.params) !== null,
+    })
     const block =
       stored ?? (await writeGenesis({ store, world, genesis, extraOf: ({ extraData }) => decodeExtraData(extraData) }))
     const genesisHash = stored ? ((await blocks.block(0))?.hash as Hex) : block.hash

@@ -22,6 +22,8 @@ export interface AccountEdit {
   readonly code?: Uint8Array
   /** keccak256 of the slot, and its word. */
   readonly storage?: readonly (readonly [slot: Uint8Array, word: Hex])[]
+  /** Address and slots, where they are known. */
+  readonly preimages?: readonly Hex[]
 }
 
 /** Stored values of edits: rows, and code by hash. */

@@ -136,11 +136,11 @@ const metadataMethods = (namespace: DevNamespace): MethodTable => {
 const stateMethods = (namespace: DevNamespace): MethodTable => {
   return {
     [`${namespace}_dumpState`]: method({
-      summary: 'The state at the head as one value, for loadState and devnet --state',
+      summary: 'The state at the head as one value (gzip of JSON), for loadState here and of anvil',
       params: [],
       result: DATA_SCHEMA,
       requires: 'dev',
-      handler: async context => bytesToHex(await devFromContext(context).dump()),
+      handler: async context => bytesToHex(await devFromContext(context).dump('gzip')),
     }),
     [`${namespace}_loadState`]: method({
       summary: 'Puts the accounts of a dumped state, also of one that anvil dumped, in place of the current ones',

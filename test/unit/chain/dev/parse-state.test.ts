@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { parseState } from '../../../../src/chain/dev/state-file.ts'
+import { parseState } from '../../../../src/chain/dev/parse-state.ts'
 import { DEV_LIMITS } from '../../../../src/config/limits/chain.ts'
 import { keccak256 } from '../../../../src/crypto/hash.ts'
 import { hashedKey } from '../../../../src/state/flat-tables.ts'
@@ -38,6 +38,7 @@ test('accounts by address with slots of any length (anvil), and by hash (this no
     balance: 100n,
     code: Uint8Array.of(0x5f),
     storage: [[keccak256(hexToBytes(slot)), `0x${'7'.padStart(64, '0')}`]],
+    preimages: [ADDRESS, slot],
   })
   expect(bytesToHex(byHash?.key as Uint8Array)).toBe(HASH)
   expect(byHash).toMatchObject({ nonce: 0, balance: 100n, storage: [[hexToBytes(HASH), `0x${'8'.padStart(64, '0')}`]] })
