@@ -42,6 +42,8 @@ export interface Services {
 
 /** Concurrency limits of slow work, shared fairly between clients. */
 export interface Slots {
+  /** Heavy calls of all kinds, by weight. */
+  readonly work: ClientSlots
   readonly traces: ClientSlots
   readonly proofs: ClientSlots
 }

@@ -115,6 +115,7 @@ const createParts = ({ view, pool, log, ...options }: RpcServerOptions) => {
   return {
     budgets,
     slots: {
+      work: new ClientSlots(RPC_LIMITS.work, 'heavy requests'),
       traces: new ClientSlots(TRACE_LIMITS.slots, 'traces'),
       proofs: new ClientSlots(RPC_LIMITS.proofs, 'proofs'),
     },

@@ -1,5 +1,5 @@
 /**
- * Weights of methods in rate limits: about how much more they cost than a plain read, which weighs 1. A prefix stands for all methods that
+ * Weights of methods in rate limits and in the budget of work in progress: about how much more they cost than a plain read, which weighs 1. A prefix stands for all methods that
  * begin with it.
  */
 const WEIGHTS: readonly (readonly [prefix: string, weight: number])[] = [
@@ -19,6 +19,9 @@ const WEIGHTS: readonly (readonly [prefix: string, weight: number])[] = [
   ['eth_feeHistory', 5],
   ['eth_sendRawTransaction', 2],
 ]
+
+/** Calls from this weight on count in the work that a client may have in progress (`RPC_LIMITS.work`). */
+export const HEAVY_CALL = 20
 
 /** Returns the weight of a call in rate limits. */
 export const callWeight = (method: unknown): number =>

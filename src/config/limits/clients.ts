@@ -18,6 +18,11 @@ export const RPC_LIMITS = {
     connections: { total: 10_000, client: 2_500 },
     sockets: { total: 3_000, client: 1_000 },
   },
+  /**
+   * Weights (call-weights.ts) of the heavy calls that one client may have in progress, of all kinds together, and of those that wait. All
+   * clients together are bounded by the limits of each kind.
+   */
+  work: { client: 100, total: Number.MAX_SAFE_INTEGER, clientQueue: 512, queue: 8_192 },
   /** Approximate memory of a filter or subscription besides its criteria. */
   filterBytes: 1_024,
   batchItems: 1_000,
@@ -51,6 +56,8 @@ export const RPC_LIMITS = {
   subscriptionsPerSocket: 3_000,
   socketBacklogBytes: 16 * 1024 * 1024,
   socketInFlight: 1_000,
+  /** Messages of a socket that were read when its client's turn was over, and wait for the next one. */
+  socketWaiting: 64,
   socketFragments: 1_024,
   socketPingMs: 30_000,
   /** Beginning of a streamed response that is held until the response ends or grows beyond it: a failure within it is a plain error. */

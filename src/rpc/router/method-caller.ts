@@ -1,13 +1,16 @@
+import { callWeight, HEAVY_CALL } from '../../config/limits/call-weights.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { Cancelled } from '../../util/async/cancellation.ts'
 import { composeStream, StreamBroken } from '../../util/async/chunk-stream.ts'
 import type { Logger } from '../../util/logger.ts'
+import type { Context } from '../context.ts'
 import { methodNotFound, RESPONSE_TOO_LARGE, type RpcError, serverError, toRpcError } from '../errors.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
 import type { RpcMetrics } from '../metrics.ts'
+import { streamInTurn } from '../transport/clients/client-slots.ts'
 import { errorText } from './envelope.ts'
 import { invokeHandler } from './invoke-handler.ts'
-import type { Endpoint } from './method.ts'
+import type { Endpoint, Method } from './method.ts'
 import { StreamedJson, toJson } from './raw-json.ts'
 import type { ResponseChunk, ResponseStream, RpcResponse } from './response.ts'
 
@@ -15,6 +18,27 @@ const SOCKET_ONLY = serverError('notifications not supported')
 /** Never sent: the connection is gone. */
 const CANCELLED = serverError('cancelled')
 const CRASHED = serverError('method handler crashed')
+
+interface HeavyMethod {
+  readonly method: Method
+  readonly weight: number
+}
+
+/** Returns the method with results that count in the work of their client while they are read, where that makes them. */
+const readInTurn = (method: Method, weight: number): Method => {
+  const wrapped = (result: unknown, { slots }: Context): unknown =>
+    result instanceof StreamedJson && result.heldBytes === 0
+      ? new StreamedJson(client => streamInTurn(slots.work, client, () => result.open(client), weight))
+      : result
+  const handler = method.handler as (context: Context, ...args: unknown[]) => unknown
+  return {
+    ...method,
+    handler: (context: Context, ...args: unknown[]) => {
+      const result = handler(context, ...args)
+      return result instanceof Promise ? result.then(value => wrapped(value, context)) : wrapped(result, context)
+    },
+  }
+}
 
 /** Called with the method and the error of each call that fails. */
 export type RefusalListener = (method: string, error: RpcError) => void
@@ -24,6 +48,8 @@ export class MethodCaller {
   readonly #log: Logger
   readonly #metrics: RpcMetrics
   readonly #onRefused: RefusalListener | undefined
+  readonly #heavy = new WeakMap<Method, HeavyMethod>()
+  readonly #light = new WeakSet<Method>()
 
   constructor(log: Logger, metrics: RpcMetrics, onRefused?: RefusalListener) {
     this.#log = log
@@ -35,6 +61,46 @@ export class MethodCaller {
   call(name: string, params: unknown, endpoint: Endpoint, id: string): MaybePromise<RpcResponse> {
     const method = endpoint.methods.get(name)
     if (method === undefined) return this.#unknown(name, id)
+    const heavy = this.#heavyOf(name, method)
+    return heavy === undefined
+      ? this.#run(name, method, params, endpoint, id)
+      : this.#runHeavy(heavy, name, params, endpoint, id)
+  }
+
+  #heavyOf(name: string, method: Method): HeavyMethod | undefined {
+    const known = this.#heavy.get(method)
+    if (known !== undefined || this.#light.has(method)) return known
+    const weight = callWeight(name)
+    if (weight >= HEAVY_CALL) {
+      const heavy = { method: readInTurn(method, weight), weight }
+      this.#heavy.set(method, heavy)
+      return heavy
+    }
+    this.#light.add(method)
+    return undefined
+  }
+
+  /** Runs a heavy call when its client's budget of work has room, until its answer is made. */
+  async #runHeavy(
+    { method, weight }: HeavyMethod,
+    name: string,
+    params: unknown,
+    endpoint: Endpoint,
+    id: string,
+  ): Promise<RpcResponse> {
+    const { client, cancellation, slots } = endpoint.context
+    let leave = (): void => {}
+    try {
+      leave = await slots.work.take(client, cancellation, weight)
+      return await this.#run(name, method, params, endpoint, id)
+    } catch (error) {
+      return this.#fail(name, this.#metrics.start(), id, error)
+    } finally {
+      leave()
+    }
+  }
+
+  #run(name: string, method: Method, params: unknown, endpoint: Endpoint, id: string): MaybePromise<RpcResponse> {
     const startedMs = this.#metrics.start()
     const { client } = endpoint.context
     try {

@@ -104,7 +104,7 @@ class RequestRouter implements Router {
     if (id === undefined && endpoint.methods.get(name)?.needsId === true) return ''
     const answer = this.#caller.call(name, params, endpoint, idText)
     if (id !== undefined) return answer
-    return answer instanceof Promise ? answer.then(() => '') : ''
+    return answer instanceof Promise ? answer.then(unread) : unread(answer)
   }
 
   #batch(
@@ -131,6 +131,12 @@ class RequestRouter implements Router {
     })
     return run.answer()
   }
+}
+
+/** Response to a notification: nothing is sent, and a stream must not wait for its reader. */
+const unread = (answer: RpcResponse): string => {
+  if (typeof answer !== 'string') answer.cancel()
+  return ''
 }
 
 const INVALID_JSON = Symbol('invalid JSON')

@@ -25,10 +25,10 @@ export class FairQueue<T> {
     else line.push(item)
   }
 
-  /** Takes the oldest item of the first owner that `mayHave` allows; that owner moves to the end of the rotation. */
-  shift(mayHave: (owner: string) => boolean): { readonly owner: string; readonly item: T } | undefined {
+  /** Takes the oldest item of the first owner that `mayHave` allows to have it; that owner moves to the end of the rotation. */
+  shift(mayHave: (owner: string, item: T) => boolean): { readonly owner: string; readonly item: T } | undefined {
     for (const [owner, line] of this.#lines) {
-      if (!mayHave(owner)) continue
+      if (!mayHave(owner, line[0] as T)) continue
       this.#lines.delete(owner)
       const item = line.shift() as T
       if (line.length > 0) this.#lines.set(owner, line)

@@ -13,11 +13,19 @@ interface ClientSlotLimits {
   readonly clientQueue: number
 }
 
-/** Slots for slow work with a limit per client, so that no client takes all of them. Queued clients are served in rotation. */
+interface Waiting {
+  readonly slots: number
+  readonly enter: () => void
+}
+
+/**
+ * Slots for slow work with a limit per client, so that no client takes all of them. Work may take several slots; one that takes more than
+ * there are runs alone. Queued clients are served in rotation.
+ */
 export class ClientSlots {
   readonly #limits: ClientSlotLimits
   readonly #what: string
-  readonly #waiting = new FairQueue<() => void>()
+  readonly #waiting = new FairQueue<Waiting>()
   readonly #takenBy = new Map<string, number>()
   #taken = 0
   #queued = 0
@@ -35,52 +43,59 @@ export class ClientSlots {
   /**
    * Resolves with the release of the slot. Throws when too many requests are queued, and Cancelled when cancelled in the queue.
    */
-  async take(client: string, cancellation?: Cancellation): Promise<() => void> {
+  async take(client: string, cancellation?: Cancellation, slots = 1): Promise<() => void> {
     const { queue, clientQueue } = this.#limits
-    if (this.#taken < this.#limits.total && this.#mayTake(client)) this.#enter(client)
+    if (this.#waiting.lengthOf(client) === 0 && this.#mayTake(client, slots)) this.#enter(client, slots)
     else {
       if (this.#waiting.lengthOf(client) >= clientQueue)
         throw limitExceeded(`too many of your ${this.#what} (limit ${clientQueue}) are waiting, try again later`)
       if (this.#queued >= queue) throw limitExceeded(`too many ${this.#what} are waiting, try again later`)
-      await this.#wait(client, cancellation)
+      await this.#wait(client, cancellation, slots)
     }
-    return () => this.#leave(client)
+    return () => this.#leave(client, slots)
   }
 
-  #wait(client: string, cancellation: Cancellation | undefined): Promise<void> {
+  #wait(client: string, cancellation: Cancellation | undefined, slots: number): Promise<void> {
     return new Promise<void>((resolve, reject) => {
-      const enter = (): void => {
-        forget?.()
-        resolve()
+      const waiting: Waiting = {
+        slots,
+        enter: () => {
+          forget?.()
+          resolve()
+        },
       }
       this.#queued++
-      this.#waiting.push(client, enter)
+      this.#waiting.push(client, waiting)
       const forget = cancellation?.onCancel(() => {
-        if (this.#waiting.remove(client, enter)) this.#queued--
+        if (this.#waiting.remove(client, waiting)) this.#queued--
         reject(new Cancelled())
       })
     })
   }
 
-  #mayTake(client: string): boolean {
-    return (this.#takenBy.get(client) ?? 0) < this.#limits.client
+  #mayTake(client: string, slots: number): boolean {
+    const own = this.#takenBy.get(client) ?? 0
+    const { total, client: limit } = this.#limits
+    return (own === 0 || own + slots <= limit) && (this.#taken === 0 || this.#taken + slots <= total)
   }
 
-  #enter(client: string): void {
-    this.#taken++
-    this.#takenBy.set(client, (this.#takenBy.get(client) ?? 0) + 1)
+  #enter(client: string, slots: number): void {
+    this.#taken += slots
+    this.#takenBy.set(client, (this.#takenBy.get(client) ?? 0) + slots)
   }
 
-  #leave(client: string): void {
-    this.#taken--
-    const left = (this.#takenBy.get(client) ?? 1) - 1
+  #leave(client: string, slots: number): void {
+    this.#taken -= slots
+    const left = (this.#takenBy.get(client) ?? slots) - slots
     if (left === 0) this.#takenBy.delete(client)
     else this.#takenBy.set(client, left)
-    const next = this.#waiting.shift(owner => this.#mayTake(owner))
-    if (next === undefined) return
-    this.#queued--
-    this.#enter(next.owner)
-    next.item()
+    for (;;) {
+      const next = this.#waiting.shift((owner, { slots: wanted }) => this.#mayTake(owner, wanted))
+      if (next === undefined) return
+      this.#queued--
+      this.#enter(next.owner, next.item.slots)
+      next.item.enter()
+    }
   }
 }
 
@@ -89,10 +104,11 @@ export const streamInTurn = (
   slots: ClientSlots,
   client: string,
   open: () => ChunkStream<ResponseChunk> | Promise<ChunkStream<ResponseChunk>>,
+  count = 1,
 ): ChunkStream<ResponseChunk> => {
   const cancellation = new Cancellation()
   const stream = composeStream<ResponseChunk>(async function* (readSource) {
-    const leave = await slots.take(client, cancellation)
+    const leave = await slots.take(client, cancellation, count)
     try {
       yield* readSource(await open())
     } finally {

@@ -18,7 +18,7 @@ import { clientIdOf, endpointForClient } from '../clients/client-id.ts'
 import type { Clients } from '../clients/clients.ts'
 import type { RequestGate } from '../request-gate.ts'
 import { writeStream } from '../stream-writer.ts'
-import { HttpFailure, type RequestBody, readBody } from './read-body.ts'
+import { HttpFailure, type RequestBody, readAway, readBody } from './read-body.ts'
 
 export interface HttpOptions {
   readonly gate: RequestGate
@@ -80,10 +80,9 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
     http: { shouldUpgradeCallback: request => request.headers.upgrade?.toLowerCase() === 'websocket' },
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(JSON_TYPES, (request: FastifyRequest, payload: IncomingMessage) => {
-    const client = clientIdOf(options.clients.of(request.raw).address)
-    return readBody(payload, client, options.budgets.bodies.meter(client))
-  })
+  app.addContentTypeParser(JSON_TYPES, (request: FastifyRequest, payload: IncomingMessage) =>
+    readBody(payload, options.budgets.bodies.meter(clientIdOf(options.clients.of(request.raw).address))),
+  )
   // A body that no handler took, such as that of a path that is not served.
   app.addHook('onResponse', ({ body }, _reply, done) => {
     ;(body as RequestBody | undefined)?.releaseUntaken?.()
@@ -309,18 +308,3 @@ const refuse = (error: Failure, request: FastifyRequest, reply: FastifyReply): F
   if (status === 503) reply.header('retry-after', '1')
   return readAway(request.raw).then(() => reply.code(status).send(`${error.message}\n`))
 }
-
-/**
- * Reads the rest of the request: closing while the client still sends would reset the connection and lose the response (RFC
- * 9112 9.6).
- */
-const readAway = (request: IncomingMessage): Promise<void> =>
-  new Promise(resolve => {
-    if (request.complete || request.destroyed) return resolve()
-    const done = (): void => {
-      clearTimeout(timer)
-      resolve()
-    }
-    const timer = setTimeout(done, RPC_LIMITS.lingerMs)
-    request.once('end', done).once('close', done).resume()
-  })

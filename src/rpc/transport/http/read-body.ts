@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
-import { sliceOver } from '../../../util/async/time-slice.ts'
 import { BODIES_FULL } from '../clients/budgets.ts'
 import type { Meter } from '../clients/client-budget.ts'
 
@@ -33,6 +32,26 @@ const FIRST_BYTES = 4_096
 const MAX_PIECES = 1_024
 const MIN_PIECE_BYTES = 256
 
+/**
+ * Reads the rest of a refused request: closing while the client still sends would reset the connection and lose the response (RFC
+ * 9112 9.6). Ends the connection when the rest comes in too many pieces.
+ */
+export const readAway = (request: IncomingMessage): Promise<void> =>
+  new Promise(resolve => {
+    if (request.complete || request.destroyed) return resolve()
+    let pieces = 0
+    const count = (): void => {
+      if (++pieces > MAX_PIECES) request.destroy()
+    }
+    const done = (): void => {
+      clearTimeout(timer)
+      request.off('data', count)
+      resolve()
+    }
+    const timer = setTimeout(done, RPC_LIMITS.lingerMs)
+    request.once('end', done).once('close', done).on('data', count).resume()
+  })
+
 /** Returns a buffer with room for `needed` bytes and the same beginning. */
 const grown = (buffer: Buffer, used: number, needed: number): Buffer<ArrayBuffer> => {
   const larger = Buffer.allocUnsafeSlow(
@@ -46,7 +65,7 @@ const grown = (buffer: Buffer, used: number, needed: number): Buffer<ArrayBuffer
  * Reads a body. Throws HttpFailure: 413 beyond the limit of one body, 503 beyond that of all bodies, 400 when it is
  * incomplete.
  */
-export const readBody = (request: IncomingMessage, client: string, meter: Meter): Promise<RequestBody> => {
+export const readBody = (request: IncomingMessage, meter: Meter): Promise<RequestBody> => {
   const declared = request.headers['content-length']
   if (Number(declared ?? 0) > RPC_LIMITS.bodyBytes) return Promise.reject(tooLarge(String(declared)))
   return new Promise((resolve, reject) => {
@@ -64,7 +83,8 @@ export const readBody = (request: IncomingMessage, client: string, meter: Meter)
       // Chunks of single bytes cost far more work than their size: such a connection is closed at once.
       if (++pieces > MAX_PIECES + end / MIN_PIECE_BYTES) {
         fail(new HttpFailure(400, 'the body comes in too many pieces'))
-        request.socket.destroy()
+        // Not only its socket: the parser hands over the rest of what was read, piece by piece.
+        request.destroy()
         return
       }
       if (end > RPC_LIMITS.bodyBytes) fail(tooLarge(declared ?? 'unknown'))
@@ -73,10 +93,6 @@ export const readBody = (request: IncomingMessage, client: string, meter: Meter)
         if (end > text.byteLength) text = grown(text, bytes, end)
         chunk.copy(text, bytes)
         bytes = end
-        const turn = sliceOver(client)
-        if (turn === undefined) return
-        request.pause()
-        void turn.then(() => request.resume())
       }
     }
     const finish = (): void => {

@@ -103,11 +103,7 @@ export class WsConnection {
     this.#pause()
     void turn.then(() => {
       this.#awaitsTurn = false
-      while (this.#waiting.length > 0 && this.#takeTurn()) {
-        const message = this.#waiting.shift() as Buffer
-        this.#waitingBytes -= message.byteLength
-        this.#handle(message)
-      }
+      while (this.#waiting.length > 0 && this.#takeTurn()) this.#handleNext()
       this.#hold()
       this.#resume()
     })
@@ -123,10 +119,20 @@ export class WsConnection {
   #receive(message: Buffer): void {
     // The bytes of the next message in the last chunk are too few to count.
     this.#arrivingBytes = 0
-    if (this.#awaitsTurn || !this.#takeTurn()) {
-      this.#waitingBytes += message.byteLength
-      this.#waiting.push(message)
-    } else this.#handle(message)
+    if (!this.#awaitsTurn && this.#takeTurn()) {
+      this.#handle(message)
+      return
+    }
+    // What was read holds thousands of short ones, each of which takes more memory than its bytes.
+    if (this.#waiting.length === RPC_LIMITS.socketWaiting) this.#handleNext()
+    this.#waitingBytes += message.byteLength
+    this.#waiting.push(message)
+  }
+
+  #handleNext(): void {
+    const message = this.#waiting.shift() as Buffer
+    this.#waitingBytes -= message.byteLength
+    this.#handle(message)
   }
 
   #pause(): void {

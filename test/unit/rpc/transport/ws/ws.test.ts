@@ -28,6 +28,20 @@ const TOKEN: Hex = `0x${'aa'.repeat(20)}`
 const TOPIC: Hex = `0x${'bb'.repeat(32)}`
 const log = (topics: Hex[] = [TOPIC], address = TOKEN) => ({ address, topics, data: Uint8Array.of(1) })
 
+describe('messages', () => {
+  test('that were read when the turn of their client was over are answered in order', async () => {
+    await start()
+    const socket = await open()
+    const answers = await Promise.all(
+      Array.from({ length: 3_000 }, (_, at) => socket.call(at % 2 === 0 ? 'rpc_modules' : 'eth_chainId')),
+    )
+    const ids = socket.frames.map(frame => ('id' in frame ? Number(frame.id) : 0))
+    expect(ids).toHaveLength(3_000)
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b))
+    expect(answers.every(({ result }) => result !== undefined)).toBe(true)
+  })
+})
+
 describe('upgrade', () => {
   test('serves calls on the path of the network, and nowhere else', async () => {
     await start()
