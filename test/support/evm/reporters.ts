@@ -13,6 +13,8 @@ const ENVIRONMENT = [
   0x58, 0x59, 0x5a,
 ]
 const ARITHMETIC = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0x0a, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1e]
+/** The frame's own: what the kinds of calls differ in. */
+const FRAME = [0x30, 0x33, 0x34, 0x36]
 /** SIGNEXTEND and BYTE, whose first operand is an index, and the shifts. */
 const INDEXED = [0x0b, 0x1a, 0x1b, 0x1c, 0x1d]
 const CALLS = [0xf1, 0xf1, 0xf2, 0xf4, 0xfa, 0xfa] as const
@@ -37,8 +39,11 @@ const INITS = [
   'ef00',
 ]
 /** Memory below is scratch; words of the report follow. */
-const REPORT = 0x80
+const REPORT = 0x40
 const WORDS = 16
+/** Copies go behind the words. */
+const COPIES = REPORT + WORDS * 32
+const REPORT_END = COPIES + 0x80
 
 export class Reporter {
   readonly #random: Random
@@ -95,8 +100,12 @@ export class Reporter {
   }
 
   #environment(): void {
-    this.#add(this.#random.pick(ENVIRONMENT))
-    this.#show()
+    const { pick, chance, int } = this.#random
+    this.#add(pick(chance(2) ? FRAME : ENVIRONMENT))
+    if (chance(3)) {
+      this.#push(int(3))
+      this.#add(0x55)
+    } else this.#show()
   }
 
   #arithmetic(): void {
@@ -133,8 +142,8 @@ export class Reporter {
   #call(): void {
     const { int, pick, chance } = this.#random
     const op = pick(CALLS)
-    this.#push(int(96))
-    this.#push(int(32))
+    this.#push(int(300))
+    this.#push(chance(2) ? COPIES : int(32))
     this.#push(chance(3) ? int(130) : int(8) * 32)
     this.#push(int(96))
     if (op === 0xf1 || op === 0xf2) this.#push(chance(2) ? int(4) : 0)
@@ -156,7 +165,7 @@ export class Reporter {
       this.#push(int(64))
       this.#push(int(32))
     } else this.#add(0x3d, 0x60, 0)
-    this.#push(REPORT + int(64))
+    this.#push((chance(2) ? REPORT : COPIES) + int(64))
     this.#add(0x3e)
   }
 
@@ -185,13 +194,13 @@ export class Reporter {
 
   #account(): void {
     const { pick, int } = this.#random
-    const op = pick([0x31, 0x3b, 0x3f, 0x3c, 0x35, 0x49, 0x40])
+    const op = pick([0x31, 0x3b, 0x3f, 0x3c, 0x3c, 0x35, 0x49, 0x40])
     if (op === 0x35 || op === 0x49) this.#push(int(40))
     else if (op === 0x40) this.#push(990 + int(12))
     else if (op === 0x3c) {
       this.#push(int(64))
       this.#push(int(8))
-      this.#push(REPORT + int(64))
+      this.#push(COPIES + int(64))
       this.#address()
       this.#add(op)
       return
@@ -207,7 +216,7 @@ export class Reporter {
       this.#add(0xff)
       return
     }
-    this.#push(chance(4) ? int(700) : REPORT + WORDS * 32)
+    this.#push(chance(4) ? int(700) : REPORT_END)
     this.#push(0)
     this.#add(chance(6) ? 0xfd : 0xf3)
   }
