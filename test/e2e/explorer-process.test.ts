@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { eventually, startDevnet, withTempDir } from '../support/devnet.ts'
 import { fillPageChain } from '../support/explorer/page-chain.ts'
+import { POSTGRES_MISSING, startPostgres } from '../support/explorer/postgres-server.ts'
 import { freePort, type NodeProcess, spawnNode } from '../support/node-process.ts'
 
 const KEY = 'key-of-the-test'
@@ -49,56 +50,78 @@ const indexed = (base: string, number: number): Promise<unknown> =>
 
 const explorerOf = async (explorer: NodeProcess): Promise<string> => (await explorer.ready).explorer as string
 
-test('an explorer of its own answers as that of the node, and goes on after it was killed and after the node was away', () =>
-  withTempDir(async dir => {
-    const keys = join(dir, 'keys')
-    writeFileSync(keys, `${KEY}\n`)
-    const port = String(await freePort())
-    const chain = ['--port', port, '--datadir', join(dir, 'chain'), '--block-time', '0', '--explorer-keys', keys]
-    let node = await startDevnet([...chain, '--execution', 'fast'])
-    const filled = await fillPageChain(node)
-    const head = Number(await node.rpc('eth_blockNumber'))
-    const args = ['explorer', '--node', node.ws, '--datadir', join(dir, 'explorer'), '--port', '0']
-    let explorer = spawnNode([...args, '--explorer-keys', keys])
-    try {
-      let base = await explorerOf(explorer)
-      await indexed(base, head)
-      const holder = (node.accounts[1] as { address: string }).address
-      await indexed(node.explorer as string, head)
-      // Names of tokens are read after their block.
-      for (const url of [base, node.explorer as string])
-        await eventually(
-          'the names of tokens',
-          () => get(url, `/api/tokens/${filled.coin}`),
-          ({ text }) => text.includes('BEAN') && text.includes('"totalSupply":"10'),
-        )
-      for (const path of paths(holder, filled)) {
-        const [own, nodes] = await Promise.all([get(base, path), get(node.explorer as string, path)])
-        expect(own.status, path).toBe(200)
-        expect(own.text, path).toBe(nodes.text)
-      }
-      const page = await get(base, '/explorer')
-      expect([page.status, page.text.includes('<html')]).toEqual([200, true])
-      expect((await get(base, '/assets/nothing')).status).toBe(404)
+const BACK_ENDS = ['SQLite', 'PostgreSQL'] as const
 
-      await explorer.kill()
-      explorer = spawnNode([...args, '--explorer-keys', keys])
-      base = await explorerOf(explorer)
-      expect((await get(base, '/api/blocks?limit=1')).indexed).toBe(head)
+describe.each(BACK_ENDS)('%s', name => {
+  const reason = name === 'PostgreSQL' ? POSTGRES_MISSING : undefined
+  test.skipIf(reason)(
+    `an explorer of its own answers as that of the node, and goes on when it was killed and when node or database were away${reason ? ` (${reason})` : ''}`,
+    () =>
+      withTempDir(async dir => {
+        const server = name === 'PostgreSQL' ? await startPostgres() : undefined
+        const database = server ? ['--database', await server.database()] : []
+        const keys = join(dir, 'keys')
+        writeFileSync(keys, `${KEY}\n`)
+        const port = String(await freePort())
+        const chain = ['--port', port, '--datadir', join(dir, 'chain'), '--block-time', '0', '--explorer-keys', keys]
+        let node = await startDevnet([...chain, '--execution', 'fast'])
+        const filled = await fillPageChain(node)
+        const head = Number(await node.rpc('eth_blockNumber'))
+        const args = ['explorer', '--node', node.ws, '--datadir', join(dir, 'explorer'), '--port', '0', ...database]
+        let explorer = spawnNode([...args, '--explorer-keys', keys])
+        try {
+          let base = await explorerOf(explorer)
+          await indexed(base, head)
+          const holder = (node.accounts[1] as { address: string }).address
+          await indexed(node.explorer as string, head)
+          // Names of tokens are read after their block.
+          for (const url of [base, node.explorer as string])
+            await eventually(
+              'the names of tokens',
+              () => get(url, `/api/tokens/${filled.coin}`),
+              ({ text }) => text.includes('BEAN') && text.includes('"totalSupply":"10'),
+            )
+          for (const path of paths(holder, filled)) {
+            const [own, nodes] = await Promise.all([get(base, path), get(node.explorer as string, path)])
+            expect(own.status, path).toBe(200)
+            expect(own.text, path).toBe(nodes.text)
+          }
+          const page = await get(base, '/explorer')
+          expect([page.status, page.text.includes('<html')]).toEqual([200, true])
+          expect((await get(base, '/assets/nothing')).status).toBe(404)
 
-      expect(await node.stop()).toMatchObject({ code: 0 })
-      await eventually(
-        'the state of an address cannot be told without the node',
-        () => get(base, `/api/addresses/${holder}`),
-        ({ status, text }) => status === 503 && text.includes('NODE_UNREACHABLE'),
-      )
-      expect((await get(base, '/api/blocks?limit=1')).status).toBe(200)
-      node = await startDevnet([...chain, '--execution', 'fast'])
-      await node.rpc('hardhat_mine', ['0x2'])
-      await indexed(base, head + 2)
-      expect(await explorer.end('SIGTERM')).toMatchObject({ code: 0 })
-    } finally {
-      await explorer.kill()
-      await node.kill()
-    }
-  }))
+          await explorer.kill()
+          explorer = spawnNode([...args, '--explorer-keys', keys])
+          base = await explorerOf(explorer)
+          expect((await get(base, '/api/blocks?limit=1')).indexed).toBe(head)
+
+          expect(await node.stop()).toMatchObject({ code: 0 })
+          await eventually(
+            'the state of an address cannot be told without the node',
+            () => get(base, `/api/addresses/${holder}`),
+            ({ status, text }) => status === 503 && text.includes('NODE_UNREACHABLE'),
+          )
+          expect((await get(base, '/api/blocks?limit=1')).status).toBe(200)
+          node = await startDevnet([...chain, '--execution', 'fast'])
+          await node.rpc('hardhat_mine', ['0x2'])
+          await indexed(base, head + 2)
+          if (server) {
+            await server.kill()
+            await eventually(
+              'an index that is away is told',
+              () => get(base, '/api/blocks?limit=1'),
+              ({ status, text }) => status === 503 && text.includes('DATABASE_UNREACHABLE'),
+            )
+            await node.rpc('hardhat_mine', ['0x1'])
+            await server.start()
+            await indexed(base, head + 3)
+          }
+          expect(await explorer.end('SIGTERM')).toMatchObject({ code: 0 })
+        } finally {
+          await explorer.kill()
+          await node.kill()
+          await server?.close()
+        }
+      }),
+  )
+})

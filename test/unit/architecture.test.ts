@@ -62,6 +62,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   jose: ['rpc'],
   fastify: ['rpc', 'explorer', 'faucet', 'metrics', 'node'],
   ws: ['rpc', 'explorer'],
+  pg: ['explorer'],
+  'pg-copy-streams': ['explorer'],
   pino: ['node'],
   'pino-pretty': ['node'],
   commander: ['cli'],

@@ -23,6 +23,12 @@ const nodeOption = (text: string): string => {
   return text
 }
 
+const databaseOption = (text: string): string => {
+  if (!URL.canParse(text) || !/^postgres(ql)?:$/.test(new URL(text).protocol))
+    throw new InvalidArgumentError('It must be the URL of a PostgreSQL database: postgres://user:password@host/name.')
+  return text
+}
+
 export const addExplorerCommand = (program: Command): void => {
   program
     .command('explorer')
@@ -31,6 +37,15 @@ export const addExplorerCommand = (program: Command): void => {
       new Option('--node <url>', 'WebSocket of a node of the network').argParser(nodeOption).makeOptionMandatory(),
     )
     .addOption(new Option('--datadir <folder>', 'where index and verified contracts are kept').makeOptionMandatory())
+    .addOption(
+      new Option(
+        '--database <url>',
+        'PostgreSQL database of the index: postgres://user:password@host/name (default: a SQLite file in --datadir)',
+      ).argParser(databaseOption),
+    )
+    .addOption(
+      new Option('--database-read <url>', 'a replica of it that answers the requests').argParser(databaseOption),
+    )
     .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
     .addOption(
       new Option('--port <number>', 'port of API and pages; 0 picks a free one').argParser(portOption).default(8570),
@@ -57,7 +72,8 @@ export const addExplorerCommand = (program: Command): void => {
       `
 Examples:
   tandem explorer --node ws://127.0.0.1:8545/ws --datadir ./explorer
-  tandem explorer --node wss://node.example/ws --datadir ./explorer --trust-proxy loopback`,
+  tandem explorer --node wss://node.example/ws --datadir ./explorer --trust-proxy loopback
+  tandem explorer --node ws://127.0.0.1:8545/ws --datadir ./explorer --database postgres://tandem@db.example/tandem`,
     )
     .action(async (flags: ExplorerFlags) => {
       const { runExplorer } = await import('./run.ts')

@@ -1,5 +1,6 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type ExplorerProcess, startExplorerProcess } from '../../explorer/service/explorer-process.ts'
+import type { IndexDatabase } from '../../explorer/store/open-index.ts'
 import { createLogger } from '../../node/logging.ts'
 import { urlHost } from '../../node/urls.ts'
 import { version } from '../../node/version.ts'
@@ -34,6 +35,7 @@ export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
     running = await startExplorerProcess({
       nodeUrl: flags.node,
       dataDir,
+      database: databaseOf(flags, dataDir),
       host: flags.host,
       port: flags.port,
       keysFile: flags.explorerKeys,
@@ -53,6 +55,12 @@ export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
 }
 
 const STOP_MS = 3_000
+
+const databaseOf = ({ database, databaseRead }: ExplorerFlags, dataDir: string): IndexDatabase => {
+  if (database !== undefined) return { kind: 'postgres', url: database, readUrl: databaseRead }
+  if (databaseRead !== undefined) throw new Error('--database-read needs --database.')
+  return { kind: 'sqlite', path: join(dataDir, 'index.sqlite'), ephemeral: false }
+}
 
 const announce = (
   { json, node, host }: ExplorerFlags,

@@ -57,6 +57,8 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   NODE_UNREACHABLE: d => `The node does not answer: ${d['reason']}. Check --rpc (--node) and that the node runs.`,
   NODE_ANSWER_INVALID: d =>
     `The node answers what this program does not understand: ${d['reason']}. Is it a node of Tandem?`,
+  INDEX_TOO_NEW: d =>
+    `The index in ${d['path']} was written with layout ${d['found']}, this program knows ${d['known']}. Use the version that wrote it, or another index.`,
   INDEX_FOREIGN: d =>
     `${d['path']} holds an index of the chain with genesis ${d['found']}, the node has ${d['expected']}. Give --node of a node of that chain, or another --datadir.`,
   NODE_REFUSED: d => `The node refuses ${d['method']}: ${d['message']}.`,

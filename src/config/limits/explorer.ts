@@ -17,6 +17,8 @@ export const EXPLORER_LIMITS = {
     /** Blocks behind the head from which it is called backfill. */
     behindBlocks: 50,
   },
+  /** Index in PostgreSQL: connections of the thread that answers, and time limits. */
+  postgres: { connections: 8, connectMs: 5_000, queryMs: 8_000 },
   /** Node of an explorer that runs by itself. */
   node: {
     connectMs: 10_000,

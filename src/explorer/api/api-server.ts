@@ -124,7 +124,7 @@ const finish = async (
   payload: unknown,
   { index }: ApiContext,
 ): Promise<unknown> => {
-  const position = await index.position()
+  const position = await index.position().catch(undefinedIfAway)
   if (position !== undefined) reply.header('x-indexed-block', String(position.number))
   reply.header('x-content-type-options', 'nosniff')
   if (reply.statusCode !== 200 || typeof payload !== 'string' || request.method === 'POST') return payload
@@ -133,6 +133,10 @@ const finish = async (
   if (!matches(request.headers['if-none-match'], etag)) return payload
   reply.code(304)
   return ''
+}
+
+const undefinedIfAway = (error: unknown): undefined => {
+  if (!isCoded(error) || AWAY[error.code] === undefined) throw error
 }
 
 const matches = (wanted: string | undefined, etag: string): boolean =>
@@ -154,10 +158,17 @@ const send = (
 
 const STATUS_CODES: Readonly<Record<number, string>> = { 413: 'PAYLOAD_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' }
 
+/** What the explorer needs and does not reach. */
+const AWAY: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
+  NODE_UNREACHABLE: { code: 'NODE_UNREACHABLE', message: 'the node does not answer; come again' },
+  DATABASE_UNREACHABLE: { code: 'DATABASE_UNREACHABLE', message: 'the index cannot be read; come again' },
+}
+
 const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyReply, logger: Logger): FastifyReply => {
-  if (isCoded(error) && error.code === 'NODE_UNREACHABLE') {
+  const away = isCoded(error) ? AWAY[error.code] : undefined
+  if (away !== undefined) {
     reply.header('retry-after', '1')
-    return send(reply, 503, { code: 'NODE_UNREACHABLE', message: 'the node does not answer; come again' }, request.id)
+    return send(reply, 503, away, request.id)
   }
   if (isCoded(error) && isRefusal(error.detail)) return refuseCoded(error.detail, request, reply)
   if (error.validation !== undefined) {

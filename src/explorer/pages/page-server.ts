@@ -142,8 +142,8 @@ const refusePage = (
         text: `The index is being filled${lagText(detail.lag)}.`,
         reloads: true,
       })
-    if (error.code === 'NODE_UNREACHABLE')
-      return sendError(request, reply, context, { status: 503, text: 'The node does not answer.', reloads: true })
+    if (error.code === 'NODE_UNREACHABLE' || error.code === 'DATABASE_UNREACHABLE')
+      return sendError(request, reply, context, { status: 503, text: 'The explorer cannot be reached.', reloads: true })
   }
   if ((error.statusCode ?? 500) < 500)
     return sendError(request, reply, context, { status: 400, text: 'The request cannot be read.' })

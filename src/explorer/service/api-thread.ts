@@ -5,8 +5,8 @@ import type { NodePort } from '../api/api-route.ts'
 import { createApiServer } from '../api/api-server.ts'
 import { Readiness } from '../api/readiness.ts'
 import { createPageServer } from '../pages/page-server.ts'
+import { openIndexReader } from '../store/open-index.ts'
 import { SqliteContracts } from '../store/sqlite/sqlite-contracts.ts'
-import { SqliteReader } from '../store/sqlite/sqlite-reader.ts'
 import { createVerification } from '../verification/verification.ts'
 import { openSource } from './open-source.ts'
 import {
@@ -22,7 +22,7 @@ import { threadLogger } from './thread-logger.ts'
 
 const port = parentPort
 assert(port !== null, 'the API is served in a worker')
-const { chain, indexPath, contractsPath, solcDirectory, params, foundation, genesisWei, version, site, signals } =
+const { chain, database, contractsPath, solcDirectory, params, foundation, genesisWei, version, site, signals } =
   workerData as ExplorerThreadStart
 const counters = new Int32Array(signals)
 const post = (message: FromExplorerThread): void => port.postMessage(message)
@@ -52,7 +52,7 @@ const node: NodePort = {
   rpc: request => ask('rpc', request),
 }
 
-const index = new SqliteReader({ path: indexPath, readOnly: true })
+const index = await openIndexReader(database)
 const logger = threadLogger(port)
 const source = await openSource(chain, params, logger)
 const nowMs = (): number => Date.now()

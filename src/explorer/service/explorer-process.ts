@@ -10,7 +10,7 @@ import type { Site } from '../../web/site.ts'
 import { NodeClient } from '../remote/node-client.ts'
 import { type RemoteNetwork, readNetwork } from '../remote/remote-network.ts'
 import { remotePort } from '../remote/remote-port.ts'
-import { SqliteIndex } from '../store/sqlite/sqlite-index.ts'
+import { type IndexDatabase, openIndex } from '../store/open-index.ts'
 import { readKeys } from './api-keys.ts'
 import { startExplorerServer } from './explorer-server.ts'
 import { ExplorerService } from './explorer-service.ts'
@@ -21,6 +21,7 @@ interface ExplorerProcessOptions {
   /** ws:// or wss:// */
   readonly nodeUrl: string
   readonly dataDir: string
+  readonly database: IndexDatabase
   readonly host: string
   readonly port: number
   readonly keysFile: string | undefined
@@ -56,7 +57,7 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
   }
   const node = new NodeClient({ url: nodeUrl, logger, onHead: tellAll })
   options.signal.addEventListener('abort', () => void node.close())
-  const network = await waitForNetwork(node, options)
+  const network = await untilReached(options.signal, logger, () => readNetwork(node))
   const { params } = network
   await checkIndex(options, network)
   const site: Site = {
@@ -86,15 +87,14 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
 }
 
 const threadOptions = (
-  { nodeUrl, dataDir, solcDirectory, version }: ExplorerProcessOptions,
+  { nodeUrl, dataDir, database, solcDirectory, version }: ExplorerProcessOptions,
   network: RemoteNetwork,
   site: Site,
 ) => ({
   chain: { kind: 'node', url: nodeUrl } as const,
-  indexPath: join(dataDir, 'index.sqlite'),
+  database,
   contractsPath: join(dataDir, 'contracts.sqlite'),
   solcDirectory,
-  ephemeral: false,
   params: network.params,
   // Only the genesis file names it.
   foundation: ZERO_ADDRESS,
@@ -106,25 +106,31 @@ const threadOptions = (
 
 /** Throws INDEX_FOREIGN for an index of another chain: it may have taken days. That of a development chain is emptied instead. */
 const checkIndex = async (
-  { dataDir: path }: ExplorerProcessOptions,
+  { database, signal, logger }: ExplorerProcessOptions,
   { params, genesisHash }: RemoteNetwork,
 ): Promise<void> => {
   if (params.devHelpers) return
-  const index = new SqliteIndex({ path: join(path, 'index.sqlite') })
-  const found = (await index.block(0))?.hash ?? genesisHash
-  await index.close()
+  const found = await untilReached(signal, logger, async () => {
+    const index = await openIndex(database)
+    const first = await index.block(0).finally(() => index.close())
+    return first?.hash ?? genesisHash
+  })
+  const path = database.kind === 'sqlite' ? database.path : new URL(database.url).pathname.slice(1)
   if (found !== genesisHash)
     throw new CodedError<ExplorerStartError>({ code: 'INDEX_FOREIGN', path, found, expected: genesisHash })
 }
 
-/** Asks until the node answers. Throws what is no matter of time: answers in another form, methods that the node does not serve. */
-const waitForNetwork = async (node: NodeClient, { signal }: ExplorerProcessOptions): Promise<RemoteNetwork> => {
-  for (;;) {
+/** Asks node or database until they answer. Throws what is no matter of time. */
+const untilReached = async <T>(signal: AbortSignal, logger: Logger, ask: () => Promise<T>): Promise<T> => {
+  for (let isTold = false; ; isTold = true) {
     try {
-      return await readNetwork(node)
+      return await ask()
     } catch (error) {
-      if (signal.aborted || !isCoded(error) || error.code !== 'NODE_UNREACHABLE') throw error
+      if (signal.aborted || !isCoded(error) || !UNREACHABLE.has(error.code)) throw error
+      if (!isTold) logger.warn({ err: error.message }, 'the explorer waits for node and database')
       await new Promise(resolve => setTimeout(resolve, EXPLORER_LIMITS.node.firstRetryMs))
     }
   }
 }
+
+const UNREACHABLE = new Set(['NODE_UNREACHABLE', 'DATABASE_UNREACHABLE'])

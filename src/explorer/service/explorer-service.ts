@@ -52,7 +52,10 @@ export class ExplorerService {
 
   /** Begins to fill the index. Without it, the first request does. */
   start(): void {
-    this.#indexOpened ??= this.#startIndexer()
+    if (this.#indexOpened !== undefined) return
+    this.#indexOpened = this.#startIndexer()
+    // Those that wait for it get the error; there may be none.
+    this.#indexOpened.catch(() => undefined)
   }
 
   /** A block was committed. */

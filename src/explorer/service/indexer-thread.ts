@@ -1,8 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import { assert } from '../../util/assert.ts'
+import { isCoded } from '../../util/errors.ts'
 import { Indexer } from '../indexer/indexer.ts'
-import { SqliteIndex } from '../store/sqlite/sqlite-index.ts'
+import type { IndexStore } from '../store/index-store.ts'
+import { openIndex } from '../store/open-index.ts'
 import { openSourceWithCalls } from './open-source.ts'
 import { type ExplorerThreadStart, type FromExplorerThread, SIGNAL_HEAD } from './protocol.ts'
 import { threadLogger } from './thread-logger.ts'
@@ -11,7 +13,7 @@ import { threadLogger } from './thread-logger.ts'
 
 const port = parentPort
 assert(port !== null, 'the indexer is a worker')
-const { chain, indexPath, ephemeral, params, labels, signals } = workerData as ExplorerThreadStart
+const { chain, database, params, labels, signals } = workerData as ExplorerThreadStart
 const counters = new Int32Array(signals)
 const logger = threadLogger(port)
 const { pollMs, retryMs } = EXPLORER_LIMITS.index
@@ -29,8 +31,34 @@ const waitForHead = async (seen: number): Promise<void> => {
   await Atomics.waitAsync(counters, SIGNAL_HEAD, seen, pollMs).value
 }
 
-const index = new SqliteIndex({ path: indexPath, ephemeral })
-await index.writeLabels(labels)
+/** Failures that pass are told once, until there is another or none. */
+let lastFailure = ''
+const tellFailure = (error: unknown): void => {
+  const passes = isCoded(error) && (error.code === 'DATABASE_UNREACHABLE' || error.code === 'NODE_UNREACHABLE')
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  if (!passes) logger.error({ err: text }, 'indexing failed; it is tried again')
+  else if (lastFailure !== error.code) logger.warn({ err: error.message }, 'indexing waits; it goes on by itself')
+  lastFailure = passes ? error.code : ''
+}
+
+/** Waits for a database that is away. */
+const openStore = async (): Promise<IndexStore | undefined> => {
+  while (!isClosing) {
+    try {
+      const opened = await openIndex(database)
+      await opened.writeLabels(labels)
+      return opened
+    } catch (error) {
+      if (!isCoded(error) || error.code !== 'DATABASE_UNREACHABLE') throw error
+      tellFailure(error)
+      await wait(retryMs)
+    }
+  }
+  return undefined
+}
+
+const index = await openStore()
+if (index === undefined) process.exit()
 port.postMessage({ type: 'opened' } satisfies FromExplorerThread)
 const { source, calls } = await openSourceWithCalls(chain, params, logger)
 const indexer = new Indexer({ source, calls, index, logger, nowMs: () => performance.now() })
@@ -38,14 +66,13 @@ const indexer = new Indexer({ source, calls, index, logger, nowMs: () => perform
 while (!isClosing) {
   const seen = Atomics.load(counters, SIGNAL_HEAD)
   try {
-    if ((await indexer.step()) === 'at the head') await waitForHead(seen)
+    const state = await indexer.step()
+    lastFailure = ''
+    if (state === 'at the head') await waitForHead(seen)
     // Yields between two batches, so that messages are handled.
     else await new Promise(resolve => setImmediate(resolve))
   } catch (error) {
-    logger.error(
-      { err: error instanceof Error ? (error.stack ?? error.message) : String(error) },
-      'indexing failed; it is tried again',
-    )
+    tellFailure(error)
     await wait(retryMs)
   }
 }

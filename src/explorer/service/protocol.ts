@@ -3,6 +3,7 @@ import type { Hex } from '../../util/bytes.ts'
 import type { Site } from '../../web/site.ts'
 import type { NodePort } from '../api/api-route.ts'
 import type { AddressLabel } from '../store/index-store.ts'
+import type { IndexDatabase } from '../store/open-index.ts'
 
 /* What the main thread and the two threads of the explorer say to each other. */
 
@@ -17,12 +18,11 @@ export type ExplorerChain =
 
 export interface ExplorerThreadStart {
   readonly chain: ExplorerChain
-  readonly indexPath: string
+  readonly database: IndexDatabase
   /** Verified contracts, apart from the index. */
   readonly contractsPath: string
   /** More compilers. */
   readonly solcDirectory: string | undefined
-  readonly ephemeral: boolean
   readonly params: NetworkParams
   readonly foundation: Hex
   readonly genesisWei: bigint

@@ -91,26 +91,29 @@ export interface IndexTotals {
 
 /** Sums over blocks in ascending order. */
 export const totalsOf = (records: Iterable<BlockRecord>): IndexTotals => {
-  const totals: IndexTotals = {
-    blocks: 0,
-    transactions: 0,
-    transfers: 0,
-    internal: 0,
-    proofs: 0,
-    kinds: Object.fromEntries(TRANSACTION_KINDS.map(kind => [kind, 0])) as Record<TransactionKind, number>,
-    accounts: new Map(),
-    tokens: new Map(),
-    holders: new Map(),
-    days: new Map(),
-    producers: new Map(),
-    proofHours: new Map(),
-    proofMiners: new Map(),
-  }
-  for (const record of records) addBlock(totals, record)
+  const totals = emptyTotals()
+  for (const record of records) addToTotals(totals, record)
   return totals
 }
 
-const addBlock = (totals: IndexTotals, record: BlockRecord): void => {
+export const emptyTotals = (): IndexTotals => ({
+  blocks: 0,
+  transactions: 0,
+  transfers: 0,
+  internal: 0,
+  proofs: 0,
+  kinds: Object.fromEntries(TRANSACTION_KINDS.map(kind => [kind, 0])) as Record<TransactionKind, number>,
+  accounts: new Map(),
+  tokens: new Map(),
+  holders: new Map(),
+  days: new Map(),
+  producers: new Map(),
+  proofHours: new Map(),
+  proofMiners: new Map(),
+})
+
+/** Adds a block behind those that were added before. */
+export const addToTotals = (totals: IndexTotals, record: BlockRecord): void => {
   totals.blocks++
   totals.transactions += record.transactions.length
   totals.transfers += record.transfers.length

@@ -3,14 +3,16 @@ import { NETWORKS } from '../../../src/config/networks.ts'
 import { Indexer, type IndexerState } from '../../../src/explorer/indexer/indexer.ts'
 import { LocalCalls } from '../../../src/explorer/source/local-calls.ts'
 import { LocalChain } from '../../../src/explorer/source/local-chain.ts'
-import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
+import { openIndex } from '../../../src/explorer/store/open-index.ts'
 import { Store } from '../../../src/storage/store.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 
 /* A process that fills an index two blocks at a time, a batch for each line it is sent, for tests that end it at any instant. */
 
-const [storePath, indexPath] = process.argv.slice(2) as [string, string]
-const index = new SqliteIndex({ path: indexPath })
+const [storePath, place] = process.argv.slice(2) as [string, string]
+const index = await openIndex(
+  place.startsWith('postgres:') ? { kind: 'postgres', url: place } : { kind: 'sqlite', path: place, ephemeral: false },
+)
 const source = new LocalChain(await Store.open(storePath, { createIfMissing: false }), NETWORKS.devnet)
 const indexer = new Indexer({
   source,

@@ -1,6 +1,7 @@
 import { Indexer, type IndexerState } from '../../../src/explorer/indexer/indexer.ts'
 import { LocalCalls } from '../../../src/explorer/source/local-calls.ts'
 import { LocalChain } from '../../../src/explorer/source/local-chain.ts'
+import type { IndexStore } from '../../../src/explorer/store/index-store.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { createAddress } from '../../../src/primitives/address.ts'
 import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
@@ -67,7 +68,11 @@ export const senderOn = (chain: TestChain, account = 0) => {
 }
 
 /** An indexer over a test chain, in this thread. */
-export const indexerOf = (chain: TestChain, index = new SqliteIndex({ path: ':memory:' }), batchBlocks?: number) => {
+export const indexerOf = (
+  chain: TestChain,
+  index: IndexStore = new SqliteIndex({ path: ':memory:' }),
+  batchBlocks?: number,
+) => {
   const source = new LocalChain(chain.store, chain.genesis.params)
   const indexer = new Indexer({
     source,

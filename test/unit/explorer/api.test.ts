@@ -4,43 +4,15 @@ import { describe, expect, test, vi } from 'vitest'
 import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { API_ROUTES } from '../../../src/explorer/api/api-routes.ts'
 import { ERROR_SHAPE, openApiDocument, openApiPath } from '../../../src/explorer/api/openapi.ts'
-import { createRandom } from '../../../src/sim/random.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { ACCOUNTS } from '../../support/chain.ts'
-import { type ApiRig, withApi } from '../../support/explorer/api-rig.ts'
+import { goodPaths, hostileRequests } from '../../support/explorer/api-requests.ts'
+import { withApi } from '../../support/explorer/api-rig.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
 const [ALICE, BOB] = ACCOUNTS as readonly [Hex, Hex]
 const NOBODY = `0x${'12'.repeat(20)}`
-
-/** Addresses of every endpoint that answer 200. */
-const goodPaths = ({ coin, hashes }: ApiRig): Readonly<Record<string, readonly string[]>> => ({
-  '/api/supply': ['/api/supply'],
-  '/api/network': ['/api/network'],
-  '/api/price': ['/api/price'],
-  '/api/unions': ['/api/unions'],
-  '/api/mining': ['/api/mining'],
-  '/api/blocks': ['/api/blocks', '/api/blocks?limit=1&offset=1'],
-  '/api/blocks/:number': ['/api/blocks/0', '/api/blocks/1', '/api/blocks/2'],
-  '/api/transactions': ['/api/transactions', `/api/transactions?txType=token&from=${ALICE}&to=${coin}`],
-  '/api/transactions/:hash': hashes.map(hash => `/api/transactions/${hash}`),
-  '/api/addresses/:address': [ALICE, BOB, coin, NOBODY].map(address => `/api/addresses/${address}`),
-  '/api/addresses/:address/transactions': [`/api/addresses/${ALICE}/transactions`],
-  '/api/addresses/:address/transfers': [`/api/addresses/${BOB}/transfers`],
-  '/api/addresses/:address/internal': [`/api/addresses/${BOB}/internal`],
-  '/api/internal-transfers': ['/api/internal-transfers'],
-  '/api/top-accounts': ['/api/top-accounts'],
-  '/api/contracts/:address/verify': [`/api/contracts/${coin}/verify`],
-  '/api/compilers': ['/api/compilers'],
-  '/api/tokens': ['/api/tokens'],
-  '/api/tokens/:address': [`/api/tokens/${coin}`, `/api/tokens/${checksumAddress(coin)}?limit=1`],
-  '/api/tokens/:address/transfers': [`/api/tokens/${coin}/transfers`],
-  '/api/stats': ['/api/stats', '/api/stats?days=1'],
-  '/api/search': ['bean', 'bob', 'e', '2', coin, ALICE, hashes[0], NOBODY, '%25', "';--"].map(
-    q => `/api/search?q=${q}`,
-  ),
-})
 
 const NEEDS_CONTRACT = new Set(
   API_ROUTES.filter(({ method, path }) => method === 'POST' || /:job|v2|source$/.test(path)),
@@ -208,62 +180,8 @@ describe('refusals', () => {
   test('nothing that is asked makes the explorer fail', () =>
     withApi(async ({ app, coin }) => {
       const seed = Number(process.env['SEED'] ?? 20_261_122)
-      const random = createRandom(seed)
-      const pieces = [
-        "' OR 1=1 --",
-        '%27%3B+DROP+TABLE+tx',
-        '../../etc/passwd',
-        '%2e%2e%2f',
-        '%00',
-        '%ff',
-        '\u202e',
-        '\u{1F600}',
-        '💥',
-        '-1',
-        '1e309',
-        'NaN',
-        '99999999999999999999',
-        '0x',
-        coin,
-        ALICE,
-        '%',
-        '_',
-        '"',
-        '\\',
-        '{}',
-        '[]',
-        'null',
-        ' ',
-        '%C0%80',
-        '%ED%A0%80',
-      ]
-      const names = [
-        'limit',
-        'offset',
-        'cursor',
-        'txType',
-        'from',
-        'to',
-        'q',
-        'days',
-        '__proto__',
-        'module',
-        'action',
-        'address',
-        'tag',
-        'page',
-        'apikey',
-      ]
-      const paths = [...API_ROUTES.map(({ path }) => path), '/api', '/api/openapi.json', '/api/../x']
-      for (let i = 0; i < 2_000; i++) {
-        const path = random.pick(paths).replace(/:[a-z]+/g, () => encodeURIComponent(random.pick(pieces)))
-        const query = Array.from(
-          { length: random.below(4) },
-          () =>
-            `${random.pick(names)}=${random.chance(0.5) ? random.pick(pieces) : encodeURIComponent(random.pick(pieces))}`,
-        )
-        const url = `${path}?${query.join('&')}`
-        const response = await app.inject({ method: random.pick(['GET', 'GET', 'POST', 'HEAD']), url })
+      for (const { method, url } of hostileRequests(seed, coin)) {
+        const response = await app.inject({ method, url })
         expect(response.statusCode, `SEED=${seed} ${url} ${response.body}`).toBeLessThan(500)
       }
     }))

@@ -4,7 +4,7 @@ import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import type { Hex } from '../../../util/bytes.ts'
 import { CodedError } from '../../../util/errors.ts'
 import type { ContractStore, VerifiedContract } from '../contract-store.ts'
-import { blobOf } from './database.ts'
+import { blobOf } from '../sql/sql-database.ts'
 
 /** Thrown as CodedError when the file is of a newer version. */
 type ContractStoreError = { readonly code: 'CONTRACTS_TOO_NEW'; readonly path: string }

@@ -51,10 +51,9 @@ export const createExplorer = (
   return (app, call) => {
     const service = new ExplorerService({
       chain: { kind: 'store', path: storePath },
-      indexPath: join(dataDir, 'explorer', 'index.sqlite'),
+      database: { kind: 'sqlite', path: join(dataDir, 'explorer', 'index.sqlite'), ephemeral },
       contractsPath: join(dataDir, 'explorer', 'contracts.sqlite'),
       solcDirectory,
-      ephemeral,
       params: genesis.params,
       foundation: genesis.foundation,
       genesisWei: genesisSupply(genesis),

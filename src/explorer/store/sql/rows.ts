@@ -13,7 +13,7 @@ import type {
   TransferRow,
 } from '../index-store.ts'
 import { TOKEN_STANDARDS, type TokenStandard, TRANSACTION_KINDS, type TransactionKind } from '../records.ts'
-import { bigintColumn, hexColumn, hexOrNull, numberColumn, type SqlRow } from './database.ts'
+import { bigintColumn, hexColumn, hexOrNull, numberColumn, type SqlRow } from './sql-database.ts'
 
 /* Conversions of table rows to records. */
 

@@ -1,8 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite'
-import { CodedError } from '../../../util/errors.ts'
-
 /** Thrown as CodedError when an index cannot be opened. */
-type IndexStoreError = {
+export type IndexStoreError = {
   readonly code: 'INDEX_TOO_NEW'
   readonly path: string
   readonly found: number
@@ -11,9 +8,9 @@ type IndexStoreError = {
 
 /**
  * Migrations from one layout to the next, each executed once and never changed. Addresses and hashes are BLOBs, wei is decimal TEXT; a
- * balance used for sorting is a BLOB of ordered bytes (balance-key.ts).
+ * balance used for sorting is a BLOB of ordered bytes (balance-key.ts). The SQL is SQLite's; postgres/postgres-layout.ts translates it.
  */
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE identity (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE position (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL, hash BLOB NOT NULL);
@@ -81,19 +78,6 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE proof_miner (day INTEGER NOT NULL, miner BLOB NOT NULL, headers INTEGER NOT NULL, PRIMARY KEY (day, miner)) WITHOUT ROWID;
   `,
 ]
-
-/** Migrates an index to the newest layout. Throws INDEX_TOO_NEW. */
-export const migrate = (database: DatabaseSync, path: string): void => {
-  const { user_version: found } = database.prepare('PRAGMA user_version').get() as { user_version: number }
-  if (found > MIGRATIONS.length)
-    throw new CodedError<IndexStoreError>({ code: 'INDEX_TOO_NEW', path, found, known: MIGRATIONS.length })
-  for (let version = found; version < MIGRATIONS.length; version++) {
-    database.exec('BEGIN IMMEDIATE')
-    database.exec(MIGRATIONS[version] as string)
-    database.exec(`PRAGMA user_version = ${version + 1}`)
-    database.exec('COMMIT')
-  }
-}
 
 /** Every table derived from blocks, for emptying them. */
 export const BLOCK_TABLES = [

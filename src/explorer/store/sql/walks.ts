@@ -1,6 +1,5 @@
-import type { SQLInputValue } from 'node:sqlite'
 import type { ListRange, Page, PageKey, PageRequest } from '../index-store.ts'
-import { numberColumn, type SqliteDatabase, type SqlRow } from './database.ts'
+import { numberColumn, type SqlReads, type SqlRow, type SqlValue } from './sql-database.ts'
 
 /*
  * Scans of indexes for lists. Each index is scanned from one end, so a page reads only as many rows as it shows, whatever the size of the
@@ -12,7 +11,7 @@ const SCANNED_ROWS = 20_000
 
 export interface Condition {
   readonly sql: string
-  readonly value: SQLInputValue
+  readonly value: SqlValue
 }
 
 /** Table whose rows are ordered by numbers, the first of which is the block. */
@@ -36,21 +35,21 @@ interface Walk {
 }
 
 /** Returns the keys of a page: rows that any of the scans finds, each once. */
-export const walkPage = (
-  database: SqliteDatabase,
+export const walkPage = async (
+  reads: SqlReads,
   requests: readonly WalkRequest[],
   page: PageRequest,
-): Page<PageKey> => {
+): Promise<Page<PageKey>> => {
   const skipped = page.after === null ? page.offset : 0
   const [only] = requests
   if (only !== undefined && requests.length === 1 && only.others.length === 0) {
     // One index in its own order: the database skips the offset by itself.
-    const found = walk(database, only, page, { wanted: page.limit + 1, skipped })
+    const found = await walk(reads, only, page, { wanted: page.limit + 1, skipped })
     return mergeKeys([found], { ...page, offset: 0 })
   }
   const wanted = page.limit + 1 + skipped
   return mergeKeys(
-    requests.map(request => walk(database, request, page, { wanted, skipped: 0 })),
+    await Promise.all(requests.map(request => walk(reads, request, page, { wanted, skipped: 0 }))),
     page,
   )
 }
@@ -60,12 +59,12 @@ interface Amount {
   readonly skipped: number
 }
 
-const walk = (
-  database: SqliteDatabase,
+const walk = async (
+  reads: SqlReads,
   { table, first, others, range }: WalkRequest,
   { after, ascending = false }: PageRequest,
   { wanted, skipped }: Amount,
-): Walk => {
+): Promise<Walk> => {
   const key = table.key.join(', ')
   const order = table.key.map(column => `${column} ${ascending ? 'ASC' : 'DESC'}`).join(', ')
   const bounds: Condition[] = [
@@ -79,11 +78,11 @@ const walk = (
   const base = `FROM ${table.name} WHERE ${where} ORDER BY ${order} LIMIT ?`
   const keyOf = (row: SqlRow): PageKey => table.key.map(column => numberColumn(row, column))
   if (others.length === 0) {
-    const rows = database.all(`SELECT ${key} ${base} OFFSET ?`, ...values, wanted, skipped)
+    const rows = await reads.all(`SELECT ${key} ${base} OFFSET ?`, ...values, wanted, skipped)
     return { keys: rows.map(keyOf), stopped: null }
   }
   const filters = others.map(({ sql }) => sql).join(' AND ')
-  const rows = database.all(
+  const rows = await reads.all(
     `SELECT ${key} FROM (SELECT * ${base}) AS scanned WHERE ${filters} ORDER BY ${order} LIMIT ?`,
     ...values,
     SCANNED_ROWS,
@@ -91,7 +90,7 @@ const walk = (
     wanted,
   )
   if (rows.length >= wanted) return { keys: rows.map(keyOf), stopped: null }
-  const last = database.get(`SELECT ${key} ${base} OFFSET ?`, ...values, 1, SCANNED_ROWS - 1)
+  const last = await reads.get(`SELECT ${key} ${base} OFFSET ?`, ...values, 1, SCANNED_ROWS - 1)
   return { keys: rows.map(keyOf), stopped: last === undefined ? null : keyOf(last) }
 }
 

@@ -11,8 +11,8 @@ import type {
   TransferRow,
 } from '../index-store.ts'
 import { TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
-import { blobOf, type SqliteDatabase, type SqlRow } from './database.ts'
 import { toInternalRow, toTransactionRow, toTransferRow } from './rows.ts'
+import { blobOf, type SqlReads, type SqlRow } from './sql-database.ts'
 import { type Condition, type WalkedTable, walkPage } from './walks.ts'
 
 export const SELECT_TRANSACTION =
@@ -28,22 +28,19 @@ const INTERNAL: WalkedTable = { name: 'internal', key: ['block', 'idx', 'place']
 
 const is = (column: string, address: Hex): Condition => ({ sql: `${column} = ?`, value: blobOf(address) })
 
-const rowsOf = <T>(
-  database: SqliteDatabase,
+const rowsOf = async <T>(
+  reads: SqlReads,
   { items, next }: Page<PageKey>,
   sql: string,
   toRow: (row: SqlRow) => T,
-): Page<T> => ({
-  items: items.map(key => toRow(database.get(sql, ...(key as number[])) as SqlRow)),
-  next,
-})
+): Promise<Page<T>> => ({ items: (await reads.lookUp(sql, items)).map(toRow), next })
 
 /** Newest first unless asked otherwise. With two or more filters a page may be short, with a key for the next one. */
-export const listTransactions = (
-  database: SqliteDatabase,
+export const listTransactions = async (
+  reads: SqlReads,
   filter: TransactionFilter,
   page: PageRequest,
-): Page<TransactionRow> => {
+): Promise<Page<TransactionRow>> => {
   const { kind, from, to, party } = filter
   const ofKind: Condition[] = kind === undefined ? [] : [{ sql: 'kind = ?', value: TRANSACTION_KINDS.indexOf(kind) }]
   const conditions =
@@ -54,16 +51,16 @@ export const listTransactions = (
           [is('party', party), ...ofKind],
         ]
   const walks = conditions.map(([first, ...others]) => ({ table: TRANSACTIONS, first, others, range: filter }))
-  const found = walkPage(database, walks, page)
-  return rowsOf(database, found, `${SELECT_TRANSACTION} WHERE tx.block = ? AND tx.idx = ?`, toTransactionRow)
+  const found = await walkPage(reads, walks, page)
+  return rowsOf(reads, found, `${SELECT_TRANSACTION} WHERE tx.block = ? AND tx.idx = ?`, toTransactionRow)
 }
 
 /** Newest first unless asked otherwise. */
-export const listTransfers = (
-  database: SqliteDatabase,
+export const listTransfers = async (
+  reads: SqlReads,
   filter: TransferFilter,
   page: PageRequest,
-): Page<TransferRow> => {
+): Promise<Page<TransferRow>> => {
   const { token, party, standard } = filter
   const others: Condition[] = [
     ...(party !== undefined && token !== undefined ? [is('token', token)] : []),
@@ -71,19 +68,19 @@ export const listTransfers = (
   ]
   const firsts = party === undefined ? [token && is('token', token)] : [is('sender', party), is('recipient', party)]
   const walks = firsts.map(first => ({ table: TRANSFERS, first, others, range: filter }))
-  const found = walkPage(database, walks, page)
-  return rowsOf(database, found, `${SELECT_TRANSFER} WHERE t.block = ? AND t.log = ? AND t.place = ?`, toTransferRow)
+  const found = await walkPage(reads, walks, page)
+  return rowsOf(reads, found, `${SELECT_TRANSFER} WHERE t.block = ? AND t.log = ? AND t.place = ?`, toTransferRow)
 }
 
 /** Newest first unless asked otherwise. */
-export const listInternal = (
-  database: SqliteDatabase,
+export const listInternal = async (
+  reads: SqlReads,
   filter: InternalFilter,
   page: PageRequest,
-): Page<InternalRow> => {
+): Promise<Page<InternalRow>> => {
   const { party } = filter
   const firsts = party === undefined ? [undefined] : [is('sender', party), is('recipient', party)]
   const walks = firsts.map(first => ({ table: INTERNAL, first, others: [], range: filter }))
-  const found = walkPage(database, walks, page)
-  return rowsOf(database, found, `${SELECT_INTERNAL} WHERE i.block = ? AND i.idx = ? AND i.place = ?`, toInternalRow)
+  const found = await walkPage(reads, walks, page)
+  return rowsOf(reads, found, `${SELECT_INTERNAL} WHERE i.block = ? AND i.idx = ? AND i.place = ?`, toInternalRow)
 }

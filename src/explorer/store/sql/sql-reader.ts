@@ -1,4 +1,3 @@
-import type { SQLInputValue } from 'node:sqlite'
 import type { Hex } from '../../../util/bytes.ts'
 import { balanceToKey } from '../balance-key.ts'
 import type {
@@ -27,15 +26,6 @@ import type {
 } from '../index-store.ts'
 import { type IndexPosition, TRANSACTION_KINDS, type TransactionKind } from '../records.ts'
 import {
-  bigintColumn,
-  blobOf,
-  hexColumn,
-  numberColumn,
-  SqliteDatabase,
-  type SqliteOptions,
-  type SqlRow,
-} from './database.ts'
-import {
   listInternal,
   listTransactions,
   listTransfers,
@@ -55,23 +45,33 @@ import {
   toTransactionRow,
   toTransferRow,
 } from './rows.ts'
-import { counterValue } from './write-totals.ts'
+import {
+  bigintColumn,
+  blobOf,
+  hexColumn,
+  numberColumn,
+  type SqlDatabase,
+  type SqlRow,
+  type SqlValue,
+} from './sql-database.ts'
+import { storedCounters } from './write-totals.ts'
 
-/** Reads of a SQLite index. A separate connection reads the last committed state while another writes. */
-export class SqliteReader implements IndexReader {
-  protected readonly database: SqliteDatabase
+/** Reads of an index. A separate connection reads the last committed state while another writes. */
+export class SqlReader implements IndexReader {
+  protected readonly database: SqlDatabase
 
-  constructor(options: SqliteOptions) {
-    this.database = new SqliteDatabase(options)
+  constructor(database: SqlDatabase) {
+    this.database = database
   }
 
   async position(): Promise<IndexPosition | undefined> {
-    const row = this.database.get('SELECT number, hash FROM position')
+    const row = await this.database.get('SELECT number, hash FROM position')
     return row && { number: numberColumn(row, 'number'), hash: hexColumn(row, 'hash') }
   }
 
   async counters(): Promise<IndexCounters> {
-    const value = (name: string): number => counterValue(this.database, name)
+    const counters = await storedCounters(this.database)
+    const value = (name: string): number => counters.get(name) ?? 0
     return {
       blocks: value('blocks'),
       transactions: value('transactions'),
@@ -88,12 +88,12 @@ export class SqliteReader implements IndexReader {
   }
 
   async blocks(page: PageRequest): Promise<Page<BlockRow>> {
-    const rows = this.#list('SELECT * FROM block', 'number', 'number DESC', page, page.after)
+    const rows = await this.#list('SELECT * FROM block', 'number', 'number DESC', page, page.after)
     return pageOf(rows.map(toBlockRow), page.limit, ({ number }) => [number])
   }
 
   async block(number: number): Promise<BlockRow | undefined> {
-    const row = this.database.get('SELECT * FROM block WHERE number = ?', number)
+    const row = await this.database.get('SELECT * FROM block WHERE number = ?', number)
     return row && toBlockRow(row)
   }
 
@@ -102,13 +102,12 @@ export class SqliteReader implements IndexReader {
   }
 
   async transactionsOfBlock(number: number, limit: number): Promise<readonly TransactionRow[]> {
-    return this.database
-      .all(`${SELECT_TRANSACTION} WHERE tx.block = ? ORDER BY idx LIMIT ?`, number, limit)
-      .map(toTransactionRow)
+    const rows = await this.database.all(`${SELECT_TRANSACTION} WHERE tx.block = ? ORDER BY idx LIMIT ?`, number, limit)
+    return rows.map(toTransactionRow)
   }
 
   async transaction(number: number, index: number): Promise<TransactionRow | undefined> {
-    const row = this.database.get(`${SELECT_TRANSACTION} WHERE tx.block = ? AND tx.idx = ?`, number, index)
+    const row = await this.database.get(`${SELECT_TRANSACTION} WHERE tx.block = ? AND tx.idx = ?`, number, index)
     return row && toTransactionRow(row)
   }
 
@@ -117,9 +116,13 @@ export class SqliteReader implements IndexReader {
   }
 
   async transfersOfTransaction(number: number, index: number, limit: number): Promise<readonly TransferRow[]> {
-    return this.database
-      .all(`${SELECT_TRANSFER} WHERE t.block = ? AND t.idx = ? ORDER BY log, place LIMIT ?`, number, index, limit)
-      .map(toTransferRow)
+    const rows = await this.database.all(
+      `${SELECT_TRANSFER} WHERE t.block = ? AND t.idx = ? ORDER BY log, place LIMIT ?`,
+      number,
+      index,
+      limit,
+    )
+    return rows.map(toTransferRow)
   }
 
   async internalTransfers(filter: InternalFilter, page: PageRequest): Promise<Page<InternalRow>> {
@@ -127,14 +130,13 @@ export class SqliteReader implements IndexReader {
   }
 
   async internalOfTransaction(number: number, index: number, limit: number): Promise<readonly InternalRow[]> {
-    return this.database
-      .all(`${SELECT_INTERNAL} WHERE i.block = ? AND i.idx = ? ORDER BY i.place LIMIT ?`, number, index, limit)
-      .map(toInternalRow)
+    const sql = `${SELECT_INTERNAL} WHERE i.block = ? AND i.idx = ? ORDER BY i.place LIMIT ?`
+    return (await this.database.all(sql, number, index, limit)).map(toInternalRow)
   }
 
   async blocksBy(role: 'miner' | 'proposer', address: Hex, page: PageRequest): Promise<Page<BlockRow>> {
     const after = page.after === null ? Number.MAX_SAFE_INTEGER : (page.after[0] as number)
-    const rows = this.database.all(
+    const rows = await this.database.all(
       `SELECT * FROM block WHERE ${role} = ? AND number < ? ORDER BY number DESC LIMIT ? OFFSET ?`,
       blobOf(address),
       after,
@@ -145,12 +147,13 @@ export class SqliteReader implements IndexReader {
   }
 
   async proofHeaders(page: PageRequest): Promise<Page<ProofRow>> {
-    const rows = this.#list('SELECT * FROM proof', 'height', 'height DESC', page, page.after)
+    const rows = await this.#list('SELECT * FROM proof', 'height', 'height DESC', page, page.after)
     return pageOf(rows.map(toProofRow), page.limit, ({ height }) => [height])
   }
 
   async proofHours(fromHour: number): Promise<readonly ProofHourRow[]> {
-    return this.database.all('SELECT * FROM proof_hour WHERE hour >= ? ORDER BY hour', fromHour).map(row => ({
+    const rows = await this.database.all('SELECT * FROM proof_hour WHERE hour >= ? ORDER BY hour', fromHour)
+    return rows.map(row => ({
       hour: numberColumn(row, 'hour'),
       headers: numberColumn(row, 'headers'),
       work: bigintColumn(row, 'work'),
@@ -158,8 +161,9 @@ export class SqliteReader implements IndexReader {
   }
 
   async proofDays(fromDay: number): Promise<readonly ProofDayRow[]> {
-    const sql = `SELECT day, count(*) AS miners, sum(headers) AS headers FROM proof_miner WHERE day >= ? GROUP BY day ORDER BY day`
-    return this.database.all(sql, fromDay).map(row => ({
+    const sql = `SELECT day, count(*) AS miners, CAST(sum(headers) AS BIGINT) AS headers FROM proof_miner
+      WHERE day >= ? GROUP BY day ORDER BY day`
+    return (await this.database.all(sql, fromDay)).map(row => ({
       day: numberColumn(row, 'day'),
       headers: numberColumn(row, 'headers'),
       miners: numberColumn(row, 'miners'),
@@ -167,24 +171,26 @@ export class SqliteReader implements IndexReader {
   }
 
   async account(address: Hex): Promise<AccountRow | undefined> {
-    const row = this.database.get('SELECT * FROM account WHERE address = ?', blobOf(address))
+    const row = await this.database.get('SELECT * FROM account WHERE address = ?', blobOf(address))
     return row && toAccountRow(row)
   }
 
   async producer(address: Hex): Promise<ProducerRow | undefined> {
-    const row = this.database.get('SELECT * FROM producer WHERE address = ?', blobOf(address))
+    const row = await this.database.get('SELECT * FROM producer WHERE address = ?', blobOf(address))
     return row && toProducerRow(row)
   }
 
   async topMiners(limit: number): Promise<readonly ProducerRow[]> {
-    return this.database
-      .all('SELECT * FROM producer WHERE mined > 0 ORDER BY mined DESC, address LIMIT ?', limit)
-      .map(toProducerRow)
+    const rows = await this.database.all(
+      'SELECT * FROM producer WHERE mined > 0 ORDER BY mined DESC, address LIMIT ?',
+      limit,
+    )
+    return rows.map(toProducerRow)
   }
 
   async topAccounts(page: PageRequest): Promise<Page<AccountRow>> {
     const after = page.after && [page.after[0] as number, blobOf(page.after[1] as Hex)]
-    const rows = this.#list(
+    const rows = await this.#list(
       'SELECT * FROM account',
       '(transactions, address)',
       'transactions DESC, address DESC',
@@ -196,21 +202,27 @@ export class SqliteReader implements IndexReader {
 
   async tokens(page: PageRequest): Promise<Page<TokenRow>> {
     const after = page.after && [page.after[0] as number, blobOf(page.after[1] as Hex)]
-    const rows = this.#list('SELECT * FROM token', '(transfers, address)', 'transfers DESC, address DESC', page, after)
+    const rows = await this.#list(
+      'SELECT * FROM token',
+      '(transfers, address)',
+      'transfers DESC, address DESC',
+      page,
+      after,
+    )
     return pageOf(rows.map(toTokenRow), page.limit, ({ transfers, address }) => [transfers, address])
   }
 
   async token(address: Hex): Promise<TokenRow | undefined> {
-    const row = this.database.get('SELECT * FROM token WHERE address = ?', blobOf(address))
+    const row = await this.database.get('SELECT * FROM token WHERE address = ?', blobOf(address))
     return row && toTokenRow(row)
   }
 
   async holders(token: Hex, page: PageRequest): Promise<Page<HolderRow>> {
     const [balance, owner] = page.after ?? []
     const bound = page.after === null ? '' : 'AND (balance, owner) < (?, ?)'
-    const values: SQLInputValue[] =
+    const values: SqlValue[] =
       page.after === null ? [] : [balanceToKey(BigInt(balance as string)), blobOf(owner as Hex)]
-    const rows = this.database.all(
+    const rows = await this.database.all(
       `SELECT owner, balance FROM holder WHERE token = ? AND balance > ? ${bound} ORDER BY balance DESC, owner DESC LIMIT ? OFFSET ?`,
       blobOf(token),
       balanceToKey(0n),
@@ -222,7 +234,7 @@ export class SqliteReader implements IndexReader {
   }
 
   async balanceOf(token: Hex, owner: Hex): Promise<bigint | undefined> {
-    const row = this.database.get(
+    const row = await this.database.get(
       'SELECT owner, balance FROM holder WHERE token = ? AND owner = ?',
       blobOf(token),
       blobOf(owner),
@@ -237,7 +249,7 @@ export class SqliteReader implements IndexReader {
     const isLow = (at: number): boolean => (side === 'before' ? at <= timestamp : at < timestamp)
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2)
-      const row = this.database.get('SELECT timestamp FROM block WHERE number = ?', middle)
+      const row = await this.database.get('SELECT timestamp FROM block WHERE number = ?', middle)
       if (row !== undefined && isLow(numberColumn(row, 'timestamp'))) low = middle
       else high = middle
     }
@@ -246,9 +258,9 @@ export class SqliteReader implements IndexReader {
   }
 
   async tokenBalances(owner: Hex, limit: number): Promise<readonly TokenBalanceRow[]> {
-    const rows = this.database.all(
+    const rows = await this.database.all(
       `SELECT token.*, holder.owner, holder.balance FROM holder JOIN token ON token.address = holder.token
-       WHERE holder.owner = ? AND holder.balance > ? LIMIT ?`,
+       WHERE holder.owner = ? AND holder.balance > ? ORDER BY holder.token LIMIT ?`,
       blobOf(owner),
       balanceToKey(0n),
       limit,
@@ -257,15 +269,17 @@ export class SqliteReader implements IndexReader {
   }
 
   async days(limit: number): Promise<readonly DayRow[]> {
-    return this.database.all('SELECT * FROM day ORDER BY day DESC LIMIT ?', limit).map(toDayRow)
+    return (await this.database.all('SELECT * FROM day ORDER BY day DESC LIMIT ?', limit)).map(toDayRow)
   }
 
   async search(prefix: string, limit: number): Promise<readonly SearchRow[]> {
+    // No term has this character, and PostgreSQL has no text with it.
+    if (prefix.includes('\0')) return []
     // The highest character ends the range of terms with the prefix; LIKE would treat % and _ as wildcards.
-    const rows = this.database.all(
+    const rows = await this.database.all(
       `SELECT search.address, search.kind, coalesce(token.transfers, 0) AS weight FROM search
        LEFT JOIN token ON search.kind = 0 AND token.address = search.address
-       WHERE term >= ? AND term < ? LIMIT 1000`,
+       WHERE term >= ? AND term < ? ORDER BY term, search.kind, search.address LIMIT 1000`,
       prefix,
       `${prefix}\u{10FFFF}`,
     )
@@ -282,13 +296,12 @@ export class SqliteReader implements IndexReader {
   }
 
   async label(address: Hex): Promise<string | undefined> {
-    return this.database.get('SELECT name FROM label WHERE address = ?', blobOf(address))?.['name'] as
-      | string
-      | undefined
+    const row = await this.database.get('SELECT name FROM label WHERE address = ?', blobOf(address))
+    return row?.['name'] as string | undefined
   }
 
   async close(): Promise<void> {
-    this.database.close()
+    await this.database.close()
   }
 
   /** Returns the rows after a key (or an offset), one more than the page has. */
@@ -297,8 +310,8 @@ export class SqliteReader implements IndexReader {
     key: string,
     order: string,
     page: PageRequest,
-    after: readonly SQLInputValue[] | null,
-  ): readonly SqlRow[] {
+    after: readonly SqlValue[] | null,
+  ): Promise<readonly SqlRow[]> {
     if (after === null)
       return this.database.all(`${select} ORDER BY ${order} LIMIT ? OFFSET ?`, page.limit + 1, page.offset)
     const places = after.map(() => '?').join(', ')

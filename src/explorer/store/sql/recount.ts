@@ -1,10 +1,10 @@
 import type { Hex } from '../../../util/bytes.ts'
-import { type IndexTotals, totalsOf } from '../index-totals.ts'
+import { addToTotals, emptyTotals, type IndexTotals } from '../index-totals.ts'
 import { TRANSACTION_KINDS } from '../records.ts'
-import { bigintColumn, hexColumn, numberColumn, type SqliteDatabase } from './database.ts'
 import { readRecords } from './read-records.ts'
 import { toAccountRow, toDayRow, toHolderRow, toTokenRow } from './rows.ts'
-import { counterValue } from './write-totals.ts'
+import { bigintColumn, hexColumn, numberColumn, type SqlReads } from './sql-database.ts'
+import { storedCounters as readCounters } from './write-totals.ts'
 
 /** Compares maps by the text of their values. */
 const differences = (what: string, stored: ReadonlyMap<string, string>, counted: ReadonlyMap<string, string>) => {
@@ -17,17 +17,18 @@ const differences = (what: string, stored: ReadonlyMap<string, string>, counted:
 }
 
 /** Returns stored sums that differ from the rows of the blocks. Holds every address in memory: for tests and repair. */
-export const recountDifferences = (database: SqliteDatabase): readonly string[] => {
-  const totals = totalsOf(readRecords(database, 0, Number.MAX_SAFE_INTEGER))
+export const recountDifferences = async (reads: SqlReads): Promise<readonly string[]> => {
+  const totals = emptyTotals()
+  for await (const record of readRecords(reads, 0, Number.MAX_SAFE_INTEGER)) addToTotals(totals, record)
   return [
-    ...differences('counter', storedCounters(database), countedCounters(totals)),
-    ...differences('account', storedAccounts(database), countedAccounts(totals)),
-    ...differences('token', storedTokens(database), countedTokens(totals)),
-    ...differences('holder', storedHolders(database), countedHolders(totals)),
-    ...differences('day', storedDays(database), countedDays(totals)),
-    ...differences('producer', storedProducers(database), countedProducers(totals)),
-    ...differences('proof hour', storedProofHours(database), countedProofHours(totals)),
-    ...differences('proof miner', storedProofMiners(database), countedProofMiners(totals)),
+    ...differences('counter', await storedCounters(reads), countedCounters(totals)),
+    ...differences('account', await storedAccounts(reads), countedAccounts(totals)),
+    ...differences('token', await storedTokens(reads), countedTokens(totals)),
+    ...differences('holder', await storedHolders(reads), countedHolders(totals)),
+    ...differences('day', await storedDays(reads), countedDays(totals)),
+    ...differences('producer', await storedProducers(reads), countedProducers(totals)),
+    ...differences('proof hour', await storedProofHours(reads), countedProofHours(totals)),
+    ...differences('proof miner', await storedProofMiners(reads), countedProofMiners(totals)),
   ]
 }
 
@@ -42,13 +43,11 @@ const COUNTERS = [
   'tokens',
 ] as const
 
-const storedCounters = (database: SqliteDatabase): Map<string, string> =>
-  new Map(
-    [...COUNTERS, ...TRANSACTION_KINDS.map(kind => `transactions:${kind}`)].map(name => [
-      name,
-      String(counterValue(database, name)),
-    ]),
-  )
+const storedCounters = async (reads: SqlReads): Promise<Map<string, string>> => {
+  const counters = await readCounters(reads)
+  const names = [...COUNTERS, ...TRANSACTION_KINDS.map(kind => `transactions:${kind}`)]
+  return new Map(names.map(name => [name, String(counters.get(name) ?? 0)]))
+}
 
 const countedCounters = (totals: IndexTotals): Map<string, string> => {
   const { accounts, tokens, kinds } = totals
@@ -68,10 +67,9 @@ const countedCounters = (totals: IndexTotals): Map<string, string> => {
   )
 }
 
-const storedAccounts = (database: SqliteDatabase): Map<string, string> =>
+const storedAccounts = async (reads: SqlReads): Promise<Map<string, string>> =>
   new Map(
-    database
-      .all('SELECT * FROM account')
+    (await reads.all('SELECT * FROM account'))
       .map(toAccountRow)
       .map(
         ({
@@ -105,10 +103,9 @@ const countedAccounts = ({ accounts }: IndexTotals): Map<string, string> =>
     }),
   )
 
-const storedTokens = (database: SqliteDatabase): Map<string, string> =>
+const storedTokens = async (reads: SqlReads): Promise<Map<string, string>> =>
   new Map(
-    database
-      .all('SELECT * FROM token')
+    (await reads.all('SELECT * FROM token'))
       .map(toTokenRow)
       .map(({ address, standard, transfers, holders }) => [address, [standard, transfers, holders].join(' ')]),
   )
@@ -121,11 +118,12 @@ const countedTokens = ({ tokens, holders }: IndexTotals): Map<string, string> =>
     }),
   )
 
-const storedHolders = (database: SqliteDatabase): Map<string, string> =>
+const storedHolders = async (reads: SqlReads): Promise<Map<string, string>> =>
   new Map(
-    database
-      .all('SELECT * FROM holder')
-      .map(row => [`${hexColumn(row, 'token')}/${hexColumn(row, 'owner')}`, toHolderRow(row).balance.toString()]),
+    (await reads.all('SELECT * FROM holder')).map(row => [
+      `${hexColumn(row, 'token')}/${hexColumn(row, 'owner')}`,
+      toHolderRow(row).balance.toString(),
+    ]),
   )
 
 const countedHolders = ({ holders }: IndexTotals): Map<string, string> => {
@@ -137,10 +135,9 @@ const countedHolders = ({ holders }: IndexTotals): Map<string, string> => {
   return rows
 }
 
-const storedDays = (database: SqliteDatabase): Map<string, string> =>
+const storedDays = async (reads: SqlReads): Promise<Map<string, string>> =>
   new Map(
-    database
-      .all('SELECT * FROM day')
+    (await reads.all('SELECT * FROM day'))
       .map(toDayRow)
       .map(({ day, newContracts, ...sums }) => [String(day), Object.values({ ...sums, newContracts }).join(' ')]),
   )
@@ -169,14 +166,12 @@ const countedDays = ({ days, accounts }: IndexTotals): Map<string, string> => {
   )
 }
 
-const storedProducers = (database: SqliteDatabase): Map<string, string> =>
+const storedProducers = async (reads: SqlReads): Promise<Map<string, string>> =>
   new Map(
-    database
-      .all('SELECT * FROM producer')
-      .map(row => [
-        hexColumn(row, 'address'),
-        [row['mined'], row['proposed'], row['mined_wei'], row['proposed_wei']].join(' '),
-      ]),
+    (await reads.all('SELECT * FROM producer')).map(row => [
+      hexColumn(row, 'address'),
+      [row['mined'], row['proposed'], row['mined_wei'], row['proposed_wei']].join(' '),
+    ]),
   )
 
 const countedProducers = ({ producers }: IndexTotals): Map<string, string> =>
@@ -187,22 +182,18 @@ const countedProducers = ({ producers }: IndexTotals): Map<string, string> =>
     ]),
   )
 
-const storedProofHours = (database: SqliteDatabase): Map<string, string> =>
-  new Map(
-    database
-      .all('SELECT * FROM proof_hour')
-      .map(row => [String(row['hour']), `${row['headers']} ${bigintColumn(row, 'work')}`]),
-  )
+const storedProofHours = async (reads: SqlReads): Promise<Map<string, string>> => {
+  const rows = await reads.all('SELECT * FROM proof_hour')
+  return new Map(rows.map(row => [String(row['hour']), `${row['headers']} ${bigintColumn(row, 'work')}`]))
+}
 
 const countedProofHours = ({ proofHours }: IndexTotals): Map<string, string> =>
   new Map([...proofHours].map(([hour, { headers, work }]) => [String(hour), `${headers} ${work}`]))
 
-const storedProofMiners = (database: SqliteDatabase): Map<string, string> =>
-  new Map(
-    database
-      .all('SELECT * FROM proof_miner')
-      .map(row => [`${row['day']}/${hexColumn(row, 'miner')}`, String(numberColumn(row, 'headers'))]),
-  )
+const storedProofMiners = async (reads: SqlReads): Promise<Map<string, string>> => {
+  const rows = await reads.all('SELECT * FROM proof_miner')
+  return new Map(rows.map(row => [`${row['day']}/${hexColumn(row, 'miner')}`, String(numberColumn(row, 'headers'))]))
+}
 
 const countedProofMiners = ({ proofMiners }: IndexTotals): Map<string, string> =>
   new Map(

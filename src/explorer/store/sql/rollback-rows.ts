@@ -1,0 +1,173 @@
+import { INTERNAL_KINDS } from '../../../primitives/receipt/internal-transfer.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import type { AccountTotals, DayTotals, IndexTotals } from '../index-totals.ts'
+import { dayOf, TRANSACTION_KINDS } from '../records.ts'
+import { BLOCK_TABLES } from './schema.ts'
+import { bigintColumn, blobOf, hexColumn, numberColumn, type SqlRow, type SqlWrites } from './sql-database.ts'
+import { addCounters, addHolders, addProducers, addProofs, KEPT_DAYS } from './write-totals.ts'
+
+/** Empties every table derived from blocks. */
+export const clearBlocks = async (writes: SqlWrites): Promise<void> => {
+  for (const table of BLOCK_TABLES) await writes.run(`DELETE FROM ${table}`)
+  await writes.run('DELETE FROM search WHERE kind = 0')
+}
+
+/**
+ * Removes the blocks above a number from the index: deletes their rows, and subtracts `totals`, computed from those rows, from the running
+ * sums. Values that are not sums (first and last block, creator of a contract) are read again from the remaining rows.
+ */
+export const removeBlocks = async (writes: SqlWrites, number: number, totals: IndexTotals): Promise<void> => {
+  for (const table of ['transfer', 'internal', 'proof', 'tx'])
+    await writes.run(`DELETE FROM ${table} WHERE block > ?`, number)
+  await writes.run('DELETE FROM block WHERE number > ?', number)
+  const counters = new Map<string, number>([
+    ['blocks', -totals.blocks],
+    ['transactions', -totals.transactions],
+    ['transfers', -totals.transfers],
+    ['internal', -totals.internal],
+    ['proofs', -totals.proofs],
+    ...TRANSACTION_KINDS.map(kind => [`transactions:${kind}`, -totals.kinds[kind]] as const),
+  ])
+  await addCounters(writes, counters)
+  for (const [token, holders] of await addHolders(writes, totals.holders, -1))
+    await writes.run('UPDATE token SET holders = holders + ? WHERE address = ?', holders, blobOf(token))
+  for (const [token, { transfers }] of totals.tokens) await removeFromToken(writes, token, transfers)
+  for (const [address, sums] of totals.accounts) await removeFromAccount(writes, address, sums)
+  for (const [day, sums] of totals.days) await removeFromDay(writes, day, sums)
+  await addProducers(writes, totals.producers, -1)
+  await addProofs(writes, totals, -1)
+  await recountDays(writes)
+}
+
+const removeFromToken = async (writes: SqlWrites, address: Hex, transfers: number): Promise<void> => {
+  const blob = blobOf(address)
+  await writes.run('UPDATE token SET transfers = transfers - ?, is_stale = 1 WHERE address = ?', transfers, blob)
+  if ((await writes.run('DELETE FROM token WHERE address = ? AND transfers = 0', blob)) === 0) return
+  await addCounters(writes, new Map([['tokens', -1]]))
+  await writes.run('DELETE FROM search WHERE kind = 0 AND address = ?', blob)
+}
+
+const removeFromAccount = async (writes: SqlWrites, address: Hex, sums: AccountTotals): Promise<void> => {
+  const blob = blobOf(address)
+  const wasContract =
+    (await writes.get('SELECT is_contract FROM account WHERE address = ?', blob))?.['is_contract'] === 1
+  await writes.run(
+    `UPDATE account SET transactions = transactions - ?, sent = sent - ?, received = received - ?, transfers = transfers - ?,
+      internal = internal - ? WHERE address = ?`,
+    sums.transactions,
+    sums.sent,
+    sums.received,
+    sums.transfers,
+    sums.internal,
+    blob,
+  )
+  const contractDay = wasContract && sums.contractDay !== null ? await keepContract(writes, blob, sums) : null
+  const last = await lastBlock(writes, blob)
+  if (contractDay !== null) {
+    await addCounters(writes, new Map([['contracts', -1]]))
+    await writes.run('UPDATE day SET new_contracts = new_contracts - 1 WHERE day = ?', contractDay)
+  }
+  if (last !== null) {
+    await writes.run('UPDATE account SET last_block = ? WHERE address = ?', last, blob)
+    return
+  }
+  await writes.run('DELETE FROM account WHERE address = ?', blob)
+  await addCounters(writes, new Map([['addresses', -1]]))
+  await writes.run('UPDATE day SET new_addresses = new_addresses - 1 WHERE day = ?', sums.firstDay)
+}
+
+/** Returns the day on which it became a contract, when the remaining rows no longer show that; null: they still do. */
+const keepContract = async (writes: SqlWrites, blob: Uint8Array, sums: AccountTotals): Promise<number | null> => {
+  if (sums.creation !== null) await restoreCreation(writes, blob)
+  const created = await writes.get('SELECT creator FROM account WHERE address = ?', blob)
+  const isToken = (await writes.get('SELECT 1 AS found FROM token WHERE address = ?', blob)) !== undefined
+  if (created?.['creator'] != null || isToken) return null
+  await writes.run('UPDATE account SET is_contract = 0 WHERE address = ?', blob)
+  return sums.contractDay
+}
+
+const CREATIONS_OF = [
+  'SELECT block, idx, sender, hash FROM tx WHERE party = ? AND created = ? ORDER BY block DESC, idx DESC LIMIT 1',
+  `SELECT i.block, i.idx, i.sender, tx.hash FROM internal i JOIN tx ON tx.block = i.block AND tx.idx = i.idx
+   WHERE i.recipient = ? AND i.kind = ? ORDER BY i.block DESC, i.idx DESC, i.place DESC LIMIT 1`,
+] as const
+
+/** The newest creation that remains: an address may be created again after a self-destruct. */
+const restoreCreation = async (writes: SqlWrites, blob: Uint8Array): Promise<void> => {
+  const byTransaction = await writes.get(CREATIONS_OF[0], blob, blob)
+  const byContract = await writes.get(CREATIONS_OF[1], blob, INTERNAL_KINDS.indexOf('create'))
+  const newest = byContract ?? byTransaction
+  const values = [newest?.['sender'] ?? null, newest?.['hash'] ?? null]
+  await writes.run('UPDATE account SET creator = ?, creation = ? WHERE address = ?', ...values, blob)
+}
+
+const LAST_OF = [
+  'SELECT max(block) AS last FROM tx WHERE sender = ?',
+  'SELECT max(block) AS last FROM tx WHERE party = ?',
+  'SELECT max(block) AS last FROM internal WHERE sender = ?',
+  'SELECT max(block) AS last FROM internal WHERE recipient = ?',
+  'SELECT max(block) AS last FROM transfer WHERE sender = ?',
+  'SELECT max(block) AS last FROM transfer WHERE recipient = ?',
+  'SELECT max(block) AS last FROM transfer WHERE token = ?',
+]
+
+const lastBlock = async (writes: SqlWrites, blob: Uint8Array): Promise<number | null> => {
+  let found: number | null = null
+  for (const sql of LAST_OF) {
+    const last = (await writes.get(sql, blob))?.['last']
+    if (typeof last === 'number') found = Math.max(found ?? 0, last)
+  }
+  return found
+}
+
+const removeFromDay = async (writes: SqlWrites, number: number, day: DayTotals): Promise<void> => {
+  const row = (await writes.get('SELECT * FROM day WHERE day = ?', number)) as SqlRow
+  if (numberColumn(row, 'blocks') === day.blocks) {
+    await writes.run('DELETE FROM day WHERE day = ?', number)
+    return
+  }
+  const newest = (await writes.get('SELECT timestamp FROM block ORDER BY number DESC LIMIT 1')) as SqlRow
+  const less = (name: string, by: bigint): string => (bigintColumn(row, name) - by).toString()
+  await writes.run(
+    `UPDATE day SET blocks = blocks - ?, transactions = transactions - ?, gas_used = ?, value = ?, fees = ?, burnt = ?, gas_prices = ?,
+       last_timestamp = ? WHERE day = ?`,
+    day.blocks,
+    day.transactions,
+    less('gas_used', day.gasUsed),
+    less('value', day.valueWei),
+    less('fees', day.feesWei),
+    less('burnt', day.burntWei),
+    less('gas_prices', day.gasPriceSum),
+    numberColumn(newest, 'timestamp'),
+    number,
+  )
+}
+
+/** Recounts the addresses of the newest days, which may have been dropped when blocks with much later times were added. */
+const recountDays = async (writes: SqlWrites): Promise<void> => {
+  await writes.run('DELETE FROM day_address')
+  const newest = await writes.get('SELECT timestamp FROM block ORDER BY number DESC LIMIT 1')
+  if (newest === undefined) return
+  const from = dayOf(numberColumn(newest, 'timestamp')) - KEPT_DAYS
+  await writes.run(
+    `INSERT INTO day_address (day, address, transactions)
+     SELECT timestamp / 86400, address, count(*) FROM (
+       SELECT timestamp, sender AS address FROM block JOIN tx ON tx.block = number WHERE timestamp >= ? * 86400
+       UNION ALL
+       SELECT timestamp, party FROM block JOIN tx ON tx.block = number
+         WHERE timestamp >= ? * 86400 AND party IS NOT NULL AND party <> sender) AS parties
+     GROUP BY 1, 2`,
+    from,
+    from,
+  )
+  await writes.run(
+    'UPDATE day SET active = (SELECT count(*) FROM day_address a WHERE a.day = day.day) WHERE day >= ?',
+    from,
+  )
+}
+
+/** Hash of the newest block after a rollback. */
+export const hashOfBlock = async (writes: SqlWrites, number: number): Promise<Hex | undefined> => {
+  const row = await writes.get('SELECT hash FROM block WHERE number = ?', number)
+  return row && hexColumn(row, 'hash')
+}

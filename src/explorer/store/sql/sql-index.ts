@@ -1,0 +1,123 @@
+import { assert } from '../../../util/assert.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import type { AddressLabel, IndexStore } from '../index-store.ts'
+import { addToTotals, emptyTotals, totalsOf } from '../index-totals.ts'
+import { type BlockRecord, TOKEN_STANDARDS, type TokenMetadata, type TokenStandard } from '../records.ts'
+import { searchTerms } from '../search-terms.ts'
+import { readRecords } from './read-records.ts'
+import { recountDifferences } from './recount.ts'
+import { clearBlocks, hashOfBlock, removeBlocks } from './rollback-rows.ts'
+import { blobOf, hexColumn, numberColumn, type SqlReads, type SqlWrites } from './sql-database.ts'
+import { SqlReader } from './sql-reader.ts'
+import { insertBlocks } from './write-blocks.ts'
+import { addTotals } from './write-totals.ts'
+
+/** Blocks removed per transaction of a rollback. */
+const ROLLBACK_BLOCKS = 256
+
+const TOKEN_TERM = 0
+const LABEL_TERM = 1
+
+/** Index in a database of SQL. */
+export class SqlIndex extends SqlReader implements IndexStore {
+  async append(records: readonly BlockRecord[]): Promise<void> {
+    const [first] = records
+    const last = records.at(-1)
+    if (first === undefined || last === undefined) return
+    const totals = totalsOf(records)
+    await this.database.transaction(async writes => {
+      // Read with the lock of the writer: of two processes that fill one index, one begins again behind the other.
+      assert(first.number === (await positionOf(writes)) + 1, 'blocks follow the position of the index')
+      await insertBlocks(writes, records)
+      await addTotals(writes, totals)
+      await setPosition(writes, last.number, last.hash)
+    })
+  }
+
+  async rollback(number: number): Promise<void> {
+    if (number < 0) {
+      await this.database.transaction(clearBlocks)
+      return
+    }
+    while (await this.#removeSome(number));
+  }
+
+  async tokensToRead(limit: number): Promise<readonly { readonly address: Hex; readonly standard: TokenStandard }[]> {
+    const rows = await this.database.all(
+      'SELECT address, standard FROM token WHERE is_stale = 1 ORDER BY is_read, address LIMIT ?',
+      limit,
+    )
+    return rows.map(row => ({
+      address: hexColumn(row, 'address'),
+      standard: TOKEN_STANDARDS[numberColumn(row, 'standard')] as TokenStandard,
+    }))
+  }
+
+  async writeToken(address: Hex, { name, symbol, decimals, supply }: TokenMetadata): Promise<void> {
+    const blob = blobOf(address)
+    await this.database.transaction(async writes => {
+      await writes.run(
+        'UPDATE token SET name = ?, symbol = ?, decimals = ?, supply = ?, is_read = 1, is_stale = 0 WHERE address = ?',
+        name,
+        symbol,
+        decimals,
+        supply === null ? null : supply.toString(),
+        blob,
+      )
+      await writeTerms(writes, TOKEN_TERM, blob, searchTerms(name, symbol))
+    })
+  }
+
+  async writeLabels(labels: readonly AddressLabel[]): Promise<void> {
+    await this.database.transaction(async writes => {
+      await writes.run('DELETE FROM label')
+      await writes.run('DELETE FROM search WHERE kind = ?', LABEL_TERM)
+      for (const { address, name } of labels) {
+        await writes.put('label', [{ address: blobOf(address), name }])
+        await writeTerms(writes, LABEL_TERM, blobOf(address), searchTerms(name))
+      }
+    })
+  }
+
+  recount(): Promise<readonly string[]> {
+    return this.database.transaction(recountDifferences)
+  }
+
+  /** Returns true when there are more blocks above the number. */
+  #removeSome(number: number): Promise<boolean> {
+    return this.database.transaction(async writes => {
+      const position = await positionOf(writes)
+      if (position <= number) return false
+      const to = Math.max(number, position - ROLLBACK_BLOCKS)
+      const totals = emptyTotals()
+      for await (const record of readRecords(writes, to + 1, position)) addToTotals(totals, record)
+      await removeBlocks(writes, to, totals)
+      const hash = await hashOfBlock(writes, to)
+      assert(hash !== undefined, 'the block before the reverted ones has its row')
+      await setPosition(writes, to, hash)
+      return to > number
+    })
+  }
+}
+
+/** -1: the index is empty. */
+const positionOf = async (reads: SqlReads): Promise<number> => {
+  const row = await reads.get('SELECT number FROM position')
+  return row === undefined ? -1 : numberColumn(row, 'number')
+}
+
+const setPosition = (writes: SqlWrites, number: number, hash: Hex): Promise<void> =>
+  writes.put('position', [{ id: 1, number, hash: blobOf(hash) }])
+
+const writeTerms = async (
+  writes: SqlWrites,
+  kind: number,
+  address: Uint8Array,
+  terms: readonly string[],
+): Promise<void> => {
+  await writes.run('DELETE FROM search WHERE kind = ? AND address = ?', kind, address)
+  await writes.put(
+    'search',
+    terms.map(term => ({ term, kind, address })),
+  )
+}

@@ -1,0 +1,105 @@
+import { INTERNAL_KINDS } from '../../../primitives/receipt/internal-transfer.ts'
+import {
+  type BlockRecord,
+  counterpartOf,
+  type InternalRecord,
+  type ProofRecord,
+  TOKEN_STANDARDS,
+  TRANSACTION_KINDS,
+  type TransactionRecord,
+  type TransferRecord,
+} from '../records.ts'
+import { blobOf, blobOrNull, type SqlRow, type SqlWrites } from './sql-database.ts'
+
+/** Inserts the rows of blocks; `addTotals` updates the running sums. */
+export const insertBlocks = async (writes: SqlWrites, records: readonly BlockRecord[]): Promise<void> => {
+  await writes.insert('block', records.map(blockRow))
+  await writes.insert(
+    'tx',
+    records.flatMap(({ number, transactions }) => transactions.map(transaction => transactionRow(number, transaction))),
+  )
+  await writes.insert(
+    'transfer',
+    records.flatMap(({ number, transfers }) => transfers.map(transfer => transferRow(number, transfer))),
+  )
+  await writes.insert(
+    'internal',
+    records.flatMap(({ number, internal }) => internal.map(transfer => internalRow(number, transfer))),
+  )
+  await writes.insert(
+    'proof',
+    records.flatMap(({ number, proofs }) => proofs.map(proof => proofRow(number, proof))),
+  )
+}
+
+const blockRow = (record: BlockRecord): SqlRow => ({
+  number: record.number,
+  hash: blobOf(record.hash),
+  parent: blobOf(record.parentHash),
+  timestamp: record.timestamp,
+  proposer: blobOf(record.proposer),
+  miner: blobOf(record.miner),
+  transactions: record.transactions.length,
+  gas_used: record.gasUsed.toString(),
+  gas_limit: record.gasLimit.toString(),
+  base_fee: record.baseFeePerGas.toString(),
+  size: record.size,
+  fees: record.feesWei.toString(),
+  burnt: record.burntWei.toString(),
+  minted: record.mintedWei.toString(),
+  proposer_wei: record.proposerWei.toString(),
+  miner_wei: record.minerWei.toString(),
+})
+
+const transactionRow = (block: number, transaction: TransactionRecord): SqlRow => ({
+  block,
+  idx: transaction.index,
+  hash: blobOf(transaction.hash),
+  sender: blobOf(transaction.from),
+  recipient: blobOrNull(transaction.to),
+  created: blobOrNull(transaction.created),
+  party: blobOrNull(counterpartOf(transaction)),
+  value: transaction.value.toString(),
+  gas: transaction.gas.toString(),
+  gas_used: transaction.gasUsed.toString(),
+  gas_price: transaction.gasPrice.toString(),
+  nonce: transaction.nonce,
+  type: transaction.type,
+  status: transaction.status,
+  kind: TRANSACTION_KINDS.indexOf(transaction.kind),
+  method: blobOrNull(transaction.methodId),
+})
+
+const transferRow = (block: number, transfer: TransferRecord): SqlRow => ({
+  block,
+  log: transfer.logIndex,
+  place: transfer.position,
+  idx: transfer.transactionIndex,
+  standard: TOKEN_STANDARDS.indexOf(transfer.standard),
+  token: blobOf(transfer.token),
+  sender: blobOf(transfer.from),
+  recipient: blobOf(transfer.to),
+  amount: transfer.amount.toString(),
+  token_id: transfer.tokenId === null ? null : transfer.tokenId.toString(),
+})
+
+const internalRow = (block: number, transfer: InternalRecord): SqlRow => ({
+  block,
+  idx: transfer.transactionIndex,
+  place: transfer.position,
+  kind: INTERNAL_KINDS.indexOf(transfer.kind),
+  sender: blobOf(transfer.from),
+  recipient: blobOf(transfer.to),
+  value: transfer.value.toString(),
+})
+
+const proofRow = (block: number, proof: ProofRecord): SqlRow => ({
+  height: proof.height,
+  block,
+  hash: blobOf(proof.id),
+  miner: blobOf(proof.miner),
+  timestamp: proof.timestamp,
+  difficulty: proof.difficulty.toString(),
+  nonce: blobOf(proof.nonce),
+  algorithm: proof.algorithm,
+})

@@ -1,0 +1,298 @@
+import { bytesToHex, type Hex } from '../../../util/bytes.ts'
+import { balanceFromKey, balanceToKey } from '../balance-key.ts'
+import type { AccountTotals, DayTotals, IndexTotals, ProducerTotals, TokenTotals } from '../index-totals.ts'
+import { TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
+import {
+  bigintColumn,
+  blobOf,
+  blobOrNull,
+  hexColumn,
+  numberColumn,
+  type SqlReads,
+  type SqlRow,
+  type SqlWrites,
+} from './sql-database.ts'
+
+/** Number of days before the newest one whose addresses are kept, so that each is counted once per day. */
+export const KEPT_DAYS = 2
+
+/** Adds to counts by name or day. */
+class Counts<Key> {
+  readonly map = new Map<Key, number>()
+
+  add(key: Key, by: number): void {
+    this.map.set(key, (this.map.get(key) ?? 0) + by)
+  }
+
+  of(key: Key): number {
+    return this.map.get(key) ?? 0
+  }
+}
+
+/** Adds the sums of new blocks to the running ones: reads the rows that change, adds, and writes them back in bulk. */
+export const addTotals = async (writes: SqlWrites, totals: IndexTotals): Promise<void> => {
+  const counters = new Counts<string>()
+  counters.add('blocks', totals.blocks)
+  counters.add('transactions', totals.transactions)
+  counters.add('transfers', totals.transfers)
+  counters.add('internal', totals.internal)
+  counters.add('proofs', totals.proofs)
+  for (const kind of TRANSACTION_KINDS) counters.add(`transactions:${kind}`, totals.kinds[kind])
+  const { newAddresses, newContracts } = await addAccounts(writes, totals.accounts, counters)
+  const holders = new Counts<Hex>()
+  for (const [token, by] of await addHolders(writes, totals.holders, 1)) holders.add(token, by)
+  await addTokens(writes, totals.tokens, holders, counters)
+  await addDays(writes, totals.days, newAddresses, newContracts)
+  await addProducers(writes, totals.producers, 1)
+  await addProofs(writes, totals, 1)
+  await addCounters(writes, counters.map)
+}
+
+/** Rows of a table by an address. */
+const rowsByAddress = async (reads: SqlReads, table: string, addresses: Iterable<Hex>): Promise<Map<Hex, SqlRow>> => {
+  const keys = [...addresses].map(address => [blobOf(address)])
+  const rows = await reads.lookUp(`SELECT * FROM ${table} WHERE address = ?`, keys)
+  return new Map(rows.map(row => [hexColumn(row, 'address'), row]))
+}
+
+const addAccounts = async (
+  writes: SqlWrites,
+  accounts: ReadonlyMap<Hex, AccountTotals>,
+  counters: Counts<string>,
+): Promise<{ readonly newAddresses: Counts<number>; readonly newContracts: Counts<number> }> => {
+  const [newAddresses, newContracts] = [new Counts<number>(), new Counts<number>()]
+  const found = await rowsByAddress(writes, 'account', accounts.keys())
+  const rows = [...accounts].map(([address, sums]) => {
+    const before = found.get(address)
+    if (before === undefined) newAddresses.add(sums.firstDay, 1)
+    if (sums.contractDay !== null && before?.['is_contract'] !== 1) newContracts.add(sums.contractDay, 1)
+    return accountRow(address, before, sums)
+  })
+  await writes.put('account', rows)
+  for (const by of newAddresses.map.values()) counters.add('addresses', by)
+  for (const by of newContracts.map.values()) counters.add('contracts', by)
+  return { newAddresses, newContracts }
+}
+
+const accountRow = (address: Hex, before: SqlRow | undefined, sums: AccountTotals): SqlRow => {
+  const sum = (name: string, by: number): number => (before ? numberColumn(before, name) : 0) + by
+  const { creation } = sums
+  return {
+    address: blobOf(address),
+    transactions: sum('transactions', sums.transactions),
+    sent: sum('sent', sums.sent),
+    received: sum('received', sums.received),
+    transfers: sum('transfers', sums.transfers),
+    internal: sum('internal', sums.internal),
+    is_contract: sums.contractDay !== null || before?.['is_contract'] === 1 ? 1 : 0,
+    creator: creation ? blobOf(creation.creator) : (before?.['creator'] ?? null),
+    creation: creation ? blobOrNull(creation.transaction) : (before?.['creation'] ?? null),
+    first_block: before ? numberColumn(before, 'first_block') : sums.firstBlock,
+    last_block: sums.lastBlock,
+  }
+}
+
+/**
+ * Adds movements of tokens, or takes them off (`sign` -1). A sum of 0 has no row, and only one above 0 counts as a holder: answers by how many
+ * the holders of each token changed.
+ */
+export const addHolders = async (
+  writes: SqlWrites,
+  holders: IndexTotals['holders'],
+  sign: 1 | -1,
+): Promise<ReadonlyMap<Hex, number>> => {
+  const moved = [...holders].flatMap(([token, owners]) =>
+    [...owners].flatMap(([owner, by]) => (by === 0n ? [] : [{ token, owner, by: by * BigInt(sign) }])),
+  )
+  const keys = moved.map(({ token, owner }) => [blobOf(token), blobOf(owner)])
+  const found = await writes.lookUp('SELECT * FROM holder WHERE token = ? AND owner = ?', keys)
+  const balances = new Map(
+    found.map(row => [hexColumn(row, 'token') + hexColumn(row, 'owner'), balanceFromKey(row['balance'] as Uint8Array)]),
+  )
+  const changes = new Counts<Hex>()
+  const [kept, emptied]: [SqlRow[], (readonly Uint8Array[])[]] = [[], []]
+  moved.forEach(({ token, owner, by }, at) => {
+    const [tokenBlob, ownerBlob] = keys[at] as [Uint8Array, Uint8Array]
+    const before = balances.get(token + owner) ?? 0n
+    const after = before + by
+    changes.add(token, (after > 0n ? 1 : 0) - (before > 0n ? 1 : 0))
+    if (after === 0n) emptied.push([tokenBlob, ownerBlob])
+    else kept.push({ token: tokenBlob, owner: ownerBlob, balance: balanceToKey(after) })
+  })
+  await writes.put('holder', kept)
+  for (const key of emptied) await writes.run('DELETE FROM holder WHERE token = ? AND owner = ?', ...key)
+  return changes.map
+}
+
+const addTokens = async (
+  writes: SqlWrites,
+  tokens: ReadonlyMap<Hex, TokenTotals>,
+  holders: Counts<Hex>,
+  counters: Counts<string>,
+): Promise<void> => {
+  const found = await rowsByAddress(writes, 'token', tokens.keys())
+  counters.add('tokens', tokens.size - found.size)
+  const rows = [...tokens].map(([address, sums]): SqlRow => {
+    const before = found.get(address)
+    if (before === undefined)
+      return { ...newToken(address, sums), transfers: sums.transfers, holders: holders.of(address) }
+    return {
+      ...before,
+      transfers: numberColumn(before, 'transfers') + sums.transfers,
+      holders: numberColumn(before, 'holders') + holders.of(address),
+      is_stale: sums.supplyChanged ? 1 : numberColumn(before, 'is_stale'),
+    }
+  })
+  await writes.put('token', rows)
+}
+
+const newToken = (address: Hex, { standard }: TokenTotals): SqlRow => ({
+  address: blobOf(address),
+  standard: TOKEN_STANDARDS.indexOf(standard),
+  name: null,
+  symbol: null,
+  decimals: null,
+  supply: null,
+  transfers: 0,
+  holders: 0,
+  is_read: 0,
+  is_stale: 1,
+})
+
+const addDays = async (
+  writes: SqlWrites,
+  days: ReadonlyMap<number, DayTotals>,
+  newAddresses: Counts<number>,
+  newContracts: Counts<number>,
+): Promise<void> => {
+  const found = new Map(
+    (
+      await writes.lookUp(
+        'SELECT * FROM day WHERE day = ?',
+        [...days.keys()].map(day => [day]),
+      )
+    ).map(row => [numberColumn(row, 'day'), row]),
+  )
+  const active = await addActive(writes, days)
+  const rows = [...days].map(([number, day]): SqlRow => {
+    const before = found.get(number)
+    const count = (name: string, by: number): number => (before ? numberColumn(before, name) : 0) + by
+    const wei = (name: string, by: bigint): string => ((before ? bigintColumn(before, name) : 0n) + by).toString()
+    return {
+      day: number,
+      blocks: count('blocks', day.blocks),
+      transactions: count('transactions', day.transactions),
+      gas_used: wei('gas_used', day.gasUsed),
+      value: wei('value', day.valueWei),
+      fees: wei('fees', day.feesWei),
+      burnt: wei('burnt', day.burntWei),
+      gas_prices: wei('gas_prices', day.gasPriceSum),
+      first_timestamp: before ? numberColumn(before, 'first_timestamp') : day.firstTimestamp,
+      last_timestamp: day.lastTimestamp,
+      active: count('active', active.of(number)),
+      new_addresses: count('new_addresses', newAddresses.of(number)),
+      new_contracts: count('new_contracts', newContracts.of(number)),
+    }
+  })
+  await writes.put('day', rows)
+  if (days.size > 0) await writes.run('DELETE FROM day_address WHERE day < ?', Math.max(...days.keys()) - KEPT_DAYS)
+}
+
+/** Adds the addresses of days; answers how many of them are new to their day. */
+const addActive = async (writes: SqlWrites, days: ReadonlyMap<number, DayTotals>): Promise<Counts<number>> => {
+  const added = new Counts<number>()
+  const parts = [...days].flatMap(([day, { active }]) => [...active].map(([address, by]) => ({ day, address, by })))
+  const keys = parts.map(({ day, address }) => [day, blobOf(address)])
+  const found = new Map(
+    (await writes.lookUp('SELECT * FROM day_address WHERE day = ? AND address = ?', keys)).map(row => [
+      `${row['day']}${hexColumn(row, 'address')}`,
+      numberColumn(row, 'transactions'),
+    ]),
+  )
+  const rows = parts.map(({ day, address, by }, at): SqlRow => {
+    const before = found.get(`${day}${address}`)
+    if (before === undefined) added.add(day, 1)
+    return { day, address: keys[at]?.[1] as Uint8Array, transactions: (before ?? 0) + by }
+  })
+  await writes.put('day_address', rows)
+  return added
+}
+
+/** `sign` -1 takes the sums off; a producer without blocks has no row. */
+export const addProducers = async (
+  writes: SqlWrites,
+  producers: ReadonlyMap<Hex, ProducerTotals>,
+  sign: 1 | -1,
+): Promise<void> => {
+  const found = await rowsByAddress(writes, 'producer', producers.keys())
+  const rows = [...producers].map(([address, sums]) => {
+    const before = found.get(address)
+    const count = (name: string, by: number): number => (before ? numberColumn(before, name) : 0) + sign * by
+    const wei = (name: string, by: bigint): string =>
+      ((before ? bigintColumn(before, name) : 0n) + BigInt(sign) * by).toString()
+    return {
+      address: blobOf(address),
+      mined: count('mined', sums.mined),
+      proposed: count('proposed', sums.proposed),
+      mined_wei: wei('mined_wei', sums.minedWei),
+      proposed_wei: wei('proposed_wei', sums.proposedWei),
+    }
+  })
+  const isGone = ({ mined, proposed }: (typeof rows)[number]): boolean => mined === 0 && proposed === 0
+  await writes.put(
+    'producer',
+    rows.filter(row => !isGone(row)),
+  )
+  for (const { address } of rows.filter(isGone)) await writes.run('DELETE FROM producer WHERE address = ?', address)
+}
+
+/** `sign` -1 takes the sums off; an hour, or a miner's day, without headers has no row. */
+export const addProofs = async (
+  writes: SqlWrites,
+  { proofHours, proofMiners }: IndexTotals,
+  sign: 1 | -1,
+): Promise<void> => {
+  const hours = await writes.lookUp(
+    'SELECT * FROM proof_hour WHERE hour = ?',
+    [...proofHours.keys()].map(hour => [hour]),
+  )
+  const byHour = new Map(hours.map(row => [numberColumn(row, 'hour'), row]))
+  const hourRows = [...proofHours].map(([hour, { headers, work }]) => {
+    const before = byHour.get(hour)
+    return {
+      hour,
+      headers: (before ? numberColumn(before, 'headers') : 0) + sign * headers,
+      work: ((before ? bigintColumn(before, 'work') : 0n) + BigInt(sign) * work).toString(),
+    }
+  })
+  await writes.put('proof_hour', hourRows)
+  const mined = [...proofMiners].flatMap(([day, miners]) =>
+    [...miners].map(([miner, headers]) => ({ day, miner: blobOf(miner), headers })),
+  )
+  const found = await writes.lookUp(
+    'SELECT * FROM proof_miner WHERE day = ? AND miner = ?',
+    mined.map(({ day, miner }) => [day, miner]),
+  )
+  const byMiner = new Map(found.map(row => [`${row['day']}${hexColumn(row, 'miner')}`, numberColumn(row, 'headers')]))
+  const minerRows = mined.map(({ day, miner, headers }) => ({
+    day,
+    miner,
+    headers: (byMiner.get(`${day}${bytesToHex(miner)}`) ?? 0) + sign * headers,
+  }))
+  await writes.put('proof_miner', minerRows)
+  if (sign > 0) return
+  await writes.run('DELETE FROM proof_hour WHERE headers = 0')
+  await writes.run('DELETE FROM proof_miner WHERE headers = 0')
+}
+
+export const addCounters = async (writes: SqlWrites, counters: ReadonlyMap<string, number>): Promise<void> => {
+  const found = await storedCounters(writes)
+  const rows = [...counters].map(([name, by]) => ({ name, value: (found.get(name) ?? 0) + by }))
+  await writes.put('counter', rows)
+}
+
+/** Counters by name. */
+export const storedCounters = async (reads: SqlReads): Promise<ReadonlyMap<string, number>> => {
+  const rows = await reads.all('SELECT name, value FROM counter')
+  return new Map(rows.map(row => [row['name'] as string, numberColumn(row, 'value')]))
+}

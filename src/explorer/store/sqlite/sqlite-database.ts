@@ -1,0 +1,122 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { SqlDatabase, SqlRow, SqlValue, SqlWrites } from '../sql/sql-database.ts'
+import { migrate } from './migrate.ts'
+
+export interface SqliteOptions {
+  readonly path: string
+  readonly readOnly?: boolean
+  /** Temporary index: nothing waits for the disk. */
+  readonly ephemeral?: boolean
+}
+
+const CACHE_KILOBYTES = 32 * 1_024
+/** Pages are read from the file's memory map: a copy of each would cost more than the search in it. */
+const MAPPED_BYTES = 1_024 ** 3
+const BUSY_MS = 10_000
+
+/** Index in one SQLite file, with its prepared statements. Its methods are synchronous inside: use it in a separate thread. */
+export class SqliteDatabase implements SqlDatabase, SqlWrites {
+  readonly #database: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+  readonly #primaryKeys = new Map<string, readonly string[]>()
+  #writing: Promise<unknown> = Promise.resolve()
+
+  /** Throws INDEX_TOO_NEW. */
+  constructor({ path, readOnly = false, ephemeral = false }: SqliteOptions) {
+    if (path !== ':memory:' && !readOnly) mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    this.#database = new DatabaseSync(path, { readOnly, timeout: BUSY_MS })
+    this.#database.exec(
+      `PRAGMA cache_size = -${CACHE_KILOBYTES}; PRAGMA mmap_size = ${MAPPED_BYTES}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`,
+    )
+    if (readOnly) return
+    // The write-ahead log keeps the file consistent when the process ends; data lost in a power failure is indexed again.
+    this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${ephemeral ? 'OFF' : 'NORMAL'}`)
+    migrate(this.#database, path)
+  }
+
+  async all(sql: string, ...values: readonly SqlValue[]): Promise<SqlRow[]> {
+    return this.#prepare(sql).all(...values) as SqlRow[]
+  }
+
+  async get(sql: string, ...values: readonly SqlValue[]): Promise<SqlRow | undefined> {
+    return this.#prepare(sql).get(...values) as SqlRow | undefined
+  }
+
+  async lookUp(sql: string, keys: readonly (readonly SqlValue[])[]): Promise<SqlRow[]> {
+    const statement = this.#prepare(sql)
+    const rows: SqlRow[] = []
+    for (const key of keys) for (const row of statement.all(...key)) rows.push(row as SqlRow)
+    return rows
+  }
+
+  async run(sql: string, ...values: readonly SqlValue[]): Promise<number> {
+    return Number(this.#prepare(sql).run(...values).changes)
+  }
+
+  async insert(table: string, rows: readonly SqlRow[]): Promise<void> {
+    this.#write(table, rows, '')
+  }
+
+  async put(table: string, rows: readonly SqlRow[]): Promise<void> {
+    const key = this.#primaryKey(table)
+    const others = Object.keys(rows[0] ?? {}).filter(column => !key.includes(column))
+    const update = others.length === 0 ? 'NOTHING' : `UPDATE SET ${others.map(name => `${name} = excluded.${name}`)}`
+    this.#write(table, rows, ` ON CONFLICT (${key}) DO ${update}`)
+  }
+
+  async transaction<T>(work: (writes: SqlWrites) => Promise<T>): Promise<T> {
+    const turn = this.#writing.then(() => this.#atomic(work))
+    this.#writing = turn.catch(() => undefined)
+    return turn
+  }
+
+  async close(): Promise<void> {
+    await this.#writing
+    this.#statements.clear()
+    this.#database.close()
+  }
+
+  async #atomic<T>(work: (writes: SqlWrites) => Promise<T>): Promise<T> {
+    this.#database.exec('BEGIN IMMEDIATE')
+    try {
+      const result = await work(this)
+      this.#database.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  #write(table: string, rows: readonly SqlRow[], conflict: string): void {
+    const [first] = rows
+    if (first === undefined) return
+    const columns = Object.keys(first)
+    const places = columns.map(() => '?')
+    const statement = this.#prepare(`INSERT INTO ${table} (${columns}) VALUES (${places})${conflict}`)
+    for (const row of rows) statement.run(...columns.map(column => row[column] as SqlValue))
+  }
+
+  #primaryKey(table: string): readonly string[] {
+    let key = this.#primaryKeys.get(table)
+    if (key === undefined) {
+      const columns = this.#database
+        .prepare(`SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk`)
+        .all(table)
+      key = columns.map(({ name }) => name as string)
+      this.#primaryKeys.set(table, key)
+    }
+    return key
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+}

@@ -1,0 +1,126 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Client } from 'pg'
+import { freePort } from '../node-process.ts'
+
+const ROOT = '/usr/lib/postgresql'
+
+/** Folder of the newest PostgreSQL of this machine, as Debian installs it; undefined: there is none. */
+const binaries = (): string | undefined =>
+  !existsSync(ROOT)
+    ? undefined
+    : readdirSync(ROOT)
+        .sort((a, b) => Number(b) - Number(a))
+        .map(version => join(ROOT, version, 'bin'))
+        .find(bin => existsSync(join(bin, 'initdb')))
+
+/** Why tests with PostgreSQL cannot run here; undefined: they can. */
+export const POSTGRES_MISSING = binaries() === undefined ? 'no PostgreSQL: apt-get install postgresql' : undefined
+
+/** PostgreSQL does not run as root: the user it then runs as. */
+const userOf = (): { readonly uid: number; readonly gid: number } | undefined => {
+  if (process.getuid?.() !== 0) return undefined
+  const lines = readFileSync('/etc/passwd', 'utf8').split('\n')
+  const line = lines.find(text => text.startsWith('postgres:')) ?? lines.find(text => text.startsWith('nobody:'))
+  const [, , uid, gid] = (line ?? '').split(':')
+  return { uid: Number(uid), gid: Number(gid) }
+}
+
+export interface PostgresServer {
+  /** URL of a new, empty database. */
+  database(): Promise<string>
+  /** Ends at once, as when its machine is lost. */
+  kill(): Promise<void>
+  /** Starts again, with the same data, at the same port. */
+  start(): Promise<void>
+  /** Ends, and removes its data. */
+  close(): Promise<void>
+}
+
+/** A PostgreSQL of its own, on the loopback, with its data in a temporary folder. */
+export const startPostgres = async (): Promise<PostgresServer> => {
+  const bin = binaries()
+  if (bin === undefined) throw new Error(POSTGRES_MISSING)
+  const user = userOf()
+  const dir = mkdtempSync(join(tmpdir(), 'tandem-postgres-'))
+  chmodSync(dir, 0o755)
+  if (user) chownSync(dir, user.uid, user.gid)
+  const data = join(dir, 'data')
+  const options = ['--username=tandem', '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C.UTF-8']
+  execFileSync(join(bin, 'initdb'), ['-D', data, ...options], { ...user, cwd: dir, stdio: 'pipe' })
+  const port = await freePort()
+  const urlOf = (name: string): string => `postgres://tandem@127.0.0.1:${port}/${name}`
+  let child: ChildProcess | undefined
+  let databases = 0
+
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const ending = child
+    child = undefined
+    if (ending === undefined || ending.exitCode !== null) return
+    const exited = new Promise(resolve => ending.once('exit', resolve))
+    ending.kill(signal)
+    await exited
+  }
+  const onExit = (): void => void child?.kill('SIGQUIT')
+  process.once('exit', onExit)
+  const server: PostgresServer = {
+    async database() {
+      const name = `index_${++databases}`
+      await withClient(urlOf('postgres'), client => client.query(`CREATE DATABASE ${name}`))
+      return urlOf(name)
+    },
+    kill: () => end('SIGQUIT'),
+    async start() {
+      const settings = [
+        'fsync=off',
+        'full_page_writes=off',
+        'listen_addresses=127.0.0.1',
+        `unix_socket_directories=${dir}`,
+      ]
+      const args = ['-D', data, '-p', String(port), ...settings.flatMap(setting => ['-c', setting])]
+      child = spawn(join(bin, 'postgres'), args, { ...user, cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] })
+      let problems = ''
+      child.stderr?.on('data', text => {
+        problems = `${problems}${text}`.slice(-4_000)
+      })
+      const exited = new Promise<never>((_, reject) => {
+        child?.once('exit', code => reject(new Error(`postgres ended with ${code}: ${problems}`)))
+      })
+      exited.catch(() => undefined)
+      await Promise.race([untilReady(urlOf('postgres')), exited])
+    },
+    async close() {
+      process.off('exit', onExit)
+      await end('SIGQUIT')
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+  await server.start()
+  return server
+}
+
+const withClient = async (url: string, use: (client: Client) => Promise<unknown>): Promise<void> => {
+  // Loaded only where there is a server.
+  const { default: pg } = await import('pg')
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    await use(client)
+  } finally {
+    await client.end()
+  }
+}
+
+const untilReady = async (url: string): Promise<void> => {
+  for (;;) {
+    try {
+      await withClient(url, client => client.query('SELECT 1'))
+      return
+    } catch {
+      await new Promise(resolve => setTimeout(resolve, 50))
+    }
+  }
+}
