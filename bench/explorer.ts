@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { putBlock } from '../src/chain/store/block-store.ts'
@@ -9,9 +9,9 @@ import { Indexer, type IndexerState } from '../src/explorer/indexer/indexer.ts'
 import { TRANSFER_TOPIC } from '../src/explorer/indexer/token-logs.ts'
 import { LocalCalls } from '../src/explorer/source/local-calls.ts'
 import { LocalChain } from '../src/explorer/source/local-chain.ts'
+import { type IndexDatabase, openIndex, openIndexReader } from '../src/explorer/store/open-index.ts'
 import type { BlockRecord, TransferRecord } from '../src/explorer/store/records.ts'
 import { SqliteContracts } from '../src/explorer/store/sqlite/sqlite-contracts.ts'
-import { SqliteIndex, SqliteReader } from '../src/explorer/store/sqlite/sqlite-index.ts'
 import { createVerification } from '../src/explorer/verification/verification.ts'
 import { blockFromParts } from '../src/primitives/block.ts'
 import { encodeExtraData } from '../src/primitives/extra-data.ts'
@@ -24,14 +24,16 @@ import { createRandom } from '../src/sim/random.ts'
 import { Store } from '../src/storage/store.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes, toWord, ZERO_ADDRESS, ZERO_HASH } from '../src/util/bytes.ts'
 import { silentLogger } from '../src/util/logger.ts'
+import { startPostgres } from '../test/support/explorer/postgres-server.ts'
 
 /*
- * The explorer: `node bench/explorer.ts [chain transactions] [index transactions]`. First the rate at which a chain of plain and ERC-20
+ * The explorer: `node bench/explorer.ts [sqlite|postgres] [chain transactions] [index transactions]`. First the rate at which a chain of plain and ERC-20
  * transfers in LevelDB becomes an index, as one thread does it; then the times of lists, through the server's own routes, over an index with so
  * many transactions and a holder of one token for each.
  */
 
-const [chainTransactions = 50_000, indexTransactions = 1_000_000] = process.argv.slice(2).map(Number)
+const [backEnd = 'sqlite', ...counts] = process.argv.slice(2)
+const [chainTransactions = 50_000, indexTransactions = 1_000_000] = counts.map(Number)
 const PER_BLOCK = 500
 const TOKEN: Hex = `0x${'cc'.repeat(20)}`
 const random = createRandom(1)
@@ -117,8 +119,8 @@ const writeChain = async (store: Store): Promise<void> => {
   }
 }
 
-const backfill = async (source: LocalChain, path: string): Promise<void> => {
-  const index = new SqliteIndex({ path })
+const backfill = async (source: LocalChain, database: IndexDatabase): Promise<void> => {
+  const index = await openIndex(database)
   const indexer = new Indexer({
     source,
     calls: new LocalCalls(source),
@@ -136,7 +138,7 @@ const backfill = async (source: LocalChain, path: string): Promise<void> => {
   await index.close()
   print(
     `backfill: ${transactions} transactions in ${seconds.toFixed(1)} s, ${Math.round(transactions / seconds)} a second ` +
-      `(${((user + system) / 1e6).toFixed(1)} s of processor), ${Math.round(statSync(path).size / transactions)} bytes each`,
+      `(${((user + system) / 1e6).toFixed(1)} s of this process's processor)`,
   )
 }
 
@@ -194,8 +196,8 @@ const recordAt = (number: number, first: number, parentHash: Hex): BlockRecord =
   }
 }
 
-const fillLarge = async (path: string): Promise<void> => {
-  const index = new SqliteIndex({ path })
+const fillLarge = async (database: IndexDatabase): Promise<void> => {
+  const index = await openIndex(database)
   const began = performance.now()
   let written = 0
   let parent: Hex = ZERO_HASH
@@ -219,8 +221,8 @@ const fillLarge = async (path: string): Promise<void> => {
   await index.close()
 }
 
-const measureLists = async (source: LocalChain, path: string): Promise<void> => {
-  const index = new SqliteReader({ path, readOnly: true })
+const measureLists = async (source: LocalChain, database: IndexDatabase): Promise<void> => {
+  const index = await openIndexReader(database)
   const refuse = async (): Promise<never> => {
     throw new Error('not asked here')
   }
@@ -268,14 +270,23 @@ const measureLists = async (source: LocalChain, path: string): Promise<void> => 
 }
 
 const dir = mkdtempSync(join(tmpdir(), 'tandem-bench-explorer-'))
+const server = backEnd === 'postgres' ? await startPostgres() : undefined
+const databaseOf = async (name: string): Promise<IndexDatabase> =>
+  server
+    ? { kind: 'postgres', url: await server.database() }
+    : { kind: 'sqlite', path: join(dir, `${name}.sqlite`), ephemeral: false }
 try {
   const store = await Store.open(join(dir, 'db'))
   await writeChain(store)
   const source = new LocalChain(store, params)
-  await backfill(source, join(dir, 'backfill.sqlite'))
-  await fillLarge(join(dir, 'large.sqlite'))
-  await measureLists(source, join(dir, 'large.sqlite'))
+  if (chainTransactions > 0) await backfill(source, await databaseOf('backfill'))
+  const large = await databaseOf('large')
+  if (indexTransactions > 0) {
+    await fillLarge(large)
+    await measureLists(source, large)
+  }
   await store.close()
 } finally {
+  await server?.close()
   rmSync(dir, { recursive: true, force: true })
 }

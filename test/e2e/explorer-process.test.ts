@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { eventually, startDevnet, withTempDir } from '../support/devnet.ts'
-import { fillPageChain } from '../support/explorer/page-chain.ts'
+import { eventually, type RunningNode, startDevnet, withTempDir } from '../support/devnet.ts'
+import { fillTokenChain } from '../support/explorer/page-chain.ts'
 import { POSTGRES_MISSING, startPostgres } from '../support/explorer/postgres-server.ts'
 import { freePort, type NodeProcess, spawnNode } from '../support/node-process.ts'
 
@@ -10,7 +10,7 @@ const KEY = 'key-of-the-test'
 const headers = { 'x-api-key': KEY }
 
 /** Bodies of both must be equal; what depends on the genesis file alone is left out. */
-const paths = (holder: string, { coin, tokenTransfer, failed }: Awaited<ReturnType<typeof fillPageChain>>) => [
+const paths = (holder: string, { coin, tokenTransfer, failed }: Awaited<ReturnType<typeof fillTokenChain>>) => [
   '/api/blocks?limit=3',
   '/api/blocks/1',
   '/api/blocks/0',
@@ -41,6 +41,17 @@ const get = async (base: string, path: string): Promise<{ status: number; text: 
   return { status: answer.status, text: await answer.text(), indexed: Number(answer.headers.get('x-indexed-block')) }
 }
 
+/** Makes blocks until one of them made a proof header final. */
+const includeProof = (node: Pick<RunningNode, 'rpc'>): Promise<unknown> =>
+  eventually(
+    'a proof header in a block',
+    async () => {
+      await node.rpc('hardhat_mine', ['0x1'])
+      return node.rpc<readonly { readonly includedIn: string | null }[]>('native_getProofHeaderRange', ['0x1', '0x1'])
+    },
+    ([first]) => typeof first?.includedIn === 'string',
+  )
+
 const indexed = (base: string, number: number): Promise<unknown> =>
   eventually(
     `block ${number} in the index`,
@@ -63,9 +74,22 @@ describe.each(BACK_ENDS)('%s', name => {
         const keys = join(dir, 'keys')
         writeFileSync(keys, `${KEY}\n`)
         const port = String(await freePort())
-        const chain = ['--port', port, '--datadir', join(dir, 'chain'), '--block-time', '0', '--explorer-keys', keys]
+        const chain = [
+          '--port',
+          port,
+          '--datadir',
+          join(dir, 'chain'),
+          '--block-time',
+          '0',
+          '--explorer-keys',
+          keys,
+          '--mine',
+          '--mine-duty',
+          '0.2',
+        ]
         let node = await startDevnet([...chain, '--execution', 'fast'])
-        const filled = await fillPageChain(node)
+        const filled = await fillTokenChain(node)
+        await includeProof(node)
         const head = Number(await node.rpc('eth_blockNumber'))
         const args = ['explorer', '--node', node.ws, '--datadir', join(dir, 'explorer'), '--port', '0', ...database]
         let explorer = spawnNode([...args, '--explorer-keys', keys])

@@ -72,7 +72,7 @@ const withPositions = (transfers: readonly BlockInternalTransfer[]): readonly In
   })
 }
 
-const HASHES = 2n ** 256n
+export const HASHES = 2n ** 256n
 
 /** Index record of a proof header whose anchor has the timestamp. */
 export const recordOfProof = (header: ProofHeader, timestamp: number, params: ChainParams): ProofRecord => ({

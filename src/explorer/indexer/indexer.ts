@@ -39,6 +39,7 @@ export class Indexer {
     source.forget()
     const head = await source.headNumber()
     if (head === undefined) return 'at the head'
+    if (await this.#isAhead(head)) return 'at the head'
     const position = await this.#reconcile()
     const records = await this.#readBatch(position, head)
     await index.append(records)
@@ -47,6 +48,15 @@ export class Indexer {
     this.#progress.report({ number: reached, head, blocks: records.length, transactions })
     await this.#readTokens()
     return records.length > 0 && reached < head ? 'behind' : 'at the head'
+  }
+
+  /** Returns true when the node is behind the index on the same chain, and will come after: a node that syncs takes no block back. */
+  async #isAhead(head: number): Promise<boolean> {
+    const { source, index } = this.#options
+    const position = await index.position()
+    if (source.params.devHelpers || position === undefined || position.number <= head) return false
+    const shared = await index.block(head)
+    return shared !== undefined && (await source.includes(head, shared.hash))
   }
 
   /** Returns the last block that index and chain share; undefined when none. Later blocks are removed from the index. */

@@ -10,15 +10,20 @@ import type {
 import type { ChainParams } from '../../config/networks.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import { decodeExtraData } from '../../primitives/extra-data.ts'
+import { EMPTY_LIST_HASH } from '../../primitives/header.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
-import { type Hex, toQuantity } from '../../util/bytes.ts'
+import { type Hex, toQuantity, ZERO_HASH } from '../../util/bytes.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
 import { recordOfBlock } from '../indexer/block-record.ts'
 import type { BlockReads, ChainSource, LogSearchLimits } from '../indexer/chain-source.ts'
-import type { BlockRecord } from '../store/records.ts'
+import type { BlockRecord, ProofRecord } from '../store/records.ts'
 import { blockFromAnswer, headerFromAnswer, logEntryFromAnswer, receiptsFromAnswer } from './decode-block.ts'
+import { isIncludedIn, proofFromAnswer } from './decode-proof.ts'
 import type { NodeClient } from './node-client.ts'
 import { RemoteState } from './remote-state.ts'
+
+/** Headers of one answer; more than a block makes final. */
+const PROOF_RANGE = 100
 
 /** The committed chain of a node elsewhere, over its JSON-RPC. Reads throw CodedError<RemoteNodeError>. */
 export class RemoteChain implements ChainSource {
@@ -64,7 +69,8 @@ export class RemoteChain implements ChainSource {
     if (blockAnswer.isNull || receiptAnswer.isNull) return undefined
     const block = blockFromAnswer(blockAnswer)
     const receipts = receiptsFromAnswer(receiptAnswer, block)
-    return receipts && recordOfBlock(block, receipts, { internal: [], proofs: [] }, this.params)
+    // What code moved within a transaction is not told by any method: docs/explorer.md#as-a-process-of-its-own.
+    return receipts && recordOfBlock(block, receipts, { internal: [], proofs: await this.#proofs(block) }, this.params)
   }
 
   async receipt({ number, index }: TransactionLocation): Promise<IncludedReceipt | undefined> {
@@ -115,6 +121,17 @@ export class RemoteChain implements ChainSource {
 
   close(): Promise<void> {
     return this.#node.close()
+  }
+
+  /** Proof headers that a block made final, in their order. */
+  async #proofs({ header: { number }, extra }: ChainBlock): Promise<readonly ProofRecord[]> {
+    if (extra.proofHeadersHash === EMPTY_LIST_HASH || extra.proofHeadersHash === ZERO_HASH) return []
+    const tip = await this.#node.call('native_getProofHeader', extra.proofTip)
+    if (tip.isNull) return []
+    const last = tip.member('number').integer()
+    const range = [Math.max(1, last - PROOF_RANGE + 1), last].map(toQuantity)
+    const headers = (await this.#node.call('native_getProofHeaderRange', ...range)).items()
+    return headers.filter(header => isIncludedIn(header, number)).map(proofFromAnswer)
   }
 
   async #numberOf(hash: Hex): Promise<number | undefined> {

@@ -30,8 +30,18 @@ export interface PageChain {
 
 type Node = Pick<RunningNode, 'rpc' | 'accounts' | 'chainId' | 'http'>
 
-/** Fills a devnet with tokens, transfers, a failed call and names of an attacker. */
-export const fillPageChain = async (node: Node, headers: Readonly<Record<string, string>> = {}): Promise<PageChain> => {
+/** Fills a devnet with tokens, transfers, a failed call and names of an attacker, and verifies a token by its API. */
+export const fillPageChain = async (
+  node: Node & Pick<RunningNode, 'http'>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<PageChain> => {
+  const filled = await fillTokenChain(node)
+  await verifyCoin(node, filled.coin, headers)
+  return filled
+}
+
+/** The same without a verified contract. */
+export const fillTokenChain = async (node: Node): Promise<PageChain> => {
   const [alice, bob] = node.accounts as readonly [Node['accounts'][number], Node['accounts'][number]]
   let nonce = 0
   const submit = (fields: Partial<UnsignedTransaction>): Promise<Hex> =>
@@ -63,7 +73,6 @@ export const fillPageChain = async (node: Node, headers: Readonly<Record<string,
     () => node.rpc<object | null>('eth_getTransactionReceipt', [failed]),
     receipt => receipt !== null,
   )
-  await verifyCoin(node, coin, headers)
   return { coin, evil, tokenTransfer, plain, failed, creation }
 }
 

@@ -13,18 +13,22 @@ const PARTITIONED: ReadonlyMap<string, string> = new Map([
 /** Twelve days of blocks of a second. */
 export const PARTITION_BLOCKS = 1_000_000
 
-const TABLE = /CREATE TABLE (\w+) \(([^;]*)\)( WITHOUT ROWID)?;/g
-
 /** The layout in PostgreSQL's words: types, order of texts by their bytes, and partitions. */
 const postgresLayout = (sql: string): string =>
   sql
-    .replace(TABLE, (_, name: string, columns: string) => {
-      const partitions = PARTITIONED.has(name) ? ` PARTITION BY RANGE (${PARTITIONED.get(name)})` : ''
-      return `CREATE TABLE ${name} (${columns})${partitions};`
-    })
+    .replaceAll(' WITHOUT ROWID', '')
+    .split(';')
+    .map(withPartitions)
+    .join(';')
     .replace(/\bBLOB\b/g, 'bytea')
     .replace(/\bINTEGER\b/g, 'bigint')
     .replace(/\bTEXT\b/g, 'text COLLATE "C"')
+
+const withPartitions = (statement: string): string => {
+  const [create, table, name = ''] = statement.trim().split(' ')
+  const column = create === 'CREATE' && table === 'TABLE' ? PARTITIONED.get(name) : undefined
+  return column === undefined ? statement : `${statement} PARTITION BY RANGE (${column})`
+}
 
 /** Tables that the partitioned ones need for blocks up to a number. */
 export const partitionsUpTo = (number: number): readonly string[] =>

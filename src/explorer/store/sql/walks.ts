@@ -48,10 +48,7 @@ export const walkPage = async (
     return mergeKeys([found], { ...page, offset: 0 })
   }
   const wanted = page.limit + 1 + skipped
-  return mergeKeys(
-    await Promise.all(requests.map(request => walk(reads, request, page, { wanted, skipped: 0 }))),
-    page,
-  )
+  return mergeKeys(await Promise.all(requests.map(request => walk(reads, request, page, { wanted, skipped: 0 }))), page)
 }
 
 interface Amount {
