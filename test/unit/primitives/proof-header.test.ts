@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { argon2Provider } from '../../../src/crypto/argon2/argon2.ts'
-import { nativeMixHash, nativeSealHash, PROOF_SEEDS, sha256dHash } from '../../../src/crypto/proof-hash.ts'
+import { ARGON2_PROVIDERS } from '../../../src/crypto/argon2/argon2.ts'
+import {
+  nativeMixHash,
+  nativeMixHashSync,
+  nativeSealHash,
+  PROOF_SEEDS,
+  sha256dHash,
+} from '../../../src/crypto/proof-hash.ts'
+import { sha256 } from '../../../src/crypto/sha256.ts'
 import {
   decodeProofHeader,
   encodeProofHeader,
@@ -40,7 +47,16 @@ const MAINNET = 20_250_217
 const SEAL_A = '0x827779515fa5279b4a4ff61c2d00246c8f5dc1cb8be5d8611cc639181e2ddd82'
 const SEAL_B = '0xef5d2bc956166f88aadf52a2fb55a03f9492df4f47177d958b3a50d92de6bc9a'
 
+/** Native addon, node:crypto, WebAssembly and JavaScript. */
+const PROVIDERS = await Promise.all(ARGON2_PROVIDERS.map(load => load()))
+
 describe('known answers', () => {
+  test('SHA-256 of FIPS 180-4', () => {
+    expect(bytesToHex(sha256(Buffer.from('abc')))).toBe(
+      '0xba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    )
+  })
+
   test('seeds', () => {
     expect(bytesToHex(PROOF_SEEDS[0])).toBe('0x3cef128dcf1b5465c4f30c5b92cb2dabdeb70395109856c5d0cc74540f8cbcf7')
     expect(bytesToHex(PROOF_SEEDS[1])).toBe('0x52e1cae7d98aa478ee08596f00f12b3703cc01f2a7c1e2432b0d5de5999a8a1d')
@@ -57,8 +73,7 @@ describe('known answers', () => {
     expect(proofHeaderId(A)).toBe('0x603fc3366dad7ceb8c4186a0cf59fdff2c3a42b60c3762be7822f4615c9bb133')
   })
 
-  test('version 2', async () => {
-    const argon2 = await argon2Provider()
+  test.each(PROVIDERS)('version 2 by $name', async argon2 => {
     expect(proofSealHash(MAINNET, B)).toBe(SEAL_B)
     const mix = await nativeMixHash(argon2, SEAL_B, nonceOf(0n))
     expect(bytesToHex(mix)).toBe('0x4d93f18c4934d1ec8f6b4a029c02064533110cacb758c34ccaa3fba7dc3ae14c')
@@ -66,6 +81,8 @@ describe('known answers', () => {
       '0x4ddc6fa20c8dc34eb3aaf6ca4c2073dad4278397289d2be8625862fc31c3a6b4',
     )
     expect(bytesToHex(await nativeMixHash(argon2, SEAL_B, B.nonce))).toBe(bytesToHex(B.mixHash))
+    const here = nativeMixHashSync(argon2, SEAL_B, B.nonce)
+    if (argon2.hashSync !== undefined) expect(here && bytesToHex(here)).toBe(bytesToHex(B.mixHash))
     expect(toWord(nativeSealHash(SEAL_B, B.nonce, B.mixHash))).toBe(
       '0x021803755c2518d2ef546f51cb3ab9b63708eb2f3f532ea10c452e4d5ce43e8d',
     )

@@ -13,6 +13,8 @@ const SPACE = 2n ** 256n
 const RATE = 900
 const LEVEL = RATE * rules.spacingBlocks
 const reference = { height: 0, anchorNumber: 0, target: SPACE / BigInt(LEVEL) - 1n }
+/** As at the beginning of a chain. */
+const EASIEST = { height: 0, anchorNumber: 0, target: rules.maxTargetBefore }
 /** Gap in main blocks from which on the target depends on the anchor. */
 const VALVE_BLOCKS = 10 * rules.spacingBlocks
 const STALE_BLOCKS = 10
@@ -25,22 +27,35 @@ interface Header {
   readonly atSeconds: number
 }
 
-const difficultyAt = (parent: { readonly height: number; readonly anchorNumber: number }, anchor: number): number =>
-  Number(SPACE) / Number(proofTarget(rules, 1, reference, parent, anchor) + 1n)
+const difficultyAt = (
+  parent: { readonly height: number; readonly anchorNumber: number },
+  anchor: number,
+  from = reference,
+): number => Number(SPACE) / Number(proofTarget(rules, 1, from, parent, anchor) + 1n)
+
+interface LoopOptions {
+  readonly reference?: typeof reference
+  /** Age of an anchor in main blocks; by default any up to STALE_BLOCKS. */
+  readonly ageOf?: (chance: number) => number
+  /** Header before which nobody mines for so long. */
+  readonly idleAt?: number
+  readonly idleSeconds?: number
+}
 
 /** Headers of miners whose hash rate depends on the index of the header. */
-function* headers(seed: number, rateAt: (index: number) => number): Generator<Header> {
+function* headers(seed: number, rateAt: (index: number) => number, options: LoopOptions = {}): Generator<Header> {
+  const { ageOf = chance => chance * STALE_BLOCKS, idleAt, idleSeconds = 0, reference: from = reference } = options
   const random = createRandom(seed)
   let atSeconds = 0
   let parent = { height: 0, anchorNumber: 0 }
   for (let index = 0; ; index++) {
-    atSeconds = Math.max(atSeconds, parent.anchorNumber + 1)
-    const difficulty = difficultyAt(parent, Math.floor(atSeconds))
+    atSeconds = Math.max(atSeconds + (index === idleAt ? idleSeconds : 0), parent.anchorNumber + 1)
+    const difficulty = difficultyAt(parent, Math.floor(atSeconds), from)
     // In expected solutions; work done under one target counts in full under the next.
     let left = -Math.log(1 - random.next())
     for (;;) {
       const gap = atSeconds - parent.anchorNumber
-      const seconds = (left * difficultyAt(parent, Math.floor(atSeconds))) / rateAt(index)
+      const seconds = (left * difficultyAt(parent, Math.floor(atSeconds), from)) / rateAt(index)
       const unchanged = gap < VALVE_BLOCKS ? VALVE_BLOCKS - gap + 1 : rules.spacingBlocks
       if (seconds <= unchanged) {
         atSeconds += seconds
@@ -50,7 +65,7 @@ function* headers(seed: number, rateAt: (index: number) => number): Generator<He
       atSeconds += unchanged
     }
     yield { index, difficulty, atSeconds }
-    const anchor = Math.floor(atSeconds - random.next() * STALE_BLOCKS)
+    const anchor = Math.floor(atSeconds - ageOf(random.next()))
     parent = { height: parent.height + 1, anchorNumber: Math.max(parent.anchorNumber + 1, anchor) }
   }
 }
@@ -67,6 +82,75 @@ test('a steady hash rate gives one header a minute, and a difficulty that deviat
   const variance = difficulties.reduce((sum, value) => sum + (value - mean) ** 2, 0) / difficulties.length
   expect(last / 60.02, `SEED=${SEED}`).toBeCloseTo(1, 2)
   expect(Math.abs(Math.sqrt(variance) / mean / 0.074 - 1), `SEED=${SEED}`).toBeLessThan(0.05)
+})
+
+/** Mean difficulty and mean interval of the headers in a range. */
+const meanOf = (
+  from: number,
+  to: number,
+  found: Iterable<Header>,
+): { readonly level: number; readonly interval: number } => {
+  let [sum, first, last] = [0, 0, 0]
+  for (const { index, difficulty, atSeconds } of found) {
+    if (index < from) first = atSeconds
+    else if (index < to) [sum, last] = [sum + difficulty, atSeconds]
+    else break
+  }
+  return { level: sum / (to - from) / LEVEL, interval: (last - first) / (to - from) }
+}
+
+test('miners who all use the oldest anchor that still counts raise the difficulty by less than 1 % and change no interval', () => {
+  const { maxAnchorAgeBlocks } = rules
+  const fresh = meanOf(
+    2_000,
+    40_000,
+    headers(SEED, () => RATE),
+  )
+  const old = meanOf(
+    2_000,
+    40_000,
+    headers(SEED, () => RATE, { ageOf: () => maxAnchorAgeBlocks - 1 }),
+  )
+  console.log(JSON.stringify({ fresh, old }))
+  expect(Math.abs(old.level / fresh.level - 1)).toBeLessThan(0.01)
+  expect(Math.abs(old.interval - 60)).toBeLessThan(1)
+})
+
+test('from the easiest target the difficulty comes to its level within 13,000 seconds and overshoots by less than 35 %', () => {
+  const reached: number[] = []
+  let highest = 0
+  for (let run = 0; run < 100; run++) {
+    let settled = 0
+    for (const { index, difficulty, atSeconds } of headers(SEED + run, () => RATE, { reference: EASIEST })) {
+      if (settled === 0 && difficulty > 0.85 * LEVEL) {
+        settled = atSeconds
+        reached.push(settled)
+      }
+      highest = Math.max(highest, index < 3_000 ? difficulty / LEVEL : 0)
+      if (index >= 3_000) break
+    }
+  }
+  const median = reached.sort((a, b) => a - b)[50] as number
+  console.log(JSON.stringify({ medianSeconds: Math.round(median), highest }))
+  expect(median).toBeGreaterThan(7_000)
+  expect(median).toBeLessThan(13_000)
+  expect(highest).toBeLessThan(1.35)
+})
+
+test('without any hash rate for an hour the chain goes on at once, and is at its level again within a day', () => {
+  const IDLE_AT = 500
+  let idle = 0
+  let next = 0
+  for (const { index, difficulty, atSeconds } of headers(SEED, () => RATE, { idleAt: IDLE_AT, idleSeconds: 3_600 })) {
+    if (index === IDLE_AT - 1) idle = atSeconds
+    if (index === IDLE_AT) next = atSeconds - idle - 3_600
+    if (index > IDLE_AT && Math.abs(difficulty / LEVEL - 1) < 0.05 && atSeconds - idle > 7_200) {
+      expect(atSeconds - idle).toBeLessThan(86_400)
+      break
+    }
+  }
+  // The valve has doubled the target many times.
+  expect(next).toBeLessThan(60)
 })
 
 describe('after a step of the hash rate', () => {
