@@ -3,7 +3,7 @@ import { MAX_PENDING_DEPTH, PendingProofs } from '../../../src/powchain/core.ts'
 import { proofHeaderId } from '../../../src/primitives/proof-header.ts'
 import { extendProofState } from '../../../src/rules/proof/proof-header.ts'
 import { createRandom } from '../../../src/sim/random.ts'
-import { childOf, grow, MINER, OTHER_MINER, paramsWithFork } from '../../support/powchain/headers.ts'
+import { childOf, grow, OTHER_MINER, paramsWithFork } from '../../support/powchain/headers.ts'
 import { SEED } from '../../support/seed.ts'
 
 const params = paramsWithFork(20)
@@ -16,7 +16,7 @@ const RACES = 5_000
  */
 const shareOf = (alpha: number, gamma: number): number => {
   const random = createRandom(SEED)
-  const counts = { [MINER]: 0, [OTHER_MINER]: 0 }
+  let [all, own] = [0, 0]
   for (let race = 0; race < RACES; race++) {
     const withheld = []
     let state = FINAL
@@ -29,9 +29,12 @@ const shareOf = (alpha: number, gamma: number): number => {
     const isFirst = random.chance(gamma)
     const pending = new PendingProofs(params, { state: FINAL, headNumber: FINAL.tipAnchor + 50 })
     for (const header of isFirst ? [...withheld, ...honest] : [...honest, ...withheld]) pending.add(header, 0)
-    for (const { header } of pending.branch()) counts[header.coinbase as keyof typeof counts]++
+    for (const { header } of pending.branch()) {
+      all++
+      if (header.coinbase === OTHER_MINER) own++
+    }
   }
-  return (counts[OTHER_MINER] ?? 0) / RACES / ((counts[MINER] ?? 0) / RACES + (counts[OTHER_MINER] ?? 0) / RACES)
+  return own / all
 }
 
 // What an honest miner with as much has is 0.45.
