@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
 import { certificatePem } from '../../src/network/tls/certificate.ts'
 import { generateNodeKey } from '../../src/network/tls/node-key.ts'
@@ -15,7 +15,7 @@ import { ROOT } from '../support/devnet.ts'
 import { eventually, freePort, type NodeProcess, spawnNode } from '../support/node-process.ts'
 import { Socket } from '../support/rpc/socket.ts'
 
-/* The public port behind a real nginx with the configuration of docker/nginx, and with TLS of its own. */
+/* The public port behind a real nginx and a real Caddy with the configurations of docker/, and with TLS of its own. */
 
 const KEY = 'a5'.repeat(32)
 const HELD = addressFromPrivateKey(Buffer.from(KEY, 'hex'))
@@ -91,10 +91,15 @@ const SIGNINGS: readonly (readonly [string, ...unknown[]])[] = [
 const UNKNOWN = { error: { code: -32000, message: 'unknown account' } }
 
 const nginxProgram = ['nginx', '/usr/sbin/nginx'].find(path => spawnSync(path, ['-v']).status === 0)
-const why = nginxProgram === undefined ? 'nginx is not installed' : undefined
+const caddyProgram = ['caddy', '/usr/bin/caddy'].find(path => spawnSync(path, ['version']).status === 0)
+
+interface RunningProxy {
+  readonly url: string
+  stop(): Promise<void>
+}
 
 /** nginx in the foreground, without a master process, with the configuration that the docs show. */
-const startNginx = async (upstream: string, port: number) => {
+const startNginx = async (upstream: string, port: number): Promise<RunningProxy> => {
   const prefix = join(dir, 'nginx')
   mkdirSync(prefix)
   const conf = readFileSync(join(ROOT, 'docker/nginx/tandem.conf'), 'utf8')
@@ -109,15 +114,39 @@ const startNginx = async (upstream: string, port: number) => {
     join(prefix, 'nginx.conf'),
     `daemon off; master_process off; pid ${prefix}/pid; error_log stderr warn; events {}\nhttp { access_log off; ${folders.join(' ')} include ${prefix}/tandem.conf; }\n`,
   )
-  const child = spawn(nginxProgram as string, ['-p', prefix, '-c', join(prefix, 'nginx.conf')], {
-    stdio: ['ignore', 'inherit', 'pipe'],
+  return startProxy('nginx', nginxProgram as string, ['-p', prefix, '-c', join(prefix, 'nginx.conf')], port)
+}
+
+/** Caddy with the site that the docs show, without its admin port. */
+const startCaddy = async (upstream: string, port: number): Promise<RunningProxy> => {
+  const prefix = join(dir, 'caddy')
+  mkdirSync(prefix)
+  const site = readFileSync(join(ROOT, 'docker/caddy/Caddyfile'), 'utf8')
+    .replace('127.0.0.1:8545', upstream)
+    .replace('rpc.example.org', `http://127.0.0.1:${port}`)
+  writeFileSync(join(prefix, 'Caddyfile'), `{\n    admin off\n}\n${site}`)
+  const args = ['run', '--adapter', 'caddyfile', '--config', join(prefix, 'Caddyfile')]
+  return startProxy('caddy', caddyProgram as string, args, port, {
+    HOME: prefix,
+    XDG_DATA_HOME: prefix,
+    XDG_CONFIG_HOME: prefix,
   })
+}
+
+const startProxy = async (
+  name: string,
+  program: string,
+  args: readonly string[],
+  port: number,
+  env: NodeJS.ProcessEnv = {},
+): Promise<RunningProxy> => {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } })
   let log = ''
   child.stderr.on('data', data => {
     log += String(data)
   })
   const url = `http://127.0.0.1:${port}`
-  await eventually('nginx', async () => {
+  await eventually(name, async () => {
     if (child.exitCode !== null) throw new Error(log)
     return (await fetch(`${url}/health`).catch(() => undefined)) && true
   })
@@ -131,22 +160,27 @@ const startNginx = async (upstream: string, port: number) => {
   }
 }
 
-describe(`behind nginx${why === undefined ? '' : ` (skipped: ${why})`}`, () => {
+const PROXIES = [
+  { name: 'nginx', why: nginxProgram === undefined ? 'nginx is not installed' : undefined, begin: startNginx },
+  { name: 'caddy', why: caddyProgram === undefined ? 'caddy is not installed' : undefined, begin: startCaddy },
+]
+
+for (const { name, why, begin } of PROXIES)
   test.skipIf(why !== undefined)(
-    'two clients have their own limits, WebSockets upgrade, spoofed headers change nothing, and nothing signs',
+    `behind ${name}${why === undefined ? '' : ` (skipped: ${why})`}: two clients have their own limits, WebSockets upgrade, spoofed headers change nothing, and nothing signs`,
     async () => {
-      const keys = join(dir, 'keys')
+      const keys = join(dir, `keys-${name}`)
       writeFileSync(keys, `# name key calls\nshop ${'s'.repeat(20)} 1000\n`, { mode: 0o600 })
-      const node = start('proxied', ['--trust-proxy', '127.0.0.1', '--rate-limit', '1', '--api-keys', keys])
+      const node = start(`proxied-${name}`, ['--trust-proxy', '127.0.0.1', '--rate-limit', '1', '--api-keys', keys])
       const ready = await node.ready
-      const nginx = await startNginx(new URL(ready.http).host, await freePort())
+      const proxy = await begin(new URL(ready.http).host, await freePort())
       try {
         const [one, two] = [{ from: '127.0.0.2' }, { from: '127.0.0.3' }]
-        expect((await ask(nginx.url, COSTLY, one)).status).toBe(200)
-        expect((await ask(nginx.url, CHEAP, one)).status, 'its own limit').toBe(429)
-        expect((await ask(nginx.url, CHEAP, two)).status, 'of another client').toBe(200)
+        expect((await ask(proxy.url, COSTLY, one)).status).toBe(200)
+        expect((await ask(proxy.url, CHEAP, one)).status, 'its own limit').toBe(429)
+        expect((await ask(proxy.url, CHEAP, two)).status, 'of another client').toBe(200)
         const spoof = { 'x-forwarded-for': '203.0.113.7', forwarded: 'for=203.0.113.7' }
-        expect((await ask(nginx.url, CHEAP, { ...one, headers: spoof })).status, 'through the proxy').toBe(429)
+        expect((await ask(proxy.url, CHEAP, { ...one, headers: spoof })).status, 'through the proxy').toBe(429)
         // Past the proxy, from an address that is not trusted.
         const past = { from: '127.0.0.4', headers: spoof }
         expect((await ask(ready.http, COSTLY, past)).status).toBe(200)
@@ -154,12 +188,12 @@ describe(`behind nginx${why === undefined ? '' : ` (skipped: ${why})`}`, () => {
           429,
         )
         const key = { 'x-api-key': 's'.repeat(20) }
-        expect((await ask(nginx.url, CHEAP, { ...one, headers: key })).status, 'with a key').toBe(200)
+        expect((await ask(proxy.url, CHEAP, { ...one, headers: key })).status, 'with a key').toBe(200)
 
-        const socket = await Socket.open(`${nginx.url.replace('http', 'ws')}/ws/`, key)
+        const socket = await Socket.open(`${proxy.url.replace('http', 'ws')}/ws/`, key)
         expect(await socket.result('eth_chainId')).toBe('0x1e808f')
         for (const [method, ...params] of SIGNINGS) {
-          const { text } = await ask(nginx.url, [method, ...params], { headers: key })
+          const { text } = await ask(proxy.url, [method, ...params], { headers: key })
           expect(JSON.parse(text), method).toMatchObject(UNKNOWN)
           const answer = await ask(ready.http, [method, ...params], { headers: key })
           expect(JSON.parse(answer.text), method).toMatchObject(UNKNOWN)
@@ -167,15 +201,15 @@ describe(`behind nginx${why === undefined ? '' : ` (skipped: ${why})`}`, () => {
         }
         socket.raw.close()
       } finally {
-        await nginx.stop()
+        await proxy.stop()
         await node.end('SIGTERM')
       }
     },
   )
-})
 
-test('docs/public-node.md shows the configuration of docker/nginx', () => {
+test('docs/public-node.md shows the configurations of docker/', () => {
   const page = readFileSync(join(ROOT, 'docs/public-node.md'), 'utf8')
+  expect(page).toContain(`\`\`\`caddy\n${readFileSync(join(ROOT, 'docker/caddy/Caddyfile'), 'utf8')}\`\`\``)
   expect(page).toContain(`\`\`\`nginx\n${readFileSync(join(ROOT, 'docker/nginx/tandem.conf'), 'utf8')}\`\`\``)
 })
 

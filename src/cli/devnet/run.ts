@@ -12,6 +12,7 @@ import { accountsFromMnemonic, type DevAccount, TEST_MNEMONIC } from '../shared/
 import { methodsOf } from '../shared/options/methods-of.ts'
 import { miningOf } from '../shared/options/mining-options.ts'
 import { explorerOptions, namespacesOf, runNode } from '../shared/process/run-node.ts'
+import { deferSignals } from '../shared/process/run-process.ts'
 import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../shared/process/temp-folder.ts'
 import type { DevnetFlags } from './command.ts'
 
@@ -56,6 +57,8 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
     // A persistent chain has the same genesis at every start.
     ...(temporary && { timestamp: genesisTime(flags.blockTime) }),
   })
+  // From here on a signal is handled by `runProcess`, which removes the folder.
+  deferSignals()
   const dataDir = temporary ? makeTempFolder('devnet') : resolve(flags.datadir)
   const { chainId } = genesis.params
   await runNode({

@@ -20,9 +20,23 @@ export interface ProcessOptions {
 /** Milliseconds after which a stop is cut short. */
 const STOP_MS = 900
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Keeps a signal from ending the process before `runProcess`, called in the same turn of the event loop, handles it. */
+export const deferSignals = (): void => {
+  for (const signal of SIGNALS) process.on(signal, () => {})
+}
+
+/** Stops a node as soon as it has started; a failed start needs no stop. */
+const stopStarted = async (starting: Promise<RunningNode> | undefined): Promise<void> => {
+  const running = await starting?.catch(() => undefined)
+  await running?.stop().catch(exitWithError)
+}
+
 /** Runs a node until a signal or a fatal error ends it. */
 export const runProcess = async (options: ProcessOptions): Promise<void> => {
   const { start, announce, cleanUp } = options
+  let starting: Promise<RunningNode> | undefined
   let running: RunningNode | undefined
   let ending = false
 
@@ -31,7 +45,8 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
     ending = true
     process.exitCode = status
     setTimeout(leave, STOP_MS)
-    void (running?.stop() ?? Promise.resolve()).catch(exitWithError).finally(leave)
+    // A start under way could make files again in a folder that is removed.
+    void stopStarted(starting).finally(leave)
   }
   /** A failed clean-up must not keep the process running. */
   const leave = (): never => {
@@ -47,15 +62,17 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
     end(1)
   }
   onParentExit(() => end(0))
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(0))
+  for (const signal of SIGNALS) process.on(signal, () => end(0))
   process.on('uncaughtException', onFatal)
   process.on('unhandledRejection', reason => onFatal(reason instanceof Error ? reason : new Error(String(reason))))
 
   // After the signal handlers: a signal before them would leave the temporary folder behind.
   const logger = createLogger({ level: options.logLevel, format: options.json ? 'json' : 'pretty' })
   try {
-    running = await start({ logger, clock: systemClock, onFatal })
+    starting = start({ logger, clock: systemClock, onFatal })
+    running = await starting
   } catch (error) {
+    if (ending) return
     exitWithError(await nameFreePort(error))
     leave()
   }
