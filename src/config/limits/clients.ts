@@ -96,10 +96,11 @@ export const CALL_LIMITS = {
   local: {
     /**
      * Gas a call executes there before it goes to a worker: about 0.2 ms of plain code. The time stops one whose state is not in memory.
-     * A development chain's client waits for each result, and its worker may not have started.
+     * A development chain's client waits for each result, and its worker may not have started. Access lists need the interpreter in
+     * TypeScript: loading it would hold a committee's main thread for hundreds of milliseconds.
      */
-    bound: { gas: 150_000n, ms: 1 },
-    developmentBound: { gas: 5_000_000n, ms: 20 },
+    bound: { gas: 150_000n, listGas: 0n, ms: 1 },
+    developmentBound: { gas: 5_000_000n, listGas: 600_000n, ms: 20 },
     /** Time of all calls in one turn of the event loop. */
     turnMs: 4,
     /** Calls that wait for a turn; further ones go to a worker. */

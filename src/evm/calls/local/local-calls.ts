@@ -23,6 +23,8 @@ export interface LocalState {
 interface LocalBound {
   /** Gas that all runs of a call execute together. */
   readonly gas: bigint
+  /** The same of an access list; 0: none starts here. */
+  readonly listGas: bigint
   readonly ms: number
 }
 
@@ -91,15 +93,14 @@ export const createLocalCalls = ({ stateFor, workers, engine, bound }: LocalCall
   return {
     call: localFirst('call', call, workers.call, bound.gas),
     estimateGas: localFirst('estimate', estimateGas, workers.estimateGas, bound.gas),
-    // The interpreter in TypeScript records accesses.
-    createAccessList: localFirst('list', createAccessList, workers.createAccessList, bound.gas / SLOWER),
+    createAccessList:
+      bound.listGas === 0n
+        ? workers.createAccessList
+        : localFirst('list', createAccessList, workers.createAccessList, bound.listGas),
     simulate: workers.simulate,
     close: workers.close,
   }
 }
-
-/** Ratio of gas per second of the two engines. */
-const SLOWER = 8n
 
 /** Calls with the same target and selector are likely to execute the same amount. */
 const kindOf = (name: string, { message: { to, data } }: CallRequest): string =>

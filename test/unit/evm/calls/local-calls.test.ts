@@ -27,7 +27,7 @@ const request = (to: Hex): CallRequest => ({
 })
 
 /** Workers that tell what reached them, and calls that try this thread first. */
-const rig = (state: Partial<LocalState> | null = {}) => {
+const rig = (state: Partial<LocalState> | null = {}, listGas = GAS) => {
   const sent: Hex[] = []
   const runs = { count: 0 }
   const there = async ({ message }: CallRequest) => {
@@ -59,7 +59,7 @@ const rig = (state: Partial<LocalState> | null = {}) => {
       },
     }),
     // Time enough for any machine: the gas decides.
-    bound: { gas: GAS, ms: 60_000 },
+    bound: { gas: GAS, listGas, ms: 60_000 },
   })
   return { calls, sent, runs }
 }
@@ -120,4 +120,10 @@ test('a state that this thread does not hold is read by workers', async () => {
   const { calls, sent } = rig(null)
   await calls.call(request(READER), 'a')
   expect(sent).toEqual([READER])
+})
+
+test('access lists start in a worker where they have no gas here', async () => {
+  const { calls, sent, runs } = rig({}, 0n)
+  expect(await calls.createAccessList(request(READER), 'a')).toMatchObject({ gasUsed: 3n })
+  expect([sent, runs.count]).toEqual([[READER], 0])
 })
