@@ -105,7 +105,7 @@ export const CALL_LIMITS = {
     turnMs: 4,
     /** Calls that wait for a turn; further ones go to a worker. */
     queue: 128,
-    /** Largest request, with its overrides. */
+    /** Largest request. */
     requestBytes: 16 * 1024,
     /** Calls that start in a worker after one like them outran the bound, or after so many of a client did. */
     skips: 64,

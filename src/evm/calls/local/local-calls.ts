@@ -106,9 +106,14 @@ export const createLocalCalls = ({ stateFor, workers, engine, bound }: LocalCall
 const kindOf = (name: string, { message: { to, data } }: CallRequest): string =>
   `${name} ${to} ${asBuffer(data).hexSlice(0, 4)}`
 
-/** The work before the code is bounded by the request's size; authorizations need signatures recovered. */
+/**
+ * The work before the code is bounded by the request's size. Authorizations need signatures recovered, and overrides can move precompiles,
+ * which only the interpreter in TypeScript knows.
+ */
 const isSmall = (request: CallRequest): boolean =>
-  requestBytes(request) <= CALL_LIMITS.local.requestBytes && request.message.authorizationList === undefined
+  requestBytes(request) <= CALL_LIMITS.local.requestBytes &&
+  request.message.authorizationList === undefined &&
+  request.overrides === undefined
 
 const isOutrun = (error: unknown): boolean =>
   isCoded(error) && (error.code === 'GAS_BOUND_EXCEEDED' || error.code === 'EXECUTION_INTERRUPTED')
