@@ -6,6 +6,7 @@ import { API_ROUTES } from '../../api/api-routes.ts'
 import { openApiPath } from '../../api/openapi.ts'
 import type { PageRoute } from '../page-route.ts'
 import { heading } from '../parts/heading.ts'
+import { counted } from '../parts/pager.ts'
 
 const parameters = (schemas: ApiRoute['query']): Html | undefined => {
   const entries = Object.entries(schemas ?? {})
@@ -14,11 +15,14 @@ const parameters = (schemas: ApiRoute['query']): Html | undefined => {
     : html`<ul class="list">${entries.map(([name, { description, enum: values }]) => html`<li><code>${name}</code> <small>${description?.replaceAll('`', '')}${values && html` (${values.map(String).join(', ')})`}</small></li>`)}</ul>`
 }
 
-const route = ({ path, summary, params, query }: ApiRoute): Html => html`
-<li><div class="card-head"><h3><code>GET ${openApiPath(path)}</code></h3>${copyButton(path, 'path')}</div>
-<p>${summary}</p>
-${parameters(params)}${parameters(query)}
-${params === undefined && html`<p><a href="${path}${query?.['q'] ? '?q=a' : ''}">Try it</a></p>`}</li>`
+const route = ({ method = 'GET', path, summary, params, query }: ApiRoute): Html => {
+  const count = Object.keys(params ?? {}).length + Object.keys(query ?? {}).length
+  const isTried = method === 'GET' && params === undefined
+  return html`
+<li><div class="card-head"><h3><span class="${method === 'GET' ? 'chip' : 'chip proof'}">${method}</span> <code>${openApiPath(path)}</code></h3>${copyButton(path, 'path')}</div>
+<p>${summary}${isTried && html` <a href="${path}${query?.['q'] ? '?q=a' : ''}">Try it</a>`}</p>
+${count > 0 && html`<details class="data"><summary>${counted(count, 'parameter')}</summary>${parameters(params)}${parameters(query)}</details>`}</li>`
+}
 
 export const apiPages: readonly PageRoute[] = [
   {

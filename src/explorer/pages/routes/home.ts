@@ -7,6 +7,7 @@ import { nextHalving } from '../../api/routes/economy.ts'
 import { networkBody } from '../../api/routes/network.ts'
 import { transactionsBody } from '../../api/routes/transactions.ts'
 import type { PageContext, PageRoute } from '../page-route.ts'
+import { chainStrip, STRIP_BLOCKS } from '../parts/chain-strip.ts'
 import { heading } from '../parts/heading.ts'
 import { blockLink, pathTo } from '../parts/links.ts'
 import { blockRows, labelsOf, partiesOf, transactionRows } from '../parts/lists.ts'
@@ -17,22 +18,22 @@ const ROWS = 8
 /** Parts of the home page that change with each block, by the name of their place. */
 export const liveParts = async (context: PageContext): Promise<Readonly<Record<string, Html>>> => {
   const { index, nowMs, site } = context
-  const [network, counters, blocks, transactions] = await Promise.all([
+  const [network, counters, blocks, transactions, headers] = await Promise.all([
     networkBody(context),
     index.counters(),
-    blocksBody(context, { limit: ROWS }),
+    blocksBody(context, { limit: STRIP_BLOCKS }),
     transactionsBody(context, { limit: ROWS }),
+    index.proofHeaders({ limit: STRIP_BLOCKS, offset: 0, after: null }),
   ])
-  const labels = await labelsOf(context, [
-    ...blocks.items.map(({ proposer }) => proposer),
-    ...partiesOf(transactions.items),
-  ])
+  const newest = blocks.items.slice(0, ROWS)
+  const labels = await labelsOf(context, [...newest.map(({ proposer }) => proposer), ...partiesOf(transactions.items)])
   return {
     head: blockLink(network.blockNumber),
     transactionCount: html`${formatNumber(counters.transactions)}`,
     rate: html`${formatNumber(network.tps)}`,
     gasPrice: html`${network.gasPriceGwei}`,
-    blocks: blockRows(blocks.items, labels, nowMs()),
+    strip: chainStrip(blocks.items, headers.items),
+    blocks: blockRows(newest, labels, nowMs()),
     transactions: transactionRows(transactions.items, labels, site.symbol, nowMs()),
   }
 }
@@ -54,10 +55,14 @@ const homeBody = async (context: PageContext): Promise<Html> => {
   const [halving, halvingNote] = await untilHalving(context)
   const { site } = context
   return html`
+<section class="hero">
 ${heading(html`The ${site.network} chain`, {
   steps: html`<button type="button" class="live scripted" data-stream="${pathTo('live')}" aria-pressed="true">Connecting</button>`,
-  lead: 'Every block is final as soon as it stands here.',
+  lead: 'Two chains in tandem: a council makes blocks that are final as soon as they stand here, and the proof chain beside it decides whom they pay.',
 })}
+<div data-live="strip">${parts['strip']}</div>
+<p class="legend"><span><i class="mark-block"></i>blocks, as high as the gas they used</span><span><i class="mark-proof"></i>headers of the proof chain, at the block that took them in</span></p>
+</section>
 ${figures([
   ['Head', live('head', parts['head'])],
   [

@@ -4,11 +4,15 @@ import { card, emptyState, figures } from '../../../web/parts.ts'
 import { durationText } from '../../../web/times.ts'
 import { unionsBody } from '../../api/routes/network.ts'
 import type { PageContent, PageContext, PageRoute } from '../page-route.ts'
+import { shortNumber } from '../parts/chart.ts'
 import { heading } from '../parts/heading.ts'
 import { addressLink, blockLink, nameText } from '../parts/links.ts'
 import { counted } from '../parts/pager.ts'
 import { table } from '../parts/table.ts'
 import { tokens } from '../parts/values.ts'
+
+/** Percents that a small stake makes very large in few characters. */
+const aprText = (apr: number): string => (apr < 100_000 ? formatNumber(apr) : shortNumber(apr))
 
 const validatorsPage = async (context: PageContext): Promise<PageContent> => {
   const { node, source, site, params } = context
@@ -52,7 +56,7 @@ ${card(
       {
         title: 'APR',
         isNumber: true,
-        cell: ({ halvingAwareAPR }) => (halvingAwareAPR === null ? 'no stake' : `${formatNumber(halvingAwareAPR)} %`),
+        cell: ({ halvingAwareAPR }) => (halvingAwareAPR === null ? 'no stake' : `${aprText(halvingAwareAPR)} %`),
       },
       {
         title: 'Since',

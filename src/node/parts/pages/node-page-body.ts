@@ -32,7 +32,7 @@ const GWEI_DECIMALS = 9
 const TOKEN_DECIMALS = 18
 
 const purpose = ({ site, blockTimeMs }: NodeFacts): Html => html`
-<div class="title">
+<div class="hero title">
 <div class="line"><h1>Tandem node on ${site.network}</h1></div>
 <p class="lead">This address speaks the JSON-RPC of Ethereum: point a wallet, a library or a tool at it. Blocks ${blockTimeMs === 0 ? 'are made at once for each transaction' : html`come every ${blockTimeMs / 1_000} s`} and are final as soon as they are there.</p>
 </div>`
