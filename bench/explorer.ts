@@ -228,11 +228,12 @@ const measureLists = async (source: LocalChain, database: IndexDatabase): Promis
   }
   const contracts = new SqliteContracts(':memory:')
   const nowMs = (): number => 0
+  const node = { gasPriceWei: async () => 1n, council: refuse, committee: refuse, rpc: refuse }
   const context = {
     index,
     source,
-    verification: createVerification({ index, source, contracts, nowMs, logger: silentLogger }),
-    node: { gasPriceWei: async () => 1n, council: refuse, committee: refuse, rpc: refuse },
+    verification: createVerification({ index, source, contracts, node, nowMs, logger: silentLogger }),
+    node,
     params: { ...params, devHelpers: false },
     foundation: ZERO_ADDRESS,
     genesisWei: 1n,

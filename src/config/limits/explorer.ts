@@ -79,7 +79,7 @@ export const EXPLORER_LIMITS = {
     /** Results that can still be asked for. */
     jobs: 1_000,
     /** A request for a result waits for it, at most this long, and at most so many at once. */
-    pollMs: 5_000,
+    pollMs: 9_000,
     polls: 32,
   },
   contract: {

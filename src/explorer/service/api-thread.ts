@@ -57,7 +57,7 @@ const logger = threadLogger(port)
 const source = await openSource(chain, params, logger)
 const nowMs = (): number => Date.now()
 const contracts = new SqliteContracts(contractsPath)
-const verification = createVerification({ index, source, contracts, solcDirectory, nowMs, logger })
+const verification = createVerification({ index, source, contracts, node, solcDirectory, nowMs, logger })
 const context = { index, source, node, verification, params, foundation, genesisWei, site, nowMs }
 const readiness = new Readiness(context)
 const api = createApiServer({ context, readiness, version, logger })

@@ -1,10 +1,13 @@
+import { createAddress } from '../../primitives/address.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Logger } from '../../util/logger.ts'
+import type { NodePort } from '../api/api-route.ts'
 import type { ChainSource } from '../indexer/chain-source.ts'
 import type { ContractStore } from '../store/contract-store.ts'
 import type { IndexReader } from '../store/index-store.ts'
 import { CompilerList } from './compiler/compiler-list.ts'
+import { createdCode } from './created-code.ts'
 import { type ContractCode, Verifier } from './jobs/verifier.ts'
 
 /** What routes need of contract verification. */
@@ -17,6 +20,7 @@ interface VerificationOptions {
   readonly index: IndexReader
   readonly source: ChainSource
   readonly contracts: ContractStore
+  readonly node: Pick<NodePort, 'rpc'>
   /** Directory with more compilers. */
   readonly solcDirectory?: string | undefined
   readonly nowMs: () => number
@@ -28,6 +32,7 @@ export const createVerification = ({
   index,
   source,
   contracts,
+  node,
   solcDirectory,
   nowMs,
   logger,
@@ -38,7 +43,7 @@ export const createVerification = ({
     address,
     codeHash: await codeHash(address),
     runtime: await source.onState(state => state.code(address)),
-    creation: await creationInput(index, source, address),
+    creation: await creationInput({ index, source, node }, address),
   })
   return {
     contracts,
@@ -53,15 +58,16 @@ export const createVerification = ({
   }
 }
 
-/** Data of the transaction that created a contract; undefined when another contract created it. */
+/** Init code by which a contract was created, with its arguments; undefined when it is not known. */
 const creationInput = async (
-  index: IndexReader,
-  source: ChainSource,
+  { index, source, node }: Pick<VerificationOptions, 'index' | 'source' | 'node'>,
   address: Hex,
 ): Promise<Uint8Array | undefined> => {
   const hash = (await index.account(address))?.creationTransaction
   const place = hash ? await source.blocks.locate(hash) : undefined
   const block = place && (await source.blocks.block(place.number))
   const transaction = place && block?.transactions[place.index]
-  return transaction && transaction.to === null ? transaction.data : undefined
+  if (hash == null || transaction === undefined) return undefined
+  const isDirect = transaction.to === null && createAddress(transaction.from, transaction.nonce) === address
+  return isDirect ? transaction.data : createdCode(node, hash, address)
 }

@@ -38,16 +38,17 @@ export const withApi = (use: (rig: ApiRig) => Promise<void>): Promise<void> =>
     const { params, foundation, council } = chain.genesis
     const nowMs = (): number => 1_735_689_600_000
     const contracts = new SqliteContracts(':memory:')
+    const node: ApiContext['node'] = {
+      gasPriceWei: async () => 27_500_000_000n,
+      council: async () => council.map(member => ({ ...member, isActive: true, startBlock: 0 })),
+      committee: async number => chain.sources.council.committee(number)?.members,
+      rpc: async request => JSON.stringify({ jsonrpc: '2.0', id: 1, result: JSON.parse(request).method }),
+    }
     const context: ApiContext = {
       index,
       source,
-      verification: createVerification({ index, source, contracts, nowMs, logger: silentLogger }),
-      node: {
-        gasPriceWei: async () => 27_500_000_000n,
-        council: async () => council.map(member => ({ ...member, isActive: true, startBlock: 0 })),
-        committee: async number => chain.sources.council.committee(number)?.members,
-        rpc: async request => JSON.stringify({ jsonrpc: '2.0', id: 1, result: JSON.parse(request).method }),
-      },
+      verification: createVerification({ index, source, contracts, node, nowMs, logger: silentLogger }),
+      node,
       params,
       foundation,
       genesisWei: genesisSupply(chain.genesis),
