@@ -7,6 +7,7 @@ import { keccak256Hex } from '../src/crypto/hash.ts'
 import { createApiServer } from '../src/explorer/api/api-server.ts'
 import { Indexer, type IndexerState } from '../src/explorer/indexer/indexer.ts'
 import { TRANSFER_TOPIC } from '../src/explorer/indexer/token-logs.ts'
+import { PriceService } from '../src/explorer/price/price-service.ts'
 import { LocalCalls } from '../src/explorer/source/local-calls.ts'
 import { LocalChain } from '../src/explorer/source/local-chain.ts'
 import { type IndexDatabase, openIndex, openIndexReader } from '../src/explorer/store/open-index.ts'
@@ -234,6 +235,7 @@ const measureLists = async (source: LocalChain, database: IndexDatabase): Promis
     source,
     verification: createVerification({ index, source, contracts, node, nowMs, logger: silentLogger }),
     node,
+    price: new PriceService({ config: undefined, symbol: 'TDM', node, nowMs }),
     params: { ...params, devHelpers: false },
     foundation: ZERO_ADDRESS,
     genesisWei: 1n,

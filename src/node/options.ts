@@ -129,6 +129,10 @@ export interface ExplorerNodeOptions {
   readonly startsAtOnce: boolean
   /** API keys, one a line. */
   readonly keysFile?: string
+  /** Names of addresses (explorer/service/label-file.ts). */
+  readonly labelsFile?: string
+  /** Sources of the price of the native token (explorer/price/price-config.ts). */
+  readonly priceFile?: string
   /** More compilers for verifying contracts: files as soljson-v0.8.24+commit.e11b9ed9.js. */
   readonly solcDirectory?: string
 }

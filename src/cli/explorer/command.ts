@@ -10,6 +10,8 @@ export interface ExplorerFlags {
   readonly host: string
   readonly port: number
   readonly explorerKeys?: string
+  readonly explorerLabels?: string
+  readonly explorerPrice?: string
   readonly solcDir?: string
   readonly trustProxy?: number | readonly string[]
   readonly proxyHeader: 'x-forwarded-for' | 'forwarded'
@@ -51,6 +53,13 @@ export const addExplorerCommand = (program: Command): void => {
       new Option('--port <number>', 'port of API and pages; 0 picks a free one').argParser(portOption).default(8570),
     )
     .addOption(new Option('--explorer-keys <file>', 'API keys with ten times the requests, one a line'))
+    .addOption(new Option('--explorer-labels <file>', 'names of addresses: JSON, {"0x...": "name"}'))
+    .addOption(
+      new Option(
+        '--explorer-price <file>',
+        'sources of the price of the native token: an oracle contract, exchanges (JSON)',
+      ),
+    )
     .addOption(
       new Option('--solc-dir <directory>', 'more compilers for verifying contracts: soljson files of other versions'),
     )

@@ -39,6 +39,8 @@ export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
       host: flags.host,
       port: flags.port,
       keysFile: flags.explorerKeys,
+      labelsFile: flags.explorerLabels,
+      priceFile: flags.explorerPrice,
       solcDirectory: flags.solcDir,
       clientOf: ({ raw }) => clientIdOf(addresses?.of(raw) ?? raw.socket.remoteAddress),
       version,

@@ -1,6 +1,8 @@
 import type { NetworkParams } from '../../config/networks.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { ChainSource } from '../indexer/chain-source.ts'
+import type { PriceService } from '../price/price-service.ts'
+import type { NodeRpc } from '../source/node-rpc.ts'
 import type { IndexReader } from '../store/index-store.ts'
 import type { Verification } from '../verification/verification.ts'
 import type { ApiSchema } from './json-schema.ts'
@@ -18,14 +20,12 @@ export interface UnionMember {
 }
 
 /** Data that only the node's main thread has. */
-export interface NodePort {
+export interface NodePort extends NodeRpc {
   /** Base fee of the head's child, wei. */
   gasPriceWei(): Promise<bigint>
   council(): Promise<readonly UnionMember[]>
   /** Of a block, in the order of its certificate's bitmap; undefined: not known. */
   committee(number: number): Promise<readonly Hex[] | undefined>
-  /** Answers a JSON-RPC request by a JSON-RPC response. */
-  rpc(request: string): Promise<string>
 }
 
 export interface ApiContext {
@@ -37,6 +37,7 @@ export interface ApiContext {
   readonly foundation: Hex
   /** Sum of the genesis allocation, wei. */
   readonly genesisWei: bigint
+  readonly price: PriceService
   readonly nowMs: () => number
 }
 

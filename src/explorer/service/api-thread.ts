@@ -5,6 +5,7 @@ import type { NodePort } from '../api/api-route.ts'
 import { createApiServer } from '../api/api-server.ts'
 import { Readiness } from '../api/readiness.ts'
 import { createPageServer } from '../pages/page-server.ts'
+import { PriceService } from '../price/price-service.ts'
 import { openIndexReader } from '../store/open-index.ts'
 import { SqliteContracts } from '../store/sqlite/sqlite-contracts.ts'
 import { createVerification } from '../verification/verification.ts'
@@ -22,8 +23,19 @@ import { threadLogger } from './thread-logger.ts'
 
 const port = parentPort
 assert(port !== null, 'the API is served in a worker')
-const { chain, database, contractsPath, solcDirectory, params, foundation, genesisWei, version, site, signals } =
-  workerData as ExplorerThreadStart
+const {
+  chain,
+  database,
+  contractsPath,
+  solcDirectory,
+  params,
+  foundation,
+  genesisWei,
+  version,
+  site,
+  price: priceConfig,
+  signals,
+} = workerData as ExplorerThreadStart
 const counters = new Int32Array(signals)
 const post = (message: FromExplorerThread): void => port.postMessage(message)
 
@@ -58,7 +70,8 @@ const source = await openSource(chain, params, logger)
 const nowMs = (): number => Date.now()
 const contracts = new SqliteContracts(contractsPath)
 const verification = createVerification({ index, source, contracts, node, solcDirectory, nowMs, logger })
-const context = { index, source, node, verification, params, foundation, genesisWei, site, nowMs }
+const price = new PriceService({ config: priceConfig, symbol: params.symbol, node, nowMs })
+const context = { index, source, node, verification, price, params, foundation, genesisWei, site, nowMs }
 const readiness = new Readiness(context)
 const api = createApiServer({ context, readiness, version, logger })
 const pages = createPageServer({ context, readiness, logger })

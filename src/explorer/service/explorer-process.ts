@@ -7,6 +7,7 @@ import type { Clock } from '../../util/clock.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { Site } from '../../web/site.ts'
+import { readPriceConfig } from '../price/price-config.ts'
 import { NodeClient } from '../remote/node-client.ts'
 import { type RemoteNetwork, readNetwork } from '../remote/remote-network.ts'
 import { remotePort } from '../remote/remote-port.ts'
@@ -14,6 +15,7 @@ import { type IndexDatabase, openIndex } from '../store/open-index.ts'
 import { readKeys } from './api-keys.ts'
 import { startExplorerServer } from './explorer-server.ts'
 import { ExplorerService } from './explorer-service.ts'
+import { readLabels } from './label-file.ts'
 import { LiveStream, readLiveParts } from './live-stream.ts'
 import { RequestLimiter } from './request-limiter.ts'
 
@@ -25,6 +27,8 @@ interface ExplorerProcessOptions {
   readonly host: string
   readonly port: number
   readonly keysFile: string | undefined
+  readonly labelsFile: string | undefined
+  readonly priceFile: string | undefined
   readonly solcDirectory: string | undefined
   readonly clientOf: (request: FastifyRequest) => string
   readonly version: string
@@ -87,7 +91,7 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
 }
 
 const threadOptions = (
-  { nodeUrl, dataDir, database, solcDirectory, version }: ExplorerProcessOptions,
+  { nodeUrl, dataDir, database, solcDirectory, version, labelsFile, priceFile }: ExplorerProcessOptions,
   network: RemoteNetwork,
   site: Site,
 ) => ({
@@ -101,7 +105,8 @@ const threadOptions = (
   genesisWei: network.genesisWei,
   version,
   site,
-  labels: [...network.labels, { address: COUNCIL_ADDRESS, name: 'Council' }],
+  labels: [...network.labels, { address: COUNCIL_ADDRESS, name: 'Council' }, ...readLabels(labelsFile)],
+  price: priceFile === undefined ? undefined : readPriceConfig(priceFile),
 })
 
 /** Throws INDEX_FOREIGN for an index of another chain: it may have taken days. That of a development chain is emptied instead. */

@@ -2,6 +2,7 @@ import type { NetworkParams } from '../../config/networks.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Site } from '../../web/site.ts'
 import type { NodePort } from '../api/api-route.ts'
+import type { PriceConfig } from '../price/price-config.ts'
 import type { AddressLabel } from '../store/index-store.ts'
 import type { IndexDatabase } from '../store/open-index.ts'
 
@@ -29,6 +30,8 @@ export interface ExplorerThreadStart {
   readonly version: string
   readonly site: Site
   readonly labels: readonly AddressLabel[]
+  /** Sources of the price of the native token. */
+  readonly price: PriceConfig | undefined
   /** Int32Array. */
   readonly signals: SharedArrayBuffer
 }

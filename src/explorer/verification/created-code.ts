@@ -1,5 +1,5 @@
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
-import type { NodePort } from '../api/api-route.ts'
+import type { NodeRpc } from '../source/node-rpc.ts'
 
 /** Frame of a trace of debug_traceTransaction, of the tracer callTracer. */
 interface TraceFrame {
@@ -18,7 +18,7 @@ const TRACE_CHARACTERS = 16 * 1_024 * 1_024
  * transaction: it does not serve traces, or the state before it is gone.
  */
 export const createdCode = async (
-  { rpc }: Pick<NodePort, 'rpc'>,
+  { rpc }: NodeRpc,
   transaction: Hex,
   contract: Hex,
 ): Promise<Uint8Array | undefined> => {

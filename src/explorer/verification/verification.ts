@@ -2,8 +2,8 @@ import { createAddress } from '../../primitives/address.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Logger } from '../../util/logger.ts'
-import type { NodePort } from '../api/api-route.ts'
 import type { ChainSource } from '../indexer/chain-source.ts'
+import type { NodeRpc } from '../source/node-rpc.ts'
 import type { ContractStore } from '../store/contract-store.ts'
 import type { IndexReader } from '../store/index-store.ts'
 import { CompilerList } from './compiler/compiler-list.ts'
@@ -20,7 +20,7 @@ interface VerificationOptions {
   readonly index: IndexReader
   readonly source: ChainSource
   readonly contracts: ContractStore
-  readonly node: Pick<NodePort, 'rpc'>
+  readonly node: NodeRpc
   /** Directory with more compilers. */
   readonly solcDirectory?: string | undefined
   readonly nowMs: () => number

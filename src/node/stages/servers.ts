@@ -90,6 +90,8 @@ const explorerOf = async (
       view,
       committee: number => sources.council.committee(number)?.members,
       keysFile: explorer.keysFile,
+      labelsFile: explorer.labelsFile,
+      priceFile: explorer.priceFile,
       solcDirectory: explorer.solcDirectory,
       startsAtOnce: explorer.startsAtOnce,
       site: siteOf(options, true),

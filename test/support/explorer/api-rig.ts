@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ApiContext } from '../../../src/explorer/api/api-route.ts'
 import { createApiServer } from '../../../src/explorer/api/api-server.ts'
+import { PriceService } from '../../../src/explorer/price/price-service.ts'
 import { SqliteContracts } from '../../../src/explorer/store/sqlite/sqlite-contracts.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { createVerification } from '../../../src/explorer/verification/verification.ts'
@@ -49,6 +50,7 @@ export const withApi = (use: (rig: ApiRig) => Promise<void>): Promise<void> =>
       source,
       verification: createVerification({ index, source, contracts, node, nowMs, logger: silentLogger }),
       node,
+      price: new PriceService({ config: undefined, symbol: params.symbol, node, nowMs }),
       params,
       foundation,
       genesisWei: genesisSupply(chain.genesis),

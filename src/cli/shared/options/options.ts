@@ -116,6 +116,11 @@ export const nodeOptions = (): readonly Option[] => [
     integerOption(1, 1_000_000),
   ),
   new Option('--explorer-keys <file>', 'API keys of the explorer with ten times the requests, one a line'),
+  new Option('--explorer-labels <file>', 'names of addresses in the explorer: JSON, {"0x...": "name"}'),
+  new Option(
+    '--explorer-price <file>',
+    'sources of the price of the native token: an oracle contract, exchanges (JSON)',
+  ),
   new Option('--solc-dir <directory>', 'more compilers for verifying contracts: soljson files of other versions'),
   new Option('--allow-unprotected-txs', 'accept legacy transactions without replay protection (pre EIP-155)').default(
     false,
@@ -136,6 +141,8 @@ export interface NodeFlags {
   readonly allowHosts?: readonly string[]
   readonly rateLimit?: number
   readonly explorerKeys?: string
+  readonly explorerLabels?: string
+  readonly explorerPrice?: string
   readonly solcDir?: string
   readonly allowUnprotectedTxs: boolean
   readonly logLevel: (typeof LOG_LEVELS)[number]

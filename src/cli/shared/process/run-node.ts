@@ -34,13 +34,15 @@ const sharedOptions = (flags: NodeFlags) => ({
   ...(flags.rateLimit !== undefined && { rateLimitPerSecond: flags.rateLimit }),
 })
 
-/** `--explorer`, `--explorer-keys` and `--solc-dir`. */
+/** `--explorer` with its files. */
 export const explorerOptions = (
   {
     explorer,
     explorerKeys,
+    explorerLabels,
+    explorerPrice,
     solcDir,
-  }: { readonly explorer: boolean; readonly explorerKeys?: string; readonly solcDir?: string },
+  }: Pick<NodeFlags, 'explorerKeys' | 'explorerLabels' | 'explorerPrice' | 'solcDir'> & { readonly explorer: boolean },
   { startsAtOnce }: { readonly startsAtOnce: boolean },
 ) =>
   explorer
@@ -48,6 +50,8 @@ export const explorerOptions = (
         explorer: {
           startsAtOnce,
           ...(explorerKeys !== undefined && { keysFile: explorerKeys }),
+          ...(explorerLabels !== undefined && { labelsFile: explorerLabels }),
+          ...(explorerPrice !== undefined && { priceFile: explorerPrice }),
           ...(solcDir !== undefined && { solcDirectory: solcDir }),
         },
       }

@@ -8,5 +8,10 @@ export const statsActions: ModuleActions = {
     const token = await index.token(addressParameter(parameters, 'contractaddress'))
     return token?.supply == null ? moduleFailure('Error! No such token') : moduleSuccess(token.supply.toString())
   },
-  ethprice: async () => moduleFailure('No price source is configured'),
+  ethprice: async ({ price, nowMs }) => {
+    const view = await price.price()
+    if (view.price === null) return moduleFailure('No price source has a price')
+    const seconds = String(Math.floor(nowMs() / 1_000))
+    return moduleSuccess({ ethbtc: '', ethbtc_timestamp: '', ethusd: String(view.price), ethusd_timestamp: seconds })
+  },
 }

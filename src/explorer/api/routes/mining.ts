@@ -1,5 +1,6 @@
 import { checksumAddress } from '../../../crypto/checksum.ts'
 import { periodOf, rewardOfPeriod, splitReward } from '../../../rules/money/rewards.ts'
+import { proofAlgorithmAt } from '../../../rules/proof/proof-target.ts'
 import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
 import type { BlockRow } from '../../store/index-store.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
@@ -17,6 +18,7 @@ import {
   TEXT,
 } from '../json-schema.ts'
 import { nextHalving } from './economy.ts'
+import { proofStats } from './proof-stats.ts'
 
 /** Main blocks the aggregate looks back over. */
 const WINDOW_BLOCKS = 3_600
@@ -125,6 +127,13 @@ export const miningBody = async (context: ApiContext) => {
   const share = (count: number): number => percentOf(BigInt(count), BigInt(blocks))
   const top = miners.slice(0, TOP)
   const others = miners.slice(TOP).reduce((sum, [, mined]) => sum + mined.blocks, 0)
+  const rewardEstimates = estimates(head, context)
+  const proofs = await proofStats(context, {
+    head: { number: head, timestamp: items[0]?.timestamp ?? 0 },
+    rewardPerBlock: rewardEstimates.perBlockAverage,
+    spacingSeconds: (params.proofChain.spacingBlocks * (params.blockTimeMs || 1_000)) / 1_000,
+  })
+  const height = proofs.newest?.height ?? 0
   const forkBlock = params.forks.find(({ name }) => name === 'nativeHash')?.height ?? 0
   return {
     topMiners: await Promise.all(
@@ -138,16 +147,16 @@ export const miningBody = async (context: ApiContext) => {
         lastBlock: mined.lastBlock,
       })),
     ),
-    recentBlocks: [],
+    recentBlocks: proofs.recentBlocks,
     networkStats: {
       totalMiners: miners.length,
-      averageBlockTime: null,
-      height: 0,
-      difficulty: null,
-      hashrate: null,
-      algorithm: forkBlock === 0 ? params.proofChain.after : params.proofChain.before,
+      averageBlockTime: proofs.averageBlockTime,
+      height,
+      difficulty: proofs.newest?.difficulty.toString() ?? null,
+      hashrate: proofs.hashrate,
+      algorithm: proofs.newest?.algorithm ?? proofAlgorithmAt(params, 1),
       forkBlock,
-      blocksToFork: forkBlock,
+      blocksToFork: Math.max(0, forkBlock - height),
     },
     distribution: [
       ...top.map(([address, mined]) => ({
@@ -157,18 +166,18 @@ export const miningBody = async (context: ApiContext) => {
       })),
       ...(others > 0 ? [{ address: 'others', blocks: others, percent: share(others) }] : []),
     ],
-    hourlyProduction: [],
-    blockTimeDist: [],
-    dailyMiners: [],
-    hashrateTrend: [],
-    rewardEstimates: estimates(head, context),
+    hourlyProduction: proofs.hourlyProduction,
+    blockTimeDist: proofs.blockTimeDist,
+    dailyMiners: proofs.dailyMiners,
+    hashrateTrend: proofs.hashrateTrend,
+    rewardEstimates,
   }
 }
 
 export const miningRoutes: readonly ApiRoute[] = [
   {
     path: '/api/mining',
-    summary: 'Beneficiaries of the newest blocks and estimates of their rewards',
+    summary: 'Beneficiaries of the newest blocks, estimates of their rewards, and statistics of the proof chain',
     result: MINING_SHAPE,
     needsIndex: true,
     handler: context => miningBody(context),

@@ -106,17 +106,10 @@ export const networkRoutes: readonly ApiRoute[] = [
   },
   {
     path: '/api/price',
-    summary: 'Price of the native token; null while no source is configured',
+    summary: 'Price of the native token; null while no source has one',
     result: PRICE_SHAPE,
     needsIndex: false,
-    handler: async ({ params }) => ({
-      price: null,
-      pair: `${params.symbol}/USDT`,
-      roundId: null,
-      oracle: null,
-      sources: 0,
-      exchanges: [],
-    }),
+    handler: ({ price }) => price.price(),
   },
   {
     path: '/api/unions',

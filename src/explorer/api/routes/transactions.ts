@@ -8,6 +8,7 @@ import { transfersFromLogs } from '../../indexer/token-logs.ts'
 import type { TokenRow, TransactionRow } from '../../store/index-store.ts'
 import { TRANSACTION_KINDS, type TransactionKind } from '../../store/records.ts'
 import { decodeCallByAbi, decodeLogByAbi } from '../../verification/abi/decoded-call.ts'
+import { decodeKnownCall, decodeKnownLog, knownFunctionName } from '../../verification/abi/known-signatures.ts'
 import { proxyTarget } from '../../verification/proxies.ts'
 import { invalidParameter, notFound } from '../api-error.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
@@ -16,7 +17,6 @@ import { ADDRESS, HASH, pageOfShape } from '../json-schema.ts'
 import { type ListQuery, PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
 import { TRANSACTION_ITEM_SHAPE, TRANSACTION_SHAPE } from '../shapes.ts'
 import { internalTransfersOf } from './internal-transfers.ts'
-import { methodName } from './method-names.ts'
 import { type TransferItem, tokenReference } from './transfers.ts'
 
 export const transactionItem = (row: TransactionRow) => ({
@@ -37,7 +37,7 @@ export const transactionItem = (row: TransactionRow) => ({
   type: row.type,
   status: row.status,
   txType: row.kind,
-  method: methodName(row.methodId),
+  method: knownFunctionName(row.methodId),
   methodId: row.methodId,
 })
 
@@ -83,7 +83,7 @@ const abiFor =
 /** Addresses of one transaction whose ABI is looked up. */
 const DECODED_CONTRACTS = 20
 
-/** Decoded calldata and logs, as far as the contracts are verified. */
+/** Decoded calldata and logs: by the ABI of a verified contract, or else where they look like those of a common standard. */
 const decodedParts = async (context: ApiContext, { transaction, receipt }: IncludedReceipt) => {
   const addresses = new Set([transaction.to ?? undefined, ...receipt.logs.map(({ address }) => address)])
   addresses.delete(undefined)
@@ -92,10 +92,13 @@ const decodedParts = async (context: ApiContext, { transaction, receipt }: Inclu
   for (const address of [...addresses].slice(0, DECODED_CONTRACTS) as Hex[]) abis.set(address, await lookUp(address))
   const called = transaction.to === null ? undefined : abis.get(transaction.to)
   return {
-    input: (called && decodeCallByAbi(called, transaction.data)) ?? null,
+    input:
+      transaction.to === null
+        ? null
+        : ((called ? decodeCallByAbi(called, transaction.data) : decodeKnownCall(transaction.data)) ?? null),
     logs: receipt.logs.map(log => {
       const abi = abis.get(log.address)
-      return (abi && decodeLogByAbi(abi, log)) ?? null
+      return (abi ? decodeLogByAbi(abi, log) : decodeKnownLog(log)) ?? null
     }),
   }
 }

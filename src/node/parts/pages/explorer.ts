@@ -4,9 +4,11 @@ import type { ChainView } from '../../../chain/types.ts'
 import type { Genesis } from '../../../config/genesis.ts'
 import { COUNCIL_ADDRESS } from '../../../config/networks.ts'
 import type { NodePort, UnionMember } from '../../../explorer/api/api-route.ts'
+import { readPriceConfig } from '../../../explorer/price/price-config.ts'
 import { readKeys } from '../../../explorer/service/api-keys.ts'
 import { addExplorerRoutes } from '../../../explorer/service/explorer-http.ts'
 import { ExplorerService } from '../../../explorer/service/explorer-service.ts'
+import { readLabels } from '../../../explorer/service/label-file.ts'
 import { LiveStream, readLiveParts } from '../../../explorer/service/live-stream.ts'
 import { addPageRoutes } from '../../../explorer/service/pages-http.ts'
 import { RequestLimiter } from '../../../explorer/service/request-limiter.ts'
@@ -34,6 +36,10 @@ interface ExplorerPartsOptions {
   readonly solcDirectory?: string | undefined
   /** One API key a line. */
   readonly keysFile?: string | undefined
+  /** Names of addresses. */
+  readonly labelsFile?: string | undefined
+  /** Sources of the price of the native token. */
+  readonly priceFile?: string | undefined
   /** false: the first request begins to fill the index. */
   readonly startsAtOnce: boolean
   readonly site: Site
@@ -48,6 +54,8 @@ export const createExplorer = (
 ): ((app: FastifyInstance, call: RpcCall) => void) => {
   const { dataDir, storePath, ephemeral, genesis, view, keysFile, solcDirectory, startsAtOnce, site, clock, logger } =
     options
+  const labels = [...labelsOf(genesis), ...readLabels(options.labelsFile)]
+  const price = options.priceFile === undefined ? undefined : readPriceConfig(options.priceFile)
   return (app, call) => {
     const service = new ExplorerService({
       chain: { kind: 'store', path: storePath },
@@ -59,7 +67,8 @@ export const createExplorer = (
       genesisWei: genesisSupply(genesis),
       version,
       site,
-      labels: labelsOf(genesis),
+      labels,
+      price,
       node: nodePort(options, call),
       logger,
     })

@@ -1,0 +1,74 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { proofStats } from '../../../src/explorer/api/routes/proof-stats.ts'
+import type { BlockRecord } from '../../../src/explorer/store/records.ts'
+import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
+import { addressOf, RandomBlocks } from '../../support/explorer/random-blocks.ts'
+
+const HOUR = 3_600
+/** The first second of an hour and of a day. */
+const START = 1_735_689_600
+
+/** An index of blocks an hour apart, with a header in each but the first, 20 seconds after the one before. */
+const indexed = async (count: number): Promise<SqliteIndex> => {
+  const index = new SqliteIndex({ path: ':memory:' })
+  onTestFinished(() => index.close())
+  const blocks: BlockRecord[] = []
+  const source = new RandomBlocks({ seed: 5 })
+  for (let number = 0; number < count; number++) {
+    const block = source.next(blocks.at(-1))
+    const timestamp = START + 20 * number
+    const proof = {
+      height: number,
+      id: block.hash,
+      miner: addressOf(number % 3),
+      timestamp,
+      difficulty: 4_000n,
+      nonce: '0x0000000000000007' as const,
+      algorithm: number < 10 ? 'sha256d' : 'nativeHash',
+    }
+    blocks.push({ ...block, timestamp, proofs: number === 0 ? [] : [proof] })
+  }
+  await index.append(blocks)
+  return index
+}
+const statsOf = (index: SqliteIndex, number: number, timestamp = START + 20 * number) =>
+  proofStats({ index }, { head: { number, timestamp }, rewardPerBlock: 1.5, spacingSeconds: 20 })
+
+test('nothing is claimed of a chain that nobody mines', async () => {
+  expect(await statsOf(await indexed(1), 0)).toMatchObject({
+    newest: undefined,
+    averageBlockTime: null,
+    hashrate: null,
+    recentBlocks: [],
+    blockTimeDist: [],
+    dailyMiners: [],
+    hashrateTrend: [],
+  })
+})
+
+test('intervals, rates and rewards follow from the headers', async () => {
+  const index = await indexed(31)
+  const stats = await statsOf(index, 32)
+  expect(stats).toMatchObject({ averageBlockTime: 20, hashrate: '200' })
+  expect(stats.newest).toMatchObject({ height: 30, algorithm: 'nativeHash' })
+  expect(stats.recentBlocks).toHaveLength(20)
+  // The newest header's miner is the beneficiary of two blocks so far, the one before of one.
+  expect(stats.recentBlocks.slice(0, 2).map(({ height, reward, mainBlock }) => [height, reward, mainBlock])).toEqual([
+    [30, 3, 30],
+    [29, 1.5, 29],
+  ])
+  expect(stats.blockTimeDist.map(({ count }) => count)).toEqual([0, 0, 0, 0, 29, 0, 0, 0, 0, 0, 0, 0])
+  expect(stats.blockTimeDist[4]).toMatchObject({ bucket: '20-25s', from: 20, to: 25 })
+  expect(stats.blockTimeDist.at(-1)).toMatchObject({ from: 55, to: null })
+  expect(stats.dailyMiners).toEqual([{ date: '2025-01-01', miners: 3, blocks: 30 }])
+  expect(stats.hourlyProduction).toHaveLength(24)
+  expect(stats.hourlyProduction.at(-1)).toEqual({ hour: START, blocks: 30 })
+  expect(stats.hashrateTrend).toEqual([])
+  // An hour later that hour is over.
+  const later = await statsOf(index, 32, START + HOUR)
+  expect(later.hashrateTrend).toEqual([{ timestamp: START, hashrate: '33', difficulty: '4000' }])
+})
+
+test('a rate of few headers would be a guess', async () => {
+  expect((await statsOf(await indexed(15), 15)).hashrate).toBeNull()
+})
