@@ -79,6 +79,20 @@ describe.runIf(missing === undefined)('hardhat 3 over RPC', () => {
     expect(await nonce()).toBe(before)
   })
 
+  test('verifies what ignition deployed: a library, and a contract with a link, immutables and an argument', async () => {
+    const file = join(dir, 'ignition', 'deployments', `chain-${node.chainId}`, 'deployed_addresses.json')
+    const addresses = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Hex>
+    const [vault, shares] = [addresses['Vault#Vault'] as Hex, addresses['Vault#Shares'] as Hex]
+    const verify = (by: string, ...args: string[]) => hardhat('verify', by, '--network', 'tandem', ...args)
+    const status = async (address: Hex) => (await fetch(`${node.http}/api/contracts/${address}/verify`)).json()
+    await expect(verify('etherscan', vault, '1001')).rejects.toThrow(/wrong constructor arguments/)
+    expect(await status(vault)).toMatchObject({ verified: false })
+    expect(await verify('etherscan', vault, '1000')).toMatch(/verified successfully/i)
+    expect(await status(vault)).toMatchObject({ match: 'exact', constructorArguments: `0x${'3e8'.padStart(64, '0')}` })
+    expect(await verify('blockscout', shares)).toMatch(/verified successfully/i)
+    expect(await status(shares)).toMatchObject({ match: 'exact', name: 'Shares' })
+  })
+
   test('runs a suite written for hardhat with its network helpers', async () => {
     const own = await startDevnet(['--block-time', '0', '--client-name', 'hardhat', '--unlock'])
     try {
