@@ -106,8 +106,11 @@ export const INTERNAL_ITEM_SHAPE = shape({
 })
 
 export const TRANSACTION_ITEM_SHAPE = shape(TRANSACTION_ITEM)
-const ARGUMENT_SHAPE = shape({ name: TEXT, type: TEXT, value: TEXT })
-const DECODED_SHAPE = nullable(shape({ signature: TEXT, args: arrayOf(ARGUMENT_SHAPE) }))
+/** Arrays and tuples are lists. */
+const ARGUMENT_VALUE: ApiSchema = { anyOf: [TEXT, BOOLEAN, { type: 'array', items: {} }] }
+const ARGUMENT_SHAPE = shape({ name: TEXT, type: TEXT, value: ARGUMENT_VALUE })
+/** `verified`: by the ABI of a verified contract, and not only by the likeness to a common standard. */
+const DECODED_SHAPE = nullable(shape({ signature: TEXT, verified: BOOLEAN, args: arrayOf(ARGUMENT_SHAPE) }))
 export const TRANSACTION_SHAPE = shape({
   ...TRANSACTION_ITEM,
   input: DATA,

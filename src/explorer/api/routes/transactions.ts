@@ -80,6 +80,19 @@ const abiFor =
     return [behind, own].flatMap(contract => (contract ? (JSON.parse(contract.abi) as readonly unknown[]) : []))
   }
 
+type DecodedData = ReturnType<typeof decodeCallByAbi>
+
+/** Decodes by the ABI of a verified contract, or else by the bundled list; null when neither fits. */
+const decodedBy = <T>(
+  abi: readonly unknown[] | undefined,
+  data: T,
+  byAbi: (abi: readonly unknown[], data: T) => DecodedData,
+  byList: (data: T) => DecodedData,
+) => {
+  const decoded = abi === undefined ? byList(data) : byAbi(abi, data)
+  return decoded === undefined ? null : { ...decoded, verified: abi !== undefined }
+}
+
 /** Addresses of one transaction whose ABI is looked up. */
 const DECODED_CONTRACTS = 20
 
@@ -92,14 +105,8 @@ const decodedParts = async (context: ApiContext, { transaction, receipt }: Inclu
   for (const address of [...addresses].slice(0, DECODED_CONTRACTS) as Hex[]) abis.set(address, await lookUp(address))
   const called = transaction.to === null ? undefined : abis.get(transaction.to)
   return {
-    input:
-      transaction.to === null
-        ? null
-        : ((called ? decodeCallByAbi(called, transaction.data) : decodeKnownCall(transaction.data)) ?? null),
-    logs: receipt.logs.map(log => {
-      const abi = abis.get(log.address)
-      return (abi ? decodeLogByAbi(abi, log) : decodeKnownLog(log)) ?? null
-    }),
+    input: transaction.to === null ? null : decodedBy(called, transaction.data, decodeCallByAbi, decodeKnownCall),
+    logs: receipt.logs.map(log => decodedBy(abis.get(log.address), log, decodeLogByAbi, decodeKnownLog)),
   }
 }
 

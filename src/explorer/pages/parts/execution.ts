@@ -29,9 +29,9 @@ type DecodedByAbi = NonNullable<Transaction['decodedInput']>
 const TYPE_CHARS = 120
 const VALUE_CHARS = 2_048
 
-/** Values as a verified contract names them. */
-const decodedByAbi = ({ signature, args }: DecodedByAbi): Html => html`
-<p><code class="name">${plainText(signature, 4 * TYPE_CHARS)}</code> <span class="chip good">verified ABI</span></p>
+/** Values as a verified contract, or a common standard, names them. */
+const decodedByAbi = ({ signature, verified, args }: DecodedByAbi): Html => html`
+<p><code class="name">${plainText(signature, 4 * TYPE_CHARS)}</code> ${verified ? html`<span class="chip good">verified ABI</span>` : html`<span class="chip">common signature</span>`}</p>
 ${
   args.length > 0 &&
   facts(
@@ -49,9 +49,10 @@ const valueHtml = (text: string): Html =>
   html`<bdi class="value">${plainText(text, VALUE_CHARS) ?? html`<span class="arrow">empty</span>`}</bdi>${text.length > VALUE_CHARS && '…'}`
 
 const decodedInputOf = ({ decodedInput, input, txType }: Transaction): Html | undefined => {
-  if (decodedInput !== null) return decodedByAbi(decodedInput)
+  if (decodedInput?.verified) return decodedByAbi(decodedInput)
   const known = txType === 'create' ? undefined : decodeCall(input)
-  return known && decodedValues(known)
+  if (known !== undefined) return decodedValues(known)
+  return decodedInput === null ? undefined : decodedByAbi(decodedInput)
 }
 
 /** What a transaction was called with. */
@@ -71,8 +72,8 @@ export const inputCard = (transaction: Transaction): Html => {
 /** Logs of a transaction, decoded by verified ABIs, or where they follow a token standard. */
 export const logList = (logs: Transaction['logs']): Html => html`
 <ol class="logs">${logs.map(({ logIndex, address, topics, data, decoded: byAbi }) => {
-  const known = byAbi === null ? decodeLog(topics, data) : undefined
-  const decoded = byAbi === null ? known && decodedValues(known) : decodedByAbi(byAbi)
+  const known = byAbi?.verified ? undefined : decodeLog(topics, data)
+  const decoded = known === undefined ? byAbi && decodedByAbi(byAbi) : decodedValues(known)
   return html`<li><div><span class="chip">${logIndex}</span> ${wholeAddress(address)}</div>
 ${decoded}
 <details class="data"><summary>Topics and data</summary><div class="list">${topics.map((topic, at) => html`<div><small>Topic ${at}</small> <code class="name">${topic}</code></div>`)}${data !== '0x' && dataText(data, `Data of log ${logIndex}`)}</div></details></li>`
