@@ -10,13 +10,21 @@ const LONGEST_MS = 3 * TURN_MS
 /** Owner of work that no client asked for. */
 const NODE = ''
 
+interface Waiting {
+  readonly resume: () => void
+  /** It may take the whole of a turn. */
+  readonly isLong: boolean
+}
+
 /** Shares the time of a thread among owners of work (docs/design/rpc.md#time-of-the-main-thread). */
 export class TimeSlices {
   readonly #nowMs: () => number
-  readonly #waiting = new FairQueue<() => void>()
+  readonly #waiting = new FairQueue<Waiting>()
   /** Milliseconds of each owner in the current turn. */
   readonly #spent = new Map<string, number>()
   #isOpen = false
+  /** Long work has begun in this turn. */
+  #hasLong = false
   #startedMs = 0
   /** Owner at work since `#sinceMs`, as far as owners say. */
   #current = NODE
@@ -27,27 +35,26 @@ export class TimeSlices {
   }
 
   /**
-   * Returns a promise to await before more work in this turn; undefined while there is time. Owners that wait continue in rotation, one in
-   * each turn of the event loop; an owner that has done next to nothing in this turn does not wait. The time until the next call, by any
-   * owner, counts as the owner's.
+   * Returns a promise to await before more work in this turn; undefined while there is time. Owners that wait continue in rotation, as far
+   * as the next turns have time; an owner that has done next to nothing in a turn does not wait for the others in it. The time until the
+   * next call, by any owner, counts as the owner's.
    */
   over(owner: string): Promise<void> | undefined {
     const nowMs = this.#nowMs()
     this.#open(nowMs)
-    const elapsedMs = nowMs - this.#startedMs
-    const hasTime = elapsedMs < TURN_MS || (elapsedMs < LONGEST_MS && (this.#spent.get(owner) ?? 0) < LIGHT_MS)
+    const hasTime = this.#hasTime(owner, nowMs)
     this.#current = hasTime ? owner : NODE
-    return hasTime ? undefined : this.#queued(owner)
+    return hasTime ? undefined : this.#queued(owner, false)
   }
 
-  /** Resolves in a later turn, the owner's: for work that may take the whole of it. */
+  /** Resolves in a later turn, in which no other long work begins: for work that may take the whole of it. */
   next(owner: string): Promise<void> {
     this.#open(this.#nowMs())
-    return this.#queued(owner)
+    return this.#queued(owner, true)
   }
 
-  #queued(owner: string): Promise<void> {
-    return new Promise(resolve => this.#waiting.push(owner, resolve))
+  #queued(owner: string, isLong: boolean): Promise<void> {
+    return new Promise(resume => this.#waiting.push(owner, { resume, isLong }))
   }
 
   #open(nowMs: number): void {
@@ -60,18 +67,36 @@ export class TimeSlices {
     this.#sinceMs = nowMs
   }
 
-  /** Ends a turn. The next one begins with the owner that has waited longest, if any. */
+  /** Ends a turn. The next one begins with what has waited. */
   readonly #endTurn = (): void => {
     this.#spent.clear()
     this.#startedMs = this.#sinceMs = this.#nowMs()
-    const next = this.#waiting.shift(() => true)
-    this.#current = next?.owner ?? NODE
-    if (next === undefined) {
+    this.#current = NODE
+    this.#hasLong = false
+    if (this.#waiting.isEmpty) {
       this.#isOpen = false
       return
     }
     setImmediate(this.#endTurn)
-    next.item()
+    this.#continueNext()
+  }
+
+  /** Lets those that wait continue one after the other, in rotation of owners, as long as the turn has time for any of them. */
+  readonly #continueNext = (): void => {
+    const nowMs = this.#nowMs()
+    this.#open(nowMs)
+    const next = this.#waiting.shift((owner, { isLong }) => !(isLong && this.#hasLong) && this.#hasTime(owner, nowMs))
+    this.#current = next?.owner ?? NODE
+    if (next === undefined) return
+    this.#hasLong ||= next.item.isLong
+    next.item.resume()
+    // After the work of the one that continues, which runs in microtasks.
+    queueMicrotask(() => process.nextTick(this.#continueNext))
+  }
+
+  #hasTime(owner: string, nowMs: number): boolean {
+    const elapsedMs = nowMs - this.#startedMs
+    return elapsedMs < TURN_MS || (elapsedMs < LONGEST_MS && (this.#spent.get(owner) ?? 0) < LIGHT_MS)
   }
 }
 

@@ -48,14 +48,69 @@ test('but its own work counts, and the turn has an end for all', async () => {
   await Promise.all(pauses)
 })
 
-test('owners that wait continue in rotation, one in a turn of the event loop', async () => {
+const tell = async (slices: TimeSlices, owners: readonly string[], ms: number, work: (ms: number) => void) => {
+  const order: string[] = []
+  const turns = new Set<number>()
+  let turn = 0
+  const count = (): void => {
+    turn++
+    if (order.length < owners.length) setImmediate(count)
+  }
+  setImmediate(count)
+  expect(slices.over('first')).toBeUndefined()
+  work(40)
+  const waitAs = async (owner: string): Promise<void> => {
+    await slices.over(owner)
+    order.push(owner)
+    turns.add(turn)
+    work(ms)
+  }
+  await Promise.all(owners.map(waitAs))
+  return { order, turns: turns.size }
+}
+
+test('owners that wait continue in rotation, heavy work once in a turn of the event loop', async () => {
+  const { slices, work } = scene()
+  const { order, turns } = await tell(slices, ['a', 'a', 'a', 'a', 'b', 'c'], 40, work)
+  expect(order).toEqual(['a', 'b', 'c', 'a', 'a', 'a'])
+  expect(turns).toBe(order.length)
+})
+
+test('light work that waits continues in one turn', async () => {
+  const { slices, work } = scene()
+  const { order, turns } = await tell(slices, ['a', 'a', 'a', 'a', 'b', 'c'], 0.01, work)
+  expect(order).toEqual(['a', 'b', 'c', 'a', 'a', 'a'])
+  expect(turns).toBe(1)
+})
+
+test('all light work of an owner continues in the turn that another one uses up', async () => {
+  const { slices, work } = scene()
+  const order: string[] = []
+  let isNext = false
+  expect(slices.over('first')).toBeUndefined()
+  work(40)
+  const waitAs = async (owner: string, ms: number): Promise<void> => {
+    await slices.over(owner)
+    if (owner === 'light') expect(isNext).toBe(false)
+    order.push(owner)
+    work(ms)
+    if (order.length === 1) setImmediate(() => setImmediate(() => (isNext = true)))
+  }
+  await Promise.all([
+    ...['heavy', 'heavy'].map(name => waitAs(name, 12)),
+    ...Array.from({ length: 5 }, () => waitAs('light', 0.1)),
+  ])
+  expect(order).toEqual(['heavy', 'light', 'light', 'light', 'light', 'light', 'heavy'])
+})
+
+test('long work begins once in a turn, in rotation', async () => {
   const { slices } = scene()
   const order: string[] = []
   const turns = new Set<number>()
   let turn = 0
   const count = (): void => {
     turn++
-    if (order.length < 6) setImmediate(count)
+    if (order.length < 4) setImmediate(count)
   }
   setImmediate(count)
   const waitAs = async (owner: string): Promise<void> => {
@@ -63,7 +118,7 @@ test('owners that wait continue in rotation, one in a turn of the event loop', a
     order.push(owner)
     turns.add(turn)
   }
-  await Promise.all(['a', 'a', 'a', 'a', 'b', 'c'].map(waitAs))
-  expect(order).toEqual(['a', 'b', 'c', 'a', 'a', 'a'])
-  expect(turns.size).toBe(order.length)
+  await Promise.all(['a', 'a', 'a', 'b'].map(waitAs))
+  expect(order).toEqual(['a', 'b', 'a', 'a'])
+  expect(turns.size).toBe(4)
 })
