@@ -3,9 +3,9 @@ import { FairQueue } from './fair-queue.ts'
 /** Milliseconds of work per event-loop turn before other work runs. */
 const TURN_MS = 10
 /** Work of one owner in a turn that never waits, so that light requests do not stand behind the heavy work of others. */
-const LIGHT_MS = 1
+const LIGHT_MS = 4
 /** Milliseconds of a turn after which light work waits too: owners may be many. */
-const LONGEST_MS = 3 * TURN_MS
+const LONGEST_MS = 10 * TURN_MS
 
 /** Owner of work that no client asked for. */
 const NODE = ''

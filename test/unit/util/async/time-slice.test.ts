@@ -39,10 +39,10 @@ test('but its own work counts, and the turn has an end for all', async () => {
   expect(slices.over('heavy')).toBeUndefined()
   work(12)
   expect(slices.over('light')).toBeUndefined()
-  work(2)
+  work(5)
   const pauses = [slices.over('light')]
   expect(slices.over('other')).toBeUndefined()
-  work(20)
+  work(90)
   pauses.push(slices.over('third'))
   for (const pause of pauses) expect(pause).toBeInstanceOf(Promise)
   await Promise.all(pauses)
@@ -58,7 +58,7 @@ const tell = async (slices: TimeSlices, owners: readonly string[], ms: number, w
   }
   setImmediate(count)
   expect(slices.over('first')).toBeUndefined()
-  work(40)
+  work(140)
   const waitAs = async (owner: string): Promise<void> => {
     await slices.over(owner)
     order.push(owner)
@@ -71,7 +71,7 @@ const tell = async (slices: TimeSlices, owners: readonly string[], ms: number, w
 
 test('owners that wait continue in rotation, heavy work once in a turn of the event loop', async () => {
   const { slices, work } = scene()
-  const { order, turns } = await tell(slices, ['a', 'a', 'a', 'a', 'b', 'c'], 40, work)
+  const { order, turns } = await tell(slices, ['a', 'a', 'a', 'a', 'b', 'c'], 140, work)
   expect(order).toEqual(['a', 'b', 'c', 'a', 'a', 'a'])
   expect(turns).toBe(order.length)
 })
@@ -88,7 +88,7 @@ test('all light work of an owner continues in the turn that another one uses up'
   const order: string[] = []
   let isNext = false
   expect(slices.over('first')).toBeUndefined()
-  work(40)
+  work(140)
   const waitAs = async (owner: string, ms: number): Promise<void> => {
     await slices.over(owner)
     if (owner === 'light') expect(isNext).toBe(false)
