@@ -18,7 +18,7 @@ interface HeartbeatOptions {
   tick(): void
 }
 
-/** Pings peers, and closes connections that are silent or too slow. */
+/** Pings peers, new ones within a second, and closes connections that are silent or too slow. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions
   readonly #pingedMs = new WeakMap<Peer, number>()
@@ -40,7 +40,7 @@ export class Heartbeat {
     const nowMs = performance.now()
     for (const peer of this.#options.peers.peers()) {
       peer.watch()
-      if (nowMs - (this.#pingedMs.get(peer) ?? 0) < NETWORK_LIMITS.pingMs) continue
+      if (nowMs - (this.#pingedMs.get(peer) ?? Number.NEGATIVE_INFINITY) < NETWORK_LIMITS.pingMs) continue
       this.#pingedMs.set(peer, nowMs)
       void this.#ping(peer, nowMs)
     }

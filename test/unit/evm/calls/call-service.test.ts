@@ -162,11 +162,13 @@ describe('call service', () => {
     const { world, shared, service } = await setUp('interpreter')
     const number = world.world.number
     const connection = new Cancellation()
+    // Once a worker is up: half of the calls are in flight then, and the others wait.
+    expect(await valueAt(service, number)).toBe(41n)
     const loops = Array.from({ length: 2 * CALL_LIMITS.clientInFlight }, () =>
       shared.call(request(number, LOOPER), 'client', connection),
     )
     const outcomes = Promise.allSettled(loops)
-    expect(await valueAt(service, number)).toBe(41n)
+    await new Promise(resolve => setImmediate(resolve))
     connection.cancel()
     const reasons = (await outcomes).map(outcome => (outcome.status === 'rejected' ? outcome.reason : undefined))
     const isQueued = reasons.map(reason => reason instanceof Cancelled)
