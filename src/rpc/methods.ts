@@ -79,20 +79,20 @@ export const methodsFor = (namespaces: readonly string[], services?: Services): 
 export const isMethodName = (name: string): boolean => Object.hasOwn(METHODS, name)
 
 /** Name of the same method in the network's own namespace; undefined when it has none. */
-const nativeTwin = (name: string): string | undefined => {
-  const twin = name.replace(/^eth_/, 'native_')
-  return twin !== name && METHODS[twin]?.handler === METHODS[name]?.handler ? twin : undefined
+const nativeAlias = (name: string): string | undefined => {
+  const alias = name.replace(/^eth_/, 'native_')
+  return alias !== name && METHODS[alias]?.handler === METHODS[name]?.handler ? alias : undefined
 }
 
 /**
- * Returns the methods with those that the operator switched off disabledMethod every call; one of `eth` is switched off under its `native` name
+ * Returns the methods where those that the operator switched off refuse every call; one of `eth` is switched off under its `native` name
  * too.
  */
 export const withDisabled = (
   methods: Readonly<Record<string, Method>>,
   disabled: readonly string[],
 ): Record<string, Method> => {
-  const off = new Set(disabled.flatMap(name => [name, nativeTwin(name) ?? name]))
+  const off = new Set(disabled.flatMap(name => [name, nativeAlias(name) ?? name]))
   return Object.fromEntries(
     Object.entries(methods).map(([name, declared]) => [
       name,

@@ -7,7 +7,7 @@ export interface Account {
   readonly balance: bigint
   /** keccak256 of the code; EMPTY_CODE_HASH without code. */
   readonly codeHash: Hex
-  /** Root of the account's storage trie as of the last sealed block; EMPTY_ROOT when empty. */
+  /** Root of the account's storage trie as of the last block; EMPTY_ROOT when empty. */
   readonly storageRoot: Hex
 }
 

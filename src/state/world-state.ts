@@ -42,7 +42,7 @@ export interface WorldStateOptions {
 
 /**
  * State of the head and the steps to the next one: `journal` to work in, `computeUpdate` for the root, `write` into the block's batch,
- * `committed` when that batch is durable. One block at a time; several may be sealed on the head and only one written.
+ * `committed` when that batch is durable. One block at a time; the update of several may be computed on the head and only one written.
  */
 export class WorldState {
   readonly #store: Store
@@ -54,7 +54,7 @@ export class WorldState {
   #pinned = Number.MAX_SAFE_INTEGER
   /** Serializes proofs and previews on older blocks. */
   readonly #oldProofs = new BoundedMutex(TRIE_LIMITS.proofs, trieBusyError)
-  /** The trie holds a sealed block that may never be committed. */
+  /** The trie holds the update of a block that may never be committed. */
   #isTrieAhead = false
   /** undefined before genesis. */
   #meta: StateMeta | undefined
@@ -121,7 +121,7 @@ export class WorldState {
 
   /** Computes the state root after `changes` of a journal on the head. Nothing is stored. */
   async computeUpdate(changes: StateChanges, parentRoot: Hex): Promise<StateUpdate> {
-    assert(parentRoot === this.root, 'a block is sealed on the head')
+    assert(parentRoot === this.root, 'an update is computed on the head')
     if (isEmptyChanges(changes))
       return stateUpdateFromChanges(changes, this.#head, parentRoot, { root: parentRoot, storageRoots: NONE }, [])
     this.#isTrieAhead = true
@@ -199,7 +199,7 @@ export class WorldState {
     await this.#trie.close()
   }
 
-  /** Another candidate of the same height may have been sealed since, or be under way: the trie is then at that one. */
+  /** Another candidate of the same height may have been computed since, or be under way: the trie is then at that one. */
   async #commitTrie(update: StateUpdate): Promise<void> {
     const { root, parentRoot } = update
     // No changes were ever applied on the head.

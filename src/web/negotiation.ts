@@ -1,4 +1,4 @@
-/* Small, so that a node loads nothing else of the pages before somebody asks for one. */
+/* Apart and small, so that a node loads the rest of the pages with the first request for one. */
 
 /** Path of style sheet, script and icon. */
 export const ASSETS_PATH = '/assets'

@@ -84,7 +84,7 @@ export class BlockWork {
     const proofHeaders = included.map(({ bytes }) => bytes)
     const fields = { vanity, evidence: items, proofTip: state.tipId, proofHeaders }
     const extra = assembleExtraData(proposer, parentCertificate, fields)
-    const { blockRoots, update } = await this.#seal(journal, execution, signal)
+    const { blockRoots, update } = await this.#computeRoots(journal, execution, signal)
     const header = assembleHeader(env, parent, extra, execution, blockRoots)
     const block = blockFromParts(header, { transactions: execution.transactions, proofHeaders, evidence: items })
     return { block: { ...block, extra }, execution, update, proofs: included }
@@ -126,7 +126,7 @@ export class BlockWork {
     const execution = await executor.execute(journal, env, transactions, credits, bounds)
     jailOffenders(journal, offenders, env.number)
     sources.council.commitRecords(journal, env.number, proofs.stateAfter(parent, included))
-    const { blockRoots, update } = await this.#seal(journal, execution, signal, header.transactionsRoot)
+    const { blockRoots, update } = await this.#computeRoots(journal, execution, signal, header.transactionsRoot)
     const field = firstDifference(header, assembleHeader(env, parent, extra, execution, blockRoots))
     if (field !== undefined) throw new CodedError<ResultError>({ code: 'HEADER_RESULT', field })
     return { block, execution, update, proofs: included }
@@ -160,7 +160,7 @@ export class BlockWork {
    * Computes the roots and assembles the block: the state root in its worker, while this thread hashes receipts, and transactions
    * unless their root is known.
    */
-  async #seal(
+  async #computeRoots(
     journal: Journal,
     execution: BlockExecution,
     signal: AbortSignal,

@@ -43,7 +43,7 @@ export class CycleSeeds {
     return this.of(known)
   }
 
-  /** Blocks were taken back: nothing read before counts. */
+  /** Clears the cache after blocks were reverted. */
   forget(): void {
     this.#recent.clear()
   }

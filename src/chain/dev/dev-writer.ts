@@ -69,22 +69,22 @@ export class DevWriter {
     await chain.replaceHead(async head => {
       const { number, stateRoot } = head.block.header
       const { values, code } = await valuesFromEdits(store, edits)
-      const sealed = await world.rootOfValues(values)
+      const rooted = await world.rootOfValues(values)
       const batch = store.batch()
       try {
-        const before = await putEditHistory(store, batch, number, sealed.values)
+        const before = await putEditHistory(store, batch, number, rooted.values)
         if (recorded) putEditUndo(batch, number, this.position().edits, before)
         for (const [hash, bytes] of code) batch.put(BUCKETS.code, hexToBytes(hash), bytes)
         for (const { preimages = [] } of edits) for (const name of preimages) putPreimage(batch, name)
-        putEditedRoot(batch, number, sealed.root, stateRoot)
-        world.writeValues(batch, number, sealed)
+        putEditedRoot(batch, number, rooted.root, stateRoot)
+        world.writeValues(batch, number, rooted)
         await batch.write()
       } catch (error) {
         await batch.discard()
         throw error
       }
       if (recorded) this.#edits = { number, count: this.position().edits + 1 }
-      await world.replaced(number, sealed)
+      await world.replaced(number, rooted)
       return head
     })
     this.#tell(undefined)

@@ -82,19 +82,19 @@ const rewindSlice = async (parts: RewindParts, target: RewindTarget, rewinds: nu
     const values = { account: new Map(back.account), slot: new Map(back.slot) }
     const isLast = number === target.number
     const undone = isLast ? undoEdits(store, batch, number, target.edits, values) : 0
-    const sealed = await world.rootOfValues(values)
+    const rooted = await world.rootOfValues(values)
     const left = await stateRootAt(store, number)
-    assert(undone > 0 || sealed.root === left, 'old values lead back to the old root')
+    assert(undone > 0 || rooted.root === left, 'old values lead back to the old root')
     await pruneHistory(store, batch, number + 1, head)
-    putEditedRoot(batch, number, sealed.root, await storedStateRoot(store, numberKey(number)))
-    world.writeValues(batch, number, sealed)
+    putEditedRoot(batch, number, rooted.root, await storedStateRoot(store, numberKey(number)))
+    world.writeValues(batch, number, rooted)
     putHead(batch, number)
     if (head > number) batch.put(BUCKETS.meta, COUNT, numberKey(rewinds))
     if (isLast) batch.del(BUCKETS.meta, TARGET)
     else batch.put(BUCKETS.meta, TARGET, targetRow(target))
     await batch.write()
     blocks.forget()
-    await world.replaced(number, sealed)
+    await world.replaced(number, rooted)
   } catch (error) {
     await batch.discard()
     throw error

@@ -38,7 +38,7 @@ export interface SimulatedChainBlock {
   readonly calls: readonly SimulatedCall[]
 }
 
-/** Simulated blocks (eth_simulateV1): planned and sealed here, executed by the call workers. */
+/** Simulated blocks (eth_simulateV1): planned and assembled here, executed by the call workers. */
 export class SimulationService {
   readonly #options: SimulationServiceOptions
 
@@ -56,11 +56,11 @@ export class SimulationService {
     const base = await bases.blockOf(request)
     const plan = this.#plan(request, base)
     bases.join(request, plan)
-    const seal = (blocks: readonly SimulatedBlock[]) => this.#seal(plan, base, blocks)
-    const hash = async (some: readonly SimulatedBlock[]) => (await seal(some)).map(block => block.hash)
+    const assemble = (blocks: readonly SimulatedBlock[]) => this.#assemble(plan, base, blocks)
+    const hash = async (some: readonly SimulatedBlock[]) => (await assemble(some)).map(block => block.hash)
     const blocks = await calls.simulate(plan, client, hash, cancellation)
-    const sealed = await seal(blocks)
-    return blocks.map((block, i) => ({ block: sealed[i] as ChainBlock, calls: block.calls }))
+    const assembled = await assemble(blocks)
+    return blocks.map((block, i) => ({ block: assembled[i] as ChainBlock, calls: block.calls }))
   }
 
   #plan(request: SimulationRequest, base: ChainBlock): SimulationPlan {
@@ -104,24 +104,24 @@ export class SimulationService {
   }
 
   /** Computes the blocks with their roots and hashes. */
-  async #seal(
+  async #assemble(
     plan: SimulationPlan,
     base: ChainBlock,
     blocks: readonly SimulatedBlock[],
   ): Promise<readonly ChainBlock[]> {
     const { params, rules } = this.#options
     const roots = await this.#stateRoots(plan, base, blocks)
-    const sealed: ChainBlock[] = []
+    const assembled: ChainBlock[] = []
     // A simulated block has no proposer.
     const extra = assembleExtraData(ZERO_ADDRESS, null, { proofTip: base.extra.proofTip })
     for (const [i, { env, execution, roots: others }] of blocks.entries()) {
-      const parent = sealed.at(-1) ?? base
+      const parent = assembled.at(-1) ?? base
       const blockEnv: BlockEnv = { ...env, params, blockHash: () => parent.hash }
       const state = roots[i] as Hex
       const block = rules.assemble(blockEnv, parent, extra, execution, { state, ...others })
-      sealed.push({ ...block, extra })
+      assembled.push({ ...block, extra })
     }
-    return sealed
+    return assembled
   }
 
   /** When the block is too old for a root, later blocks have none either: they keep the root of their base. */

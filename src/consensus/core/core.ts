@@ -29,16 +29,16 @@ export const step = (
   input: Input,
 ): { readonly state: CoreState; readonly effects: readonly Effect[] } => {
   const effects: Effect[] = []
-  const turn = (height: HeightState): StepContext => ({
+  const contextOf = (height: HeightState): StepContext => ({
     config: state.config,
     future: state.future,
     height,
     nowMs: input.nowMs,
     out: effects,
   })
-  if (input.type === 'newHeight') openNext(state, input, turn)
+  if (input.type === 'newHeight') openNext(state, input, contextOf)
   else if (input.type === 'leave') state.height = null
-  else if (state.height !== null) dispatch(turn(state.height), input)
+  else if (state.height !== null) dispatch(contextOf(state.height), input)
   return { state, effects }
 }
 
@@ -48,12 +48,12 @@ type OfHeight = Exclude<Input, { type: 'newHeight' | 'leave' }>
 const openNext = (
   state: CoreState,
   { config, records }: NewHeight,
-  turnOf: (height: HeightState) => StepContext,
+  contextOf: (height: HeightState) => StepContext,
 ): void => {
   assert(config.number > (state.height?.config.number ?? 0), 'heights open in order')
   const helper = state.height?.learntFrom ?? null
   state.height = openHeight(config, records)
-  const ctx = turnOf(state.height)
+  const ctx = contextOf(state.height)
   if (helper !== null) ctx.out.push({ type: 'send', to: helper, message: statusFromHeight(state.height) })
   resumeHeight(ctx)
   for (const message of state.future.take(config.number)) receiveMessage(ctx, message, '')

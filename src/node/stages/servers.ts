@@ -149,7 +149,7 @@ const pageOptions = ({ options, deps }: StorageStage, { view, health }: Rpc, exp
   }
 }
 
-/** Proposer of the pending block: this node's validator, or nobody. */
+/** Proposer of the pending block: this node's validator, or none. */
 const pendingProposer = ({ validatorKey }: NodeOptions) =>
   validatorKey ? addressFromPrivateKey(validatorKey) : ZERO_ADDRESS
 

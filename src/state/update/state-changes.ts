@@ -6,7 +6,7 @@ import type { Account } from '../account.ts'
  * from new).
  */
 export interface StateChanges {
-  /** Account fields; storageRoot of `after` is filled in when the block is sealed. undefined: does not exist. */
+  /** Account fields; storageRoot of `after` is filled in with the root. undefined: does not exist. */
   readonly accounts: ReadonlyMap<Hex, { readonly before: Account | undefined; readonly after: Account | undefined }>
   /** address -> slot -> words. */
   readonly storage: ReadonlyMap<Hex, ReadonlyMap<Hex, { readonly before: Hex; readonly after: Hex }>>

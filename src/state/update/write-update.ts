@@ -13,7 +13,7 @@ interface WriteStateUpdateOptions {
   readonly hashed: (address: Hex) => Uint8Array
 }
 
-/** Adds a sealed block's rows to the batch: flat tables, code, reverse diff. */
+/** Adds the rows of a block's state update to the batch: flat tables, code, reverse diff. */
 export const writeStateUpdate = (batch: Batch, update: StateUpdate, options: WriteStateUpdateOptions): void => {
   // States before genesis are never read.
   const history = options.number > 0 ? new HistoryWriter(batch, options.number) : undefined

@@ -9,7 +9,7 @@ interface BoundedMutexLimits {
 
 /** Mutex with a bounded queue and a bounded wait. */
 export class BoundedMutex {
-  readonly #turn = new Mutex()
+  readonly #mutex = new Mutex()
   readonly #limits: BoundedMutexLimits
   readonly #busy: () => Error
   readonly #nowMs: () => number
@@ -27,7 +27,7 @@ export class BoundedMutex {
     const latestMs = this.#nowMs() + this.#limits.waitMs
     this.#queued++
     try {
-      return await this.#turn.run(() => {
+      return await this.#mutex.run(() => {
         if (this.#nowMs() > latestMs) throw this.#busy()
         return work()
       })

@@ -58,7 +58,7 @@ export class WorkerFault extends Error {
   override readonly name = 'WorkerFault'
 }
 
-/** End of a worker that nobody asked for. The cause is the error that ended it, if there was one. */
+/** Unexpected end of a worker. The cause is the error that ended it, if there was one. */
 export class WorkerEnded extends Error {
   override readonly name = 'WorkerEnded'
   /** Duration of the silence for which the worker was terminated. */

@@ -93,18 +93,18 @@ export const signTransaction = async (
 /** One mutex per account of a wallet; wallets hold few accounts. */
 const turns = new WeakMap<Wallet, Map<Hex, Mutex>>()
 
-const turnOf = (wallet: Wallet, account: Hex): Mutex => {
+const mutexOf = (wallet: Wallet, account: Hex): Mutex => {
   let accounts = turns.get(wallet)
   if (accounts === undefined) {
     accounts = new Map()
     turns.set(wallet, accounts)
   }
-  let turn = accounts.get(account)
-  if (turn === undefined) {
-    turn = new Mutex()
-    accounts.set(account, turn)
+  let mutex = accounts.get(account)
+  if (mutex === undefined) {
+    mutex = new Mutex()
+    accounts.set(account, mutex)
   }
-  return turn
+  return mutex
 }
 
 /**
@@ -113,7 +113,7 @@ const turnOf = (wallet: Wallet, account: Hex): Mutex => {
  */
 export const sendTransaction = async (context: Context, from: Hex, args: TransactionArgs): Promise<Hex> => {
   const filled = { ...args, gas: await gasOf(context, from, args) }
-  return turnOf(context.wallet, from).run(async () =>
+  return mutexOf(context.wallet, from).run(async () =>
     context.pool.submit((await signTransaction(context, from, filled)).raw, from),
   )
 }
