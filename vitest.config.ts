@@ -23,6 +23,7 @@ const ALONE = [
   'hostile-loops',
   'hostile-members',
   'hostile-peers',
+  'hostile-random',
   'localnet',
   'operations',
 ].map(name => `test/e2e/${name}.test.ts`)
