@@ -104,7 +104,7 @@ export const createLocalCalls = ({ stateFor, workers, engine, bound }: LocalCall
 
 /** Calls with the same target and selector are likely to execute the same amount. */
 const kindOf = (name: string, { message: { to, data } }: CallRequest): string =>
-  `${name} ${to} ${asBuffer(data).hexSlice(0, 4)}`
+  `${name} ${to} ${asBuffer(data.subarray(0, 4)).hexSlice()}`
 
 /**
  * The work before the code is bounded by the request's size. Authorizations need signatures recovered, and overrides can move precompiles,

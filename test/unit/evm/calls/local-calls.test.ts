@@ -126,3 +126,13 @@ test('access lists start in a worker where they have no gas here', async () => {
   expect(await calls.createAccessList(request(READER), 'a')).toMatchObject({ gasUsed: 3n })
   expect([sent, runs.count]).toEqual([[READER], 0])
 })
+
+test('data shorter than a selector', async () => {
+  const { calls, sent } = rig()
+  const small = request(READER)
+  for (const bytes of [0, 1, 3, 4, 5]) {
+    const data = new Uint8Array(bytes)
+    await calls.call({ ...small, message: { ...small.message, data } }, 'a')
+  }
+  expect(sent).toEqual([])
+})
