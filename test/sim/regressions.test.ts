@@ -18,6 +18,11 @@ test.each<[what: string, seed: number, profile: ProfileName]>([
     'crashes',
   ],
   ['the same, with other members away', 4_112, 'crashes'],
+  [
+    'after a block of a committee without it, a member logged a decision before that block was on disk: it did not start again',
+    2_689,
+    'swarm',
+  ],
 ])('%s', async (_, seed, profile) => {
   const plan = drawPlan({ seed, profile, heights: 6 })
   // As they were found: scripts added since change what happens.

@@ -165,7 +165,8 @@ export class HeightManager {
 
   /**
    * Commits to the database first, then opens the next height. Until the block is on disk, the log can restore it. Only the next
-   * commit, or a new log, waits for that flush, so at most one block is in doubt.
+   * commit, or a new log, waits for that flush, so at most one block is in doubt. A block of a committee without this validator is not in
+   * its log, which may have no gap before the next one: it is flushed first.
    */
   async #commit({ block, certificate }: DecidedBlock): Promise<void> {
     const { options, lifecycle, walWriter, validator, pacemaker, stats, producer, driver } = this.#parts
@@ -184,6 +185,7 @@ export class HeightManager {
     pacemaker.committed(block)
     const maySpeak = validator.decided({ block, certificate }, { members }, height.learntFrom !== null)
     if (index >= 0 && !validator.isQuarantined) await walWriter.endHeight({ number, hash })
+    else if (options.signer !== null) await this.#flushing
     if (maySpeak) await this.#leaveQuarantine()
     if (lifecycle.isRunning) this.open([])
   }
