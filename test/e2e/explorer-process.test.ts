@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { eventually, type RunningNode, startDevnet, withTempDir } from '../support/devnet.ts'
 import { fillTokenChain } from '../support/explorer/page-chain.ts'
 import { POSTGRES_MISSING, startPostgres } from '../support/explorer/postgres-server.ts'
@@ -70,6 +70,7 @@ describe.each(BACK_ENDS)('%s', name => {
     () =>
       withTempDir(async dir => {
         const server = name === 'PostgreSQL' ? await startPostgres() : undefined
+        onTestFinished(() => server?.close())
         const database = server ? ['--database', await server.database()] : []
         const keys = join(dir, 'keys')
         writeFileSync(keys, `${KEY}\n`)
@@ -144,7 +145,6 @@ describe.each(BACK_ENDS)('%s', name => {
         } finally {
           await explorer.kill()
           await node.kill()
-          await server?.close()
         }
       }),
   )
