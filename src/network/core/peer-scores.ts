@@ -130,17 +130,20 @@ export class PeerScores {
 
   /**
    * Bans a node. Node ids cost nothing, so an address from which several were banned is banned too, and the validator key at once. A
-   * member's first ban is short: a false message may come from a broken build, and the committee needs the member back.
+   * member's first ban is short: a false message may come from a broken build, and the committee needs the member back. What else arrives
+   * before the connection ends adds no ban.
    */
   #ban({ id, address, validator, isReserved }: ScoreSubject, nowMs: number): void {
     const { banMs, bansPerAddress, reservedBanMs } = this.#limits
+    const isNew = !this.isBanned(id, nowMs)
     for (const key of [id, ...(validator === null ? [] : [validatorKey(validator)])]) {
+      if (this.isBanned(key, nowMs)) continue
       const bans = (this.#get(key)?.bans ?? 0) + 1
       const lengthMs = isReserved ? Math.min(banMs, reservedBanMs * 2 ** (bans - 1)) : banMs
       this.#put({ key, score: WORST, atMs: nowMs, bannedUntilMs: nowMs + lengthMs, bans }, nowMs)
     }
     // Honest members may share the address of a banned one, whose key is banned already.
-    if (address === null || isReserved) return
+    if (!isNew || address === null || isReserved) return
     const key = addressScoreKey(address)
     const bans = (this.#get(key)?.bans ?? 0) + 1
     const bannedUntilMs = bans >= bansPerAddress ? nowMs + banMs : 0

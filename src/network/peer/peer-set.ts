@@ -125,11 +125,12 @@ export class PeerSet implements PeerHub, PeerHost {
     const nowMs = clock.nowMs()
     const { id, validator, place: peerSlot } = peer
     const blamed = { id, validator, address: penalizedAddress(peer.remoteAddress), isReserved: peerSlot === 'reserved' }
+    const wasBanned = scores.isBanned(id, nowMs)
     const scoreAction = scores.blame(blamed, offence, nowMs)
     metrics?.offence(offence)
     const score = Math.round(scores.score(peer.id, nowMs))
     logger.debug({ ...nameOf(peer), offence, detail, score, verdict: scoreAction }, 'peer penalized')
-    if (scoreAction === 'ban') {
+    if (scoreAction === 'ban' && !wasBanned) {
       metrics?.banned()
       logger.warn({ ...nameOf(peer), offence, detail }, 'peer banned')
     }

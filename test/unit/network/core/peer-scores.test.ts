@@ -71,6 +71,18 @@ describe('peer scores', () => {
     expect(scores.isBanned(addressScoreKey('1.2.3.4'), 3 + limits.banMs)).toBe(false)
   })
 
+  test('count one ban for all that a connection brings before it ends', () => {
+    const scores = new PeerScores(limits)
+    const key = `0x${'ab'.repeat(20)}` as const
+    for (let count = 0; count < 100; count++) {
+      expect(scores.blame(peer('member', '1.2.3.4', true, key), 'forged', count)).toBe('ban')
+      expect(scores.blame(peer('stranger', '1.2.3.4'), 'malformed', count)).toBe('ban')
+    }
+    expect(scores.isBanned(validatorKey(key), 100 + limits.reservedBanMs)).toBe(false)
+    expect(scores.isBanned(addressScoreKey('1.2.3.4'), 100)).toBe(false)
+    expect(scores.isBanned('stranger', limits.banMs)).toBe(false)
+  })
+
   test('are bounded, and bans are kept longest', () => {
     const scores = new PeerScores(limits)
     scores.blame(peer('bad'), 'malformed', 0)
