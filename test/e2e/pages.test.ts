@@ -165,6 +165,26 @@ describe.skipIf(CHROMIUM === undefined)('pages in a browser (skipped where there
       expect(await page.evaluate<string>('document.activeElement.id')).toBe('q')
     }))
 
+  test('every control of the pages with forms is reached by keyboard, and shows where the focus is', () =>
+    withPage({ viewport: { width: 1280, height: 900 } }, async page => {
+      for (const name of ['contract', 'contract-read', 'contract-write', 'verify', 'faucet', 'address-internal']) {
+        await page.goto(new URL(paths[name] as string, node.http).href)
+        const controls = await page.evaluate<number>(
+          `[...document.querySelectorAll('a[href], button, input, select, textarea, summary')].filter(element => element.type !== 'hidden' && element.checkVisibility() && !element.disabled).length`,
+        )
+        const reached = new Set<number>()
+        for (let presses = 0; presses < controls; presses++) {
+          await page.keyboard.press('Tab')
+          const [place, isShown] = await page.evaluate<readonly [number, boolean]>(
+            `(() => { const focused = document.activeElement, style = getComputedStyle(focused); return [[...document.querySelectorAll('*')].indexOf(focused), style.outlineStyle !== 'none' || style.boxShadow !== 'none'] })()`,
+          )
+          expect([name, presses, isShown]).toEqual([name, presses, true])
+          reached.add(place)
+        }
+        expect([name, reached.size]).toEqual([name, controls])
+      }
+    }))
+
   test('the search finds block, transaction, address, token and label', async () => {
     const block = await node.rpc<{ hash: string }>('eth_getBlockByNumber', ['0x1', false])
     const found: readonly (readonly [string, RegExp, string])[] = [
