@@ -52,6 +52,16 @@ test('devnet --state keeps accounts, code and storage from one run to the next',
 const anvil = findAnvil()
 
 // Listed with its reason: a developer on such a platform knows what was not run.
+/** Sends a transaction and waits for its block: anvil answers before. */
+const sendToBob = async (call: (method: string, params: readonly unknown[]) => Promise<unknown>): Promise<void> => {
+  const hash = await call('eth_sendTransaction', [{ from: ALICE, to: BOB, gas: '0x186a0' }])
+  await eventually(
+    'the transaction in a block',
+    () => call('eth_getTransactionReceipt', [hash]),
+    receipt => receipt !== null,
+  )
+}
+
 if ('missing' in anvil) test.skip(`states to and from anvil, not run: ${anvil.missing}`)
 
 describe.runIf('found' in anvil)('states to and from anvil', () => {
@@ -120,7 +130,7 @@ describe.runIf('found' in anvil)('states to and from anvil', () => {
         // It goes on from the head.
         expect(await call('eth_getBlockByNumber', ['latest', false])).toMatchObject({ hash: head.hash })
         await call('anvil_impersonateAccount', [ALICE])
-        await call('eth_sendTransaction', [{ from: ALICE, to: BOB, gas: '0x186a0' }])
+        await sendToBob(call)
         expect(await call('eth_getStorageAt', [BOB, '0x3', 'latest'])).toBe(word(4))
         expect(await call('eth_blockNumber')).toBe(`0x${(Number(head.number) + 1).toString(16)}`)
       })
@@ -137,7 +147,7 @@ describe.runIf('found' in anvil)('states to and from anvil', () => {
         await call('anvil_setCode', [BOB, '0x6001600354016003555f545f5260205ff3'])
         await call('anvil_setStorageAt', [BOB, '0x0', word(42)])
         await call('anvil_impersonateAccount', [ALICE])
-        await call('eth_sendTransaction', [{ from: ALICE, to: BOB, gas: '0x186a0' }])
+        await sendToBob(call)
         dump = await call('anvil_dumpState')
         content = await contentOf(call)
       })

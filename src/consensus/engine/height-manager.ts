@@ -185,7 +185,7 @@ export class HeightManager {
     pacemaker.committed(block)
     const maySpeak = validator.decided({ block, certificate }, { members }, height.learntFrom !== null)
     if (index >= 0 && !validator.isQuarantined) await walWriter.endHeight({ number, hash })
-    else if (options.signer !== null) await this.#flushing
+    else if (options.signer !== null && !validator.isQuarantined) await this.#flushing
     if (maySpeak) await this.#leaveQuarantine()
     if (lifecycle.isRunning) this.open([])
   }
