@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
-// Where bin/tandem.mjs keeps stripped and compiled code: test files start hundreds of threads that load the same source.
+// Folder in which bin/tandem.mjs keeps stripped and compiled code: test files start hundreds of threads that load the same source.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/tandem', import.meta.url))
 
 const project = (name: string, extra: object = {}) => ({

@@ -158,7 +158,7 @@ const send = (
 
 const STATUS_CODES: Readonly<Record<number, string>> = { 413: 'PAYLOAD_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' }
 
-/** What the explorer needs and does not reach. */
+/** Services that the explorer cannot reach now. */
 const AWAY: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
   NODE_UNREACHABLE: { code: 'NODE_UNREACHABLE', message: 'the node does not answer; come again' },
   DATABASE_UNREACHABLE: { code: 'DATABASE_UNREACHABLE', message: 'the index cannot be read; come again' },

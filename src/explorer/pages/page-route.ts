@@ -24,7 +24,7 @@ export interface PageContent {
 /** A form that was posted to a page. */
 export interface PageSubmission {
   readonly form: URLSearchParams
-  /** Who posts, as limits count clients. */
+  /** Client of the request, as limits count clients. */
   readonly client: string
 }
 

@@ -76,7 +76,7 @@ export class PriceService {
     return (this.#reading?.atMs ?? 0) + maxAgeSeconds * 1_000 < this.#options.nowMs()
   }
 
-  /** What is known and not too old. */
+  /** Newest price that is not too old. */
   #fresh(config: PriceConfig | undefined): Omit<PriceReading, 'atMs'> {
     const reading = this.#reading
     if (config === undefined || reading === undefined) return { round: undefined, quotes: [] }

@@ -130,7 +130,7 @@ export class NodeClient {
       })
     })
     socket.on('message', data => this.#onMessage(String(data)))
-    // What asks gets the error; nobody may ask.
+    // Callers get the error; there may be none.
     opened.catch(() => undefined)
     return opened
   }

@@ -69,7 +69,7 @@ export class RemoteChain implements ChainSource {
     if (blockAnswer.isNull || receiptAnswer.isNull) return undefined
     const block = blockFromAnswer(blockAnswer)
     const receipts = receiptsFromAnswer(receiptAnswer, block)
-    // What code moved within a transaction is not told by any method: docs/explorer.md#as-a-process-of-its-own.
+    // No method tells the value that code moved within a transaction: docs/explorer.md#as-a-process-of-its-own.
     return receipts && recordOfBlock(block, receipts, { internal: [], proofs: await this.#proofs(block) }, this.params)
   }
 

@@ -6,7 +6,7 @@ import type { NodeAnswer } from './node-answer.ts'
 import type { NodeClient } from './node-client.ts'
 import { remoteNodeError } from './node-error.ts'
 
-/** What an explorer must know of the network of its node. */
+/** Facts of the network of its node that an explorer needs. */
 export interface RemoteNetwork {
   readonly params: NetworkParams
   readonly genesisHash: Hex

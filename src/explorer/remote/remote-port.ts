@@ -4,7 +4,7 @@ import type { NodePort, UnionMember } from '../api/api-route.ts'
 import type { NodeAnswer } from './node-answer.ts'
 import type { NodeClient } from './node-client.ts'
 
-/** What the explorer asks of its node besides the chain, over JSON-RPC. */
+/** Requests of the explorer to its node besides the chain, over JSON-RPC. */
 export const remotePort = (node: NodeClient): NodePort => ({
   gasPriceWei: async () => (await node.call('eth_gasPrice')).quantity(),
   council: async () => {

@@ -74,7 +74,7 @@ describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_
     expect(['appended', 'DATABASE_UNREACHABLE']).toContain(await broken)
     await expect(index.position()).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
     await server.start()
-    // What was not on disk yet is lost with the server, in whole batches.
+    // Batches that were not on disk yet are lost with the server, each whole.
     const number = (await index.position())?.number ?? -1
     expect([-1, 19, 39]).toContain(number)
     await index.append(blocks.slice(number + 1))

@@ -37,7 +37,7 @@ const shareOf = (alpha: number, gamma: number): number => {
   return own / all
 }
 
-// What an honest miner with as much has is 0.45.
+// An honest miner with as much has 0.45.
 test.each([
   [0, 0],
   [0.1, 0.08],

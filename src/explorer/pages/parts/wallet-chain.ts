@@ -2,7 +2,7 @@ import type { PageContext } from '../page-route.ts'
 
 const TOKEN_DECIMALS = 18
 
-/** What a wallet is asked to add (EIP-3085); the page's script adds the addresses. */
+/** Chain that a wallet is asked to add (EIP-3085); the page's script adds the addresses. */
 export const walletChain = ({ params, site }: Pick<PageContext, 'params' | 'site'>): string =>
   JSON.stringify({
     chainId: `0x${params.chainId.toString(16)}`,

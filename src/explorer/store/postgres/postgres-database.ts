@@ -61,7 +61,7 @@ export class PostgresDatabase implements SqlDatabase {
       connectionTimeoutMillis: connectMs,
       types,
       application_name: 'tandem explorer',
-      // What is lost when the machine of the database stops is indexed again.
+      // Blocks lost when the machine of the database stops are indexed again.
       options: `-c synchronous_commit=off -c jit=off${readOnly ? ` -c default_transaction_read_only=on -c statement_timeout=${queryMs}` : ''}`,
     })
     // A connection that breaks while it is idle is replaced by the next query.

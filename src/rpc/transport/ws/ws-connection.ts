@@ -123,7 +123,7 @@ export class WsConnection {
       this.#handle(message)
       return
     }
-    // What was read holds thousands of short ones, each of which takes more memory than its bytes.
+    // One read may bring thousands of short messages, each of which takes more memory than its bytes.
     if (this.#waiting.length === RPC_LIMITS.socketWaiting) this.#handleNext()
     this.#waitingBytes += message.byteLength
     this.#waiting.push(message)

@@ -36,7 +36,7 @@ export function slotsEndAt(): usize { return slotsAt; }
 export function logsStartAt(): usize { return logsStart; }
 export function logsEndAt(): usize { return logsAt; }
 export function bloomAt(): usize { return BLOOM; }
-/** Where `encodeLogs` writes. */
+/** Address at which `encodeLogs` writes. */
 export function encodedLogsAt(): usize { return framesStart; }
 export function neededEntry(): u32 { return <u32>needed; }
 export function neededNumber(): u64 { return needed; }
