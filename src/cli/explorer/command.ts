@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { LOG_LEVELS } from '../../node/logging.ts'
-import { portOption, trustProxyOption } from '../shared/options/options.ts'
+import { type OutputFlags, outputOptions, portOption } from '../shared/options/options.ts'
+import { type ProxyFlags, proxyOptions } from '../shared/options/proxy-options.ts'
 
-export interface ExplorerFlags {
+export interface ExplorerFlags extends ProxyFlags, OutputFlags {
   readonly node: string
   readonly datadir: string
   readonly database?: string
@@ -13,10 +13,6 @@ export interface ExplorerFlags {
   readonly explorerLabels?: string
   readonly explorerPrice?: string
   readonly solcDir?: string
-  readonly trustProxy?: number | readonly string[]
-  readonly proxyHeader: 'x-forwarded-for' | 'forwarded'
-  readonly logLevel: (typeof LOG_LEVELS)[number]
-  readonly json: boolean
 }
 
 const nodeOption = (text: string): string => {
@@ -32,7 +28,7 @@ const databaseOption = (text: string): string => {
 }
 
 export const addExplorerCommand = (program: Command): void => {
-  program
+  const command = program
     .command('explorer')
     .description('Index the chain of a node and serve the explorer, in a process of its own')
     .addOption(
@@ -63,19 +59,6 @@ export const addExplorerCommand = (program: Command): void => {
     .addOption(
       new Option('--solc-dir <directory>', 'more compilers for verifying contracts: soljson files of other versions'),
     )
-    .addOption(
-      new Option(
-        '--trust-proxy <proxies>',
-        'proxies in front: how many, or their comma-separated addresses and subnets (loopback, 10.0.0.0/8)',
-      ).argParser(trustProxyOption),
-    )
-    .addOption(
-      new Option('--proxy-header <name>', 'the header in which these proxies name the client')
-        .choices(['x-forwarded-for', 'forwarded'])
-        .default('x-forwarded-for'),
-    )
-    .addOption(new Option('--log-level <level>', 'log level').choices([...LOG_LEVELS]).default('info'))
-    .addOption(new Option('--json', 'one JSON ready line, then JSON logs, for machines').default(false))
     .addHelpText(
       'after',
       `
@@ -88,4 +71,5 @@ Examples:
       const { runExplorer } = await import('./run.ts')
       await runExplorer(flags)
     })
+  for (const option of [...proxyOptions('proxies in front'), ...outputOptions()]) command.addOption(option)
 }

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { LOG_LEVELS } from '../../node/logging.ts'
-import { integerOption, portOption, trustProxyOption } from '../shared/options/options.ts'
+import { integerOption, type OutputFlags, outputOptions, portOption } from '../shared/options/options.ts'
+import { type ProxyFlags, proxyOptions } from '../shared/options/proxy-options.ts'
 
-export interface FaucetFlags {
+export interface FaucetFlags extends ProxyFlags, OutputFlags {
   readonly rpc: string
   readonly key: string
   readonly passwordFile?: string
@@ -10,10 +10,6 @@ export interface FaucetFlags {
   readonly chainId?: number
   readonly host: string
   readonly port: number
-  readonly trustProxy?: number | readonly string[]
-  readonly proxyHeader: 'x-forwarded-for' | 'forwarded'
-  readonly logLevel: (typeof LOG_LEVELS)[number]
-  readonly json: boolean
 }
 
 const urlOption = (text: string): string => {
@@ -23,7 +19,7 @@ const urlOption = (text: string): string => {
 }
 
 export const addFaucetCommand = (program: Command): void => {
-  program
+  const command = program
     .command('faucet')
     .description('Serve the faucet of a test network in a process of its own')
     .addOption(new Option('--rpc <url>', 'node of the test network').argParser(urlOption).makeOptionMandatory())
@@ -44,19 +40,6 @@ export const addFaucetCommand = (program: Command): void => {
     .addOption(
       new Option('--port <number>', 'port of the page; 0 picks a free one').argParser(portOption).default(8560),
     )
-    .addOption(
-      new Option(
-        '--trust-proxy <proxies>',
-        'proxies in front: how many, or their comma-separated addresses and subnets (loopback, 10.0.0.0/8)',
-      ).argParser(trustProxyOption),
-    )
-    .addOption(
-      new Option('--proxy-header <name>', 'the header in which these proxies name the client')
-        .choices(['x-forwarded-for', 'forwarded'])
-        .default('x-forwarded-for'),
-    )
-    .addOption(new Option('--log-level <level>', 'log level').choices([...LOG_LEVELS]).default('info'))
-    .addOption(new Option('--json', 'one JSON ready line, then JSON logs, for machines').default(false))
     .addHelpText(
       'after',
       `
@@ -69,4 +52,5 @@ Examples:
       const { runFaucet } = await import('./run.ts')
       await runFaucet(flags)
     })
+  for (const option of [...proxyOptions('proxies in front'), ...outputOptions()]) command.addOption(option)
 }

@@ -3,11 +3,10 @@ import type { Genesis } from '../../config/genesis.ts'
 import type { Namespace } from '../../config/networks.ts'
 import type { NodeOptions, PublicPortOptions } from '../../node/options.ts'
 import { readSecret } from '../shared/files.ts'
-import { integerOption, listOption, namespacesOption } from '../shared/options/options.ts'
+import { integerOption, namespacesOption } from '../shared/options/options.ts'
+import { type ProxyFlags, proxyOptions } from '../shared/options/proxy-options.ts'
 
-export interface PublicFlags {
-  readonly trustProxy?: number | readonly string[]
-  readonly proxyHeader: 'x-forwarded-for' | 'forwarded'
+export interface PublicFlags extends ProxyFlags {
   readonly jwtSecret?: string
   readonly apiKeys?: string
   readonly wsPerClient?: number
@@ -18,19 +17,9 @@ export interface PublicFlags {
   readonly wsApi?: readonly Namespace[]
 }
 
-/** A number of proxies, or a list of their addresses. */
-const trustProxyOption = (text: string): number | readonly string[] =>
-  /^\d+$/.test(text) ? integerOption(1, 10)(text) : listOption(text)
-
 /** Options of the public port behind a proxy or without one (docs/public-node.md). */
 export const publicOptions = (): readonly Option[] => [
-  new Option(
-    '--trust-proxy <proxies>',
-    'proxies in front of the public port: how many, or their comma-separated addresses and subnets (loopback, 10.0.0.0/8)',
-  ).argParser(trustProxyOption),
-  new Option('--proxy-header <name>', 'the header in which these proxies name the client')
-    .choices(['x-forwarded-for', 'forwarded'])
-    .default('x-forwarded-for'),
+  ...proxyOptions('proxies in front of the public port'),
   new Option(
     '--jwt-secret <file>',
     'calls of the public port need a token over this secret of 32 bytes in hex (HS256)',

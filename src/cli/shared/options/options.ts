@@ -67,10 +67,6 @@ export const listOption = (text: string): readonly string[] =>
     .map(item => item.trim())
     .filter(item => item.length > 0)
 
-/** A number of proxies, or their addresses. */
-export const trustProxyOption = (text: string): number | readonly string[] =>
-  /^\d+$/.test(text) ? integerOption(1, 10)(text) : listOption(text)
-
 export const namespacesOption = (text: string): readonly Namespace[] => {
   const names = listOption(text)
   const unknown = names.find(name => !(NAMESPACES as readonly string[]).includes(name))
@@ -93,6 +89,17 @@ export const executionOption = (): Option =>
   )
     .choices([...EXECUTION_MODES])
     .default('fast')
+
+export interface OutputFlags {
+  readonly logLevel: (typeof LOG_LEVELS)[number]
+  readonly json: boolean
+}
+
+/** Options of a command that serves until it is stopped. */
+export const outputOptions = (): readonly Option[] => [
+  new Option('--log-level <level>', 'log level').choices([...LOG_LEVELS]).default('info'),
+  new Option('--json', 'one JSON ready line, then JSON logs, for machines').default(false),
+]
 
 /** Options of every command that runs a node. */
 export const nodeOptions = (): readonly Option[] => [
@@ -125,8 +132,7 @@ export const nodeOptions = (): readonly Option[] => [
   new Option('--allow-unprotected-txs', 'accept legacy transactions without replay protection (pre EIP-155)').default(
     false,
   ),
-  new Option('--log-level <level>', 'log level').choices([...LOG_LEVELS]).default('info'),
-  new Option('--json', 'one JSON ready line, then JSON logs, for machines').default(false),
+  ...outputOptions(),
 ]
 
 export interface NodeFlags {
