@@ -34,7 +34,7 @@ export const recordOfBlock = (
 ): BlockRecord => {
   const feesWei = receipts.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n)
   const fees = assignFees(feesWei, params.feeShares, header.miner)
-  const turn = turnOf(header.number, params.rewards)
+  const minted = mintedShareOf(header.number, params.rewards)
   const transfers = transfersOf(receipts)
   const moving = new Set(transfers.map(({ transactionIndex }) => transactionIndex))
   return {
@@ -51,8 +51,8 @@ export const recordOfBlock = (
     feesWei,
     burntWei: fees.burnt,
     mintedWei: mintedAt(header.number, params.rewards),
-    proposerWei: fees.proposer + turn.union,
-    minerWei: header.miner === ZERO_ADDRESS ? 0n : fees.miner + turn.miners,
+    proposerWei: fees.proposer + minted.union,
+    minerWei: header.miner === ZERO_ADDRESS ? 0n : fees.miner + minted.miners,
     transactions: transactions.map((transaction, index) =>
       recordOfTransaction(transaction, index, receipts[index] as Receipt, moving.has(index)),
     ),
@@ -85,8 +85,8 @@ export const recordOfProof = (header: ProofHeader, timestamp: number, params: Ch
   algorithm: proofAlgorithmAt(params, header.height),
 })
 
-/** A block's part of what its cycle mints for miners and union; the block that ends the cycle has the remainders. */
-const turnOf = (number: number, rewards: RewardParams): { readonly miners: bigint; readonly union: bigint } => {
+/** Share of a block in what its cycle mints for miners and union; the block that ends the cycle has the remainders. */
+const mintedShareOf = (number: number, rewards: RewardParams): { readonly miners: bigint; readonly union: bigint } => {
   if (number === 0) return { miners: 0n, union: 0n }
   const last = lastOfCycle(cycleOf(number, rewards.cycleBlocks), rewards.cycleBlocks)
   const { miners, union } = splitReward(mintedAt(last, rewards), rewards)

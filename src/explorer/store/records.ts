@@ -79,7 +79,7 @@ export interface BlockRecord {
   readonly feesWei: bigint
   readonly burntWei: bigint
   readonly mintedWei: bigint
-  /** Earned by proposing it: a share of the fees and a turn of the cycle's minting, which is paid at the end of the cycle. */
+  /** Earned by proposing it: a share of the fees and of the cycle's minting, which is paid at the end of the cycle. */
   readonly proposerWei: bigint
   /** Likewise the miner's; 0n without one. */
   readonly minerWei: bigint

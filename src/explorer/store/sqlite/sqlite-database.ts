@@ -67,9 +67,9 @@ export class SqliteDatabase implements SqlDatabase, SqlWrites {
   }
 
   async transaction<T>(work: (writes: SqlWrites) => Promise<T>): Promise<T> {
-    const turn = this.#writing.then(() => this.#atomic(work))
-    this.#writing = turn.catch(() => undefined)
-    return turn
+    const written = this.#writing.then(() => this.#atomic(work))
+    this.#writing = written.catch(() => undefined)
+    return written
   }
 
   async close(): Promise<void> {
