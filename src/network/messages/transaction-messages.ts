@@ -1,0 +1,44 @@
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
+import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
+import { announcedCodec, requestedCodec, transactionsCodec } from '../wire/transactions.ts'
+import { ANSWER_QUOTA, declareMessage, LIST_OVERHEAD, quota } from './message-spec.ts'
+
+/** Messages that relay transactions. */
+export const TRANSACTION_MESSAGES = {
+  transactionHashes: declareMessage({
+    id: 64,
+    channel: 'transactions',
+    maxBytes: NETWORK_LIMITS.announcedHashes * 33 + LIST_OVERHEAD,
+    quota: quota(60, 240),
+    codec: announcedCodec,
+    from: 'anyone',
+    summary: 'Hashes of transactions the sender has',
+  }),
+  newTransactions: declareMessage({
+    id: 65,
+    channel: 'transactions',
+    maxBytes: NETWORK_LIMITS.batchBytes + BLOCK_BOUNDS.transactionBytes + LIST_OVERHEAD,
+    quota: quota(60, 240),
+    codec: transactionsCodec,
+    from: 'anyone',
+    summary: 'Transactions, whole: to validators and to the square root of the other peers',
+  }),
+  getTransactions: declareMessage({
+    id: 66,
+    channel: 'transactions',
+    maxBytes: NETWORK_LIMITS.requestedHashes * 33 + LIST_OVERHEAD,
+    quota: quota(20, 100),
+    codec: requestedCodec,
+    from: 'anyone',
+    summary: 'Requests announced transactions',
+  }),
+  transactions: declareMessage({
+    id: 67,
+    channel: 'transactions',
+    maxBytes: NETWORK_LIMITS.batchBytes + BLOCK_BOUNDS.transactionBytes + LIST_OVERHEAD,
+    quota: ANSWER_QUOTA,
+    codec: transactionsCodec,
+    from: 'anyone',
+    summary: 'Those of them the sender has, as many as fit',
+  }),
+} as const
