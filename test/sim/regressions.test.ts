@@ -23,6 +23,8 @@ test.each<[what: string, seed: number, profile: ProfileName]>([
     2_689,
     'swarm',
   ],
+  ['a block proposed again while its fresh proposal was being validated counted as waste', 7_358, 'swarm'],
+  ['the same, after members stood still', 9_887, 'swarm'],
 ])('%s', async (_, seed, profile) => {
   const plan = drawPlan({ seed, profile, heights: 6 })
   // As they were found: scripts added since change what happens.

@@ -27,7 +27,7 @@ export const cancelUnawaited = ({ height, out }: StepContext): void => {
     out.push({ type: 'cancelBuild' })
   }
   for (const [blockHash, verdict] of verdicts) {
-    if (verdict !== 'pending' || isAwaited(height, blockHash)) continue
+    if (typeof verdict === 'string' || isAwaited(height, blockHash)) continue
     verdicts.delete(blockHash)
     out.push({ type: 'cancelValidation', blockHash })
   }

@@ -54,6 +54,9 @@ interface RequestedRounds {
   roundChange: number
 }
 
+/** Verdict on a block; while one is requested, the round of the proposal that it is requested for. */
+export type Verdict = 'valid' | 'invalid' | { readonly requestedForRound: number }
+
 interface OwnMessages {
   proposal: Proposal | null
   prepare: Prepare | null
@@ -74,7 +77,7 @@ export interface HeightState {
   readonly blocks: Map<Hex, Block>
   /** Hashes whose bodies are in the log. */
   readonly logged: Set<Hex>
-  readonly verdicts: Map<Hex, 'pending' | 'valid' | 'invalid'>
+  readonly verdicts: Map<Hex, Verdict>
   /** Hash of the proposal this node found valid, by round. */
   readonly accepted: Map<number, Hex>
   readonly prepares: VoteSet<Prepare>

@@ -9,7 +9,7 @@ export const roundProgress = (height: HeightState, round: number): string => {
   if (!accepted.has(round)) {
     const verdict = verdicts.get(hash)
     if (verdict === 'invalid') return 'proposal rejected'
-    return verdict === 'pending' ? 'proposal not executed yet' : 'proposal not accepted'
+    return typeof verdict === 'object' ? 'proposal not executed yet' : 'proposal not accepted'
   }
   if (prepared?.round !== round) return `${prepares.count(round, hash)} of ${quorum} prepares`
   return `${commits.count(round, hash)} of ${quorum} commits`

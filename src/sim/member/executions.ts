@@ -10,11 +10,19 @@ interface Execution {
   isKept: boolean
 }
 
+/** Listener of slices of validations. */
+export type OnSlice = (hash: Hex, place: ValidateContext) => void
+
 /** How work on a block may end, and what it is work for. */
 interface ExecutionEnd {
   readonly cancelled?: AbortSignal | undefined
   /** Of a validation: where its verdict is waited for. */
   readonly place?: ValidateContext
+}
+
+interface RunEnd {
+  readonly cancelled: AbortSignal | undefined
+  readonly onSlice?: () => void
 }
 
 /**
@@ -23,13 +31,13 @@ interface ExecutionEnd {
  */
 export class Executions {
   readonly #processor: Processor
-  readonly #onSlice: (place: ValidateContext) => void
+  readonly #onSlice: OnSlice
   readonly #running = new Map<Hex, Execution>()
   /** Blocks executed on the head. */
   readonly #executed = new Set<Hex>()
   #head = new AbortController()
 
-  constructor(host: Host, onSlice: (place: ValidateContext) => void) {
+  constructor(host: Host, onSlice: OnSlice) {
     this.#processor = new Processor(host)
     this.#onSlice = onSlice
   }
@@ -48,9 +56,12 @@ export class Executions {
   }
 
   /** false: cancelled. */
-  execute(hash: Hex, workMs: number, end: ExecutionEnd): Promise<boolean> {
+  execute(hash: Hex, workMs: number, { cancelled, place }: ExecutionEnd): Promise<boolean> {
     const control = { isKept: false }
-    const done = this.#run(workMs, control, end).finally(() => {
+    const onSlice = (): void => {
+      if (place !== undefined && !control.isKept) this.#onSlice(hash, place)
+    }
+    const done = this.#run(workMs, control, { cancelled, onSlice }).finally(() => {
       if (this.#running.get(hash) === execution) this.#running.delete(hash)
     })
     const execution: Execution = Object.assign(control, { done })
@@ -79,7 +90,7 @@ export class Executions {
     before.abort()
   }
 
-  #run(workMs: number, control: { isKept: boolean }, { cancelled, place }: ExecutionEnd): Promise<boolean> {
+  #run(workMs: number, control: { isKept: boolean }, { cancelled, onSlice }: RunEnd): Promise<boolean> {
     const head = this.#head.signal
     const signals = cancelled === undefined ? [head] : [head, cancelled]
     return this.#processor.run(workMs, {
@@ -87,11 +98,7 @@ export class Executions {
       wake: listener => {
         for (const signal of signals) signal.addEventListener('abort', listener)
       },
-      ...(place && {
-        onSlice: () => {
-          if (!control.isKept) this.#onSlice(place)
-        },
-      }),
+      ...(onSlice && { onSlice }),
     })
   }
 }

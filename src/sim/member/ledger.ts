@@ -1,13 +1,6 @@
 import type { BlockProofs, ProofParent } from '../../chain/proof/block-proofs.ts'
 import type { ChainParams } from '../../config/networks.ts'
-import type {
-  BuildRequest,
-  DecidedBlock,
-  ExecutionPort,
-  Head,
-  ProposalVerdict,
-  ValidateContext,
-} from '../../consensus/ports.ts'
+import type { BuildRequest, DecidedBlock, ExecutionPort, Head, ProposalVerdict } from '../../consensus/ports.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import type { MainHead } from '../../powchain/proof-pool.ts'
 import type { Block } from '../../primitives/block.ts'
@@ -25,7 +18,7 @@ import { OMITS } from '../check/omission.ts'
 import type { Random } from '../random.ts'
 import { START_MS } from './clock.ts'
 import { syncMs } from './disk.ts'
-import { Executions } from './executions.ts'
+import { Executions, type OnSlice } from './executions.ts'
 import { delayOn, type Host, never } from './host.ts'
 import { LedgerProofs, type ProcessProofs } from './ledger-proofs.ts'
 
@@ -170,7 +163,7 @@ export class Ledger {
    * Execution port of one process: every operation takes time, and power may fail before or after the database's batch. `onSlice` is
    * called with the validation that has the processor.
    */
-  port(host: Host, onSlice: (place: ValidateContext) => void, process: ProcessProofs): ExecutionPort {
+  port(host: Host, onSlice: OnSlice, process: ProcessProofs): ExecutionPort {
     const { executionMs, random, blockTimeMs } = this.#options
     const executions = new Executions(host, onSlice)
     const proofs = this.proofs.blocks(process.pool)

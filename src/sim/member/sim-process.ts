@@ -1,6 +1,6 @@
 import { createConsensusEngine } from '../../consensus/engine/engine.ts'
 import type { ConsensusEngine, ConsensusParams } from '../../consensus/engine/types.ts'
-import type { CommitteePort, NetworkPort, ValidateContext } from '../../consensus/ports.ts'
+import type { CommitteePort, NetworkPort } from '../../consensus/ports.ts'
 import { openWatermark } from '../../consensus/signer/watermark.ts'
 import { openWal } from '../../consensus/wal/wal.ts'
 import type { ProofNetworkPort } from '../../powchain/ports.ts'
@@ -13,10 +13,12 @@ import { silentLogger } from '../../util/logger.ts'
 import { checkedExecution } from '../check/execution.ts'
 import type { InvariantChecker } from '../check/invariants.ts'
 import { OmissionCheck } from '../check/omission.ts'
+import { WasteCheck } from '../check/waste.ts'
 import type { Keys } from '../keys.ts'
 import { readBlock } from '../network/envelope.ts'
 import { processClock, type WallClock } from './clock.ts'
 import type { Disk } from './disk.ts'
+import type { OnSlice } from './executions.ts'
 import type { Host } from './host.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -81,11 +83,11 @@ export const startProcess = async (
   const files = disk.open(host)
   const { pool, relay, omissions } = startProofs(host, environment, proofs)
   const processProofs = { pool, nowMs: () => wall.nowMs(), committed: () => relay.remind() }
-  const onSlice = (place: ValidateContext): void => {
-    const { number, round } = engine.status()
-    if (place.number > number || (place.number === number && (!place.fresh || place.round >= round))) return
-    checker.report('waste', `member ${node} in ${number}/${round} still validates ${place.number}/${place.round}`)
-  }
+  const waste = new WasteCheck({
+    place: () => engine.status(),
+    report: text => checker.report('waste', `member ${node} ${text}`),
+  })
+  const onSlice: OnSlice = (hash, place) => waste.validating(hash, place)
   const engine: ConsensusEngine = createConsensusEngine({
     ports: {
       execution: checkedExecution(omissions.wrap(ledger.port(host, onSlice, processProofs)), {
@@ -94,7 +96,7 @@ export const startProcess = async (
         report: text => checker.report('validity', `member ${node} ${text}`),
       }),
       committee: council,
-      network,
+      network: waste.wrap(network),
       blocks,
       evidence: { report: evidence => checker.accused(node, evidence) },
     },

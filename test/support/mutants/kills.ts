@@ -96,6 +96,9 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'no watermark on proposals': scenario('a second proposal of one round is not signed'),
   'vote rule ignored': seed(29, 'omission', 'mining'),
   'a block prepared before judged by the vote rule': seed(870, 'omission', 'mining'),
+  'a refusal that counts for the block proposed again': scenario(
+    'a block proposed again while it was being refused is judged anew',
+  ),
   'an anchor that is not committed': seed(292, 'proof', 'mining'),
   'difficulty from the reference of the first hash': seed(1, 'proof', 'mining'),
   'a proof header included twice': seed(67, 'proof', 'mining'),

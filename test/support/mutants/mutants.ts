@@ -360,6 +360,11 @@ export const MUTANTS = {
     'if (!fresh || proofHeaders.length > 0) return undefined',
     'if (proofHeaders.length > 0) return undefined',
   ]),
+  'a refusal that counts for the block proposed again': mutant([
+    'consensus/core/messages/proposals.ts',
+    'for (const round of rounds) if (round > requested.requestedForRound) processProposal(ctx, round)',
+    '',
+  ]),
   'an anchor that is not committed': mutant(
     ['rules/proof/proof-header.ts', 'newest: including - 1,', 'newest: including,'],
     ['rules/proof/proof-header.ts', 'if (want !== anchorHash)', 'if (want !== undefined && want !== anchorHash)'],

@@ -31,6 +31,17 @@ const ownRoundClaimed = (): string | null => {
   return bench.state.height?.roundChanges.size === 0 ? null : 'a round change to round 4 with a block prepared in it'
 }
 
+const refusedWhileProposedAgain = (): string | null => {
+  const bench = new CoreBench(0)
+  const by = [1, 2, 3]
+  bench.hear(proposal(1, 0, SOME))
+  const roundChanges = by.map(sender => roundChange(sender, 1, { round: 0, of: SOME, by }))
+  bench.hear(proposal(2, 1, SOME, { roundChanges, prepares: by.map(sender => prepare(sender, 0, SOME)) }))
+  bench.judge(false, false)
+  bench.judge(true)
+  return bench.said().includes('prepare 1') ? null : 'the vote rule keeps a member from a block that a quorum prepared'
+}
+
 const flooded = (): string | null => {
   const size = 31
   const bench = new CoreBench(0, size)
@@ -106,6 +117,7 @@ export const SCENARIOS = {
   'a committee slower than the first timeout decides': slowCommittee,
   'seals of another chain id are invalid': () => sealedElsewhere({ ...DOMAIN, chainId: DOMAIN.chainId + 1 }),
   'seals of another genesis are invalid': () => sealedElsewhere({ ...DOMAIN, genesisHash: `0x${'77'.repeat(32)}` }),
+  'a block proposed again while it was being refused is judged anew': refusedWhileProposedAgain,
   'messages of later heights are bounded': flooded,
   'a second proposal of one round is not signed': proposedTwice,
 } as const satisfies Readonly<Record<string, () => string | null | Promise<string | null>>>

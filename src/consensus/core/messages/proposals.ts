@@ -125,7 +125,7 @@ export const processProposal = (ctx: StepContext, round: number): void => {
   if (verdict === 'valid') accept(ctx, proposal)
   else if (verdict === 'invalid') refuse(ctx, round)
   if (verdict !== undefined) return
-  height.verdicts.set(block.hash, 'pending')
+  height.verdicts.set(block.hash, { requestedForRound: round })
   // A justified proposal with prepares is a reproposed block.
   out.push({ type: 'validate', block, number: proposal.number, round, fresh: proposal.prepares.length === 0 })
 }
@@ -145,19 +145,29 @@ const accept = (ctx: StepContext, proposal: Proposal): void => {
 }
 
 /**
- * A verdict that depends on this node's condition (not proven) is discarded, and the block is validated again when a later round
- * proposes it.
+ * Handles the verdict on a block. One that depends on this node's condition (not proven) is discarded: it counts for the proposal that
+ * it was requested for, and a later proposal of the block is judged by its own rules.
  */
 export const onValidated = (ctx: StepContext, blockHash: Hex, proposalVerdict: ProposalVerdict): void => {
   const { height } = ctx
-  if (height.verdicts.get(blockHash) !== 'pending' || height.decided !== null) return
-  if (proposalVerdict.valid || proposalVerdict.proven)
-    height.verdicts.set(blockHash, proposalVerdict.valid ? 'valid' : 'invalid')
-  else height.verdicts.delete(blockHash)
+  const requested = height.verdicts.get(blockHash)
+  if (typeof requested !== 'object' || height.decided !== null) return
+  const rounds = roundsOf(height, blockHash)
   if (proposalVerdict.valid) {
-    const rounds = [...height.proposals.keys()].sort((a, b) => b - a)
-    for (const round of rounds) if (height.proposals.get(round)?.block.hash === blockHash) processProposal(ctx, round)
-  } else if (proposalVerdict.proven && height.proposals.get(height.round)?.block.hash === blockHash) {
-    refuse(ctx, height.round)
+    height.verdicts.set(blockHash, 'valid')
+    for (const round of rounds.reverse()) processProposal(ctx, round)
+  } else if (proposalVerdict.proven) {
+    height.verdicts.set(blockHash, 'invalid')
+    if (rounds.includes(height.round)) refuse(ctx, height.round)
+  } else {
+    height.verdicts.delete(blockHash)
+    for (const round of rounds) if (round > requested.requestedForRound) processProposal(ctx, round)
   }
 }
+
+/** Rounds that propose a block, in order. */
+const roundsOf = (height: HeightState, blockHash: Hex): number[] =>
+  [...height.proposals]
+    .filter(([, { block }]) => block.hash === blockHash)
+    .map(([round]) => round)
+    .sort((a, b) => a - b)

@@ -242,6 +242,30 @@ describe('work whose result is no longer needed', () => {
     expect(bench.said(bench.judge(true))).toEqual(['prepare 3'])
   })
 
+  test('one verdict serves a fresh proposal and the same block proposed again; a refusal only the one that it was requested for', () => {
+    for (const isRefused of [false, true]) {
+      const bench = new CoreBench(0)
+      bench.hear(proposal(1, 0, B))
+      const effects = [...bench.hear(again(1, 0)), ...bench.timeout('round')]
+      expect(effects.filter(({ type }) => type === 'cancelValidation' || type === 'validate')).toEqual([])
+      if (isRefused) {
+        const [asked, ...others] = bench.judge(false, false).filter(isFor(B, 'validate'))
+        expect(asked).toMatchObject({ round: 1, fresh: false })
+        expect(others).toEqual([])
+      }
+      expect(bench.said(bench.judge(true))).toEqual(['prepare 1'])
+    }
+  })
+
+  test('what is refused in the last round that proposes it is not requested again', () => {
+    const bench = new CoreBench(0)
+    bench.hear(proposal(1, 0, B), again(1, 0), again(2, 1))
+    const requested = (effects: readonly Effect[]) => effects.flatMap(e => (e.type === 'validate' ? [e.round] : []))
+    expect(requested(bench.judge(false, false))).toEqual([1])
+    expect(requested(bench.judge(false, false))).toEqual([2])
+    expect(bench.judge(false, false)).toEqual([])
+  })
+
   test('a proposal of a later round does not end with the round before it', () => {
     const bench = new CoreBench(0)
     const next = block(2, 2)
