@@ -11,6 +11,7 @@ import { invalidArgument } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { ACCESS_LIST_SCHEMA, objectOf, STRING_SCHEMA } from '../../schemas.ts'
 import { andThen, blockNumberOf, type MaybePromise } from '../block-reads.ts'
+import { answerCall } from './thrown-reverts.ts'
 
 /**
  * Returns the block for estimates that name none. Where each transaction gets a block at once it is the next one: its time may have been
@@ -57,11 +58,9 @@ export const ethCall = {
     handler: (context, args, at, overrides, blocks) => {
       requireRecipient(args)
       return andThen(requestOf(context, args, at, overrides), async request => {
-        const { output } = await context.calls.call(
-          blocks === undefined ? request : { ...request, blockOverrides: blocks },
-          context.client,
-          context.cancellation,
-        )
+        const changed = blocks === undefined ? request : { ...request, blockOverrides: blocks }
+        const called = context.calls.call(changed, context.client, context.cancellation)
+        const { output } = await answerCall(context, called)
         return bytesToHex(output)
       })
     },
@@ -73,7 +72,7 @@ export const ethCall = {
     notes: 'The block may be left out: latest; pending where a development chain makes a block for each transaction.',
     handler: (context, args, at = estimateBlock(context), overrides) =>
       andThen(requestOf(context, args, at, overrides), async request =>
-        toQuantity(await context.calls.estimateGas(request, context.client, context.cancellation)),
+        toQuantity(await answerCall(context, context.calls.estimateGas(request, context.client, context.cancellation))),
       ),
   }),
   eth_createAccessList: method({

@@ -1,8 +1,9 @@
 import { TRACE_LIMITS } from '../../../config/limits/clients.ts'
 import type { TraceConfig } from '../../../evm/tracers/config.ts'
 import { type Hex, hexToBytes } from '../../../util/bytes.ts'
+import { isCoded } from '../../../util/errors.ts'
 import type { Context } from '../../context.ts'
-import { RpcError } from '../../errors.ts'
+import { RpcError, toRpcError } from '../../errors.ts'
 
 /** Error code with which hardhat's network reports a failed transaction. */
 const CODE = -32603
@@ -31,6 +32,22 @@ export const answerSent = async (context: Context, hash: Hex): Promise<Hex> => {
   const { error = 'execution reverted', output = '0x', revertReason } = await failureOf(context, hash)
   const message = `Error: ${textOf(error, output, revertReason)}`
   throw new RpcError(CODE, message, { message, txHash: hash, data: output })
+}
+
+/** Failures of a call that leave no output, such as an invalid opcode. */
+const WITHOUT_OUTPUT: ReadonlySet<string> = new Set(['EXECUTION_FAILED', 'GAS_REQUIRED_EXCEEDS_ALLOWANCE'])
+
+/**
+ * Result of a call or an estimate. With `devnet --throw-on-revert` an error without output names an empty one, as hardhat's own network
+ * does: its matchers take an error without data for one that has nothing to do with the contract.
+ */
+export const answerCall = async <T>({ dev }: Pick<Context, 'dev'>, answer: Promise<T>): Promise<T> => {
+  try {
+    return await answer
+  } catch (error) {
+    const told = dev?.throwsOnRevert === true && isCoded(error) && WITHOUT_OUTPUT.has(error.code) && toRpcError(error)
+    throw told ? new RpcError(told.code, told.message, '0x') : error
+  }
 }
 
 /** Executes the transaction again, since blocks do not keep return data. */

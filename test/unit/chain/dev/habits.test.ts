@@ -70,6 +70,37 @@ describe('transactions that fail', () => {
     )
   })
 
+  test('name no output in calls and estimates either, where that was asked for: matchers tell by it that the call failed', async () => {
+    for (const throwOnRevert of [true, false]) {
+      await withDevNode(
+        async ask => {
+          const fail = async (method: string, code: Hex): Promise<unknown> => {
+            await ask('anvil_setCode', BOB, code)
+            const failure = await ask(method, { from: ALICE, to: BOB, gas: '0x186a0' }, 'latest').catch(
+              (error: RpcFailure) => error,
+            )
+            return { text: (failure as RpcFailure).message, data: (failure as RpcFailure).data }
+          }
+          const data = throwOnRevert ? '0x' : undefined
+          const [invalid, endless, reverts] = ['0xfe', '0x5b5f56', '0x5f5ffd'] as const
+          expect(await fail('eth_call', invalid)).toEqual({ text: expect.stringContaining('invalid opcode'), data })
+          expect(await fail('eth_call', endless)).toEqual({ text: expect.stringContaining('out of gas'), data })
+          expect(await fail('eth_estimateGas', invalid)).toEqual({
+            text: expect.stringContaining('invalid opcode'),
+            data,
+          })
+          const estimate = await fail('eth_estimateGas', endless)
+          expect(estimate).toEqual({ text: expect.stringContaining('gas required exceeds allowance'), data })
+          expect(await fail('eth_call', reverts)).toEqual({
+            text: expect.stringContaining('execution reverted'),
+            data: '0x',
+          })
+        },
+        { devnet: { throwOnRevert } },
+      )
+    }
+  })
+
   test('are answered with their hash otherwise', async () => {
     await withDevNode(async ask => {
       await begin(ask)
