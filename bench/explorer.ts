@@ -131,15 +131,19 @@ const backfill = async (source: LocalChain, database: IndexDatabase): Promise<vo
   })
   const began = performance.now()
   const cpu = process.cpuUsage()
+  const ofServer = server?.processorSeconds() ?? 0
   let state: IndexerState = 'behind'
   while (state === 'behind') state = await indexer.step()
   const seconds = (performance.now() - began) / 1_000
   const { user, system } = process.cpuUsage(cpu)
   const { transactions } = await index.counters()
   await index.close()
+  // The time of a connection counts once it has ended.
+  await new Promise(resolve => setTimeout(resolve, 200))
   print(
     `backfill: ${transactions} transactions in ${seconds.toFixed(1)} s, ${Math.round(transactions / seconds)} a second ` +
-      `(${((user + system) / 1e6).toFixed(1)} s of this process's processor)`,
+      `(${((user + system) / 1e6).toFixed(1)} s of this process's processor` +
+      `${server ? `, ${(server.processorSeconds() - ofServer).toFixed(1)} s of the database's` : ''})`,
   )
 }
 

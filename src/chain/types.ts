@@ -4,6 +4,7 @@ import type { Block } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
 import type { ExtraData } from '../primitives/extra-data.ts'
 import type { Header } from '../primitives/header.ts'
+import type { BlockInternalTransfer } from '../primitives/receipt/internal-transfer.ts'
 import type { Log } from '../primitives/receipt/log.ts'
 import type { Receipt } from '../primitives/receipt/receipt.ts'
 import type { Transaction } from '../primitives/transaction/transaction.ts'
@@ -121,6 +122,8 @@ export interface ChainView {
   receipts(number: number): Promise<readonly Receipt[] | undefined>
   /** The same one after the other, for blocks whose logs are megabytes. */
   receiptStream(number: number): Promise<Iterable<StreamedReceipt> | undefined>
+  /** Wei that contracts of a block moved, and contracts that they created, in order; none of a block that was not executed here. */
+  internalTransfers(number: number): Promise<Iterable<BlockInternalTransfer>>
   /** Returns the gas of a block by the tip it paid above the base fee, lowest tip first. */
   tips(number: number): Promise<readonly TipShare[] | undefined>
   locate(transactionHash: Hex): Promise<TransactionLocation | undefined>

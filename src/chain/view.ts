@@ -62,7 +62,15 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
 
 type BlockReads = Pick<
   ChainView,
-  'head' | 'headerByNumber' | 'blockByNumber' | 'blockByHash' | 'receipts' | 'receiptStream' | 'tips' | 'certificate'
+  | 'head'
+  | 'headerByNumber'
+  | 'blockByNumber'
+  | 'blockByHash'
+  | 'receipts'
+  | 'receiptStream'
+  | 'internalTransfers'
+  | 'tips'
+  | 'certificate'
 >
 
 const blockReads = ({ blocks, chain }: ChainViewOptions): BlockReads => {
@@ -91,6 +99,10 @@ const blockReads = ({ blocks, chain }: ChainViewOptions): BlockReads => {
     receiptStream: async number => {
       requireHistory(blocks.earliest, number)
       return known(number) ? readReceiptStream(blocks, number) : undefined
+    },
+    internalTransfers: async number => {
+      requireHistory(blocks.earliest, number)
+      return known(number) ? blocks.internalTransferStream(number) : []
     },
     tips: async number => {
       requireHistory(blocks.earliest, number)

@@ -21,6 +21,7 @@ import { nativeAliases } from './methods/native/aliases.ts'
 import { nativeChain } from './methods/native/chain.ts'
 import { nativeConsensus } from './methods/native/consensus.ts'
 import { nativeEconomy } from './methods/native/economy.ts'
+import { nativeInternalTransfers } from './methods/native/internal-transfers.ts'
 import { miningOfNamespace } from './methods/native/mining.ts'
 import { nativeProofChain } from './methods/native/proof-chain.ts'
 import { net } from './methods/net.ts'
@@ -54,6 +55,7 @@ export const METHODS: MethodTable = {
   ...nativeChain,
   ...nativeConsensus,
   ...nativeEconomy,
+  ...nativeInternalTransfers,
   ...nativeProofChain,
   ...subscriptionsOf('native'),
   ...miningOfNamespace('native'),

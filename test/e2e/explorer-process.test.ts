@@ -1,9 +1,16 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { BLOCK_TABLES } from '../../src/explorer/store/sql/schema.ts'
+import { createAddress } from '../../src/primitives/address.ts'
+import type { UnsignedTransaction } from '../../src/primitives/transaction/transaction-encoding.ts'
+import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
+import { signedRaw } from '../support/chain.ts'
 import { eventually, type RunningNode, startDevnet, withTempDir } from '../support/devnet.ts'
 import { fillTokenChain } from '../support/explorer/page-chain.ts'
 import { POSTGRES_MISSING, startPostgres } from '../support/explorer/postgres-server.ts'
+import { tokenContracts } from '../support/explorer/token-chain.ts'
 import { freePort, type NodeProcess, spawnNode } from '../support/node-process.ts'
 
 const KEY = 'key-of-the-test'
@@ -25,6 +32,8 @@ const paths = (holder: string, { coin, tokenTransfer, failed }: Awaited<ReturnTy
   `/api/tokens/${coin}`,
   `/api/tokens/${coin}/transfers`,
   '/api/top-accounts',
+  '/api/internal-transfers',
+  `/api/addresses/${holder}/internal`,
   '/api/stats',
   '/api/supply',
   '/api/network',
@@ -39,6 +48,36 @@ const paths = (holder: string, { coin, tokenTransfer, failed }: Awaited<ReturnTy
 const get = async (base: string, path: string): Promise<{ status: number; text: string; indexed: number }> => {
   const answer = await fetch(new URL(path, base), { headers })
   return { status: answer.status, text: await answer.text(), indexed: Number(answer.headers.get('x-indexed-block')) }
+}
+
+/** Code that creates a contract, passes wei on, fails with wei, and destroys itself. */
+const moveInternally = async (node: RunningNode): Promise<void> => {
+  const [alice, bob] = node.accounts as readonly [RunningNode['accounts'][number], RunningNode['accounts'][number]]
+  const from = alice.address.toLowerCase() as Hex
+  let nonce = Number(await node.rpc<Hex>('eth_getTransactionCount', [from, 'latest']))
+  const submit = (fields: Partial<UnsignedTransaction>): Promise<unknown> => {
+    const all = { chainId: node.chainId, gasLimit: 3_000_000n, nonce: nonce++, ...fields }
+    return node.rpc('eth_sendRawTransaction', [bytesToHex(signedRaw(hexToBytes(alice.privateKey), all))])
+  }
+  const deploy = async (name: string): Promise<Hex> => {
+    const address = createAddress(from, nonce)
+    await submit({ to: null, data: tokenContracts()[name]?.bytecode as Uint8Array })
+    return address
+  }
+  const [factory, purse] = [await deploy('Factory'), await deploy('Purse')]
+  await submit({ to: factory, data: hexToBytes('0xc6dad082') })
+  for (const selector of ['82c4b3b2', 'e8199063', 'c74073a1'])
+    await submit({ to: purse, value: 5n, data: hexToBytes(`0x${selector}${bob.address.slice(2).padStart(64, '0')}`) })
+  await node.rpc('hardhat_mine', ['0x1'])
+}
+
+/** Rows of every table of an index that blocks alone decide. */
+const rowsOf = (path: string): ReadonlyMap<string, readonly unknown[]> => {
+  const database = new DatabaseSync(path, { readOnly: true })
+  const tables = BLOCK_TABLES.map(table => [table, database.prepare(`SELECT * FROM ${table}`)] as const)
+  const rows = new Map(tables.map(([table, statement]) => [table, statement.all()]))
+  database.close()
+  return rows
 }
 
 /** Makes blocks until one of them made a proof header final. */
@@ -90,6 +129,7 @@ describe.each(BACK_ENDS)('%s', name => {
         ]
         let node = await startDevnet([...chain, '--execution', 'fast'])
         const filled = await fillTokenChain(node)
+        await moveInternally(node)
         await includeProof(node)
         const head = Number(await node.rpc('eth_blockNumber'))
         const args = ['explorer', '--node', node.ws, '--datadir', join(dir, 'explorer'), '--port', '0', ...database]
@@ -110,6 +150,13 @@ describe.each(BACK_ENDS)('%s', name => {
             const [own, nodes] = await Promise.all([get(base, path), get(node.explorer as string, path)])
             expect(own.status, path).toBe(200)
             expect(own.text, path).toBe(nodes.text)
+          }
+          if (!server) {
+            const [own, nodes] = ['explorer/index.sqlite', 'chain/explorer/index.sqlite'].map(at =>
+              rowsOf(join(dir, at)),
+            )
+            expect(own).toEqual(nodes)
+            expect(own?.get('internal')?.length).toBe(3)
           }
           const page = await get(base, '/explorer')
           expect([page.status, page.text.includes('<html')]).toEqual([200, true])

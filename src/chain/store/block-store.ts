@@ -7,6 +7,7 @@ import {
   type BlockInternalTransfer,
   decodeInternalTransfers,
   encodeInternalTransfers,
+  readInternalTransfers,
 } from '../../primitives/receipt/internal-transfer.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
 import {
@@ -195,6 +196,12 @@ export class BlockStore {
   async internalTransfers(number: number): Promise<readonly BlockInternalTransfer[]> {
     const row = await this.#store.get(BUCKETS.internalTransfers, numberKey(number))
     return row === undefined ? [] : decodeInternalTransfers(row)
+  }
+
+  /** The same decoded one after the other. */
+  async internalTransferStream(number: number): Promise<Iterable<BlockInternalTransfer>> {
+    const row = await this.#store.get(BUCKETS.internalTransfers, numberKey(number))
+    return row === undefined ? [] : readInternalTransfers(row)
   }
 
   /** Returns the rows of a block, for single transactions and receipts when its objects are not in memory. */

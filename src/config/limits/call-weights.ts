@@ -8,6 +8,7 @@ const WEIGHTS: readonly (readonly [prefix: string, weight: number])[] = [
   ['eth_getLogs', 20],
   ['eth_getFilterLogs', 20],
   ['native_getBlockWithConsensusInfoRange', 20],
+  ['native_getInternalTransfers', 5],
   ['eth_getProof', 20],
   ['eth_estimateGas', 10],
   ['native_estimateGas', 10],

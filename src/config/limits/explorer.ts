@@ -3,7 +3,7 @@ export const EXPLORER_LIMITS = {
   index: {
     /** Of one transaction of the index: whichever is reached first ends it. */
     batchBlocks: 256,
-    batchTransactions: 2_000,
+    batchTransactions: 10_000,
     /** Blocks read ahead of each other. */
     readBlocks: 8,
     /** Entries of one ERC-1155 batch; a larger one is left out whole. */

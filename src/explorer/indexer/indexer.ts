@@ -1,10 +1,18 @@
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import type { Hex } from '../../util/bytes.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { IndexStore } from '../store/index-store.ts'
 import type { BlockRecord, IndexPosition } from '../store/records.ts'
 import type { ChainSource, HeadCalls } from './chain-source.ts'
 import { BackfillProgress } from './progress.ts'
 import { readTokenMetadata } from './token-metadata.ts'
+
+/** Batch that is read while the one before it is written. */
+interface ReadAhead {
+  /** Hash of the block before it. */
+  readonly parentHash: Hex
+  readonly records: Promise<readonly BlockRecord[]>
+}
 
 interface IndexerOptions {
   readonly source: ChainSource
@@ -26,6 +34,7 @@ export type IndexerState = 'behind' | 'at the head'
 export class Indexer {
   readonly #options: IndexerOptions
   readonly #progress: BackfillProgress
+  #ahead: ReadAhead | undefined
 
   constructor(options: IndexerOptions) {
     this.#options = options
@@ -41,7 +50,7 @@ export class Indexer {
     if (head === undefined) return 'at the head'
     if (await this.#isAhead(head)) return 'at the head'
     const position = await this.#reconcile()
-    const records = await this.#readBatch(position, head)
+    const records = await this.#nextBatch(position, head)
     await index.append(records)
     const reached = records.at(-1)?.number ?? position?.number ?? -1
     const transactions = records.reduce((sum, record) => sum + record.transactions.length, 0)
@@ -81,6 +90,22 @@ export class Indexer {
       else high = middle
     }
     return low
+  }
+
+  /** The batch behind a position; begins to read the one after it. */
+  async #nextBatch(position: IndexPosition | undefined, head: number): Promise<readonly BlockRecord[]> {
+    const ahead = this.#ahead
+    this.#ahead = undefined
+    const isNext = ahead !== undefined && ahead.parentHash === position?.hash
+    const records = await (isNext ? ahead.records : this.#readBatch(position, head))
+    const last = records.at(-1)
+    if (last !== undefined && last.number < head) {
+      const next = this.#readBatch(last, head)
+      // Reported by the step that needs it; there may be none.
+      next.catch(() => undefined)
+      this.#ahead = { parentHash: last.hash, records: next }
+    }
+    return records
   }
 
   /** Blocks in order, each the child of the one before; fewer when the chain changes meanwhile. */

@@ -11,6 +11,7 @@ import type { ChainParams } from '../../config/networks.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import { decodeExtraData } from '../../primitives/extra-data.ts'
 import { EMPTY_LIST_HASH } from '../../primitives/header.ts'
+import type { BlockInternalTransfer } from '../../primitives/receipt/internal-transfer.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
 import { type Hex, toQuantity, ZERO_HASH } from '../../util/bytes.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
@@ -18,10 +19,16 @@ import { recordOfBlock } from '../indexer/block-record.ts'
 import type { BlockReads, ChainSource, LogSearchLimits } from '../indexer/chain-source.ts'
 import type { BlockRecord, ProofRecord } from '../store/records.ts'
 import { blockFromAnswer, headerFromAnswer, logEntryFromAnswer, receiptsFromAnswer } from './decode-block.ts'
+import { internalTransferFromAnswer } from './decode-internal.ts'
 import { isIncludedIn, proofFromAnswer } from './decode-proof.ts'
 import type { NodeClient } from './node-client.ts'
+import { remoteNodeError } from './node-error.ts'
 import { RemoteState } from './remote-state.ts'
 
+/** Gas of a transfer to an address without code. */
+const PLAIN_GAS = 21_000n
+/** Gas that code pays at least for moving wei or creating a contract. */
+const LEAST_GAS = 2_000n
 /** Headers of one answer; more than a block makes final. */
 const PROOF_RANGE = 100
 
@@ -69,8 +76,8 @@ export class RemoteChain implements ChainSource {
     if (blockAnswer.isNull || receiptAnswer.isNull) return undefined
     const block = blockFromAnswer(blockAnswer)
     const receipts = receiptsFromAnswer(receiptAnswer, block)
-    // No method tells the value that code moved within a transaction: docs/explorer.md#as-a-process-of-its-own.
-    return receipts && recordOfBlock(block, receipts, { internal: [], proofs: await this.#proofs(block) }, this.params)
+    const [internal, proofs] = await Promise.all([this.#internalTransfers(block), this.#proofs(block)])
+    return receipts && internal && recordOfBlock(block, receipts, { internal, proofs }, this.params)
   }
 
   async receipt({ number, index }: TransactionLocation): Promise<IncludedReceipt | undefined> {
@@ -121,6 +128,32 @@ export class RemoteChain implements ChainSource {
 
   close(): Promise<void> {
     return this.#node.close()
+  }
+
+  /** undefined: the node has another block at the number by now. */
+  async #internalTransfers({
+    header,
+    hash,
+    transactions,
+  }: ChainBlock): Promise<readonly BlockInternalTransfer[] | undefined> {
+    // Every transaction is a plain transfer: no code was run.
+    if (header.gasUsed === PLAIN_GAS * BigInt(transactions.length)) return []
+    const transfers: BlockInternalTransfer[] = []
+    for (;;) {
+      const page = [header.number, transfers.length].map(toQuantity)
+      const answer = await this.#node.call('native_getInternalTransfers', ...page)
+      if (answer.isNull || answer.member('blockHash').hex(32) !== hash) return undefined
+      for (const item of answer.member('transfers').items())
+        transfers.push(internalTransferFromAnswer(item, transactions.length))
+      const isLast = answer.member('next').isNull
+      if (isLast) return transfers
+      // The node decides how often it is asked, as far as the gas of the block allows.
+      if (BigInt(transfers.length) * LEAST_GAS > header.gasUsed || Number(page[1]) === transfers.length)
+        throw remoteNodeError({
+          code: 'NODE_ANSWER_INVALID',
+          reason: `block ${header.number} has too many internal transfers`,
+        })
+    }
   }
 
   /** Proof headers that a block made final, in their order. */

@@ -34,15 +34,16 @@ export const encodeInternalTransfers = (transfers: readonly BlockInternalTransfe
 
 /** Throws INTERNAL_TRANSFERS_MALFORMED. */
 export const decodeInternalTransfers = (bytes: Uint8Array): readonly BlockInternalTransfer[] =>
-  decodeOrMalformed('INTERNAL_TRANSFERS_MALFORMED', () => {
-    const cursor = new RlpCursor(bytes)
-    const outer = cursor.openList()
-    const transfers: BlockInternalTransfer[] = []
-    while (cursor.hasMore()) transfers.push(readTransfer(cursor))
-    cursor.closeList(outer)
-    cursor.finish()
-    return transfers
-  })
+  decodeOrMalformed('INTERNAL_TRANSFERS_MALFORMED', () => [...readInternalTransfers(bytes)])
+
+/** Decodes them one after the other. Throws INTERNAL_TRANSFERS_MALFORMED or RLP_INVALID. */
+export function* readInternalTransfers(bytes: Uint8Array): Generator<BlockInternalTransfer> {
+  const cursor = new RlpCursor(bytes)
+  const outer = cursor.openList()
+  while (cursor.hasMore()) yield readTransfer(cursor)
+  cursor.closeList(outer)
+  cursor.finish()
+}
 
 const readTransfer = (cursor: RlpCursor): BlockInternalTransfer => {
   const outer = cursor.openList()

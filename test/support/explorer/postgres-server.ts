@@ -29,6 +29,8 @@ const userOf = (): { readonly uid: number; readonly gid: number } | undefined =>
 }
 
 export interface PostgresServer {
+  /** Processor time of the server and of its connections that have ended, seconds. */
+  processorSeconds(): number
   /** URL of a new, empty database. */
   database(): Promise<string>
   /** Ends at once, as when its machine is lost. */
@@ -66,6 +68,7 @@ export const startPostgres = async (): Promise<PostgresServer> => {
   const onExit = (): void => void child?.kill('SIGQUIT')
   process.once('exit', onExit)
   const server: PostgresServer = {
+    processorSeconds: () => (child?.pid === undefined ? 0 : processorSeconds(child.pid)),
     async database() {
       const name = `index_${++databases}`
       await withClient(urlOf('postgres'), client => client.query(`CREATE DATABASE ${name}`))
@@ -99,6 +102,14 @@ export const startPostgres = async (): Promise<PostgresServer> => {
   }
   await server.start()
   return server
+}
+
+const CLOCK_TICKS = 100
+
+/** Own times and those of ended children, after the name in brackets. */
+const processorSeconds = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / CLOCK_TICKS
 }
 
 const withClient = async (url: string, use: (client: Client) => Promise<unknown>): Promise<void> => {

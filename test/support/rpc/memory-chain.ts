@@ -29,6 +29,7 @@ import type { Certificate } from '../../../src/primitives/consensus/certificate.
 import { type ExtraData, encodeExtraData } from '../../../src/primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../../src/primitives/header.ts'
 import { bloomFromLogs, mergeBlooms } from '../../../src/primitives/receipt/bloom.ts'
+import type { BlockInternalTransfer } from '../../../src/primitives/receipt/internal-transfer.ts'
 import type { Log } from '../../../src/primitives/receipt/log.ts'
 import type { Receipt } from '../../../src/primitives/receipt/receipt.ts'
 import { receiptsRoot, transactionsRoot } from '../../../src/primitives/roots.ts'
@@ -194,6 +195,9 @@ export class MemoryChain implements ChainView {
   async receiptStream(number: number): Promise<Iterable<StreamedReceipt> | undefined> {
     const receipts = this.#receipts[number]
     return receipts && includedReceiptsFromBlock(this.#at(number), receipts).map(streamedReceipt)
+  }
+  async internalTransfers(): Promise<readonly BlockInternalTransfer[]> {
+    return [{ transactionIndex: 0, kind: 'call', from: VALIDATORS[0] ?? SENDER, to: SENDER, value: 5n }]
   }
   async tips(number: number): Promise<readonly TipShare[] | undefined> {
     const block = this.blocks[number]

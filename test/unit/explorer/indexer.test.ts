@@ -1,7 +1,12 @@
 import { expect, test, vi } from 'vitest'
+import { NETWORKS } from '../../../src/config/networks.ts'
+import type { ChainSource } from '../../../src/explorer/indexer/chain-source.ts'
+import { Indexer } from '../../../src/explorer/indexer/indexer.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
+import { silentLogger } from '../../../src/util/logger.ts'
 import { ACCOUNTS, testGenesis, withChain } from '../../support/chain.ts'
+import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
 import { indexerOf, senderOn, transferData } from '../../support/explorer/token-chain.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -141,6 +146,44 @@ test('an index of blocks that the chain does not have goes back to the last one 
     expect(await index.recount()).toEqual([])
     await index.close()
   }))
+
+test('blocks that were read ahead and then left the chain are not indexed', async () => {
+  const index = new SqliteIndex({ path: ':memory:' })
+  // Two chains with one beginning; the second is shown after the first batch.
+  const [first, second] = [new RandomBlocks({ seed: 5 }), new RandomBlocks({ seed: 6, fork: 1 })]
+  const shared = first.chain(4)
+  const [before, after] = [first.chain(8, shared.at(-1)), second.chain(9, shared.at(-1))]
+  let blocks = [...shared, ...before]
+  const source: ChainSource = {
+    params: NETWORKS.devnet,
+    blocks: undefined as never,
+    headNumber: async () => blocks.length - 1,
+    includes: async (number, hash) => blocks[number]?.hash === hash,
+    record: async number => blocks[number],
+    receipt: async () => undefined,
+    logs: async () => [],
+    onState: () => Promise.reject(new Error('not asked')),
+    forget: () => {},
+    close: async () => {},
+  }
+  const indexer = new Indexer({
+    source,
+    calls: { run: async () => undefined },
+    index,
+    logger: silentLogger,
+    nowMs: () => 0,
+    batchBlocks: 4,
+  })
+  // Blocks 4 to 7 of the first chain are read while 0 to 3 are written.
+  expect(await indexer.step()).toBe('behind')
+  blocks = [...shared, ...after]
+  while ((await indexer.step()) === 'behind');
+  expect(await index.position()).toEqual({ number: 12, hash: after.at(-1)?.hash })
+  const { items } = await index.blocks({ limit: 100, offset: 0, after: null })
+  expect(items.map(({ hash }) => hash)).toEqual(blocks.toReversed().map(({ hash }) => hash))
+  expect(await index.recount()).toEqual([])
+  await index.close()
+})
 
 test('an index of another chain is built anew', async () => {
   const index = new SqliteIndex({ path: ':memory:' })

@@ -1,0 +1,66 @@
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import type { BlockInternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
+import { sliceOver } from '../../../util/async/time-slice.ts'
+import { toQuantity } from '../../../util/bytes.ts'
+import { block } from '../../codecs/block.ts'
+import { optional } from '../../codecs/codec.ts'
+import { ADDRESS_SCHEMA, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import type { Context } from '../../context.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+import { listOf, objectOf, orNull, STRING_SCHEMA } from '../../schemas.ts'
+import { findBlock } from '../block-reads.ts'
+
+const TRANSFER_SCHEMA = objectOf('InternalTransfer', {
+  transactionIndex: QUANTITY_SCHEMA,
+  type: STRING_SCHEMA,
+  from: ADDRESS_SCHEMA,
+  to: ADDRESS_SCHEMA,
+  value: QUANTITY_SCHEMA,
+})
+
+const encodeTransfer = ({ transactionIndex, kind, from, to, value }: BlockInternalTransfer): object => ({
+  transactionIndex: toQuantity(transactionIndex),
+  type: kind,
+  from,
+  to,
+  value: toQuantity(value),
+})
+
+/** The transfers behind the first `skipped` ones, as far as one response has room. */
+const pageOf = async (
+  { client }: Context,
+  transfers: Iterable<BlockInternalTransfer>,
+  skipped: number,
+): Promise<{ readonly transfers: readonly object[]; readonly next: string | null }> => {
+  const page: object[] = []
+  let at = 0
+  for (const transfer of transfers) {
+    await sliceOver(client)
+    if (at++ < skipped) continue
+    if (page.length === RPC_LIMITS.logResults) return { transfers: page, next: toQuantity(at - 1) }
+    page.push(encodeTransfer(transfer))
+  }
+  return { transfers: page, next: null }
+}
+
+/** Reads of what code moved (docs/design/evm-engine.md). */
+export const nativeInternalTransfers = {
+  native_getInternalTransfers: method({
+    summary: 'Wei that contracts of a block moved, and contracts that they created',
+    params: [block, optional(index)],
+    result: orNull(
+      objectOf('InternalTransfers', {
+        blockHash: hash.schema,
+        transfers: listOf(TRANSFER_SCHEMA),
+        next: orNull(QUANTITY_SCHEMA),
+      }),
+    ),
+    notes: `In order of execution, only what took effect; \`type\` is call, create or selfdestruct. At most ${RPC_LIMITS.logResults}: \`next\` is the second argument for those after them. null for the pending block. None for blocks that the node did not execute.`,
+    handler: async (context, ref, skipped = 0) => {
+      const found = ref === 'pending' ? undefined : await findBlock(context.view, ref)
+      if (found === undefined) return null
+      const transfers = await context.view.internalTransfers(found.header.number)
+      return { blockHash: found.hash, ...(await pageOf(context, transfers, skipped)) }
+    },
+  }),
+} satisfies MethodTable

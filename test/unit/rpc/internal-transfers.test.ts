@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { createAddress } from '../../../src/primitives/address.ts'
+import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
+import { bytesToHex, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
+import { ACCOUNT_KEYS, ACCOUNTS, signedRaw } from '../../support/chain.ts'
+import { withDevNode } from '../../support/dev-node.ts'
+import { tokenContracts } from '../../support/explorer/token-chain.ts'
+
+interface Answer {
+  readonly blockHash: Hex
+  readonly transfers: readonly Record<string, string>[]
+  readonly next: Hex | null
+}
+
+const BOB = `0x${'b0'.repeat(20)}`
+
+test('what code moved in a block is told in order, and only what took effect', () =>
+  withDevNode(async ask => {
+    const purse = createAddress(ACCOUNTS[0] as Hex, 0)
+    let nonce = 0
+    const submit = (fields: Partial<UnsignedTransaction>): Promise<unknown> => {
+      const raw = signedRaw(ACCOUNT_KEYS[0] as Uint8Array, { gasLimit: 3_000_000n, nonce: nonce++, ...fields })
+      return ask('eth_sendRawTransaction', bytesToHex(raw))
+    }
+    await submit({ to: null, data: tokenContracts()['Purse']?.bytecode as Uint8Array })
+    for (const selector of ['82c4b3b2', 'e8199063', 'c74073a1'])
+      await submit({ to: purse, value: 7n, data: hexToBytes(`0x${selector}${BOB.slice(2).padStart(64, '0')}`) })
+    await ask('evm_mine')
+    const moved: Record<string, string>[] = []
+    const head = Number(await ask<Hex>('eth_blockNumber'))
+    for (let number = 0; number <= head; number++) {
+      const { hash } = await ask<{ hash: Hex }>('eth_getBlockByNumber', `0x${number.toString(16)}`, false)
+      const answer = await ask<Answer>('native_getInternalTransfers', `0x${number.toString(16)}`)
+      expect(answer).toMatchObject({ blockHash: hash, next: null })
+      moved.push(...answer.transfers)
+      const rest = await ask<Answer>('native_getInternalTransfers', hash, '0x1')
+      expect(rest.transfers).toEqual(answer.transfers.slice(1))
+    }
+    expect(moved.map(({ type, from, to, value }) => [type, from, to, value])).toEqual([
+      ['call', purse, BOB, '0x7'],
+      ['selfdestruct', purse, BOB, '0x7'],
+    ])
+    expect(await ask('native_getInternalTransfers', '0xffff')).toBeNull()
+    expect(await ask('native_getInternalTransfers', 'pending')).toBeNull()
+  }))
