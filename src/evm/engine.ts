@@ -83,6 +83,8 @@ export interface EngineOptions {
    * observe the bound, and a message within it is unaffected.
    */
   readonly gasBound?: bigint
+  /** true: the caller reverts the message's changes at once, and the engine need not write them. */
+  readonly discards?: boolean
   readonly accesses?: AccessRecorder
   /** Present where the journal's base cannot be read synchronously: called before each read of an account, a slot or code. */
   readonly prefetch?: Prefetcher

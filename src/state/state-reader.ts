@@ -6,6 +6,8 @@ import type { Account } from './account.ts'
  * hex of full length.
  */
 export interface StateReader {
+  /** Number of the words of all accounts (journal/storage-version.ts); undefined: not known. */
+  readonly storageVersion?: number
   account(address: Hex): Account | undefined
   /** 32-byte word; ZERO_HASH where nothing is stored. */
   storage(address: Hex, slot: Hex): Hex

@@ -6,6 +6,7 @@ import { Lru } from '../../util/lru.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 import type { StateError } from '../errors.ts'
 import { binaryKey, bytesFromBinaryKey, hashedKey, readAccount, readCode, readSlot } from '../flat-tables.ts'
+import { nextStorageVersion } from '../journal/storage-version.ts'
 import type { StateReader } from '../state-reader.ts'
 import type { StateUpdate } from '../update/state-update.ts'
 import { SecondChanceCache } from './second-chance-cache.ts'
@@ -42,8 +43,8 @@ export class HeadState implements StateReader {
   #slots: SlotCache
   readonly #codes: Lru<Hex, Uint8Array>
   #snapshot: Snapshot
-  /** Number of moves of the head. */
-  #moves = 0
+  /** Renewed by each move of the head. */
+  #version = nextStorageVersion()
 
   constructor(store: Store, limits: CacheLimits) {
     this.#store = store
@@ -52,6 +53,10 @@ export class HeadState implements StateReader {
     this.#slots = new SlotCache(limits.slotCache)
     this.#codes = new Lru({ limit: limits.codeCacheBytes, weigh: code => code.byteLength })
     this.#snapshot = store.snapshot()
+  }
+
+  get storageVersion(): number {
+    return this.#version
   }
 
   account(address: Hex): Account | undefined {
@@ -85,11 +90,12 @@ export class HeadState implements StateReader {
 
   /** Returns a view of the current state, for work that spans commits: once the head has moved it throws STATE_MOVED. */
   view(): StateReader {
-    const taken = this.#moves
+    const taken = this.#version
     const check = (): void => {
-      if (this.#moves !== taken) throw new CodedError<StateError>({ code: 'STATE_MOVED' })
+      if (this.#version !== taken) throw new CodedError<StateError>({ code: 'STATE_MOVED' })
     }
     return {
+      storageVersion: taken,
       account: address => {
         check()
         return this.account(address)
@@ -114,7 +120,7 @@ export class HeadState implements StateReader {
   /** Moves the head synchronously; `update` is already durable. The promise is for closing the old snapshot. */
   advance(update: StateUpdate): Promise<void> {
     const before = this.#snapshot
-    this.#moves++
+    this.#version = nextStorageVersion()
     this.#snapshot = this.#store.snapshot()
     for (const address of update.cleared) this.#slots.drop(address)
     for (const [address, slots] of update.storage) {
@@ -131,7 +137,7 @@ export class HeadState implements StateReader {
   /** The store has other values: clears the caches. Code is keyed by its hash and stays. */
   reset(): Promise<void> {
     const before = this.#snapshot
-    this.#moves++
+    this.#version = nextStorageVersion()
     this.#snapshot = this.#store.snapshot()
     this.#accounts = new SecondChanceCache(this.#limits.accountCache)
     this.#slots = new SlotCache(this.#limits.slotCache)

@@ -6,6 +6,7 @@ import { CodedError } from '../../util/errors.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH } from '../account.ts'
 import type { StateError } from '../errors.ts'
 import { ACCOUNT_KEY_BYTES, binaryKey, hashedKey, readAccount, readCode, readSlot, slotKey } from '../flat-tables.ts'
+import { nextStorageVersion } from '../journal/storage-version.ts'
 import { readStateMeta, type StateMeta, stateRootAt } from '../state-meta.ts'
 import type { AsyncStateReader, StateReader } from '../state-reader.ts'
 import { decodeWord } from '../storage-word.ts'
@@ -149,6 +150,7 @@ class OverlayReader implements StateReader {
 
 /** State of the head from one snapshot, synchronous and uncached: a Journal on it keeps the reads of one call. */
 class SnapshotStateReader implements StateReader {
+  readonly storageVersion = nextStorageVersion()
   readonly #store: Store
   readonly #snapshot: Snapshot
 

@@ -8,6 +8,7 @@ import type { StateReader } from '../state-reader.ts'
 import type { StateChanges } from '../update/state-changes.ts'
 import { collectChanges } from './collect-changes.ts'
 import { JournalAccount, JournalSlot } from './journal-account.ts'
+import { nextStorageVersion } from './storage-version.ts'
 import { applyUndo, type UndoEntry } from './undo.ts'
 
 /**
@@ -24,6 +25,10 @@ export class Journal implements StateReader {
   #keptCodeBytes = 0
   #undo: UndoEntry[] = []
   #transaction = 1
+  /** Version of a base that does not tell its own. */
+  #unknownBase: number | undefined = undefined
+  /** undefined: no storage is changed. */
+  #version: number | undefined = undefined
 
   constructor(base: StateReader) {
     this.#base = base
@@ -57,6 +62,27 @@ export class Journal implements StateReader {
 
   storage(address: Hex, slot: Hex): Hex {
     return this.#slot(this.#entry(address), slot).value
+  }
+
+  /** Like `storage`, for a caller that keeps the word itself. */
+  readStorage(address: Hex, slot: Hex): Hex {
+    const { slots, cleared, base } = this.#entry(address)
+    const known = slots?.get(slot)
+    if (known !== undefined) return known.value
+    return cleared || base === undefined ? ZERO_HASH : this.#base.storage(address, slot)
+  }
+
+  /** Number of the words of all accounts: two states with the same one have the same. */
+  get storageVersion(): number {
+    return this.#version ?? this.baseVersion
+  }
+
+  /** The same of the base alone, which may move. */
+  get baseVersion(): number {
+    const { storageVersion } = this.#base
+    if (storageVersion !== undefined) return storageVersion
+    this.#unknownBase ??= nextStorageVersion()
+    return this.#unknownBase
   }
 
   /** Returns the word at the start of the current transaction (EIP-2200). */
@@ -123,7 +149,8 @@ export class Journal implements StateReader {
     if (!journalAccount.exists) this.setNonce(address, journalAccount.nonce)
     const found = this.#slot(journalAccount, slot)
     if (found.value === word) return
-    this.#record({ kind: 'storage', journalSlot: found, before: found.value })
+    this.#record({ kind: 'storage', journalSlot: found, before: found.value, version: this.#version })
+    this.#version = nextStorageVersion()
     if (found.originalIn !== this.#transaction) {
       found.original = found.value
       found.originalIn = this.#transaction
@@ -163,7 +190,11 @@ export class Journal implements StateReader {
 
   revert(mark: number): void {
     assert(mark >= 0 && mark <= this.#undo.length, 'a checkpoint of the running transaction')
-    for (let i = this.#undo.length - 1; i >= mark; i--) applyUndo(this.#undo[i] as UndoEntry)
+    for (let i = this.#undo.length - 1; i >= mark; i--) {
+      const change = this.#undo[i] as UndoEntry
+      if (change.kind === 'storage' || change.kind === 'reset') this.#version = change.version
+      applyUndo(change)
+    }
     this.#undo.length = mark
   }
 
@@ -225,8 +256,10 @@ export class Journal implements StateReader {
     this.#record({
       kind: 'reset',
       journalAccount,
+      version: this.#version,
       before: { exists: journalAccount.exists, nonce, balance: journalAccount.balance, codeHash, code, slots, cleared },
     })
+    this.#version = nextStorageVersion()
     journalAccount.exists = exists
     journalAccount.nonce = 0
     journalAccount.balance = balance

@@ -23,11 +23,18 @@ export type UndoEntry =
       readonly beforeHash: Hex
       readonly existed: boolean
     }
-  | { readonly kind: 'storage'; readonly journalSlot: JournalSlot; readonly before: Hex }
+  | {
+      readonly kind: 'storage'
+      readonly journalSlot: JournalSlot
+      readonly before: Hex
+      /** Of the storage before the change. */
+      readonly version: number | undefined
+    }
   | { readonly kind: 'touch'; readonly journalAccount: JournalAccount; readonly before: number }
   | {
       readonly kind: 'reset'
       readonly journalAccount: JournalAccount
+      readonly version: number | undefined
       readonly before: Pick<JournalAccount, 'exists' | 'nonce' | 'balance' | 'codeHash' | 'code' | 'slots' | 'cleared'>
     }
 

@@ -13,8 +13,8 @@ import { reporterProgram } from './reporters.ts'
 
 /* Worlds of a few contracts, and messages to them. */
 
-const SENDER: Hex = `0x${'5e'.repeat(20)}`
-const CONTRACTS: readonly Hex[] = Array.from({ length: 4 }, (_, i) => `0x${'c0'.repeat(19)}0${i + 1}` as Hex)
+export const SENDER: Hex = `0x${'5e'.repeat(20)}`
+export const CONTRACTS: readonly Hex[] = Array.from({ length: 4 }, (_, i) => `0x${'c0'.repeat(19)}0${i + 1}` as Hex)
 const DELEGATED: Hex = `0x${'d7'.repeat(20)}`
 const RICH: Hex = `0x${'b0'.repeat(20)}`
 const NOBODY: Hex = `0x${'99'.repeat(20)}`

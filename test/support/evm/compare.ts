@@ -4,7 +4,7 @@ import { executionRulesAt } from '../../../src/rules/execution-rules.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
 import type { StateReader } from '../../../src/state/state-reader.ts'
 import type { StateChanges } from '../../../src/state/update/state-changes.ts'
-import { bytesToHex } from '../../../src/util/bytes.ts'
+import { bytesToHex, ZERO_HASH } from '../../../src/util/bytes.ts'
 
 /** Everything a message did, as text: two engines agree when the texts are equal. */
 export interface Outcome {
@@ -12,7 +12,7 @@ export interface Outcome {
   readonly result: EngineResult | undefined
 }
 
-const sorted = <Value>(entries: Iterable<readonly [string, Value]>): (readonly [string, Value])[] =>
+const sorted = <Key extends string, Value>(entries: Iterable<readonly [Key, Value]>): (readonly [Key, Value])[] =>
   [...entries].sort(([a], [b]) => (a < b ? -1 : 1))
 
 const changesText = ({ accounts, storage, code, cleared }: StateChanges): string =>
@@ -21,13 +21,17 @@ const changesText = ({ accounts, storage, code, cleared }: StateChanges): string
       after === undefined ? `${address} gone` : `${address} ${after.nonce} ${after.balance} ${after.codeHash}`,
     ),
     ...sorted(storage).flatMap(([address, slots]) =>
-      sorted(slots).map(([slot, { after }]) => `${address} ${slot} ${after}`),
+      sorted(slots)
+        // The zeros of an account that lost its storage are listed only where they were read.
+        .filter(([, { after }]) => after !== ZERO_HASH || cleared?.has(address) !== true)
+        .map(([slot, { after }]) => `${address} ${slot} ${after}`),
     ),
     ...sorted([...code.keys()].map(hash => [hash, 0] as const)).map(([hash]) => `code ${hash}`),
     ...[...(cleared ?? [])].sort().map(address => `cleared ${address}`),
   ].join('\n')
 
-const resultText = ({
+/** Result of a message without the state after it. */
+export const resultText = ({
   gasUsed,
   refund,
   output,
@@ -46,15 +50,23 @@ const resultText = ({
     ...internal.map(({ kind, from, to, value }) => `${kind} ${from} ${to} ${value}`),
   ].join('\n')
 
-/** Runs a message and what the executor does after one, and tells all that came of it. */
-export const outcomeOf = async (
+/** Runs a message on a state of its own and what the executor does after one, and tells all that came of it. */
+export const outcomeOf = (
   engine: Engine,
   state: StateReader,
   env: BlockEnv,
   message: EngineMessage,
   options: EngineOptions = {},
+): Promise<Outcome> => outcomeIn(engine, new Journal(state), env, message, options)
+
+/** The same as the next transaction of a block: the journal keeps the changes. */
+export const outcomeIn = async (
+  engine: Engine,
+  journal: Journal,
+  env: BlockEnv,
+  message: EngineMessage,
+  options: EngineOptions = {},
 ): Promise<Outcome> => {
-  const journal = new Journal(state)
   try {
     const result = await engine.run(journal, env, message, options)
     for (const address of result.destroyed) journal.deleteAccount(address)

@@ -28,6 +28,8 @@ export const memoryAccount = (fields: Partial<MemoryAccount> = {}): MemoryAccoun
 export class MemoryState implements StateReader {
   readonly accounts: Map<Hex, MemoryAccount>
   readonly codes: Map<Hex, Uint8Array>
+  /** Set where the words do not change without it. */
+  storageVersion?: number
 
   constructor(accounts = new Map<Hex, MemoryAccount>(), codes = new Map<Hex, Uint8Array>()) {
     this.accounts = accounts

@@ -170,6 +170,7 @@ export const runCall = async (call: PreparedCall, gas: bigint, accesses?: Access
   const { message, refund } = applyCallNonce(call, gas)
   const { interrupt, prefetch, executed } = context
   const ended = context.engine.run(journal, env, message, {
+    discards: true,
     ...(interrupt && { interrupt }),
     ...(accesses && { accesses }),
     ...(prefetch && { prefetch }),

@@ -1,10 +1,11 @@
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import type { Account } from '../../../state/account.ts'
-import { EMPTY_CODE_HASH } from '../../../state/account.ts'
+import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
+import { SlotCache } from '../../../state/head/slot-cache.ts'
 import { openStateReader, type StoredState } from '../../../state/history/stored-state.ts'
 import type { AsyncStateReader, StateReader } from '../../../state/state-reader.ts'
 import type { Store } from '../../../storage/store.ts'
-import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
+import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../../util/bytes.ts'
 
 /** Cache of code by hash, so that equal code is the same array in all calls: the interpreter caches its analysis by identity. */
 const createCodeCache = () => {
@@ -42,12 +43,22 @@ const createMemory = <Value>() => {
 
 const cachedReader = (inner: StateReader, codes: CodeCache): StateReader => {
   const accounts = createMemory<Account | undefined>()
-  const slots = createMemory<Hex>()
+  const slots = new SlotCache(CALL_LIMITS.cachedItems)
+  const { storageVersion } = inner
   const account = (address: Hex): Account | undefined =>
     accounts.has(address) ? accounts.get(address) : accounts.set(address, inner.account(address))
   return {
+    ...(storageVersion !== undefined && { storageVersion }),
     account,
-    storage: (address, slot) => slots.get(address + slot) ?? slots.set(address + slot, inner.storage(address, slot)),
+    storage(address, slot) {
+      const known = slots.get(address, slot)
+      if (known !== undefined) return known
+      // An account without storage is common in calls of new contracts.
+      const hasStorage = (account(address)?.storageRoot ?? EMPTY_ROOT) !== EMPTY_ROOT
+      const word = hasStorage ? inner.storage(address, slot) : ZERO_HASH
+      slots.set(address, slot, word)
+      return word
+    },
     code(address) {
       const hash = account(address)?.codeHash ?? EMPTY_CODE_HASH
       if (hash === EMPTY_CODE_HASH) return EMPTY_BYTES

@@ -68,7 +68,7 @@ export const loadSlot = (run: RunState, slot: number): Promise<void> | undefined
   const isNew = (machine.view.getUint32(owner + ACCOUNT.flags, true) & FLAG.created) !== 0
   const waiting = isNew ? undefined : options.prefetch?.slot(address, key)
   const put = (): void => {
-    machine.putWord(isNew ? ZERO_HASH : run.journal.storage(address, key))
+    machine.putWord(isNew ? ZERO_HASH : run.journal.readStorage(address, key))
     machine.wasm.provideSlot(slot)
   }
   if (waiting !== undefined) return waiting.then(put)

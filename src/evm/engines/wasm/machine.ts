@@ -18,7 +18,7 @@ interface Exports {
     codes: number,
     most: number,
   ): boolean
-  begin(fork: number, seed: bigint): void
+  begin(fork: number, seed: bigint, keepsSlots: boolean, committed: boolean): void
   clearOpcodes(): void
   setOpcode(op: number, price: number, least: number, most: number): void
   setBlobs(count: number): void
@@ -28,10 +28,9 @@ interface Exports {
   blobHashesAt(): number
   emptyHashAt(): number
   returnedAt(): number
-  accountsStart(): number
-  accountsEndAt(): number
-  slotsStart(): number
-  slotsEndAt(): number
+  usedAccount(index: number): number
+  usedSlot(index: number): number
+  slotsMayStay(): number
   logsStartAt(): number
   logsEndAt(): number
   bloomOfLogs(): void
@@ -113,11 +112,15 @@ export class Machine {
   view: DataView
   #fork: EvmFork | undefined = undefined
   #env: BlockEnv | undefined = undefined
+  /** Versions of the storage under the last message, and after it; undefined: its slots cannot stay. */
+  #kept: { readonly before: number; readonly after: number | undefined } | undefined = undefined
+  /** Slots of earlier messages are present. */
+  #hasSlots = false
 
   constructor(layout: number) {
     const wasm = loadWasm<Exports>(new URL('./assembly/evm.wasm', import.meta.url))
     const { accounts, slots, undo, logs, output, codes } = LAYOUTS[layout] as (typeof LAYOUTS)[number]
-    const rest = accounts * 232 + slots * 136 + undo + logs + output + codes
+    const rest = accounts * 236 + slots * 140 + undo + logs + output + codes
     wasm.layOut(accounts, slots, undo, logs, output, codes, rest + FRAME_BYTES)
     wasm.dropCodes()
     this.wasm = wasm
@@ -162,8 +165,18 @@ export class Machine {
     return true
   }
 
-  begin(env: BlockEnv, fork: EvmFork, place: number): void {
+  /** Slots of earlier messages that take room from this one. */
+  get hasEarlierSlots(): boolean {
+    return this.#hasSlots
+  }
+
+  /** `version`: of the storage under the message; slots loaded from the same storage stay. */
+  begin(env: BlockEnv, fork: EvmFork, place: number, version: number): void {
     const { wasm } = this
+    const kept = this.#kept
+    const committed = kept?.after === version
+    this.#hasSlots = committed || kept?.before === version
+    this.#kept = undefined
     if (fork !== this.#fork) {
       this.#fork = fork
       wasm.clearOpcodes()
@@ -175,8 +188,13 @@ export class Machine {
     }
     // Memory used by the previous message is no longer visible after this.
     this.#usedBytes = this.usedBytes
-    wasm.begin(place, SEED)
+    wasm.begin(place, SEED, this.#hasSlots, committed)
     if (env !== this.#env) this.#writeEnv(env)
+  }
+
+  /** Called when the message has ended, with the versions of the storage under and after it; undefined: its changes are dropped. */
+  keepSlots(before: number, after: number | undefined): void {
+    if (this.wasm.slotsMayStay()) this.#kept = { before, after }
   }
 
   #writeEnv(env: BlockEnv): void {

@@ -41,6 +41,9 @@ export class MessageRun implements RunState {
   readonly options: EngineOptions
   readonly #message: EngineMessage
   readonly #place: number
+  /** Versions of the state under the journal, and of the storage in it, at the start of the message. */
+  readonly #baseVersion: number
+  readonly #versionBefore: number
   #created: Hex | null = null
   #status: number = STATUS.goesOn
   #sliceEndMs: number
@@ -57,6 +60,8 @@ export class MessageRun implements RunState {
     this.#place = PLACES[this.rules.fork]
     this.options = options
     this.#message = message
+    this.#baseVersion = journal.baseVersion
+    this.#versionBefore = journal.storageVersion
     this.#sliceEndMs = options.interrupt === undefined ? 0 : performance.now() + options.interrupt.sliceMs
   }
 
@@ -145,7 +150,7 @@ export class MessageRun implements RunState {
   #begin(): Promise<void> | undefined {
     const { machine, env } = this
     const { gas, gasPrice, from, to, blobVersionedHashes } = this.#message
-    machine.begin(env, this.rules.fork, this.#place)
+    machine.begin(env, this.rules.fork, this.#place, this.#versionBefore)
     machine.wasm.beginClock(gas, this.options.gasBound ?? gas)
     machine.setWord(WORD.gasPrice, gasPrice)
     if (blobVersionedHashes !== undefined) machine.putBlobHashes(blobVersionedHashes)
@@ -304,7 +309,11 @@ export class MessageRun implements RunState {
     if (this.#status === STATUS.unusual) return 'unusual'
     if (this.#status === STATUS.exhausted || wasm.isExhausted()) return 'exhausted'
     const outcome = wasm.outcomeOf()
-    const destroyed = writeChangesToJournal(this)
+    const discards = this.options.discards === true
+    const destroyed = discards ? [] : writeChangesToJournal(this)
+    // State that moved while the message ran may have given words of both versions.
+    if (this.journal.baseVersion === this.#baseVersion)
+      this.machine.keepSlots(this.#versionBefore, discards ? undefined : this.journal.storageVersion)
     const failure = this.#failureOf(outcome)
     const { logs, internal } = this.#effects()
     const spareGas = wasm.spareGasOf()

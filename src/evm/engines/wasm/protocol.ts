@@ -32,9 +32,8 @@ export const REASONS: readonly string[] = [
   'initcode exceeds max initcode size',
 ]
 
-/** Offsets and size of an account's entry. */
+/** Offsets in an account's entry. */
 export const ACCOUNT = {
-  bytes: 224,
   balance: 0,
   nonce: 32,
   code: 40,
@@ -59,8 +58,8 @@ export const FLAG = {
   changed: 128,
 } as const
 
-/** Offsets and size of a slot's entry. */
-export const SLOT = { bytes: 128, owner: 68, loaded: 76 } as const
+/** Offsets in a slot's entry. */
+export const SLOT = { owner: 68, loaded: 76 } as const
 
 /** Log: its head, then topics, then data; the next one begins at a multiple of `align`. */
 export const LOG = { head: 16, topics: 4, size: 8, align: 64 } as const

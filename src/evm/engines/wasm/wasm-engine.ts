@@ -39,6 +39,8 @@ export const createWasmEngine = (fallback: Fallback): Engine => {
         engineCounts.wasm++
         return end
       }
+      // Slots of earlier messages took room: the next message on this machine starts without them.
+      if (end === 'exhausted' && machine.hasEarlierSlots) return attempt(journal, env, message, options, layout)
       if (end === 'exhausted' && layout + 1 < LAYOUT_COUNT) return attempt(journal, env, message, options, layout + 1)
       return elsewhere(journal, env, message, options)
     }

@@ -1,4 +1,4 @@
-import type { Hex } from '../../../util/bytes.ts'
+import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
 import { nonceFromBigint } from '../../../util/nonce.ts'
 import { ACCOUNT, FLAG, SLOT } from './protocol.ts'
 import type { RunState } from './run-state.ts'
@@ -9,8 +9,8 @@ export const writeChangesToJournal = (run: RunState): readonly Hex[] => {
   const { wasm, view } = machine
   const destroyed: Hex[] = []
   const onlyNew = run.since('cancun')
-  let entry = wasm.nextChanged(wasm.accountsStart())
-  for (; entry !== 0; entry = wasm.nextChanged(entry + ACCOUNT.bytes)) {
+  for (let i = wasm.nextChanged(0); i >= 0; i = wasm.nextChanged(i + 1)) {
+    const entry = wasm.usedAccount(i)
     const flags = view.getUint32(entry + ACCOUNT.flags, true)
     const address = machine.addressOf(entry)
     drainAccount(run, entry, address, flags)
@@ -41,9 +41,14 @@ const drainAccount = ({ machine, journal }: RunState, entry: number, address: He
 
 const drainSlots = ({ machine, journal }: RunState): void => {
   const { wasm, view, exchange } = machine
-  let slot = wasm.nextChange(wasm.slotsStart())
-  for (; slot !== 0; slot = wasm.nextChange(slot + SLOT.bytes)) {
-    const address = machine.addressOf(view.getUint32(slot + SLOT.owner, true))
+  let owner = 0
+  let address: Hex = ZERO_ADDRESS
+  for (let i = wasm.nextChange(0); i >= 0; i = wasm.nextChange(i + 1)) {
+    const holder = view.getUint32(wasm.usedSlot(i) + SLOT.owner, true)
+    if (holder !== owner) {
+      owner = holder
+      address = machine.addressOf(owner)
+    }
     journal.setStorage(address, machine.readHex(exchange, 32), machine.readHex(exchange + 32, 32))
   }
 }

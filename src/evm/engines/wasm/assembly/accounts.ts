@@ -1,9 +1,10 @@
 /*
  * Accounts of the current message, by address: loaded from the host once, changed here, read back at the end. The changing fields are the
- * first 96 bytes, which the undo log copies.
+ * first 96 bytes, which the undo log copies. Entries stay from one message to the next with the number that keys their slots, but each
+ * message loads them again; the list has those that the current message uses.
  */
 import { isZero, swapBytes } from "./word";
-import { ACCOUNT_BYTES, accountIndex, accountIndexMask, accounts, accountsEnd, exhaust } from "./memory";
+import { ACCOUNT_BYTES, accountIndex, accountIndexMask, accountList, accounts, accountsEnd, exhaust } from "./memory";
 import { save } from "./undo";
 
 // Entry: changing fields.
@@ -14,7 +15,7 @@ export const CODE_SIZE: usize = 44;
 export const JUMPS: usize = 48;
 export const FLAGS: usize = 52;
 export const WARM: usize = 56;
-/** Number of the account in this message, which keys its slots. */
+/** Number of the account, which keys its slots. */
 export const STORAGE: usize = 60;
 // 92: newest undo record. Constant fields follow.
 export const ADDRESS: usize = 96;
@@ -24,6 +25,8 @@ const PLACE: usize = 132;
 export const PRECOMPILE: usize = 136;
 /** The storage trie was not empty at the start of the block (EIP-7610). */
 export const HAS_STORAGE: usize = 140;
+/** Number of the last message that used it. */
+const ACCOUNT_EPOCH: usize = 144;
 export const ADDRESS_BYTES: usize = 148;
 export const CODE_HASH: usize = 176;
 
@@ -40,14 +43,26 @@ export const HASH_KNOWN: u32 = 64;
 /** Balance, nonce or code may differ from the loaded values. */
 export const CHANGED: u32 = 128;
 
+/** End of the entries. */
 export let accountsAt: usize = 0;
+/** Number of the current message. */
+let epoch: u32 = 0;
+/** End of the list. */
+let usedAt: usize = 0;
 let seed: u64 = 0;
 let nextStorage: u32 = 1;
 
 export function setSeed(value: u64): void { seed = value; }
 
-/** Removes all accounts. */
-export function beginAccounts(): void {
+/** Returns false when the entries of earlier messages, and so the slots keyed by them, cannot stay. */
+export function beginAccounts(keeps: bool): bool {
+  const stay = ++epoch != 0 && keeps && accountsAt <= accounts + ((accountsEnd - accounts) >> 1);
+  if (!stay) clearAccounts();
+  usedAt = accountList;
+  return stay;
+}
+
+function clearAccounts(): void {
   for (let at = accounts; at < accountsAt; at += ACCOUNT_BYTES) store<u32>(<usize>load<u32>(at, PLACE), 0);
   accountsAt = accounts;
   nextStorage = 1;
@@ -69,19 +84,22 @@ export function accountAt(word: usize): usize {
     const slot = accountIndex + (<usize>i << 2);
     const entry = <usize>load<u32>(slot);
     if (entry == 0) return enter(slot, a0, a1, a2);
-    if (load<u64>(entry, ADDRESS) == a0 && load<u64>(entry, ADDRESS + 8) == a1 && load<u64>(entry, ADDRESS + 16) == a2) return entry;
+    if (load<u64>(entry, ADDRESS) == a0 && load<u64>(entry, ADDRESS + 8) == a1 && load<u64>(entry, ADDRESS + 16) == a2) {
+      if (load<u32>(entry, ACCOUNT_EPOCH) != epoch) reuse(entry);
+      return entry;
+    }
     i = (i + 1) & accountIndexMask;
   }
 }
 
-/** Returns the existing entry of the address; 0 if there is none. */
+/** Returns the entry of the address if this message uses one; else 0. */
 function knownAccount(word: usize): usize {
   const a0 = load<u64>(word), a1 = load<u64>(word, 8), a2 = <u64>load<u32>(word, 16);
   let i = place(a0, a1, a2) & accountIndexMask;
   while (true) {
     const entry = <usize>load<u32>(accountIndex + (<usize>i << 2));
     if (entry == 0) return 0;
-    if (load<u64>(entry, ADDRESS) == a0 && load<u64>(entry, ADDRESS + 8) == a1 && load<u64>(entry, ADDRESS + 16) == a2) return entry;
+    if (load<u64>(entry, ADDRESS) == a0 && load<u64>(entry, ADDRESS + 8) == a1 && load<u64>(entry, ADDRESS + 16) == a2) return load<u32>(entry, ACCOUNT_EPOCH) == epoch ? entry : 0;
     i = (i + 1) & accountIndexMask;
   }
 }
@@ -93,6 +111,29 @@ export function maybeWarm(word: usize): bool {
   if (entry && (isLoaded(entry) || load<u32>(entry, WARM))) return true;
   return load<u64>(word) < LOW_ADDRESS && load<u64>(word, 8) == 0 && load<u32>(word, 16) == 0;
 }
+
+/** Adds an entry to the list of those in use. */
+function use(entry: usize): void {
+  store<u32>(entry, epoch, ACCOUNT_EPOCH);
+  store<u32>(usedAt, <u32>entry);
+  usedAt += 4;
+}
+/** First use of an earlier message's entry: it is to be loaded again. */
+function reuse(entry: usize): void {
+  const storage = load<u32>(entry, STORAGE);
+  memory.fill(entry, 0, ADDRESS);
+  store<u32>(entry, storage, STORAGE);
+  store<u32>(entry, 0, LOADED);
+  store<u32>(entry, 0, PRECOMPILE);
+  store<u32>(entry, 0, HAS_STORAGE);
+  use(entry);
+}
+/** Entry `index` of the list; 0: behind its end. */
+export function usedAccount(index: u32): usize {
+  const at = accountList + (<usize>index << 2);
+  return at < usedAt ? <usize>load<u32>(at) : 0;
+}
+export function usedAccounts(): u32 { return <u32>((usedAt - accountList) >> 2); }
 
 function enter(slot: usize, a0: u64, a1: u64, a2: u64): usize {
   const entry = accountsAt;
@@ -110,6 +151,7 @@ function enter(slot: usize, a0: u64, a1: u64, a2: u64): usize {
   }
   store<u32>(slot, <u32>entry);
   store<u32>(entry, <u32>slot, PLACE);
+  use(entry);
   accountsAt = entry + ACCOUNT_BYTES;
   return entry;
 }

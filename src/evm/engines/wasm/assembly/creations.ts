@@ -7,6 +7,7 @@ import { setCodeOf, isObjectFormat } from "./codes";
 import { moveClock, pauseAt } from "./clock";
 import { save, setFrameMark, undoAt } from "./undo";
 import { DEPTH_LIMIT, mark, transfer } from "./calls";
+import { dropSlotsLater } from "./slots";
 import { endFrame } from "./ends";
 import { addTransfer, CREATE_TRANSFER } from "./logs";
 import { BERLIN, endOf, fork, growthPrice, perWord, SHANGHAI, SPURIOUS_DRAGON, TANGERINE_WHISTLE } from "./prices";
@@ -127,6 +128,7 @@ export function openCreation(creator: usize, created: usize, value: usize, from:
   setCode(at, code, size, jumps);
   setFrame(at);
   if (load<u64>(created, NONCE) || has(created, HAS_CODE) || load<u32>(created, HAS_STORAGE)) return endFrame(failFor(CREATE_COLLISION), 0, 0, 0);
+  dropSlotsLater();
   save(created);
   store<u32>(created, load<u32>(created, FLAGS) | EXISTS | TOUCHED | CREATED, FLAGS);
   setCodeOf(created, 0, 0);

@@ -2,6 +2,7 @@
 import { add, clear, isZero, less } from "./word";
 import { accountAt, BALANCE, change, CREATED, DESTROYED, EXISTS, has, isEmpty, isLoaded, raise, touch, warmAccount } from "./accounts";
 import { addRefund } from "./refund";
+import { dropSlotsLater } from "./slots";
 import { addTransfer, DESTRUCT_TRANSFER } from "./logs";
 import { BERLIN, CANCUN, COLD_ACCOUNT, fork, LONDON, SPURIOUS_DRAGON, TANGERINE_WHISTLE } from "./prices";
 import { frame, GAS, IS_STATIC, SELF, SP } from "./frames";
@@ -22,6 +23,7 @@ export function selfDestruct(): i32 {
   if (gas < 0) return failFor(OUT_OF_GAS);
   store<i64>(frame, gas, GAS);
   if (fork < LONDON && !has(self, DESTROYED)) addRefund(REFUND);
+  dropSlotsLater();
   raise(self, DESTROYED);
   if (heir != self) {
     if (isZero(self + BALANCE)) touch(heir);

@@ -1,8 +1,8 @@
 /* Module of engines/wasm/machine.ts: the functions that the host calls before, while and after a message runs. */
 import { copy, equal, swapBytes } from "./word";
-import { ACCOUNT_BYTES, bytesTouched, framesStart, SLOT_BYTES, layOut, refresh, reserve, align, exhausted, accounts, logsStart, returned, slots } from "./memory";
-import { accountAt, accountsAt, mustDrain, beginAccounts, PRECOMPILE, setSeed, WARM, ADDRESS, CODE, CODE_SIZE, JUMPS } from "./accounts";
-import { beginSlots, isTransient, keyOf, ORIGINAL, provide, setSlotSeed, SLOT_WARM, slotOf, slotsAt, VALUE } from "./slots";
+import { bytesTouched, framesStart, layOut, refresh, reserve, align, exhausted, logsStart, returned } from "./memory";
+import { accountAt, accountsAt, mustDrain, beginAccounts, PRECOMPILE, usedAccount, usedAccounts, setSeed, WARM, ADDRESS, CODE, CODE_SIZE, JUMPS } from "./accounts";
+import { beginSlots, isTransient, keyOf, ORIGINAL, provide, setSlotSeed, SLOT_WARM, slotOf, slotsAt, slotsStay, usedSlot, usedSlots, VALUE } from "./slots";
 import { beginUndo, setFrameMark, undoAt } from "./undo";
 import { beginLogs, logsAt } from "./logs";
 import { beginClock, boundLeft, isBoundReached } from "./clock";
@@ -20,6 +20,7 @@ import { endFrame, gasLeft, outcome, outputSize } from "./ends";
 import { EMPTY_HASH, forgetBlockHashes, prepare, provideBlockHash, run } from "./interpreter";
 import { EXHAUSTED, failFor, GOES_ON, needed, OUT_OF_GAS, reason, RETURNED, UNUSUAL } from "./status";
 
+export { usedAccount, usedSlot };
 export { beginClock, bloomOfLogs, encodeLogs, layOut, run, setOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, useCode, dropCodes };
 
 const VALUE_WORD: usize = memory.data(32, 16);
@@ -29,10 +30,6 @@ export function wordsAt(): usize { return WORDS; }
 export function blobHashesAt(): usize { return BLOB_HASHES; }
 export function emptyHashAt(): usize { return EMPTY_HASH; }
 export function returnedAt(): usize { return returned; }
-export function accountsStart(): usize { return accounts; }
-export function accountsEndAt(): usize { return accountsAt; }
-export function slotsStart(): usize { return slots; }
-export function slotsEndAt(): usize { return slotsAt; }
 export function logsStartAt(): usize { return logsStart; }
 export function logsEndAt(): usize { return logsAt; }
 export function bloomAt(): usize { return BLOOM; }
@@ -48,6 +45,7 @@ export function refundOf(): i64 { return refund; }
 /** Spare gas of the message (spare.ts); below zero: not known. */
 export function spareGasOf(): i64 { return isSpareKnown ? spareGas : -1; }
 export function isExhausted(): bool { return exhausted; }
+export function slotsMayStay(): bool { return slotsStay; }
 export function codesUsed(): usize { return codesAt; }
 export function bytesUsed(): usize { return bytesTouched(accountsAt, slotsAt, undoAt, logsAt, codesAt); }
 /** Remaining gas of the current frame, and input of a precompile to run. */
@@ -59,14 +57,13 @@ export function gasBoundReached(): bool { return gasBoundLeft() < 0 || isBoundRe
 export function inputAt(): usize { return load<u32>(frame, INPUT); }
 export function inputSize(): u32 { return load<u32>(frame, INPUT_SIZE); }
 
-/** Resets all state of the previous message except codes. */
-export function begin(place: i32, seed: u64): void {
+/** Resets all state of the previous message except codes, and slots if they stay: with its changes when `committed`. */
+export function begin(place: i32, seed: u64, keepsSlots: bool, committed: bool): void {
   prepare();
   forgetBlockHashes();
   setFork(place);
   beginSpare(place >= TANGERINE_WHISTLE);
-  beginAccounts();
-  beginSlots();
+  beginSlots(beginAccounts(keepsSlots), committed);
   setSeed(seed);
   setSlotSeed(seed * 0x9e3779b97f4a7c15 + 1);
   beginUndo();
@@ -85,15 +82,15 @@ export function sender(warms: bool, warmsCoinbase: bool): usize {
   if (warmsCoinbase) warm(accountAt(COINBASE));
   return entry;
 }
-/** Returns the next account from an entry on that the host must write back; 0: none. */
-export function nextChanged(from: usize): usize {
-  for (let entry = from; entry < accountsAt; entry += ACCOUNT_BYTES) if (mustDrain(entry)) return entry;
-  return 0;
+/** Index of the next account from one on that the host must write back; below zero: none. */
+export function nextChanged(from: u32): i32 {
+  for (let i = from; i < usedAccounts(); i++) if (mustDrain(usedAccount(i))) return i;
+  return -1;
 }
-/** Returns the next changed slot from an entry on, with its key and word in the exchange; 0: none. */
-export function nextChange(from: usize): usize {
-  for (let slot = from; slot < slotsAt; slot += SLOT_BYTES) if (showChange(slot)) return slot;
-  return 0;
+/** Index of the next changed slot from one on, with its key and word in the exchange; below zero: none. */
+export function nextChange(from: u32): i32 {
+  for (let i = from; i < usedSlots(); i++) if (showChange(usedSlot(i))) return i;
+  return -1;
 }
 
 /** Returns the account of the address in the last 20 of the 32 bytes of the exchange. */

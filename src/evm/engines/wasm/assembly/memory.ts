@@ -1,7 +1,7 @@
 /*
  * Regions of the linear memory, laid out once by `layOut`:
  *
- *   static data | account index | accounts | slot index | slots | undo log | logs | return data | codes | frames ...
+ *   static data | account index, list, accounts | slot index, list, slots | undo log | logs | return data | codes | frames ...
  *
  * All but the last have a fixed size. A full one sets `exhausted`: execution continues without memory errors, and its result is not used;
  * the host runs the message again on a larger layout. The frames are last because they grow with the memory that code pays for.
@@ -12,10 +12,13 @@ export const SLOT_BYTES: usize = 128;
 
 export let accountIndex: usize = 0;
 export let accountIndexMask: u32 = 0;
+/** Entries that the current message uses, in the order of their first use. */
+export let accountList: usize = 0;
 export let accounts: usize = 0;
 export let accountsEnd: usize = 0;
 export let slotIndex: usize = 0;
 export let slotIndexMask: u32 = 0;
+export let slotList: usize = 0;
 export let slots: usize = 0;
 export let slotsEnd: usize = 0;
 export let undoStart: usize = 0;
@@ -48,10 +51,12 @@ export function layOut(accountCount: u32, slotCount: u32, undo: u32, logs: u32, 
   accountIndexMask = accountCount * 2 - 1;
   slotIndexMask = slotCount * 2 - 1;
   accountIndex = align(__heap_base);
-  accounts = align(accountIndex + (<usize>accountCount << 3));
+  accountList = align(accountIndex + (<usize>accountCount << 3));
+  accounts = align(accountList + (<usize>accountCount << 2));
   accountsEnd = accounts + <usize>accountCount * ACCOUNT_BYTES;
   slotIndex = align(accountsEnd + ACCOUNT_BYTES);
-  slots = align(slotIndex + (<usize>slotCount << 3));
+  slotList = align(slotIndex + (<usize>slotCount << 3));
+  slots = align(slotList + (<usize>slotCount << 2));
   slotsEnd = slots + <usize>slotCount * SLOT_BYTES;
   undoStart = align(slotsEnd + SLOT_BYTES);
   undoEnd = undoStart + undo;

@@ -1,10 +1,13 @@
-/* Storage words of the current message by account and key, and transient ones (EIP-1153) in the same table. */
+/*
+ * Storage words by account and key, and transient ones (EIP-1153) in the same table. Words stay from one message to the next while the
+ * host says that the storage under them is the same; the list has the entries that the current message uses.
+ */
 import { clear, copy, equal } from "./word";
-import { exhaust, SLOT_BYTES, slotIndex, slotIndexMask, slots, slotsEnd } from "./memory";
-import { save } from "./undo";
+import { exhaust, SLOT_BYTES, slotIndex, slotIndexMask, slotList, slots, slotsEnd } from "./memory";
+import { NEWEST, save } from "./undo";
 import { STORAGE } from "./accounts";
 
-// Entry: changing fields (92: newest undo record).
+// Entry: changing fields.
 export const VALUE: usize = 0;
 export const SLOT_WARM: usize = 32;
 const KEY: usize = 36;
@@ -14,19 +17,67 @@ export const OWNER: usize = 68;
 const STORAGE_ID: usize = 72;
 export const SLOT_LOADED: usize = 76;
 const SLOT_PLACE: usize = 80;
+/** Number of the last message that used it. */
+const SLOT_EPOCH: usize = 84;
 
 const TRANSIENT: u32 = 0x80000000;
 
+/** End of the entries. */
 export let slotsAt: usize = 0;
 let slotSeed: u64 = 0;
 export function setSlotSeed(value: u64): void { slotSeed = value; }
 
-export function beginSlots(): void {
+/** Number of the current message. */
+let slotEpoch: u32 = 0;
+/** End of the list. */
+let usedAt: usize = 0;
+
+/** False after a creation or a self-destruct, which may change the host's storage in other ways than by words. */
+export let slotsStay = true;
+export function dropSlotsLater(): void { slotsStay = false; }
+
+/** `keeps`: the words of earlier messages stay; `committed`: with the changes of the last one. */
+export function beginSlots(keeps: bool, committed: bool): void {
+  if (++slotEpoch == 0 || !keeps || slotsAt > slots + ((slotsEnd - slots) >> 1)) clearSlots();
+  else settleSlots(committed);
+  usedAt = slotList;
+  slotsStay = true;
+}
+
+/** Makes the current word the original one, or the other way round. */
+function settleSlots(committed: bool): void {
+  for (let at = slotList; at < usedAt; at += 4) {
+    const slot = <usize>load<u32>(at);
+    if (committed) copy(slot + ORIGINAL, slot + VALUE); else copy(slot + VALUE, slot + ORIGINAL);
+  }
+}
+
+function clearSlots(): void {
   // Many entries are scattered over the index: it is cleared as a whole.
   if (slotsAt - slots > <usize>slotIndexMask << 2) memory.fill(slotIndex, 0, (<usize>slotIndexMask + 1) << 2);
   else for (let at = slots; at < slotsAt; at += SLOT_BYTES) store<u32>(<usize>load<u32>(at, SLOT_PLACE), 0);
   slotsAt = slots;
 }
+
+/** Adds an entry to the list of those in use. */
+function use(slot: usize): void {
+  store<u32>(slot, slotEpoch, SLOT_EPOCH);
+  store<u32>(usedAt, <u32>slot);
+  usedAt += 4;
+}
+/** First use of an earlier message's entry: it is cold, and a transient word is gone. */
+function reuse(slot: usize): void {
+  use(slot);
+  store<u32>(slot, 0, SLOT_WARM);
+  store<u32>(slot, 0, NEWEST);
+  if (isTransient(slot)) clear(slot + VALUE);
+}
+/** Entry `index` of the list; 0: behind its end. */
+export function usedSlot(index: u32): usize {
+  const at = slotList + (<usize>index << 2);
+  return at < usedAt ? <usize>load<u32>(at) : 0;
+}
+export function usedSlots(): u32 { return <u32>((usedAt - slotList) >> 2); }
 
 /** Returns the entry of a key; a missing one is created, or is 0. */
 function find(account: usize, id: u32, key: usize, makes: bool): usize {
@@ -52,10 +103,14 @@ function find(account: usize, id: u32, key: usize, makes: bool): usize {
       }
       store<u32>(place, <u32>slot);
       store<u32>(slot, <u32>place, SLOT_PLACE);
+      use(slot);
       slotsAt = slot + SLOT_BYTES;
       return slot;
     }
-    if (load<u32>(slot, STORAGE_ID) == id && equal(slot + KEY, key)) return slot;
+    if (load<u32>(slot, STORAGE_ID) == id && equal(slot + KEY, key)) {
+      if (load<u32>(slot, SLOT_EPOCH) != slotEpoch) reuse(slot);
+      return slot;
+    }
     i = (i + 1) & slotIndexMask;
   }
 }

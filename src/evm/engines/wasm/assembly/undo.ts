@@ -13,7 +13,7 @@ const RECORD: usize = CHANGING + TRAILER;
 /** This precompile stays touched by a failed call (state/journal/undo.ts). */
 const RIPEMD: u32 = 3;
 /** Offset of an entry's newest record. */
-const NEWEST: usize = 92;
+export const NEWEST: usize = 92;
 
 /** End of the log. */
 export let undoAt: usize = 0;
