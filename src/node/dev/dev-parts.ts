@@ -19,6 +19,7 @@ import type { PoolParts } from '../parts/pool.ts'
 import type { DevReads } from '../parts/reads/reads.ts'
 import type { Teardown } from '../teardown.ts'
 import { DevEngine } from './dev-engine.ts'
+import { answeringPool, devPool } from './dev-pool.ts'
 import { loadStateFile, saveStateFile } from './state-file.ts'
 
 /** Parts of a development chain that exist before the chain is opened. */
@@ -120,7 +121,7 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
   return {
     engine,
     helpers,
-    pool: answeringPool(pool.service, miner),
+    pool: answeringPool(pool.service, miner, choices),
     reads: {
       timestampAfter: timestamp => time.timestampAfter(timestamp, miner.step),
       baseFeeAfter: header => choices.baseFeeAfter(header),
@@ -191,28 +192,3 @@ const idle = async (engine: ConsensusEngine, chain: Chain): Promise<void> => {
     })
   }
 }
-
-const devPool = ({ service, reset }: PoolParts) => ({
-  reset,
-  drop: (hashes: readonly `0x${string}`[]) => service.drop(hashes),
-  clear: () => service.clear(),
-  waiting: () => {
-    const { pending, queued } = service.content()
-    return [...pending.values(), ...queued.values()].flat()
-  },
-  submit: (raw: Uint8Array) => service.submit(raw),
-})
-
-const answeringPool = (service: PoolParts['service'], miner: DevMiner): ClientPoolPort => ({
-  async submit(raw, sender) {
-    const hash = await service.submit(raw, sender)
-    if (miner.mode.automine) await miner.settled()
-    return hash
-  },
-  get: hash => service.get(hash),
-  nextNonce: address => service.nextNonce(address),
-  counts: () => service.counts(),
-  content: () => service.content(),
-  quarantined: () => service.quarantined(),
-  onPending: listener => service.onPending(listener),
-})

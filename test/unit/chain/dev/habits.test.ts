@@ -111,6 +111,22 @@ describe('transactions that fail', () => {
   })
 })
 
+describe('gas limit of blocks', () => {
+  test('refuses transactions above it, which no block would include', async () => {
+    await withDevNode(async ask => {
+      await begin(ask)
+      const send = (gas: Hex) => ask<Hex>('eth_sendTransaction', { from: ALICE, to: BOB, gas })
+      await send('0x1c9c381')
+      await ask('evm_setBlockGasLimit', '0x1c9c380')
+      await expect(send('0x1c9c381')).rejects.toThrow('exceeds block gas limit')
+      expect(await ask('eth_getTransactionReceipt', await send('0x1c9c380'))).toMatchObject({ status: '0x1' })
+      await ask('hardhat_reset')
+      await begin(ask)
+      expect(await ask('eth_getTransactionReceipt', await send('0x1c9c381'))).toMatchObject({ status: '0x1' })
+    })
+  })
+})
+
 describe('large contracts', () => {
   /** Init code that returns so many zeros. */
   const creation = (size: number): Hex => `0x62${size.toString(16).padStart(6, '0')}5ff3`
