@@ -6,8 +6,8 @@ import { createApiServer } from '../api/api-server.ts'
 import { Readiness } from '../api/readiness.ts'
 import { createPageServer } from '../pages/page-server.ts'
 import { PriceService } from '../price/price-service.ts'
+import { openContracts } from '../store/open-contracts.ts'
 import { openIndexReader } from '../store/open-index.ts'
-import { SqliteContracts } from '../store/sqlite/sqlite-contracts.ts'
 import { createVerification } from '../verification/verification.ts'
 import { openSource } from './open-source.ts'
 import {
@@ -68,7 +68,7 @@ const index = await openIndexReader(database)
 const logger = threadLogger(port)
 const source = await openSource(chain, params, logger)
 const nowMs = (): number => Date.now()
-const contracts = new SqliteContracts(contractsPath)
+const contracts = await openContracts(database, contractsPath)
 const verification = createVerification({ index, source, contracts, node, solcDirectory, nowMs, logger })
 const price = new PriceService({ config: priceConfig, symbol: params.symbol, node, nowMs })
 const context = { index, source, node, verification, price, params, foundation, genesisWei, site, nowMs }

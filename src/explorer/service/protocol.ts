@@ -20,7 +20,7 @@ export type ExplorerChain =
 export interface ExplorerThreadStart {
   readonly chain: ExplorerChain
   readonly database: IndexDatabase
-  /** Verified contracts, apart from the index. */
+  /** File of verified contracts, where the index is not in PostgreSQL. */
   readonly contractsPath: string
   /** More compilers. */
   readonly solcDirectory: string | undefined

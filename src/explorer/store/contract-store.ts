@@ -26,7 +26,7 @@ export interface VerifiedContract {
   readonly verifiedAt: number
 }
 
-/** Verified contracts. They cannot be read from the chain again, and so stand apart from the index. */
+/** Verified contracts. They cannot be read from the chain again, and so stay when the index is emptied. */
 export interface ContractStore {
   contract(address: Hex): Promise<VerifiedContract | undefined>
   /** Name of a verified contract; undefined: it is not verified. */

@@ -39,6 +39,9 @@ export const goodPaths = ({ coin, hashes }: ApiRig): Readonly<Record<string, rea
 /** Number of requests of an attack; the long form has 100,000. */
 const ATTACKS = Number(process.env['EXPLORER_REQUESTS'] ?? 2_000)
 
+/** Time for them. */
+export const ATTACK_TIMEOUT = 120_000 + 20 * ATTACKS
+
 interface HostileRequest {
   readonly method: 'GET' | 'POST' | 'HEAD'
   readonly url: string

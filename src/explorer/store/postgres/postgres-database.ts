@@ -12,6 +12,8 @@ interface PostgresOptions {
   /** postgres:// */
   readonly url: string
   readonly readOnly?: boolean
+  /** Another connection keeps the layout up to date. */
+  readonly hasLayout?: boolean
 }
 
 /** Thrown as CodedError while the database is away; the caller may retry. */
@@ -54,7 +56,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /** Throws INDEX_TOO_NEW and DATABASE_UNREACHABLE. */
-  static async open({ url, readOnly = false }: PostgresOptions): Promise<PostgresDatabase> {
+  static async open({ url, readOnly = false, hasLayout = readOnly }: PostgresOptions): Promise<PostgresDatabase> {
     const pool = new pg.Pool({
       connectionString: url,
       max: readOnly ? connections : 2,
@@ -68,7 +70,7 @@ export class PostgresDatabase implements SqlDatabase {
     pool.on('error', () => undefined)
     const database = new PostgresDatabase(pool)
     try {
-      if (!readOnly) await database.#migrate(new URL(url).pathname.slice(1))
+      if (!hasLayout) await database.#migrate(new URL(url).pathname.slice(1))
       return database
     } catch (error) {
       await pool.end()

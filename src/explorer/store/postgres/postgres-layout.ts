@@ -42,6 +42,10 @@ export const partitionsUpTo = (number: number): readonly string[] =>
 /** Column by which rows of a table are divided; undefined: they are not. */
 export const partitionColumn = (table: string): string | undefined => PARTITIONED.get(table)
 
+/** Verified contracts are no rows of the index: they stay when it is emptied. */
+const CONTRACTS =
+  'CREATE TABLE IF NOT EXISTS contract (address bytea PRIMARY KEY, name text NOT NULL, record text NOT NULL)'
+
 interface LayoutQueries {
   query(sql: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>
 }
@@ -49,6 +53,7 @@ interface LayoutQueries {
 /** Brings the layout up to date, within a transaction. Throws INDEX_TOO_NEW. */
 export const migratePostgres = async (queries: LayoutQueries, database: string): Promise<void> => {
   await queries.query('CREATE TABLE IF NOT EXISTS layout (version bigint NOT NULL)')
+  await queries.query(CONTRACTS)
   const [row] = await queries.query('SELECT version FROM layout')
   const found = row === undefined ? 0 : (row['version'] as number)
   const known = MIGRATIONS.length

@@ -33,6 +33,12 @@ export class SqliteContracts implements ContractStore {
     return record === undefined ? undefined : (JSON.parse(record as string) as VerifiedContract)
   }
 
+  /** Every contract, one after the other. */
+  *all(): Generator<VerifiedContract> {
+    for (const { record } of this.#database.prepare('SELECT record FROM contract').iterate())
+      yield JSON.parse(record as string) as VerifiedContract
+  }
+
   async contractName(address: Hex): Promise<string | undefined> {
     return this.#get('SELECT name FROM contract WHERE address = ?', address)?.['name'] as string | undefined
   }

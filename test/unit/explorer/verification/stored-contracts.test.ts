@@ -4,13 +4,13 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { VerifiedContract } from '../../../../src/explorer/store/contract-store.ts'
 import { SqliteContracts } from '../../../../src/explorer/store/sqlite/sqlite-contracts.ts'
 import { SqliteIndex } from '../../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { CompilerList } from '../../../../src/explorer/verification/compiler/compiler-list.ts'
 import { createdCode } from '../../../../src/explorer/verification/created-code.ts'
 import { isCoded } from '../../../../src/util/errors.ts'
 import { RandomBlocks } from '../../../support/explorer/random-blocks.ts'
+import { storedContract } from '../../../support/explorer/stored-contract.ts'
 
 const folder = (): string => {
   const dir = mkdtempSync(join(tmpdir(), 'tandem-contracts-'))
@@ -18,23 +18,7 @@ const folder = (): string => {
   return dir
 }
 
-const CONTRACT: VerifiedContract = {
-  address: `0x${'ab'.repeat(20)}`,
-  codeHash: `0x${'cd'.repeat(32)}`,
-  match: 'exact',
-  creationMatch: null,
-  runtimeMatch: 'exact',
-  path: 'src/A.sol',
-  name: 'A',
-  compiler: '0.8.37+commit.f401782d',
-  input: '{"language":"Solidity"}',
-  abi: '[]',
-  metadata: '{}',
-  constructorArguments: null,
-  libraries: { 'src/A.sol:B': `0x${'ef'.repeat(20)}` },
-  license: 'MIT',
-  verifiedAt: 1_735_689_600,
-}
+const CONTRACT = storedContract()
 
 test('verified contracts survive restarts and an index that is built again', async () => {
   const dir = folder()

@@ -1,0 +1,69 @@
+import type { Hex } from '../../../util/bytes.ts'
+import type { ContractStore, VerifiedContract } from '../contract-store.ts'
+import { blobOf, numberColumn } from '../sql/sql-database.ts'
+import { PostgresDatabase } from './postgres-database.ts'
+
+interface PostgresContractsOptions {
+  /** postgres:// of a database whose layout the writer of the index keeps up to date. */
+  readonly url: string
+  /** A replica that answers reads. */
+  readonly readUrl?: string | undefined
+}
+
+/** Verified contracts in the database of the index, for every process that serves it. */
+export class PostgresContracts implements ContractStore {
+  readonly #reads: PostgresDatabase
+  readonly #writes: PostgresDatabase
+
+  private constructor(reads: PostgresDatabase, writes: PostgresDatabase) {
+    this.#reads = reads
+    this.#writes = writes
+  }
+
+  static async open({ url, readUrl = url }: PostgresContractsOptions): Promise<PostgresContracts> {
+    const [reads, writes] = await Promise.all([
+      PostgresDatabase.open({ url: readUrl, readOnly: true }),
+      PostgresDatabase.open({ url, hasLayout: true }),
+    ])
+    return new PostgresContracts(reads, writes)
+  }
+
+  async contract(address: Hex): Promise<VerifiedContract | undefined> {
+    const row = await this.#reads.get('SELECT record FROM contract WHERE address = ?', blobOf(address))
+    return row && (JSON.parse(row['record'] as string) as VerifiedContract)
+  }
+
+  async contractName(address: Hex): Promise<string | undefined> {
+    const row = await this.#reads.get('SELECT name FROM contract WHERE address = ?', blobOf(address))
+    return row?.['name'] as string | undefined
+  }
+
+  async contractCount(): Promise<number> {
+    const row = await this.#reads.get('SELECT count(*) AS count FROM contract')
+    return row === undefined ? 0 : numberColumn(row, 'count')
+  }
+
+  async writeContract(contract: VerifiedContract): Promise<void> {
+    const { address, name } = contract
+    await this.#writes.transaction(writes =>
+      writes.put('contract', [{ address: blobOf(address), name, record: JSON.stringify(contract) }]),
+    )
+  }
+
+  /** Adds contracts that are not there yet. */
+  async adopt(contracts: Iterable<VerifiedContract>): Promise<void> {
+    await this.#writes.transaction(async writes => {
+      for (const contract of contracts)
+        await writes.run(
+          'INSERT INTO contract (address, name, record) VALUES (?, ?, ?) ON CONFLICT (address) DO NOTHING',
+          blobOf(contract.address),
+          contract.name,
+          JSON.stringify(contract),
+        )
+    })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#reads.close(), this.#writes.close()])
+  }
+}

@@ -1,0 +1,58 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openContracts } from '../../../src/explorer/store/open-contracts.ts'
+import { openIndex } from '../../../src/explorer/store/open-index.ts'
+import { SqliteContracts } from '../../../src/explorer/store/sqlite/sqlite-contracts.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
+import { POSTGRES_MISSING, type PostgresServer, startPostgres } from '../../support/explorer/postgres-server.ts'
+import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
+import { storedContract } from '../../support/explorer/stored-contract.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_MISSING})` : ''}`, () => {
+  let server: PostgresServer
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+  afterAll(() => server.close())
+
+  const [one, two] = [1, 2].map(digit => `0x${String(digit).repeat(40)}` as Hex) as [Hex, Hex]
+  const opened = async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'tandem-contracts-'))
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+    const database = { kind: 'postgres', url: await server.database() } as const
+    return { database, path: join(dir, 'contracts.sqlite'), index: await openIndex(database) }
+  }
+
+  test('verified contracts are shared by processes, and stay when the index is emptied', async () => {
+    const { database, path, index } = await opened()
+    const [first, second] = [await openContracts(database, path), await openContracts(database, path)]
+    expect(await second.contract(one)).toBeUndefined()
+    const contract = storedContract({ address: one, name: 'A', input: '{"text":"\\"\\\\ {}\\u0000\u00e9"}' })
+    await first.writeContract(contract)
+    expect(await second.contract(one)).toEqual(contract)
+    await second.writeContract({ ...contract, name: 'B' })
+    expect([await first.contractName(one), await first.contractCount()]).toEqual(['B', 1])
+    await index.append(new RandomBlocks({ seed: 1 }).chain(3))
+    await index.rollback(-1)
+    expect(await first.contractCount()).toBe(1)
+    await Promise.all([first.close(), second.close(), index.close()])
+  })
+
+  test('contracts of an earlier file are taken over once, and replace none', async () => {
+    const { database, path, index } = await opened()
+    const file = new SqliteContracts(path)
+    await file.writeContract(storedContract({ address: one, name: 'Old' }))
+    await file.writeContract(storedContract({ address: two, name: 'Two' }))
+    await file.close()
+    const elsewhere = await openContracts(database, `${path}.none`)
+    await elsewhere.writeContract(storedContract({ address: one, name: 'New' }))
+    const contracts = await openContracts(database, path)
+    expect([await contracts.contractName(one), await contracts.contractName(two)]).toEqual(['New', 'Two'])
+    expect([existsSync(path), existsSync(`${path}.moved`)]).toEqual([false, true])
+    await Promise.all([elsewhere.close(), contracts.close(), index.close()])
+  })
+})
