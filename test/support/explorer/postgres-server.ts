@@ -1,7 +1,8 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Client } from 'pg'
 import { freePort } from '../node-process.ts'
 
@@ -28,17 +29,32 @@ const userOf = (): { readonly uid: number; readonly gid: number } | undefined =>
   return { uid: Number(uid), gid: Number(gid) }
 }
 
+interface ServerPlace {
+  readonly bin: string
+  readonly user: { readonly uid: number; readonly gid: number } | undefined
+  readonly dir: string
+  readonly data: string
+}
+
 export interface PostgresServer {
   /** Processor time of the server and of its connections that have ended, seconds. */
   processorSeconds(): number
   /** URL of a new, empty database. */
   database(): Promise<string>
+  readonly port: number
+  /** Starts a server that follows this one, and answers reads only. */
+  replica(): Promise<PostgresReplica>
   /** Ends at once, as when its machine is lost. */
   kill(): Promise<void>
   /** Starts again, with the same data, at the same port. */
   start(): Promise<void>
   /** Ends, and removes its data. */
   close(): Promise<void>
+}
+
+interface PostgresReplica extends Pick<PostgresServer, 'kill' | 'close'> {
+  /** URL of a database of the server it follows. */
+  urlOf(url: string): string
 }
 
 /** A PostgreSQL of its own, on the loopback, with its data in a temporary folder. */
@@ -52,6 +68,11 @@ export const startPostgres = async (): Promise<PostgresServer> => {
   const data = join(dir, 'data')
   const options = ['--username=tandem', '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C.UTF-8']
   execFileSync(join(bin, 'initdb'), ['-D', data, ...options], { ...user, cwd: dir, stdio: 'pipe' })
+  return startOn({ bin, user, dir, data })
+}
+
+const startOn = async (place: ServerPlace): Promise<PostgresServer> => {
+  const { bin, user, dir, data } = place
   const port = await freePort()
   const urlOf = (name: string): string => `postgres://tandem@127.0.0.1:${port}/${name}`
   let child: ChildProcess | undefined
@@ -74,6 +95,19 @@ export const startPostgres = async (): Promise<PostgresServer> => {
       await withClient(urlOf('postgres'), client => client.query(`CREATE DATABASE ${name}`))
       return urlOf(name)
     },
+    async replica() {
+      const copy = mkdtempSync(join(tmpdir(), 'tandem-postgres-'))
+      chmodSync(copy, 0o755)
+      if (user) chownSync(copy, user.uid, user.gid)
+      const target = join(copy, 'data')
+      const from = ['-h', '127.0.0.1', '-p', String(port), '-U', 'tandem', '--checkpoint=fast', '--no-sync']
+      // Not synchronous: this process serves the pool of connections meanwhile.
+      const settings = { ...user, cwd: copy }
+      await promisify(execFile)(join(bin, 'pg_basebackup'), ['-D', target, '-R', '-X', 'stream', ...from], settings)
+      const { kill, close, port: own } = await startOn({ bin, user, dir: copy, data: target })
+      return { kill, close, urlOf: url => url.replace(`:${port}/`, `:${own}/`) }
+    },
+    port,
     kill: () => end('SIGQUIT'),
     async start() {
       const settings = [

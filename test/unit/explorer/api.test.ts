@@ -6,10 +6,10 @@ import { API_ROUTES } from '../../../src/explorer/api/api-routes.ts'
 import { ERROR_SHAPE, openApiDocument, openApiPath } from '../../../src/explorer/api/openapi.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { ACCOUNTS } from '../../support/chain.ts'
-import { goodPaths, hostileRequests } from '../../support/explorer/api-requests.ts'
+import { ATTACK_TIMEOUT, goodPaths, hostileRequests } from '../../support/explorer/api-requests.ts'
 import { withApi } from '../../support/explorer/api-rig.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: ATTACK_TIMEOUT })
 
 const [ALICE, BOB] = ACCOUNTS as readonly [Hex, Hex]
 const NOBODY = `0x${'12'.repeat(20)}`

@@ -1,21 +1,35 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createApiServer } from '../../../src/explorer/api/api-server.ts'
-import { openIndex } from '../../../src/explorer/store/open-index.ts'
+import { totalsOf } from '../../../src/explorer/store/index-totals.ts'
+import { openContracts } from '../../../src/explorer/store/open-contracts.ts'
+import { openIndex, openIndexReader } from '../../../src/explorer/store/open-index.ts'
+import { PARTITION_BLOCKS } from '../../../src/explorer/store/postgres/postgres-layout.ts'
+import type { BlockRecord } from '../../../src/explorer/store/records.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
+import { type Hex, toWord } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { ACCOUNTS } from '../../support/chain.ts'
-import { goodPaths, hostileRequests } from '../../support/explorer/api-requests.ts'
+import { ATTACK_TIMEOUT, goodPaths, hostileRequests } from '../../support/explorer/api-requests.ts'
 import { withApi } from '../../support/explorer/api-rig.ts'
 import { indexStoreSuite } from '../../support/explorer/index-store-suite.ts'
 import { POSTGRES_MISSING, type PostgresServer, startPostgres } from '../../support/explorer/postgres-server.ts'
-import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
+import { addressOf, RandomBlocks } from '../../support/explorer/random-blocks.ts'
+import { storedContract } from '../../support/explorer/stored-contract.ts'
 import { indexerOf } from '../../support/explorer/token-chain.ts'
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+vi.setConfig({ testTimeout: ATTACK_TIMEOUT, hookTimeout: 120_000 })
 
 /** Each error has an id of its own. */
 const withoutId = (body: string): string => body.replace(/"(requestId|errorId)":"[^"]*"/, '')
+
+const query = async (url: string, sql: string): Promise<readonly unknown[]> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query(sql)
+  await client.end()
+  return rows
+}
 
 const openOn = async (server: PostgresServer) => openIndex({ kind: 'postgres', url: await server.database() })
 
@@ -46,6 +60,79 @@ describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_
       await app.close()
       await index.close()
     }))
+
+  test('blocks of two partitions are listed, taken back and counted as those of one', async () => {
+    const url = await server.database()
+    const index = await openIndex({ kind: 'postgres', url })
+    const first = PARTITION_BLOCKS - 4
+    const parent = { number: first - 1, hash: toWord(1n), timestamp: 1_700_000_000 }
+    // An index that was filled up to the end of its first partition.
+    await query(url, `INSERT INTO position VALUES (1, ${parent.number}, '\\x${parent.hash.slice(2)}')`)
+    const random = new RandomBlocks({ seed: 12, transactions: 10 })
+    const blocks: BlockRecord[] = []
+    for (let count = 0; count < 9; count++) blocks.push(random.next(blocks.at(-1) ?? parent))
+    await index.append(blocks)
+    const page = { limit: 100, offset: 0, after: null }
+    const hashes = (rows: readonly BlockRecord[]) => rows.flatMap(({ transactions }) => transactions.map(tx => tx.hash))
+    const listed = async () => {
+      const { items } = await index.transactions({}, page)
+      return items.map(({ hash }) => hash).toReversed()
+    }
+    expect((await index.blocks(page)).items.map(({ number }) => number).toReversed()).toEqual(
+      blocks.map(({ number }) => number),
+    )
+    expect(await listed()).toEqual(hashes(blocks))
+    const party = (await index.transactions({ party: addressOf(1) }, { ...page, ascending: true })).items
+    expect(party.map(({ blockNumber }) => blockNumber)).toEqual(
+      party.map(({ blockNumber }) => blockNumber).toSorted((a, b) => a - b),
+    )
+    expect(await query(url, 'SELECT count(*) AS count FROM block_1')).toEqual([{ count: '5' }])
+    // The blocks before them have no rows here, so that sums are compared with what was appended.
+    const sums = totalsOf(blocks)
+    const counts = {
+      blocks: sums.blocks,
+      transactions: sums.transactions,
+      transfers: sums.transfers,
+      addresses: sums.accounts.size,
+    }
+    expect(await index.counters()).toMatchObject(counts)
+    // Back behind the boundary, and over it again: also in a process that has made no partition yet.
+    await index.rollback(PARTITION_BLOCKS - 2)
+    expect(await query(url, 'SELECT count(*) AS count FROM tx_1')).toEqual([{ count: '0' }])
+    await index.close()
+    const again = await openIndex({ kind: 'postgres', url })
+    await again.append(blocks.slice(3))
+    expect((await again.position())?.hash).toBe(blocks.at(-1)?.hash)
+    expect(await again.counters()).toMatchObject(counts)
+    await again.close()
+  })
+
+  test('a replica answers reads, also without the server that it follows', async () => {
+    const primary = await startPostgres()
+    onTestFinished(() => primary.close())
+    const url = await primary.database()
+    const index = await openIndex({ kind: 'postgres', url })
+    const replica = await primary.replica()
+    onTestFinished(() => replica.close())
+    const database = { kind: 'postgres', url, readUrl: replica.urlOf(url) } as const
+    const [reader, contracts] = [await openIndexReader(database), await openContracts(database, '/nonexistent')]
+    const blocks = new RandomBlocks({ seed: 4 }).chain(20)
+    await index.append(blocks)
+    const contract = storedContract()
+    await contracts.writeContract(contract)
+    const last = { number: 19, hash: blocks[19]?.hash }
+    await expect.poll(() => reader.position(), { timeout: 60_000 }).toEqual(last)
+    await expect.poll(() => contracts.contract(contract.address), { timeout: 60_000 }).toEqual(contract)
+    await primary.kill()
+    expect(await reader.position()).toEqual(last)
+    expect((await reader.blocks({ limit: 100, offset: 0, after: null })).items).toHaveLength(20)
+    expect(await contracts.contractCount()).toBe(1)
+    await expect(index.position()).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+    await expect(contracts.writeContract(contract)).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+    await replica.kill()
+    await expect(reader.position()).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+    await Promise.all([reader.close(), contracts.close(), index.close()])
+  })
 
   test('two writers of one index count nothing twice', async () => {
     const url = await server.database()

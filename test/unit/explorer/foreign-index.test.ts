@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { startExplorerProcess } from '../../../src/explorer/service/explorer-process.ts'
+import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
+import { systemClock } from '../../../src/util/clock.ts'
+import { silentLogger } from '../../../src/util/logger.ts'
+import { type DevNode, withDevNode } from '../../support/dev-node.ts'
+import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const start = ({ ws, dataDir }: DevNode, path: string) =>
+  startExplorerProcess({
+    nodeUrl: ws,
+    dataDir,
+    database: { kind: 'sqlite', path, ephemeral: false },
+    host: '127.0.0.1',
+    port: 0,
+    keysFile: undefined,
+    labelsFile: undefined,
+    priceFile: undefined,
+    solcDirectory: undefined,
+    clientOf: () => '127.0.0.1',
+    version: '1',
+    signal: new AbortController().signal,
+    clock: systemClock,
+    logger: silentLogger,
+  })
+
+test('the index of another chain is refused with both hashes, and left as it is', () =>
+  withDevNode(
+    async (ask, node) => {
+      const path = join(node.dataDir, 'foreign.sqlite')
+      const blocks = new RandomBlocks({ seed: 3 }).chain(5)
+      const foreign = new SqliteIndex({ path })
+      await foreign.append(blocks)
+      await foreign.close()
+      const genesis = await ask<{ hash: Hex }>('eth_getBlockByNumber', '0x0', false)
+      const refusal = await start(node, path).then(
+        () => 'started',
+        (error: { detail?: unknown }) => error.detail,
+      )
+      expect(refusal).toEqual({ code: 'INDEX_FOREIGN', path, found: blocks[0]?.hash, expected: genesis.hash })
+      const left = new SqliteIndex({ path })
+      expect(await left.position()).toEqual({ number: 4, hash: blocks[4]?.hash })
+      await left.close()
+      // One of its own, and an empty one, are taken.
+      const own = join(node.dataDir, 'own.sqlite')
+      for (const _ of ['empty', 'own']) {
+        const explorer = await start(node, own)
+        const indexed = async () =>
+          (await fetch(`http://127.0.0.1:${explorer.port}/api/blocks`)).headers.get('x-indexed-block')
+        await expect.poll(indexed, { timeout: 60_000 }).toMatch(/^\d+$/)
+        await explorer.close()
+      }
+    },
+    { params: { devHelpers: false, blockTimeMs: 1_000 } },
+  ))
