@@ -40,7 +40,7 @@ export const RESTING_GAS_PRICE = 275n * 10n ** 8n
 /** Resolves as soon as `arrived` is called, and fails by itself after `ms`. */
 export const signal = <Value>(
   what: string,
-  ms = 10_000,
+  ms = 60_000,
 ): { promise: Promise<Value>; arrived: (value: Value) => void } => {
   const { promise, resolve, reject } = Promise.withResolvers<Value>()
   const timer = setTimeout(() => reject(new Error(`${what}: nothing came within ${ms} ms`)), ms)

@@ -6,26 +6,20 @@ import { createRandom } from '../../src/sim/random.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 import { Committee, type NodeOfMany } from '../support/committee.ts'
 import { RawPeer } from '../support/network/raw-peer.ts'
-import { eventually, sleep } from '../support/node-process.ts'
+import { eventually } from '../support/node-process.ts'
 import { SEED } from '../support/seed.ts'
+import { standstill } from '../support/standstill.ts'
 import { Wires } from '../support/wires/wires.ts'
 
 const BLOCK_SECONDS = 0.25
-/** Of the genesis that the committee is opened with. */
-const BASE_TIMEOUT_MS = 1_000
 const CYCLE_BLOCKS = 60
-const NEXT_BLOCK_MS = BASE_TIMEOUT_MS + 1_500
-const HEALED_MS = 10_000
 
 /** A line between two towns, with a packet lost now and then. */
 const LINE = { latencyMs: 10, jitterMs: 5, bytesPerMs: 12_500, stallChance: 0.002, stallMs: 200 }
 
-/** How long until one of these nodes has a block above `number`. */
-const nextBlock = async (nodes: readonly NodeOfMany[], number: number, withinMs = 30_000): Promise<number> => {
-  const began = performance.now()
-  await Promise.race(nodes.map(node => node.reach(number + 1, withinMs)))
-  return performance.now() - began
-}
+/** Waits until one of these nodes has a block above `number`. */
+const nextBlock = (nodes: readonly NodeOfMany[], number: number): Promise<Hex> =>
+  Promise.race(nodes.map(node => node.reach(number + 1)))
 
 const highest = async (nodes: readonly NodeOfMany[]): Promise<number> =>
   Math.max(...(await Promise.all(nodes.map(node => node.number()))))
@@ -51,29 +45,23 @@ describe('four validators over lines with latency', () => {
   })
   afterAll(() => committee.close())
 
-  test('one killed: the next block comes in time', async () => {
+  // How soon is measured by bench/committee.ts.
+  test('one killed: blocks go on over its turns', async () => {
     const [killed, ...left] = committee.nodes as [NodeOfMany, ...NodeOfMany[]]
-    const times: number[] = []
     await killed.kill()
     // Every turn of the one that is gone lies among so many blocks.
-    for (let block = 0; block < 4; block++) times.push(await nextBlock(left, await highest(left)))
-    expect(Math.max(...times)).toBeLessThan(NEXT_BLOCK_MS)
+    for (let block = 0; block < 4; block++) await nextBlock(left, await highest(left))
     await killed.start(left)
     await killed.reach(await highest(left))
   })
 
-  test('one killed and one paused: no block until the paused one goes on, then in time', async () => {
+  test('one killed and one paused: no block until the paused one goes on', async () => {
     const [killed, paused, ...left] = committee.nodes as [NodeOfMany, NodeOfMany, ...NodeOfMany[]]
     await killed.kill()
     paused.pause()
-    // Blocks already decided, or being decided, may still arrive.
-    await sleep(BASE_TIMEOUT_MS)
-    const before = await highest(left)
-    await sleep(2_000)
-    expect(await highest(left)).toBe(before)
+    const before = await standstill(left)
     paused.resume()
-    const ms = await nextBlock(left, before)
-    expect(ms).toBeLessThan(NEXT_BLOCK_MS)
+    await nextBlock(left, before)
     await killed.start(committee.others(killed))
     await Promise.all(committee.nodes.map(node => node.reach(before + 4)))
     await sameChain(committee.nodes)
@@ -86,20 +74,16 @@ describe('four validators over lines with latency', () => {
       [alone.name],
       others.map(({ name }) => name),
     )
-    await sleep(BASE_TIMEOUT_MS)
-    const before = await alone.number()
+    const before = await standstill([alone])
     await third.reach(before + 4)
     expect(await alone.number()).toBe(before)
     wires.heal()
-    await alone.reach(await highest(others), HEALED_MS)
+    await alone.reach(await highest(others))
 
     wires.partition([alone.name, second.name], [third.name, fourth.name])
-    await sleep(BASE_TIMEOUT_MS)
-    const halves = await highest(committee.nodes)
-    await sleep(2_500)
-    expect(await highest(committee.nodes)).toBe(halves)
+    const halves = await standstill(committee.nodes)
     wires.heal()
-    await Promise.all(committee.nodes.map(node => node.reach(halves + 3, HEALED_MS)))
+    await Promise.all(committee.nodes.map(node => node.reach(halves + 3)))
   })
 
   test('one direction of one line dead: blocks keep coming, and no validator contradicts itself', async () => {
@@ -108,12 +92,14 @@ describe('four validators over lines with latency', () => {
     const before = await highest(committee.nodes)
     await Promise.all(committee.nodes.map(node => node.reach(before + 6)))
     wires.heal()
-    expect(await sameChain(committee.nodes)).toBeGreaterThan(10)
+    expect(await sameChain(committee.nodes)).toBeGreaterThanOrEqual(before + 6)
     const { testimony, evidence } = committee.tap
     expect(testimony.contradictions).toEqual([])
     expect(evidence).toBe(0)
-    // Each of four made several statements a block.
-    expect([...testimony.counts.values()].filter(count => count > 20).length).toBe(4)
+    // Each of four was heard.
+    await eventually('statements of each', async () =>
+      [...testimony.counts.values()].filter(count => count > 20).length === 4 ? true : undefined,
+    )
     for (const node of committee.nodes) expect(node.log).not.toContain('"level":"error"')
   })
 

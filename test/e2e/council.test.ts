@@ -63,9 +63,8 @@ test('validators come and go, 1 -> 2 -> 4 -> 7 -> 4, and blocks keep coming', as
   await council.exit([1, 2, 6])
   await council.serving([0, 3, 4, 5])
   // The validator that left follows the chain as an ordinary node.
-  const number = await council.goOn([0, 1, 2, 3, 4, 5], 8)
+  await council.goOn([0, 1, 2, 3, 4, 5], 8)
   await reserved(1, false)
   expect(await council.node(1).rpc('eth_syncing')).toBe(false)
-  expect(number).toBeGreaterThan(60)
   for (const node of council.nodes.values()) expect(node.log).not.toContain('"level":"error"')
 }, 180_000)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createRandom, type Random } from '../../src/sim/random.ts'
 import type { Hex } from '../../src/util/bytes.ts'
+import { alarmsIn } from '../support/alarms.ts'
 import { tandem } from '../support/command.ts'
 import { ConsensusMemory } from '../support/consensus/log-on-disk.ts'
 import { rpc, withTempDir } from '../support/devnet.ts'
@@ -14,6 +15,7 @@ import { Witness } from '../support/witness.ts'
 /** `KILLS=50 npx vitest run --project e2e durability`: the long form; a few in CI. */
 const KILLS = Number(process.env['KILLS'] ?? 6)
 const LONG = KILLS > 10
+const LONGEST_RUN_MS = LONG ? 2_400 : 1_200
 const API = ['--http-api', 'eth,net,rpc,native,txpool']
 const BLOCK_TIMES = ['0.2', '1', '0'] as const
 
@@ -93,7 +95,9 @@ class Victim {
       onAcknowledged: tx => this.witness.acknowledge(tx),
       onRefused: (_, message) => this.refusals.set(message, (this.refusals.get(message) ?? 0) + 1),
     })
-    await sleep(100 + this.#random.below(2_400))
+    await sleep(100 + this.#random.below(LONGEST_RUN_MS))
+    // A machine that is too slow for that gets the time that one answer takes.
+    await eventually('an acknowledged transaction', async () => (this.witness.acknowledged > 0 ? true : undefined))
     await node.kill()
     this.kills++
     stopped = true
@@ -122,13 +126,10 @@ class Victim {
   }
 
   async #drain({ http }: Ready): Promise<void> {
-    const deadline = performance.now() + 60_000
-    for (;;) {
+    await eventually('an empty pool', async () => {
       const { pending, queued } = await rpc<{ pending: Hex; queued: Hex }>(http, 'txpool_status')
-      if (Number(pending) + Number(queued) === 0) return
-      if (performance.now() > deadline) throw new Error(`the pool still holds ${pending} + ${queued}`)
-      await sleep(50)
-    }
+      return Number(pending) + Number(queued) === 0 ? true : undefined
+    })
   }
 
   /** Blocks whose hash is not the one the log once said was decided. */
@@ -157,7 +158,6 @@ describe(`${KILLS} kills under load, seed ${SEED}`, () => {
         await victim.finish()
         expect(existsSync(join(dir, 'data', 'shadow')), 'no shadow report').toBe(false)
         expect([...victim.refusals.keys()].filter(text => !LATE.includes(text))).toEqual([])
-        expect(victim.witness.acknowledged).toBeGreaterThan(0)
         const { kills, killsBeforeReady, verified, witness } = victim
         process.stdout.write(
           `${JSON.stringify({ blockTime, kills, killsBeforeReady, verified, acknowledged: witness.acknowledged, head: witness.highest })}\n`,
@@ -180,7 +180,7 @@ describe(`${KILLS} kills under load, seed ${SEED}`, () => {
         await eventually('a block', async () =>
           Number(await rpc<Hex>(http, 'eth_blockNumber')) > head ? true : undefined,
         )
-        expect(second.stderr()).not.toMatch(/"level":"(error|warn)"/)
+        expect(alarmsIn(second.stderr())).toEqual([])
         await second.kill()
         expect((await verify(join(dir, 'data'))).ok).toBe(true)
       })

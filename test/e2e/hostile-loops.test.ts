@@ -7,8 +7,11 @@ import { eventually, type NodeProcess, type Ready, sleep, spawnNode } from '../s
 import { Socket } from '../support/rpc/socket.ts'
 
 /** `LOOP_SECONDS=30` for figures worth reading; prints one JSON line. */
-const SECONDS = Number(process.env['LOOP_SECONDS'] ?? 2)
-const BLOCK_MS = 250
+const SECONDS = Number(process.env['LOOP_SECONDS'] ?? 0)
+const BLOCK_MS = 100
+/** An attack goes on until another client has had so many answers of each kind, and seen so many blocks. */
+const ANSWERS = 6
+const BLOCKS = 4
 /** JUMPDEST, PUSH1 0, JUMP: 12 gas a round, for ever. */
 const LOOP = '0x5b600056'
 const GAS = '0x5f5e100' // 100,000,000
@@ -37,16 +40,53 @@ const errorOf = async (method: string, params: readonly unknown[]): Promise<stri
   }
 }
 
-/** Milliseconds of each of many calls one after another, until `isOver`. */
-const measure = async (method: string, params: readonly unknown[], isOver: () => boolean): Promise<number[]> => {
-  const times: number[] = []
-  while (!isOver()) {
+/** Requests of an attack, and the honest answers that overtook them. */
+class Attack {
+  readonly #underWay = new Set<object>()
+  isOver = false
+
+  /** Does one request of the attack. */
+  async request<T>(act: () => Promise<T>): Promise<T> {
+    const request = {}
+    this.#underWay.add(request)
+    try {
+      return await act()
+    } finally {
+      this.#underWay.delete(request)
+    }
+  }
+
+  /** Returns a function that tells whether one of the requests under way now still is. */
+  mark(): () => boolean {
+    const before = [...this.#underWay]
+    return () => before.some(request => this.#underWay.has(request))
+  }
+}
+
+interface Latencies {
+  /** Milliseconds, for the report. */
+  readonly times: number[]
+  /** Answers that came while a request of the attack, sent before, was still under way. */
+  overtakes: number
+}
+
+/** Calls one after another, until `isOver`. */
+const measure = async (
+  [method, params]: readonly [string, readonly unknown[]],
+  attack: Attack,
+  isOver: (latencies: Latencies) => boolean,
+): Promise<Latencies> => {
+  const latencies: Latencies = { times: [], overtakes: 0 }
+  while (!isOver(latencies)) {
     const began = performance.now()
+    const isUnderWay = attack.mark()
     await rpc(ready.http, method, params)
-    times.push(performance.now() - began)
+    latencies.times.push(performance.now() - began)
+    if (isUnderWay()) latencies.overtakes++
     await sleep(5)
   }
-  return times.sort((a, b) => a - b)
+  latencies.times.sort((a, b) => a - b)
+  return latencies
 }
 
 const at = (sorted: readonly number[], quantile: number): number =>
@@ -59,15 +99,15 @@ const summary = (sorted: readonly number[]) => ({
 })
 
 interface Watched {
-  readonly head: readonly number[]
-  readonly call: readonly number[]
+  readonly head: Latencies
+  readonly call: Latencies
   /** Arrival of newHeads, ms between two. */
   readonly blocks: readonly number[]
   readonly numbers: readonly number[]
 }
 
-/** Latencies that another client sees meanwhile. */
-const watch = async (isOver: () => boolean): Promise<Watched> => {
+/** Use of the node by another client, until it has been served for long enough. */
+const watch = async (attack: Attack, overtakes: number): Promise<Watched> => {
   const socket = await Socket.open(ready.ws)
   const arrivals: number[] = []
   const numbers: number[] = []
@@ -79,53 +119,56 @@ const watch = async (isOver: () => boolean): Promise<Watched> => {
   })
   await socket.result('eth_subscribe', ['newHeads'])
   const owner = ready.accounts[0]?.address ?? '0x'
+  const end = performance.now() + SECONDS * 1_000
+  const isServed = (latencies: Latencies): boolean =>
+    latencies.times.length >= ANSWERS && latencies.overtakes >= overtakes && performance.now() > end
   const [head, call] = await Promise.all([
-    measure('eth_blockNumber', [], isOver),
-    measure('eth_call', [{ to: token.address, data: bytesToHex(balanceCall(owner)) }, 'latest'], isOver),
+    measure(['eth_blockNumber', []], attack, latencies => isServed(latencies) && numbers.length >= BLOCKS),
+    measure(['eth_call', [{ to: token.address, data: bytesToHex(balanceCall(owner)) }, 'latest']], attack, isServed),
   ])
   socket.close()
   const blocks = arrivals.slice(1).map((arrival, index) => arrival - (arrivals[index] ?? 0))
   return { head, call, blocks: blocks.sort((a, b) => a - b), numbers }
 }
 
-const during = async (attack: (isOver: () => boolean) => Promise<unknown>): Promise<Watched> => {
-  const end = performance.now() + SECONDS * 1_000
-  const isOver = () => performance.now() > end
-  const [watched] = await Promise.all([watch(isOver), attack(isOver)])
+/**
+ * What another client sees during an attack. `overtakes`: answers of each kind that must come before that of an attack's request sent
+ * earlier; it only ends when they have come. How soon is for `LOOP_SECONDS` and bench/hostile-clients.ts to tell.
+ */
+const during = async (act: (attack: Attack) => Promise<unknown>, overtakes = 0): Promise<Watched> => {
+  const attack = new Attack()
+  const watching = watch(attack, overtakes).finally(() => {
+    attack.isOver = true
+  })
+  const [watched] = await Promise.all([watching, act(attack)])
   return watched
 }
 
 const report = (what: string, watched: Watched): void => {
   const { head, call, blocks } = watched
   process.stdout.write(
-    `${JSON.stringify({ what, blockNumber: summary(head), balanceOf: summary(call), blockInterval: summary(blocks) })}\n`,
+    `${JSON.stringify({ what, blockNumber: summary(head.times), balanceOf: summary(call.times), blockInterval: summary(blocks) })}\n`,
   )
 }
 
-/** Blocks in a row at their pace, others answered; generous, since tests share the machine. */
-const heldUpNobody = ({ head, call, blocks, numbers }: Watched): void => {
+/** Blocks in a row. */
+const missedNone = ({ numbers }: Watched): void =>
   expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => (numbers[0] ?? 0) + index))
-  expect(numbers.length).toBeGreaterThan((SECONDS * 1_000) / BLOCK_MS / 2)
-  expect(at(blocks, 0.9), 'ms between blocks').toBeLessThan(4 * BLOCK_MS)
-  expect(at(head, 0.9), 'ms of eth_blockNumber').toBeLessThan(500)
-  expect(at(call, 0.9), 'ms of eth_call').toBeLessThan(2_000)
-}
 
 const ENDS = ['-32000 out of gas', '-32000 execution aborted (timeout = 5s)']
 const overridden = { [VICTIM]: { code: LOOP } }
 
-const repeat =
-  (width: number, method: string, params: readonly unknown[], answers: string[]) => (isOver: () => boolean) =>
-    Promise.all(
-      Array.from({ length: width }, async () => {
-        while (!isOver()) answers.push(await errorOf(method, params))
-      }),
-    )
+const repeat = (width: number, method: string, params: readonly unknown[], answers: string[]) => (attack: Attack) =>
+  Promise.all(
+    Array.from({ length: width }, async () => {
+      while (!attack.isOver) answers.push(await attack.request(() => errorOf(method, params)))
+    }),
+  )
 
 test('nothing, for comparison', { timeout: 60_000 }, async () => {
   const watched = await during(async () => {})
   report('quiet', watched)
-  heldUpNobody(watched)
+  missedNone(watched)
 })
 
 test.each([
@@ -137,13 +180,13 @@ test.each([
   ['eth_createAccessList of a loop', 2, 'eth_createAccessList', [{ data: LOOP, gas: GAS }, 'latest']],
 ] as const)('%s', { timeout: 90_000 }, async (what, width, method, params) => {
   const answers: string[] = []
-  const watched = await during(repeat(width, method, params, answers))
+  const watched = await during(repeat(width, method, params, answers), ANSWERS)
   report(what, watched)
   process.stdout.write(`${what}: ${[...new Set(answers)].join(' | ')}\n`)
   expect(answers.length).toBeGreaterThan(0)
   if (method === 'eth_call') expect([...new Set(answers)].filter(answer => !ENDS.includes(answer))).toEqual([])
   else expect(answers.filter(answer => answer.includes('crashed') || answer.includes('internal'))).toEqual([])
-  heldUpNobody(watched)
+  missedNone(watched)
 })
 
 test('a precompile with the work of a whole call in one step', { timeout: 90_000 }, async () => {
@@ -155,7 +198,7 @@ test('a precompile with the work of a whole call in one step', { timeout: 90_000
   const watched = await during(repeat(2, 'eth_call', [{ to, data, gas: GAS }, 'latest'], answers))
   report('modexp', watched)
   expect(answers.length).toBeGreaterThan(0)
-  heldUpNobody(watched)
+  missedNone(watched)
 })
 
 test('memory that grows as far as gas goes', { timeout: 90_000 }, async () => {
@@ -166,7 +209,7 @@ test('memory that grows as far as gas goes', { timeout: 90_000 }, async () => {
   )
   report('memory', watched)
   expect(answers.length).toBeGreaterThan(0)
-  heldUpNobody(watched)
+  missedNone(watched)
 })
 
 test('eth_getLogs over everything, with all the alternatives a filter takes', { timeout: 90_000 }, async () => {
@@ -176,7 +219,7 @@ test('eth_getLogs over everything, with all the alternatives a filter takes', { 
   const watched = await during(repeat(4, 'eth_getLogs', [filter], answers))
   report('getLogs', watched)
   expect([...new Set(answers)]).toEqual(['eth_getLogs answered []'])
-  heldUpNobody(watched)
+  missedNone(watched)
 })
 
 test('eth_getLogs with nearly as many results as there may be, over and over', { timeout: 90_000 }, async () => {
@@ -188,10 +231,10 @@ test('eth_getLogs with nearly as many results as there may be, over and over', {
   for (const { hash } of sent) await receiptOf(ready.http, hash)
   const sizes = new Set<boolean>()
   const body = JSON.stringify({ id: 1, method: 'eth_getLogs', params: [{ fromBlock: '0x0' }] })
-  const watched = await during(isOver =>
+  const watched = await during(attack =>
     Promise.all(
       Array.from({ length: 2 }, async () => {
-        while (!isOver()) {
+        while (!attack.isOver) {
           const response = await fetch(ready.http, {
             method: 'POST',
             headers: { 'content-type': 'application/json' },
@@ -205,12 +248,12 @@ test('eth_getLogs with nearly as many results as there may be, over and over', {
   )
   report('9,000 logs', watched)
   expect([...sizes]).toEqual([true])
-  heldUpNobody(watched)
+  missedNone(watched)
   await rpc(ready.http, 'eth_sendRawTransaction', [
     signed({ nonce: 3, to: null, data: noisy, gasLimit: 3_000_000n }).raw,
   ])
   await expect
-    .poll(() => errorOf('eth_getLogs', [{ fromBlock: '0x0' }]), { timeout: 10_000 })
+    .poll(() => errorOf('eth_getLogs', [{ fromBlock: '0x0' }]))
     .toBe('-32000 query returned more than 10000 results')
 })
 
@@ -219,15 +262,16 @@ test('a transaction that never ends costs its sender all the gas it may run with
 }, async () => {
   const signed = signerOf(ready.accounts[1]?.privateKey ?? '0x', ready.chainId)
   const { raw, hash } = signed({ nonce: 0, to: null, data: hexToBytes(LOOP), gasLimit: 120_000_000n })
-  const watched = await during(async () => {
-    await rpc(ready.http, 'eth_sendRawTransaction', [raw])
-  })
+  const sent = (attack: Attack) =>
+    attack.request(async () => {
+      await rpc(ready.http, 'eth_sendRawTransaction', [raw])
+      await receiptOf(ready.http, hash)
+    })
+  const watched = await during(sent, 1)
   report('transaction', watched)
   const receipt = await receiptOf<{ status: Hex; gasUsed: Hex }>(ready.http, hash)
   expect(receipt.status).toBe('0x0')
   expect(Number(receipt.gasUsed)).toBeGreaterThan(99_000_000)
-  // It is executed on the way to its block, so that one may come late; nothing else does.
-  expect(at(watched.head, 0.9), 'ms of eth_blockNumber').toBeLessThan(500)
 })
 
 const flood = async (batches: number, method: string, params: readonly unknown[]): Promise<readonly string[]> => {
@@ -252,7 +296,7 @@ test('more proofs, log queries and calls at once than may wait are refused in wo
     'a chain long enough for a wide query',
     async () =>
       Number(await rpc<Hex>(ready.http, 'eth_blockNumber')) > CHAIN_LIMITS.logSliceBlocks ? true : undefined,
-    { withinMs: 60_000, everyMs: 200 },
+    { everyMs: 200 },
   )
   for (const [method, params] of [
     ['eth_getProof', [token.address, [], 'latest']],

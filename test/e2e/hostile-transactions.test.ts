@@ -3,6 +3,7 @@ import { POOL_LIMITS } from '../../src/config/limits/pool.ts'
 import { BLOCK_BOUNDS } from '../../src/config/protocol-bounds.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../src/primitives/rlp/rlp.ts'
 import { bigintToBytes, bytesToHex, concatBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../../src/util/bytes.ts'
+import { alarmsIn } from '../support/alarms.ts'
 import { type RpcFailure, rpc } from '../support/devnet.ts'
 import { type Fields, type Signed, signerOf } from '../support/load.ts'
 import { type NodeProcess, type Ready, spawnNode } from '../support/node-process.ts'
@@ -23,7 +24,7 @@ beforeAll(async () => {
   sign = signerOf(ready.accounts[0]?.privateKey ?? '0x', ready.chainId)
 })
 afterAll(async () => {
-  expect(node.stderr()).not.toMatch(/"level":"(error|warn)"/)
+  expect(alarmsIn(node.stderr())).toEqual([])
   expect(await node.end('SIGTERM')).toMatchObject({ code: 0 })
 })
 
@@ -281,9 +282,7 @@ test('a used nonce', async () => {
   const account = signerOf(accounts[0]?.privateKey ?? '0x', chainId)
   const { raw, hash } = account({ nonce: 0 })
   expect(await rpc(http, 'eth_sendRawTransaction', [raw])).toBe(hash)
-  await expect
-    .poll(() => rpc(http, 'eth_getTransactionReceipt', [hash]), { timeout: 10_000 })
-    .toMatchObject({ status: '0x1' })
+  await expect.poll(() => rpc(http, 'eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' })
   await expect(rpc(http, 'eth_sendRawTransaction', [raw])).rejects.toMatchObject({
     message: 'nonce too low',
     rpcCode: -32_000,

@@ -102,7 +102,7 @@ test('three miners, built in, by Stratum and by RPC, earn on four validators pas
     // The node with the built-in miner dies at once: no header that a block included is lost, and the chain goes on without work.
     const included = await final(0)
     process.kill(nodes[0]?.pid as number, 'SIGKILL')
-    await expect.poll(() => final(1), { timeout: 20_000 }).toEqual(expect.arrayContaining(included))
+    await expect.poll(() => final(1)).toEqual(expect.arrayContaining(included))
     const numberOf = () => ask<Hex>(1, 'eth_blockNumber').then(Number)
     const killedAt = await numberOf()
     await eventually('blocks without any miner', numberOf, number => number >= killedAt + 6, 60_000)

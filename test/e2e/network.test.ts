@@ -3,7 +3,8 @@ import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import { ACCOUNTS, signedRaw } from '../support/chain.ts'
 import { Committee, type NodeOfMany } from '../support/committee.ts'
 import { rpc } from '../support/devnet.ts'
-import { eventually, sleep } from '../support/node-process.ts'
+import { eventually } from '../support/node-process.ts'
+import { standstill } from '../support/standstill.ts'
 
 const BLOCK_SECONDS = 0.25
 
@@ -26,9 +27,8 @@ describe('two validators', () => {
     const [first, second] = nodes as [NodeOfMany, NodeOfMany]
     await first.start([second])
     expect(first.ready.peer).toBe(first.url)
-    await sleep(1_000)
     // Half of them is no quorum.
-    expect(await first.number()).toBe(0)
+    expect(await standstill([first])).toBe(0)
     await second.start([first])
     await sameBlock(nodes, 5)
     expect(await first.rpc('net_peerCount')).toBe('0x1')
@@ -37,10 +37,7 @@ describe('two validators', () => {
     expect(peers.map(({ id }) => second.url.includes(id))).toEqual([true])
 
     expect((await second.stop()).code).toBe(0)
-    await sleep(1_000)
-    const alone = await first.number()
-    await sleep(1_000)
-    expect(await first.number()).toBe(alone)
+    const alone = await standstill([first])
     await second.start([first])
     await sameBlock(nodes, alone + 5)
   }, 90_000)

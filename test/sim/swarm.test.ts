@@ -35,11 +35,14 @@ const run = async (profile: ProfileName, count: number, heights: number, size?: 
   return { totals, failures, slow }
 }
 
-test('two thousand committees under any trouble agree, and go on once it ends', async () => {
-  const { totals, failures } = await run('swarm', 2_000, 6)
+/** `SIM_SEEDS=2000` and more: the long form. */
+const SWARM = 800
+
+test('committees under any trouble agree, and go on once it ends', async () => {
+  const { totals, failures } = await run('swarm', SWARM, 6)
   expect(failures).toEqual([])
   expect(totals.heights).toBeGreaterThan(totals.seeds * 3)
-  if (totals.seeds < 2_000) return
+  if (totals.seeds < SWARM) return
   // Whatever can go wrong went wrong often.
   const {
     crashes,
@@ -68,8 +71,8 @@ test('two thousand committees under any trouble agree, and go on once it ends', 
     foundProofs,
     includedProofs,
   }
-  for (const [what, count] of Object.entries(counts)) expect(count, what).toBeGreaterThan(500)
-  expect(totals.omissions).toBeGreaterThan(50)
+  for (const [what, count] of Object.entries(counts)) expect(count, what).toBeGreaterThan(totals.seeds / 4)
+  expect(totals.omissions).toBeGreaterThan(totals.seeds / 40)
   expect(maxRound).toBeGreaterThan(5)
 }, 300_000)
 

@@ -9,7 +9,7 @@ import type { SigningDomain } from '../../src/primitives/consensus/vote.ts'
 import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import { tandem } from './command.ts'
 import { Testimony } from './consensus/testimony.ts'
-import { rpc } from './devnet.ts'
+import { PATIENCE_MS, rpc } from './devnet.ts'
 import type { Account } from './load.ts'
 import { Wiretap } from './network/wiretap.ts'
 import { eventually, freePort, type NodeProcess, type Ready, type SpawnOptions, spawnNode } from './node-process.ts'
@@ -114,7 +114,7 @@ export class NodeOfMany {
   }
 
   /** Waits for a block and answers its hash. */
-  reach(number: number, withinMs = 30_000): Promise<Hex> {
+  reach(number: number, withinMs = PATIENCE_MS): Promise<Hex> {
     return eventually(`block ${number}`, () => this.hashAt(number), { withinMs, everyMs: 100 })
   }
 

@@ -5,11 +5,12 @@ import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { signedRaw } from './chain.ts'
 import { Committee, keyOf, type NodeOfMany } from './committee.ts'
 import { encodeCouncilCall, STAKE, TOKEN } from './council-contract.ts'
+import { PATIENCE_MS } from './devnet.ts'
 import { eventually } from './node-process.ts'
 
 const CYCLE_BLOCKS = 8
 /** A changed council serves the cycle after the next, so within three of them. */
-const PATIENCE_MS = 60_000
+const SERVING_MS = 2 * PATIENCE_MS
 
 /** The validator of node `index`: its key is also the account that owns it. */
 export const validatorKey = (index: number): Uint8Array => keyOf(`validator ${index}`)
@@ -122,14 +123,14 @@ export class CouncilOfNodes {
         const members = await this.first.rpc<readonly Hex[]>('native_getCommittee')
         return [...members].sort().join() === wanted ? true : undefined
       },
-      { withinMs: PATIENCE_MS, everyMs: 100 },
+      { withinMs: SERVING_MS, everyMs: 100 },
     )
   }
 
   /** `blocks` more on all of these nodes, and the same on each. */
   async goOn(indexes: readonly number[], blocks: number): Promise<number> {
     const number = (await this.first.number()) + blocks
-    const hashes = await Promise.all(indexes.map(index => this.node(index).reach(number, PATIENCE_MS)))
+    const hashes = await Promise.all(indexes.map(index => this.node(index).reach(number)))
     if (new Set(hashes).size !== 1) throw new Error(`block ${number} differs: ${hashes.join()}`)
     return number
   }
@@ -155,7 +156,6 @@ export class CouncilOfNodes {
       const receipt = await eventually(
         'a receipt',
         async () => (await this.first.rpc<{ status: Hex } | null>('eth_getTransactionReceipt', hash)) ?? undefined,
-        { withinMs: PATIENCE_MS },
       )
       if (receipt.status !== '0x1') throw new Error(`${hash} failed`)
     }

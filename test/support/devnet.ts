@@ -104,12 +104,15 @@ export const startNode = async (command: readonly string[], env: NodeJS.ProcessE
 export const startDevnet = (options: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<RunningNode> =>
   startNode(['devnet', ...(options.includes('--port') ? [] : ['--port', '0']), ...options], env)
 
+/** Longest wait for something that must come: only a test that fails waits for it, on a machine of any speed. */
+export const PATIENCE_MS = 60_000
+
 /** Asks until the answer is wanted; answers it, or throws with the last one. */
 export const eventually = async <T>(
   what: string,
   ask: () => Promise<T>,
   wanted: (answer: T) => boolean,
-  ms = 15_000,
+  ms = PATIENCE_MS,
 ): Promise<T> => {
   const deadline = performance.now() + ms
   for (;;) {

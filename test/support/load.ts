@@ -7,7 +7,7 @@ import {
   type UnsignedTransaction,
 } from '../../src/primitives/transaction/transaction-encoding.ts'
 import { bytesToHex, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
-import { rpc } from './devnet.ts'
+import { PATIENCE_MS, rpc } from './devnet.ts'
 import { compileSolidity } from './solidity.ts'
 
 /** A transaction as its sender keeps it. */
@@ -107,7 +107,7 @@ export const deployToken = async (node: LoadTarget): Promise<Token> => {
   return { address: contractAddress, creation }
 }
 
-export const receiptOf = async <T>(url: string, hash: Hex, withinMs = 30_000): Promise<T> => {
+export const receiptOf = async <T>(url: string, hash: Hex, withinMs = PATIENCE_MS): Promise<T> => {
   const deadline = performance.now() + withinMs
   while (performance.now() < deadline) {
     const receipt = await rpc<T | null>(url, 'eth_getTransactionReceipt', [hash])

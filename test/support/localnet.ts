@@ -44,8 +44,11 @@ export class RunningLocalnet {
   }
 
   /** Waits for an event. */
-  until(what: string, wanted: (event: Told) => boolean, withinMs: number): Promise<Told> {
-    return eventually(what, async () => this.told.find(wanted), { withinMs, everyMs: 50 })
+  until(what: string, wanted: (event: Told) => boolean, withinMs?: number): Promise<Told> {
+    return eventually(what, async () => this.told.find(wanted), {
+      ...(withinMs !== undefined && { withinMs }),
+      everyMs: 50,
+    })
   }
 }
 

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { onLoopback, type ReadyLine, ROOT } from './devnet.ts'
+import { onLoopback, PATIENCE_MS, type ReadyLine, ROOT } from './devnet.ts'
 
 export interface Ready extends ReadyLine {
   readonly metrics?: string
@@ -93,7 +93,7 @@ export const spawnNode = (
     stderr: () => err.join(''),
     kill,
     signal,
-    async end(signal, withinMs = 10_000) {
+    async end(signal, withinMs = PATIENCE_MS) {
       const began = performance.now()
       child.kill(signal)
       const late = new Promise<'stuck'>(resolve => setTimeout(resolve, withinMs, 'stuck').unref())
@@ -127,7 +127,7 @@ export const sleep = (ms: number): Promise<void> => new Promise(resolve => setTi
 export const eventually = async <T>(
   what: string,
   ask: () => Promise<T | undefined>,
-  { withinMs = 20_000, everyMs = 25 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
+  { withinMs = PATIENCE_MS, everyMs = 25 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
 ): Promise<T> => {
   const deadline = performance.now() + withinMs
   for (;;) {

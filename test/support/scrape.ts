@@ -1,3 +1,5 @@
+import { eventually } from './node-process.ts'
+
 /** The samples of a Prometheus text: `name{labels}` to value. Throws on a line that is neither sample nor comment. */
 export const parseMetrics = (text: string): ReadonlyMap<string, number> => {
   const samples = new Map<string, number>()
@@ -23,4 +25,19 @@ export const rssMegabytes = async (url: string | undefined): Promise<number> => 
   const bytes = (await scrape(url)).get('process_resident_memory_bytes')
   if (bytes === undefined) throw new Error('a node tells its memory')
   return bytes / 2 ** 20
+}
+
+/** Waits until every one of these samples is above zero, and returns all of them. */
+export const eventuallyPositive = async (
+  url: string | undefined,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, number>> => {
+  let silent: readonly string[] = names
+  return eventually('samples above zero', async () => {
+    const samples = await scrape(url)
+    silent = names.filter(name => !((samples.get(name) ?? 0) > 0))
+    return silent.length === 0 ? samples : undefined
+  }).catch(error => {
+    throw new Error(`still zero: ${silent.join(', ')}`, { cause: error })
+  })
 }

@@ -5,7 +5,7 @@ import { Store } from '../../../../src/storage/store.ts'
 import { isCoded } from '../../../../src/util/errors.ts'
 import { address, word } from '../memory-state.ts'
 
-/** A thread that reads states of all ages while another commits; posts what does not fit, and at last how much it read. */
+/** A thread that reads states of all ages while another commits; posts what does not fit, and after each state how much it read. */
 const { path, accounts, back } = workerData as { path: string; accounts: number; back: number }
 const port = parentPort as NonNullable<typeof parentPort>
 const store = await Store.open(path)
@@ -35,8 +35,8 @@ while (!stopping) {
     if (!isCoded(error) || error.code !== 'MISSING_STATE') throw error
     counts.pruned++
   }
+  port.postMessage({ counts })
   await new Promise(resolve => setImmediate(resolve))
 }
 await store.close()
-port.postMessage({ counts })
 port.close()
