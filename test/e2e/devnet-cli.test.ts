@@ -103,7 +103,12 @@ describe('tandem devnet', () => {
       )
       const health = await fetch(`${node.http}/health`)
       expect([health.status, await health.json()]).toEqual([200, expect.objectContaining({ healthy: true })])
-      const network = await fetch(`${node.explorer}/network`)
+      // Its index begins with the first block.
+      const network = await eventually(
+        'the explorer',
+        () => fetch(`${node.explorer}/network`),
+        ({ status }) => status !== 503,
+      )
       expect([network.status, await network.json()]).toEqual([200, expect.objectContaining({ gasPriceGwei: '27.5' })])
       const metrics = await (await fetch(node.metrics ?? '')).text()
       expect(metrics).toMatch(/^chain_head_\w+ \d+$/m)
