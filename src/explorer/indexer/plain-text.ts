@@ -1,12 +1,18 @@
 /**
  * Text that a contract chose, as people may be shown it: without control characters, characters that turn the direction of what stands
- * beside them, and characters that take no room; at most `limit` characters, null when nothing is left.
+ * beside them, characters that take no room, and marks drawn over what stands around; at most `limit` characters, null when nothing is left.
  */
 export const plainText = (text: string, limit: number): string | null => {
-  const kept = text.normalize('NFC').replace(HIDDEN, '').trim()
-  const cut = [...kept].slice(0, limit).join('').trim()
+  const visible = text.replace(HIDDEN, '').normalize('NFC').replace(PILED, '$1')
+  const cut = [...withoutStart(visible)].slice(0, limit).join('').trim()
   return cut === '' ? null : cut
 }
 
-/** Control, format, surrogate, private use and unassigned characters, line and paragraph separators. */
-const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]/gu
+/** Control, format, surrogate, private use and unassigned characters, line and paragraph separators, marks that enclose a character. */
+const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Me}]/gu
+
+/** Combining marks beyond the three on a character that languages use: a pile reaches into other lines. */
+const PILED = /(\p{M}{3})\p{M}+/gu
+
+/** Marks at the start are drawn on what stands before the text. */
+const withoutStart = (text: string): string => text.replace(/^[\s\p{M}]+/u, '')

@@ -69,7 +69,7 @@ const failure = async (context: PageContext, { hash, status }: Transaction): Pro
   const reason = await revertOf(context, hash as Hex)
   return html`<div class="alert"><strong>The transaction failed; its fee was paid.</strong>${
     reason === undefined
-      ? 'This node does not tell the reason: it serves no traces.'
+      ? 'This node does not tell the reason: it serves no traces, or this one takes too long.'
       : nameText(reason, 'No reason was given.')
   }</div>`
 }
