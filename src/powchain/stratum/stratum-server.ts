@@ -33,6 +33,7 @@ interface StratumServerOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics?: StratumMetrics | undefined
+  readonly admission?: MinerAdmission
 }
 
 interface Connection {
@@ -41,6 +42,8 @@ interface Connection {
   readonly address: string
   readonly sinceMs: number
   lastLineMs: number
+  /** Closed by the server. */
+  isEnding: boolean
 }
 
 const PREFIX_BYTES = 2
@@ -55,7 +58,7 @@ const CLOSE_MS = 1_000
 export class StratumServer implements StratumFigures {
   readonly #options: StratumServerOptions
   readonly #server: Server
-  readonly #admission = new MinerAdmission()
+  readonly #admission: MinerAdmission
   readonly #accounts = new ShareAccounts()
   readonly #hasher: ShareHasher
   readonly #connections = new Map<number, Connection>()
@@ -70,6 +73,7 @@ export class StratumServer implements StratumFigures {
   constructor(options: StratumServerOptions) {
     const { verifier, clock } = options
     this.#options = options
+    this.#admission = options.admission ?? new MinerAdmission()
     this.#hasher = new ShareHasher((sealHash, nonce) => verifier.mixHash(sealHash, nonce), clock)
     this.#server = createServer({ noDelay: true, keepAlive: true }, socket => this.#accept(socket))
     this.#reportMs = clock.nowMs() + STRATUM_LIMITS.reportMs
@@ -156,8 +160,9 @@ export class StratumServer implements StratumFigures {
     const id = randomBytes(8).toString('hex')
     const bytes = Uint8Array.of(prefix >> 8, prefix & 0xff)
     const session: StratumSession = new StratumSession(this.#portOf(socket, address, bytes), id, bytes)
-    const connection: Connection = { socket, session, address, sinceMs: nowMs, lastLineMs: nowMs }
+    const connection: Connection = { socket, session, address, sinceMs: nowMs, lastLineMs: nowMs, isEnding: false }
     this.#connections.set(prefix, connection)
+    this.#makeRoom()
     const reader = new LineReader({
       socket,
       clock,
@@ -174,6 +179,17 @@ export class StratumServer implements StratumFigures {
       for (const worker of session.activeWorkers)
         logger.info({ address, worker, ...this.#accounts.account(worker, clock.nowMs())?.counts }, 'worker left')
     })
+  }
+
+  /** Ends a connection of the address that has the most: the youngest, rather one without an accepted share. */
+  #makeRoom(): void {
+    const crowded = this.#admission.crowded()
+    let ended: Connection | undefined
+    for (const connection of this.#connections.values()) {
+      if (connection.address !== crowded || connection.isEnding) continue
+      if (ended === undefined || connection.session.isActive <= ended.session.isActive) ended = connection
+    }
+    if (ended !== undefined) this.#end(ended, 'place for a miner of another address')
   }
 
   /** First bytes of the nonces of a connection; no other open connection has them. */
@@ -239,7 +255,9 @@ export class StratumServer implements StratumFigures {
     this.#close(socket)
   }
 
-  #end({ socket, address }: Connection, reason: string): void {
+  #end(connection: Connection, reason: string): void {
+    const { socket, address } = connection
+    connection.isEnding = true
     this.#options.logger.info({ address, reason }, 'miner disconnected')
     this.#close(socket)
   }

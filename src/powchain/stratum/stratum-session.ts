@@ -65,6 +65,11 @@ export class StratumSession {
     return this.#logins.size > 0
   }
 
+  /** True once a share was accepted. */
+  get isActive(): boolean {
+    return this.#active.size > 0
+  }
+
   /** Names of the workers that found a share. */
   get activeWorkers(): Iterable<string> {
     return this.#active

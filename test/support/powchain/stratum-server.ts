@@ -5,6 +5,7 @@ import { argon2Provider } from '../../../src/crypto/argon2/argon2.ts'
 import type { Argon2Provider } from '../../../src/crypto/argon2/provider.ts'
 import { MiningService } from '../../../src/powchain/mining/mining-service.ts'
 import { type MainHead, ProofPool } from '../../../src/powchain/proof-pool.ts'
+import type { MinerAdmission } from '../../../src/powchain/stratum/core/miner-admission.ts'
 import { StratumServer } from '../../../src/powchain/stratum/stratum-server.ts'
 import { WorkVerifier } from '../../../src/powchain/work-verifier.ts'
 import { proofHeaderId } from '../../../src/primitives/proof-header.ts'
@@ -28,7 +29,12 @@ export class SteeredClock implements Clock {
 }
 
 /** The shipped parts of a node that mines by Stratum, without its main chain: the test moves the head. */
-export const startStratum = async (fork: number | null, hardness = 0, logger: Logger = silentLogger) => {
+export const startStratum = async (
+  fork: number | null,
+  hardness = 0,
+  logger: Logger = silentLogger,
+  admission?: MinerAdmission,
+) => {
   const params = paramsWithFork(fork)
   const easy = { maxTargetBefore: params.proofChain.maxTargetBefore, maxTargetAfter: params.proofChain.maxTargetAfter }
   const rules = {
@@ -57,7 +63,8 @@ export const startStratum = async (fork: number | null, hardness = 0, logger: Lo
   const pool = new ProofPool({ params: rules, head, hashOf: anchorHashOf, verifier })
   const parts = { params: { ...rules, chainId: CHAIN_ID }, pool, extraNonce: EXTRA_NONCE, clock, logger }
   const service = new MiningService({ ...parts, coinbase: null })
-  const server = new StratumServer({ ...parts, service, verifier, host: '127.0.0.1', port: 0 })
+  const place = { host: '127.0.0.1', port: 0, ...(admission && { admission }) }
+  const server = new StratumServer({ ...parts, service, verifier, ...place })
   service.setWorkers(server)
   const stop = pool.onAdded(() => server.refresh())
   const port = await server.listen()
@@ -105,8 +112,8 @@ export class StratumClient {
   #wake = Promise.withResolvers<void>()
   #nextId = 1
 
-  constructor(port: number) {
-    this.socket = connect(port, '127.0.0.1')
+  constructor(port: number, from = '127.0.0.1') {
+    this.socket = connect({ port, host: '127.0.0.1', localAddress: from })
     this.socket.on('error', () => {})
     this.closed = new Promise(resolve => {
       this.socket.once('close', () => {

@@ -7,29 +7,57 @@ type ConnectRefusal = 'full' | 'address' | 'rate' | 'banned'
 
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/
 
-/** Admission of connections by remote address: number, rate, and bans for faults. */
+type AdmissionLimits = Pick<typeof STRATUM_LIMITS, 'connects' | 'addresses' | 'faults' | 'banMs'> & {
+  readonly connections: number
+  readonly connectionsPerAddress: number
+}
+
+/**
+ * Admission of connections by remote address: number, rate, and bans for faults. When all places are taken, an address with few connections
+ * takes one from the address with the most, so that a few addresses cannot keep all others out.
+ */
 export class MinerAdmission {
   readonly #open = new Map<string, number>()
-  readonly #rates = new RateLimiter(STRATUM_LIMITS.connects, STRATUM_LIMITS.addresses)
-  readonly #faults = new RateLimiter(STRATUM_LIMITS.faults, STRATUM_LIMITS.addresses)
-  readonly #bans = new Lru<string, number>(STRATUM_LIMITS.addresses)
+  readonly #limits: AdmissionLimits
+  readonly #rates: RateLimiter
+  readonly #faults: RateLimiter
+  readonly #bans: Lru<string, number>
   #connections = 0
+
+  constructor(limits: AdmissionLimits = STRATUM_LIMITS) {
+    const { connects, faults, addresses } = limits
+    this.#limits = limits
+    this.#rates = new RateLimiter(connects, addresses)
+    this.#faults = new RateLimiter(faults, addresses)
+    this.#bans = new Lru(addresses)
+  }
 
   get connections(): number {
     return this.#connections
   }
 
-  /** Returns undefined when the connection is admitted; `leave` must follow then. */
+  /** Returns undefined when the connection is admitted; `leave` must follow then, and `crowded` names an address that gives up a place. */
   enter(address: string, nowMs: number): ConnectRefusal | undefined {
     const until = this.#bans.peek(address)
     if (until !== undefined && until > nowMs) return 'banned'
     const here = this.#open.get(address) ?? 0
-    if (here >= STRATUM_LIMITS.connectionsPerAddress) return 'address'
-    if (this.#connections >= STRATUM_LIMITS.connections) return 'full'
+    if (here >= this.#limits.connectionsPerAddress) return 'address'
+    if (this.#connections >= this.#limits.connections && this.#mostConnections()[1] < here + 2) return 'full'
     if (!this.#rates.take(address, nowMs)) return 'rate'
     this.#open.set(address, here + 1)
     this.#connections++
     return undefined
+  }
+
+  /** Address with the most connections, while there are more than places. */
+  crowded(): string | undefined {
+    return this.#connections > this.#limits.connections ? this.#mostConnections()[0] : undefined
+  }
+
+  #mostConnections(): readonly [address: string, count: number] {
+    let most: readonly [string, number] = ['', 0]
+    for (const entry of this.#open) if (entry[1] > most[1]) most = entry
+    return most
   }
 
   leave(address: string): void {
@@ -46,7 +74,7 @@ export class MinerAdmission {
   fault(address: string, weight: number, nowMs: number): boolean {
     if (weight === 0 || this.#faults.take(address, nowMs, weight)) return false
     if (!LOOPBACK.test(address)) {
-      this.#bans.set(address, nowMs + STRATUM_LIMITS.banMs)
+      this.#bans.set(address, nowMs + this.#limits.banMs)
       this.#faults.delete(address)
     }
     return true

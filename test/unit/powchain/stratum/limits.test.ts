@@ -77,6 +77,27 @@ test('a worker is in the log from its first accepted share on: logins alone fill
   expect(lines.filter(line => line === 'worker joined')).toHaveLength(1)
 })
 
+describe('a server whose places are all held by two addresses', () => {
+  test('gives one to a third, and takes it from a connection that found no share', async () => {
+    const admission = new MinerAdmission({ ...STRATUM_LIMITS, connections: 4, connectionsPerAddress: 2 })
+    const { port, server } = await startStratum(20, 0, silentLogger, admission)
+    const { client: mining, job } = await loggedIn(port)
+    for (let nonce = 0; ; nonce++) {
+      const { result } = await mining.ask('mining.submit', [`${MINER}.rig`, job, nonceOf(nonce)])
+      if (result === true) break
+    }
+    const idle = new StratumClient(port)
+    await expect.poll(() => server.connections).toBe(2)
+    const others = [1, 2].map(() => new StratumClient(port, '127.0.0.2'))
+    await expect.poll(() => server.connections).toBe(4)
+    const third = new StratumClient(port, '127.0.0.3')
+    expect((await third.ask('mining.subscribe', ['miner/1', 'EthereumStratum/1.0.0'])).error).toBeNull()
+    await idle.closed
+    expect([mining, ...others, third].map(({ socket }) => socket.destroyed)).toEqual([false, false, false, false])
+    await expect.poll(() => server.connections).toBe(4)
+  })
+})
+
 describe('a connection', () => {
   test('that sends a line too long, no login, or nothing for long, is closed', async () => {
     const { port, clock, server } = await startStratum(20)
@@ -134,9 +155,31 @@ describe('admission', () => {
     nowMs += 60_000
     expect(admission.enter('10.0.0.1', nowMs)).toBe('address')
     for (let at = 0; admission.connections < connections; at++) admission.enter(`10.1.${at >> 8}.${at & 255}`, nowMs)
-    expect(admission.enter('10.2.0.1', nowMs)).toBe('full')
+    expect(admission.crowded()).toBeUndefined()
+    expect(admission.enter('10.2.0.1', nowMs)).toBeUndefined()
+    expect(admission.crowded()).toBe('10.0.0.1')
     admission.leave('10.0.0.1')
+    expect(admission.enter('10.0.0.1', nowMs)).toBe('full')
+    admission.leave('10.2.0.1')
     expect(admission.enter('10.0.0.1', nowMs)).toBeUndefined()
+  })
+
+  test('of a full server takes places from the address with the most, until all addresses have as many', () => {
+    const few = { ...STRATUM_LIMITS, connections: 8, connectionsPerAddress: 4 }
+    const admission = new MinerAdmission(few)
+    for (const address of ['10.0.0.1', '10.0.0.2'])
+      for (let at = 0; at < 4; at++) expect(admission.enter(address, START)).toBeUndefined()
+    const displaced: (string | undefined)[] = []
+    for (const address of ['10.0.0.3', '10.0.0.3', '10.0.0.4', '10.0.0.4']) {
+      expect(admission.enter(address, START)).toBeUndefined()
+      displaced.push(admission.crowded())
+      admission.leave(displaced.at(-1) as string)
+      expect(admission.crowded()).toBeUndefined()
+    }
+    expect(displaced).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.1', '10.0.0.2'])
+    // Each of the four has two now: no further address gets more than the others.
+    expect(admission.enter('10.0.0.4', START)).toBe('full')
+    expect(admission.enter('10.0.0.5', START)).toBeUndefined()
   })
 
   test('bans an address after too many faults, for a while; the loopback only loses the connection', () => {
