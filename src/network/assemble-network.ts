@@ -1,5 +1,5 @@
 import { NETWORK_LIMITS } from '../config/limits/network.ts'
-import { isLoopbackAddress } from './core/address.ts'
+import { isLoopbackAddress } from '../util/address.ts'
 import { DialScheduler } from './core/dial-scheduler.ts'
 import { PeerScores } from './core/peer-scores.ts'
 import { BlockGossip } from './gossip/block-gossip.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
+import { isUnspecifiedAddress } from '../../util/address.ts'
 import { bytesToHex, EMPTY_BYTES } from '../../util/bytes.ts'
-import { isUnspecifiedAddress } from '../core/address.ts'
 import type { PeerRecord } from '../core/address-book.ts'
 import { NETWORK_PROTOCOL_VERSION } from '../messages.ts'
 import type { NetworkOptions } from '../options.ts'

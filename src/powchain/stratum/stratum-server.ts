@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { STRATUM_LIMITS } from '../../config/limits/stratum.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { anchorsFor } from '../../rules/proof/proof-header.ts'
+import { addressGroup } from '../../util/address.ts'
 import { assert } from '../../util/assert.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
 import { concatBytes, type Hex } from '../../util/bytes.ts'
@@ -184,9 +185,10 @@ export class StratumServer implements StratumFigures {
   /** Ends a connection of the address that has the most: the youngest, rather one without an accepted share. */
   #makeRoom(): void {
     const crowded = this.#admission.crowded()
+    if (crowded === undefined) return
     let ended: Connection | undefined
     for (const connection of this.#connections.values()) {
-      if (connection.address !== crowded || connection.isEnding) continue
+      if (connection.isEnding || addressGroup(connection.address) !== crowded) continue
       if (ended === undefined || connection.session.isActive <= ended.session.isActive) ended = connection
     }
     if (ended !== undefined) this.#end(ended, 'place for a miner of another address')

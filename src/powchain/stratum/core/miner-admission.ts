@@ -1,11 +1,10 @@
 import { STRATUM_LIMITS } from '../../../config/limits/stratum.ts'
+import { addressGroup, isLoopbackAddress } from '../../../util/address.ts'
 import { Lru } from '../../../util/lru.ts'
 import { RateLimiter } from '../../../util/rate-limiter.ts'
 
 /** Reason for which a connection is refused. */
 type ConnectRefusal = 'full' | 'address' | 'rate' | 'banned'
-
-const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/
 
 type AdmissionLimits = Pick<typeof STRATUM_LIMITS, 'connects' | 'addresses' | 'faults' | 'banMs'> & {
   readonly connections: number
@@ -13,7 +12,7 @@ type AdmissionLimits = Pick<typeof STRATUM_LIMITS, 'connects' | 'addresses' | 'f
 }
 
 /**
- * Admission of connections by remote address: number, rate, and bans for faults. When all places are taken, an address with few connections
+ * Admission of connections by remote address (of IPv6 its /64, which belongs to one subscriber): number, rate, and bans for faults. When all places are taken, an address with few connections
  * takes one from the address with the most, so that a few addresses cannot keep all others out.
  */
 export class MinerAdmission {
@@ -36,8 +35,9 @@ export class MinerAdmission {
     return this.#connections
   }
 
-  /** Returns undefined when the connection is admitted; `leave` must follow then, and `crowded` names an address that gives up a place. */
-  enter(address: string, nowMs: number): ConnectRefusal | undefined {
+  /** Returns undefined when the connection is admitted; `leave` must follow then, and `crowded` tells which address gives up a place. */
+  enter(remoteAddress: string, nowMs: number): ConnectRefusal | undefined {
+    const address = addressGroup(remoteAddress)
     const until = this.#bans.peek(address)
     if (until !== undefined && until > nowMs) return 'banned'
     const here = this.#open.get(address) ?? 0
@@ -49,7 +49,7 @@ export class MinerAdmission {
     return undefined
   }
 
-  /** Address with the most connections, while there are more than places. */
+  /** Address group with the most connections, while there are more than places. */
   crowded(): string | undefined {
     return this.#connections > this.#limits.connections ? this.#mostConnections()[0] : undefined
   }
@@ -60,7 +60,8 @@ export class MinerAdmission {
     return most
   }
 
-  leave(address: string): void {
+  leave(remoteAddress: string): void {
+    const address = addressGroup(remoteAddress)
     const here = (this.#open.get(address) ?? 0) - 1
     if (here > 0) this.#open.set(address, here)
     else this.#open.delete(address)
@@ -71,9 +72,10 @@ export class MinerAdmission {
    * Charges a fault to an address; returns true when the connection has to end. The address is banned then, except for the loopback: all
    * miners of this machine share it, so there only the connection ends.
    */
-  fault(address: string, weight: number, nowMs: number): boolean {
+  fault(remoteAddress: string, weight: number, nowMs: number): boolean {
+    const address = addressGroup(remoteAddress)
     if (weight === 0 || this.#faults.take(address, nowMs, weight)) return false
-    if (!LOOPBACK.test(address)) {
+    if (!isLoopbackAddress(remoteAddress)) {
       this.#bans.set(address, nowMs + this.#limits.banMs)
       this.#faults.delete(address)
     }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { addressGroup, isLoopbackAddress } from '../../../../src/network/core/address.ts'
 import { ByteBudget } from '../../../../src/network/core/byte-budget.ts'
 import { DISCONNECT_REASONS, disconnectReasonFromCode } from '../../../../src/network/core/disconnect-reasons.ts'
 import { keepsNewConnection } from '../../../../src/network/core/duplicate-connections.ts'
 import { InboundLimiter } from '../../../../src/network/core/inbound-limiter.ts'
 import { assignSlot } from '../../../../src/network/core/peer-slots.ts'
+import { addressGroup, isLoopbackAddress } from '../../../../src/util/address.ts'
 
 const limits = { inbound: 2, outbound: 1, reserved: 1, perAddress: 2 }
 const none = { inbound: 0, outbound: 0, reserved: 0, sameAddress: 0 }

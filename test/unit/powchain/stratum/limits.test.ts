@@ -169,17 +169,35 @@ describe('admission', () => {
     const admission = new MinerAdmission(few)
     for (const address of ['10.0.0.1', '10.0.0.2'])
       for (let at = 0; at < 4; at++) expect(admission.enter(address, START)).toBeUndefined()
-    const displaced: (string | undefined)[] = []
+    const displaced: string[] = []
     for (const address of ['10.0.0.3', '10.0.0.3', '10.0.0.4', '10.0.0.4']) {
       expect(admission.enter(address, START)).toBeUndefined()
-      displaced.push(admission.crowded())
-      admission.leave(displaced.at(-1) as string)
+      const crowded = admission.crowded() as string
+      displaced.push(crowded)
+      admission.leave(crowded)
       expect(admission.crowded()).toBeUndefined()
     }
     expect(displaced).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.1', '10.0.0.2'])
     // Each of the four has two now: no further address gets more than the others.
     expect(admission.enter('10.0.0.4', START)).toBe('full')
     expect(admission.enter('10.0.0.5', START)).toBeUndefined()
+  })
+
+  test('counts the addresses of one /64 of IPv6 as one, and an IPv4 address in both its forms', () => {
+    const admission = new MinerAdmission()
+    const { connectionsPerAddress, connects } = STRATUM_LIMITS
+    for (let at = 0; at < connectionsPerAddress; at++)
+      expect(admission.enter(`2001:db8:0:7::${at.toString(16)}`, START + at * 1_000)).toBeUndefined()
+    const nowMs = START + connectionsPerAddress * 1_000
+    expect(admission.enter('2001:db8:0:7:ffff::1', nowMs)).toBe('address')
+    expect(admission.enter('2001:db8:0:8::1', nowMs)).toBeUndefined()
+    admission.leave('2001:db8:0:7::9')
+    expect(admission.enter('2001:db8:0:7:ffff::1', nowMs)).toBeUndefined()
+    for (let at = 0; at < connects.burst; at++) admission.enter('::ffff:10.0.0.1', nowMs)
+    expect(admission.enter('10.0.0.1', nowMs)).toBe('rate')
+    const forged = (at: number) => admission.fault(`2001:db8:0:8::${at.toString(16)}`, 1, nowMs)
+    for (let at = 1; !forged(at); at++) expect(at).toBeLessThanOrEqual(STRATUM_LIMITS.faults.burst)
+    expect(admission.enter('2001:db8:0:8:1::', nowMs)).toBe('banned')
   })
 
   test('bans an address after too many faults, for a while; the loopback only loses the connection', () => {
