@@ -267,7 +267,7 @@ export class MessageRun implements RunState {
     // A precompile that needs more than the message's bound has exceeded it, so it need not run.
     const gas = wasm.frameGas()
     const limit = lower(gas, wasm.gasBoundLeft())
-    const quick = runQuickPrecompile(number, data, limit)
+    const quick = runQuickPrecompile(number, data, limit, this.since('istanbul'))
     if (quick !== undefined) {
       this.#finishPrecompile(limit, quick)
       return this.#paced(undefined)

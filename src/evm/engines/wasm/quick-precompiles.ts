@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto'
 import { keccak256 } from '../../../crypto/hash.ts'
 import { isScalar, signatures } from '../../../crypto/signature.ts'
+import { ADD_BYTES, type Bn254Error, bn254Add, bn254Multiply, MULTIPLY_BYTES } from '../../../crypto/wasm/bn254.ts'
 import { EMPTY_BYTES } from '../../../util/bytes.ts'
+import { isCoded } from '../../../util/errors.ts'
 import type { PrecompileResult } from './precompile-host.ts'
 
 /* The precompiles that contracts call most, without EthereumJS around them. The others are in precompile-host.ts. */
@@ -41,8 +43,39 @@ const sha256: Quick = (data, gas) => {
   return { output: hash('sha256', data, 'buffer'), gasUsed, failure: undefined }
 }
 
-const QUICK: readonly (Quick | undefined)[] = [undefined, ecrecover, sha256]
+/** Point of bn254 from the first bytes of the input, padded with zeros; errors are those of precompiles/bn254.ts. */
+const point =
+  (price: bigint, size: number, compute: (bytes: Uint8Array) => Uint8Array): Quick =>
+  (data, gas) => {
+    if (gas < price) return failed(gas)
+    let input = data.subarray(0, size)
+    if (input.byteLength < size) {
+      input = new Uint8Array(size)
+      input.set(data)
+    }
+    try {
+      return { output: compute(input), gasUsed: price, failure: undefined }
+    } catch (error) {
+      if (!isCoded(error) || (error.code as Bn254Error['code']) !== 'NOT_A_POINT') throw error
+      return { output: EMPTY_BYTES, gasUsed: gas, failure: 'revert' }
+    }
+  }
+
+const ALWAYS: readonly (Quick | undefined)[] = [undefined, ecrecover, sha256]
+/** With the prices of EIP-1108. */
+const SINCE_ISTANBUL: readonly (Quick | undefined)[] = [
+  ...ALWAYS,
+  undefined,
+  undefined,
+  undefined,
+  point(150n, ADD_BYTES, bn254Add),
+  point(6_000n, MULTIPLY_BYTES, bn254Multiply),
+]
 
 /** undefined: this one is not here. */
-export const runQuickPrecompile = (number: number, data: Uint8Array, gas: bigint): PrecompileResult | undefined =>
-  QUICK[number]?.(data, gas)
+export const runQuickPrecompile = (
+  number: number,
+  data: Uint8Array,
+  gas: bigint,
+  isIstanbul: boolean,
+): PrecompileResult | undefined => (isIstanbul ? SINCE_ISTANBUL : ALWAYS)[number]?.(data, gas)

@@ -108,6 +108,8 @@ const DIVISOR: usize = memory.data(32, 16);
 let divisorLimbs: i32 = 0;
 let divisorShift: u64 = 0;
 let divisorReciprocal: u64 = 0;
+/** c for a divisor 2^256 - c, where c fits a limb; else 0. */
+let divisorFold: u64 = 0;
 function prepareDivisor(b: usize): void {
   if (divisorLimbs && equal(b, DIVISOR)) return;
   copy(DIVISOR, b);
@@ -117,13 +119,15 @@ function prepareDivisor(b: usize): void {
   divisorShift = clz(load<u64>(top));
   shiftUp(V, divisorLimbs, divisorShift);
   divisorReciprocal = reciprocal(load<u64>(top));
+  divisorFold = (load<u64>(b, 8) & load<u64>(b, 16) & load<u64>(b, 24)) == u64.MAX_VALUE ? 0 - load<u64>(b) : 0;
 }
 
 /** Divides the m limbs at U by the divisor, which is not zero: quotient to Q, remainder to U. */
 function divideLimbs(m: i32, divisor: usize): void {
   prepareDivisor(divisor);
   const n = divisorLimbs, up = divisorShift, v = divisorReciprocal;
-  memory.fill(Q, 0, 64);
+  clear(Q);
+  clear(Q + 32);
   if (m < n) return;
   store<u64>(U + (m << 3), shiftUp(U, m, up));
   const d = load<u64>(V + ((n - 1) << 3));
@@ -300,7 +304,8 @@ export function addModulo(to: usize, a: usize, b: usize, modulus: usize): void {
 
 export function multiplyModulo(to: usize, a: usize, b: usize, modulus: usize): void {
   if (isZero(modulus)) return clear(to);
-  memory.fill(U, 0, 80);
+  clear(U);
+  clear(U + 32);
   const y0 = load<u64>(b), y1 = load<u64>(b, 8), y2 = load<u64>(b, 16), y3 = load<u64>(b, 24);
   for (let i = 0; i < 32; i += 8) {
     const x = load<u64>(a + i), at = U + i;
@@ -318,8 +323,43 @@ export function multiplyModulo(to: usize, a: usize, b: usize, modulus: usize): v
     store<u64>(at, s3, 24);
     store<u64>(at, high(x, y3) + u64(m3 < l3) + u64(s3 < h3), 32);
   }
+  prepareDivisor(modulus);
+  if (divisorFold) return fold(to);
   divideLimbs(limbs(U, 8), modulus);
   copy(to, U);
+}
+
+/** The product at U modulo 2^256 - c, such as the field of secp256k1: 2^256 is c, so the upper half is multiplied by c and added, twice. */
+function fold(to: usize): void {
+  const c = divisorFold;
+  const x0 = load<u64>(U, 32), x1 = load<u64>(U, 40), x2 = load<u64>(U, 48), x3 = load<u64>(U, 56);
+  const p0 = x0 * c, s0 = load<u64>(U) + p0;
+  let carry = high(x0, c) + u64(s0 < p0);
+  const p1 = x1 * c, t1 = p1 + carry, s1 = load<u64>(U, 8) + t1;
+  carry = high(x1, c) + u64(t1 < p1) + u64(s1 < t1);
+  const p2 = x2 * c, t2 = p2 + carry, s2 = load<u64>(U, 16) + t2;
+  carry = high(x2, c) + u64(t2 < p2) + u64(s2 < t2);
+  const p3 = x3 * c, t3 = p3 + carry, s3 = load<u64>(U, 24) + t3;
+  carry = high(x3, c) + u64(t3 < p3) + u64(s3 < t3);
+  const q0 = carry * c, r0 = s0 + q0;
+  const q1 = high(carry, c) + u64(r0 < q0), r1 = s1 + q1;
+  const c1 = u64(r1 < q1), r2 = s2 + c1;
+  const c2 = u64(r2 < c1), r3 = s3 + c2;
+  store<u64>(to, r0);
+  store<u64>(to, r1, 8);
+  store<u64>(to, r2, 16);
+  store<u64>(to, r3, 24);
+  // One multiple of 2^256 or of the divisor may be left: c more is 2^256 - c less.
+  const isOver = r3 < c2 || ((r1 & r2 & r3) == u64.MAX_VALUE && r0 >= 0 - c);
+  if (isOver) addLimb(to, c);
+}
+function addLimb(to: usize, value: u64): void {
+  let carry = value;
+  for (let i: usize = 0; i < 32 && carry; i += 8) {
+    const sum = load<u64>(to + i) + carry;
+    store<u64>(to + i, sum);
+    carry = u64(sum < carry);
+  }
 }
 
 /** `to` may be `base` or `exponent`. */

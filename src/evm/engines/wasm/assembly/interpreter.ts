@@ -14,7 +14,7 @@ import { limitSpare } from "./spare";
 import { accessPrice, call, canReach } from "./calls";
 import { create } from "./creations";
 import { selfDestruct } from "./destruction";
-import { copyBytes, copyForeignCode, copyMemory, log } from "./copies";
+import { copyBytes, copyForeignCode, copyInput, copyMemory, log } from "./copies";
 import { endFrame } from "./ends";
 import { fault } from "./faults";
 import { allow, pauseAt } from "./clock";
@@ -450,6 +450,17 @@ function frames(): i32 {
           length = <usize>bytes;
           status = op == 0xf3 ? RETURNED : REVERTED;
           break;
+        }
+        case 0x37: {
+          const bytes = toSize(top - 64);
+          // Into memory that is there already; otherwise as a rare opcode.
+          if (bytes <= 1024 && endOf(toSize(top), bytes) <= size && gas >= pauseAt) {
+            gas -= perWord(bytes, 3);
+            if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
+            if (bytes) copyInput(data + <usize>toSize(top), <usize>bytes, toSize(top - 32));
+            sp = top - 64;
+            continue;
+          }
         }
         default: {
           if (gas < pauseAt) { status = PAUSED; break; }

@@ -1,4 +1,4 @@
-/* Precompiles that the module runs itself: IDENTITY, and SHA256 of inputs up to a few kilobytes. The others are the host's. */
+/* Precompiles that the module runs itself: IDENTITY, and SHA256 of inputs up to half a kilobyte. The others are the host's. */
 import { sha256 } from "../../../../crypto/assembly/sha256";
 import { endFrame } from "./ends";
 import { returned } from "./memory";
@@ -10,7 +10,7 @@ const SHA256: u32 = 2;
 const SHA256_PRICE: i64 = 60;
 const SHA256_WORD_PRICE: i64 = 12;
 /** Longer inputs go to the host, whose code hashes faster, in parts. */
-const SHA256_LIMIT: u32 = 2048;
+const SHA256_LIMIT: u32 = 512;
 const IDENTITY: u32 = 4;
 const IDENTITY_PRICE: i64 = 15;
 const IDENTITY_WORD_PRICE: i64 = 3;
