@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../chain/snapshot/sync/snapshot-sync.ts'
+import type { Checkpoint } from '../chain/snapshot/sync/snapshot-selector.ts'
 import type { Genesis } from '../config/genesis.ts'
 import type { Namespace } from '../config/networks.ts'
 import type { EngineName } from '../evm/engines/select-engine.ts'

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-sync.ts'
+import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-selector.ts'
 import { NETWORKS, type NetworkName } from '../../config/networks.ts'
 import { type MethodFlags, methodOptions } from '../shared/options/method-options.ts'
 import { type MiningFlags, miningOptions } from '../shared/options/mining-options.ts'

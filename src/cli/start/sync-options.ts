@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
-import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-sync.ts'
+import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-selector.ts'
 import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { integerOption } from '../shared/options/options.ts'

@@ -1,5 +1,5 @@
 import type { Chain } from '../../chain/chain.ts'
-import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-sync.ts'
+import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-selector.ts'
 import type { BlockStore } from '../../chain/store/block-store.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'

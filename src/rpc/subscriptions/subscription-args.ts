@@ -3,7 +3,7 @@ import { type Codec, codec } from '../codecs/codec.ts'
 import { LOG_FILTER_SCHEMA, parseLogCriteria } from '../codecs/filter.ts'
 import { ADDRESS_SCHEMA, address, BOOLEAN_SCHEMA, parseBoolean, parseString } from '../codecs/scalars.ts'
 import { InvalidArgument, invalidArgument, noSubscription } from '../errors.ts'
-import type { Subscription } from './subscription-hub.ts'
+import type { Subscription } from './subscription-entry.ts'
 
 const SUBSCRIPTION_KINDS = [
   'newHeads',

@@ -4,27 +4,27 @@ import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { decodeProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { assert } from '../../util/assert.ts'
-import { copyBytes, type Hex } from '../../util/bytes.ts'
+import type { Hex } from '../../util/bytes.ts'
 import { headerJson } from '../encode/block.ts'
 import { logJson } from '../encode/log.ts'
 import { encodeProofHeaderInfo } from '../encode/proof-header.ts'
-import { encodeSyncStatus } from '../encode/sync.ts'
 import { transactionJson } from '../encode/transaction.ts'
 import { noSubscription, serverError } from '../errors.ts'
 import type { MiningPort, ProofChainPort } from '../ports.ts'
 import { type Budgets, criteriaFull } from '../transport/clients/budgets.ts'
-import type { ClientBudget, Meter } from '../transport/clients/client-budget.ts'
+import type { ClientBudget } from '../transport/clients/client-budget.ts'
 import { randomId } from './ids.ts'
 import { logEntriesFromBlock } from './log-results.ts'
-import type { Shared, SharedCriteria } from './shared-criteria.ts'
-
-export type Subscription =
-  | { readonly kind: 'newHeads' }
-  | { readonly kind: 'logs'; readonly criteria: LogCriteria }
-  | { readonly kind: 'newPendingTransactions'; readonly full: boolean }
-  | { readonly kind: 'syncing' }
-  | { readonly kind: 'newProofHeaders' }
-  | { readonly kind: 'newWork'; readonly coinbase: Hex | undefined }
+import type { SharedCriteria } from './shared-criteria.ts'
+import {
+  deliverNotification,
+  encodeOnce,
+  framePrefix,
+  type SubscriberConnection,
+  type Subscription,
+  type SubscriptionEntry,
+} from './subscription-entry.ts'
+import { SyncWatcher } from './sync-watcher.ts'
 
 /** Subscription operations on the connection of the request. */
 export interface SocketSubscriptions {
@@ -46,61 +46,9 @@ export interface SocketSession {
   close(): void
 }
 
-interface Connection {
-  readonly client: string
-  readonly entries: Map<Hex, Entry>
-  readonly send: (frame: Buffer) => void
-  /** Bytes of notifications that wait until their id is sent. */
-  heldBytes: number
-  isClosed: boolean
-}
-
-interface Entry {
-  readonly subscription: Subscription
-  /** Bytes of the frame up to the result. */
-  readonly prefix: Uint8Array
-  readonly connection: Connection
-  /** Criteria of a log subscription. */
-  readonly shared: Shared | undefined
-  /** Its share of the client's budget. */
-  readonly meter: Meter
-  /** Notifications held back; null once the id was sent. */
-  held: Buffer[] | null
-}
-
-const SYNC_POLL_MS = 1_000
-
-/** Payload of an event, encoded at most once for all subscribers. */
-type Payload = () => Buffer
-
-const once = (render: () => string): Payload => {
-  let bytes: Buffer | undefined
-  return () => {
-    bytes ??= Buffer.from(`${render()}}}`)
-    return bytes
-  }
-}
-
-/** Copied, since it lives as long as the subscription: a view of Node's buffer pool would retain 64 KiB. */
-export const framePrefix = (namespace: string, id: Hex): Uint8Array =>
-  copyBytes(
-    Buffer.from(`{"jsonrpc":"2.0","method":"${namespace}_subscription","params":{"subscription":"${id}","result":`),
-  )
-
-const deliver = (entry: Entry, payload: Payload): void => {
-  const { connection, held } = entry
-  const frame = Buffer.concat([entry.prefix, payload()])
-  if (held === null) connection.send(frame)
-  // Beyond the limit of unread bytes of a connection nothing more is held back for it.
-  else if (connection.heldBytes + frame.byteLength <= RPC_LIMITS.socketBacklogBytes) {
-    connection.heldBytes += frame.byteLength
-    held.push(frame)
-  }
-}
-
 interface LogGroup {
   readonly criteria: LogCriteria
-  readonly entries: Set<Entry>
+  readonly entries: Set<SubscriptionEntry>
 }
 
 interface HubOptions {
@@ -116,13 +64,12 @@ interface HubOptions {
 
 /** Delivers events of the chain and the pool to the subscribed connections. */
 export class SubscriptionHub {
-  readonly #view: ChainView
-  readonly #heads = new Set<Entry>()
-  readonly #pending = new Set<Entry>()
-  readonly #syncing = new Set<Entry>()
-  readonly #proofs = new Set<Entry>()
+  readonly #heads = new Set<SubscriptionEntry>()
+  readonly #pending = new Set<SubscriptionEntry>()
+  readonly #syncing: SyncWatcher
+  readonly #proofs = new Set<SubscriptionEntry>()
   /** Subscriptions to work, with the seal hash sent last. */
-  readonly #work = new Map<Entry, Hex | undefined>()
+  readonly #work = new Map<SubscriptionEntry, Hex | undefined>()
   readonly #mining: HubOptions['mining']
   readonly #proofChain: HubOptions['proofChain']
   /** Subscribers with equal criteria share the matching. */
@@ -130,11 +77,9 @@ export class SubscriptionHub {
   readonly #budget: ClientBudget
   readonly #criteria: SharedCriteria
   readonly #stops: (() => void)[]
-  #syncTimer: NodeJS.Timeout | undefined
-  #lastSync = 'false'
 
   constructor({ view, pool, budgets, criteria, proofChain, mining }: HubOptions) {
-    this.#view = view
+    this.#syncing = new SyncWatcher(view)
     this.#proofChain = proofChain
     this.#mining = mining
     this.#budget = budgets.criteria
@@ -158,8 +103,8 @@ export class SubscriptionHub {
   }
 
   open(send: (frame: Buffer) => void, client: string): SocketSession {
-    const entries = new Map<Hex, Entry>()
-    const connection: Connection = { client, entries, send, heldBytes: 0, isClosed: false }
+    const entries = new Map<Hex, SubscriptionEntry>()
+    const connection: SubscriberConnection = { client, entries, send, heldBytes: 0, isClosed: false }
     return {
       scope: () => this.#scope(connection),
       close: () => {
@@ -170,9 +115,9 @@ export class SubscriptionHub {
     }
   }
 
-  #scope(connection: Connection): MessageScope {
+  #scope(connection: SubscriberConnection): MessageScope {
     const { entries, send } = connection
-    const fresh: Entry[] = []
+    const fresh: SubscriptionEntry[] = []
     return {
       subscribe: (namespace, subscription) => {
         // A batch continues after its connection has closed; a subscription started then would never end.
@@ -212,11 +157,11 @@ export class SubscriptionHub {
 
   close(): void {
     for (const stop of this.#stops) stop()
-    clearInterval(this.#syncTimer)
+    this.#syncing.close()
   }
 
   /** Throws when the client's budget or the total has no room. */
-  #entry(subscription: Subscription, prefix: Uint8Array, connection: Connection): Entry {
+  #entry(subscription: Subscription, prefix: Uint8Array, connection: SubscriberConnection): SubscriptionEntry {
     const { client } = connection
     const meter = this.#budget.meter(client)
     const needed = RPC_LIMITS.filterBytes + (subscription.kind === 'logs' ? criteriaBytes(subscription.criteria) : 0)
@@ -226,7 +171,7 @@ export class SubscriptionHub {
     return { subscription: { kind: 'logs', criteria: shared.criteria }, prefix, connection, shared, meter, held: [] }
   }
 
-  #add(entry: Entry): void {
+  #add(entry: SubscriptionEntry): void {
     const { subscription, shared } = entry
     switch (subscription.kind) {
       case 'newHeads':
@@ -236,7 +181,7 @@ export class SubscriptionHub {
         this.#pending.add(entry)
         return
       case 'syncing':
-        this.#addSyncing(entry)
+        this.#syncing.add(entry)
         return
       case 'newProofHeaders':
         this.#proofs.add(entry)
@@ -254,12 +199,12 @@ export class SubscriptionHub {
     }
   }
 
-  #remove(entry: Entry): void {
+  #remove(entry: SubscriptionEntry): void {
     this.#heads.delete(entry)
     this.#pending.delete(entry)
     this.#proofs.delete(entry)
     this.#work.delete(entry)
-    if (this.#syncing.delete(entry) && this.#syncing.size === 0) clearInterval(this.#syncTimer)
+    this.#syncing.delete(entry)
     entry.meter.hold(0)
     const { shared } = entry
     if (shared === undefined) return
@@ -271,8 +216,8 @@ export class SubscriptionHub {
 
   #onCommitted(event: CommittedEvent): void {
     if (this.#heads.size > 0) {
-      const payload = once(() => headerJson(event.block))
-      for (const entry of this.#heads) deliver(entry, payload)
+      const payload = encodeOnce(() => headerJson(event.block))
+      for (const entry of this.#heads) deliverNotification(entry, payload)
     }
     if (this.#logs.size > 0) this.#deliverLogs(logEntriesFromBlock(event))
     if (this.#proofs.size > 0) void this.#deliverProofs(event.block.proofHeaders)
@@ -284,13 +229,13 @@ export class SubscriptionHub {
   }
 
   /** Sends work that differs from what was sent last. */
-  #sendWork(entry: Entry, coinbase: Hex | undefined): void {
+  #sendWork(entry: SubscriptionEntry, coinbase: Hex | undefined): void {
     const work = this.#mining?.work(coinbase)
     if (work === undefined || work[0] === this.#work.get(entry)) return
     this.#work.set(entry, work[0])
-    deliver(
+    deliverNotification(
       entry,
-      once(() => JSON.stringify(work)),
+      encodeOnce(() => JSON.stringify(work)),
     )
   }
 
@@ -299,8 +244,8 @@ export class SubscriptionHub {
     for (const bytes of encoded) {
       const header = await this.#proofChain?.header(proofHeaderId(decodeProofHeader(bytes)))
       if (header === undefined) continue
-      const payload = once(() => JSON.stringify(encodeProofHeaderInfo(header)))
-      for (const entry of this.#proofs) deliver(entry, payload)
+      const payload = encodeOnce(() => JSON.stringify(encodeProofHeaderInfo(header)))
+      for (const entry of this.#proofs) deliverNotification(entry, payload)
     }
   }
 
@@ -308,49 +253,21 @@ export class SubscriptionHub {
     if (logs.length === 0) return
     const compared = logs.map(log => ({
       log: new ComparedLog(log),
-      payload: once(() => logJson(log, log, removed)),
+      payload: encodeOnce(() => logJson(log, log, removed)),
     }))
     for (const { criteria, entries } of this.#logs.values())
       for (const { log, payload } of compared)
-        if (log.matches(criteria)) for (const entry of entries) deliver(entry, payload)
+        if (log.matches(criteria)) for (const entry of entries) deliverNotification(entry, payload)
   }
 
   #onPending(transaction: Transaction): void {
     if (this.#pending.size === 0) return
-    const hash = once(() => `"${transaction.hash}"`)
-    const full = once(() => transactionJson(transaction, null))
+    const hash = encodeOnce(() => `"${transaction.hash}"`)
+    const full = encodeOnce(() => transactionJson(transaction, null))
     for (const entry of this.#pending)
-      deliver(entry, entry.subscription.kind === 'newPendingTransactions' && entry.subscription.full ? full : hash)
+      deliverNotification(
+        entry,
+        entry.subscription.kind === 'newPendingTransactions' && entry.subscription.full ? full : hash,
+      )
   }
-
-  /** Sync status has no event: it is polled each second while there are subscribers. */
-  #addSyncing(entry: Entry): void {
-    if (this.#syncing.size === 0) {
-      this.#lastSync = syncJson(this.#view)
-      this.#syncTimer = setInterval(() => {
-        this.#pollSync()
-      }, SYNC_POLL_MS).unref()
-    }
-    this.#syncing.add(entry)
-    const text = this.#lastSync
-    deliver(
-      entry,
-      once(() => text),
-    )
-  }
-
-  #pollSync(): void {
-    const text = syncJson(this.#view)
-    const changed = (text === 'false') !== (this.#lastSync === 'false')
-    this.#lastSync = text
-    if (!changed) return
-    const payload = once(() => text)
-    for (const entry of this.#syncing) deliver(entry, payload)
-  }
-}
-
-const syncJson = (view: ChainView): string => {
-  const status = view.syncing()
-  if (status === false) return 'false'
-  return JSON.stringify({ syncing: true, status: encodeSyncStatus(status) })
 }

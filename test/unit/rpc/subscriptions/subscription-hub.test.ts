@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { framePrefix } from '../../../../src/rpc/subscriptions/subscription-hub.ts'
+import { framePrefix } from '../../../../src/rpc/subscriptions/subscription-entry.ts'
 
 test('a subscription keeps no more memory than the head of its frames has bytes', () => {
   const prefix = framePrefix('eth', '0xcafe')

@@ -1,0 +1,114 @@
+import type { Network } from '../../../network/network.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import type { Clock } from '../../../util/clock.ts'
+import { CodedError } from '../../../util/errors.ts'
+import type { Logger } from '../../../util/logger.ts'
+import { type Proof, proveBlock } from '../prove.ts'
+import type { ChainIdentity } from '../staged-council.ts'
+import { offeredSnapshots, type ValidManifest } from './choose-snapshot.ts'
+import { fetchCheckpoint } from './fetch-headers.ts'
+import {
+  type Anchor,
+  anchorFromHeader,
+  genesisAnchor,
+  type TrustError,
+  type TrustRules,
+} from './skipping-verification.ts'
+
+/** Block that the operator states to be part of the chain. */
+export interface Checkpoint {
+  readonly number: number
+  readonly hash: Hex
+}
+
+export interface SelectorOptions {
+  readonly network: Pick<Network, 'request' | 'reportForgery' | 'peers'>
+  readonly identity: ChainIdentity
+  /** Genesis as known to this node. */
+  readonly genesis: { readonly timestamp: number; readonly validators: readonly Hex[] }
+  readonly checkpoint: Checkpoint | undefined
+  readonly rules: TrustRules
+  /** Head of the running node. */
+  readonly head: () => number
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** The snapshot proved false, or is unusable: another may work. */
+type SnapshotRejected = { readonly code: 'SNAPSHOT_GONE'; readonly number: number; readonly reason: string }
+
+/** Selects a snapshot whose block is proven to be part of the chain, and remembers those that are not to be used. */
+export class SnapshotSelector {
+  readonly #options: SelectorOptions
+  /** Ids of snapshots found false, or not provable. */
+  readonly #refused = new Set<Hex>()
+
+  constructor(options: SelectorOptions) {
+    this.#options = options
+  }
+
+  /** Returns what peers offer beyond the head and the checkpoint, except refused ones. */
+  offered(): Promise<readonly ValidManifest[]> {
+    const { network, identity, head, checkpoint } = this.#options
+    const from = Math.max(head() + 1, checkpoint?.number ?? 0)
+    return offeredSnapshots({ network, cycleBlocks: identity.params.rewards.cycleBlocks, refused: this.#refused, from })
+  }
+
+  /**
+   * Returns the newest offered snapshot whose block is proven to be part of the chain; undefined when no peer has one. Throws TrustError.
+   */
+  async choose(): Promise<ValidManifest | undefined> {
+    const { network, logger } = this.#options
+    const offered = await this.offered()
+    let unknown: ValidManifest | undefined
+    for (const sound of offered) {
+      const { header, hash, id, offeredBy } = sound
+      const proof = await this.#prove(sound)
+      if (proof === 'true') return sound
+      logger.warn({ number: header.number, hash, proof, offeredBy }, 'a snapshot of a block that is not proven')
+      this.#refused.add(id)
+      if (proof === 'false')
+        for (const peer of offeredBy) network.reportForgery(peer, `snapshot of another chain, block ${hash}`)
+      else unknown ??= sound
+    }
+    if (unknown === undefined) return undefined
+    // A snapshot that cannot be proven now may be later, with other peers.
+    this.#refused.clear()
+    const anchor = await this.#anchor()
+    throw new CodedError<TrustError>({ code: 'TRUST_BROKEN', from: anchor.number, to: unknown.header.number })
+  }
+
+  /** Never selects this one again. */
+  refuse(id: Hex): void {
+    this.#refused.add(id)
+  }
+
+  /** Refuses a snapshot that proved false, blames the peers that offered it, and returns the error to throw. */
+  reject({ header, id, offeredBy }: ValidManifest, reason: string): Error {
+    const { network } = this.#options
+    this.refuse(id)
+    for (const peer of offeredBy) network.reportForgery(peer, `snapshot ${header.number}: ${reason}`)
+    return new CodedError<SnapshotRejected>({ code: 'SNAPSHOT_GONE', number: header.number, reason })
+  }
+
+  async #prove({ manifest: { certificate }, header, hash }: ValidManifest): Promise<Proof> {
+    const { network, checkpoint, rules, clock } = this.#options
+    if (checkpoint?.number === header.number) return checkpoint.hash === hash ? 'true' : 'unknown'
+    const anchor = await this.#anchor()
+    const witnesses = network
+      .peers()
+      .filter(({ head }) => head.number >= header.number)
+      .map(({ id }) => id)
+    const nowSeconds = Math.floor(clock.nowMs() / 1_000)
+    return proveBlock({ header, hash, certificate }, { network, witnesses, anchor, rules, nowSeconds })
+  }
+
+  async #anchor(): Promise<Anchor> {
+    const { network, checkpoint, genesis, rules } = this.#options
+    const known = genesisAnchor(genesis.timestamp, genesis.validators)
+    if (checkpoint === undefined || checkpoint.number === 0) return known
+    const { header } = await fetchCheckpoint(network, checkpoint)
+    // Block 1 names no sealers; genesis does.
+    return anchorFromHeader(header, rules) ?? known
+  }
+}

@@ -1,0 +1,67 @@
+import type { LogCriteria } from '../../chain/logs/log-criteria.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
+import { copyBytes, type Hex } from '../../util/bytes.ts'
+import type { Meter } from '../transport/clients/client-budget.ts'
+import type { Shared } from './shared-criteria.ts'
+
+export type Subscription =
+  | { readonly kind: 'newHeads' }
+  | { readonly kind: 'logs'; readonly criteria: LogCriteria }
+  | { readonly kind: 'newPendingTransactions'; readonly full: boolean }
+  | { readonly kind: 'syncing' }
+  | { readonly kind: 'newProofHeaders' }
+  | { readonly kind: 'newWork'; readonly coinbase: Hex | undefined }
+
+/** WebSocket connection with its subscriptions. */
+export interface SubscriberConnection {
+  readonly client: string
+  readonly entries: Map<Hex, SubscriptionEntry>
+  readonly send: (frame: Buffer) => void
+  /** Bytes of notifications that wait until their id is sent. */
+  heldBytes: number
+  isClosed: boolean
+}
+
+/** One subscription of a connection. */
+export interface SubscriptionEntry {
+  readonly subscription: Subscription
+  /** Bytes of the frame up to the result. */
+  readonly prefix: Uint8Array
+  readonly connection: SubscriberConnection
+  /** Criteria of a log subscription. */
+  readonly shared: Shared | undefined
+  /** Its share of the client's budget. */
+  readonly meter: Meter
+  /** Notifications held back; null once the id was sent. */
+  held: Buffer[] | null
+}
+
+/** Content of a notification, encoded at most once for all subscribers. */
+export type NotificationPayload = () => Buffer
+
+/** Encodes when first needed. */
+export const encodeOnce = (render: () => string): NotificationPayload => {
+  let bytes: Buffer | undefined
+  return () => {
+    bytes ??= Buffer.from(`${render()}}}`)
+    return bytes
+  }
+}
+
+/** Copied, since it lives as long as the subscription: a view of Node's buffer pool would retain 64 KiB. */
+export const framePrefix = (namespace: string, id: Hex): Uint8Array =>
+  copyBytes(
+    Buffer.from(`{"jsonrpc":"2.0","method":"${namespace}_subscription","params":{"subscription":"${id}","result":`),
+  )
+
+/** Sends a notification, or holds it back until the id of the subscription was sent. */
+export const deliverNotification = (entry: SubscriptionEntry, payload: NotificationPayload): void => {
+  const { connection, held } = entry
+  const frame = Buffer.concat([entry.prefix, payload()])
+  if (held === null) connection.send(frame)
+  // Beyond the limit of unread bytes of a connection nothing more is held back for it.
+  else if (connection.heldBytes + frame.byteLength <= RPC_LIMITS.socketBacklogBytes) {
+    connection.heldBytes += frame.byteLength
+    held.push(frame)
+  }
+}
