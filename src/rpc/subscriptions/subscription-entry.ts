@@ -37,7 +37,7 @@ export interface SubscriptionEntry {
 }
 
 /** Content of a notification, encoded at most once for all subscribers. */
-export type NotificationPayload = () => Buffer
+type NotificationPayload = () => Buffer
 
 /** Encodes when first needed. */
 export const encodeOnce = (render: () => string): NotificationPayload => {

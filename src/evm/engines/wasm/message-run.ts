@@ -1,19 +1,17 @@
 import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
-import { BLOOM_BYTES } from '../../../primitives/receipt/bloom.ts'
-import { INTERNAL_KINDS, type InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
-import { type Log, rememberDigest } from '../../../primitives/receipt/log.ts'
 import { initCodeSizeLimit } from '../../../rules/code-size.ts'
 import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
-import { bytesToBigint, EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
+import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import { CodedError } from '../../../util/errors.ts'
 import type { BlockEnv } from '../../block-env.ts'
 import type { EngineFailure, EngineMessage, EngineOptions, EngineResult, InterruptedError } from '../../engine.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
 import { loadAccount, loadCode, loadSlot } from './load-state.ts'
 import type { Machine } from './machine.ts'
+import { effectsOf } from './message-effects.ts'
 import type { PrecompileResult } from './precompile-host.ts'
-import { INTERNAL, LOG, MAX_BLOBS, OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
+import { MAX_BLOBS, OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
 import { runQuickPrecompile } from './quick-precompiles.ts'
 import type { RunState } from './run-state.ts'
 import { writeChangesToJournal } from './write-changes.ts'
@@ -25,9 +23,6 @@ const SERVICES_PER_LOOK = 32
 
 /** Bytes of logs between two checks: they cost more time after the message than while it runs. */
 const LOG_BYTES_PER_LOOK = 256 * 1024
-
-/** Number of logs from which their bloom and encoding are computed by the module. */
-const DIGEST_LOGS = 8
 
 /** Result of a message, or the reason to run it on a larger layout or on the other engine. */
 export type RunEnd = EngineResult | 'exhausted' | 'unusual'
@@ -315,7 +310,7 @@ export class MessageRun implements RunState {
     if (this.journal.baseVersion === this.#baseVersion)
       this.machine.keepSlots(this.#versionBefore, discards ? undefined : this.journal.storageVersion)
     const failure = this.#failureOf(outcome)
-    const { logs, internal } = this.#effects()
+    const { logs, internal } = effectsOf(this.machine)
     const spareGas = wasm.spareGasOf()
     return {
       gasUsed: this.#message.gas - wasm.gasLeftOf(),
@@ -348,56 +343,6 @@ export class MessageRun implements RunState {
     if (size === 0) return EMPTY_BYTES
     const at = machine.wasm.returnedAt()
     return machine.copy(at, size)
-  }
-
-  /** Logs and internal transfers, each in order. */
-  #effects(): Required<Pick<EngineResult, 'logs' | 'internal'>> {
-    const { machine } = this
-    const { view, wasm } = machine
-    const end = wasm.logsEndAt()
-    const logs: Log[] = []
-    const internal: InternalTransfer[] = []
-    let at = wasm.logsStartAt()
-    if (at === end) return { logs, internal }
-    let entry = -1
-    let address: Hex = ZERO_ADDRESS
-    while (at < end) {
-      const account = view.getUint32(at, true)
-      if (account !== entry) {
-        entry = account
-        address = machine.addressOf(entry)
-      }
-      const count = view.getUint32(at + LOG.topics, true)
-      const size = view.getUint32(at + LOG.size, true)
-      let from = at + LOG.head
-      if (count >= INTERNAL.kinds) {
-        const kind = INTERNAL_KINDS[count - INTERNAL.kinds] as InternalTransfer['kind']
-        const to = machine.addressOf(view.getUint32(at + INTERNAL.to, true))
-        internal.push({ kind, from: address, to, value: bytesToBigint(machine.copy(from, size)) })
-        at = Math.ceil((from + size) / LOG.align) * LOG.align
-        continue
-      }
-      const topics: Hex[] = []
-      for (let i = 0; i < count; i++, from += 32) topics.push(machine.readHex(from, 32))
-      logs.push({ address, topics, data: machine.copy(from, size) })
-      at = Math.ceil((from + size) / LOG.align) * LOG.align
-    }
-    this.#rememberDigest(logs)
-    return { logs, internal }
-  }
-
-  /** Leaves bloom and encoding to the receipt where logs are many. */
-  #rememberDigest(logs: readonly Log[]): void {
-    const { machine } = this
-    const { wasm } = machine
-    const size = logs.length < DIGEST_LOGS ? 0 : wasm.encodeLogs()
-    machine.refresh()
-    if (size === 0) return
-    wasm.bloomOfLogs()
-    rememberDigest(logs, {
-      bloom: machine.copy(wasm.bloomAt(), BLOOM_BYTES),
-      encoded: machine.copy(wasm.encodedLogsAt(), size),
-    })
   }
 }
 

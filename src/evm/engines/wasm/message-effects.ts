@@ -1,0 +1,58 @@
+import { BLOOM_BYTES } from '../../../primitives/receipt/bloom.ts'
+import { INTERNAL_KINDS, type InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
+import { type Log, rememberDigest } from '../../../primitives/receipt/log.ts'
+import { bytesToBigint, type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
+import type { EngineResult } from '../../engine.ts'
+import type { Machine } from './machine.ts'
+import { INTERNAL, LOG } from './protocol.ts'
+
+/** Number of logs from which their bloom and encoding are computed by the module. */
+const DIGEST_LOGS = 8
+
+/** Returns the logs and internal transfers that the module wrote, each in order. */
+export const effectsOf = (machine: Machine): Required<Pick<EngineResult, 'logs' | 'internal'>> => {
+  const { view, wasm } = machine
+  const end = wasm.logsEndAt()
+  const logs: Log[] = []
+  const internal: InternalTransfer[] = []
+  let at = wasm.logsStartAt()
+  if (at === end) return { logs, internal }
+  let entry = -1
+  let address: Hex = ZERO_ADDRESS
+  while (at < end) {
+    const account = view.getUint32(at, true)
+    if (account !== entry) {
+      entry = account
+      address = machine.addressOf(entry)
+    }
+    const count = view.getUint32(at + LOG.topics, true)
+    const size = view.getUint32(at + LOG.size, true)
+    let from = at + LOG.head
+    if (count >= INTERNAL.kinds) {
+      const kind = INTERNAL_KINDS[count - INTERNAL.kinds] as InternalTransfer['kind']
+      const to = machine.addressOf(view.getUint32(at + INTERNAL.to, true))
+      internal.push({ kind, from: address, to, value: bytesToBigint(machine.copy(from, size)) })
+      at = Math.ceil((from + size) / LOG.align) * LOG.align
+      continue
+    }
+    const topics: Hex[] = []
+    for (let i = 0; i < count; i++, from += 32) topics.push(machine.readHex(from, 32))
+    logs.push({ address, topics, data: machine.copy(from, size) })
+    at = Math.ceil((from + size) / LOG.align) * LOG.align
+  }
+  rememberLogDigest(machine, logs)
+  return { logs, internal }
+}
+
+/** Leaves bloom and encoding to the receipt where logs are many. */
+const rememberLogDigest = (machine: Machine, logs: readonly Log[]): void => {
+  const { wasm } = machine
+  const size = logs.length < DIGEST_LOGS ? 0 : wasm.encodeLogs()
+  machine.refresh()
+  if (size === 0) return
+  wasm.bloomOfLogs()
+  rememberDigest(logs, {
+    bloom: machine.copy(wasm.bloomAt(), BLOOM_BYTES),
+    encoded: machine.copy(wasm.encodedLogsAt(), size),
+  })
+}
