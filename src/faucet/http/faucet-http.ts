@@ -9,7 +9,7 @@ import { isSameOrigin } from '../../web/same-origin.ts'
 import { FAUCET_PATH, type Site } from '../../web/site.ts'
 import type { FaucetRefusal } from '../core/faucet-error.ts'
 import { type FaucetService, type GrantAnswer, isRefusal, nextGrantMs } from '../faucet-service.ts'
-import { formPage, grantPage } from './faucet-pages.ts'
+import { formPage, grantPage, noGrantPage } from './faucet-pages.ts'
 import { answerTo, type RefusalAnswer } from './refusal-answer.ts'
 import { type FaucetFields, fieldsOfForm, fieldsOfJson } from './request-body.ts'
 
@@ -103,14 +103,23 @@ const showForm = async (request: FastifyRequest, reply: FastifyReply, options: F
 }
 
 const showGrant = async (request: FastifyRequest, reply: FastifyReply, options: FaucetHttpOptions) => {
-  const { address } = request.params as { readonly address: string }
+  // Wallets and explorers write addresses in both cases.
+  const address = (request.params as { readonly address: string }).address.toLowerCase()
   const faucet = await opened(request, reply, options)
   if (faucet === undefined) return reply
   const grant = /^0x[0-9a-f]{40}$/.test(address) ? faucet.grant(address as Hex) : undefined
-  if (grant === undefined) return sendText(reply, 404, 'the faucet gave nothing to this address')
+  if (grant === undefined) return sendNoGrant(request, reply, options)
   const nextMs = nextGrantMs(grant)
   if (wantsJson(request)) return sendJson(reply, 200, { ...grantJson({ ...grant, nextMs }), state: grant.state })
   return sendPage(request, reply, 200, grantPage(options.site, grant, { nextMs, nowMs: options.clock.nowMs() }))
+}
+
+const sendNoGrant = (request: FastifyRequest, reply: FastifyReply, { site }: FaucetHttpOptions): FastifyReply => {
+  const message = 'the faucet gave nothing to this address'
+  if (wantsJson(request)) return sendJson(reply, 404, { error: { code: 'NOT_FOUND', message, field: 'address' } })
+  return wantsPage(request.headers.accept)
+    ? sendPage(request, reply, 404, noGrantPage(site))
+    : sendText(reply, 404, message)
 }
 
 const grantJson = ({ address, hash, nextMs }: GrantAnswer) => ({

@@ -121,3 +121,14 @@ ${state !== 'settled' && html`<p class="note" data-reload="1" role="status">The 
 <p><a href="${FAUCET_PATH}">Back to the faucet</a></p>`,
   })
 }
+
+/** Page of an address that has no grant, or none that this chain knows. */
+export const noGrantPage = (site: Site): string =>
+  renderPage({
+    site,
+    title: 'No grant · Faucet',
+    path: `${FAUCET_PATH}/grants`,
+    body: html`
+${heading('No grant', 'The faucet gave nothing to this address. Grants of a temporary chain end with it.')}
+<p><a href="${FAUCET_PATH}">Back to the faucet</a></p>`,
+  })
