@@ -167,6 +167,7 @@ const recordAt = (number: number, first: number, parentHash: Hex): BlockRecord =
     mintedWei: 0n,
     proposerWei: 1n,
     minerWei: 0n,
+    cycle: Math.floor(number / 60),
     transactions: ids.map((id, index) => ({
       index,
       hash: toWord(BigInt(id) + 2n ** 100n),

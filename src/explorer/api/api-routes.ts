@@ -4,6 +4,7 @@ import { blockRoutes } from './routes/blocks.ts'
 import { internalTransferRoutes } from './routes/internal-transfers.ts'
 import { miningRoutes } from './routes/mining.ts'
 import { networkRoutes } from './routes/network.ts'
+import { rewardRoutes } from './routes/rewards.ts'
 import { sourcifyRoutes } from './routes/sourcify.ts'
 import { statisticsRoutes } from './routes/statistics.ts'
 import { tokenRoutes } from './routes/tokens.ts'
@@ -17,6 +18,7 @@ export const API_ROUTES: readonly ApiRoute[] = [
   ...blockRoutes,
   ...transactionRoutes,
   ...addressRoutes,
+  ...rewardRoutes,
   ...internalTransferRoutes,
   ...tokenRoutes,
   ...statisticsRoutes,

@@ -53,6 +53,7 @@ export const recordOfBlock = (
     mintedWei: mintedAt(header.number, params.rewards),
     proposerWei: fees.proposer + minted.union,
     minerWei: header.miner === ZERO_ADDRESS ? 0n : fees.miner + minted.miners,
+    cycle: cycleOf(header.number, params.rewards.cycleBlocks),
     transactions: transactions.map((transaction, index) =>
       recordOfTransaction(transaction, index, receipts[index] as Receipt, moving.has(index)),
     ),

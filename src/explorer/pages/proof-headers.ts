@@ -1,6 +1,7 @@
+import type { ProofRow } from '../store/index-store.ts'
 import type { PageContext } from './page-route.ts'
 
-/** Header of the proof chain, as the node's own method describes it. */
+/** Final header of the proof chain. */
 export interface ProofHeaderView {
   readonly height: number
   readonly id: string
@@ -9,50 +10,28 @@ export interface ProofHeaderView {
   /** Expected number of hashes. */
   readonly work: number
   readonly timestamp: number
-  readonly includedIn: number | null
+  readonly includedIn: number
 }
 
-interface RawHeader {
-  readonly number: string
-  readonly id: string
-  readonly miner: string
-  readonly algorithm: string
-  readonly target: string
-  readonly timestamp: string
-  readonly includedIn: string | null
-}
+/** Headers that the page's charts show. */
+const SHOWN_HEADERS = 100
 
-/** Headers of one answer of the node. */
-const RANGE = 100
-const HASHES = 2n ** 256n
-
-const ask = async <T>(
-  { node }: Pick<PageContext, 'node'>,
-  method: string,
-  params: readonly unknown[],
-): Promise<T | undefined> => {
-  const answer = await node.rpc(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
-  return (JSON.parse(answer) as { readonly result?: T }).result
-}
-
-const viewOf = ({ number, id, miner, algorithm, target, timestamp, includedIn }: RawHeader): ProofHeaderView => ({
-  height: Number(number),
+const viewOf = ({ height, id, miner, algorithm, difficulty, timestamp, blockNumber }: ProofRow): ProofHeaderView => ({
+  height,
   id,
   miner,
   algorithm,
-  work: Number(HASHES / (BigInt(target) + 1n)),
-  timestamp: Number(timestamp),
-  includedIn: includedIn === null ? null : Number(includedIn),
+  work: Number(difficulty),
+  timestamp,
+  includedIn: blockNumber,
 })
 
-/** The newest headers, oldest first; empty when there are none, or the node does not serve them. */
-export const newestProofHeaders = async (context: Pick<PageContext, 'node'>): Promise<readonly ProofHeaderView[]> => {
-  const tip = await ask<string>(context, 'native_proofBlockNumber', [])
-  const height = typeof tip === 'string' && /^0x[0-9a-f]{1,12}$/.test(tip) ? Number(tip) : 0
-  if (height === 0) return []
-  const range = [Math.max(1, height - RANGE + 1), height].map(number => `0x${number.toString(16)}`)
-  const headers = await ask<readonly RawHeader[]>(context, 'native_getProofHeaderRange', range)
-  return Array.isArray(headers) ? headers.map(viewOf) : []
+/** The newest final headers of the index, oldest first. */
+export const newestProofHeaders = async ({
+  index,
+}: Pick<PageContext, 'index'>): Promise<readonly ProofHeaderView[]> => {
+  const { items } = await index.proofHeaders({ limit: SHOWN_HEADERS, offset: 0, after: null })
+  return items.map(viewOf).toReversed()
 }
 
 /** Headers below which a rate would be a guess. */

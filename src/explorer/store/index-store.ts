@@ -4,6 +4,7 @@ import type {
   IndexPosition,
   InternalRecord,
   ProofRecord,
+  RewardRole,
   TokenMetadata,
   TokenStandard,
   TransactionKind,
@@ -103,6 +104,15 @@ export interface ProducerRow {
   readonly proposedWei: bigint
 }
 
+/** What an address earned in a cycle. */
+export interface RewardRow {
+  readonly address: Hex
+  readonly cycle: number
+  readonly role: RewardRole
+  readonly blocks: number
+  readonly wei: bigint
+}
+
 export interface TokenRow extends TokenMetadata {
   readonly address: Hex
   readonly standard: TokenStandard
@@ -199,6 +209,10 @@ export interface IndexReader {
   account(address: Hex): Promise<AccountRow | undefined>
   /** undefined: it made no block. */
   producer(address: Hex): Promise<ProducerRow | undefined>
+  /** What an address earned by cycle, newest first. */
+  rewardsOf(address: Hex, page: PageRequest): Promise<Page<RewardRow>>
+  /** What was earned in a cycle, by role and address. */
+  rewardsOfCycle(cycle: number): Promise<readonly RewardRow[]>
   /** Ordered by blocks mined. */
   topMiners(limit: number): Promise<readonly ProducerRow[]>
   /** Ordered by transactions, then by address. */

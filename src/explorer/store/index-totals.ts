@@ -7,6 +7,7 @@ import {
   hourOf,
   type InternalRecord,
   type ProofRecord,
+  type RewardRole,
   type TokenStandard,
   TRANSACTION_KINDS,
   type TransactionKind,
@@ -60,6 +61,15 @@ export interface ProducerTotals {
   proposedWei: bigint
 }
 
+/** Sums of what an address earned in a cycle. */
+export interface RewardTotals {
+  readonly address: Hex
+  readonly cycle: number
+  readonly role: RewardRole
+  blocks: number
+  wei: bigint
+}
+
 /** Sums over the proof headers of an hour. */
 interface ProofHourTotals {
   headers: number
@@ -84,6 +94,8 @@ export interface IndexTotals {
   readonly holders: Map<Hex, Map<Hex, bigint>>
   readonly days: Map<number, DayTotals>
   readonly producers: Map<Hex, ProducerTotals>
+  /** By `rewardKey`. */
+  readonly rewards: Map<string, RewardTotals>
   readonly proofHours: Map<number, ProofHourTotals>
   /** Number of proof headers by day, then miner. */
   readonly proofMiners: Map<number, Map<Hex, number>>
@@ -108,6 +120,7 @@ export const emptyTotals = (): IndexTotals => ({
   holders: new Map(),
   days: new Map(),
   producers: new Map(),
+  rewards: new Map(),
   proofHours: new Map(),
   proofMiners: new Map(),
 })
@@ -123,10 +136,12 @@ export const addToTotals = (totals: IndexTotals, record: BlockRecord): void => {
   const proposer = producer(totals, record.proposer)
   proposer.proposed++
   proposer.proposedWei += record.proposerWei
+  addReward(totals, { address: record.proposer, cycle: record.cycle, role: 'union' }, record.proposerWei)
   if (record.miner !== ZERO_ADDRESS) {
     const miner = producer(totals, record.miner)
     miner.mined++
     miner.minedWei += record.minerWei
+    addReward(totals, { address: record.miner, cycle: record.cycle, role: 'miner' }, record.minerWei)
   }
   for (const transaction of record.transactions) addTransaction(totals, record, day, transaction)
   for (const transfer of record.transfers) addTransfer(totals, record, transfer)
@@ -141,6 +156,21 @@ const producer = ({ producers }: IndexTotals, address: Hex): ProducerTotals => {
     producers.set(address, found)
   }
   return found
+}
+
+export const rewardKey = ({ address, cycle, role }: Pick<RewardTotals, 'address' | 'cycle' | 'role'>): string =>
+  `${address} ${cycle} ${role}`
+
+const addReward = (
+  { rewards }: IndexTotals,
+  of: Pick<RewardTotals, 'address' | 'cycle' | 'role'>,
+  wei: bigint,
+): void => {
+  const key = rewardKey(of)
+  const found = rewards.get(key) ?? { ...of, blocks: 0, wei: 0n }
+  rewards.set(key, found)
+  found.blocks++
+  found.wei += wei
 }
 
 const dayTotals = ({ days }: IndexTotals, record: BlockRecord): DayTotals => {

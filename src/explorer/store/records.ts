@@ -7,6 +7,10 @@ export const TRANSACTION_KINDS = ['transfer', 'call', 'create', 'token'] as cons
 /** `token`: it moved tokens; `call`: it has calldata; `transfer`: it has none. */
 export type TransactionKind = (typeof TRANSACTION_KINDS)[number]
 
+export const REWARD_ROLES = ['miner', 'union'] as const
+/** What a block is rewarded for: its proof header, or its proposal. */
+export type RewardRole = (typeof REWARD_ROLES)[number]
+
 export const TOKEN_STANDARDS = ['ERC-20', 'ERC-721', 'ERC-1155'] as const
 export type TokenStandard = (typeof TOKEN_STANDARDS)[number]
 
@@ -83,6 +87,8 @@ export interface BlockRecord {
   readonly proposerWei: bigint
   /** Likewise the miner's; 0n without one. */
   readonly minerWei: bigint
+  /** Reward cycle that the block is of; 0 is the first. */
+  readonly cycle: number
   readonly transactions: readonly TransactionRecord[]
   readonly transfers: readonly TransferRecord[]
   readonly internal: readonly InternalRecord[]

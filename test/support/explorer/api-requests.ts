@@ -2,7 +2,7 @@ import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { API_ROUTES } from '../../../src/explorer/api/api-routes.ts'
 import { createRandom } from '../../../src/sim/random.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
-import { ACCOUNTS } from '../chain.ts'
+import { ACCOUNTS, VALIDATOR } from '../chain.ts'
 import type { ApiRig } from './api-rig.ts'
 
 const [ALICE, BOB] = ACCOUNTS as readonly [Hex, Hex]
@@ -23,6 +23,8 @@ export const goodPaths = ({ coin, hashes }: ApiRig): Readonly<Record<string, rea
   '/api/addresses/:address/transactions': [`/api/addresses/${ALICE}/transactions`],
   '/api/addresses/:address/transfers': [`/api/addresses/${BOB}/transfers`],
   '/api/addresses/:address/internal': [`/api/addresses/${BOB}/internal`],
+  '/api/addresses/:address/rewards': [VALIDATOR, NOBODY].map(address => `/api/addresses/${address}/rewards`),
+  '/api/rewards': ['/api/rewards', '/api/rewards?cycle=0', '/api/rewards?cycle=7'],
   '/api/internal-transfers': ['/api/internal-transfers'],
   '/api/top-accounts': ['/api/top-accounts'],
   '/api/contracts/:address/verify': [`/api/contracts/${coin}/verify`],

@@ -169,6 +169,35 @@ export const indexStoreSuite = (name: string, open: () => Promise<IndexStore>): 
       }
     })
 
+    test('rewards are summed by cycle, address and role', async () => {
+      const { store, blocks } = await filled(60)
+      for (const address of [0, 1, 2].map(addressOf)) {
+        const earned = new Map<string, readonly [blocks: number, wei: bigint]>()
+        const add = (cycle: number, role: string, wei: bigint): void => {
+          const [count, sum] = earned.get(`${cycle} ${role}`) ?? [0, 0n]
+          earned.set(`${cycle} ${role}`, [count + 1, sum + wei])
+        }
+        for (const { cycle, proposer, miner, proposerWei, minerWei } of blocks) {
+          if (proposer === address) add(cycle, 'union', proposerWei)
+          if (miner === address) add(cycle, 'miner', minerWei)
+        }
+        const rows = await readAll(page => store.rewardsOf(address, page), 3)
+        expect(new Map(rows.map(row => [`${row.cycle} ${row.role}`, [row.blocks, row.wei]]))).toEqual(earned)
+        const cycles = rows.map(({ cycle }) => cycle)
+        expect(cycles).toEqual(cycles.toSorted((a, b) => b - a))
+      }
+      const all = await store.rewardsOfCycle(3)
+      expect(all.reduce((sum, { wei }) => sum + wei, 0n)).toBe(
+        blocks
+          .filter(({ cycle }) => cycle === 3)
+          .reduce(
+            (sum, { miner, minerWei, proposerWei }) => sum + proposerWei + (miner === ZERO_ADDRESS ? 0n : minerWei),
+            0n,
+          ),
+      )
+      expect(await store.rewardsOfCycle(99)).toEqual([])
+    })
+
     test('a cursor is stable while blocks arrive', async () => {
       const { store, blocks } = await filled(30)
       const first = await store.transactions({}, { limit: 5, offset: 0, after: null })

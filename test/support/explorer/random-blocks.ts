@@ -62,6 +62,7 @@ export class RandomBlocks {
       mintedWei: 0n,
       proposerWei: BigInt(random.below(1_000)) * 10n ** 20n,
       minerWei: BigInt(random.below(1_000)) * 10n ** 20n,
+      cycle: Math.floor(number / 7),
       transactions,
       transfers: transfers.map((transfer, logIndex) => ({ ...transfer, logIndex })),
       internal: transactions.flatMap(({ kind, index }) => (kind === 'call' ? this.#internal(index) : [])),

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { proofStats } from '../../../src/explorer/api/routes/proof-stats.ts'
+import { newestProofHeaders } from '../../../src/explorer/pages/proof-headers.ts'
 import type { BlockRecord } from '../../../src/explorer/store/records.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { addressOf, RandomBlocks } from '../../support/explorer/random-blocks.ts'
@@ -71,4 +72,19 @@ test('intervals, rates and rewards follow from the headers', async () => {
 
 test('a rate of few headers would be a guess', async () => {
   expect((await statsOf(await indexed(15), 15)).hashrate).toBeNull()
+})
+
+test('the mining page takes its headers from the index, oldest first', async () => {
+  const blocks = new RandomBlocks({ seed: 7 }).chain(80)
+  const index = new SqliteIndex({ path: ':memory:' })
+  await index.append(blocks)
+  const proofs = blocks.flatMap(({ number, proofs: made }) => made.map(proof => ({ ...proof, number })))
+  expect(await newestProofHeaders({ index })).toEqual(
+    proofs.map(({ height, id, miner, algorithm, difficulty, timestamp, number }) => ({
+      ...{ height, id, miner, algorithm, timestamp },
+      work: Number(difficulty),
+      includedIn: number,
+    })),
+  )
+  await index.close()
 })

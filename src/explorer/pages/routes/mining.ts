@@ -100,7 +100,7 @@ const recent = async (context: PageContext, headers: readonly ProofHeaderView[])
         { title: 'Miner', cell: ({ miner }) => labelled(labels, miner) },
         { title: 'Algorithm', cell: ({ algorithm }) => html`<span class="chip proof">${algorithm}</span>` },
         { title: 'Expected hashes', isNumber: true, cell: ({ work }) => formatNumber(work) },
-        { title: 'Included in', cell: ({ includedIn }) => (includedIn === null ? 'not yet' : blockLink(includedIn)) },
+        { title: 'Included in', cell: ({ includedIn }) => blockLink(includedIn) },
       ],
       rows,
       NO_HEADERS,

@@ -1,8 +1,8 @@
 import type { Hex } from '../../../util/bytes.ts'
-import { addToTotals, emptyTotals, type IndexTotals } from '../index-totals.ts'
+import { addToTotals, emptyTotals, type IndexTotals, rewardKey } from '../index-totals.ts'
 import { TRANSACTION_KINDS } from '../records.ts'
 import { readRecords } from './read-records.ts'
-import { toAccountRow, toDayRow, toHolderRow, toTokenRow } from './rows.ts'
+import { toAccountRow, toDayRow, toHolderRow, toRewardRow, toTokenRow } from './rows.ts'
 import { bigintColumn, hexColumn, numberColumn, type SqlReads } from './sql-database.ts'
 import { storedCounters as readCounters } from './write-totals.ts'
 
@@ -27,6 +27,7 @@ export const recountDifferences = async (reads: SqlReads): Promise<readonly stri
     ...differences('holder', await storedHolders(reads), countedHolders(totals)),
     ...differences('day', await storedDays(reads), countedDays(totals)),
     ...differences('producer', await storedProducers(reads), countedProducers(totals)),
+    ...differences('reward', await storedRewards(reads), countedRewards(totals)),
     ...differences('proof hour', await storedProofHours(reads), countedProofHours(totals)),
     ...differences('proof miner', await storedProofMiners(reads), countedProofMiners(totals)),
   ]
@@ -181,6 +182,14 @@ const countedProducers = ({ producers }: IndexTotals): Map<string, string> =>
       [mined, proposed, minedWei, proposedWei].join(' '),
     ]),
   )
+
+const storedRewards = async (reads: SqlReads): Promise<Map<string, string>> => {
+  const rows = (await reads.all('SELECT * FROM reward')).map(toRewardRow)
+  return new Map(rows.map(row => [rewardKey(row), `${row.blocks} ${row.wei}`]))
+}
+
+const countedRewards = ({ rewards }: IndexTotals): Map<string, string> =>
+  new Map([...rewards].map(([key, { blocks, wei }]) => [key, `${blocks} ${wei}`]))
 
 const storedProofHours = async (reads: SqlReads): Promise<Map<string, string>> => {
   const rows = await reads.all('SELECT * FROM proof_hour')

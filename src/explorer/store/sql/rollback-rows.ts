@@ -4,6 +4,7 @@ import type { AccountTotals, DayTotals, IndexTotals } from '../index-totals.ts'
 import { dayOf, TRANSACTION_KINDS } from '../records.ts'
 import { BLOCK_TABLES } from './schema.ts'
 import { bigintColumn, blobOf, hexColumn, numberColumn, type SqlRow, type SqlWrites } from './sql-database.ts'
+import { addRewards } from './write-rewards.ts'
 import { addCounters, addHolders, addProducers, addProofs, KEPT_DAYS } from './write-totals.ts'
 
 /** Empties every table derived from blocks. */
@@ -35,6 +36,7 @@ export const removeBlocks = async (writes: SqlWrites, number: number, totals: In
   for (const [address, sums] of totals.accounts) await removeFromAccount(writes, address, sums)
   for (const [day, sums] of totals.days) await removeFromDay(writes, day, sums)
   await addProducers(writes, totals.producers, -1)
+  await addRewards(writes, totals.rewards, -1)
   await addProofs(writes, totals, -1)
   await recountDays(writes)
 }

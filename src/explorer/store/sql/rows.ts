@@ -8,11 +8,19 @@ import type {
   InternalRow,
   ProducerRow,
   ProofRow,
+  RewardRow,
   TokenRow,
   TransactionRow,
   TransferRow,
 } from '../index-store.ts'
-import { TOKEN_STANDARDS, type TokenStandard, TRANSACTION_KINDS, type TransactionKind } from '../records.ts'
+import {
+  REWARD_ROLES,
+  type RewardRole,
+  TOKEN_STANDARDS,
+  type TokenStandard,
+  TRANSACTION_KINDS,
+  type TransactionKind,
+} from '../records.ts'
 import { bigintColumn, hexColumn, hexOrNull, numberColumn, type SqlRow } from './sql-database.ts'
 
 /* Conversions of table rows to records. */
@@ -36,6 +44,7 @@ export const toBlockRow = (row: SqlRow): BlockRow => ({
   mintedWei: bigintColumn(row, 'minted'),
   proposerWei: bigintColumn(row, 'proposer_wei'),
   minerWei: bigintColumn(row, 'miner_wei'),
+  cycle: numberColumn(row, 'cycle'),
 })
 
 export const toTransactionRow = (row: SqlRow): TransactionRow => ({
@@ -140,6 +149,14 @@ export const toDayRow = (row: SqlRow): DayRow => ({
   activeAddresses: numberColumn(row, 'active'),
   newAddresses: numberColumn(row, 'new_addresses'),
   newContracts: numberColumn(row, 'new_contracts'),
+})
+
+export const toRewardRow = (row: SqlRow): RewardRow => ({
+  address: hexColumn(row, 'address'),
+  cycle: numberColumn(row, 'cycle'),
+  role: REWARD_ROLES[numberColumn(row, 'role')] as RewardRole,
+  blocks: numberColumn(row, 'blocks'),
+  wei: bigintColumn(row, 'wei'),
 })
 
 export const toProducerRow = (row: SqlRow): ProducerRow => ({

@@ -77,6 +77,17 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE proof_hour (hour INTEGER PRIMARY KEY, headers INTEGER NOT NULL, work TEXT NOT NULL);
   CREATE TABLE proof_miner (day INTEGER NOT NULL, miner BLOB NOT NULL, headers INTEGER NOT NULL, PRIMARY KEY (day, miner)) WITHOUT ROWID;
   `,
+  // Blocks are indexed again for their rewards, and those of a node elsewhere for their internal transfers.
+  `
+  DELETE FROM position; DELETE FROM counter; DELETE FROM block; DELETE FROM tx; DELETE FROM transfer; DELETE FROM account;
+  DELETE FROM producer; DELETE FROM token; DELETE FROM holder; DELETE FROM day; DELETE FROM day_address; DELETE FROM internal;
+  DELETE FROM proof; DELETE FROM proof_hour; DELETE FROM proof_miner; DELETE FROM search WHERE kind = 0;
+  ALTER TABLE block ADD COLUMN cycle INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE reward (
+    address BLOB NOT NULL, cycle INTEGER NOT NULL, role INTEGER NOT NULL, blocks INTEGER NOT NULL, wei TEXT NOT NULL,
+    PRIMARY KEY (address, cycle, role)) WITHOUT ROWID;
+  CREATE INDEX reward_cycle ON reward (cycle);
+  `,
 ]
 
 /** Every table derived from blocks, for emptying them. */
@@ -96,4 +107,5 @@ export const BLOCK_TABLES = [
   'proof',
   'proof_hour',
   'proof_miner',
+  'reward',
 ] as const

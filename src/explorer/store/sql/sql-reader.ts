@@ -16,6 +16,7 @@ import type {
   ProofDayRow,
   ProofHourRow,
   ProofRow,
+  RewardRow,
   SearchRow,
   TokenBalanceRow,
   TokenRow,
@@ -24,7 +25,7 @@ import type {
   TransferFilter,
   TransferRow,
 } from '../index-store.ts'
-import { type IndexPosition, TRANSACTION_KINDS, type TransactionKind } from '../records.ts'
+import { type IndexPosition, REWARD_ROLES, TRANSACTION_KINDS, type TransactionKind } from '../records.ts'
 import {
   listInternal,
   listTransactions,
@@ -41,6 +42,7 @@ import {
   toInternalRow,
   toProducerRow,
   toProofRow,
+  toRewardRow,
   toTokenRow,
   toTransactionRow,
   toTransferRow,
@@ -178,6 +180,24 @@ export class SqlReader implements IndexReader {
   async producer(address: Hex): Promise<ProducerRow | undefined> {
     const row = await this.database.get('SELECT * FROM producer WHERE address = ?', blobOf(address))
     return row && toProducerRow(row)
+  }
+
+  async rewardsOf(address: Hex, page: PageRequest): Promise<Page<RewardRow>> {
+    const bound = page.after === null ? '' : 'AND (cycle, role) < (?, ?)'
+    const rows = await this.database.all(
+      `SELECT * FROM reward WHERE address = ? ${bound} ORDER BY cycle DESC, role DESC LIMIT ? OFFSET ?`,
+      blobOf(address),
+      ...((page.after ?? []) as readonly number[]),
+      page.limit + 1,
+      page.after === null ? page.offset : 0,
+    )
+    const key = ({ cycle, role }: RewardRow): PageKey => [cycle, REWARD_ROLES.indexOf(role)]
+    return pageOf(rows.map(toRewardRow), page.limit, key)
+  }
+
+  async rewardsOfCycle(cycle: number): Promise<readonly RewardRow[]> {
+    const rows = await this.database.all('SELECT * FROM reward WHERE cycle = ? ORDER BY role, address', cycle)
+    return rows.map(toRewardRow)
   }
 
   async topMiners(limit: number): Promise<readonly ProducerRow[]> {

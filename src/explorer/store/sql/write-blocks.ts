@@ -49,6 +49,7 @@ const blockRow = (record: BlockRecord): SqlRow => ({
   minted: record.mintedWei.toString(),
   proposer_wei: record.proposerWei.toString(),
   miner_wei: record.minerWei.toString(),
+  cycle: record.cycle,
 })
 
 const transactionRow = (block: number, transaction: TransactionRecord): SqlRow => ({

@@ -12,6 +12,7 @@ import {
   type SqlRow,
   type SqlWrites,
 } from './sql-database.ts'
+import { addRewards } from './write-rewards.ts'
 
 /** Number of days before the newest one whose addresses are kept, so that each is counted once per day. */
 export const KEPT_DAYS = 2
@@ -44,6 +45,7 @@ export const addTotals = async (writes: SqlWrites, totals: IndexTotals): Promise
   await addTokens(writes, totals.tokens, holders, counters)
   await addDays(writes, totals.days, newAddresses, newContracts)
   await addProducers(writes, totals.producers, 1)
+  await addRewards(writes, totals.rewards, 1)
   await addProofs(writes, totals, 1)
   await addCounters(writes, counters.map)
 }
