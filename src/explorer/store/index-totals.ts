@@ -62,7 +62,7 @@ export interface ProducerTotals {
 }
 
 /** Sums of what an address earned in a cycle. */
-export interface RewardTotals {
+interface RewardTotals {
   readonly address: Hex
   readonly cycle: number
   readonly role: RewardRole
