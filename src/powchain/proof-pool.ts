@@ -1,11 +1,17 @@
 import { PROOF_CHAIN_LIMITS } from '../config/limits/chain.ts'
 import type { ChainParams } from '../config/networks.ts'
 import { decodeProofHeader, type ProofHeader, type ProofTemplate, proofHeaderId } from '../primitives/proof-header.ts'
-import { anchorViewAbove, checkProofHeader, type ProofState } from '../rules/proof/proof-header.ts'
+import {
+  anchorsFor,
+  anchorViewAbove,
+  checkProofHeader,
+  easiestTarget,
+  type ProofState,
+} from '../rules/proof/proof-header.ts'
 import { checkLeastWork, checkProofSeal } from '../rules/proof/proof-work.ts'
 import type { Hex } from '../util/bytes.ts'
-import { Lru } from '../util/lru.ts'
-import { type Admission, type PendingHeader, PendingProofs } from './core.ts'
+import { type Admission, MAX_PENDING_DEPTH, type PendingHeader, PendingProofs } from './core.ts'
+import { EarlyHeaders } from './early-headers.ts'
 import type { WorkVerifier } from './work-verifier.ts'
 
 /** Committed main chain, as the proof chain uses it. */
@@ -32,16 +38,17 @@ interface ProofPoolOptions {
 
 /**
  * Outcome of a header that breaks no rule. `early`: its parent or its anchor is not known yet; it is kept and tried again with the next
- * block. `stale`: its height is final. `busy`: too many are being verified; it may be sent again.
+ * block. `ahead`: it is early and too far from this node's tip to be judged, or its target is easier than any that can follow. `stale`: its
+ * height is final. `busy`: too many are being verified; it may be sent again.
  */
-type ProofOutcome = Exclude<Admission, 'orphan'> | 'early' | 'stale' | 'busy'
+type ProofOutcome = Exclude<Admission, 'orphan'> | 'early' | 'ahead' | 'stale' | 'busy'
 
 /** Pending proof headers of this node: checks those that come in, cheapest check first, and offers them to miners and proposers. */
 export class ProofPool {
   readonly #options: ProofPoolOptions
   readonly #listeners = new Set<(added: PendingHeader) => void>()
   /** Headers that may become valid with a later main block, by id. */
-  readonly #early = new Lru<Hex, ProofHeader>(PROOF_CHAIN_LIMITS.earlyHeaders)
+  readonly #early = new EarlyHeaders(PROOF_CHAIN_LIMITS.earlyHeaders)
   #pending: PendingProofs
   #head: MainHead
   #verifying = 0
@@ -98,7 +105,7 @@ export class ProofPool {
     const before = this.#pending.stateAfter(header.parentId)
     if (before === undefined || header.anchorNumber > this.#head.number) {
       checkLeastWork(params, header)
-      return this.#keepEarly(id, header)
+      return this.#isPlausible(header) ? this.#keepEarly(id, header) : 'ahead'
     }
     checkProofHeader(params, before, header, anchorViewAbove(this.#head, this.#options.hashOf))
     checkProofSeal(params.chainId, header)
@@ -149,8 +156,19 @@ export class ProofPool {
     this.#pending = pendingOn(this.#options.params, head)
   }
 
+  /** Work was checked against the claimed target; here the target against what may follow the tip. */
+  #isPlausible(header: ProofHeader): boolean {
+    const { params } = this.#options
+    const { number, proofState } = this.#head
+    const { oldest } = anchorsFor(params, number + 1)
+    const newest = number + params.proofChain.maxAnchorAgeBlocks
+    if (header.anchorNumber < oldest || header.anchorNumber > newest) return false
+    if (header.height > proofState.tipHeight + MAX_PENDING_DEPTH) return false
+    return header.target <= easiestTarget(params, proofState, header)
+  }
+
   #keepEarly(id: Hex, header: ProofHeader): ProofOutcome {
-    this.#early.set(id, header)
+    this.#early.add(id, header)
     return 'early'
   }
 

@@ -67,6 +67,34 @@ export const nextProofTarget = (params: ChainParams, state: ProofState, anchorNu
     anchorNumber,
   )
 
+/** Steps of the idle valve are up to this factor apart from what its ends show. */
+const VALVE_SLACK = 2n
+
+/**
+ * Bound of the target of a header of this height and anchor above the tip, whatever headers lie between: the easier of that with a parent
+ * right before its anchor and that with one at the tip, where the idle valve eases it. Beyond the fork any target is possible.
+ */
+export const easiestTarget = (
+  params: ChainParams,
+  state: ProofState,
+  { height, anchorNumber }: Pick<ProofTemplate, 'height' | 'anchorNumber'>,
+): bigint => {
+  const version = proofVersionAt(params, height)
+  const limit = maxTargetOf(params.proofChain, version)
+  if (version !== proofVersionAt(params, state.tipHeight + 1)) return limit
+  const below = (parentAnchor: number): bigint =>
+    proofTarget(
+      params.proofChain,
+      version,
+      state.reference,
+      { height: height - 1, anchorNumber: parentAnchor },
+      anchorNumber,
+    )
+  const [oldest, newest] = [below(state.tipAnchor), below(Math.max(state.tipAnchor, anchorNumber - 1))]
+  const easiest = (oldest > newest ? oldest : newest) * VALVE_SLACK
+  return easiest < limit ? easiest : limit
+}
+
 /** Main chain as needed for the validation of a header. */
 export interface AnchorView {
   /** Number of the main block that is to include the header. */

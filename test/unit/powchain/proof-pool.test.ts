@@ -10,7 +10,12 @@ import {
   proofHeaderId,
   proofSealHash,
 } from '../../../src/primitives/proof-header.ts'
-import { firstProofState, type ProofState } from '../../../src/rules/proof/proof-header.ts'
+import {
+  easiestTarget,
+  extendProofState,
+  firstProofState,
+  type ProofState,
+} from '../../../src/rules/proof/proof-header.ts'
 import { EMPTY_BYTES, type Hex } from '../../../src/util/bytes.ts'
 import { CHAIN_ID } from '../../support/chain.ts'
 import { anchorHashOf, childOf, grow, MINER, OTHER_MINER, paramsWithFork } from '../../support/powchain/headers.ts'
@@ -122,6 +127,54 @@ describe('a proof header', () => {
     pool.onBlock(headAt(head.number + 3, state), 7)
     await added
     expect(pool.best()).toMatchObject({ id: proofHeaderId(child), seenAtMs: 7 })
+  })
+
+  test('that is early outlasts a flood of easier ones, and those that nothing can make valid are not kept', async () => {
+    // Harder than the easiest target: headers came twice as fast as wanted.
+    const { params } = setUp(null)
+    const state = grow(params, 100, params.proofChain.spacingBlocks >> 1)
+    const head = headAt(state.tipAnchor + 1, state)
+    const verifier = new WorkVerifier(CHAIN_ID, argon2Provider)
+    const pool = new ProofPool({ params, head, hashOf: anchorHashOf, verifier })
+    const next = headAt(head.number + 1, state)
+    const honest = await solve(CHAIN_ID, childOf(params, state, next.number))
+    const limit = params.proofChain.maxTargetBefore
+    expect(honest.target).toBeLessThan(limit / 4n)
+    expect(await pool.admit(honest, 0)).toBe('early')
+    const forged = async (change: Partial<ProofHeader>) =>
+      pool.admit(await solve(CHAIN_ID, { ...honest, parentId: anchorHashOf(7), ...change }), 0)
+    const outcomes = new Set<string>()
+    for (let at = 0; at <= PROOF_CHAIN_LIMITS.earlyHeaders; at++)
+      outcomes.add(await forged({ target: limit, extraNonce: Uint8Array.of(at) }))
+    expect([...outcomes]).toEqual(['ahead'])
+    expect(await forged({ height: state.tipHeight + PROOF_CHAIN_LIMITS.pendingDepth + 1 })).toBe('ahead')
+    expect(await forged({ anchorNumber: head.number + params.proofChain.maxAnchorAgeBlocks + 1 })).toBe('ahead')
+    // The bound does not know the headers between: a somewhat easier one is kept, and dropped first.
+    for (let at = 0; at <= PROOF_CHAIN_LIMITS.earlyHeaders; at++)
+      expect(await forged({ target: (honest.target * 5n) / 4n, extraNonce: Uint8Array.of(1, at) })).toBe('early')
+    pool.onBlock(next, 0)
+    await expect.poll(() => pool.best()?.id).toBe(proofHeaderId(honest))
+  })
+
+  test('of any chain above the tip meets the bound of targets', () => {
+    const { params } = setUp(null)
+    const { spacingBlocks } = params.proofChain
+    const state = grow(params, 100, spacingBlocks >> 1)
+    for (const gaps of [
+      [1],
+      [1, 1, 1, 1],
+      [spacingBlocks, 1],
+      [13 * spacingBlocks],
+      [1, 15 * spacingBlocks],
+      [12 * spacingBlocks + 1, 1, 7],
+    ]) {
+      let tip = state
+      for (const gap of gaps) {
+        const header = childOf(params, tip, tip.tipAnchor + gap)
+        expect(header.target, `${gaps}`).toBeLessThanOrEqual(easiestTarget(params, state, header))
+        tip = extendProofState(params, tip, header, proofHeaderId(header))
+      }
+    }
   })
 
   test('is answered with busy while too many are in verification', async () => {
