@@ -74,6 +74,16 @@ const initFor = (random: Random, fork: EvmFork, real: RealContract | undefined):
   return random.chance(2) ? mutated(init, random) : init
 }
 
+/** Another message to the same world, whose making costs more than a run: to another contract, with other input, with other gas. */
+export const variantOf = (message: EngineMessage, random: Random): EngineMessage => ({
+  ...message,
+  ...(message.to !== null && random.chance(2) && { to: random.pick(CONTRACTS) }),
+  data: random.chance(3)
+    ? random.bytes(random.int(100))
+    : concatBytes(message.data.subarray(0, 4), random.bytes(random.int(70))),
+  gas: BigInt(random.chance(2) ? random.int(60_000) : 400_000),
+})
+
 /** One case from a seed. */
 export const randomCase = (random: Random, contracts: readonly RealContract[] = []): Case => {
   const real = contracts.length > 0 && random.chance(8) ? random.pick(contracts) : undefined

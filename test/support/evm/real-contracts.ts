@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keccak256 } from '../../../src/crypto/hash.ts'
-import { concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
+import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 import type { Random } from '../../property/executor-plans.ts'
 import { ROOT } from '../devnet.ts'
+import { compileSoladyContracts } from './solady-contracts.ts'
 
-/* Contracts in use elsewhere, as compiled by their authors: the council, OpenZeppelin's and Uniswap's. */
+/* Contracts in use elsewhere, as compiled by their authors: the council, OpenZeppelin's and Uniswap's; on request some on Solady. */
 
 interface Parameter {
   readonly type: string
@@ -72,10 +73,24 @@ const contractFrom = (name: string, artifact: Artifact): RealContract | undefine
   return { name, runtime, init, functions }
 }
 
-export const loadRealContracts = (): readonly RealContract[] =>
+const readContracts = (): readonly RealContract[] =>
   FILES.map(file => join(ROOT, file))
     .filter(file => existsSync(file))
     .flatMap(file => contractFrom(file, JSON.parse(readFileSync(file, 'utf8')) as Artifact) ?? [])
+
+const compileContracts = (): readonly RealContract[] =>
+  compileSoladyContracts().flatMap(({ name, abi, runtime, bytecode }) => {
+    const artifact = {
+      abi: abi as Artifact['abi'],
+      bytecode: bytesToHex(bytecode),
+      deployedBytecode: bytesToHex(runtime),
+    }
+    return contractFrom(name, artifact) ?? []
+  })
+
+/** `compiled`: with those on Solady, which take seconds to compile. */
+export const loadRealContracts = ({ compiled = false } = {}): readonly RealContract[] =>
+  compiled ? [...readContracts(), ...compileContracts()] : readContracts()
 
 /** Call of one of its functions with words that may fit: addresses of the world, offsets, small numbers. */
 export const realCallData = ({ functions }: RealContract, random: Random, addresses: readonly Hex[]): Uint8Array => {

@@ -1,78 +1,189 @@
-import { pack, scale, tidy, unpack } from "./field";
-import { FIELD_SCRATCH, FP } from "./memory";
+import { mul, pack, tidy } from "./field";
+import { FP, R_SQUARED } from "./memory";
 
 /*
- * 1 / a by Kaliski's almost inverse (1995): a binary Euclid on four words that gives 2^k / a. In Montgomery form the input is a R and
- * the output R / a = R^2 / (a R), and R^2 is 2^520: so 520 - k doublings remain. Invariants: a r = -u 2^k and a s = v 2^k modulo p, or
- * the reverse while `swapped`, and u s + v r = p.
+ * 1 / a by a binary Euclid on approximations (Pornin 2020, "Optimized Binary GCD for Modular Inversion", algorithm 2): the lowest 31 bits
+ * and the highest 33 of both numbers decide 31 steps, whose effect is a matrix of small factors; then the matrix is applied to the whole
+ * numbers. Numbers are nine digits of 31 bits, the last one signed. Invariants modulo p, with y the input: x = y u and z = y v.
  */
-const AT: usize = FIELD_SCRATCH + 3 * FP;
-const EXPONENT: u32 = 520;
+const DIGITS: usize = 9;
+const SIZE: usize = 72;
+const MASK: i64 = 0x7fffffff;
+/** -1 / p mod 2^31. */
+const NEGATIVE_INVERSE: u32 = 0x64866389;
+/** Added to a pair of factors, so that neither half is negative. */
+const BIAS: i64 = 0x7fffffff7fffffff;
+const HALF: i64 = 0x7fffffff;
 
-const P0: u64 = 0x3c208c16d87cfd47;
-const P1: u64 = 0x97816a916871ca8d;
-const P2: u64 = 0xb85045b68181585d;
-const P3: u64 = 0x30644e72e131a029;
+const PRIME: StaticArray<i64> = [
+  0x587cfd47, 0x7841182d, 0x21c72a34, 0x3c0b548b, 0x181585d9, 0x0a08b6d0, 0x4c680a6e, 0x32273970, 0x30,
+];
+const X: usize = memory.data(72, 16);
+const Z: usize = memory.data(72, 16);
+const U: usize = memory.data(72, 16);
+const V: usize = memory.data(72, 16);
+const NEXT: usize = memory.data(72, 16);
+const WORDS: usize = memory.data(32, 16);
+
+// @ts-ignore: decorator
+@inline
+function digit(at: usize, index: usize): i64 { return load<i64>(at + (index << 3)); }
+
+/** Splits four words of 64 bits into digits. */
+function split(out: usize, words: usize): void {
+  const w0 = load<u64>(words), w1 = load<u64>(words, 8), w2 = load<u64>(words, 16), w3 = load<u64>(words, 24);
+  const mask = <u64>MASK;
+  store<u64>(out, w0 & mask, 0);
+  store<u64>(out, (w0 >> 31) & mask, 8);
+  store<u64>(out, ((w0 >> 62) | (w1 << 2)) & mask, 16);
+  store<u64>(out, (w1 >> 29) & mask, 24);
+  store<u64>(out, ((w1 >> 60) | (w2 << 4)) & mask, 32);
+  store<u64>(out, (w2 >> 27) & mask, 40);
+  store<u64>(out, ((w2 >> 58) | (w3 << 6)) & mask, 48);
+  store<u64>(out, (w3 >> 25) & mask, 56);
+  store<u64>(out, w3 >> 56, 64);
+}
+
+function isZero(at: usize): bool {
+  let bits: i64 = 0;
+  for (let i: usize = 0; i < DIGITS; i++) bits |= digit(at, i);
+  return bits == 0;
+}
+
+/** Factors of the last 31 steps, f in the lower half and g in the upper: x is to become f0 x + g0 z, and z f1 x + g1 z. */
+let factors0: i64 = 0;
+let factors1: i64 = 0;
+
+/** The lowest 31 bits of the number, and 33 bits from the digit `top` down without its highest `skipped`. */
+// @ts-ignore: decorator
+@inline
+function approximation(at: usize, top: usize, skipped: i64): u64 {
+  const high = <u64>(digit(at, top) << 33) | <u64>(digit(at, top - 1) << 2) | <u64>(digit(at, top - 2) >> 29);
+  return ((high >> <u64>(31 - skipped)) << 31) | <u64>digit(at, 0);
+}
+
+/** Runs 31 steps: an even x is halved; of an odd one z is subtracted first, the smaller one in the place of z. */
+function takeSteps(): void {
+  let top: usize = DIGITS - 1;
+  while (top > 1 && (digit(X, top) | digit(Z, top)) == 0) top--;
+  let x: u64, z: u64;
+  if (top < 2) {
+    x = <u64>(digit(X, 0) | (digit(X, 1) << 31));
+    z = <u64>(digit(Z, 0) | (digit(Z, 1) << 31));
+  } else {
+    // Both parts together are 64 bits of the number at least.
+    const skipped = min<i64>(clz<i64>(digit(X, top) | digit(Z, top)) - 33, top == 2 ? 29 : 30);
+    x = approximation(X, top, skipped);
+    z = approximation(Z, top, skipped);
+  }
+  let a: i64 = 1, b: i64 = 1 << 32;
+  for (let i = 0; i < 31; i++) {
+    // Without branches, which would be mispredicted.
+    const odd = 0 - <i64>(x & 1), swaps = odd & (0 - i64(x < z));
+    const dx = (x ^ z) & <u64>swaps;
+    x ^= dx;
+    z ^= dx;
+    const da = (a ^ b) & swaps;
+    a ^= da;
+    b ^= da;
+    x = (x - (z & <u64>odd)) >> 1;
+    a -= b & odd;
+    b <<= 1;
+  }
+  factors0 = a;
+  factors1 = b;
+}
+
+// @ts-ignore: decorator
+@inline
+function lower(factors: i64): i64 { return ((factors + BIAS) & 0xffffffff) - HALF; }
+// @ts-ignore: decorator
+@inline
+function upper(factors: i64): i64 { return <i64>(<u64>(factors + BIAS) >> 32) - HALF; }
+
+/** out = |f x + g z| / 2^31; returns true when the sum was negative. */
+function combine(out: usize, f: i64, g: i64): bool {
+  let carry = (digit(X, 0) * f + digit(Z, 0) * g) >> 31;
+  for (let i: usize = 1; i < DIGITS; i++) {
+    carry += digit(X, i) * f + digit(Z, i) * g;
+    store<i64>(out + (i << 3) - 8, carry & MASK);
+    carry >>= 31;
+  }
+  store<i64>(out, carry, SIZE - 8);
+  if (carry >= 0) return false;
+  let borrow: i64 = 0;
+  for (let i: usize = 0; i < SIZE; i += 8) {
+    borrow -= load<i64>(out + i);
+    store<i64>(out + i, i == SIZE - 8 ? borrow : borrow & MASK);
+    borrow >>= 31;
+  }
+  return true;
+}
+
+/** out = (f u + g v) / 2^31 modulo p; its absolute value grows by p at most. */
+function combineModulo(out: usize, f: i64, g: i64): void {
+  let carry = digit(U, 0) * f + digit(V, 0) * g;
+  const multiple = <i64>(<u32>carry * NEGATIVE_INVERSE) & MASK;
+  carry = (carry + multiple * PRIME[0]) >> 31;
+  for (let i: usize = 1; i < DIGITS; i++) {
+    carry += digit(U, i) * f + digit(V, i) * g + multiple * load<i64>(changetype<usize>(PRIME) + (i << 3));
+    store<i64>(out + (i << 3) - 8, carry & MASK);
+    carry >>= 31;
+  }
+  store<i64>(out, carry, SIZE - 8);
+}
+
+/** Applies the factors to all four numbers. */
+function apply(): void {
+  let f0 = lower(factors0), g0 = upper(factors0), f1 = lower(factors1), g1 = upper(factors1);
+  const flips0 = combine(NEXT, f0, g0), flips1 = combine(Z, f1, g1);
+  memory.copy(X, NEXT, SIZE);
+  if (flips0) { f0 = -f0; g0 = -g0; }
+  if (flips1) { f1 = -f1; g1 = -g1; }
+  combineModulo(NEXT, f0, g0);
+  combineModulo(V, f1, g1);
+  memory.copy(U, NEXT, SIZE);
+}
+
+/** Converts digits to an element of a value below 20. */
+function join(out: usize, at: usize): void {
+  let bits: i64 = 0, count: i64 = 0;
+  let limb: usize = 0;
+  for (let i: usize = 0; i < DIGITS; i++) {
+    bits += digit(at, i) << count;
+    count += 31;
+    while (count >= 26 && limb < 9) {
+      store<i32>(out + (limb << 2), <i32>(bits & 0x3ffffff));
+      bits >>= 26;
+      count -= 26;
+      limb++;
+    }
+  }
+  store<i32>(out, <i32>bits, 36);
+}
 
 /** out = 1 / a; 0 for 0. */
 export function inverse(out: usize, a: usize): void {
-  pack(AT, a);
-  let u0 = P0, u1 = P1, u2 = P2, u3 = P3;
-  let v0 = load<u64>(AT), v1 = load<u64>(AT, 8), v2 = load<u64>(AT, 16), v3 = load<u64>(AT, 24);
-  let r0: u64 = 0, r1: u64 = 0, r2: u64 = 0, r3: u64 = 0;
-  let s0: u64 = 1, s1: u64 = 0, s2: u64 = 0, s3: u64 = 0;
-  if ((v0 | v1 | v2 | v3) == 0) {
+  pack(WORDS, a);
+  split(X, WORDS);
+  if (isZero(X)) {
     memory.fill(out, 0, FP);
     return;
   }
-  let k: u32 = 0;
-  let swapped = false;
-  while (true) {
-    // Removes the factors of two from v and adds as many to r.
-    while ((v0 & 1) == 0) {
-      const shift = min<u64>(ctz(v0), 63);
-      const rest = 64 - shift;
-      v0 = (v0 >> shift) | (v1 << rest); v1 = (v1 >> shift) | (v2 << rest); v2 = (v2 >> shift) | (v3 << rest); v3 >>= shift;
-      r3 = (r3 << shift) | (r2 >> rest); r2 = (r2 << shift) | (r1 >> rest); r1 = (r1 << shift) | (r0 >> rest); r0 <<= shift;
-      k += <u32>shift;
-    }
-    // From here on both are odd; the greater one minus the other is even.
-    let borrow: u64, difference: u64, carry: u64;
-    const d0 = v0 - u0; borrow = u64(v0 < u0);
-    difference = v1 - u1; const d1 = difference - borrow; borrow = u64(v1 < u1) | u64(difference < borrow);
-    difference = v2 - u2; const d2 = difference - borrow; borrow = u64(v2 < u2) | u64(difference < borrow);
-    difference = v3 - u3; const d3 = difference - borrow; borrow = u64(v3 < u3) | u64(difference < borrow);
-    if ((d0 | d1 | d2 | d3) == 0) break;
-    const t0 = r0 + s0; carry = u64(t0 < s0);
-    let sum = r1 + s1; const t1 = sum + carry; carry = u64(sum < s1) | u64(t1 < carry);
-    sum = r2 + s2; const t2 = sum + carry; carry = u64(sum < s2) | u64(t2 < carry);
-    const t3 = r3 + s3 + carry;
-    if (borrow == 0) {
-      v0 = d0; v1 = d1; v2 = d2; v3 = d3;
-      s0 = t0; s1 = t1; s2 = t2; s3 = t3;
-      continue;
-    }
-    // u was greater: u - v replaces v, and both pairs are swapped, so that the loop has one case.
-    const w0 = v0, w1 = v1, w2 = v2, w3 = v3;
-    v0 = 0 - d0; carry = u64(d0 != 0);
-    v1 = 0 - d1 - carry; carry = u64((d1 | carry) != 0);
-    v2 = 0 - d2 - carry; carry = u64((d2 | carry) != 0);
-    v3 = 0 - d3 - carry;
-    swapped = !swapped;
-    u0 = w0; u1 = w1; u2 = w2; u3 = w3;
-    r0 = s0; r1 = s1; r2 = s2; r3 = s3;
-    s0 = t0; s1 = t1; s2 = t2; s3 = t3;
+  memory.copy(Z, changetype<usize>(PRIME), SIZE);
+  memory.fill(U, 0, SIZE);
+  memory.fill(V, 0, SIZE);
+  store<i64>(U, 1);
+  // Each turn shortens the two numbers by 31 bits together; with x at 0, z is 1.
+  while (!isZero(X)) {
+    takeSteps();
+    apply();
   }
-  store<u64>(AT, swapped ? r0 : s0, 0);
-  store<u64>(AT, swapped ? r1 : s1, 8);
-  store<u64>(AT, swapped ? r2 : s2, 16);
-  store<u64>(AT, swapped ? r3 : s3, 24);
-  unpack(out, AT);
-  let doublings = EXPONENT - k;
-  for (; doublings >= 4; doublings -= 4) {
-    scale(out, out, 16);
-    tidy(out, out);
-  }
-  scale(out, out, 1 << doublings);
+  join(out, V);
+  store<i32>(out, 0, 40);
+  store<i32>(out, 0, 44);
   tidy(out, out);
+  // The input was a R and this is 1 / (a R); each product divides by R.
+  mul(out, out, R_SQUARED);
+  mul(out, out, R_SQUARED);
 }
