@@ -138,6 +138,35 @@ export class Chain implements ExecutionPort {
     return block
   }
 
+  /**
+   * Builds an empty block on the head and validates it, and keeps neither: the first block of a chain that waits for transactions would
+   * otherwise pay for loading and compiling all of that code.
+   */
+  async warmUp(proposer: Hex): Promise<void> {
+    const parent = this.#head
+    const { clock } = this.#options
+    const { number, timestamp } = parent.header
+    const request: BuildRequest = {
+      number: number + 1,
+      round: 0,
+      parentHash: parent.hash,
+      timestamp: Math.max(timestamp + 1, Math.floor(clock.nowMs() / 1_000)),
+      proposer,
+      parentCertificate: this.#certificate,
+      budgetMs: 0,
+      transactionMs: 0,
+      gasShare: 1,
+    }
+    try {
+      const { block } = await this.#running.run(signal => this.#work.build(parent, request, signal, EMPTY_POOL))
+      await this.#running.run(signal => this.#work.validate(parent, block, Number.POSITIVE_INFINITY, signal))
+    } catch (error) {
+      // With a coded one, a block was decided meanwhile: the code is warm.
+      if (!isCoded(error) || !ENDED.has(error.code))
+        this.#options.logger.warn({ err: error, number: request.number }, 'block for warming up not built')
+    }
+  }
+
   async validate(block: Block, context: ValidateContext, cancelled?: AbortSignal): Promise<ProposalVerdict> {
     const nowMs = this.#options.clock.nowMs()
     if (this.#candidates.get(block.hash)) return { valid: true }
@@ -302,6 +331,10 @@ export class Chain implements ExecutionPort {
 }
 
 const isFault = (outcome: ExecutedBlock | BlockFault): outcome is BlockFault => 'proven' in outcome
+
+const EMPTY_POOL: Pick<CandidateSource, 'select'> = {
+  select: () => ({ next: () => undefined, skipSender() {}, overran() {} }),
+}
 
 /** Errors of work that was cancelled, or whose head moved. */
 const ENDED: ReadonlySet<string> = new Set<InterruptedError['code'] | StateError['code']>([

@@ -1,3 +1,4 @@
+import { addressFromPrivateKey } from '../crypto/signature.ts'
 import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
 import { type CoreStage, createCoreStage } from './stages/core.ts'
 import { openServers } from './stages/servers.ts'
@@ -49,6 +50,7 @@ const begin = async ({ options, deps, teardown, part }: StorageStage, core: Core
     // Every member recovers the first transaction before it expects a block: threads that start only then cost a round.
     pool.warmUp()
     if (pool.side.hasExecutable()) engine.requestBlock()
+    else if (options.validatorKey) await core.chain.warmUp(addressFromPrivateKey(options.validatorKey))
   }
   // The engine for contract code is large; loading it while idle saves the first contract transaction that time.
   teardown.add(clock.schedule(clock.nowMs() + WARM_UP_MS, () => void executor.warmUp()))

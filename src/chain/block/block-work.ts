@@ -67,14 +67,20 @@ export class BlockWork {
     this.#options = options
   }
 
-  async build(parent: ChainBlock, request: BuildRequest, signal: AbortSignal): Promise<ExecutedBlock> {
+  /** Builds from the pool, or from another source of transactions. */
+  async build(
+    parent: ChainBlock,
+    request: BuildRequest,
+    signal: AbortSignal,
+    pool: Pick<CandidateSource, 'select'> = this.#options.pool,
+  ): Promise<ExecutedBlock> {
     const { executor, sources, world, evidence, proofs, vanity } = this.#options
     assert(request.parentHash === parent.hash, 'a block is built on the head')
     const env = childEnv(sources, parent, request)
     const journal = world.journal()
     const budget = this.#budget(request, env, signal)
     const credits = await this.#credits(env, request.proposer)
-    const execution = await executor.build(journal, env, this.#options.pool.select(env.baseFeePerGas), budget, credits)
+    const execution = await executor.build(journal, env, pool.select(env.baseFeePerGas), budget, credits)
     this.#reject(execution)
     const { items, offenders } = evidence.select(env.number)
     jailOffenders(journal, offenders, env.number)

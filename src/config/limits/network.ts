@@ -58,7 +58,7 @@ export const NETWORK_LIMITS = {
   announcedHashes: 4_096,
   requestedHashes: 256,
   batchBytes: 1024 * 1024,
-  /** Time for which new transactions are collected before they are sent. */
+  /** Least time between two batches of new transactions. */
   batchMs: 20,
   batchItems: 4_096,
   /** Hashes that a peer is known to have, those wanted from one peer and from all, alternative peers for one, and refused ones. */

@@ -36,6 +36,8 @@ export class TransactionGossip {
   readonly #ingress: TransactionIngress
   #fresh: Fresh[] = []
   #timer: NodeJS.Timeout | undefined
+  /** Time of the last batch, by `performance.now`. */
+  #flushedMs = Number.NEGATIVE_INFINITY
 
   constructor(hub: PeerHub, pool: PeerPoolPort) {
     this.#hub = hub
@@ -43,14 +45,19 @@ export class TransactionGossip {
     this.#ingress = new TransactionIngress(hub, pool)
   }
 
-  /** Announces transactions that became executable; those of the same moment go out together. */
+  /**
+   * Announces transactions that became executable. One that comes alone leaves in the next turn of the event loop; under load those of
+   * the interval since the last batch go out together.
+   */
   announce(transactions: readonly NewTransaction[]): void {
     for (const { hash, raw } of transactions) {
       const from = this.#ingress.bringer(hash)
       this.#fresh.push({ hash, raw, isSpread: from !== undefined && this.#hub.isNeighbour(from) })
       if (this.#fresh.length >= NETWORK_LIMITS.batchItems) this.#flush()
     }
-    if (this.#fresh.length > 0) this.#timer ??= setTimeout(() => this.#flush(), NETWORK_LIMITS.batchMs)
+    if (this.#fresh.length === 0) return
+    const leftMs = this.#flushedMs + NETWORK_LIMITS.batchMs - performance.now()
+    this.#timer ??= setTimeout(() => this.#flush(), Math.max(0, leftMs))
   }
 
   close(): void {
@@ -149,6 +156,7 @@ export class TransactionGossip {
   #flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
+    this.#flushedMs = performance.now()
     const fresh = this.#fresh
     this.#fresh = []
     const peers = shuffled(this.#hub.peers(), () => this.#hub.random())

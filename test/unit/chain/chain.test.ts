@@ -48,6 +48,18 @@ test('a transaction is built into a block, committed, found again and paid for',
     expect(chain.pool.service.counts()).toEqual({ pending: 0, queued: 0 })
   }))
 
+test('a warm-up builds and validates, takes nothing from the pool and leaves no block', () =>
+  withChain(async chain => {
+    await send(chain, 0)
+    const { number } = chain.chain.headBlock.header
+    await chain.chain.warmUp(VALIDATOR)
+    expect(chain.chain.headBlock.header.number).toBe(number)
+    expect(chain.pool.service.counts()).toEqual({ pending: 1, queued: 0 })
+    expect(chain.pool.service.quarantined()).toEqual([])
+    expect((await chain.mine()).transactions).toHaveLength(1)
+    await chain.chain.warmUp(VALIDATOR)
+  }))
+
 test('half of a fee is burnt, a fifth is the proposer’s, the rest the foundation’s without a miner', () =>
   withChain(async chain => {
     await send(chain, 0)
