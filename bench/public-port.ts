@@ -9,7 +9,7 @@ import { generateNodeKey } from '../src/network/tls/node-key.ts'
 import { spawnNode } from '../test/support/node-process.ts'
 
 /*
- * Cost of a call by the options of the public port: `node bench/public-port.ts`, one JSON line for each option and method. CPU time of the
+ * Cost of a call by the options of the public port: `node bench/public-port.ts [option...]`, one JSON line for each option and method. CPU time of the
  * node's process, which does not depend on what else the machine does, and calls a second of 16 connections that keep alive.
  */
 
@@ -110,7 +110,9 @@ const measure = async (option: string, { args, headers = () => '' }: Option): Pr
 }
 
 try {
-  for (const [option, settings] of Object.entries(OPTIONS)) await measure(option, settings)
+  const wanted = process.argv.slice(2)
+  for (const [option, settings] of Object.entries(OPTIONS))
+    if (wanted.length === 0 || wanted.includes(option)) await measure(option, settings)
 } finally {
   rmSync(dir, { recursive: true, force: true })
 }

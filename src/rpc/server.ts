@@ -161,13 +161,11 @@ const attachTransports = (options: RpcServerOptions, parts: ServerParts, tls: Ht
   if (options.mining !== undefined) addWorkRoute(app, options.mining)
   options.routes?.(app, async request => textOfResponse(await gate.handle(Buffer.from(request), endpoint)))
   app.server.maxConnections = RPC_LIMITS.budgets.connections.total
-  // Only the HTTP server reads headers, and counts a request before its body is read: no fast lane then.
-  const isPlain = clients.isByConnection && tls === undefined && options.compression !== true
-  const lane = isPlain ? attachFastLane(app.server, { gate, endpoint, hosts, budgets }) : undefined
+  // Encrypted and compressed answers are the HTTP server's.
+  const isPlain = tls === undefined && options.compression !== true
+  const lane = isPlain ? attachFastLane(app.server, { gate, endpoint, hosts, clients, budgets }) : undefined
   if (lane === undefined)
-    app.server.prependListener('connection', socket => {
-      if (!clients.isProxy(socket.remoteAddress)) admit(socket, budgets.connections)
-    })
+    app.server.prependListener('connection', socket => void admit(socket, clients, budgets.connections))
   const wsEndpoint = createEndpoint(namespaces.ws, options, parts)
   const sockets = attachWebSockets(app.server, {
     ...common,

@@ -5,9 +5,9 @@ export const BYZANTINE_PATCHES: readonly Patch[] = [
   // Its candidates are its own, and it has all the time there is.
   {
     file: 'chain/block/block-work.ts',
-    find: 'this.#options.pool.select(env.baseFeePerGas), budget, credits)',
+    find: 'pool.select(env.baseFeePerGas), budget, credits)',
     replace:
-      'globalThis.byzantineBlocks.candidates(env, journal) ?? this.#options.pool.select(env.baseFeePerGas), globalThis.byzantineBlocks.budget(budget), credits)',
+      'globalThis.byzantineBlocks.candidates(env, journal) ?? pool.select(env.baseFeePerGas), globalThis.byzantineBlocks.budget(budget), credits)',
   },
   {
     file: 'chain/block/block-work.ts',

@@ -16,16 +16,16 @@ const ISSUED_SECONDS = 60
 const BEARER = /^bearer ([\w.-]{1,4096})$/i
 
 /**
- * Returns true for a token of geth's scheme: HS256 over the shared secret, with an `iat` within a minute of this node's clock, and not
- * expired if it says when it does.
+ * Returns the time until which a token of geth's scheme is valid, unix milliseconds; undefined when it is not valid now. Valid is HS256
+ * over the shared secret, with an `iat` within a minute of this node's clock, and not expired if it says when it does.
  */
-export const isTokenValid = async (
+export const tokenValidUntil = async (
   { headers }: Pick<IncomingMessage, 'headers'>,
   secret: Uint8Array,
   nowMs: number,
-): Promise<boolean> => {
+): Promise<number | undefined> => {
   const token = BEARER.exec(headers.authorization ?? '')?.[1]
-  if (token === undefined) return false
+  if (token === undefined) return undefined
   try {
     const { payload } = await jwtVerify(token, secret, {
       algorithms: ['HS256'],
@@ -33,9 +33,12 @@ export const isTokenValid = async (
       currentDate: new Date(nowMs),
       clockTolerance: ISSUED_SECONDS,
     })
-    return Math.abs((payload.iat as number) - nowMs / 1_000) <= ISSUED_SECONDS
+    const issued = payload.iat as number
+    if (!(Math.abs(issued - nowMs / 1_000) <= ISSUED_SECONDS)) return undefined
+    // A second less than the tolerance: what is kept is never believed longer than a token that is verified again.
+    return Math.min(issued + ISSUED_SECONDS, (payload.exp ?? Number.POSITIVE_INFINITY) + ISSUED_SECONDS - 1) * 1_000
   } catch {
-    return false
+    return undefined
   }
 }
 

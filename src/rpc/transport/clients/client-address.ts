@@ -18,6 +18,12 @@ type TrustHop = (address: string, hop: number) => boolean
 const trustFrom = ({ proxies }: TrustProxy): TrustHop =>
   typeof proxies === 'number' ? (_, hop) => hop < proxies : proxyAddr.compile([...proxies])
 
+/** What of a request tells where it came from. */
+interface ProxiedRequest {
+  readonly headers: IncomingMessage['headers']
+  readonly socket: { readonly remoteAddress?: string | undefined }
+}
+
 /** Longest header that is read. */
 const HEADER_CHARS = 4_096
 
@@ -41,7 +47,7 @@ export class ClientAddress {
    * Returns the first address that is no trusted proxy, from the connection outwards. What stands beyond it is the client's own claim. An
    * entry that is no address ends the search at the proxy that wrote it.
    */
-  of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
+  of({ socket, headers }: ProxiedRequest): string {
     let address = socket.remoteAddress ?? ''
     if (!this.#trust(address, 0)) return address
     for (const [index, entry] of this.#claimed(headers).toReversed().entries()) {

@@ -3,7 +3,7 @@ import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { RateLimiter } from '../../../util/rate-limiter.ts'
 import type { Quota } from '../../../util/token-bucket.ts'
 import type { MaybePromise } from '../../methods/block-reads.ts'
-import { type ApiKey, ApiKeys, isTokenValid } from './access-tokens.ts'
+import { type ApiKey, ApiKeys, tokenValidUntil } from './access-tokens.ts'
 import { ClientAddress, type TrustProxy } from './client-address.ts'
 
 /** Rules by which the client of a request is known. */
@@ -23,18 +23,25 @@ export interface ClientIdentity {
   /** Address, or `key:` and the name of its key. */
   readonly address: string
   readonly limiter: RateLimiter | undefined
+  /** Unix milliseconds from which its token must be verified again; Infinity without tokens. */
+  readonly untilMs: number
+}
+
+/** What of a request tells its client: its connection, headers as `node:http` reads them, and query. */
+export type RequestOrigin = Pick<IncomingMessage, 'headers' | 'url'> & {
+  readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
 /** Knows the client of each request by the connection, the headers of trusted proxies, and keys. */
 export class Clients {
-  /** True when the connection alone tells the client, and no call has to be counted before its body is read. */
+  /** True when the connection alone tells the client, and there are no limits by the second. */
   readonly isByConnection: boolean
   readonly #rules: ClientRules
   readonly #addresses: ClientAddress | undefined
   readonly #keys: ApiKeys | undefined
   readonly #limiter: RateLimiter | undefined
   readonly #limiterOfKey = new Map<ApiKey, RateLimiter>()
-  readonly #known = new WeakMap<IncomingMessage, ClientIdentity>()
+  readonly #known = new WeakMap<RequestOrigin, ClientIdentity>()
 
   /** Throws TypeError for an invalid address of a proxy. */
   constructor(rules: ClientRules) {
@@ -52,29 +59,36 @@ export class Clients {
   }
 
   /** Returns the client; undefined: its token or key is missing or wrong. */
-  identify(request: IncomingMessage): MaybePromise<ClientIdentity | undefined> {
+  identify(request: RequestOrigin): MaybePromise<ClientIdentity | undefined> {
     const { jwtSecret } = this.#rules
-    if (jwtSecret === undefined) return this.#admit(request)
-    return isTokenValid(request, jwtSecret, Date.now()).then(isValid => (isValid ? this.#admit(request) : undefined))
+    if (jwtSecret === undefined) return this.#admit(request, Number.POSITIVE_INFINITY)
+    return tokenValidUntil(request, jwtSecret, Date.now()).then(untilMs =>
+      untilMs === undefined ? undefined : this.#admit(request, untilMs),
+    )
   }
 
   /** Returns the address of the client of any request. */
-  addressOf(request: IncomingMessage): string {
+  addressOf(request: RequestOrigin): string {
     return this.#addresses?.of(request) ?? request.socket.remoteAddress ?? ''
   }
 
   /** Returns the client of a request that was identified. */
-  of(request: IncomingMessage): ClientIdentity {
-    return this.#known.get(request) ?? { address: request.socket.remoteAddress ?? '', limiter: this.#limiter }
+  of(request: RequestOrigin): ClientIdentity {
+    return this.#known.get(request) ?? this.ofConnection(request.socket)
   }
 
-  #admit(request: IncomingMessage): ClientIdentity | undefined {
+  /** Returns the other end of a connection as a client. */
+  ofConnection({ remoteAddress = '' }: RequestOrigin['socket']): ClientIdentity {
+    return { address: remoteAddress, limiter: this.#limiter, untilMs: Number.POSITIVE_INFINITY }
+  }
+
+  #admit(request: RequestOrigin, untilMs: number): ClientIdentity | undefined {
     const apiKey = this.#keys?.of(request)
     if (apiKey === null) return undefined
     const identity =
       apiKey === undefined
-        ? { address: this.addressOf(request), limiter: this.#limiter }
-        : { address: `key:${apiKey.name}`, limiter: this.#limiterFor(apiKey) }
+        ? { address: this.addressOf(request), limiter: this.#limiter, untilMs }
+        : { address: `key:${apiKey.name}`, limiter: this.#limiterFor(apiKey), untilMs }
     this.#known.set(request, identity)
     return identity
   }
@@ -87,4 +101,28 @@ export class Clients {
     this.#limiterOfKey.set(apiKey, limiter)
     return limiter
   }
+}
+
+/** Returns the function that charges a client for calls by weight; undefined: it has no limit. */
+export const chargeOf = ({ address, limiter }: ClientIdentity): ((weight: number) => void) | undefined =>
+  limiter && (weight => limiter.charge(address, performance.now(), weight))
+
+/** Refusal of a request for its client, before anything is called. */
+export interface ClientRefusal {
+  readonly status: 401 | 429
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+const UNAUTHORIZED: ClientRefusal = {
+  status: 401,
+  headers: { 'www-authenticate': 'Bearer' },
+  text: 'a token or key is missing or wrong\n',
+}
+const TOO_MANY: ClientRefusal = { status: 429, headers: { 'retry-after': '1' }, text: 'too many requests\n' }
+
+/** Returns the refusal of a request by what `identify` returned; undefined: it may be handled. */
+export const refusalOf = (identity: ClientIdentity | undefined): ClientRefusal | undefined => {
+  if (identity === undefined) return UNAUTHORIZED
+  return identity.limiter?.allows(identity.address, performance.now()) === false ? TOO_MANY : undefined
 }

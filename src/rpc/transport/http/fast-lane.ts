@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import { type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { Cancellation } from '../../../util/async/cancellation.ts'
@@ -8,18 +8,19 @@ import type { ResponseChunk, ResponseStream, RpcResponse } from '../../router/re
 import { BODIES_FULL, type Budgets } from '../clients/budgets.ts'
 import type { ClientBudget, Meter } from '../clients/client-budget.ts'
 import { clientIdOf, endpointForClient } from '../clients/client-id.ts'
+import { type ClientIdentity, type ClientRefusal, type Clients, chargeOf, refusalOf } from '../clients/clients.ts'
 import type { RequestGate } from '../request-gate.ts'
 import { bytesOf, drained, freeMemory, WriteTimeout, writeStream } from '../stream-writer.ts'
-import { plainCallLength } from './plain-head.ts'
+import { LaneHeads, type LaneRequest } from './lane-heads.ts'
 
 interface FastLaneOptions {
   readonly gate: RequestGate
   readonly endpoint: Endpoint
   readonly hosts: readonly string[]
+  readonly clients: Clients
   readonly budgets: Pick<Budgets, 'bodies' | 'answers' | 'connections'>
 }
 
-const HEAD_END = Buffer.from('\r\n\r\n')
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: keep-alive\r\ncontent-length: '
 const CHUNKED =
   'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n'
@@ -39,7 +40,7 @@ export const attachFastLane = (server: Server, options: FastLaneOptions): { clos
   const open = new Set<Lane>()
   server.removeListener('connection', listener)
   server.on('connection', (socket: Socket) => {
-    if (!admit(socket, options.budgets.connections)) return
+    if (!admit(socket, options.clients, options.budgets.connections)) return
     const lane = new Lane(socket, options, {
       handOver: () => listener.call(server, socket),
       left: () => open.delete(lane),
@@ -53,8 +54,12 @@ export const attachFastLane = (server: Server, options: FastLaneOptions): { clos
   }
 }
 
-/** Counts a connection against its client; one too many is closed at once, without a response. */
-export const admit = (socket: Socket, connections: ClientBudget): boolean => {
+/**
+ * Counts a connection against its client; one too many is closed at once, without a response. A trusted proxy speaks for many clients, so
+ * its connections are not counted.
+ */
+export const admit = (socket: Socket, clients: Clients, connections: ClientBudget): boolean => {
+  if (clients.isProxy(socket.remoteAddress)) return true
   const meter = connections.meter(clientIdOf(socket.remoteAddress))
   if (!meter.hold(1)) {
     socket.destroy()
@@ -74,9 +79,12 @@ class Lane {
   readonly #socket: Socket
   readonly #options: FastLaneOptions
   readonly #exits: Exits
-  readonly #endpoint: Endpoint
-  readonly #meter: Meter
-  readonly #answers: Meter
+  readonly #heads: LaneHeads
+  /** Client of the request being handled: behind a proxy each may have another one. */
+  #identity: ClientIdentity
+  #endpoint: Endpoint
+  #meter: Meter
+  #answers: Meter
   /** Ends the work of the connection. */
   readonly #cancellation = new Cancellation()
   /** Received bytes that are not handled yet. */
@@ -89,13 +97,13 @@ class Lane {
   /** True while the unfinished request looks like a plain call. */
   #isPlain = false
   #hasEnded = false
-  #lastHead = ''
-  #lastLength = 0
 
   constructor(socket: Socket, options: FastLaneOptions, exits: Exits) {
     this.#socket = socket
     this.#options = options
     this.#exits = exits
+    this.#heads = new LaneHeads(socket, options.clients, options.hosts)
+    this.#identity = options.clients.ofConnection(socket)
     this.#endpoint = endpointForClient(options.endpoint, socket.remoteAddress, this.#cancellation)
     const { client } = this.#endpoint.context
     this.#meter = options.budgets.bodies.meter(client)
@@ -149,18 +157,13 @@ class Lane {
 
   /** Handles every complete request received; the responses of one pass are sent in one write. */
   #run(): void {
-    const { gate } = this.#options
     let out = ''
     while (this.#rest !== undefined && !this.#isWaiting) {
-      const turn = sliceOver(this.#endpoint.context.client)
-      if (turn !== undefined) {
-        this.#waitFor(turn)
-        break
-      }
-      const body = this.#nextBody(this.#rest)
-      if (body === undefined) break
-      const answer = gate.handle(body, this.#endpoint)
-      if (typeof answer === 'string') out += frame(answer)
+      const request = this.#next(this.#rest)
+      if (request === undefined) break
+      const answer = this.#answer(request, this.#rest)
+      if (answer === undefined) break
+      if (typeof answer === 'string') out += answer
       else void (answer instanceof Promise ? this.#wait(answer) : this.#stream(answer))
       if (out.length > RPC_LIMITS.laneWriteBytes || this.#isWaiting) {
         this.#write(out)
@@ -169,36 +172,63 @@ class Lane {
       }
     }
     this.#write(out)
-    if (this.#isWaiting) return
+    if (this.#isWaiting || this.#socket.destroyed) return
     this.#heldBytes = this.#rest?.byteLength ?? 0
     this.#meter.hold(this.#heldBytes)
     if (this.#rest !== undefined) this.#setAside(this.#rest)
     else if (this.#socket.writableNeedDrain) this.#pauseUntilWritten()
   }
 
-  /** Takes the body of the first request off the waiting bytes; undefined while it is incomplete or not a plain call. */
-  #nextBody(bytes: Buffer): Buffer | undefined {
-    const headEnd = bytes.indexOf(HEAD_END)
-    this.#isPlain = false
-    if (headEnd === -1 || headEnd > RPC_LIMITS.headBytes) return undefined
-    const length = this.#bodyLength(bytes.toString('latin1', 0, headEnd))
-    if (length === undefined) return undefined
-    this.#isPlain = true
-    const end = headEnd + HEAD_END.byteLength + length
-    if (end > bytes.byteLength) return undefined
-    this.#chunks = 0
-    this.#rest = end === bytes.byteLength ? undefined : bytes.subarray(end)
-    return bytes.subarray(headEnd + HEAD_END.byteLength, end)
+  /** Returns the first request once its client is known and it is that client's turn; undefined: not now, or no plain call. */
+  #next(bytes: Buffer): LaneRequest | undefined {
+    const request = this.#heads.first(bytes)
+    this.#isPlain = request !== undefined
+    if (request === undefined) return undefined
+    if (request instanceof Promise) {
+      this.#waitFor(request)
+      return undefined
+    }
+    if (request.identity !== undefined && !this.#serve(request.identity)) return undefined
+    const turn = sliceOver(this.#endpoint.context.client)
+    if (turn === undefined) return request
+    this.#waitFor(turn)
+    return undefined
   }
 
-  /** Clients repeat the same head, so the last one is cached. */
-  #bodyLength(head: string): number | undefined {
-    if (head === this.#lastHead) return this.#lastLength
-    const length = plainCallLength(head, this.#options.hosts)
-    if (length === undefined) return undefined
-    this.#lastHead = head
-    this.#lastLength = length
-    return length
+  /** Makes the bytes held and the work of this connection those of a client; returns false, with the connection refused, without room. */
+  #serve(identity: ClientIdentity): boolean {
+    if (identity === this.#identity) return true
+    this.#identity = identity
+    const client = clientIdOf(identity.address)
+    if (client === this.#endpoint.context.client) return true
+    const { endpoint, budgets } = this.#options
+    this.#meter.hold(0)
+    this.#answers.hold(0)
+    this.#endpoint = endpointForClient(endpoint, identity.address, this.#cancellation)
+    this.#meter = budgets.bodies.meter(client)
+    this.#answers = budgets.answers.meter(client)
+    if (this.#meter.hold(this.#heldBytes)) return true
+    this.#refuse()
+    return false
+  }
+
+  /** Answers the first request and takes it off the waiting bytes; undefined while it is incomplete. */
+  #answer(
+    { from, to, identity }: LaneRequest,
+    bytes: Buffer,
+  ): string | Promise<RpcResponse> | ResponseStream | undefined {
+    const refusal = refusalOf(identity)
+    if (to > bytes.byteLength) {
+      // The server refuses before the body has come.
+      if (refusal !== undefined) this.#isPlain = false
+      return undefined
+    }
+    this.#chunks = 0
+    this.#rest = to === bytes.byteLength ? undefined : bytes.subarray(to)
+    this.#heads.taken()
+    if (refusal !== undefined) return refusalText(refusal)
+    const answer = this.#options.gate.handle(bytes.subarray(from, to), this.#endpoint, chargeOf(this.#identity))
+    return typeof answer === 'string' ? frame(answer) : answer
   }
 
   /** Waits briefly for the rest of a plain call; anything else, or slow small chunks, goes to the server. */
@@ -275,8 +305,8 @@ class Lane {
     this.#goOn()
   }
 
-  /** Reads and handles nothing until it is the client's turn. */
-  #waitFor(turn: Promise<void>): void {
+  /** Reads and handles nothing until it is the client's turn, or its token is verified. */
+  #waitFor(turn: Promise<unknown>): void {
     this.#isWaiting = true
     this.#socket.pause()
     void turn.then(() => {
@@ -325,6 +355,11 @@ const writeChunk = (socket: Socket, responseChunk: ResponseChunk): boolean => {
   const goesOn = socket.write('\r\n')
   socket.uncork()
   return goesOn
+}
+
+const refusalText = ({ status, headers, text }: ClientRefusal): string => {
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: text/plain\r\n${fields.join('')}connection: keep-alive\r\ncontent-length: ${text.length}\r\n${date()}\r\n\r\n${text}`
 }
 
 const frame = (body: string): string => `${OK}${Buffer.byteLength(body)}\r\n${date()}\r\n\r\n${body}`

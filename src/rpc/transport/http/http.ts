@@ -15,7 +15,7 @@ import { hostAllowed, originAllowed } from '../clients/access.ts'
 import type { Budgets } from '../clients/budgets.ts'
 import type { Meter } from '../clients/client-budget.ts'
 import { clientIdOf, endpointForClient } from '../clients/client-id.ts'
-import type { Clients } from '../clients/clients.ts'
+import { type Clients, chargeOf, refusalOf } from '../clients/clients.ts'
 import type { RequestGate } from '../request-gate.ts'
 import { writeStream } from '../stream-writer.ts'
 import { HttpFailure, type RequestBody, readAway, readBody } from './read-body.ts'
@@ -53,7 +53,6 @@ export interface NodePages {
 const JSON_TYPES = ['application/json', 'application/json-rpc', 'application/jsonrequest']
 const JSON_TYPE = 'application/json'
 const WRONG_TYPE = 'invalid content type, only application/json is supported\n'
-const UNAUTHORIZED = 'a token or key is missing or wrong\n'
 /** Shorter answers fit a packet. */
 const LEAST_COMPRESSED = 1_024
 const compress = promisify(gzip)
@@ -162,10 +161,9 @@ const post = (
   const requestBody = request.body as RequestBody | undefined
   if (requestBody === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
   requestBody.take()
-  const { address, limiter } = clients.of(request.raw)
-  const charge = limiter && ((weight: number) => limiter.charge(address, performance.now(), weight))
-  const answering = endpointForClient(endpoint, address, cancellationOf(request.raw.socket))
-  const answer = gate.handle(requestBody.bytes, answering, charge)
+  const identity = clients.of(request.raw)
+  const answering = endpointForClient(endpoint, identity.address, cancellationOf(request.raw.socket))
+  const answer = gate.handle(requestBody.bytes, answering, chargeOf(identity))
   const meter = budgets.answers.meter(answering.context.client)
   reply.header('content-type', JSON_TYPE)
   const compressed = compression && acceptsGzip(encodingOf(request.headers))
@@ -203,12 +201,9 @@ const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, clients }: 
       // For limits of other routes on this port.
       Object.defineProperty(request, 'ip', { value: clients.addressOf(request.raw) })
       if (request.method !== 'POST') return
-      const client = await clients.identify(request.raw)
-      if (client === undefined)
-        return reply.code(401).header('www-authenticate', 'Bearer').type('text/plain').send(UNAUTHORIZED)
-      if (client.limiter?.allows(client.address, performance.now()) === false)
-        return reply.code(429).header('retry-after', '1').type('text/plain').send('too many requests\n')
-      return undefined
+      const refusal = refusalOf(await clients.identify(request.raw))
+      if (refusal === undefined) return undefined
+      return reply.code(refusal.status).headers(refusal.headers).type('text/plain').send(refusal.text)
     })
   if (cors.length > 0)
     app.addHook('onRequest', (request, reply, done) => {

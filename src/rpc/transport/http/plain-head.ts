@@ -45,14 +45,28 @@ const valueFrom = (line: string, from: number): string => {
   return line.slice(start, end)
 }
 
+/** Fields that tell the client of a call. */
+const ORIGIN_FIELDS = new Set(['x-forwarded-for', 'forwarded', 'x-api-key', 'authorization'])
+/** `node:http` drops the fields beyond its limit, the first of which is above this one. */
+const MOST_FIELDS = 256
+
+/** Head of a plain call. */
+export interface PlainHead {
+  /** Length of the body. */
+  readonly length: number
+  /** Fields that tell the client, by lower-case name, each of which came at most once. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
 /**
- * Returns the body length of a plain call from its head: POST to `/` with JSON, a known length, and nothing that needs a
- * decision, such as a Host that is not on the list. undefined for everything else, and for any head that two HTTP parsers could
- * understand differently. Each character is scanned a fixed number of times.
+ * Reads the head of a plain call: POST to `/` with JSON, a known length, and nothing that needs a decision, such as a Host that is not on
+ * the list. undefined for everything else, and for any head that two HTTP parsers could understand differently, such as one that repeats
+ * a field which tells the client. Each character is scanned a fixed number of times.
  */
-export const plainCallLength = (head: string, allowedHosts: readonly string[]): number | undefined => {
+export const readPlainHead = (head: string, allowedHosts: readonly string[]): PlainHead | undefined => {
   const lines = head.split('\r\n')
-  if (lines[0] !== REQUEST_LINE) return undefined
+  if (lines[0] !== REQUEST_LINE || lines.length > MOST_FIELDS) return undefined
+  const headers: Record<string, string> = {}
   let length: number | undefined
   let hosts = 0
   let isJson = false
@@ -74,7 +88,11 @@ export const plainCallLength = (head: string, allowedHosts: readonly string[]): 
     } else if (name === 'content-length') {
       if (length !== undefined || !DIGITS.test(value)) return undefined
       length = Number(value)
+    } else if (ORIGIN_FIELDS.has(name)) {
+      if (name in headers) return undefined
+      headers[name] = value
     }
   }
-  return hosts === 1 && isJson && length !== undefined && length <= RPC_LIMITS.bodyBytes ? length : undefined
+  if (hosts !== 1 || !isJson || length === undefined || length > RPC_LIMITS.bodyBytes) return undefined
+  return { length, headers }
 }

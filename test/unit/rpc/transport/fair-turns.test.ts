@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Endpoint } from '../../../../src/rpc/router/method.ts'
 import { createBudgets } from '../../../../src/rpc/transport/clients/budgets.ts'
+import { Clients } from '../../../../src/rpc/transport/clients/clients.ts'
 import { attachFastLane } from '../../../../src/rpc/transport/http/fast-lane.ts'
 
 const server = createServer()
@@ -25,7 +26,13 @@ beforeEach(async () => {
     },
   }
   const endpoint = { methods: new Map(), context: {} } as never
-  attachFastLane(server, { gate: gate as never, endpoint, hosts: ['*'], budgets: createBudgets() })
+  attachFastLane(server, {
+    gate: gate as never,
+    endpoint,
+    hosts: ['*'],
+    clients: new Clients({}),
+    budgets: createBudgets(),
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
 })

@@ -4,8 +4,9 @@ import { Duplex } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
 import { createBudgets } from '../../../../../src/rpc/transport/clients/budgets.ts'
+import { Clients } from '../../../../../src/rpc/transport/clients/clients.ts'
 import { attachFastLane } from '../../../../../src/rpc/transport/http/fast-lane.ts'
-import { plainCallLength } from '../../../../../src/rpc/transport/http/plain-head.ts'
+import { readPlainHead } from '../../../../../src/rpc/transport/http/plain-head.ts'
 import { Rig } from '../../../../support/rpc/rig.ts'
 
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'
@@ -53,9 +54,9 @@ describe('the head of a plain call', () => {
   ]
 
   test('has a length', () => {
-    expect(plainCallLength(head(...good), ['*'])).toBe(12)
-    expect(plainCallLength(head(...good), ['x'])).toBe(12)
-    expect(plainCallLength(head(...good), ['y'])).toBeUndefined()
+    expect(readPlainHead(head(...good), ['*'])).toEqual({ length: 12, headers: {} })
+    expect(readPlainHead(head(...good), ['x'])?.length).toBe(12)
+    expect(readPlainHead(head(...good), ['y'])).toBeUndefined()
   })
   test.each([
     ['no host', good.slice(1)],
@@ -86,7 +87,7 @@ describe('the head of a plain call', () => {
     ['an end of the connection', [...good.slice(0, 4), 'Connection: close']],
     ['an expectation', [...good, 'Expect: 100-continue']],
   ])('has none with %s', (_, fields) => {
-    expect(plainCallLength(head(...fields), ['*'])).toBeUndefined()
+    expect(readPlainHead(head(...fields), ['*'])).toBeUndefined()
   })
   test.each([
     'GET / HTTP/1.1',
@@ -96,7 +97,7 @@ describe('the head of a plain call', () => {
     'post / HTTP/1.1',
     'POST  / HTTP/1.1',
   ])('has none in %s', line => {
-    expect(plainCallLength([line, ...good].join('\r\n'), ['*'])).toBeUndefined()
+    expect(readPlainHead([line, ...good].join('\r\n'), ['*'])).toBeUndefined()
   })
 })
 
@@ -115,7 +116,7 @@ describe('a head made to be slow to read', () => {
     ['many fields', 'x:y\r\n'.repeat(size / 5).slice(0, -2)],
     ['many bare line ends', '\r'.repeat(size)],
   ])('%s', (_, fields) => {
-    for (let i = 0; i < 100; i++) expect(plainCallLength(`POST / HTTP/1.1\r\n${fields}`, ['localhost'])).toBeUndefined()
+    for (let i = 0; i < 100; i++) expect(readPlainHead(`POST / HTTP/1.1\r\n${fields}`, ['localhost'])).toBeUndefined()
   })
 
   test('is refused by the full server when it is longer than any honest one, and others are served', async () => {
@@ -234,6 +235,7 @@ describe('bytes that come before the answer', () => {
       gate: { handle: () => answer } as never,
       endpoint: { methods: new Map(), context: {} as never },
       hosts: ['*'],
+      clients: new Clients({}),
       budgets: createBudgets(),
     })
     const peer = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })

@@ -1,0 +1,74 @@
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import type { MaybePromise } from '../../methods/block-reads.ts'
+import type { ClientIdentity, Clients, RequestOrigin } from '../clients/clients.ts'
+import { type PlainHead, readPlainHead } from './plain-head.ts'
+
+const HEAD_END = Buffer.from('\r\n\r\n')
+
+/** First request of the waiting bytes. */
+export interface LaneRequest {
+  /** Where its body begins and ends. */
+  readonly from: number
+  readonly to: number
+  /** undefined: its token or key is missing or wrong. */
+  readonly identity: ClientIdentity | undefined
+}
+
+interface KnownHead {
+  readonly text: string
+  readonly plain: PlainHead
+  identity: MaybePromise<ClientIdentity | undefined>
+}
+
+/** Reads the heads of the requests of one connection. Clients repeat the same head, so the last one is cached with its client. */
+export class LaneHeads {
+  readonly #socket: RequestOrigin['socket']
+  readonly #clients: Clients
+  readonly #hosts: readonly string[]
+  #known: KnownHead | undefined
+
+  constructor(socket: RequestOrigin['socket'], clients: Clients, hosts: readonly string[]) {
+    this.#socket = socket
+    this.#clients = clients
+    this.#hosts = hosts
+  }
+
+  /**
+   * Returns the first request, whose body may be incomplete; a promise while its token is verified, after which it is read again;
+   * undefined when its head is incomplete or not that of a plain call.
+   */
+  first(bytes: Buffer): LaneRequest | Promise<unknown> | undefined {
+    const end = bytes.indexOf(HEAD_END)
+    if (end === -1 || end > RPC_LIMITS.headBytes) return undefined
+    const known = this.#head(bytes.toString('latin1', 0, end))
+    if (known === undefined) return undefined
+    const { identity, plain } = known
+    if (identity instanceof Promise) return identity
+    const from = end + HEAD_END.byteLength
+    return { from, to: from + plain.length, identity }
+  }
+
+  /** The first request was taken. A refused token is verified again where it comes again: its time may have come. */
+  taken(): void {
+    if (this.#known?.identity === undefined) this.#known = undefined
+  }
+
+  #head(text: string): KnownHead | undefined {
+    const last = this.#known
+    if (last?.text === text && isCurrent(last.identity)) return last
+    const plain = last?.text === text ? last.plain : readPlainHead(text, this.#hosts)
+    if (plain === undefined) return undefined
+    const identity = this.#clients.identify({ socket: this.#socket, headers: plain.headers, url: '/' })
+    const known: KnownHead = { text, plain, identity }
+    if (identity instanceof Promise)
+      void identity.then(found => {
+        known.identity = found
+      })
+    this.#known = known
+    return known
+  }
+}
+
+/** Returns false for a token that has to be verified again. */
+const isCurrent = (identity: KnownHead['identity']): boolean =>
+  identity === undefined || identity instanceof Promise || identity.untilMs > Date.now()
