@@ -247,7 +247,7 @@ describe('the lane answers as the HTTP server', () => {
 
   test('keys and tokens: the right one, a wrong one, none', async () => {
     const key = (text: string) => post(`X-Api-Key: ${text}\r\n`)
-    const bearer = (iat: number, secret?: Uint8Array) => post(`Authorization: Bearer ${token(iat, secret)}\r\n`)
+    const bearer = (iat: number, secret = SECRET) => post(`Authorization: Bearer ${token(iat, secret)}\r\n`)
     const seconds = nowSeconds()
     const wrong = new Uint8Array(32).fill(8)
     for (const [rules, requests, statuses] of [
