@@ -122,7 +122,7 @@ const UNAUTHORIZED: ClientRefusal = {
 const TOO_MANY: ClientRefusal = { status: 429, headers: { 'retry-after': '1' }, text: 'too many requests\n' }
 
 /** Returns the refusal of a request by what `identify` returned; undefined: it may be handled. */
-export const refusalOf = (identity: ClientIdentity | undefined): ClientRefusal | undefined => {
+export const clientRefusal = (identity: ClientIdentity | undefined): ClientRefusal | undefined => {
   if (identity === undefined) return UNAUTHORIZED
   return identity.limiter?.allows(identity.address, performance.now()) === false ? TOO_MANY : undefined
 }

@@ -8,7 +8,7 @@ import type { ResponseChunk, ResponseStream, RpcResponse } from '../../router/re
 import { BODIES_FULL, type Budgets } from '../clients/budgets.ts'
 import type { ClientBudget, Meter } from '../clients/client-budget.ts'
 import { clientIdOf, endpointForClient } from '../clients/client-id.ts'
-import { type ClientIdentity, type ClientRefusal, type Clients, chargeOf, refusalOf } from '../clients/clients.ts'
+import { type ClientIdentity, type ClientRefusal, type Clients, chargeOf, clientRefusal } from '../clients/clients.ts'
 import type { RequestGate } from '../request-gate.ts'
 import { bytesOf, drained, freeMemory, WriteTimeout, writeStream } from '../stream-writer.ts'
 import { LaneHeads, type LaneRequest } from './lane-heads.ts'
@@ -217,7 +217,7 @@ class Lane {
     { from, to, identity }: LaneRequest,
     bytes: Buffer,
   ): string | Promise<RpcResponse> | ResponseStream | undefined {
-    const refusal = refusalOf(identity)
+    const refusal = clientRefusal(identity)
     if (to > bytes.byteLength) {
       // The server refuses before the body has come.
       if (refusal !== undefined) this.#isPlain = false

@@ -15,7 +15,7 @@ import { hostAllowed, originAllowed } from '../clients/access.ts'
 import type { Budgets } from '../clients/budgets.ts'
 import type { Meter } from '../clients/client-budget.ts'
 import { clientIdOf, endpointForClient } from '../clients/client-id.ts'
-import { type Clients, chargeOf, refusalOf } from '../clients/clients.ts'
+import { type Clients, chargeOf, clientRefusal } from '../clients/clients.ts'
 import type { RequestGate } from '../request-gate.ts'
 import { writeStream } from '../stream-writer.ts'
 import { HttpFailure, type RequestBody, readAway, readBody } from './read-body.ts'
@@ -201,7 +201,7 @@ const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, clients }: 
       // For limits of other routes on this port.
       Object.defineProperty(request, 'ip', { value: clients.addressOf(request.raw) })
       if (request.method !== 'POST') return
-      const refusal = refusalOf(await clients.identify(request.raw))
+      const refusal = clientRefusal(await clients.identify(request.raw))
       if (refusal === undefined) return undefined
       return reply.code(refusal.status).headers(refusal.headers).type('text/plain').send(refusal.text)
     })
