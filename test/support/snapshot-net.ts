@@ -74,7 +74,7 @@ export class SnapshotNet {
     })
   }
 
-  /** A new node that takes a snapshot of these peers; answers what came of it, and the node. */
+  /** A new node that takes a snapshot of these peers; answers what came of it, the reason for none, and the node. */
   async follow(peers: readonly NetNode[], options: Partial<SnapshotSyncOptions> = {}) {
     const { genesis, first } = this.net
     const node = await this.nodes.start({ staticPeers: peers.map(({ address }) => address) })
@@ -105,7 +105,7 @@ export class SnapshotNet {
     try {
       const outcome = await sync.run()
       await staging.call('close')
-      return { outcome, node, storePath }
+      return { outcome, reason: sync.reason, node, storePath }
     } finally {
       await staging.close()
     }

@@ -50,6 +50,25 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => net?.close())
 
+describe('a joiner that gets no snapshot says why', () => {
+  test.each([
+    [
+      'no peer has one',
+      {},
+      /^no peer offers a snapshot that can be used: nodes make one each --snapshot-interval, rounded up to cycles of \d+ blocks$/,
+    ],
+    ['its own chain is past the block', { head: () => NUMBER }, /^no peer offers a snapshot/],
+    ['no peer is ahead', { head: () => 1_000_000 }, /^no connected peer is ahead of this node$/],
+  ])('%s', async (_, options, reason) => {
+    const peer = await net.peer(net.honest, 'head' in options ? {} : { manifest: async () => undefined })
+    const followed = await net.follow([peer], options)
+    for (const { network } of [peer, followed.node]) await network.stop()
+    expect(followed.outcome).toBe('none')
+    expect(followed.reason).toMatch(reason)
+    expect(net.banned(followed.node)).toEqual([])
+  })
+})
+
 /** A peer's lie beside two honest peers: what becomes of the follower, and who was banned. */
 const follow = async (lie: Offer | undefined, options: Parameters<SnapshotNet['follow']>[1] = {}) => {
   const honest = [await net.peer(net.honest), await net.peer(net.honest)]
