@@ -60,7 +60,7 @@ describe('a joiner that gets no snapshot says why', () => {
     ['its own chain is past the block', { head: () => NUMBER }, /^no peer offers a snapshot/],
     ['no peer is ahead', { head: () => 1_000_000 }, /^no connected peer is ahead of this node$/],
   ])('%s', async (_, options, reason) => {
-    const peer = await net.peer(net.honest, 'head' in options ? {} : { manifest: async () => undefined })
+    const peer = await net.peer(net.honest, 'head' in options ? {} : { manifest: async () => null })
     const followed = await net.follow([peer], options)
     for (const { network } of [peer, followed.node]) await network.stop()
     expect(followed.outcome).toBe('none')
