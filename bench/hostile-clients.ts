@@ -42,13 +42,16 @@ const MOST = { stallMs: 100, growthMb: 256, honestP99Ms: 150 }
 
 const dir = mkdtempSync(join(tmpdir(), 'tandem-hostile-'))
 const stallsFile = join(dir, 'stalls')
-const probe = new URL('./hostile-clients/stall-probe.ts', import.meta.url).href
+const threadsFile = join(dir, 'threads')
+const probes = ['stall-probe', 'thread-probe']
+  .map(name => `--import=${new URL(`./hostile-clients/${name}.ts`, import.meta.url).href}`)
+  .join(' ')
 const node = spawnNode(
   [
     ...['devnet', '--port', '0', '--metrics-port', '0', '--datadir', join(dir, 'data'), '--log-level', 'warn'],
     ...['--http-api', 'eth,net,rpc,native,debug,web3,txpool', '--balance', '1000000'],
   ],
-  { env: { NODE_OPTIONS: `--import=${probe}`, STALLS_FILE: stallsFile } },
+  { env: { NODE_OPTIONS: probes, STALLS_FILE: stallsFile, THREADS_FILE: threadsFile } },
 )
 process.once('exit', () => {
   node.child.kill('SIGKILL')
@@ -66,14 +69,15 @@ const rssMb = (): number => {
 const fresh = rssMb()
 const target = await layMines(ready)
 const honest = new Worker(new URL('./hostile-clients/honest.ts', import.meta.url), { workerData: { url: ready.http } })
-const reportOf = (): Promise<HonestReport> =>
+const reportOf = (since: 'report' | 'turn' = 'report'): Promise<HonestReport> =>
   new Promise(resolve => {
     honest.once('message', resolve)
-    honest.postMessage('report')
+    honest.postMessage(since)
   })
 
 await sleep(CALM_MS)
 const calm = await reportOf()
+await reportOf('turn')
 const before = rssMb()
 const beganMs = Date.now()
 const cpu = process.cpuUsage()
@@ -86,8 +90,8 @@ const attack = async (name: AttackName, signal: AbortSignal): Promise<void> => {
   await ATTACKS[name]({ target, random, signal, from, rounds: Number.POSITIVE_INFINITY, counts: own })
 }
 const endMs = beganMs + minutes * 60_000
-/** Growth when the turn of each attack ended. */
-const turns: Record<string, number> = {}
+/** Growth and the honest client's latencies when the turn of each attack ended. */
+const turns: Record<string, Record<string, number>> = {}
 const inTurns = async (): Promise<void> => {
   for (const [i, name] of names.entries()) {
     const turn = new AbortController()
@@ -95,8 +99,9 @@ const inTurns = async (): Promise<void> => {
     over.signal.addEventListener('abort', stop, { once: true })
     const ended = attack(name, turn.signal)
     await sleep(Math.max(0, beganMs + ((i + 1) * minutes * 60_000) / names.length - Date.now()))
-    turns[name] = rssMb() - fresh
     turn.abort()
+    const { p50, p99, max, failed } = await reportOf('turn')
+    turns[name] = { growth: rssMb() - fresh, p50, p99, max, failed }
     over.signal.removeEventListener('abort', stop)
     await Promise.race([ended, sleep(1_000)])
   }
@@ -125,6 +130,18 @@ const waits = readFileSync(stallsFile, 'utf8')
       JSON.parse(line) as { readonly at: number; readonly late: number; readonly cpu: number; readonly queued: number },
   )
   .filter(({ at }) => at >= beganMs && at <= endMs)
+/** Largest memory of the threads of each name, MiB, and their CPU time, ms. */
+const threads: Record<string, Record<string, number>> = {}
+for (const line of readFileSync(threadsFile, 'utf8')
+  .split('\n')
+  .filter(text => text !== '')) {
+  const { thread, at, ...sample } = JSON.parse(line) as { readonly thread: string; readonly at: number }
+  if (at > endMs) continue
+  const most = threads[thread] ?? {}
+  threads[thread] = most
+  for (const [name, value] of Object.entries(sample as Record<string, number>))
+    most[name] = Math.max(most[name] ?? 0, value)
+}
 const stalls = waits.map(wait => wait.cpu).filter(ms => ms > MOST.stallMs)
 const growth = Math.max(...rss) - fresh
 const kept = {
@@ -155,8 +172,9 @@ process.stdout.write(
         Math.round((100 * sum(waits.map(wait => wait.queued))) / Math.max(1, sum(waits.map(wait => wait.late)))) / 100,
     },
     rssMb: { fresh, before, most: Math.max(...rss), after, growth, over: thinned(rss, 40) },
+    threads,
     honest: { calm, attacked },
-    ...(mode === 'in-turns' && { growthAfter: turns }),
+    ...(mode === 'in-turns' && { turns }),
     attackerCpu: share((used.user + used.system) / 1_000),
     p50RssMb: quantile(rss, 0.5),
     budgets: Object.fromEntries([...metrics].filter(([name]) => /^rpc_(?!calls|failures|busy|slow)/.test(name))),

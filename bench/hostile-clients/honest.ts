@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 
 /*
  * An honest client in a thread of its own: fifty requests a second at fixed times, whatever became of those before, from an address of
- * its own. A message is answered with the latencies since the last one.
+ * its own. A message, `report` or `turn`, is answered with the latencies since the last one of its name.
  */
 
 /** Milliseconds from the moment a request was due. */
@@ -35,13 +35,34 @@ const REQUESTS: readonly (readonly [string, readonly unknown[]])[] = [
   ['eth_getTransactionReceipt', [`0x${'33'.repeat(32)}`]],
 ]
 
-let latencies: number[] = []
-let reasons: Record<string, number> = {}
-let failed = 0
+/** Counts since a moment. */
+class Tally {
+  readonly #latencies: number[] = []
+  readonly #reasons: Record<string, number> = {}
+  #failed = 0
+
+  answered(ms: number): void {
+    this.#latencies.push(ms)
+  }
+
+  failed(reason: string): void {
+    this.#failed++
+    this.#reasons[reason] = (this.#reasons[reason] ?? 0) + 1
+  }
+
+  report(): HonestReport {
+    const sorted = this.#latencies.sort((a, b) => a - b)
+    const at = (q: number): number =>
+      Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN) * 10) / 10
+    const [asked, failed, reasons] = [sorted.length, this.#failed, this.#reasons]
+    return { asked, failed, p50: at(0.5), p99: at(0.99), max: at(1), reasons }
+  }
+}
+
+let tallies = { report: new Tally(), turn: new Tally() }
 
 const fail = (reason: string): void => {
-  failed++
-  reasons[reason] = (reasons[reason] ?? 0) + 1
+  for (const tally of Object.values(tallies)) tally.failed(reason)
 }
 
 const ask = (index: number, dueMs: number): void => {
@@ -57,7 +78,7 @@ const ask = (index: number, dueMs: number): void => {
         text += chunk
       })
       answer.on('end', () => {
-        latencies.push(performance.now() - dueMs)
+        for (const tally of Object.values(tallies)) tally.answered(performance.now() - dueMs)
         if (answer.statusCode !== 200 || text.includes('"error"')) fail(`${method}: ${text.slice(0, 120)}`)
       })
     },
@@ -73,13 +94,7 @@ setInterval(() => {
     ask(next, startMs + (next * 1_000) / PER_SECOND)
 }, 5)
 
-parentPort?.on('message', () => {
-  const sorted = latencies.sort((a, b) => a - b)
-  const at = (q: number): number =>
-    Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN) * 10) / 10
-  const report: HonestReport = { asked: sorted.length, failed, p50: at(0.5), p99: at(0.99), max: at(1), reasons }
-  latencies = []
-  reasons = {}
-  failed = 0
-  parentPort?.postMessage(report)
+parentPort?.on('message', (name: keyof typeof tallies) => {
+  parentPort?.postMessage(tallies[name].report())
+  tallies = { ...tallies, [name]: new Tally() }
 })

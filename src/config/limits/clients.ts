@@ -6,12 +6,17 @@ export const RPC_LIMITS = {
   limitedClients: 100_000,
   /**
    * Resources clients may make a server hold, in total and per client (an IPv4 address, or the /64 of an IPv6 one); the first `free` of a
-   * request or a connection are not counted. Bytes of requests: parsed JSON takes about three times as much.
+   * request or a connection are not counted.
    */
   budgets: {
-    bodies: { total: 64 * 1024 * 1024, client: 24 * 1024 * 1024, free: 16 * 1024 },
+    /**
+     * Ledger of the memory of all kinds of work together: `bodies`, `answers` and `criteria` below, parsed requests (`parsedBytes`) and
+     * heavy calls (`work`). One body of the largest size can be parsed beside all bodies and criteria of its client.
+     */
+    memory: { total: 128 * 1024 * 1024, client: 48 * 1024 * 1024 },
+    bodies: { total: 64 * 1024 * 1024, client: 16 * 1024 * 1024, free: 4 * 1024 },
     /** Responses and notifications their reader has not taken; the largest response fits. */
-    answers: { total: 96 * 1024 * 1024, client: 32 * 1024 * 1024, free: 64 * 1024 },
+    answers: { total: 96 * 1024 * 1024, client: 32 * 1024 * 1024, free: 16 * 1024 },
     /** Filters and subscriptions, with their criteria. */
     criteria: { total: 32 * 1024 * 1024, client: 8 * 1024 * 1024 },
     filters: { total: 10_000, client: 2_500 },
@@ -20,9 +25,9 @@ export const RPC_LIMITS = {
   },
   /**
    * Weights (call-weights.ts) of the heavy calls that one client may have in progress, of all kinds together, and of those that wait. All
-   * clients together are bounded by the limits of each kind.
+   * clients together are bounded by the limits of each kind. A unit of weight stands for `bytes` of memory in the ledger.
    */
-  work: { client: 100, total: Number.MAX_SAFE_INTEGER, clientQueue: 512, queue: 8_192 },
+  work: { bytes: 256 * 1024, client: 100, total: Number.MAX_SAFE_INTEGER, clientQueue: 512, queue: 8_192 },
   /** Approximate memory of a filter or subscription besides its criteria. */
   filterBytes: 1_024,
   batchItems: 1_000,
@@ -34,9 +39,9 @@ export const RPC_LIMITS = {
   answerBytes: 32 * 1024 * 1024,
   /**
    * Bytes of batches and large bodies that are parsed and being handled, in total and per client: the next one starts while less is held.
-   * Parsed JSON takes up to ten times as much.
+   * Parsed JSON takes up to ten times as much, `memory` times as much on average: so it counts in the ledger.
    */
-  parsedBytes: { total: 12 * 1024 * 1024, client: 3 * 1024 * 1024 },
+  parsedBytes: { total: 12 * 1024 * 1024, client: 3 * 1024 * 1024, memory: 4 },
   /** Bodies up to this size are parsed without a check of their shape. */
   unscannedBytes: 32 * 1024,
   nesting: 32,
@@ -129,17 +134,22 @@ export const CALL_LIMITS = {
    * Memory of the frames of all calls of a worker, which is outside the heap limit; no call starts beyond it, and one that allocates
    * beyond it is stopped. Five hundred nested frames of 128 KiB fit.
    */
-  frameBytes: 96 * 1024 * 1024,
+  frameBytes: 72 * 1024 * 1024,
   /** Memory that an idle worker keeps for the next calls. */
   idleBytes: 24 * 1024 * 1024,
   /** Calls that share a worker. */
   inFlight: 32,
   /** Jobs and responses sent between threads in one message. */
   batch: 8,
-  /** Silence after which a worker gets no more calls, and its queued ones go to others. */
+  /**
+   * Processor time of a worker without a heartbeat, after which it gets no more calls, and its queued ones go to others; and the same of
+   * passed time, in which it may have waited for a processor.
+   */
   stuckMs: 60,
-  /** Time beyond `timeoutMs` after which a worker is terminated. */
+  blockedMs: 2_000,
+  /** Time beyond `timeoutMs` after which a worker without heartbeats is terminated, and one that has them. */
   graceMs: 500,
+  starvedMs: 30_000,
   /** Idle time after which states (snapshots) and extra workers are released. */
   idleStateMs: 2_000,
   idleWorkerMs: 10_000,

@@ -219,7 +219,7 @@ class CallDispatcher {
     for (const worker of this.#workers) {
       if (worker.isSilent(nowMs)) this.#silent.add(worker)
       else this.#silent.delete(worker)
-      if (isOverdue(worker, nowMs)) {
+      if (isOverdue(worker, nowMs, this.#silent.has(worker))) {
         this.#lost(worker, TIMED_OUT, undefined)
         worker.stop().catch(() => {})
       } else if (this.#silent.has(worker)) this.#moveWaiting(worker)
@@ -233,6 +233,8 @@ class CallDispatcher {
     for (const call of [...worker.calls.values()]) {
       if (call.id === worker.running || this.#freeWorker() === undefined) continue
       worker.calls.delete(call.id)
+      worker.cancel(call.id)
+      call.id = this.#takeId()
       call.attempts--
       this.#enqueue(call)
     }
@@ -265,10 +267,10 @@ class CallDispatcher {
   }
 }
 
-const isOverdue = (worker: CallWorkerHandle, nowMs: number): boolean => {
-  for (const call of worker.calls.values()) {
-    if (nowMs - call.sentMs > CALL_LIMITS.timeoutMs + CALL_LIMITS.graceMs) return true
-  }
+/** A worker ends its calls in time, as soon as it gets a processor; only one that hangs does not. */
+const isOverdue = (worker: CallWorkerHandle, nowMs: number, isSilent: boolean): boolean => {
+  const longestMs = CALL_LIMITS.timeoutMs + (isSilent ? CALL_LIMITS.graceMs : CALL_LIMITS.starvedMs)
+  for (const call of worker.calls.values()) if (nowMs - call.sentMs > longestMs) return true
   return false
 }
 

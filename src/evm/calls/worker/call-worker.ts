@@ -7,6 +7,8 @@ import { assert } from '../../../util/assert.ts'
 import { Batcher } from '../../../util/async/batcher.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import { isCoded } from '../../../util/errors.ts'
+import { lowerThreadPriority } from '../../../util/worker/priority.ts'
+import { systemThreadId } from '../../../util/worker/thread-time.ts'
 import type { BlockEnv, SerializedEnv } from '../../block-env.ts'
 import type { Interrupt } from '../../engine.ts'
 import { loadEngine } from '../../engines/select-engine.ts'
@@ -24,6 +26,7 @@ import {
   type BlockHashes,
   CALL_HEARTBEAT,
   CALL_RUNNING_JOB,
+  CALL_THREAD_ID,
   type CallAnswer,
   type CallJob,
   type CallKind,
@@ -55,8 +58,10 @@ const KINDS: { readonly [Kind in CallKind]: Run<Kind> } = {
 }
 const port = parentPort
 assert(port !== null, 'the call worker is a worker')
+lowerThreadPriority()
 const { storePath, params, evm, shared } = workerData as WorkerStart
 const signals = new Int32Array(shared)
+Atomics.store(signals, CALL_THREAD_ID, systemThreadId())
 const scheduler = createSliceScheduler()
 const engine = await loadEngine(evm)
 const withState = createStateCache(await Store.open(storePath, { createIfMissing: false }))
@@ -81,12 +86,13 @@ const createNames = <Sent, Value>(make: (sent: Sent) => Value) => {
 const envs = createNames((env: SerializedEnv): BlockEnv => envFromSerialized(env, params))
 const overlays = createNames((changes: StateChanges) => changes)
 
-/** Calls in this worker, and those of them that were cancelled. */
-const present = new Set<number>()
-const cancelled = new Set<number>()
+/** Deadlines of the calls in this worker, from their arrival; a cancelled one has none left. */
+const deadlines = new Map<number, number>()
+const isOver = (id: number): boolean => performance.now() >= (deadlines.get(id) ?? 0)
+
+const beat = (): void => void Atomics.add(signals, CALL_HEARTBEAT, 1)
 
 const interruptFor = (id: number): Interrupt => {
-  const deadlineMs = performance.now() + CALL_LIMITS.timeoutMs
   return {
     sliceMs: EXECUTION_LIMITS.callSliceMs,
     async giveWay() {
@@ -94,9 +100,9 @@ const interruptFor = (id: number): Interrupt => {
       if (isStarved()) throw callError({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
       await scheduler.giveWay()
       Atomics.store(signals, CALL_RUNNING_JOB, id)
-      Atomics.add(signals, CALL_HEARTBEAT, 1)
+      beat()
     },
-    shouldStop: () => performance.now() >= deadlineMs || cancelled.has(id),
+    shouldStop: () => isOver(id),
   }
 }
 
@@ -155,6 +161,8 @@ const CALL_ERRORS: { readonly [Code in CallError['code']]: true } = {
   SIMULATION_CALL_INVALID: true,
 }
 
+const TIMED_OUT = callError({ code: 'EXECUTION_TIMEOUT', timeoutMs: CALL_LIMITS.timeoutMs })
+
 const refusalFor = (id: number, error: unknown): WorkerMessage & { readonly id: number } => {
   if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') {
     return { type: 'refusal', id, detail: { code: 'EXECUTION_TIMEOUT', timeoutMs: CALL_LIMITS.timeoutMs } }
@@ -165,18 +173,18 @@ const refusalFor = (id: number, error: unknown): WorkerMessage & { readonly id: 
 }
 
 // The service reads this heartbeat while it waits for results.
-setInterval(() => Atomics.add(signals, CALL_HEARTBEAT, 1), CALL_LIMITS.stuckMs / 3).unref()
+setInterval(beat, CALL_LIMITS.stuckMs / 3).unref()
 
 port.on('message', (message: readonly CallJob[] | BlockHashes | CancelledCall) => {
-  Atomics.add(signals, CALL_HEARTBEAT, 1)
+  beat()
   if ('hashes' in message) asking.get(message.id)?.(message.hashes)
   else if ('cancel' in message) {
-    if (present.has(message.cancel)) cancelled.add(message.cancel)
+    if (deadlines.has(message.cancel)) deadlines.set(message.cancel, 0)
   }
   // One after the other: the next one starts when this one has ended or waits.
   else
     for (const job of message) {
-      present.add(job.id)
+      deadlines.set(job.id, performance.now() + CALL_LIMITS.timeoutMs)
       setImmediate(begin, job)
     }
 })
@@ -186,25 +194,32 @@ let running = 0
 let idleTimer: NodeJS.Timeout | undefined
 
 const end = (message: WorkerMessage & { readonly id: number }): void => {
-  running--
-  present.delete(message.id)
-  cancelled.delete(message.id)
+  deadlines.delete(message.id)
   post(message)
-  if (present.size === 0) idleTimer = setTimeout(releaseMemory, CALL_LIMITS.idleStateMs).unref()
+  if (deadlines.size === 0) idleTimer = setTimeout(releaseMemory, CALL_LIMITS.idleStateMs).unref()
 }
 
 const begin = async (job: CallJob): Promise<void> => {
   clearTimeout(idleTimer)
-  Atomics.add(signals, CALL_HEARTBEAT, 1)
+  beat()
   // Named values are stored synchronously: jobs arrive in the order in which the service sent them.
   const env = envs(job.env)
   const overlay = job.overlay === null ? undefined : overlays(job.overlay)
   // Memory is checked at the end of each slice: a new call waits until those that run are within their limit.
-  while (running > 0 && isBeyondMemory()) await scheduler.giveWay()
+  while (running > 0 && isBeyondMemory()) {
+    if (isOver(job.id)) {
+      end(refusalFor(job.id, TIMED_OUT))
+      return
+    }
+    await scheduler.giveWay()
+    beat()
+  }
   running++
-  answer(job, env, overlay).then(
-    result => end({ type: 'answer', id: job.id, answer: result }),
-    (error: unknown) => end(refusalFor(job.id, error)),
+  const message = await answer(job, env, overlay).then(
+    (result): WorkerMessage & { readonly id: number } => ({ type: 'answer', id: job.id, answer: result }),
+    (error: unknown) => refusalFor(job.id, error),
   )
+  running--
+  end(message)
 }
 post({ type: 'ready' })

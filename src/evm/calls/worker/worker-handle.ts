@@ -3,14 +3,17 @@ import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import type { StateChanges } from '../../../state/update/state-changes.ts'
 import { assert } from '../../../util/assert.ts'
 import { Batcher } from '../../../util/async/batcher.ts'
+import { threadTimeMs } from '../../../util/worker/thread-time.ts'
 import type { SerializedEnv } from '../../block-env.ts'
 import type { HashBlocks, SimulatedBlock } from '../../simulate/types.ts'
 import type { CallError } from '../types.ts'
+import { Silence } from './silence.ts'
 import {
   type BlockHashes,
   CALL_HEARTBEAT,
   CALL_RUNNING_JOB,
   CALL_SHARED_BYTES,
+  CALL_THREAD_ID,
   type CallAnswer,
   type CallJob,
   type CallJobRequest,
@@ -25,7 +28,8 @@ import {
 
 /** Call with a stable promise, whatever worker runs it. */
 export interface PendingCall {
-  readonly id: number
+  /** Another one when it moves to another worker: what the first one answers is dropped. */
+  id: number
   /** Client that waits for it. */
   readonly client: string
   readonly kind: CallKind
@@ -81,8 +85,7 @@ export class CallWorkerHandle {
   readonly #jobs = new Batcher<CallJob>(CALL_LIMITS.batch, jobs => this.#worker.postMessage(jobs))
   readonly #nameEnv = createNaming<SerializedEnv>()
   readonly #nameOverlay = createNaming<StateChanges>()
-  #beats = 0
-  #beatMs = performance.now()
+  readonly #silence = new Silence(performance.now())
   #stopped = false
 
   constructor({ storePath, params, evm }: Omit<WorkerStart, 'shared'>, events: CallWorkerEvents) {
@@ -141,14 +144,12 @@ export class CallWorkerHandle {
     this.#worker.postMessage({ cancel: id } satisfies CancelledCall)
   }
 
-  /** Returns true when the worker has work but no heartbeat for a while. Must be called regularly. */
+  /** Returns true when the worker has work but no heartbeat for a while (silence.ts). Must be called regularly. */
   isSilent(nowMs: number): boolean {
+    const isIdle = !this.ready || this.calls.size === 0
     const beats = Atomics.load(this.#signals, CALL_HEARTBEAT)
-    if (beats !== this.#beats || !this.ready || this.calls.size === 0) {
-      this.#beats = beats
-      this.#beatMs = nowMs
-    }
-    return nowMs - this.#beatMs > CALL_LIMITS.stuckMs
+    const usedMs = isIdle ? undefined : threadTimeMs(Atomics.load(this.#signals, CALL_THREAD_ID))
+    return this.#silence.isLong({ beats, usedMs }, nowMs, isIdle)
   }
 
   async stop(): Promise<void> {

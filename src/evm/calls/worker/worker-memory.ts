@@ -1,7 +1,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
-import { dropIdleMachines, dropSpareMachine, forgetDroppedMachines, machineBytes } from '../../engines/wasm/pool.ts'
+import { dropIdleMachines, forgetDroppedMachines, machineBytes } from '../../engines/wasm/pool.ts'
 
 /*
  * Memory of the calls of one worker thread: frames, which are outside the heap, and the words and lists of the interpreter on the heap.
@@ -19,7 +19,7 @@ export const isBeyondMemory = (): boolean => {
 /** Returns true when the running calls exceed their memory, also after a garbage collection: the current one is then stopped. */
 export const isStarved = (): boolean => {
   if (!isBeyondMemory()) return false
-  dropSpareMachine()
+  dropIdleMachines()
   collectGarbage()
   forgetDroppedMachines()
   return isBeyondMemory()

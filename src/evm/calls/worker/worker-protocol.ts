@@ -62,10 +62,14 @@ export interface WorkerStart {
   readonly shared: SharedArrayBuffer
 }
 
-/** Indexes in the shared memory (Int32Array): the running job, and a counter that grows while the worker is alive. */
+/**
+ * Indexes in the shared memory (Int32Array): the running job, a counter that grows while the worker is alive, and the id of its thread
+ * (util/worker/thread-time.ts).
+ */
 export const CALL_RUNNING_JOB = 0
 export const CALL_HEARTBEAT = 1
-export const CALL_SHARED_BYTES = 8
+export const CALL_THREAD_ID = 2
+export const CALL_SHARED_BYTES = 12
 
 /** Large value shared by many jobs: sent once and then referred to by its id. */
 export interface NamedValue<T> {

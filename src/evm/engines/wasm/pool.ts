@@ -41,7 +41,7 @@ export const machineBytes = (): number =>
   sizesOf(busy) + sizesOf(idle) + (spare?.usedBytes ?? 0) + sum(dropped.values())
 
 /** Called before a full garbage collection. */
-export const dropSpareMachine = (): void => {
+const dropSpareMachine = (): void => {
   clearTimeout(spareTimer)
   if (spare !== undefined) drop(spare)
   spare = undefined
