@@ -99,6 +99,7 @@ const declare = (metrics: Metrics): Declared => {
 }
 
 const BUDGETS = [
+  'memory',
   'bodies',
   'answers',
   'criteria',

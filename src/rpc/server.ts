@@ -115,7 +115,10 @@ const createParts = ({ view, pool, log, ...options }: RpcServerOptions) => {
   return {
     budgets,
     slots: {
-      work: new ClientSlots(RPC_LIMITS.work, 'heavy requests'),
+      work: new ClientSlots(RPC_LIMITS.work, 'heavy requests', {
+        budget: budgets.memory,
+        amount: RPC_LIMITS.work.bytes,
+      }),
       traces: new ClientSlots(TRACE_LIMITS.slots, 'traces'),
       proofs: new ClientSlots(RPC_LIMITS.proofs, 'proofs'),
     },
@@ -132,6 +135,7 @@ const createParts = ({ view, pool, log, ...options }: RpcServerOptions) => {
     metrics,
     gate: new RequestGate(
       createRouter({ log, ...(metrics && { metrics }), ...(options.onRefused && { onRefused: options.onRefused }) }),
+      budgets.memory,
     ),
   }
 }

@@ -4,6 +4,8 @@ import { ClientBudget } from './client-budget.ts'
 
 /** Budgets of the memory and connections that clients of one server may hold. */
 export interface Budgets {
+  /** Ledger of the memory of all kinds of work together. */
+  readonly memory: ClientBudget
   /** Bytes of requests being received or handled. */
   readonly bodies: ClientBudget
   /** Bytes of responses and notifications that their reader has not taken yet. */
@@ -16,11 +18,13 @@ export interface Budgets {
 }
 
 export const createBudgets = (socketsPerClient?: number): Budgets => {
-  const { bodies, answers, criteria, filters, connections, sockets } = RPC_LIMITS.budgets
+  const { memory, bodies, answers, criteria, filters, connections, sockets } = RPC_LIMITS.budgets
+  const ledger = new ClientBudget(memory)
   return {
-    bodies: new ClientBudget(bodies),
-    answers: new ClientBudget(answers),
-    criteria: new ClientBudget(criteria),
+    memory: ledger,
+    bodies: new ClientBudget(bodies, ledger),
+    answers: new ClientBudget(answers, ledger),
+    criteria: new ClientBudget(criteria, ledger),
     filters: new ClientBudget(filters),
     connections: new ClientBudget(connections),
     sockets: new ClientBudget({ ...sockets, client: socketsPerClient ?? sockets.client }),

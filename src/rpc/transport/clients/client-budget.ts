@@ -13,14 +13,18 @@ interface Load {
   meters: number
 }
 
-/** Sums of all meters, in total and per client. */
+/** Sums of all meters, in total and per client. A budget of one kind of work may be part of the ledger of all kinds. */
 export class ClientBudget {
   readonly limits: BudgetLimits
+  readonly #ledger: ClientBudget | undefined
   readonly #clients = new Map<string, Load>()
+  readonly #onRoom: (() => void)[] = []
   #held = 0
+  #isWaking = false
 
-  constructor(limits: BudgetLimits) {
+  constructor(limits: BudgetLimits, ledger?: ClientBudget) {
     this.limits = limits
+    this.#ledger = ledger
   }
 
   /** Amount held by all clients. */
@@ -41,20 +45,43 @@ export class ClientBudget {
 
   /** Creates the meter of one connection, request or subscription. It must be set to 0 when that ends. */
   meter(client: string): Meter {
-    const { total, client: clientLimit, free = 0 } = this.limits
+    const { free = 0 } = this.limits
     let counted = 0
+    let inLedger: Meter | undefined
     return {
       hold: amount => {
         const wanted = Math.max(0, amount - free)
         const more = wanted - counted
         if (more === 0) return true
-        const held = this.#clients.get(client)?.amount ?? 0
-        if (more > 0 && (this.#held + more > total || held + more > clientLimit)) return false
+        if (!this.hasRoom(client, more)) return false
+        if (this.#ledger !== undefined) {
+          inLedger ??= this.#ledger.meter(client)
+          if (!inLedger.hold(wanted)) return false
+        }
         this.#change(client, more, (wanted > 0 ? 1 : 0) - (counted > 0 ? 1 : 0))
         counted = wanted
+        if (more < 0) this.#wake()
         return true
       },
     }
+  }
+
+  hasRoom(client: string, more: number): boolean {
+    return more <= 0 || (this.#held + more <= this.limits.total && !this.isClientFull(client, more))
+  }
+
+  /** Calls `resume` after amounts were returned: work that waits for room may continue. */
+  onRoom(resume: () => void): void {
+    this.#onRoom.push(resume)
+  }
+
+  #wake(): void {
+    if (this.#isWaking || this.#onRoom.length === 0) return
+    this.#isWaking = true
+    queueMicrotask(() => {
+      this.#isWaking = false
+      for (const resume of this.#onRoom) resume()
+    })
   }
 
   /** Returns true when the client's own limit, rather than the total, has no room for more. */

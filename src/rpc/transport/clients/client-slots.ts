@@ -3,6 +3,7 @@ import { type ChunkStream, composeStream } from '../../../util/async/chunk-strea
 import { FairQueue } from '../../../util/async/fair-queue.ts'
 import { limitExceeded } from '../../errors.ts'
 import type { ResponseChunk } from '../../router/response.ts'
+import type { ClientBudget, Meter } from './client-budget.ts'
 
 interface ClientSlotLimits {
   /** Slots in use, in total and per client. */
@@ -11,6 +12,12 @@ interface ClientSlotLimits {
   /** Queued requests, in total and per client. */
   readonly queue: number
   readonly clientQueue: number
+}
+
+/** Ledger that the work is part of, with the amount of one slot. */
+interface SlotLedger {
+  readonly budget: ClientBudget
+  readonly amount: number
 }
 
 interface Waiting {
@@ -27,13 +34,18 @@ export class ClientSlots {
   readonly #what: string
   readonly #waiting = new FairQueue<Waiting>()
   readonly #takenBy = new Map<string, number>()
+  readonly #ledger: SlotLedger | undefined
+  /** Shares of the clients in the ledger. */
+  readonly #meters = new Map<string, Meter>()
   #taken = 0
   #queued = 0
 
   /** `what` names the work in the plural, for error messages. */
-  constructor(limits: ClientSlotLimits, what: string) {
+  constructor(limits: ClientSlotLimits, what: string, ledger?: SlotLedger) {
     this.#limits = limits
     this.#what = what
+    this.#ledger = ledger
+    ledger?.budget.onRoom(() => this.#enterNext())
   }
 
   get taken(): number {
@@ -76,12 +88,24 @@ export class ClientSlots {
   #mayTake(client: string, slots: number): boolean {
     const own = this.#takenBy.get(client) ?? 0
     const { total, client: limit } = this.#limits
-    return (own === 0 || own + slots <= limit) && (this.#taken === 0 || this.#taken + slots <= total)
+    const isWithin = (own === 0 || own + slots <= limit) && (this.#taken === 0 || this.#taken + slots <= total)
+    return isWithin && this.#ledger?.budget.hasRoom(client, slots * this.#ledger.amount) !== false
   }
 
   #enter(client: string, slots: number): void {
     this.#taken += slots
     this.#takenBy.set(client, (this.#takenBy.get(client) ?? 0) + slots)
+    this.#charge(client)
+  }
+
+  #charge(client: string): void {
+    if (this.#ledger === undefined) return
+    const { budget, amount } = this.#ledger
+    const taken = this.#takenBy.get(client) ?? 0
+    const meter = this.#meters.get(client) ?? budget.meter(client)
+    meter.hold(taken * amount)
+    if (taken === 0) this.#meters.delete(client)
+    else this.#meters.set(client, meter)
   }
 
   #leave(client: string, slots: number): void {
@@ -89,7 +113,12 @@ export class ClientSlots {
     const left = (this.#takenBy.get(client) ?? slots) - slots
     if (left === 0) this.#takenBy.delete(client)
     else this.#takenBy.set(client, left)
-    for (;;) {
+    this.#charge(client)
+    this.#enterNext()
+  }
+
+  #enterNext(): void {
+    while (this.#queued > 0) {
       const next = this.#waiting.shift((owner, { slots: wanted }) => this.#mayTake(owner, wanted))
       if (next === undefined) return
       this.#queued--

@@ -122,9 +122,9 @@ class Lane {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    this.#rest = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk])
-    this.#chunks++
     this.#heldBytes += chunk.byteLength
+    this.#rest = this.#rest === undefined ? chunk : joined(this.#rest, chunk)
+    this.#chunks++
     if (!this.#meter.hold(this.#heldBytes)) this.#refuse()
     else if (!this.#isWaiting) this.#run()
     // Backpressure: reading pauses while the client sends faster than it is served, since each chunk copies all waiting bytes.
@@ -345,6 +345,14 @@ class Lane {
     // Nearly every response is Latin-1, the cheapest encoding to write.
     this.#socket.write(out, Buffer.byteLength(out) === out.length ? 'latin1' : 'utf8')
   }
+}
+
+/** Returns both in one buffer; their memory is freed. */
+const joined = (before: Buffer, chunk: Buffer): Buffer => {
+  const both = Buffer.concat([before, chunk])
+  freeMemory(before)
+  freeMemory(chunk)
+  return both
 }
 
 const writeChunk = (socket: Socket, responseChunk: ResponseChunk): boolean => {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { BODIES_FULL } from '../clients/budgets.ts'
 import type { Meter } from '../clients/client-budget.ts'
+import { freeMemory } from '../stream-writer.ts'
 
 /** Ends a request with a status and a line of text. */
 export class HttpFailure extends Error {
@@ -52,12 +53,11 @@ export const readAway = (request: IncomingMessage): Promise<void> =>
     request.once('end', done).once('close', done).on('data', count).resume()
   })
 
-/** Returns a buffer with room for `needed` bytes and the same beginning. */
-const grown = (buffer: Buffer, used: number, needed: number): Buffer<ArrayBuffer> => {
-  const larger = Buffer.allocUnsafeSlow(
-    Math.max(needed, FIRST_BYTES, Math.min(2 * buffer.byteLength, RPC_LIMITS.bodyBytes)),
-  )
+/** Returns a buffer with room for `needed` bytes of at most `most`, and the same beginning; the memory of the old one is freed. */
+const grown = (buffer: Buffer, used: number, needed: number, most: number): Buffer<ArrayBuffer> => {
+  const larger = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(Math.max(FIRST_BYTES, 2 * buffer.byteLength), most)))
   buffer.copy(larger, 0, 0, used)
+  freeMemory(buffer)
   return larger
 }
 
@@ -90,9 +90,11 @@ export const readBody = (request: IncomingMessage, meter: Meter): Promise<Reques
       if (end > RPC_LIMITS.bodyBytes) fail(tooLarge(declared ?? 'unknown'))
       else if (!meter.hold(end)) fail(new HttpFailure(503, BODIES_FULL))
       else {
-        if (end > text.byteLength) text = grown(text, bytes, end)
+        if (end > text.byteLength) text = grown(text, bytes, end, Number(declared ?? RPC_LIMITS.bodyBytes))
         chunk.copy(text, bytes)
         bytes = end
+        // Megabytes in pieces would wait for the collector.
+        freeMemory(chunk)
       }
     }
     const finish = (): void => {

@@ -150,6 +150,7 @@ export class WsConnection {
 
   #handle(message: Buffer): void {
     const { gate, identity } = this.#options
+    const bytes = message.byteLength
     // The bytes of the next message in the last chunk are too few to count.
     this.#arrivingBytes = 0
     if (identity.limiter?.allows(this.#address, performance.now()) === false) {
@@ -162,7 +163,7 @@ export class WsConnection {
     const endpoint = mayWait ? this.#endpointOf(messageScope) : this.#plainEndpoint
     const answer = gate.handle(message, endpoint, this.#charge)
     if (typeof answer !== 'string') {
-      void this.#answerLater(answer, message.byteLength, messageScope)
+      void this.#answerLater(answer, bytes, messageScope)
       return
     }
     if (answer !== '') this.#sender.send(answer)

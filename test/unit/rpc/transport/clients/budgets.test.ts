@@ -5,12 +5,14 @@ import { WebSocket } from 'ws'
 import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
 import { BODIES_FULL } from '../../../../../src/rpc/transport/clients/budgets.ts'
 import { ClientBudget } from '../../../../../src/rpc/transport/clients/client-budget.ts'
+import { ClientSlots } from '../../../../../src/rpc/transport/clients/client-slots.ts'
 import { createRandom } from '../../../../../src/sim/random.ts'
 import { eventually } from '../../../../support/node-process.ts'
 import { dial, exchange, readAll, request } from '../../../../support/raw-http.ts'
 import { Rig } from '../../../../support/rpc/rig.ts'
 import { SEED } from '../../../../support/seed.ts'
 
+const turn = () => new Promise(resolve => setImmediate(resolve))
 const { bodyBytes, budgets } = RPC_LIMITS
 const { total, client: ofOne, free } = budgets.bodies
 
@@ -51,6 +53,61 @@ describe('a budget', () => {
       expect(all).toBeLessThanOrEqual(10_000)
       expect(budget.most).toBeLessThanOrEqual(4_000)
     }
+  })
+})
+
+describe('a ledger of several budgets', () => {
+  test('bounds what a client holds of all of them together, and tells when there is room again', async () => {
+    const ledger = new ClientBudget({ total: 1_500, client: 1_000 })
+    const bodies = new ClientBudget({ total: 1_000, client: 800, free: 50 }, ledger)
+    const answers = new ClientBudget({ total: 1_000, client: 800 }, ledger)
+    let wakes = 0
+    ledger.onRoom(() => wakes++)
+    const [body, answer] = [bodies.meter('a'), answers.meter('a')]
+    expect(body.hold(650)).toBe(true)
+    expect(answer.hold(401)).toBe(false)
+    expect([answers.held, ledger.heldBy('a')], 'a refusal changes nothing').toEqual([0, 600])
+    expect(answer.hold(400)).toBe(true)
+    const other = answers.meter('b')
+    expect(other.hold(501)).toBe(false)
+    expect(other.hold(500)).toBe(true)
+    expect(wakes).toBe(0)
+    body.hold(40)
+    other.hold(0)
+    await undefined
+    expect(wakes, 'once for all that was returned').toBe(1)
+    expect([ledger.held, ledger.heldBy('a'), bodies.held]).toEqual([400, 400, 0])
+    answer.hold(0)
+    expect([ledger.held, ledger.most]).toEqual([0, 0])
+  })
+})
+
+describe('work in slots that is part of a ledger', () => {
+  test('waits for room, in rotation of clients, and takes its share', async () => {
+    const ledger = new ClientBudget({ total: 1_000, client: 100 })
+    const slots = new ClientSlots({ total: 100, client: 100, queue: 10, clientQueue: 10 }, 'tests', {
+      budget: ledger,
+      amount: 10,
+    })
+    const other = ledger.meter('a')
+    other.hold(50)
+    const begun: string[] = []
+    const leaves: (() => void)[] = []
+    const begin = async (client: string, count: number): Promise<void> => {
+      leaves.push(await slots.take(client, undefined, count))
+      begun.push(`${client}${count}`)
+    }
+    const all = [begin('a', 5), begin('a', 3), begin('a', 4), begin('b', 9)]
+    await turn()
+    expect([begun, ledger.heldBy('a'), ledger.heldBy('b')]).toEqual([['a5', 'b9'], 100, 90])
+    other.hold(0)
+    await turn()
+    expect(begun).toEqual(['a5', 'b9', 'a3'])
+    leaves[0]?.()
+    await Promise.all(all)
+    expect(ledger.heldBy('a')).toBe(70)
+    for (const leave of leaves.slice(1)) leave()
+    expect([ledger.held, slots.taken]).toEqual([0, 0])
   })
 })
 
