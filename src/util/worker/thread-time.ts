@@ -10,8 +10,8 @@ export const systemThreadId = (): number => {
 }
 
 /**
- * Returns the processor time that a thread of this process has used, in milliseconds; undefined where it cannot be told. Unlike
- * `Worker.cpuUsage`, which ended the process when its worker was just being stopped (Node 26.10), it asks only the system.
+ * Returns the processor time that a thread of this process has used, in milliseconds; undefined where it cannot be told. It asks only the
+ * system, so a thread that is being stopped meanwhile does not matter.
  */
 export const threadTimeMs = (id: number): number | undefined => {
   if (id === 0) return undefined
