@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import type { EngineName } from '../../src/evm/engines/select-engine.ts'
+import { createImmediateCompiler } from '../../src/evm/engines/wasm/compiler/code-compiler.ts'
+import { createWasmEngine } from '../../src/evm/engines/wasm/wasm-engine.ts'
 import { createExecutor } from '../../src/evm/executor.ts'
 import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { runStateTests, type StateTestResult } from '../../src/evm/state-test/run.ts'
@@ -11,8 +14,8 @@ import { silentLogger } from '../../src/util/logger.ts'
 import { SEED } from '../support/seed.ts'
 
 /*
- * Public state tests on both engines: every run takes as many as there is time for, `SEED=7` takes others. All of the suites are run
- * with `tandem statetest`.
+ * Public state tests on all engines: every run takes as many as there is time for, `SEED=7` takes others, `STATE_TESTS=all` all that are
+ * kept here. All of the suites are run with `tandem statetest`.
  */
 
 interface Line {
@@ -59,9 +62,13 @@ const sample = (count: number): readonly Line[] =>
     .slice(0, count)
     .map(({ text }) => JSON.parse(text) as Line)
 
-const run = async (mode: ExecutionMode, evm: EngineName, lines: readonly Line[]) => {
+/** `compiled`: every code compiled as it is loaded. */
+const engineOptions = (evm: EngineName | 'compiled') =>
+  evm === 'compiled' ? { engine: createWasmEngine(createInterpreter, createImmediateCompiler()) } : { evm }
+
+const run = async (mode: ExecutionMode, evm: EngineName | 'compiled', lines: readonly Line[]) => {
   const trie = await TrieService.open({ worker: false })
-  const executor = createExecutor({ mode, evm, logger: silentLogger })
+  const executor = createExecutor({ mode, ...engineOptions(evm), logger: silentLogger })
   const results: (StateTestResult & { readonly file: string })[] = []
   for (const { file, name, test } of lines) {
     for await (const result of runStateTests({ executor, trie }, { [name]: test })) results.push({ ...result, file })
@@ -70,14 +77,16 @@ const run = async (mode: ExecutionMode, evm: EngineName, lines: readonly Line[])
   return results
 }
 
-test.each<[ExecutionMode, EngineName, number]>([
+test.each<[ExecutionMode, EngineName | 'compiled', number]>([
   ['fast', 'wasm', 5_000],
+  ['fast', 'compiled', 400],
   ['fast', 'interpreter', 1_500],
   ['ethereumjs', 'interpreter', 400],
-])('state roots and logs by %s on %s are those of the suites', async (mode, evm, count) => {
+])('state roots and logs by %s on %s are those of the suites', async (mode, evm, few) => {
+  const count = process.env['STATE_TESTS'] === 'all' ? TESTS.length : few
   const results = await run(mode, evm, sample(count))
   const failed = results.filter(({ name, pass }) => !pass && !OTHER_CONVENTION.test(name))
   expect(failed, `SEED=${SEED}`).toEqual([])
-  expect(results.length).toBeGreaterThan(count)
+  expect(results.length).toBeGreaterThanOrEqual(count)
   expect(new Set(results.map(({ fork }) => fork))).toEqual(new Set(FORKS))
 })

@@ -4,10 +4,12 @@ import { loadWasm, type WasmMemory } from '../../../crypto/wasm/wasm.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import type { BlockEnv } from '../../block-env.ts'
+import type { CodeCompiler } from './compiler/code-compiler.ts'
+import { CompiledCodes, type CompiledExports } from './compiler/compiled-codes.ts'
 import { opcodesOf } from './opcodes.ts'
 import { ACCOUNT, WORD } from './protocol.ts'
 
-interface Exports {
+interface Exports extends CompiledExports {
   readonly memory: WasmMemory
   layOut(
     accounts: number,
@@ -24,7 +26,6 @@ interface Exports {
   setBlobs(count: number): void
   run(slice: bigint): number
   exchangeAt(): number
-  wordsAt(): number
   blobHashesAt(): number
   emptyHashAt(): number
   returnedAt(): number
@@ -101,6 +102,8 @@ export class Machine {
   readonly wasm: Exports
   readonly layout: number
   readonly exchange: number
+  readonly compiler: CodeCompiler | undefined
+  #compiled: CompiledCodes | undefined = undefined
   /** Codes in its memory by hash. */
   readonly #codes = new Map<Hex, KnownCode>()
   readonly #words: number
@@ -117,13 +120,14 @@ export class Machine {
   /** Slots of earlier messages are present. */
   #hasSlots = false
 
-  constructor(layout: number) {
+  constructor(layout: number, compiler?: CodeCompiler) {
     const wasm = loadWasm<Exports>(new URL('./assembly/evm.wasm', import.meta.url))
     const { accounts, slots, undo, logs, output, codes } = LAYOUTS[layout] as (typeof LAYOUTS)[number]
     const rest = accounts * 236 + slots * 140 + undo + logs + output + codes
     wasm.layOut(accounts, slots, undo, logs, output, codes, rest + FRAME_BYTES)
     wasm.dropCodes()
     this.wasm = wasm
+    this.compiler = compiler
     this.layout = layout
     this.exchange = wasm.exchangeAt()
     this.#words = wasm.wordsAt()
@@ -156,6 +160,19 @@ export class Machine {
     return status
   }
 
+  /** Requests compilation of codes that have become hot. */
+  compileHot(): void {
+    this.#compiled?.requestHot()
+  }
+  /** Number of codes that it has compiled. */
+  get compiledCount(): number {
+    return this.#compiled?.count ?? 0
+  }
+  /** Called when the machine is dropped. */
+  close(): void {
+    this.#compiled?.close()
+  }
+
   /** Writes the input of a message for the module; returns false when there is no room. */
   putInput(data: Uint8Array): boolean {
     const at = this.wasm.inputRoom(data.byteLength)
@@ -181,11 +198,12 @@ export class Machine {
       this.#fork = fork
       wasm.clearOpcodes()
       for (const { op, price, least, most } of opcodesOf(fork)) wasm.setOpcode(op, price, least, most)
+      this.#dropCodes()
+      this.#compiled?.setFork(fork)
     }
-    if (wasm.codesUsed() > this.#codesLimit) {
-      wasm.dropCodes()
-      this.#codes.clear()
-    }
+    if (wasm.codesUsed() > this.#codesLimit) this.#dropCodes()
+    if (this.compiler !== undefined)
+      this.#compiled ??= new CompiledCodes(wasm, this.compiler, fork, (at, size) => this.copy(at, size))
     // Memory used by the previous message is no longer visible after this.
     this.#usedBytes = this.usedBytes
     wasm.begin(place, SEED, this.#hasSlots, committed)
@@ -195,6 +213,12 @@ export class Machine {
   /** Called when the message has ended, with the versions of the storage under and after it; undefined: its changes are dropped. */
   keepSlots(before: number, after: number | undefined): void {
     if (this.wasm.slotsMayStay()) this.#kept = { before, after }
+  }
+
+  #dropCodes(): void {
+    this.#compiled?.clear()
+    this.wasm.dropCodes()
+    this.#codes.clear()
   }
 
   #writeEnv(env: BlockEnv): void {
@@ -305,6 +329,7 @@ export class Machine {
     const jumps = this.wasm.keepCode(size)
     this.wasm.useCode(entry, at, size, jumps)
     this.#codes.set(hash, { at, size, jumps })
+    this.#compiled?.loaded(at, hash, size)
     return true
   }
 }

@@ -106,6 +106,7 @@ export class MessageRun implements RunState {
         return this.#callPrecompile(Number(wasm.neededNumber()))
       case STATUS.paused:
         this.#status = STATUS.paused
+        this.machine.compileHot()
         if (wasm.gasBoundReached() !== 0) throw gasBoundExceeded()
         return this.check()
       default:
@@ -301,6 +302,7 @@ export class MessageRun implements RunState {
 
   #end(): RunEnd {
     const { wasm } = this.machine
+    this.machine.compileHot()
     if (this.#status === STATUS.unusual) return 'unusual'
     if (this.#status === STATUS.exhausted || wasm.isExhausted()) return 'exhausted'
     const outcome = wasm.outcomeOf()

@@ -1,3 +1,4 @@
+import type { CodeCompiler } from './compiler/code-compiler.ts'
 import { Machine } from './machine.ts'
 
 /*
@@ -57,30 +58,31 @@ export const dropIdleMachines = (): void => {
 export const forgetDroppedMachines = (): void => dropped.clear()
 
 const drop = (machine: Machine): void => {
+  machine.close()
   const id = nextId++
   dropped.set(id, machine.usedBytes)
   collected.register(machine, id)
 }
 
-const takeSpare = (layout: number): Machine | undefined => {
-  if (spare?.layout !== layout) return undefined
+const takeSpare = (layout: number, compiler: CodeCompiler | undefined): Machine | undefined => {
+  if (spare?.layout !== layout || spare.compiler !== compiler) return undefined
   clearTimeout(spareTimer)
   const machine = spare
   spare = undefined
   return machine
 }
 
-const takeIdle = (layout: number): Machine | undefined => {
-  const found = idle.findLastIndex(machine => machine.layout === layout)
+const takeIdle = (layout: number, compiler: CodeCompiler | undefined): Machine | undefined => {
+  const found = idle.findLastIndex(machine => machine.layout === layout && machine.compiler === compiler)
   return found < 0 ? undefined : idle.splice(found, 1)[0]
 }
 
 /** Returns undefined when there is no memory for another one. */
-export const acquireMachine = (layout: number): Machine | undefined => {
-  let machine = takeSpare(layout) ?? takeIdle(layout)
+export const acquireMachine = (layout: number, compiler?: CodeCompiler): Machine | undefined => {
+  let machine = takeSpare(layout, compiler) ?? takeIdle(layout, compiler)
   if (machine === undefined) {
     if (machineBytes() > MAX_BYTES) return undefined
-    machine = new Machine(layout)
+    machine = new Machine(layout, compiler)
   }
   busy.add(machine)
   return machine

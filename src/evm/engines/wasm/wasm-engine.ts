@@ -2,6 +2,7 @@ import type { Journal } from '../../../state/journal/journal.ts'
 import type { BlockEnv } from '../../block-env.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
 import { engineCounts } from '../engine-counts.ts'
+import type { CodeCompiler } from './compiler/code-compiler.ts'
 import { LAYOUT_COUNT } from './machine.ts'
 import { isSuitable, MessageRun, type RunEnd } from './message-run.ts'
 import { acquireMachine, releaseMachine } from './pool.ts'
@@ -11,9 +12,10 @@ export type Fallback = () => Engine | Promise<Engine>
 
 /**
  * Interpreter in WebAssembly. Without waiting the result is not a promise. Unsupported messages (traces, moved precompiles, access
- * records, messages beyond its memory, other limits of code) are passed to the other engine unchanged.
+ * records, messages beyond its memory, other limits of code) are passed to the other engine unchanged. With a compiler, hot codes run
+ * compiled.
  */
-export const createWasmEngine = (fallback: Fallback): Engine => {
+export const createWasmEngine = (fallback: Fallback, compiler?: CodeCompiler): Engine => {
   const elsewhere = async (
     journal: Journal,
     env: BlockEnv,
@@ -31,7 +33,7 @@ export const createWasmEngine = (fallback: Fallback): Engine => {
     options: EngineOptions,
     layout: number,
   ): EngineResult | Promise<EngineResult> => {
-    const machine = acquireMachine(layout)
+    const machine = acquireMachine(layout, compiler)
     if (machine === undefined) return elsewhere(journal, env, message, options)
     const after = (end: RunEnd): EngineResult | Promise<EngineResult> => {
       releaseMachine(machine)

@@ -1,7 +1,7 @@
 /* Codes of accounts, each with its jump destinations: kept across messages until the region is full. */
 import { align, codesEnd, codesStart, exhaust } from "./memory";
 import { keccak256 } from "../../../../crypto/assembly/keccak";
-import { analyse, CODE_TAIL } from "./frames";
+import { analyse, CODE_HEADER, CODE_TAIL } from "./frames";
 import { CODE, CODE_HASH, CODE_LOADED, CODE_SIZE, FLAGS, HAS_CODE, HASH_KNOWN, JUMPS } from "./accounts";
 
 export let codesAt: usize = 0;
@@ -11,17 +11,18 @@ export function dropCodes(): void { codesAt = codesStart; }
 
 /** Reserves room for a code; 0 when there is none. The host writes it there and calls `keepCode`. */
 export function codeRoom(size: u32): usize {
-  if (codesAt + size + CODE_TAIL + (size >> 3) + 64 > codesEnd) {
+  if (codesAt + CODE_HEADER + size + CODE_TAIL + (size >> 3) + 64 > codesEnd) {
     exhaust();
     return 0;
   }
-  return codesAt;
+  return codesAt + CODE_HEADER;
 }
 /** Completes the code at the end of the region; returns the address of its jump destinations. */
 export function keepCode(size: u32): usize {
-  const jumps = codesAt + size + CODE_TAIL;
-  memory.fill(codesAt + size, 0, CODE_TAIL);
-  analyse(codesAt, size, jumps);
+  const code = codesAt + CODE_HEADER, jumps = code + size + CODE_TAIL;
+  memory.fill(codesAt, 0, CODE_HEADER);
+  memory.fill(code + size, 0, CODE_TAIL);
+  analyse(code, size, jumps);
   codesAt = align(jumps + (size >> 3) + 1);
   return jumps;
 }

@@ -1,5 +1,5 @@
 /* Module of engines/wasm/machine.ts: the functions that the host calls before, while and after a message runs. */
-import { copy, equal, swapBytes } from "./word";
+import { copy, equal, shiftLeft, shiftRight, signExtend, swapBytes } from "./word";
 import { bytesTouched, framesStart, layOut, refresh, reserve, align, exhausted, logsStart, returned } from "./memory";
 import { accountAt, accountsAt, mustDrain, beginAccounts, PRECOMPILE, usedAccount, usedAccounts, setSeed, WARM, ADDRESS, CODE, CODE_SIZE, JUMPS } from "./accounts";
 import { beginSlots, isTransient, keyOf, ORIGINAL, provide, setSlotSeed, SLOT_WARM, slotOf, slotsAt, slotsStay, usedSlot, usedSlots, VALUE } from "./slots";
@@ -17,11 +17,18 @@ import { delegateOf, mark, transfer } from "./calls";
 import { precompile } from "./precompiles";
 import { addressByNonce, openCreation } from "./creations";
 import { endFrame, gasLeft, outcome, outputSize } from "./ends";
-import { EMPTY_HASH, forgetBlockHashes, prepare, provideBlockHash, run } from "./interpreter";
+import { EMPTY_HASH, forgetBlockHashes, loadInput, prepare, provideBlockHash, run } from "./interpreter";
+import { balanceAt, codeSizeAt, copyCodeAt, copyInputAt, copyMemoryAt, copyReturnAt, growTo, hashAt, log0At, log1At, log2At, log3At, log4At, loadSlotAt, loadTransientAt, nextHotCode, powerAt, SCRATCH, setCompiled, setHotFrom, storeSlotAt, storeTransientAt } from "./compiled";
+import { addModulo, divide, divideSigned, multiply, multiplyModulo, remainder, remainderSigned } from "./arithmetic";
 import { EXHAUSTED, failFor, GOES_ON, needed, OUT_OF_GAS, reason, RETURNED, UNUSUAL } from "./status";
 
 export { usedAccount, usedSlot };
 export { beginClock, bloomOfLogs, encodeLogs, layOut, run, setOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, useCode, dropCodes };
+
+// For the host of the compiler, and for compiled code.
+export { nextHotCode, setCompiled, setHotFrom };
+export { addModulo, balanceAt, codeSizeAt, copyCodeAt, copyInputAt, copyMemoryAt, copyReturnAt, divide, divideSigned, growTo, hashAt, log0At, log1At, log2At, log3At, log4At, loadInput, loadSlotAt, loadTransientAt, multiply, multiplyModulo, powerAt, remainder, remainderSigned, shiftLeft, shiftRight, signExtend, storeSlotAt, storeTransientAt };
+export function scratchAt(): usize { return SCRATCH; }
 
 const VALUE_WORD: usize = memory.data(32, 16);
 

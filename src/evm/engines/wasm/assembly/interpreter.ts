@@ -16,12 +16,13 @@ import { create } from "./creations";
 import { selfDestruct } from "./destruction";
 import { copyBytes, copyForeignCode, copyInput, copyMemory, log } from "./copies";
 import { endFrame } from "./ends";
+import { countGas, runCompiled } from "./compiled";
 import { fault } from "./faults";
 import { allow, pauseAt } from "./clock";
 import { beyond, exhausted } from "./memory";
 import { BASE_FEE, BLOB_BASE_FEE, BLOB_HASHES, blobs, CHAIN_ID, COINBASE, GAS_LIMIT, GAS_PRICE, NUMBER, ORIGIN, PREV_RANDAO, TIMESTAMP } from "./environment";
 import { endOf, fork, growthPrice, ISTANBUL, perWord, SPURIOUS_DRAGON, TABLE } from "./prices";
-import { BASE, CALL_VALUE, CALLER, frame, FRAME_CODE, FRAME_CODE_SIZE, FRAME_JUMPS, GAS, growMemory, INPUT, INPUT_SIZE, IS_STATIC, MEMORY, MEMORY_SIZE, PC, RETURN_SIZE, SELF, SP } from "./frames";
+import { BASE, CALL_VALUE, CALLER, frame, FRAME_CODE, FRAME_CODE_SIZE, FRAME_HEADER, FRAME_JUMPS, GAS, growMemory, INPUT, INPUT_SIZE, IS_STATIC, MEMORY, MEMORY_SIZE, PC, RETURN_SIZE, SELF, SP } from "./frames";
 import { EXHAUSTED, failFor, FAILED, GOES_ON, INVALID_JUMP, INVALID_OPCODE, NEEDS_ACCOUNT, NEEDS_BLOCK_HASH, NEEDS_CODE, NEEDS_PRECOMPILE, NEEDS_SLOT, needed, needs, OUT_OF_GAS, PAUSED, RETURNED, REVERTED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
 
 /** Masks that keep the lowest 0 to 32 bytes of a word. */
@@ -72,7 +73,7 @@ export function prepare(): void {
 @inline function isDestination(jumps: usize, at: u64): bool {
   return ((load<u8>(jumps + <usize>(at >> 3)) >> (<u8>at & 7)) & 1) != 0;
 }
-function loadInput(to: usize, input: usize, size: usize, at: u64): void {
+export function loadInput(to: usize, input: usize, size: usize, at: u64): void {
   if (at >= <u64>size) return clear(to);
   const from = input + <usize>at, there = <u64>size - at;
   if (there >= 32) return swapBytes(to, from);
@@ -97,11 +98,21 @@ export function run(slice: i64): i32 {
 
 function frames(): i32 {
   while (true) {
+    const header = <usize>load<u32>(frame, FRAME_HEADER);
+    if (header && load<u32>(header)) {
+      let answer = runCompiled(header);
+      if (answer == FAILED) {
+        answer = endFrame(FAILED, 0, 0, 0);
+        if (answer == GOES_ON) continue;
+      }
+      if (answer != GOES_ON) return answer;
+    }
     let pc = <usize>load<u32>(frame, PC), sp = <usize>load<u32>(frame, SP), gas = load<i64>(frame, GAS);
     let size = <u64>load<u32>(frame, MEMORY_SIZE);
+    const started = gas;
     const base = <usize>load<u32>(frame, BASE), data = <usize>load<u32>(frame, MEMORY);
     const code = <usize>load<u32>(frame, FRAME_CODE), codeSize = <u64>load<u32>(frame, FRAME_CODE_SIZE), jumps = <usize>load<u32>(frame, FRAME_JUMPS);
-    let status = GOES_ON, before: i64 = 0, from: usize = 0, length: usize = 0;
+    let status = GOES_ON, before = gas, from: usize = 0, length: usize = 0;
     while (true) {
       const op = <u32>load<u8>(pc);
       const row = TABLE + (<usize>op << 3), height = <u32>(sp - base);
@@ -476,6 +487,7 @@ function frames(): i32 {
       }
       break;
     }
+    if (header) countGas(header, started - before);
     if (status == GOES_ON) continue;
     if (status == RETURNED || status == REVERTED || status == FAILED) {
       status = endFrame(status, gas, from, length);
