@@ -44,11 +44,14 @@ export const wasmPath = (entry: string): string => `${ROOT}${entry.replace(/\.ts
 /** The compiled bytes of a module; throws with the compiler's own words. */
 export const compile = async (entry: string): Promise<Uint8Array> => {
   let output: Uint8Array | undefined
-  const { error, stderr } = await asc.main([entry, '--baseDir', ROOT, '--outFile', 'out.wasm', ...FLAGS, ...(MODULE_FLAGS[entry] ?? [])], {
-    writeFile: (_name: string, contents: Uint8Array | string) => {
-      if (typeof contents !== 'string') output = contents
+  const { error, stderr } = await asc.main(
+    [entry, '--baseDir', ROOT, '--outFile', 'out.wasm', ...FLAGS, ...(MODULE_FLAGS[entry] ?? [])],
+    {
+      writeFile: (_name: string, contents: Uint8Array | string) => {
+        if (typeof contents !== 'string') output = contents
+      },
     },
-  })
+  )
   if (error || output === undefined) throw new Error(`${entry}: ${error?.message ?? 'no output'}\n${stderr.toString()}`)
   return output
 }

@@ -11,8 +11,8 @@ import { SEED } from '../support/seed.ts'
 import { createRandom } from './executor-plans.ts'
 
 /*
- * The interpreter in WebAssembly, and the compiler for every code, against the engine on EthereumJS: random worlds and messages, some also with too little gas at some
- * point of their run. Gas, refund, output, logs, state, accounts destroyed and the kind of failure must be equal. CASES= for the long
+ * The interpreter in WebAssembly, and the compiler for every code, against the engine on EthereumJS: random worlds and messages, some
+ * also with too little gas at some point of their run. Gas, refund, output, logs, state, accounts destroyed and the kind of failure must be equal. CASES= for the long
  * form, SEED= for others; the number of a case that differs is its seed.
  */
 const CASES = Number(process.env['CASES'] ?? 800)
@@ -27,7 +27,7 @@ const REAL = loadRealContracts({ compiled: process.env['CASES'] !== undefined })
 const LADDER = { of: 60, points: 24 }
 
 test(
-  `${CASES} random messages come to the same on both engines (SEED=${SEED})`,
+  `${CASES} random messages come to the same on all engines (SEED=${SEED})`,
   async () => {
     const oracle = createInterpreter()
     let elsewhere = 0
