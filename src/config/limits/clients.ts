@@ -59,6 +59,8 @@ export const RPC_LIMITS = {
   filterIdleMs: 5 * 60_000,
   filterResults: 100_000,
   subscriptionsPerSocket: 3_000,
+  /** Blocks and transactions of which a socket's subscriptions are still to be notified. */
+  waitingEvents: 1_024,
   socketBacklogBytes: 16 * 1024 * 1024,
   socketInFlight: 1_000,
   /** Messages of a socket that were read when its client's turn was over, and wait for the next one. */

@@ -1,5 +1,6 @@
 import type { LogCriteria } from '../../chain/logs/log-criteria.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
+import type { SlicedQueue } from '../../util/async/sliced-queue.ts'
 import { copyBytes, type Hex } from '../../util/bytes.ts'
 import type { Meter } from '../transport/clients/client-budget.ts'
 import type { Shared } from './shared-criteria.ts'
@@ -17,6 +18,8 @@ export interface SubscriberConnection {
   readonly client: string
   readonly entries: Map<Hex, SubscriptionEntry>
   readonly send: (frame: Buffer) => void
+  /** Notifications that wait for their client's turn. */
+  readonly queue: SlicedQueue
   /** Bytes of notifications that wait until their id is sent. */
   heldBytes: number
   isClosed: boolean
@@ -34,10 +37,11 @@ export interface SubscriptionEntry {
   readonly meter: Meter
   /** Notifications held back; null once the id was sent. */
   held: Buffer[] | null
+  isRemoved: boolean
 }
 
 /** Content of a notification, encoded at most once for all subscribers. */
-type NotificationPayload = () => Buffer
+export type NotificationPayload = () => Buffer
 
 /** Encodes when first needed. */
 export const encodeOnce = (render: () => string): NotificationPayload => {
@@ -57,6 +61,7 @@ export const framePrefix = (namespace: string, id: Hex): Uint8Array =>
 /** Sends a notification, or holds it back until the id of the subscription was sent. */
 export const deliverNotification = (entry: SubscriptionEntry, payload: NotificationPayload): void => {
   const { connection, held } = entry
+  if (entry.isRemoved) return
   const frame = Buffer.concat([entry.prefix, payload()])
   if (held === null) connection.send(frame)
   // Beyond the limit of unread bytes of a connection nothing more is held back for it.

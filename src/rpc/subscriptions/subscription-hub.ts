@@ -4,6 +4,8 @@ import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { decodeProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { assert } from '../../util/assert.ts'
+import { SlicedQueue } from '../../util/async/sliced-queue.ts'
+import { sliceOver } from '../../util/async/time-slice.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { headerJson } from '../encode/block.ts'
 import { logJson } from '../encode/log.ts'
@@ -15,6 +17,7 @@ import { type Budgets, criteriaFull } from '../transport/clients/budgets.ts'
 import type { ClientBudget } from '../transport/clients/client-budget.ts'
 import { randomId } from './ids.ts'
 import { logEntriesFromBlock } from './log-results.ts'
+import { byConnection, logDeliveries, notifyInTurns } from './notification-work.ts'
 import type { SharedCriteria } from './shared-criteria.ts'
 import {
   deliverNotification,
@@ -45,6 +48,9 @@ export interface SocketSession {
   scope(): MessageScope
   close(): void
 }
+
+/** Reason of a close. */
+const TOO_MANY = 'more notifications than can be sent: end some subscriptions'
 
 interface LogGroup {
   readonly criteria: LogCriteria
@@ -102,13 +108,20 @@ export class SubscriptionHub {
     return this.#heads.size + this.#pending.size + this.#syncing.size + this.#proofs.size + this.#work.size + logs
   }
 
-  open(send: (frame: Buffer) => void, client: string): SocketSession {
+  /** `drop` is called when more notifications wait for the connection than it may have. */
+  open(send: (frame: Buffer) => void, client: string, drop: (reason: string) => void = () => {}): SocketSession {
     const entries = new Map<Hex, SubscriptionEntry>()
-    const connection: SubscriberConnection = { client, entries, send, heldBytes: 0, isClosed: false }
+    const queue = new SlicedQueue({
+      pauseIfDue: () => sliceOver(client),
+      limit: RPC_LIMITS.waitingEvents,
+      onEnd: () => drop(TOO_MANY),
+    })
+    const connection: SubscriberConnection = { client, entries, send, queue, heldBytes: 0, isClosed: false }
     return {
       scope: () => this.#scope(connection),
       close: () => {
         connection.isClosed = true
+        queue.end()
         for (const entry of entries.values()) this.#remove(entry)
         entries.clear()
       },
@@ -166,9 +179,10 @@ export class SubscriptionHub {
     const meter = this.#budget.meter(client)
     const needed = RPC_LIMITS.filterBytes + (subscription.kind === 'logs' ? criteriaBytes(subscription.criteria) : 0)
     if (!meter.hold(needed)) throw criteriaFull(client, needed, this.#budget)
-    if (subscription.kind !== 'logs') return { subscription, prefix, connection, shared: undefined, meter, held: [] }
+    const entry = { subscription, prefix, connection, shared: undefined, meter, held: [], isRemoved: false }
+    if (subscription.kind !== 'logs') return entry
     const shared = this.#criteria.take(subscription.criteria)
-    return { subscription: { kind: 'logs', criteria: shared.criteria }, prefix, connection, shared, meter, held: [] }
+    return { ...entry, subscription: { kind: 'logs', criteria: shared.criteria }, shared }
   }
 
   #add(entry: SubscriptionEntry): void {
@@ -200,6 +214,7 @@ export class SubscriptionHub {
   }
 
   #remove(entry: SubscriptionEntry): void {
+    entry.isRemoved = true
     this.#heads.delete(entry)
     this.#pending.delete(entry)
     this.#proofs.delete(entry)
@@ -217,15 +232,16 @@ export class SubscriptionHub {
   #onCommitted(event: CommittedEvent): void {
     if (this.#heads.size > 0) {
       const payload = encodeOnce(() => headerJson(event.block))
-      for (const entry of this.#heads) deliverNotification(entry, payload)
+      notifyInTurns(this.#heads, entry => deliverNotification(entry, payload))
     }
     if (this.#logs.size > 0) this.#deliverLogs(logEntriesFromBlock(event))
     if (this.#proofs.size > 0) void this.#deliverProofs(event.block.proofHeaders)
   }
 
   #deliverWork(): void {
-    for (const entry of this.#work.keys())
-      if (entry.subscription.kind === 'newWork') this.#sendWork(entry, entry.subscription.coinbase)
+    notifyInTurns(this.#work.keys(), entry => {
+      if (entry.subscription.kind === 'newWork' && !entry.isRemoved) this.#sendWork(entry, entry.subscription.coinbase)
+    })
   }
 
   /** Sends work that differs from what was sent last. */
@@ -245,7 +261,7 @@ export class SubscriptionHub {
       const header = await this.#proofChain?.header(proofHeaderId(decodeProofHeader(bytes)))
       if (header === undefined) continue
       const payload = encodeOnce(() => JSON.stringify(encodeProofHeaderInfo(header)))
-      for (const entry of this.#proofs) deliverNotification(entry, payload)
+      notifyInTurns(this.#proofs, entry => deliverNotification(entry, payload))
     }
   }
 
@@ -255,19 +271,25 @@ export class SubscriptionHub {
       log: new ComparedLog(log),
       payload: encodeOnce(() => logJson(log, log, removed)),
     }))
+    const groups = new Map<SubscriberConnection, [LogCriteria, readonly SubscriptionEntry[]][]>()
     for (const { criteria, entries } of this.#logs.values())
-      for (const { log, payload } of compared)
-        if (log.matches(criteria)) for (const entry of entries) deliverNotification(entry, payload)
+      for (const [connection, own] of byConnection(entries)) {
+        const list = groups.get(connection)
+        if (list === undefined) groups.set(connection, [[criteria, own]])
+        else list.push([criteria, own])
+      }
+    for (const [{ queue }, own] of groups) queue.add(logDeliveries(own, compared))
   }
 
   #onPending(transaction: Transaction): void {
     if (this.#pending.size === 0) return
     const hash = encodeOnce(() => `"${transaction.hash}"`)
     const full = encodeOnce(() => transactionJson(transaction, null))
-    for (const entry of this.#pending)
+    notifyInTurns(this.#pending, entry =>
       deliverNotification(
         entry,
         entry.subscription.kind === 'newPendingTransactions' && entry.subscription.full ? full : hash,
-      )
+      ),
+    )
   }
 }

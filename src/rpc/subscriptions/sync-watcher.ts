@@ -1,5 +1,6 @@
 import type { ChainView } from '../../chain/types.ts'
 import { encodeSyncStatus } from '../encode/sync.ts'
+import { notifyInTurns } from './notification-work.ts'
 import { deliverNotification, encodeOnce, type SubscriptionEntry } from './subscription-entry.ts'
 
 const SYNC_POLL_MS = 1_000
@@ -49,7 +50,7 @@ export class SyncWatcher {
     this.#last = text
     if (!changed) return
     const payload = encodeOnce(() => text)
-    for (const entry of this.#entries) deliverNotification(entry, payload)
+    notifyInTurns(this.#entries, entry => deliverNotification(entry, payload))
   }
 }
 

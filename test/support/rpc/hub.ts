@@ -39,7 +39,8 @@ export const filtersOn = ({ budgets = createBudgets(), criteria = new SharedCrit
 export const hubOn = ({ budgets = createBudgets(), criteria = new SharedCriteria(), view, pool }: Parts) => {
   const hub = new SubscriptionHub({ view, pool, budgets, criteria })
   return {
-    open: (send: (frame: Buffer) => void, client = CLIENT) => hub.open(send, client),
+    open: (send: (frame: Buffer) => void, client = CLIENT, drop?: (reason: string) => void) =>
+      hub.open(send, client, drop),
     close: () => hub.close(),
     get size() {
       return hub.size

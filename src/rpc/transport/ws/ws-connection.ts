@@ -66,7 +66,11 @@ export class WsConnection {
     const answers = budgets.answers.meter(this.#clientId)
     const sender = new SocketSender(client, this.#clientId, answers, reason => this.#drop(reason))
     this.#sender = sender
-    this.#session = hub.open(frame => sender.send(frame), this.#clientId)
+    this.#session = hub.open(
+      frame => sender.send(frame),
+      this.#clientId,
+      reason => this.#drop(reason),
+    )
     this.#plainScope = this.#session.scope()
     this.#plainEndpoint = this.#endpointOf(this.#plainScope)
     this.#charge = limiter && (weight => limiter.charge(address, performance.now(), weight))

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
 import { NETWORKS } from '../../../../../src/config/networks.ts'
 import type { Hex } from '../../../../../src/util/bytes.ts'
+import { eventually } from '../../../../support/node-process.ts'
 import { hubOn } from '../../../../support/rpc/hub.ts'
 import { signedTransaction } from '../../../../support/rpc/memory-chain.ts'
 import { Rig } from '../../../../support/rpc/rig.ts'
@@ -289,7 +290,7 @@ describe('subscriptions', () => {
     socket.raw.pause()
     const transaction = signedTransaction({ nonce: 0, data: new Uint8Array(100_000) })
     for (let i = 0; i < 200; i++) rig.pool.add(transaction)
-    await new Promise(resolve => setTimeout(resolve, 500))
+    await eventually('it is dropped', async () => (rig.server.budgets.sockets.held === 0 ? true : undefined))
     socket.raw.resume()
     expect([1006, 1013]).toContain(await socket.closed)
     // The others are not disturbed.
@@ -331,12 +332,20 @@ describe('a connection that is gone', () => {
     await start()
     const hub = hubOn({ view: rig.chain, pool: rig.pool })
     let bytes = 0
+    let told = 0
+    let last: string | undefined
     const socketSession = hub.open(frame => {
-      bytes += frame.byteLength
+      if (last !== undefined && frame.includes(last)) told++
+      else bytes += frame.byteLength
     })
     const messageScope = socketSession.scope()
     for (let i = 0; i < 1_000; i++) messageScope.subscribe('eth', { kind: 'newHeads' })
+    // Told after the others, and nothing of it is held back.
+    const lastScope = socketSession.scope()
+    last = lastScope.subscribe('eth', { kind: 'newHeads' })
+    lastScope.release()
     for (let i = 0; i < 40; i++) rig.chain.append()
+    await eventually('all blocks are told', async () => (told === 40 ? true : undefined))
     messageScope.release()
     expect(bytes).toBeLessThanOrEqual(RPC_LIMITS.socketBacklogBytes)
     expect(bytes).toBeGreaterThan(RPC_LIMITS.socketBacklogBytes / 2)
