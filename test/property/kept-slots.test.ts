@@ -66,6 +66,8 @@ const dropped =
     const mark = journal.checkpoint()
     const result = await engine.run(journal, env, message, { discards })
     journal.revert(mark)
+    // A touch of RIPEMD-160 outlives a revert, within its transaction (EIP-161).
+    journal.endTransaction()
     return resultText({ ...result, destroyed: [] })
   }
 const reverted = dropped(false)
