@@ -31,6 +31,24 @@ contract Hostile {
 contract Factory {
   function make() external { new Coin(); }
 }
+contract Long {
+  event Transfer(address indexed from, address indexed to, uint256 value);
+  function name() external pure returns (string memory) {
+    bytes memory text = new bytes(100000);
+    assembly {
+      for { let at := 32 } lt(at, 100032) { at := add(at, 32) } {
+        mstore(add(text, at), 0x7878787878787878787878787878787878787878787878787878787878787878)
+      }
+    }
+    return string(text);
+  }
+  function symbol() external pure returns (string memory) {
+    bytes memory text = new bytes(2000);
+    for (uint256 at; at < 2000; at++) text[at] = "S";
+    return string(text);
+  }
+  function transfer(address to, uint256 value) external { emit Transfer(msg.sender, to, value); }
+}
 contract Purse {
   function pass(address payable to) external payable { (bool sent, ) = to.call{value: msg.value}(""); require(sent); }
   function fail(address payable to) external payable { this.pass{value: msg.value}(to); revert("no"); }

@@ -123,6 +123,20 @@ test('a token that never answers is indexed without a name, and those behind it 
     await index.close()
   }))
 
+test('a name beyond the limit of an answer is none, and a long symbol is cut', () =>
+  withChain(async chain => {
+    const alice = senderOn(chain)
+    const long = await alice.deploy('Long')
+    await alice.submit({ to: long, data: transferData(BOB, 1n) })
+    await chain.mine()
+    const { index, catchUp } = indexerOf(chain)
+    await catchUp()
+    expect(await index.token(long)).toMatchObject({ name: null, symbol: 'S'.repeat(32) })
+    expect(await index.search('xxxxxxxx', 5)).toEqual([])
+    expect(await index.search('ssssssss', 5)).toHaveLength(1)
+    await index.close()
+  }))
+
 test('an index of blocks that the chain does not have goes back to the last one it has', () =>
   withChain(async chain => {
     const index = new SqliteIndex({ path: ':memory:' })
