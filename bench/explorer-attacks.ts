@@ -8,7 +8,7 @@ import { measureThreads } from './explorer-attacks/threads.ts'
 
 /*
  * Effect of hostile clients of the explorer on the block interval: `node bench/explorer-attacks.ts [seconds] [requests a second]`. A devnet
- * with blocks of a second runs four times so long: left alone; with so many requests a second against the API, of 500 addresses; with
+ * with blocks of a second runs four times so long, and is waited for after each: left alone; with so many requests a second against the API, of 500 addresses; with
  * sources that never finish compiling submitted by 40 addresses; and with both. Prints the intervals at which heads were announced,
  * the answers by status, and the processor time of the node. The clients run on the node's own machine.
  */
@@ -62,6 +62,24 @@ const startAttack = (attack: Attack): (() => Promise<Readonly<Record<string, num
     })
 }
 
+const CALM_MS = 60_000
+
+/** Waits for a block that was made after the attack; answers how long it took. */
+const untilHead = async (node: RunningNode): Promise<number> => {
+  const began = performance.now()
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] })
+  let first: number | undefined
+  while (performance.now() - began < CALM_MS) {
+    const request = fetch(node.http, { method: 'POST', headers, body, signal: AbortSignal.timeout(5_000) })
+    const answer = await request.then(response => response.json() as Promise<{ result: string }>).catch(() => undefined)
+    if (answer !== undefined) first ??= Number(answer.result)
+    if (first !== undefined && Number(answer?.result) > first) break
+    await sleep(50)
+  }
+  return performance.now() - began
+}
+
 const requestOf = (host: string, path: string, body?: string): string =>
   body === undefined
     ? `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
@@ -106,7 +124,10 @@ try {
     const shares = threads()
     heads.close()
     const statuses = await Promise.all(ends.map(end => end()))
-    print(`${name}: ${intervalText(heads.times)}; ${shares}; answers a second ${JSON.stringify(statuses)}`)
+    const calmMs = await untilHead(node)
+    print(
+      `${name}: ${intervalText(heads.times)}; ${shares}; answers a second ${JSON.stringify(statuses)}; next block after ${calmMs.toFixed(0)} ms`,
+    )
   }
 } finally {
   await node.stop()
