@@ -13,7 +13,8 @@ import {
   WebSocketProvider,
 } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningNode, startDevnet } from '../support/devnet.ts'
+import { eventually, type RunningNode, startDevnet } from '../support/devnet.ts'
+import { scrape } from '../support/scrape.ts'
 import {
   type CompiledLedger,
   compileLedger,
@@ -45,7 +46,7 @@ const mined = async (response: { wait(): Promise<TransactionReceipt | null> }): 
 
 beforeAll(async () => {
   compiled = compileLedger()
-  node = await startDevnet(['--block-time', '0.25'])
+  node = await startDevnet(['--block-time', '0.25', '--metrics-port', '0'])
   provider = new JsonRpcProvider(node.http, undefined, { polling: true, pollingInterval: 100, cacheTimeout: -1 })
   wallet = new Wallet(key(0), provider)
 })
@@ -260,9 +261,12 @@ describe('ethers 6 over WebSocket', () => {
     await socket.on('block', head.arrived)
     await socket.on('pending', pending.arrived)
     await watched.on('Transfer', (_from, _to, value: bigint) => log.arrived(value))
-    // A subscription stands once the node has answered it.
-    await socket.getBlockNumber()
-    await new Promise(resolve => setTimeout(resolve, 200))
+    // ethers does not tell when a subscription stands.
+    await eventually(
+      'three subscriptions',
+      async () => (await scrape(node.metrics)).get('rpc_active_subscriptions') ?? 0,
+      count => count >= 3,
+    )
     const response: ContractTransactionResponse = await watched.getFunction('transfer').send(SINK, 23n)
     expect(await pending.promise).toBe(response.hash)
     expect(await log.promise).toBe(23n)
