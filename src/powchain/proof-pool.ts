@@ -39,7 +39,7 @@ interface ProofPoolOptions {
 /**
  * Outcome of a header that breaks no rule. `early`: its parent or its anchor is not known yet; it is kept and tried again with the next
  * block. `ahead`: it is early and too far from this node's tip to be judged, or its target is easier than any that can follow. `stale`: its
- * height is final. `busy`: too many are being verified; it may be sent again.
+ * height is final. `busy`: too many are being verified; it is tried again with the next block.
  */
 type ProofOutcome = Exclude<Admission, 'orphan'> | 'early' | 'ahead' | 'stale' | 'busy'
 
@@ -47,7 +47,7 @@ type ProofOutcome = Exclude<Admission, 'orphan'> | 'early' | 'ahead' | 'stale' |
 export class ProofPool {
   readonly #options: ProofPoolOptions
   readonly #listeners = new Set<(added: PendingHeader) => void>()
-  /** Headers that may become valid with a later main block, by id. */
+  /** Headers that may become valid with a later main block, or wait for their verification, by id. */
   readonly #early = new EarlyHeaders(PROOF_CHAIN_LIMITS.earlyHeaders)
   #pending: PendingProofs
   #head: MainHead
@@ -109,7 +109,10 @@ export class ProofPool {
     }
     checkProofHeader(params, before, header, anchorViewAbove(this.#head, this.#options.hashOf))
     checkProofSeal(params.chainId, header)
-    if (this.#verifying >= PROOF_CHAIN_LIMITS.verifying) return 'busy'
+    if (this.#verifying >= PROOF_CHAIN_LIMITS.verifying) {
+      this.#early.add(id, header)
+      return 'busy'
+    }
     this.#verifying++
     try {
       await verifier.verify(header)
@@ -188,11 +191,8 @@ export class ProofPool {
       ([, header]) => parentId === undefined || header.parentId === parentId,
     )
     for (const [id] of waiting) this.#early.delete(id)
-    for (const [id, header] of waiting)
-      this.admit(header, nowMs).then(
-        outcome => outcome === 'busy' && this.#keepEarly(id, header),
-        () => {},
-      )
+    // Invalid after all.
+    for (const [, header] of waiting) this.admit(header, nowMs).catch(() => {})
   }
 }
 

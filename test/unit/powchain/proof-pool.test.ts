@@ -177,8 +177,8 @@ describe('a proof header', () => {
     }
   })
 
-  test('is answered with busy while too many are in verification', async () => {
-    const { pool, calls, work } = setUp(0)
+  test('is answered with busy while too many are in verification, and verified with the next block', async () => {
+    const { pool, calls, work, state, head } = setUp(0)
     const headers: ProofHeader[] = []
     for (let at = 0; at <= PROOF_CHAIN_LIMITS.verifying; at++)
       headers.push(await work(`0x${(at + 1).toString(16).padStart(40, '0')}`))
@@ -191,6 +191,11 @@ describe('a proof header', () => {
     const [last, ...first] = (await Promise.all(outcomes)).reverse()
     expect(last).toBe('busy')
     expect(new Set(first)).toEqual(new Set(['added']))
+    // Its sender counts it as delivered and does not send it again.
+    const late = proofHeaderId(headers.at(-1) as ProofHeader)
+    expect(pool.get(late)).toBeUndefined()
+    pool.onBlock(headAt(head.number + 1, state), 0)
+    await expect.poll(() => pool.get(late)?.id).toBe(late)
   })
 
   test('that is pending is dropped when blocks are taken back', async () => {
