@@ -196,6 +196,13 @@ describe('gas and stack of compiled code', () => {
     await both(bytes(`${push(1n << 64n)} 56`))
   })
 
+  test('memory grows with the first byte beyond it', async () => {
+    for (let offset = 0n; offset < 100n; offset++) {
+      for (const op of ['51', '52', '53'])
+        await both(bytes(`60 20 51 5f 35 ${op} 59 ${show}`), hexToBytes(toWord(offset)))
+    }
+  })
+
   test('memory beyond all limits is not paid', async () => {
     for (const word of WORDS) {
       for (const op of ['51', '52', '53']) {
