@@ -35,8 +35,8 @@ const run = async (profile: ProfileName, count: number, heights: number, size?: 
   return { totals, failures, slow }
 }
 
-/** `SIM_SEEDS=2000` and more: the long form. */
-const SWARM = 800
+/** `SIM_SEEDS=20000`: the long form. */
+const SWARM = 2_000
 
 test('committees under any trouble agree, and go on once it ends', async () => {
   const { totals, failures } = await run('swarm', SWARM, 6)
