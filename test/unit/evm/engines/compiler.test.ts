@@ -179,6 +179,7 @@ describe('gas and stack of compiled code', () => {
   test('the stack may hold 1,024 words, and no more', async () => {
     for (const count of [1_022, 1_023, 1_024, 1_025])
       await both(bytes(`${'5f'.repeat(count)} 5b 00`), undefined, 100_000n)
+    for (const count of [1_023, 1_024]) await both(bytes(`${'5f'.repeat(count)} 5b 5f 50 00`), undefined, 100_000n)
     for (const height of [0, 1, 2, 3]) {
       for (const op of ['01', '08', '82', '92', '50', '56', '57', '52', '55'])
         await both(bytes(`${'60 01'.repeat(height)} 5b ${op} 00`))
