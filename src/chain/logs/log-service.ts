@@ -43,6 +43,7 @@ export class LogService {
       name: 'logs',
       url: options.workerUrl,
       data: { storePath: options.storePath },
+      hasStore: true,
       limits: { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes },
       inFlight: logsInFlight,
       clientInFlight: clientLogsInFlight,

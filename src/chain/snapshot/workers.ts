@@ -10,17 +10,17 @@ const limits = { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes }
 /** Starts the worker that writes snapshots of this store's state to the folder `root`. */
 export const startSnapshotWorker = (storePath: string, root: string): WorkerClient<SnapshotWorkerMethods> => {
   const url = new URL('./store/snapshot-worker.ts', import.meta.url)
-  return new WorkerClient({ name: 'snapshots', url, data: { storePath, root }, limits })
+  return new WorkerClient({ name: 'snapshots', url, data: { storePath, root }, limits, hasStore: true })
 }
 
 /** Starts the worker that imports a snapshot into a separate store. */
 export const startStagingWorker = (storePath: string, identity: ChainIdentity): WorkerClient<StagingMethods> => {
   const url = new URL('./sync/staging-worker.ts', import.meta.url)
-  return new WorkerClient({ name: 'staging', url, data: { storePath, identity }, limits })
+  return new WorkerClient({ name: 'staging', url, data: { storePath, identity }, limits, hasStore: true })
 }
 
 /** Starts the worker that stores the blocks before a snapshot. */
 export const startHistoryWorker = (storePath: string): WorkerClient<HistoryMethods> => {
   const url = new URL('./backfill/history-worker.ts', import.meta.url)
-  return new WorkerClient({ name: 'history', url, data: { storePath }, limits })
+  return new WorkerClient({ name: 'history', url, data: { storePath }, limits, hasStore: true })
 }

@@ -36,6 +36,7 @@ export class TraceService {
       name: 'traces',
       url: new URL('./trace-worker.ts', import.meta.url),
       data,
+      hasStore: true,
       limits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: nurseryMegabytes },
       heartbeat: { everyMs: stuckMs / 30, silentMs: stuckMs },
       inFlight,

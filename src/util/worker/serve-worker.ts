@@ -1,6 +1,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { assert } from '../assert.ts'
 import { isCoded } from '../errors.ts'
+import type { EndRequest } from './end-worker.ts'
 import {
   BEATS,
   errorFromFailure,
@@ -159,7 +160,8 @@ class WorkerServer {
     )
     if (start.beatMs !== undefined) setInterval(() => Atomics.add(this.#signals, BEATS, 1), start.beatMs).unref()
     Atomics.add(this.#signals, BEATS, 1)
-    const receive = (received: Posted<ToWorker>): void => {
+    const receive = (received: Posted<ToWorker> | EndRequest): void => {
+      if ('end' in received) process.exit()
       Atomics.add(this.#signals, BEATS, 1)
       for (const message of messagesOf(received)) this.#receive(message)
     }
@@ -248,7 +250,7 @@ class WorkerServer {
   }
 
   #fail(id: number, error: unknown): Promise<never> | undefined {
-    if (this.#options.faults === 'fatal' && !isCoded(error)) return endWorker(error)
+    if (this.#options.faults === 'fatal' && !isCoded(error)) return failWorker(error)
     this.#calls.delete(id)
     this.sender.send({ id, ...failureFromError(error) })
     return undefined
@@ -281,7 +283,7 @@ class WorkerServer {
 }
 
 /** Ends the worker by the error; no further call is executed. */
-const endWorker = (error: unknown): Promise<never> => {
+const failWorker = (error: unknown): Promise<never> => {
   queueMicrotask(() => {
     throw error
   })

@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
 import { assert } from '../assert.ts'
 import { copyBytes } from '../bytes.ts'
+import { endWorker } from './end-worker.ts'
 import {
   BEATS,
   closedError,
@@ -29,6 +30,8 @@ export interface WorkerClientOptions {
   /** Start parameters, read by `workerStartData`. */
   readonly data?: unknown
   readonly limits?: ResourceLimits
+  /** Set for a script that opens the store: it ends in a turn of its own (end-worker.ts), others are terminated. */
+  readonly hasStore?: boolean
   /** Calls at most per message; those of one turn of the event loop go together. 1 by default. */
   readonly batch?: number
   /** Opens a port of its own for urgent calls. */
@@ -202,7 +205,7 @@ export class WorkerClient<M extends WorkerMethods> {
     this.#isClosed = true
     this.#rejectPending(reason)
     this.#urgent?.close()
-    await this.#worker.terminate()
+    await (this.#options.hasStore === true ? endWorker(this.#worker) : this.#worker.terminate())
   }
 
   #listen(): void {

@@ -7,6 +7,7 @@ import { assert } from '../../../util/assert.ts'
 import { Batcher } from '../../../util/async/batcher.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import { isCoded } from '../../../util/errors.ts'
+import type { EndRequest } from '../../../util/worker/end-worker.ts'
 import { lowerThreadPriority } from '../../../util/worker/priority.ts'
 import { systemThreadId } from '../../../util/worker/thread-time.ts'
 import type { BlockEnv, SerializedEnv } from '../../block-env.ts'
@@ -175,9 +176,10 @@ const refusalFor = (id: number, error: unknown): WorkerMessage & { readonly id: 
 // The service reads this heartbeat while it waits for results.
 setInterval(beat, CALL_LIMITS.stuckMs / 3).unref()
 
-port.on('message', (message: readonly CallJob[] | BlockHashes | CancelledCall) => {
+port.on('message', (message: readonly CallJob[] | BlockHashes | CancelledCall | EndRequest) => {
   beat()
-  if ('hashes' in message) asking.get(message.id)?.(message.hashes)
+  if ('end' in message) process.exit()
+  else if ('hashes' in message) asking.get(message.id)?.(message.hashes)
   else if ('cancel' in message) {
     if (deadlines.has(message.cancel)) deadlines.set(message.cancel, 0)
   }

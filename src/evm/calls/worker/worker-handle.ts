@@ -3,6 +3,7 @@ import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import type { StateChanges } from '../../../state/update/state-changes.ts'
 import { assert } from '../../../util/assert.ts'
 import { Batcher } from '../../../util/async/batcher.ts'
+import { endWorker } from '../../../util/worker/end-worker.ts'
 import { threadTimeMs } from '../../../util/worker/thread-time.ts'
 import type { SerializedEnv } from '../../block-env.ts'
 import type { HashBlocks, SimulatedBlock } from '../../simulate/types.ts'
@@ -154,7 +155,7 @@ export class CallWorkerHandle {
 
   async stop(): Promise<void> {
     this.#stopped = true
-    await this.#worker.terminate()
+    await endWorker(this.#worker)
   }
 
   #receive(message: WorkerMessage, events: CallWorkerEvents): void {

@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
@@ -183,6 +186,17 @@ test('a pending call keeps the process alive, an idle worker does not', async ()
   const { stdout } = await promisify(execFile)(process.execPath, [script])
   expect(stdout).toBe('answered 20')
 })
+
+test('workers that end in the middle of reads leave no iterator open', async () => {
+  const script = fileURLToPath(new URL('./closing-process.ts', import.meta.url))
+  const folder = await mkdtemp(join(tmpdir(), 'tandem-end-'))
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [script, join(folder, 'db'), '12'])
+    expect(stdout).toBe(`${'closed '.repeat(24)}done`)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}, 60_000)
 
 test('an answer that arrives after the close leaves the process alive until the worker has ended', async () => {
   let unrefs = 0
