@@ -96,6 +96,8 @@ class Lane {
   #isWaiting = false
   /** True while the unfinished request looks like a plain call. */
   #isPlain = false
+  /** True once the client of the next request has no room for it. */
+  #isFull = false
   #hasEnded = false
 
   constructor(socket: Socket, options: FastLaneOptions, exits: Exits) {
@@ -172,7 +174,8 @@ class Lane {
       }
     }
     this.#write(out)
-    if (this.#isWaiting || this.#socket.destroyed) return
+    if (this.#isFull) this.#refuse()
+    if (this.#isFull || this.#isWaiting || this.#socket.destroyed) return
     this.#heldBytes = this.#rest?.byteLength ?? 0
     this.#meter.hold(this.#heldBytes)
     if (this.#rest !== undefined) this.#setAside(this.#rest)
@@ -195,7 +198,7 @@ class Lane {
     return undefined
   }
 
-  /** Makes the bytes held and the work of this connection those of a client; returns false, with the connection refused, without room. */
+  /** Makes the bytes held and the work of this connection those of a client; returns false when it has no room for them. */
   #serve(identity: ClientIdentity): boolean {
     if (identity === this.#identity) return true
     this.#identity = identity
@@ -207,9 +210,8 @@ class Lane {
     this.#endpoint = endpointForClient(endpoint, identity.address, this.#cancellation)
     this.#meter = budgets.bodies.meter(client)
     this.#answers = budgets.answers.meter(client)
-    if (this.#meter.hold(this.#heldBytes)) return true
-    this.#refuse()
-    return false
+    this.#isFull = !this.#meter.hold(this.#heldBytes)
+    return !this.#isFull
   }
 
   /** Answers the first request and takes it off the waiting bytes; undefined while it is incomplete. */

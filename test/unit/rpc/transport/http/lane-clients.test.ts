@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
 import { type ClientRules, Clients } from '../../../../../src/rpc/transport/clients/clients.ts'
 import { LaneHeads } from '../../../../../src/rpc/transport/http/lane-heads.ts'
 import { createRandom, type Random } from '../../../../../src/sim/random.ts'
@@ -264,6 +265,18 @@ describe('the lane answers as the HTTP server', () => {
       expect(answers.every(({ isLane }) => isLane)).toBe(true)
       expect(without(answers)).toEqual(without(await ask(plain, requests)))
     }
+  })
+
+  test('a client without room for its request takes no answer from the one before it', async () => {
+    const [lane] = await both({ trustProxy: { proxies: 1, header: 'x-forwarded-for' } })
+    const held = lane.server.budgets.bodies.meter('203.0.113.8')
+    expect(held.hold(RPC_LIMITS.budgets.bodies.client)).toBe(true)
+    const socket = connect({ port: lane.server.port, host: '127.0.0.1' })
+    socket.write(from('203.0.113.7') + from('203.0.113.8', CALL.replace('1,', `1,${' '.repeat(10_000)}`)))
+    let text = ''
+    for await (const chunk of socket) text += chunk
+    expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 503'])
+    held.hold(0)
   })
 
   test('bytes of a request are held by its client, not by the proxy', async () => {
