@@ -20,6 +20,7 @@ import { ClientSlots } from './transport/clients/client-slots.ts'
 import { type ClientRules, Clients } from './transport/clients/clients.ts'
 import { admit, attachFastLane } from './transport/http/fast-lane.ts'
 import { createHttp, type HttpOptions, type NodePages } from './transport/http/http.ts'
+import { paceReads, unpaceUpgrades } from './transport/http/paced-reads.ts'
 import { readTls, type TlsFiles, watchTls } from './transport/http/tls-files.ts'
 import { addWorkRoute } from './transport/http/work-route.ts'
 import { RequestGate } from './transport/request-gate.ts'
@@ -168,8 +169,11 @@ const attachTransports = (options: RpcServerOptions, parts: ServerParts, tls: Ht
   // Encrypted and compressed answers are the HTTP server's.
   const isPlain = tls === undefined && options.compression !== true
   const lane = isPlain ? attachFastLane(app.server, { gate, endpoint, hosts, clients, budgets }) : undefined
-  if (lane === undefined)
+  if (lane === undefined) {
     app.server.prependListener('connection', socket => void admit(socket, clients, budgets.connections))
+    app.server.on(tls === undefined ? 'connection' : 'secureConnection', socket => paceReads(socket))
+  }
+  unpaceUpgrades(app.server)
   const wsEndpoint = createEndpoint(namespaces.ws, options, parts)
   const sockets = attachWebSockets(app.server, {
     ...common,

@@ -12,6 +12,7 @@ import { type ClientIdentity, type ClientRefusal, type Clients, chargeOf, client
 import type { RequestGate } from '../request-gate.ts'
 import { bytesOf, drained, freeMemory, WriteTimeout, writeStream } from '../stream-writer.ts'
 import { LaneHeads, type LaneRequest } from './lane-heads.ts'
+import { paceReads } from './paced-reads.ts'
 
 interface FastLaneOptions {
   readonly gate: RequestGate
@@ -250,8 +251,8 @@ class Lane {
     this.#exits.left()
     // The server accounts for the bytes it reads.
     this.#meter.hold(0)
-    socket.unshift(bytes)
     this.#exits.handOver()
+    paceReads(socket, bytes)
     socket.resume()
   }
 
