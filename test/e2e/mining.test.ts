@@ -73,7 +73,7 @@ test('three miners, built in, by Stratum and by RPC, earn on four validators pas
       return headers.filter(({ includedIn }) => includedIn !== null)
     }
     const earners = () => final(3).then(headers => new Set(headers.map(({ miner }) => miner)))
-    await eventually('a header of each miner', earners, found => found.size === 3, 60_000)
+    await eventually('a header of each miner', earners, found => found.size === 3, 240_000)
     const headers = await eventually(
       'final headers past the fork',
       () => final(0),
@@ -111,4 +111,4 @@ test('three miners, built in, by Stratum and by RPC, earn on four validators pas
     await Promise.all(miners.map(miner => miner.stop()))
     await net.process.end('SIGINT')
   }
-})
+}, 500_000)

@@ -38,7 +38,7 @@ class Engine implements ConsensusEngine {
     this.#options = options
     this.#lifecycle = new Lifecycle(error => this.#onFailed(error))
     this.#walWriter = new WalWriter(options, error => this.#lifecycle.fail(error))
-    this.#validator = new LocalValidator(options)
+    this.#validator = new LocalValidator(options, () => this.#lifecycle.watch(this.#walWriter.discard()))
     this.#producer = new BlockProducer({
       options,
       verifier,

@@ -18,13 +18,16 @@ type ValidatorOptions = Pick<ConsensusEngineOptions, 'signer' | 'watermark' | 'p
 /** Validator of this node: its own votes, whether it may sign, and detection of a second user of its key. */
 export class LocalValidator {
   readonly #options: ValidatorOptions
+  readonly #onLogLost: () => void
   #own = new OwnVotes(null)
   /** True while this signer has never signed; the chain shows whether the key is new as well. */
   #isNew = false
   #quarantine: Quarantine | null = null
 
-  constructor(options: ValidatorOptions) {
+  /** `onLogLost`: the log, which seemed new, lacks votes of this key; the next start has to know. */
+  constructor(options: ValidatorOptions, onLogLost: () => void) {
     this.#options = options
+    this.#onLogLost = onLogLost
   }
 
   /** Called once, with the recovered state. */
@@ -79,6 +82,7 @@ export class LocalValidator {
     else if (!this.#isNew) throw new CodedError<KeyInUseError>({ code: 'KEY_IN_USE', number, round })
     else {
       const { upTo } = this.quarantine('LOG_MISSING', number)
+      this.#onLogLost()
       this.#options.logger.error(
         { number, silentUpTo: upTo },
         'this key voted before, and its log is lost: following only, until others decided the heights it may have voted in',

@@ -16,6 +16,7 @@ export const memoryWal = (): Wal => ({
   take: () => nothing,
   sizeBytes: 0,
   reset: nothing,
+  discard: nothing,
   close: nothing,
 })
 

@@ -27,6 +27,8 @@ export class WalWriter {
   /** Size from which the log of an open height is rewritten; twice the size after the last rewrite. */
   #longBytes: number = CONSENSUS_LIMITS.walBytes
   #shortening = false
+  /** Records are of no use until the log begins anew. */
+  #isDiscarded = false
 
   constructor({ wal, watermark, ports }: ConsensusEngineOptions, onError: (error: Error) => void) {
     this.#wal = wal
@@ -37,6 +39,7 @@ export class WalWriter {
   }
 
   record(record: WalRecord): void {
+    if (this.#isDiscarded) return
     const { type, payload } = encodeHeightRecord(record, this.#blocks)
     this.#wal.append(type, payload)
   }
@@ -88,12 +91,19 @@ export class WalWriter {
     await this.#anew(() => [encodeHeightRecord(endOf(place), this.#blocks)])
   }
 
+  /** Empties a log that lacks earlier votes of its key, so that the next start knows as well. */
+  async discard(): Promise<void> {
+    this.#isDiscarded = true
+    await this.#groupCommit.exclusively(() => this.#wal.discard())
+  }
+
   /** A log must never begin after a block that the database may still lose. */
   async #anew(entries: () => readonly WalEntry[]): Promise<void> {
     await this.#groupCommit.exclusively(async () => {
       await this.#execution.flush()
       while (this.#wal.isDirty) await this.#wal.take()()
       await this.#wal.reset(entries())
+      this.#isDiscarded = false
     })
   }
 

@@ -24,6 +24,8 @@ export interface Wal {
   readonly sizeBytes: number
   /** Restarts the log with only these entries, atomically. No records may be waiting. */
   reset(entries: readonly WalEntry[]): Promise<void>
+  /** Empties the log, waiting records included: the next start finds it missing. It must be reset before more is appended. */
+  discard(): Promise<void>
   close(): Promise<void>
 }
 
@@ -118,6 +120,17 @@ class FileWal implements Wal {
     this.#mustReset = false
   }
 
+  async discard(): Promise<void> {
+    assert(!this.#writing, 'a log is discarded when nothing is written')
+    this.#waiting = []
+    this.#waitingBytes = 0
+    await this.close()
+    await this.#files.replace(this.#path, new Uint8Array())
+    this.#position = 0
+    this.#allocated = 0
+    this.#mustReset = true
+  }
+
   async close(): Promise<void> {
     const file = this.#file
     this.#file = null
@@ -125,7 +138,7 @@ class FileWal implements Wal {
   }
 
   async #openFile(): Promise<DurableFile> {
-    assert(!this.#mustReset, 'a corrupt log is reset before it is written')
+    assert(!this.#mustReset, 'a corrupt or discarded log is reset before it is written')
     const file = await this.#files.open(this.#path)
     if (this.#position === 0) {
       file.write(WAL_MAGIC, 0)

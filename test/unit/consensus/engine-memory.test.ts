@@ -170,6 +170,32 @@ describe('lost memory', () => {
     await stop()
   })
 
+  test('so does that of a directory that only looked new, also with newer blocks from a snapshot', async () => {
+    const { clock, mesh, members, revive, stop } = await committee(4)
+    const said = new Said()
+    mesh.onSaid = (from, message) => {
+      if (from === 3) said.add(message)
+    }
+    await clock.advance(4_500)
+    await members[3]!.engine.stop()
+    const { ledger } = members[3]!
+    members[3] = { ...members[3]!, files: new MemoryFiles(), ledger: new Ledger(90_000) }
+    const found = await revive(3)
+    for (let step = 0; step < 200 && found.status().mode === 'voting'; step++) await clock.advance(50)
+    expect(found.status().mode).toBe('quarantined')
+    await found.stop()
+    members[3] = { ...members[3]!, ledger }
+    const engine = await revive(3)
+    expect(engine.status().mode).toBe('quarantined')
+    const before = said.size
+    await clock.advance(20_000)
+    expect(engine.status().mode).toBe('voting')
+    expect(said.size).toBeGreaterThan(before)
+    expect(said.contradictions).toEqual([])
+    expect(hashes(members[3]!)).toEqual(hashes(members[0]!))
+    await stop()
+  })
+
   test.each([
     ['a lost log', 'wal', (_: Uint8Array): Uint8Array | undefined => undefined],
     ['a damaged log', 'wal', (bytes: Uint8Array) => bytes.map((byte, at) => (at === 40 ? byte ^ 1 : byte))],
