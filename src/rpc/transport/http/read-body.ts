@@ -35,14 +35,16 @@ const MIN_PIECE_BYTES = 256
 
 /**
  * Reads the rest of a refused request: closing while the client still sends would reset the connection and lose the response (RFC
- * 9112 9.6). Ends the connection when the rest comes in too many pieces.
+ * 9112 9.6). Ends the connection when the rest comes in too many small pieces.
  */
 export const readAway = (request: IncomingMessage): Promise<void> =>
   new Promise(resolve => {
     if (request.complete || request.destroyed) return resolve()
     let pieces = 0
-    const count = (): void => {
-      if (++pieces > MAX_PIECES) request.destroy()
+    let bytes = 0
+    const count = (chunk: Buffer): void => {
+      bytes += chunk.byteLength
+      if (++pieces > MAX_PIECES + bytes / MIN_PIECE_BYTES) request.destroy()
     }
     const done = (): void => {
       clearTimeout(timer)
