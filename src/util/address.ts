@@ -4,20 +4,24 @@
  */
 export const addressGroup = (address: string): string => {
   const plain = plainAddress(address)
-  if (!plain.includes(':')) return plain
-  const [head = '', tail] = plain.split('%', 1)[0]?.split('::') ?? []
+  return plain.includes(':') ? `${subscriberPrefix(plain)}::/64` : plain
+}
+
+/** Returns the first four groups of an IPv6 address: those of the /64, without zeros in front. */
+export const subscriberPrefix = (address: string): string => {
+  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? []
   const front = head === '' ? [] : head.split(':')
   const back = tail === undefined || tail === '' ? [] : tail.split(':')
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length)
   const groups = [...front, ...new Array<string>(zeros).fill('0'), ...back]
-  return `${groups
+  return groups
     .slice(0, 4)
     .map(group => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`
+    .join(':')
 }
 
-/** IPv4 address that a dual-stack socket reports as ::ffff:1.2.3.4. */
-const plainAddress = (address: string): string => {
+/** Returns the IPv4 address that a dual-stack socket reports as ::ffff:1.2.3.4; any other address as it is. */
+export const plainAddress = (address: string): string => {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   return mapped?.[1] ?? address
 }
