@@ -110,13 +110,8 @@ class FileWal implements Wal {
 
   async reset(entries: readonly WalEntry[]): Promise<void> {
     assert(!this.isDirty && !this.#writing, 'a log is reset when nothing waits')
-    await this.close()
     const records = entries.map(entry => encodeWalRecord(entry, this.#batch - 1))
-    const content = Buffer.concat([WAL_MAGIC, ...records])
-    await this.#files.replace(this.#path, content)
-    this.#position = content.byteLength
-    this.#allocated = content.byteLength
-    this.#tornBytes = 0
+    await this.#replace(Buffer.concat([WAL_MAGIC, ...records]))
     this.#mustReset = false
   }
 
@@ -124,11 +119,16 @@ class FileWal implements Wal {
     assert(!this.#writing, 'a log is discarded when nothing is written')
     this.#waiting = []
     this.#waitingBytes = 0
-    await this.close()
-    await this.#files.replace(this.#path, new Uint8Array())
-    this.#position = 0
-    this.#allocated = 0
+    await this.#replace(new Uint8Array())
     this.#mustReset = true
+  }
+
+  async #replace(content: Uint8Array): Promise<void> {
+    await this.close()
+    await this.#files.replace(this.#path, content)
+    this.#position = content.byteLength
+    this.#allocated = content.byteLength
+    this.#tornBytes = 0
   }
 
   async close(): Promise<void> {
