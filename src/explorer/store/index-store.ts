@@ -104,7 +104,7 @@ export interface ProducerRow {
   readonly proposedWei: bigint
 }
 
-/** What an address earned in a cycle. */
+/** Earnings of an address in a cycle. */
 export interface RewardRow {
   readonly address: Hex
   readonly cycle: number
@@ -209,9 +209,9 @@ export interface IndexReader {
   account(address: Hex): Promise<AccountRow | undefined>
   /** undefined: it made no block. */
   producer(address: Hex): Promise<ProducerRow | undefined>
-  /** What an address earned by cycle, newest first. */
+  /** Earnings of an address by cycle, newest first. */
   rewardsOf(address: Hex, page: PageRequest): Promise<Page<RewardRow>>
-  /** What was earned in a cycle, by role and address. */
+  /** Earnings of a cycle, by role and address. */
   rewardsOfCycle(cycle: number): Promise<readonly RewardRow[]>
   /** Ordered by blocks mined. */
   topMiners(limit: number): Promise<readonly ProducerRow[]>

@@ -8,7 +8,7 @@ export const TRANSACTION_KINDS = ['transfer', 'call', 'create', 'token'] as cons
 export type TransactionKind = (typeof TRANSACTION_KINDS)[number]
 
 export const REWARD_ROLES = ['miner', 'union'] as const
-/** What a block is rewarded for: its proof header, or its proposal. */
+/** Ground of a block's reward: its proof header, or its proposal. */
 export type RewardRole = (typeof REWARD_ROLES)[number]
 
 export const TOKEN_STANDARDS = ['ERC-20', 'ERC-721', 'ERC-1155'] as const

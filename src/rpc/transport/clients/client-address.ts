@@ -18,7 +18,7 @@ type TrustHop = (address: string, hop: number) => boolean
 const trustFrom = ({ proxies }: TrustProxy): TrustHop =>
   typeof proxies === 'number' ? (_, hop) => hop < proxies : proxyAddr.compile([...proxies])
 
-/** What of a request tells where it came from. */
+/** Parts of a request that tell its origin. */
 interface ProxiedRequest {
   readonly headers: IncomingMessage['headers']
   readonly socket: { readonly remoteAddress?: string | undefined }

@@ -27,7 +27,7 @@ export interface ClientIdentity {
   readonly untilMs: number
 }
 
-/** What of a request tells its client: its connection, headers as `node:http` reads them, and query. */
+/** Parts of a request that tell its client: its connection, headers as `node:http` reads them, and query. */
 export type RequestOrigin = Pick<IncomingMessage, 'headers' | 'url'> & {
   readonly socket: { readonly remoteAddress?: string | undefined }
 }

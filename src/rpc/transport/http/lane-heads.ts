@@ -7,7 +7,7 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 
 /** First request of the waiting bytes. */
 export interface LaneRequest {
-  /** Where its body begins and ends. */
+  /** Begin and end of its body. */
   readonly from: number
   readonly to: number
   /** undefined: its token or key is missing or wrong. */
