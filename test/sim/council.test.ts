@@ -78,6 +78,8 @@ const play = async (nodes: readonly Node[], clock: ManualClock, until: number) =
       expect(nodes.flatMap(({ errors }) => errors)).toEqual([])
       if (performance.now() > deadline) throw new Error(`no block ${next}: heads at ${heights().join(', ')}`)
       await new Promise(resolve => setTimeout(resolve, 1))
+      // A node that opened its height after the second had passed has timers that are due now.
+      await clock.advance(0)
     }
     await settle()
   }
