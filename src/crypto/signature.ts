@@ -1,57 +1,8 @@
 import { assert } from '../util/assert.ts'
-import { asBuffer, bytesEqual, type Hex } from '../util/bytes.ts'
+import { asBuffer, type Hex } from '../util/bytes.ts'
 import { keccak256 } from './hash.ts'
-
-/** ECDSA over secp256k1 as in Ethereum (SEC 1 with RFC 6979 nonces). */
-export interface SignatureProvider {
-  readonly name: 'secp256k1-native' | 'libauth-wasm' | 'noble-js'
-  /** Returns the 64-byte public key (x, y) of a signature r || s; undefined when there is none. */
-  recover(digest: Uint8Array, signature: Uint8Array, recoveryId: number): Uint8Array | undefined
-  /** Returns 65 bytes r || s || v with v 0 or 1 and s in the lower half. Throws on an invalid private key. */
-  sign(digest: Uint8Array, privateKey: Uint8Array): Uint8Array
-  /** Returns the 64-byte public key (x, y). Throws on an invalid private key. */
-  publicKey(privateKey: Uint8Array): Uint8Array
-}
-
-/** In order of preference: native code, WebAssembly (a third of its speed), JavaScript (a twenty-fifth). */
-const LADDER: readonly (() => Promise<SignatureProvider>)[] = [
-  async () => (await import('./providers/native.ts')).createNativeProvider(),
-  async () => (await import('./providers/libauth.ts')).createLibauthProvider(),
-  async () => (await import('./providers/noble.ts')).createNobleProvider(),
-]
-
-/** Returns the fastest provider that loads on this machine, and the errors of the faster ones, for the log at start. */
-export const chooseSignatureProvider = async (
-  ladder: readonly (() => Promise<SignatureProvider>)[] = LADDER,
-): Promise<{ provider: SignatureProvider; refused: readonly Error[] }> => {
-  const refused: Error[] = []
-  for (const load of ladder) {
-    try {
-      const provider = await load()
-      checkProvider(provider)
-      return { provider, refused }
-    } catch (error) {
-      refused.push(error instanceof Error ? error : new Error(String(error)))
-    }
-  }
-  throw new AggregateError(refused, 'no secp256k1 provider loads')
-}
-
-/** Self-test of a provider: private key 1 belongs to the generator, and a signature recovers its key. */
-const checkProvider = (provider: SignatureProvider): void => {
-  const one = new Uint8Array(32)
-  one[31] = 1
-  const digest = keccak256(one)
-  const key = provider.publicKey(one)
-  const signature = provider.sign(digest, one)
-  const recovered = provider.recover(digest, signature.subarray(0, 64), signature[64]!)
-  const right = asBuffer(key).toString('hex') === GENERATOR && recovered !== undefined && bytesEqual(recovered, key)
-  if (!right) throw new Error(`${provider.name} computes wrong results`)
-}
-
-const GENERATOR =
-  '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798' +
-  '483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'
+import { chooseSignatureProvider } from './providers/choose-provider.ts'
+import type { SignatureProvider } from './providers/signature-provider.ts'
 
 const chosen = await chooseSignatureProvider()
 

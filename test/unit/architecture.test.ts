@@ -172,8 +172,8 @@ const TOKEN =
 
 const blanks = (token: string): string => token.replace(/[^\n]/g, ' ')
 
-/** Imports and re-exports that load with the file, or that its types need; workers and `import()` come later. */
-const STATIC_IMPORT = /\b(?:import|export)\b[^;'"]*?\bfrom\s*'(\.[^']+)'|\bimport\s+'(\.[^']+)'/g
+/** Imports and re-exports that load with the file or later, or that its types need; workers are another program. */
+const RELATIVE_IMPORT = /\b(?:import|export)\b[^;'"]*?\bfrom\s*'(\.[^']+)'|\bimport\s*\(?\s*'(\.[^']+)'/g
 
 /** Circles of imports, types included: Tarjan's strongly connected components of more than one file. */
 const circles = (files: ReadonlyMap<string, string>): readonly string[] => {
@@ -181,7 +181,7 @@ const circles = (files: ReadonlyMap<string, string>): readonly string[] => {
   const numbers = new Map<string, number>()
   const stack: string[] = []
   const targets = (path: string): readonly string[] =>
-    [...withoutComments(files.get(path) as string).matchAll(STATIC_IMPORT)]
+    [...withoutComments(files.get(path) as string).matchAll(RELATIVE_IMPORT)]
       .map(([, from, alone]) => relative('/src', resolve('/src', dirname(path), (from ?? alone) as string)))
       .filter(target => files.has(target) && target !== path)
   /** Returns the smallest number reached. */
@@ -233,15 +233,17 @@ describe('architecture', () => {
 })
 
 describe('the check itself finds planted violations', () => {
-  test('a circle of types, and no circle where two import the same', () => {
+  test('a circle of types or of late imports, and no circle where two import the same', () => {
     const files = new Map([
       ['rules/a.ts', "import type { b } from './b.ts'"],
       ['rules/b.ts', "import { c } from './c.ts'"],
       ['rules/c.ts', "export type { a } from './a.ts'\nimport { d } from './d.ts'"],
       ['rules/d.ts', ''],
+      ['rules/f.ts', "const { g } = await import('./g.ts')"],
+      ['rules/g.ts', "import type { F } from './f.ts'"],
       ['rules/e.ts', "import { d } from './d.ts'\nimport { a } from './a.ts'"],
     ])
-    expect(circles(files)).toEqual(['rules/a.ts rules/b.ts rules/c.ts'])
+    expect(circles(files)).toEqual(['rules/a.ts rules/b.ts rules/c.ts', 'rules/f.ts rules/g.ts'])
   })
 
   const planted = (path: string, source: string) => violations(new Map([[path, source]]))

@@ -1,36 +1,16 @@
 import { type Command, Option } from 'commander'
-import type { Namespace } from '../../config/networks.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
-import { type MethodFlags, methodOptions } from '../shared/options/method-options.ts'
-import { type MiningFlags, miningOptions } from '../shared/options/mining-options.ts'
+import { methodOptions } from '../shared/options/method-options.ts'
+import { miningOptions } from '../shared/options/mining-options.ts'
 import {
   integerOption,
-  type NodeFlags,
   namespacesOption,
   nodeOptions,
   portOption,
   secondsOption,
   tokensOption,
 } from '../shared/options/options.ts'
-
-export interface DevnetFlags extends NodeFlags, MiningFlags, MethodFlags {
-  readonly blockTime: number
-  readonly accounts: number
-  readonly balance: bigint
-  readonly mnemonic?: string
-  readonly chainId?: number
-  readonly datadir?: string
-  readonly httpApi?: readonly Namespace[]
-  readonly unlock: boolean
-  readonly operatorPort?: number
-  readonly clientName?: 'anvil' | 'hardhat'
-  readonly sameTimestamps: boolean
-  readonly codeSizeLimit?: number
-  readonly throwOnRevert: boolean
-  readonly state?: string
-  readonly explorer: boolean
-  readonly faucet: boolean
-}
+import type { DevnetFlags } from './flags.ts'
 
 export const addDevnetCommand = (program: Command): void => {
   const command = program

@@ -14,7 +14,7 @@ import { miningOf } from '../shared/options/mining-options.ts'
 import { explorerOptions, namespacesOf, runNode } from '../shared/process/run-node.ts'
 import { deferSignals } from '../shared/process/run-process.ts'
 import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../shared/process/temp-folder.ts'
-import type { DevnetFlags } from './command.ts'
+import type { DevnetFlags } from './flags.ts'
 
 /** First part of web3_clientVersion, by which tools recognise a development network. */
 const CLIENT_NAMES = { anvil: 'anvil', hardhat: 'HardhatNetwork' } as const

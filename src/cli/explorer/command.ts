@@ -1,19 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type OutputFlags, outputOptions, portOption } from '../shared/options/options.ts'
-import { type ProxyFlags, proxyOptions } from '../shared/options/proxy-options.ts'
-
-export interface ExplorerFlags extends ProxyFlags, OutputFlags {
-  readonly node: string
-  readonly datadir: string
-  readonly database?: string
-  readonly databaseRead?: string
-  readonly host: string
-  readonly port: number
-  readonly explorerKeys?: string
-  readonly explorerLabels?: string
-  readonly explorerPrice?: string
-  readonly solcDir?: string
-}
+import { outputOptions, portOption } from '../shared/options/options.ts'
+import { proxyOptions } from '../shared/options/proxy-options.ts'
+import type { ExplorerFlags } from './flags.ts'
 
 const nodeOption = (text: string): string => {
   if (!URL.canParse(text) || !/^wss?:$/.test(new URL(text).protocol))

@@ -11,7 +11,7 @@ import { prepareDataDir } from '../shared/check-paths.ts'
 import { exitWithError } from '../shared/output.ts'
 import { nameFreePort } from '../shared/process/free-port.ts'
 import { onParentExit } from '../shared/process/parent-process.ts'
-import type { ExplorerFlags } from './command.ts'
+import type { ExplorerFlags } from './flags.ts'
 
 /** Serves the explorer until a signal ends it. */
 export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {

@@ -1,16 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { integerOption, type OutputFlags, outputOptions, portOption } from '../shared/options/options.ts'
-import { type ProxyFlags, proxyOptions } from '../shared/options/proxy-options.ts'
-
-export interface FaucetFlags extends ProxyFlags, OutputFlags {
-  readonly rpc: string
-  readonly key: string
-  readonly passwordFile?: string
-  readonly datadir: string
-  readonly chainId?: number
-  readonly host: string
-  readonly port: number
-}
+import { integerOption, outputOptions, portOption } from '../shared/options/options.ts'
+import { proxyOptions } from '../shared/options/proxy-options.ts'
+import type { FaucetFlags } from './flags.ts'
 
 const urlOption = (text: string): string => {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))

@@ -14,7 +14,7 @@ import { readKey } from '../shared/keys/read-key.ts'
 import { exitWithError } from '../shared/output.ts'
 import { nameFreePort } from '../shared/process/free-port.ts'
 import { onParentExit } from '../shared/process/parent-process.ts'
-import type { FaucetFlags } from './command.ts'
+import type { FaucetFlags } from './flags.ts'
 
 const paramsOf = ({ chainId = NETWORKS.testnet.chainId }: FaucetFlags): NetworkParams => ({
   ...(chainId === NETWORKS.testnet.chainId ? NETWORKS.testnet : NETWORKS.devnet),

@@ -1,20 +1,8 @@
 import { type Command, Option } from 'commander'
-import { NETWORKS, type NetworkName } from '../../config/networks.ts'
-import type { Hex } from '../../util/bytes.ts'
+import { NETWORKS } from '../../config/networks.ts'
 import { addressOption, integerOption, secondsOption, timestampOption } from '../shared/options/options.ts'
-import { type Fund, fund, type ValidatorSpec, validatorSpec } from './specs.ts'
-
-export interface GenesisFlags {
-  readonly network?: NetworkName
-  readonly chainId?: number
-  readonly validator?: readonly ValidatorSpec[]
-  readonly foundation?: Hex
-  readonly fund?: readonly Fund[]
-  readonly blockTime?: number
-  readonly timestamp: number
-  readonly out: string
-  readonly json: boolean
-}
+import type { GenesisFlags } from './flags.ts'
+import { fund, validatorSpec } from './specs.ts'
 
 export const addGenesisCommand = (program: Command): void => {
   program

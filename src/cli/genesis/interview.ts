@@ -4,7 +4,7 @@ import type { Hex } from '../../util/bytes.ts'
 import { promptLine, type Terminal } from '../shared/keys/prompt.ts'
 import { addressOption, secondsOption } from '../shared/options/options.ts'
 import { errorMessage } from '../shared/output.ts'
-import type { GenesisFlags } from './command.ts'
+import type { GenesisFlags } from './flags.ts'
 import { type Fund, fund, type ValidatorSpec, validatorSpec } from './specs.ts'
 import { validatorAddress } from './validator-address.ts'
 

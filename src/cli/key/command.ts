@@ -1,31 +1,9 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Command, Option } from 'commander'
-import type { Hex } from '../../util/bytes.ts'
 import { PASSWORD_VARIABLE } from '../shared/keys/passwords.ts'
 import { addressOption } from '../shared/options/options.ts'
-
-export interface KeystoreFlags {
-  readonly keystore: string
-  readonly json: boolean
-}
-
-export interface PasswordFlags extends KeystoreFlags {
-  readonly passwordFile?: string
-}
-
-export interface ExportFlags {
-  readonly passwordFile?: string
-  readonly keystore: string
-  readonly reveal: boolean
-}
-
-export interface WatermarkFlags {
-  readonly datadir: string
-  readonly validator?: Hex
-  readonly genesis?: string
-  readonly json: boolean
-}
+import type { ExportFlags, KeystoreFlags, PasswordFlags, WatermarkFlags } from './flags.ts'
 
 export const addKeyCommand = (program: Command): void => {
   const key = program

@@ -1,7 +1,7 @@
 import { asBuffer, type Hex } from '../../util/bytes.ts'
 import { passwordsFrom } from '../shared/keys/passwords.ts'
 import { readKey } from '../shared/keys/read-key.ts'
-import type { ExportFlags } from './command.ts'
+import type { ExportFlags } from './flags.ts'
 import { keyPath } from './keystore-folder.ts'
 
 /** Runs `tandem key export`: prints the private key, after confirmation. */

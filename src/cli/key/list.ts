@@ -3,7 +3,7 @@ import { checksumAddress } from '../../crypto/checksum.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { addressOfKeyFile } from '../shared/keys/read-key.ts'
 import { errorMessage, printWarning } from '../shared/output.ts'
-import type { KeystoreFlags } from './command.ts'
+import type { KeystoreFlags } from './flags.ts'
 import { keyFiles } from './keystore-folder.ts'
 
 interface ListedKey {

@@ -6,7 +6,7 @@ import { CodedError } from '../../util/errors.ts'
 import type { NewFileError } from '../../util/fs/write-new-file.ts'
 import { passwordsFrom } from '../shared/keys/passwords.ts'
 import { readKey } from '../shared/keys/read-key.ts'
-import type { PasswordFlags } from './command.ts'
+import type { PasswordFlags } from './flags.ts'
 import { keyPath, writeKey } from './keystore-folder.ts'
 
 /** Runs `tandem key new`. Tests use cheaper encryption. */

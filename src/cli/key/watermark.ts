@@ -9,7 +9,7 @@ import { exportSigning, importSigning } from '../../node/keys/signing-transfer.t
 import { signingRecordFromJson, signingRecordToJson } from '../../primitives/consensus/signing-record.ts'
 import { writeNewFile } from '../../util/fs/write-new-file.ts'
 import { readBytes, readText } from '../shared/files.ts'
-import type { WatermarkFlags } from './command.ts'
+import type { WatermarkFlags } from './flags.ts'
 
 /** Runs `tandem key watermark export`. */
 export const exportMark = async (file: string, { datadir, validator, json }: WatermarkFlags): Promise<void> => {

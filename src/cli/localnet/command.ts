@@ -1,37 +1,14 @@
 import { type Command, Option } from 'commander'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
-import type { Hex } from '../../util/bytes.ts'
 import {
   addressOption,
   integerOption,
-  type NodeFlags,
   nodeOptions,
   portOption,
   secondsOption,
   tokensOption,
 } from '../shared/options/options.ts'
-
-export interface LocalnetFlags
-  extends Pick<
-    NodeFlags,
-    'host' | 'port' | 'execution' | 'evm' | 'stateHistory' | 'cors' | 'allowHosts' | 'logLevel' | 'json'
-  > {
-  readonly validators?: number
-  readonly full: number
-  readonly blockTime?: number
-  readonly accounts?: number
-  readonly balance?: bigint
-  readonly mnemonic?: string
-  readonly chainId?: number
-  readonly datadir?: string
-  readonly metrics: boolean
-  readonly mine?: Hex
-  readonly stratum: boolean
-  readonly chaos: boolean
-  readonly seed?: number
-  readonly chaosDown?: number
-  readonly untilBlock?: number
-}
+import type { LocalnetFlags } from './flags.ts'
 
 /** Options passed to every node, as in `tandem start`. */
 const PASSED_ON: ReadonlySet<string> = new Set(['execution', 'evm', 'stateHistory', 'cors', 'allowHosts', 'logLevel'])

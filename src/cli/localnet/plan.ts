@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
-import type { LocalnetFlags } from './command.ts'
+import type { LocalnetFlags } from './flags.ts'
 
 /** Plan of one node of a localnet, before anything runs. */
 export interface NodePlan {

@@ -1,18 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { MINING_LIMITS } from '../../config/limits/chain.ts'
-import type { StratumOptions } from '../../node/options.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { dutyOption, stratumAddress } from '../shared/options/mining-options.ts'
 import { addressOption, integerOption } from '../shared/options/options.ts'
-
-export interface MineFlags {
-  readonly rpc: string
-  readonly stratum?: StratumOptions
-  readonly coinbase?: Hex
-  readonly worker: string
-  readonly threads: number
-  readonly duty: number
-}
+import type { MineFlags } from './flags.ts'
 
 const urlOption = (text: string): string => {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))

@@ -3,7 +3,7 @@ import { delayUntil } from '../../util/async/delay.ts'
 import { systemClock } from '../../util/clock.ts'
 import { silentLogger } from '../../util/logger.ts'
 import { printWarning } from '../shared/output.ts'
-import type { MineFlags } from './command.ts'
+import type { MineFlags } from './flags.ts'
 import { RemoteWork } from './remote-work.ts'
 import { StratumWork } from './stratum-work.ts'
 

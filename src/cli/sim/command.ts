@@ -1,18 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
 import { SIMULATION_LIMITS } from '../../config/limits/commands.ts'
-import { PROFILE_NAMES, PROFILES, type ProfileName } from '../../sim/plan/profiles.ts'
+import { PROFILE_NAMES, PROFILES } from '../../sim/plan/profiles.ts'
 import { integerOption } from '../shared/options/options.ts'
-
-export interface SimFlags {
-  readonly seed: number
-  readonly seeds: number
-  readonly heights: number
-  readonly nodes?: number
-  readonly profile: ProfileName
-  readonly jobs: number
-  readonly json: boolean
-}
+import type { SimFlags } from './flags.ts'
 
 const profileLines = PROFILE_NAMES.map(name => `  ${name.padEnd(11)} ${PROFILES[name].summary}`).join('\n')
 

@@ -1,7 +1,7 @@
 import { addOutcome, noTotals, type Totals } from '../../sim/swarm/run-outcome.ts'
 import type { SeedReport } from '../../sim/swarm/run-seed.ts'
 import { runSeeds } from '../../sim/swarm/worker-pool.ts'
-import type { SimFlags } from './command.ts'
+import type { SimFlags } from './flags.ts'
 
 /** Interval of progress messages in a long run, milliseconds. */
 const PROGRESS_MS = 2_000

@@ -1,29 +1,12 @@
 import { type Command, Option } from 'commander'
-import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-selector.ts'
-import { NETWORKS, type NetworkName } from '../../config/networks.ts'
-import { type MethodFlags, methodOptions } from '../shared/options/method-options.ts'
-import { type MiningFlags, miningOptions } from '../shared/options/mining-options.ts'
-import { listOption, type NodeFlags, nodeOptions, portOrOffOption } from '../shared/options/options.ts'
-import { type PeerFlags, peerOptions } from './peer-options.ts'
-import { type PublicFlags, publicOptions } from './public-options.ts'
+import { NETWORKS } from '../../config/networks.ts'
+import { methodOptions } from '../shared/options/method-options.ts'
+import { miningOptions } from '../shared/options/mining-options.ts'
+import { listOption, nodeOptions, portOrOffOption } from '../shared/options/options.ts'
+import type { StartFlags } from './flags.ts'
+import { peerOptions } from './peer-options.ts'
+import { publicOptions } from './public-options.ts'
 import { syncOptions } from './sync-options.ts'
-
-export interface StartFlags extends PublicFlags, NodeFlags, PeerFlags, MiningFlags, MethodFlags {
-  readonly network: NetworkName
-  readonly genesis?: string
-  readonly datadir: string
-  readonly validatorKey?: string
-  readonly passwordFile?: string
-  readonly unlock?: readonly string[]
-  readonly trustMissingLog: boolean
-  readonly operatorPort: number | 'off'
-  readonly sync: 'full' | 'snapshot'
-  readonly checkpoint?: Checkpoint
-  readonly snapshotInterval: number
-  readonly explorer: boolean
-  readonly faucet: boolean
-  readonly faucetKey?: string
-}
 
 /** Options of the faucet inside the node (docs/faucet.md). */
 const faucetOptions = (): readonly Option[] => [

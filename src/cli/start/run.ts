@@ -14,7 +14,7 @@ import { methodsOf } from '../shared/options/methods-of.ts'
 import { miningOf } from '../shared/options/mining-options.ts'
 import { printWarning } from '../shared/output.ts'
 import { explorerOptions, runNode } from '../shared/process/run-node.ts'
-import type { StartFlags } from './command.ts'
+import type { StartFlags } from './flags.ts'
 import { peersOf } from './peer-options.ts'
 import { publicNamespacesOf, publicPortOf } from './public-options.ts'
 

@@ -1,16 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
 import { STATE_TEST_LIMITS } from '../../config/limits/commands.ts'
-import type { EngineName } from '../../evm/engines/select-engine.ts'
-import type { ExecutionMode } from '../../evm/executor-types.ts'
 import { evmOption, executionOption, integerOption, listOption } from '../shared/options/options.ts'
-
-export interface StateTestFlags {
-  readonly execution: ExecutionMode
-  readonly evm?: EngineName
-  readonly fork?: readonly string[]
-  readonly jobs: number
-}
+import type { StateTestFlags } from './flags.ts'
 
 export const addStateTestCommand = (program: Command): void => {
   program

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runStateTestFiles } from '../../evm/state-test/worker-pool.ts'
 import { exitWithError } from '../shared/output.ts'
-import type { StateTestFlags } from './command.ts'
+import type { StateTestFlags } from './flags.ts'
 
 /** Returns the files of a path: itself, or those of a folder and its subfolders. A missing file is reported when it is read. */
 const filesOf = async (path: string): Promise<readonly string[]> => {

@@ -1,5 +1,5 @@
 import { instantiateSecp256k1 } from '@bitauth/libauth'
-import type { SignatureProvider } from '../signature.ts'
+import type { SignatureProvider } from './signature-provider.ts'
 
 /** libsecp256k1 as WebAssembly. */
 export const createLibauthProvider = async (): Promise<SignatureProvider> => {

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { SignatureProvider } from '../signature.ts'
+import type { SignatureProvider } from './signature-provider.ts'
 
 /** Part of the package's API used here; it has no types. */
 interface Secp256k1 {

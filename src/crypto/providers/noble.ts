@@ -1,5 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import type { SignatureProvider } from '../signature.ts'
+import type { SignatureProvider } from './signature-provider.ts'
 
 /** Pure JavaScript; works on every platform. */
 export const createNobleProvider = (): SignatureProvider => ({

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import type { GenesisFlags } from '../../../../src/cli/genesis/command.ts'
+import type { GenesisFlags } from '../../../../src/cli/genesis/flags.ts'
 import { newGenesis } from '../../../../src/cli/genesis/run.ts'
 import { fund, validatorSpec } from '../../../../src/cli/genesis/specs.ts'
 import { addressOption, timestampOption } from '../../../../src/cli/shared/options/options.ts'

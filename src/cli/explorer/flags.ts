@@ -1,0 +1,16 @@
+import type { OutputFlags } from '../shared/options/options.ts'
+import type { ProxyFlags } from '../shared/options/proxy-options.ts'
+
+/** Parsed options of `tandem explorer`. */
+export interface ExplorerFlags extends ProxyFlags, OutputFlags {
+  readonly node: string
+  readonly datadir: string
+  readonly database?: string
+  readonly databaseRead?: string
+  readonly host: string
+  readonly port: number
+  readonly explorerKeys?: string
+  readonly explorerLabels?: string
+  readonly explorerPrice?: string
+  readonly solcDir?: string
+}
