@@ -23,6 +23,7 @@ import { decodeTransaction, type Transaction, withSender } from '../src/primitiv
 import { encodeTransaction } from '../src/primitives/transaction/transaction-encoding.ts'
 import { createRandom } from '../src/sim/random.ts'
 import { Store } from '../src/storage/store.ts'
+import { finishSlicedWork } from '../src/util/async/sliced-work.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes, toWord, ZERO_ADDRESS, ZERO_HASH } from '../src/util/bytes.ts'
 import { silentLogger } from '../src/util/logger.ts'
 import { startPostgres } from '../test/support/explorer/postgres-server.ts'
@@ -112,7 +113,9 @@ const writeChain = async (store: Store): Promise<void> => {
     const transactions = Array.from({ length: count }, (_, i) => transactionOf(number * PER_BLOCK + i))
     const header = headerOf(number, parentHash)
     const block = blockFromParts(header, { transactions, proofHeaders: [], evidence: [] })
-    const receipts = deriveReceipts(transactions.map(receiptOf), { transactions, baseFeePerGas: 25_000_000_000n })
+    const receipts = finishSlicedWork(
+      deriveReceipts(transactions.map(receiptOf), { transactions, baseFeePerGas: 25_000_000_000n }),
+    )
     const batch = store.batch()
     putBlock(batch, { block: { ...block, extra: undefined as never }, receipts, certificate: null })
     await batch.write()

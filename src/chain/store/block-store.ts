@@ -22,6 +22,8 @@ import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
 import { metaKey } from '../../storage/schema.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
+import { runSlicedWork, type SlicedWork } from '../../util/async/sliced-work.ts'
+import { sliceOver } from '../../util/async/time-slice.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { Lru } from '../../util/lru.ts'
 import type { ChainRules } from '../block/rules-port.ts'
@@ -97,7 +99,10 @@ const loggedOf = (
   logs: receipts.map(({ logs }) => logs),
 })
 
-type BlockStoreOptions = Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>>
+interface BlockStoreOptions extends Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>> {
+  /** Called while a long row is decoded, after each transaction or log: returns a promise to await first, when other work is due. */
+  readonly pauseIfDue?: () => Promise<void> | undefined
+}
 
 export const nativeExtra = (header: Header): ExtraData => decodeExtraData(header.extraData)
 
@@ -110,6 +115,7 @@ export class BlockStore {
   readonly #store: Store
   readonly #extraOf: ChainRules['extraOf']
   readonly #pricesOf: ChainRules['pricesOf']
+  readonly #pauseIfDue: () => Promise<void> | undefined
   readonly #blocks = new Lru<number, ChainBlock>({ limit: CHAIN_LIMITS.blockCacheBytes, weigh: weightOfBlock })
   readonly #receipts = new Lru<number, readonly Receipt[]>({
     limit: CHAIN_LIMITS.receiptCacheBytes,
@@ -129,10 +135,18 @@ export class BlockStore {
   /** Grows when blocks are reverted; reads begun before are not cached. */
   #generation = 0
 
-  constructor(store: Store, { extraOf = nativeExtra, pricesOf = nativePrices }: BlockStoreOptions = {}) {
+  constructor(
+    store: Store,
+    { extraOf = nativeExtra, pricesOf = nativePrices, pauseIfDue = sliceOver }: BlockStoreOptions = {},
+  ) {
     this.#store = store
     this.#extraOf = extraOf
     this.#pricesOf = pricesOf
+    this.#pauseIfDue = pauseIfDue
+  }
+
+  #inSlices<Result>(decoding: SlicedWork<Result>): Result | Promise<Result> {
+    return runSlicedWork(decoding, this.#pauseIfDue)
   }
 
   async headNumber(): Promise<number | undefined> {
@@ -166,7 +180,7 @@ export class BlockStore {
     ])
     if (headerRow === undefined || bodyRow === undefined) return undefined
     const header = decodeHeader(headerRow)
-    const block = { header, extra: this.#extraOf(header), ...new BodyRow(bodyRow).block() }
+    const block = { header, extra: this.#extraOf(header), ...(await this.#inSlices(new BodyRow(bodyRow).block())) }
     if (generation === this.#generation) this.#blocks.set(number, block)
     return block
   }
@@ -184,10 +198,9 @@ export class BlockStore {
     const generation = this.#generation
     const [row, block] = await Promise.all([readReceipts(this.#store, number, snapshot), this.block(number, snapshot)])
     if (row === undefined || block === undefined) return undefined
-    const receipts = deriveReceipts(decodeStoredReceipts(row), {
-      transactions: block.transactions,
-      ...this.#pricesOf(block.header),
-    })
+    const stored = await this.#inSlices(decodeStoredReceipts(row))
+    const context = { transactions: block.transactions, ...this.#pricesOf(block.header) }
+    const receipts = await this.#inSlices(deriveReceipts(stored, context))
     if (generation === this.#generation) this.#receipts.set(number, receipts)
     return receipts
   }
@@ -278,7 +291,8 @@ export class BlockStore {
     ])
     if (bodyRow === undefined || receiptsRow === undefined) return undefined
     const body = new BodyRow(bodyRow)
-    return loggedOf(number, body.blockHash, decodeStoredReceipts(receiptsRow), index => body.transactionHash(index))
+    const receipts = await this.#inSlices(decodeStoredReceipts(receiptsRow))
+    return loggedOf(number, body.blockHash, receipts, index => body.transactionHash(index))
   }
 
   async locate(transactionHash: Hex): Promise<TransactionLocation | undefined> {

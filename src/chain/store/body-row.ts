@@ -8,6 +8,7 @@ import {
   withSender,
 } from '../../primitives/transaction/transaction.ts'
 import { assert } from '../../util/assert.ts'
+import type { SlicedWork } from '../../util/async/sliced-work.ts'
 import { asBuffer, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 
 /**
@@ -98,15 +99,16 @@ export class BodyRow {
   }
 
   /**
-   * Returns the whole body; its transactions are views of the row, since thousands of small arrays cost more than their content.
+   * Decodes the whole body, one transaction in a part: a full one has tens of thousands. They are views of the row, since thousands of
+   * small arrays cost more than their content.
    */
-  block(): Omit<Block, 'header'> {
-    return {
-      hash: this.blockHash,
-      size: this.#row.readUInt32BE(32),
-      transactions: Array.from({ length: this.count }, (_, index) => this.#decode(index, this.#bytesOf(index))),
-      ...this.#tail(),
+  *block(): SlicedWork<Omit<Block, 'header'>> {
+    const transactions: Transaction[] = []
+    for (let index = 0; index < this.count; index++) {
+      transactions.push(this.#decode(index, this.#bytesOf(index)))
+      yield
     }
+    return { hash: this.blockHash, size: this.#row.readUInt32BE(32), transactions, ...this.#tail() }
   }
 
   #tail(): Tail {

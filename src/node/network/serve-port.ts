@@ -1,7 +1,7 @@
 import type { BlockStore } from '../../chain/store/block-store.ts'
 import type { ServePort } from '../../network/ports.ts'
 import type { SealedBlock } from '../../network/wire/consensus.ts'
-import { encodeReceipt } from '../../primitives/receipt/receipt.ts'
+import { encodeReceipt, type Receipt } from '../../primitives/receipt/receipt.ts'
 import { encodeRlp } from '../../primitives/rlp/rlp.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
 
@@ -32,10 +32,20 @@ export const servePort = (
       async hash => {
         const number = await blocks.numberOf(hash)
         const receipts = number === undefined ? undefined : await blocks.receipts(number)
-        return receipts && encodeRlp(receipts.map(encodeReceipt))
+        return receipts && encodeReceipts(receipts)
       },
     ),
 })
+
+const encodeReceipts = async (receipts: readonly Receipt[]): Promise<Uint8Array> => {
+  const encoded: Uint8Array[] = []
+  for (const receipt of receipts) {
+    encoded.push(encodeReceipt(receipt))
+    const pause = sliceOver()
+    if (pause !== undefined) await pause
+  }
+  return encodeRlp(encoded)
+}
 
 /** Reads in order up to the first item that is missing or does not fit. */
 const gather = async <Key, Item>(

@@ -73,7 +73,7 @@ export function* readLogsInOrder(cursor: RlpCursor): Generator<Log> {
   cursor.closeList(outer)
 }
 
-const NO_LOGS: readonly Log[] = []
+export const NO_LOGS: readonly Log[] = []
 
 const readLog = (cursor: RlpCursor): Log => {
   const outer = cursor.openList()

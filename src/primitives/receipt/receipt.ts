@@ -1,13 +1,14 @@
 import { GAS_PER_BLOB } from '../../config/blobs.ts'
 import { assert } from '../../util/assert.ts'
+import type { SlicedWork } from '../../util/async/sliced-work.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { createAddress } from '../address.ts'
-import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
+import { decodeOrMalformed, decodePartsOrMalformed, malformed } from '../rlp/malformed.ts'
 import { encodeRlpList, rlpHeaderBytes, rlpStringBytes, uintItem, writeRlpHeader, writeRlpString } from '../rlp/rlp.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'
 import { effectiveGasPrice, type Transaction } from '../transaction/transaction.ts'
-import { BLOOM_BYTES, bloomFromLogs, EMPTY_BLOOM } from './bloom.ts'
-import { encodeLogs, type Log, readLogs } from './log.ts'
+import { BLOOM_BYTES, bloomFromLogs, EMPTY_BLOOM, GrowingBloom } from './bloom.ts'
+import { encodeLogs, type Log, NO_LOGS, readLogs, readLogsInOrder } from './log.ts'
 
 export interface Receipt {
   readonly type: number
@@ -82,17 +83,30 @@ const encodeStoredReceipt = (receipt: StoredReceipt): Uint8Array => {
   return out
 }
 
-/** Throws RECEIPT_MALFORMED. */
-export const decodeStoredReceipts = (bytes: Uint8Array): readonly StoredReceipt[] =>
-  decodeOrMalformed('RECEIPT_MALFORMED', () => {
-    const cursor = new RlpCursor(bytes)
-    const outer = cursor.openList()
-    const receipts: StoredReceipt[] = []
-    while (cursor.hasMore()) receipts.push(readStoredReceipt(cursor))
-    cursor.closeList(outer)
-    cursor.finish()
-    return receipts
-  })
+/** Decodes the stored receipts of one block, one log in a part: they may be 40 MB. Throws RECEIPT_MALFORMED. */
+export const decodeStoredReceipts = (bytes: Uint8Array): SlicedWork<readonly StoredReceipt[]> =>
+  decodePartsOrMalformed('RECEIPT_MALFORMED', readStoredReceipts(bytes))
+
+function* readStoredReceipts(bytes: Uint8Array): SlicedWork<readonly StoredReceipt[]> {
+  const cursor = new RlpCursor(bytes)
+  const outer = cursor.openList()
+  const receipts: StoredReceipt[] = []
+  while (cursor.hasMore()) {
+    const receipt = cursor.openList()
+    const outcome = readStoredOutcome(cursor)
+    const logs: Log[] = []
+    for (const log of readLogsInOrder(cursor)) {
+      logs.push(log)
+      yield
+    }
+    cursor.closeList(receipt)
+    receipts.push({ ...outcome, logs: logs.length === 0 ? NO_LOGS : logs })
+    yield
+  }
+  cursor.closeList(outer)
+  cursor.finish()
+  return receipts
+}
 
 /** Reads one item of `encodeStoredReceipts` at the cursor. Throws RLP_INVALID or RECEIPT_MALFORMED. */
 export const readStoredReceipt = (cursor: RlpCursor): StoredReceipt => {
@@ -155,14 +169,27 @@ interface ReceiptContext extends ReceiptPrices {
 }
 
 /**
- * Derives the complete receipts of a block: gas used, price, contract address and bloom follow from its transactions.
+ * Derives the complete receipts of a block, one log in a part: gas used, price, contract address and bloom follow from its transactions.
  */
-export const deriveReceipts = (stored: readonly StoredReceipt[], context: ReceiptContext): readonly Receipt[] => {
+export function* deriveReceipts(
+  stored: readonly StoredReceipt[],
+  context: ReceiptContext,
+): SlicedWork<readonly Receipt[]> {
   assert(stored.length === context.transactions.length, 'a block has one receipt for each transaction')
-  return stored.map((receipt, index) => {
-    const gasBefore = stored[index - 1]?.cumulativeGasUsed ?? 0n
-    return deriveReceipt(receipt, gasBefore, context.transactions[index] as Transaction, context)
-  })
+  const receipts: Receipt[] = []
+  let gasBefore = 0n
+  for (const [index, receipt] of stored.entries()) {
+    const outcome = deriveOutcome(receipt, gasBefore, context.transactions[index] as Transaction, context)
+    const bloom = new GrowingBloom()
+    for (const log of receipt.logs) {
+      bloom.add(log)
+      yield
+    }
+    receipts.push({ ...outcome, logsBloom: bloom.bytes, logs: receipt.logs })
+    gasBefore = receipt.cumulativeGasUsed
+    yield
+  }
+  return receipts
 }
 
 /** Derives one of them; `gasBefore` is the cumulative gas of the receipt before. */

@@ -1,3 +1,4 @@
+import type { SlicedWork } from '../../util/async/sliced-work.ts'
 import { CodedError } from '../../util/errors.ts'
 
 /** Bytes from outside that are not the canonical encoding of a type; `code` names the type, `reason` is for people. */
@@ -21,5 +22,17 @@ export const decodeOrMalformed = <Code extends string, Value>(code: Code, decode
       throw malformed(code, error.detail.reason, { cause: error })
     }
     throw error
+  }
+}
+
+/** The same for a decoder that runs in parts. */
+export function* decodePartsOrMalformed<Code extends string, Value>(
+  code: Code,
+  decoding: SlicedWork<Value>,
+): SlicedWork<Value> {
+  for (;;) {
+    const part = decodeOrMalformed(code, () => decoding.next())
+    if (part.done === true) return part.value
+    yield
   }
 }

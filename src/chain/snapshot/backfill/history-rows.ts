@@ -15,6 +15,7 @@ import { BUCKETS } from '../../../storage/buckets.ts'
 import { numberKey } from '../../../storage/keys.ts'
 import type { Store } from '../../../storage/store.ts'
 import { assert } from '../../../util/assert.ts'
+import { finishSlicedWork } from '../../../util/async/sliced-work.ts'
 import { bytesEqual, type Hex } from '../../../util/bytes.ts'
 import { isCoded } from '../../../util/errors.ts'
 import { putPastProofs } from '../../proof/proof-rows.ts'
@@ -81,7 +82,7 @@ const checkedReceipts = (bytes: Uint8Array, { header, transactions }: Block): re
       return decodeReceipt(item)
     })
     if (stored.length !== transactions.length) throw falseReceipts('one for each transaction')
-    const receipts = deriveReceipts(stored, { transactions, ...nativePrices(header) })
+    const receipts = finishSlicedWork(deriveReceipts(stored, { transactions, ...nativePrices(header) }))
     if (receiptsRoot(receipts) !== header.receiptsRoot) throw falseReceipts('they make another root')
     if (!bytesEqual(bloomFromLogs(receipts.flatMap(({ logs }) => logs)), header.logsBloom))
       throw falseReceipts('they make another bloom')

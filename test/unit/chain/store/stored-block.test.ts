@@ -65,6 +65,31 @@ test('single transactions and receipts are the same from memory, from rows and f
     expect(await cold.stored(number + 1)).toBeUndefined()
   }))
 
+test('rows are decoded a transaction or a log at a time, with other work in between', () =>
+  withChain(async chain => {
+    const { header, transactions } = await mineMixed(chain)
+    const { number } = header
+    let pauses = 0
+    const cold = () =>
+      new BlockStore(chain.store, {
+        pauseIfDue: () => {
+          pauses++
+          return new Promise(resolve => setImmediate(resolve))
+        },
+      })
+    const pausesOf = async (read: (blocks: BlockStore) => Promise<unknown>) => {
+      pauses = 0
+      expect(await read(cold())).toEqual(await read(new BlockStore(chain.store)))
+      return pauses
+    }
+    const logs = 5
+    const parts = transactions.length
+    expect(await pausesOf(blocks => blocks.block(number))).toBe(parts)
+    // Decodes the transactions, decodes the receipts and makes their blooms.
+    expect(await pausesOf(blocks => blocks.receipts(number))).toBe(parts + 2 * (parts + logs))
+    expect(await pausesOf(blocks => blocks.logged(number))).toBe(parts + logs)
+  }))
+
 test('a log of megabytes is written in pieces of bounded length', () =>
   withChain(async chain => {
     const { header } = await mineMixed(chain)

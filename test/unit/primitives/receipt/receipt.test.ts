@@ -13,9 +13,12 @@ import {
 } from '../../../../src/primitives/receipt/receipt.ts'
 import { receiptsRoot } from '../../../../src/primitives/roots.ts'
 import { decodeTransaction } from '../../../../src/primitives/transaction/transaction.ts'
+import { finishSlicedWork } from '../../../../src/util/async/sliced-work.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '../../../../src/util/bytes.ts'
 import recorded from '../fixtures/execution-apis.json' with { type: 'json' }
 import { blockParts, codeOf, testChain } from '../support.ts'
+
+const decoded = (bytes: Uint8Array) => finishSlicedWork(decodeStoredReceipts(bytes))
 
 describe('the last block of the test chain', () => {
   const parts = blockParts(testChain().at(-1) as Uint8Array)
@@ -30,10 +33,9 @@ describe('the last block of the test chain', () => {
       data: hexToBytes(log.data as Hex),
     })),
   }))
-  const receipts = deriveReceipts(decodeStoredReceipts(encodeStoredReceipts(stored)), {
-    transactions,
-    baseFeePerGas: header.baseFeePerGas ?? 0n,
-  })
+  const receipts = finishSlicedWork(
+    deriveReceipts(decoded(encodeStoredReceipts(stored)), { transactions, baseFeePerGas: header.baseFeePerGas ?? 0n }),
+  )
 
   test('what is stored and the transactions make the receipts that other clients answer', () => {
     const shown = receipts.map(receipt => ({
@@ -66,17 +68,17 @@ describe('stored receipts', () => {
       { status: 1, cumulativeGasUsed: 2n ** 40n, logs: [log, { ...log, topics: [] }] },
       { root: `0x${'77'.repeat(32)}`, cumulativeGasUsed: 2n ** 41n, logs: [] },
     ]
-    expect(decodeStoredReceipts(encodeStoredReceipts(receipts))).toEqual(receipts)
+    expect(decoded(encodeStoredReceipts(receipts))).toEqual(receipts)
   })
 
   test('are refused when malformed', () => {
     const bytes = encodeStoredReceipts([{ status: 1, cumulativeGasUsed: 5n, logs: [log] }])
     for (let size = 0; size < bytes.byteLength; size++) {
-      expect(codeOf(() => decodeStoredReceipts(bytes.subarray(0, size)))).toBe('RECEIPT_MALFORMED')
+      expect(codeOf(() => decoded(bytes.subarray(0, size)))).toBe('RECEIPT_MALFORMED')
     }
     const five = { ...log, topics: Array.from({ length: 5 }, () => ZERO_HASH) }
     const encoded = encodeStoredReceipts([{ status: 1, cumulativeGasUsed: 5n, logs: [five] }])
-    expect(codeOf(() => decodeStoredReceipts(encoded))).toBe('RECEIPT_MALFORMED')
+    expect(codeOf(() => decoded(encoded))).toBe('RECEIPT_MALFORMED')
   })
 })
 
