@@ -3,21 +3,21 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { STRATUM_LIMITS } from '../../config/limits/stratum.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { anchorsFor } from '../../rules/proof/proof-header.ts'
-import { addressGroup } from '../../util/address.ts'
 import { assert } from '../../util/assert.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
-import { concatBytes, type Hex } from '../../util/bytes.ts'
+import { concatBytes } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { MiningService } from '../mining/mining-service.ts'
 import type { ProofPool } from '../proof-pool.ts'
 import type { WorkVerifier } from '../work-verifier.ts'
-import type { StratumJob } from './core/job-book.ts'
 import { MinerAdmission } from './core/miner-admission.ts'
 import type { ShareOutcome } from './core/refusals.ts'
 import { ShareAccounts } from './core/share-accounts.ts'
 import { LineReader } from './line-reader.ts'
+import { type MinerConnection, MinerConnections } from './miner-connections.ts'
 import { ShareHasher } from './share-hasher.ts'
+import { SolutionSubmitter } from './solution-submitter.ts'
 import type { StratumFigures, StratumMetrics } from './stratum-metrics.ts'
 import { type StratumPort, StratumSession } from './stratum-session.ts'
 
@@ -37,18 +37,6 @@ interface StratumServerOptions {
   readonly admission?: MinerAdmission
 }
 
-interface Connection {
-  readonly socket: Socket
-  readonly session: StratumSession
-  readonly address: string
-  readonly sinceMs: number
-  lastLineMs: number
-  /** Closed by the server. */
-  isEnding: boolean
-}
-
-const PREFIX_BYTES = 2
-const PREFIXES = 2 ** (8 * PREFIX_BYTES)
 /** Marks headers of Stratum jobs, so that they differ from jobs of getWork with the same payee. */
 const STRATUM_MARK = 0x53
 /** Interval of reviews: difficulty, idle connections. */
@@ -62,10 +50,8 @@ export class StratumServer implements StratumFigures {
   readonly #admission: MinerAdmission
   readonly #accounts = new ShareAccounts()
   readonly #hasher: ShareHasher
-  readonly #connections = new Map<number, Connection>()
-  /** Tip whose successor was found here, and the main head then. */
-  #lastSolved: { readonly parentId: Hex; readonly headNumber: number } | undefined
-  #nextPrefix = 0
+  readonly #connections = new MinerConnections()
+  readonly #solutions: SolutionSubmitter
   #isRefreshing = false
   #isStale = false
   #cancelReview: () => void = () => {}
@@ -75,6 +61,7 @@ export class StratumServer implements StratumFigures {
     const { verifier, clock } = options
     this.#options = options
     this.#admission = options.admission ?? new MinerAdmission()
+    this.#solutions = new SolutionSubmitter(options)
     this.#hasher = new ShareHasher((sealHash, nonce) => verifier.mixHash(sealHash, nonce), clock)
     this.#server = createServer({ noDelay: true, keepAlive: true }, socket => this.#accept(socket))
     this.#reportMs = clock.nowMs() + STRATUM_LIMITS.reportMs
@@ -123,7 +110,7 @@ export class StratumServer implements StratumFigures {
   async close(): Promise<void> {
     this.#cancelReview()
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
-    for (const { socket } of this.#connections.values()) socket.destroy()
+    for (const { socket } of this.#connections.all()) socket.destroy()
     await closed
   }
 
@@ -137,7 +124,7 @@ export class StratumServer implements StratumFigures {
     this.#isRefreshing = true
     while (this.#isStale) {
       this.#isStale = false
-      for (const { session } of [...this.#connections.values()]) {
+      for (const { session } of this.#connections.all()) {
         session.refresh()
         await sliceOver()
       }
@@ -157,12 +144,12 @@ export class StratumServer implements StratumFigures {
       socket.destroy()
       return
     }
-    const prefix = this.#takePrefix()
+    const prefix = this.#connections.takePrefix()
     const id = randomBytes(8).toString('hex')
     const bytes = Uint8Array.of(prefix >> 8, prefix & 0xff)
     const session: StratumSession = new StratumSession(this.#portOf(socket, address, bytes), id, bytes)
-    const connection: Connection = { socket, session, address, sinceMs: nowMs, lastLineMs: nowMs, isEnding: false }
-    this.#connections.set(prefix, connection)
+    const connection: MinerConnection = { socket, session, address, sinceMs: nowMs, lastLineMs: nowMs, isEnding: false }
+    this.#connections.add(prefix, connection)
     this.#makeRoom()
     const reader = new LineReader({
       socket,
@@ -182,28 +169,15 @@ export class StratumServer implements StratumFigures {
     })
   }
 
-  /** Ends a connection of the address that has the most: the youngest, rather one without an accepted share. */
+  /** Ends a connection of the address that has the most, when the server is full. */
   #makeRoom(): void {
     const crowded = this.#admission.crowded()
-    if (crowded === undefined) return
-    let ended: Connection | undefined
-    for (const connection of this.#connections.values()) {
-      if (connection.isEnding || addressGroup(connection.address) !== crowded) continue
-      if (ended === undefined || connection.session.isActive <= ended.session.isActive) ended = connection
-    }
+    const ended = crowded === undefined ? undefined : this.#connections.leastWorthy(crowded)
     if (ended !== undefined) this.#end(ended, 'place for a miner of another address')
   }
 
-  /** First bytes of the nonces of a connection; no other open connection has them. */
-  #takePrefix(): number {
-    while (this.#connections.has(this.#nextPrefix)) this.#nextPrefix = (this.#nextPrefix + 1) % PREFIXES
-    const prefix = this.#nextPrefix
-    this.#nextPrefix = (prefix + 1) % PREFIXES
-    return prefix
-  }
-
   #portOf(socket: Socket, address: string, prefix: Uint8Array): StratumPort {
-    const { clock, service, pool, params, logger } = this.#options
+    const { clock, service, pool, params, logger, metrics } = this.#options
     const extraNonce = concatBytes(this.#options.extraNonce, Uint8Array.of(STRATUM_MARK), prefix)
     return {
       nowMs: () => clock.nowMs(),
@@ -218,23 +192,14 @@ export class StratumServer implements StratumFigures {
         }),
       record: (worker, outcome, hashes) => this.#record(worker, outcome, hashes),
       solved: (job, nonce, mixHash, worker) =>
-        this.#solved(job, nonce, mixHash, worker).catch(error =>
-          logger.error({ err: error, worker }, 'solution of a miner failed'),
+        this.#solutions.submit(job, nonce, mixHash, worker).then(
+          isTaken => {
+            if (isTaken) metrics?.solutions.inc()
+          },
+          error => logger.error({ err: error, worker }, 'solution of a miner failed'),
         ),
       joined: worker => logger.info({ address, worker }, 'worker joined'),
     }
-  }
-
-  /** Submits the first solution on a tip: others that arrive before its job is over would be siblings. */
-  async #solved({ sealHash, template }: StratumJob, nonce: Uint8Array, mixHash: Uint8Array, worker: string) {
-    const { service, verifier, metrics } = this.#options
-    const { parentId } = template
-    const headNumber = this.#options.pool.head.number
-    if (parentId === this.#lastSolved?.parentId && headNumber === this.#lastSolved.headNumber) return
-    this.#lastSolved = { parentId, headNumber }
-    if (template.version === 2) verifier.keep(sealHash, nonce, mixHash)
-    if (await service.submit(template, nonce, mixHash, worker)) metrics?.solutions.inc()
-    else this.#lastSolved = undefined
   }
 
   #record(worker: string, outcome: ShareOutcome, hashes: number): void {
@@ -257,7 +222,7 @@ export class StratumServer implements StratumFigures {
     this.#close(socket)
   }
 
-  #end(connection: Connection, reason: string): void {
+  #end(connection: MinerConnection, reason: string): void {
     const { socket, address } = connection
     connection.isEnding = true
     this.#options.logger.info({ address, reason }, 'miner disconnected')
@@ -275,7 +240,7 @@ export class StratumServer implements StratumFigures {
   #review(): void {
     const { clock } = this.#options
     const nowMs = clock.nowMs()
-    for (const connection of [...this.#connections.values()]) {
+    for (const connection of this.#connections.all()) {
       const { session, sinceMs, lastLineMs } = connection
       if (!session.isLoggedIn && nowMs - sinceMs > STRATUM_LIMITS.loginMs) this.#end(connection, 'no login')
       else if (nowMs - lastLineMs > STRATUM_LIMITS.idleMs) this.#end(connection, 'idle')
