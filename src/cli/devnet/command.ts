@@ -3,6 +3,7 @@ import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { methodOptions } from '../shared/options/method-options.ts'
 import { miningOptions } from '../shared/options/mining-options.ts'
 import {
+  chainIdOption,
   integerOption,
   namespacesOption,
   nodeOptions,
@@ -32,11 +33,7 @@ export const addDevnetCommand = (program: Command): void => {
     .addOption(
       new Option('--mnemonic <words>', 'BIP-39 mnemonic of the accounts (default: the well-known test mnemonic)'),
     )
-    .addOption(
-      new Option('--chain-id <number>', 'chain id (default: 1998999)').argParser(
-        integerOption(1, 4_503_599_627_370_475),
-      ),
-    )
+    .addOption(chainIdOption('chain id (default: 1998999)'))
     .addOption(
       new Option('--datadir <folder>', 'data folder of the chain (default: a temporary folder, removed at the end)'),
     )

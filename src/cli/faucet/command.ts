@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { integerOption, outputOptions, portOption } from '../shared/options/options.ts'
+import { chainIdOption, outputOptions, portOption } from '../shared/options/options.ts'
 import { proxyOptions } from '../shared/options/proxy-options.ts'
 import type { FaucetFlags } from './flags.ts'
 
@@ -22,11 +22,7 @@ export const addFaucetCommand = (program: Command): void => {
     )
     .addOption(new Option('--password-file <file>', 'password of the keystore (or set TANDEM_PASSWORD, or be asked)'))
     .addOption(new Option('--datadir <folder>', 'where the grants are kept').makeOptionMandatory())
-    .addOption(
-      new Option('--chain-id <number>', 'chain id of a development chain (default: that of testnet)').argParser(
-        integerOption(1, 4_503_599_627_370_475),
-      ),
-    )
+    .addOption(chainIdOption('chain id of a development chain (default: that of testnet)'))
     .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
     .addOption(
       new Option('--port <number>', 'port of the page; 0 picks a free one').argParser(portOption).default(8560),

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { NETWORKS } from '../../config/networks.ts'
-import { addressOption, integerOption, secondsOption, timestampOption } from '../shared/options/options.ts'
+import { addressOption, chainIdOption, secondsOption, timestampOption } from '../shared/options/options.ts'
 import type { GenesisFlags } from './flags.ts'
 import { fund, validatorSpec } from './specs.ts'
 
@@ -13,11 +13,7 @@ export const addGenesisCommand = (program: Command): void => {
       'Write a genesis file that "tandem start --genesis" takes, and print its hash; asks for missing options',
     )
     .addOption(new Option('--network <name>', 'network whose parameters the chain uses').choices(Object.keys(NETWORKS)))
-    .addOption(
-      new Option('--chain-id <number>', 'chain id of a devnet (default: 1998999)').argParser(
-        integerOption(1, 4_503_599_627_370_475),
-      ),
-    )
+    .addOption(chainIdOption('chain id of a devnet (default: 1998999)'))
     .addOption(
       new Option(
         '--validator <member>',

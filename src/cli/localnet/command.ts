@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import {
   addressOption,
+  chainIdOption,
   integerOption,
   nodeOptions,
   portOption,
@@ -41,11 +42,7 @@ export const addLocalnetCommand = (program: Command): void => {
     .addOption(
       new Option('--mnemonic <words>', 'BIP-39 mnemonic of the accounts (default: the well-known test mnemonic)'),
     )
-    .addOption(
-      new Option('--chain-id <number>', 'chain id (default: 1998999)').argParser(
-        integerOption(1, 4_503_599_627_370_475),
-      ),
-    )
+    .addOption(chainIdOption('chain id (default: 1998999)'))
     .addOption(
       new Option('--datadir <folder>', 'folder of keys and chain (default: a temporary folder, removed at the end)'),
     )

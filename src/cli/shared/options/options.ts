@@ -17,6 +17,12 @@ export const integerOption =
     return value
   }
 
+/** Wallets compute v of a signature (2 id + 36, EIP-155) as a number: above this it would lose digits. */
+const MAX_CHAIN_ID = 4_503_599_627_370_475
+
+export const chainIdOption = (description: string): Option =>
+  new Option('--chain-id <number>', description).argParser(integerOption(1, MAX_CHAIN_ID))
+
 export const portOption = integerOption(0, 65_535)
 
 /** A port, or `off`. */

@@ -1,0 +1,43 @@
+import { sha256 } from '../../crypto/sha256.ts'
+import type { PeerId } from '../../primitives/peer-id.ts'
+import { bytesToHex } from '../../util/bytes.ts'
+import { encodeWireMessage, type Peer } from '../peer/peer.ts'
+import type { PeerHub } from './peer-hub.ts'
+
+export type FloodListener = (encoded: Uint8Array, from: PeerId) => void
+
+/**
+ * Gossip of one kind of small message, sent whole to all peers that are not known to have it: the announcement, request and response that
+ * would save sending it twice are larger. The listener verifies it.
+ */
+export class Flood {
+  readonly #hub: PeerHub
+  readonly #kind: 'evidence' | 'proofHeader'
+  readonly #listeners = new Set<FloodListener>()
+
+  constructor(hub: PeerHub, kind: 'evidence' | 'proofHeader') {
+    this.#hub = hub
+    this.#kind = kind
+  }
+
+  broadcast(encoded: Uint8Array): void {
+    const hash = bytesToHex(sha256(encoded))
+    let wire: ReturnType<typeof encodeWireMessage<'evidence' | 'proofHeader'>> | undefined
+    for (const peer of this.#hub.peers()) {
+      if (peer.items.has(hash)) continue
+      peer.items.set(hash, true)
+      wire ??= encodeWireMessage(this.#kind, encoded)
+      peer.sendWire(this.#kind, wire)
+    }
+  }
+
+  onReceived(listener: FloodListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  received(peer: Peer, encoded: Uint8Array): void {
+    peer.items.set(bytesToHex(sha256(encoded)), true)
+    for (const listener of this.#listeners) listener(encoded, peer.id)
+  }
+}
