@@ -26,5 +26,12 @@ export const loadEngine = async (name: EngineName): Promise<Engine> => {
   return createWasmEngine(interpreter, hotCompiler)
 }
 
+/** Returns the engine that compiles every code before its first run, in this thread: for checks against other engines. */
+export const loadImmediateEngine = async (): Promise<Engine> => {
+  const { createWasmEngine } = await import('./wasm/wasm-engine.ts')
+  const { createImmediateCompiler } = await import('./wasm/compiler/code-compiler.ts')
+  return createWasmEngine(lazyInterpreter(), createImmediateCompiler())
+}
+
 /** One for all engines of a thread. */
 let hotCompiler: HotCompiler | undefined

@@ -10,10 +10,20 @@ export const STEPS = {
   10: ['powerAt', 2, 1],
   32: ['hashAt', 2, 1],
   49: ['balanceAt', 1, 1],
+  55: ['copyInputAt', 3, 0],
+  57: ['copyCodeAt', 3, 0],
+  59: ['codeSizeAt', 1, 1],
+  62: ['copyReturnAt', 3, 0],
   84: ['loadSlotAt', 1, 1],
   85: ['storeSlotAt', 2, 0],
   92: ['loadTransientAt', 1, 1],
   93: ['storeTransientAt', 2, 0],
+  94: ['copyMemoryAt', 3, 0],
+  160: ['log0At', 2, 0],
+  161: ['log1At', 3, 0],
+  162: ['log2At', 4, 0],
+  163: ['log3At', 5, 0],
+  164: ['log4At', 6, 0],
 } as const
 
 export const isStep = (op: number): op is keyof typeof STEPS => Object.hasOwn(STEPS, op)
