@@ -188,6 +188,7 @@ const recordAt = (number: number, first: number, parentHash: Hex): BlockRecord =
       methodId: '0xa9059cbb',
     })),
     internal: [],
+    failed: [],
     proofs: [],
     transfers: ids.map(
       (id, index): TransferRecord => ({

@@ -274,8 +274,8 @@ export class Chain implements ExecutionPort {
   /** Writes one batch per block: a crash leaves either the previous block or this one. */
   async #write({ block, execution, update, proofs }: ExecutedBlock, certificate: Certificate): Promise<void> {
     const { store, world, economy, sources } = this.#options
-    const { receipts, internal } = execution
-    const rows = { block, receipts, internal, certificate }
+    const { receipts, internal, failed } = execution
+    const rows = { block, receipts, internal, failed, certificate }
     const { number } = block.header
     const batch = store.batch()
     try {

@@ -4,6 +4,7 @@ import type { Block } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
 import type { ExtraData } from '../primitives/extra-data.ts'
 import type { Header } from '../primitives/header.ts'
+import type { FailedExecution } from '../primitives/receipt/failed-execution.ts'
 import type { BlockInternalTransfer } from '../primitives/receipt/internal-transfer.ts'
 import type { Log } from '../primitives/receipt/log.ts'
 import type { Receipt } from '../primitives/receipt/receipt.ts'
@@ -124,6 +125,8 @@ export interface ChainView {
   receiptStream(number: number): Promise<Iterable<StreamedReceipt> | undefined>
   /** Wei that contracts of a block moved, and contracts that they created, in order; none of a block that was not executed here. */
   internalTransfers(number: number): Promise<Iterable<BlockInternalTransfer>>
+  /** Causes of the failures of a block's transactions, likewise. */
+  failedExecutions(number: number): Promise<Iterable<FailedExecution>>
   /** Returns the gas of a block by the tip it paid above the base fee, lowest tip first. */
   tips(number: number): Promise<readonly TipShare[] | undefined>
   locate(transactionHash: Hex): Promise<TransactionLocation | undefined>

@@ -69,6 +69,7 @@ type BlockReads = Pick<
   | 'receipts'
   | 'receiptStream'
   | 'internalTransfers'
+  | 'failedExecutions'
   | 'tips'
   | 'certificate'
 >
@@ -103,6 +104,10 @@ const blockReads = ({ blocks, chain }: ChainViewOptions): BlockReads => {
     internalTransfers: async number => {
       requireHistory(blocks.earliest, number)
       return known(number) ? blocks.internalTransferStream(number) : []
+    },
+    failedExecutions: async number => {
+      requireHistory(blocks.earliest, number)
+      return known(number) ? blocks.failedExecutionStream(number) : []
     },
     tips: async number => {
       requireHistory(blocks.earliest, number)

@@ -1,3 +1,4 @@
+import type { FailedExecution } from '../primitives/receipt/failed-execution.ts'
 import type { BlockInternalTransfer } from '../primitives/receipt/internal-transfer.ts'
 import type { Receipt } from '../primitives/receipt/receipt.ts'
 import type { Transaction } from '../primitives/transaction/transaction.ts'
@@ -115,6 +116,8 @@ export interface BlockExecution {
   readonly receipts: readonly Receipt[]
   /** In the order of execution; missing where the executor does not record them. */
   readonly internal?: readonly BlockInternalTransfer[]
+  /** Likewise the causes of failures. */
+  readonly failed?: readonly FailedExecution[]
   readonly gasUsed: bigint
   readonly logsBloom: Uint8Array
   readonly fees: BlockFees

@@ -21,6 +21,7 @@ import { nativeAliases } from './methods/native/aliases.ts'
 import { nativeChain } from './methods/native/chain.ts'
 import { nativeConsensus } from './methods/native/consensus.ts'
 import { nativeEconomy } from './methods/native/economy.ts'
+import { nativeFailedTransactions } from './methods/native/failed-transactions.ts'
 import { nativeInternalTransfers } from './methods/native/internal-transfers.ts'
 import { miningOfNamespace } from './methods/native/mining.ts'
 import { nativeProofChain } from './methods/native/proof-chain.ts'
@@ -56,6 +57,7 @@ export const METHODS: MethodTable = {
   ...nativeConsensus,
   ...nativeEconomy,
   ...nativeInternalTransfers,
+  ...nativeFailedTransactions,
   ...nativeProofChain,
   ...subscriptionsOf('native'),
   ...miningOfNamespace('native'),

@@ -61,4 +61,6 @@ export const BUCKETS = {
   receiptPart: 29,
   /** Block number -> wei that its contracts moved and contracts that they created, only of executed blocks that have some. */
   internalTransfers: 30,
+  /** Block number -> causes of its transactions' failures, only of executed blocks that have some. */
+  failedExecutions: 31,
 } as const

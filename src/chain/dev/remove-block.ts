@@ -45,6 +45,7 @@ const BY_NUMBER = [
   BUCKETS.header,
   BUCKETS.body,
   BUCKETS.internalTransfers,
+  BUCKETS.failedExecutions,
   BUCKETS.certificate,
   BUCKETS.supply,
   BUCKETS.council,

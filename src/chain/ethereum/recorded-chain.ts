@@ -102,12 +102,12 @@ export class RecordedChain {
     }
   }
 
-  async #write(block: ChainBlock, { receipts, internal }: BlockExecution, update: StateUpdate): Promise<void> {
+  async #write(block: ChainBlock, { receipts, internal, failed }: BlockExecution, update: StateUpdate): Promise<void> {
     const { store, blocks, world } = this.#options
     const { number } = block.header
     const batch = store.batch()
     try {
-      putBlock(batch, { block, receipts, internal, certificate: null })
+      putBlock(batch, { block, receipts, internal, failed, certificate: null })
       await world.write(batch, number, update)
     } catch (error) {
       await batch.discard()

@@ -4,6 +4,12 @@ import { type Certificate, decodeCertificate, encodeCertificate } from '../../pr
 import { decodeExtraData, type ExtraData } from '../../primitives/extra-data.ts'
 import { decodeHeader, encodeHeader, type Header } from '../../primitives/header.ts'
 import {
+  decodeFailedExecutions,
+  encodeFailedExecutions,
+  type FailedExecution,
+  readFailedExecutions,
+} from '../../primitives/receipt/failed-execution.ts'
+import {
   type BlockInternalTransfer,
   decodeInternalTransfers,
   encodeInternalTransfers,
@@ -44,6 +50,8 @@ export interface BlockRows {
   readonly receipts: readonly Receipt[]
   /** Missing for a block that was not executed here. */
   readonly internal?: readonly BlockInternalTransfer[] | undefined
+  /** Likewise. */
+  readonly failed?: readonly FailedExecution[] | undefined
   /** null for genesis. */
   readonly certificate: Certificate | null
 }
@@ -55,13 +63,15 @@ export const putBlock = (batch: Batch, rows: BlockRows): void => {
 }
 
 /** Adds the rows of a block to the batch, without moving the head. */
-export const putBlockRows = (batch: Batch, { block, receipts, internal = [], certificate }: BlockRows): void => {
+export const putBlockRows = (batch: Batch, rows: BlockRows): void => {
+  const { block, receipts, internal = [], failed = [], certificate } = rows
   const { header, hash, transactions } = block
   const key = numberKey(header.number)
   batch.put(BUCKETS.header, key, encodeHeader(header))
   batch.put(BUCKETS.body, key, encodeBody(block))
   putReceipts(batch, header.number, encodeStoredReceipts(receipts))
   if (internal.length > 0) batch.put(BUCKETS.internalTransfers, key, encodeInternalTransfers(internal))
+  if (failed.length > 0) batch.put(BUCKETS.failedExecutions, key, encodeFailedExecutions(failed))
   batch.put(BUCKETS.blockNumber, hexToBytes(hash), key)
   if (certificate !== null) batch.put(BUCKETS.certificate, key, encodeCertificate(certificate))
   transactions.forEach((transaction, index) => {
@@ -215,6 +225,18 @@ export class BlockStore {
   async internalTransferStream(number: number): Promise<Iterable<BlockInternalTransfer>> {
     const row = await this.#store.get(BUCKETS.internalTransfers, numberKey(number))
     return row === undefined ? [] : readInternalTransfers(row)
+  }
+
+  /** Causes of the failures of a block's transactions, in order; empty also when the block was not executed here. */
+  async failedExecutions(number: number): Promise<readonly FailedExecution[]> {
+    const row = await this.#store.get(BUCKETS.failedExecutions, numberKey(number))
+    return row === undefined ? [] : decodeFailedExecutions(row)
+  }
+
+  /** The same decoded one after the other. */
+  async failedExecutionStream(number: number): Promise<Iterable<FailedExecution>> {
+    const row = await this.#store.get(BUCKETS.failedExecutions, numberKey(number))
+    return row === undefined ? [] : readFailedExecutions(row)
   }
 
   /** Returns the rows of a block, for single transactions and receipts when its objects are not in memory. */

@@ -9,6 +9,7 @@ const WEIGHTS: readonly (readonly [prefix: string, weight: number])[] = [
   ['eth_getFilterLogs', 20],
   ['native_getBlockWithConsensusInfoRange', 20],
   ['native_getInternalTransfers', 5],
+  ['native_getFailedTransactions', 5],
   ['eth_getProof', 20],
   ['eth_estimateGas', 10],
   ['native_estimateGas', 10],

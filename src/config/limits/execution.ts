@@ -1,7 +1,13 @@
 /* Execution of blocks, building them, recovery of senders, worker threads. Units are in the names. */
 
 /** Milliseconds of work per event-loop turn while a block is executed, and while a call runs. */
-export const EXECUTION_LIMITS = { sliceMs: 10, callSliceMs: 5 } as const
+export const EXECUTION_LIMITS = {
+  sliceMs: 10,
+  callSliceMs: 5,
+  /** Bytes kept of what a reverted transaction returned, and of all those of a block. */
+  failureBytes: 1_024,
+  blockFailureBytes: 1_024 * 1_024,
+} as const
 
 /** Building of blocks. */
 export const BUILD_LIMITS = {

@@ -1,4 +1,6 @@
+import { EXECUTION_LIMITS } from '../../config/limits/execution.ts'
 import { mergeBlooms } from '../../primitives/receipt/bloom.ts'
+import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
 import type { BlockInternalTransfer } from '../../primitives/receipt/internal-transfer.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
@@ -7,8 +9,11 @@ import { assignFees, type FeeSplit } from '../../rules/money/fees.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { BlockEnv } from '../block-env.ts'
+import type { EngineResult } from '../engine.ts'
 import type { BlockExecution, Credit, DroppedTransaction, GasUsedError } from '../executor-types.ts'
 import type { BlockPosition } from './transaction-validity.ts'
+
+const { failureBytes, blockFailureBytes } = EXECUTION_LIMITS
 
 /** State of a block under execution. */
 export interface BlockRun extends BlockPosition {
@@ -17,6 +22,9 @@ export interface BlockRun extends BlockPosition {
   readonly transactions: Transaction[]
   readonly receipts: Receipt[]
   readonly internal: BlockInternalTransfer[]
+  readonly failed: FailedExecution[]
+  /** Bytes of the outputs kept in `failed`. */
+  failedBytes: number
   gasUsed: bigint
   blobGasUsed: bigint
   feesWei: bigint
@@ -28,6 +36,8 @@ export const beginBlock = (env: BlockEnv): BlockRun => ({
   transactions: [],
   receipts: [],
   internal: [],
+  failed: [],
+  failedBytes: 0,
   gasUsed: 0n,
   blobGasUsed: 0n,
   feesWei: 0n,
@@ -41,6 +51,18 @@ export const addResult = (run: BlockRun, transaction: Transaction, receipt: Rece
   // Tips already paid to the coinbase are not divided.
   const price = run.env.params.tips === 'coinbase' ? run.env.baseFeePerGas : receipt.effectiveGasPrice
   run.feesWei += receipt.gasUsed * price
+}
+
+/** Notes what the next transaction's code moved, or why it failed. */
+export const addEffects = (run: BlockRun, { internal = [], failure, output }: EngineResult): void => {
+  const transactionIndex = run.transactions.length
+  for (const transfer of internal) run.internal.push({ ...transfer, transactionIndex })
+  if (failure === null) return
+  const isRevert = failure.kind === 'revert'
+  const room = isRevert ? Math.min(failureBytes, blockFailureBytes - run.failedBytes) : 0
+  const kept = new Uint8Array(output.subarray(0, room))
+  run.failedBytes += kept.byteLength
+  run.failed.push({ transactionIndex, error: isRevert ? 'execution reverted' : failure.reason, output: kept })
 }
 
 /** `index`: the transaction that exceeds the header's gas. */
@@ -74,11 +96,11 @@ export const finishBlock = (
   credits: readonly Credit[],
   dropped: readonly DroppedTransaction[],
 ): BlockExecution => {
-  const { env, transactions, receipts, internal, gasUsed } = run
+  const { env, transactions, receipts, internal, failed, gasUsed } = run
   const shared = assignFees(run.feesWei, env.params.feeShares, env.miner)
   credit(journal, feeCredits(env, shared))
   credit(journal, credits)
   const fees = { ...shared, burnt: shared.burnt + run.blobGasUsed * (env.blobs?.baseFeePerGas ?? 0n) }
   const logsBloom = mergeBlooms(receipts.map(r => r.logsBloom))
-  return { transactions, receipts, internal, gasUsed, logsBloom, fees, dropped }
+  return { transactions, receipts, internal, failed, gasUsed, logsBloom, fees, dropped }
 }

@@ -5,7 +5,7 @@ import { AssertionError } from '../../util/assert.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { Engine } from '../engine.ts'
-import type { BlockRun } from './block-run.ts'
+import { addEffects, type BlockRun } from './block-run.ts'
 import type { RunOutcome, StopCondition, TransactionRunner } from './block-runner.ts'
 import { isPlainTransfer, messageGasBound, runMessageTransaction, runPlainTransfer } from './run-transaction.ts'
 import { runSystemCall } from './system-calls.ts'
@@ -30,9 +30,7 @@ const runWithEngine = async (
     const gasBound = gasLeft === undefined ? undefined : messageGasBound(tx, run, gasLeft)
     const options = gasBound === undefined ? { interrupt } : { interrupt, gasBound }
     const { receipt, result } = await runMessageTransaction(journal, run, tx, engine, options)
-    // The transaction is the next of the block.
-    const transactionIndex = run.transactions.length
-    for (const transfer of result.internal ?? []) run.internal.push({ ...transfer, transactionIndex })
+    addEffects(run, result)
     return receipt
   } catch (error) {
     // An impossible state stops the process; a moved state says nothing about the transaction.

@@ -126,6 +126,7 @@ export const TRANSACTION_SHAPE = shape({
   maxFeePerGas: nullable(DECIMAL),
   maxPriorityFeePerGas: nullable(DECIMAL),
   revertReason: nullable(TEXT),
+  revertData: nullable(DATA),
   logs: arrayOf(
     shape({ logIndex: INTEGER, address: ADDRESS, topics: arrayOf(HASH), data: DATA, decoded: DECODED_SHAPE }),
   ),

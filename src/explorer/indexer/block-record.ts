@@ -1,6 +1,7 @@
 import type { ChainBlock } from '../../chain/types.ts'
 import type { ChainParams, RewardParams } from '../../config/networks.ts'
 import { type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
+import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
 import type { BlockInternalTransfer } from '../../primitives/receipt/internal-transfer.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
@@ -22,6 +23,7 @@ import { transfersFromLogs } from './token-logs.ts'
 /** Data of a block besides its own bytes and receipts. */
 interface BlockAdditions {
   readonly internal: readonly BlockInternalTransfer[]
+  readonly failed: readonly FailedExecution[]
   readonly proofs: readonly ProofRecord[]
 }
 
@@ -29,7 +31,7 @@ interface BlockAdditions {
 export const recordOfBlock = (
   { header, hash, size, extra, transactions }: ChainBlock,
   receipts: readonly Receipt[],
-  { internal, proofs }: BlockAdditions,
+  { internal, failed, proofs }: BlockAdditions,
   params: Pick<ChainParams, 'feeShares' | 'rewards'>,
 ): BlockRecord => {
   const feesWei = receipts.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n)
@@ -59,6 +61,7 @@ export const recordOfBlock = (
     ),
     transfers,
     internal: withPositions(internal),
+    failed,
     proofs,
   }
 }

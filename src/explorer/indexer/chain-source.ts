@@ -1,6 +1,7 @@
 import type { BlockStore } from '../../chain/store/block-store.ts'
 import type { IncludedReceipt, LogEntry, LogQuery, TransactionLocation } from '../../chain/types.ts'
 import type { ChainParams } from '../../config/networks.ts'
+import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { BlockRecord } from '../store/records.ts'
@@ -27,6 +28,8 @@ export interface ChainSource {
   /** Index record of a block; undefined: it is not there, or not yet. */
   record(number: number): Promise<BlockRecord | undefined>
   receipt(place: TransactionLocation): Promise<IncludedReceipt | undefined>
+  /** Cause of a transaction's failure, for blocks that are not indexed yet; undefined: it succeeded, or the node does not know. */
+  failedExecution(place: TransactionLocation): Promise<FailedExecution | undefined>
   /** Throws TOO_MANY_RESULTS, QUERY_TIMEOUT and RESULTS_TOO_LARGE. */
   logs(query: LogQuery, limits: LogSearchLimits): Promise<readonly LogEntry[]>
   /** Lends the head's state. */

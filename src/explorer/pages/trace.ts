@@ -30,21 +30,11 @@ interface CallFrame {
 const MAX_CALLS = 200
 
 /** Result of the node's own method; undefined when it is not served, or not for this transaction. */
-const trace = async (
-  { node }: Pick<PageContext, 'node'>,
-  hash: Hex,
-  onlyTopCall: boolean,
-): Promise<CallFrame | undefined> => {
-  const params = [hash, { tracer: 'callTracer', tracerConfig: { onlyTopCall } }]
+const trace = async ({ node }: Pick<PageContext, 'node'>, hash: Hex): Promise<CallFrame | undefined> => {
+  const params = [hash, { tracer: 'callTracer' }]
   const answer = await node.rpc(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'debug_traceTransaction', params }))
   const { result } = JSON.parse(answer) as { readonly result?: unknown }
   return typeof result === 'object' && result !== null ? (result as CallFrame) : undefined
-}
-
-/** Reason that a failed transaction gave; empty when it gave none, undefined when the node cannot tell. */
-export const revertOf = async (context: Pick<PageContext, 'node'>, hash: Hex): Promise<string | undefined> => {
-  const frame = await trace(context, hash, true)
-  return frame === undefined ? undefined : (frame.revertReason ?? frame.error ?? '')
 }
 
 /** Calls of a transaction in the order they were made; undefined when the node cannot tell. */
@@ -52,7 +42,7 @@ export const callsOf = async (
   context: Pick<PageContext, 'node'>,
   hash: Hex,
 ): Promise<{ readonly calls: readonly TracedCall[]; readonly isCut: boolean } | undefined> => {
-  const top = await trace(context, hash, false)
+  const top = await trace(context, hash)
   if (top === undefined) return undefined
   const calls: TracedCall[] = []
   const waiting: { readonly frame: CallFrame; readonly depth: number }[] = [{ frame: top, depth: 0 }]

@@ -11,7 +11,9 @@ import type { ChainParams } from '../../config/networks.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import { decodeExtraData } from '../../primitives/extra-data.ts'
 import { EMPTY_LIST_HASH } from '../../primitives/header.ts'
+import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
 import type { BlockInternalTransfer } from '../../primitives/receipt/internal-transfer.ts'
+import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
 import { type Hex, toQuantity, ZERO_HASH } from '../../util/bytes.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
@@ -19,6 +21,7 @@ import { recordOfBlock } from '../indexer/block-record.ts'
 import type { BlockReads, ChainSource, LogSearchLimits } from '../indexer/chain-source.ts'
 import type { BlockRecord, ProofRecord } from '../store/records.ts'
 import { blockFromAnswer, headerFromAnswer, logEntryFromAnswer, receiptsFromAnswer } from './decode-block.ts'
+import { failedFromAnswer } from './decode-failed.ts'
 import { internalTransferFromAnswer } from './decode-internal.ts'
 import { isIncludedIn, proofFromAnswer } from './decode-proof.ts'
 import type { NodeClient } from './node-client.ts'
@@ -76,8 +79,13 @@ export class RemoteChain implements ChainSource {
     if (blockAnswer.isNull || receiptAnswer.isNull) return undefined
     const block = blockFromAnswer(blockAnswer)
     const receipts = receiptsFromAnswer(receiptAnswer, block)
-    const [internal, proofs] = await Promise.all([this.#internalTransfers(block), this.#proofs(block)])
-    return receipts && internal && recordOfBlock(block, receipts, { internal, proofs }, this.params)
+    if (receipts === undefined) return undefined
+    const [internal, failed, proofs] = await Promise.all([
+      this.#internalTransfers(block),
+      this.#failedExecutions(block, receipts),
+      this.#proofs(block),
+    ])
+    return internal && failed && recordOfBlock(block, receipts, { internal, failed, proofs }, this.params)
   }
 
   async receipt({ number, index }: TransactionLocation): Promise<IncludedReceipt | undefined> {
@@ -97,6 +105,14 @@ export class RemoteChain implements ChainSource {
       receipt,
       firstLog: receipts.slice(0, index).reduce((sum, { logs }) => sum + logs.length, 0),
     }
+  }
+
+  async failedExecution({ number, index }: TransactionLocation): Promise<FailedExecution | undefined> {
+    const block = await this.#block(number)
+    const receiptAnswer = block && (await this.#node.call('eth_getBlockReceipts', toQuantity(number)))
+    const receipts = block && receiptAnswer && !receiptAnswer.isNull && receiptsFromAnswer(receiptAnswer, block)
+    const failed = receipts ? await this.#failedExecutions(block, receipts) : undefined
+    return failed?.find(({ transactionIndex }) => transactionIndex === index)
   }
 
   async logs(
@@ -152,6 +168,29 @@ export class RemoteChain implements ChainSource {
         throw remoteNodeError({
           code: 'NODE_ANSWER_INVALID',
           reason: `block ${header.number} has too many internal transfers`,
+        })
+    }
+  }
+
+  /** Likewise. */
+  async #failedExecutions(
+    { header, hash }: ChainBlock,
+    receipts: readonly Receipt[],
+  ): Promise<readonly FailedExecution[] | undefined> {
+    const failed: FailedExecution[] = []
+    if (receipts.every(({ status }) => status !== 0)) return failed
+    for (;;) {
+      const page = [header.number, failed.length].map(toQuantity)
+      const answer = await this.#node.call('native_getFailedTransactions', ...page)
+      if (answer.isNull || answer.member('blockHash').hex(32) !== hash) return undefined
+      const items = answer.member('failed').items()
+      for (const item of items) failed.push(failedFromAnswer(item, receipts, failed.at(-1)?.transactionIndex ?? -1))
+      if (answer.member('next').isNull) return failed
+      // Each page has failures behind those before it, so the block bounds their number.
+      if (items.length === 0)
+        throw remoteNodeError({
+          code: 'NODE_ANSWER_INVALID',
+          reason: `block ${header.number} has an empty page of failures`,
         })
     }
   }

@@ -4,6 +4,7 @@ import { readIncludedReceipt } from '../../chain/store/included.ts'
 import type { ChainBlock, IncludedReceipt, LogEntry, LogQuery, TransactionLocation } from '../../chain/types.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { decodeProofHeader } from '../../primitives/proof-header.ts'
+import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
 import { openStateReader } from '../../state/history/stored-state.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
 import type { Store } from '../../storage/store.ts'
@@ -36,12 +37,20 @@ export class LocalChain implements ChainSource {
     const block = await this.blocks.block(number)
     const receipts = block && (await this.blocks.receipts(number))
     if (block === undefined || receipts === undefined) return undefined
-    const [internal, proofs] = await Promise.all([this.blocks.internalTransfers(number), this.#proofs(block)])
-    return recordOfBlock(block, receipts, { internal, proofs }, this.params)
+    const [internal, failed, proofs] = await Promise.all([
+      this.blocks.internalTransfers(number),
+      this.blocks.failedExecutions(number),
+      this.#proofs(block),
+    ])
+    return recordOfBlock(block, receipts, { internal, failed, proofs }, this.params)
   }
 
   receipt(place: TransactionLocation): Promise<IncludedReceipt | undefined> {
     return readIncludedReceipt(this.blocks, place)
+  }
+
+  async failedExecution({ number, index }: TransactionLocation): Promise<FailedExecution | undefined> {
+    return (await this.blocks.failedExecutions(number)).find(({ transactionIndex }) => transactionIndex === index)
   }
 
   logs(query: LogQuery, limits: LogSearchLimits): Promise<readonly LogEntry[]> {

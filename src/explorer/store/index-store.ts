@@ -1,3 +1,4 @@
+import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type {
   BlockRecord,
@@ -30,7 +31,7 @@ export interface Page<T> {
   readonly next: PageKey | null
 }
 
-export type BlockRow = Omit<BlockRecord, 'transactions' | 'transfers' | 'internal' | 'proofs'> & {
+export type BlockRow = Omit<BlockRecord, 'transactions' | 'transfers' | 'internal' | 'failed' | 'proofs'> & {
   readonly transactionCount: number
 }
 
@@ -50,6 +51,10 @@ export interface InternalRow extends InternalRecord {
   readonly blockNumber: number
   readonly transactionHash: Hex
   readonly timestamp: number
+}
+
+export interface FailedRow extends FailedExecution {
+  readonly blockNumber: number
 }
 
 export interface ProofRow extends ProofRecord {
@@ -198,6 +203,8 @@ export interface IndexReader {
   transfersOfTransaction(number: number, index: number, limit: number): Promise<readonly TransferRow[]>
   internalTransfers(filter: InternalFilter, page: PageRequest): Promise<Page<InternalRow>>
   internalOfTransaction(number: number, index: number, limit: number): Promise<readonly InternalRow[]>
+  /** Cause of a transaction's failure; undefined: it succeeded, or the node did not know. */
+  failedExecution(number: number, index: number): Promise<FailedRow | undefined>
   /** Blocks that an address mined or proposed, newest first. */
   blocksBy(role: 'miner' | 'proposer', address: Hex, page: PageRequest): Promise<Page<BlockRow>>
   /** Newest first. */

@@ -1,3 +1,4 @@
+import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
 import type { BlockInternalTransfer } from '../../primitives/receipt/internal-transfer.ts'
 import type { Hex } from '../../util/bytes.ts'
 
@@ -92,6 +93,8 @@ export interface BlockRecord {
   readonly transactions: readonly TransactionRecord[]
   readonly transfers: readonly TransferRecord[]
   readonly internal: readonly InternalRecord[]
+  /** Causes of failures, as far as the node knows them. */
+  readonly failed: readonly FailedExecution[]
   readonly proofs: readonly ProofRecord[]
 }
 

@@ -46,7 +46,7 @@ export const indexStoreSuite = (name: string, open: () => Promise<IndexStore>): 
       expect(await store.position()).toEqual({ number: 39, hash: blocks[39]?.hash })
       const rows = await readAll(page => store.blocks(page), 7)
       expect(rows).toEqual(
-        blocks.toReversed().map(({ transactions, transfers, internal, proofs, ...block }) => ({
+        blocks.toReversed().map(({ transactions, transfers, internal, failed, proofs, ...block }) => ({
           ...block,
           transactionCount: transactions.length,
         })),
@@ -141,6 +141,17 @@ export const indexStoreSuite = (name: string, open: () => Promise<IndexStore>): 
           .filter(row => row.number === first?.number && row.transactionIndex === first.transactionIndex)
           .map(({ position }) => position),
       )
+    })
+
+    test('causes of failures are found by transaction, and leave with their block', async () => {
+      const { store, blocks } = await filled(60)
+      const rows = blocks.flatMap(({ number, failed }) => failed.map(row => ({ ...row, blockNumber: number })))
+      expect(rows.length).toBeGreaterThan(10)
+      for (const row of rows) expect(await store.failedExecution(row.blockNumber, row.transactionIndex)).toEqual(row)
+      expect(await store.failedExecution(3, 1_000)).toBeUndefined()
+      const last = rows.at(-1) as (typeof rows)[number]
+      await store.rollback(last.blockNumber - 1)
+      expect(await store.failedExecution(last.blockNumber, last.transactionIndex)).toBeUndefined()
     })
 
     test('proof headers are listed and summed by hour and day, blocks by who made them', async () => {

@@ -6,9 +6,10 @@ import {
   type TransactionRecord,
   type TransferRecord,
 } from '../../../src/explorer/store/records.ts'
+import type { FailedExecution } from '../../../src/primitives/receipt/failed-execution.ts'
 import { INTERNAL_KINDS } from '../../../src/primitives/receipt/internal-transfer.ts'
 import { createRandom, type Random } from '../../../src/sim/random.ts'
-import { type Hex, ZERO_ADDRESS } from '../../../src/util/bytes.ts'
+import { type Hex, hexToBytes, ZERO_ADDRESS } from '../../../src/util/bytes.ts'
 
 const hexOf = (kind: string, number: number, bytes: number): Hex =>
   `0x${kind}${number.toString(16).padStart(2 * bytes - kind.length, '0')}`
@@ -17,6 +18,15 @@ export const addressOf = (number: number): Hex => hexOf('a', number, 20)
 /** Contract that other contracts create. */
 export const contractOf = (number: number): Hex => hexOf('f', number, 20)
 export const tokenOf = (number: number): Hex => hexOf('c', number, 20)
+
+/** A revert with a text, an error of a contract, or an end without data. */
+const failedOf = (number: number, transactionIndex: number): FailedExecution => {
+  const choice = (number + transactionIndex) % 3
+  if (choice === 0) return { transactionIndex, error: 'out of gas', output: new Uint8Array() }
+  const output =
+    choice === 1 ? `0x08c379a0${'0'.repeat(62)}20${'0'.repeat(62)}02${'6e6f'.padEnd(64, '0')}` : '0x5c0dee5d'
+  return { transactionIndex, error: 'execution reverted', output: hexToBytes(output as Hex) }
+}
 
 export interface RandomBlocksOptions {
   readonly seed: number
@@ -66,6 +76,7 @@ export class RandomBlocks {
       transactions,
       transfers: transfers.map((transfer, logIndex) => ({ ...transfer, logIndex })),
       internal: transactions.flatMap(({ kind, index }) => (kind === 'call' ? this.#internal(index) : [])),
+      failed: transactions.flatMap(({ status, index }) => (status === 0 ? [failedOf(number, index)] : [])),
       proofs: random.below(4) === 0 ? [this.#proof(number, timestamp)] : [],
     }
   }

@@ -72,16 +72,19 @@ export const senderOn = (chain: TestChain, account = 0) => {
     chain.pool.service.submit(
       signedRaw(ACCOUNT_KEYS[account] as Uint8Array, { gasLimit: 3_000_000n, nonce: nonce++, ...fields }),
     )
+  /** A contract, in a block of its own. */
+  const deployCode = async (data: Uint8Array): Promise<Hex> => {
+    const address = createAddress(ACCOUNTS[account] as Hex, nonce)
+    await submit({ to: null, data })
+    await chain.mine()
+    return address
+  }
   return {
     address: ACCOUNTS[account] as Hex,
     submit,
-    /** A contract of `tokenContracts`, in a block of its own. */
-    async deploy(name: string): Promise<Hex> {
-      const address = createAddress(ACCOUNTS[account] as Hex, nonce)
-      await submit({ to: null, data: tokenContracts()[name]?.bytecode as Uint8Array })
-      await chain.mine()
-      return address
-    },
+    deployCode,
+    /** One of `tokenContracts`. */
+    deploy: (name: string): Promise<Hex> => deployCode(tokenContracts()[name]?.bytecode as Uint8Array),
   }
 }
 

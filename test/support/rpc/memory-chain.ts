@@ -29,6 +29,7 @@ import type { Certificate } from '../../../src/primitives/consensus/certificate.
 import { type ExtraData, encodeExtraData } from '../../../src/primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../../src/primitives/header.ts'
 import { bloomFromLogs, mergeBlooms } from '../../../src/primitives/receipt/bloom.ts'
+import type { FailedExecution } from '../../../src/primitives/receipt/failed-execution.ts'
 import type { BlockInternalTransfer } from '../../../src/primitives/receipt/internal-transfer.ts'
 import type { Log } from '../../../src/primitives/receipt/log.ts'
 import type { Receipt } from '../../../src/primitives/receipt/receipt.ts'
@@ -198,6 +199,9 @@ export class MemoryChain implements ChainView {
   }
   async internalTransfers(): Promise<readonly BlockInternalTransfer[]> {
     return [{ transactionIndex: 0, kind: 'call', from: VALIDATORS[0] ?? SENDER, to: SENDER, value: 5n }]
+  }
+  async failedExecutions(): Promise<readonly FailedExecution[]> {
+    return [{ transactionIndex: 0, error: 'execution reverted', output: new Uint8Array([1, 2, 3, 4]) }]
   }
   async tips(number: number): Promise<readonly TipShare[] | undefined> {
     const block = this.blocks[number]

@@ -249,6 +249,7 @@ export const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = (() => {
     native_getProofHeader: ['0x1'],
     native_getProofHeaderRange: ['0x1', '0x2'],
     native_getInternalTransfers: ['0x1'],
+    native_getFailedTransactions: ['0x1'],
     native_forkStatus: ['0x1'],
     web3_sha3: ['0x68656c6c6f'],
     debug_getRawBlock: ['0x1'],

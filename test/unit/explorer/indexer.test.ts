@@ -175,6 +175,7 @@ test('blocks that were read ahead and then left the chain are not indexed', asyn
     includes: async (number, hash) => blocks[number]?.hash === hash,
     record: async number => blocks[number],
     receipt: async () => undefined,
+    failedExecution: async () => undefined,
     logs: async () => [],
     onState: () => Promise.reject(new Error('not asked')),
     forget: () => {},

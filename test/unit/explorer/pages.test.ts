@@ -10,6 +10,7 @@ import type { Hex } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { attackerText } from '../../support/attacker-text.ts'
 import { ACCOUNTS } from '../../support/chain.ts'
+import { revertWith } from '../../support/explorer/failing-contract.ts'
 import { indexWith, PAGE_SITE, type PageRig, withPages } from '../../support/explorer/page-rig.ts'
 import { SEED } from '../../support/seed.ts'
 
@@ -239,6 +240,7 @@ test('names, symbols, labels and reasons that an attacker chose add no tag and n
         tokens: async () => ({ items: [row], next: null }),
         label: async () => name,
         tokenBalances: async () => [{ token: row, balance: 1n }],
+        failedExecution: async () => ({ blockNumber: 2, transactionIndex: 2, ...revertWith(reason) }),
       })
       const node = {
         ...context.node,
@@ -262,6 +264,7 @@ test('names, symbols, labels and reasons that an attacker chose add no tag and n
       )
     }
     const plain = await pagesWith('x', 'x')
+    expect(plain[4]).toContain('<bdi class="name">x</bdi>')
     await fc.assert(
       fc.asyncProperty(attackerText(), attackerText(), async (name, reason) => {
         const made = await pagesWith(name === '' ? 'x' : `x${name}`, `x${reason}`)

@@ -107,6 +107,23 @@ describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_
     await again.close()
   })
 
+  test('an index of the layout before causes of failures is emptied, and filled again', async () => {
+    const url = await server.database()
+    const before = await openIndex({ kind: 'postgres', url })
+    const blocks = new RandomBlocks({ seed: 3 }).chain(30)
+    await before.append(blocks)
+    await before.close()
+    await query(url, 'DROP TABLE failed')
+    await query(url, 'UPDATE layout SET version = 3')
+    const index = await openIndex({ kind: 'postgres', url })
+    expect(await index.position()).toBeUndefined()
+    await index.append(blocks)
+    expect(await index.recount()).toEqual([])
+    const [failed] = blocks.flatMap(block => block.failed.map(row => ({ ...row, blockNumber: block.number })))
+    expect(await index.failedExecution(failed?.blockNumber ?? 0, failed?.transactionIndex ?? 0)).toEqual(failed)
+    await index.close()
+  })
+
   test('a replica answers reads, also without the server that it follows', async () => {
     const primary = await startPostgres()
     onTestFinished(() => primary.close())

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
+import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { createAddress } from '../../../src/primitives/address.ts'
 import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import { ACCOUNT_KEYS, ACCOUNTS, signedRaw } from '../../support/chain.ts'
 import { withDevNode } from '../../support/dev-node.ts'
+import { failingContract, revertWith } from '../../support/explorer/failing-contract.ts'
 import { tokenContracts } from '../../support/explorer/token-chain.ts'
 
 interface Answer {
@@ -42,4 +44,47 @@ test('what code moved in a block is told in order, and only what took effect', (
     ])
     expect(await ask('native_getInternalTransfers', '0xffff')).toBeNull()
     expect(await ask('native_getInternalTransfers', 'pending')).toBeNull()
+  }))
+
+interface FailedAnswer {
+  readonly blockHash: Hex
+  readonly failed: readonly Record<string, string>[]
+  readonly next: Hex | null
+}
+
+test('why transactions of a block failed is told in order', () =>
+  withDevNode(async ask => {
+    const address = createAddress(ACCOUNTS[0] as Hex, 0)
+    let nonce = 0
+    const submit = (fields: Partial<UnsignedTransaction>): Promise<unknown> => {
+      const raw = signedRaw(ACCOUNT_KEYS[0] as Uint8Array, { gasLimit: 3_000_000n, nonce: nonce++, ...fields })
+      return ask('eth_sendRawTransaction', bytesToHex(raw))
+    }
+    const call = (name: string): Promise<unknown> =>
+      submit({ to: address, data: hexToBytes(keccak256Hex(new TextEncoder().encode(`${name}()`))).slice(0, 4) })
+    await submit({ to: null, data: failingContract() })
+    await ask('evm_mine')
+    await ask('evm_setAutomine', false)
+    for (const name of ['text', 'endless', 'three']) await call(name)
+    await ask('evm_mine')
+    const number = await ask<Hex>('eth_blockNumber')
+    const { hash } = await ask<{ hash: Hex }>('eth_getBlockByNumber', number, false)
+    const answer = await ask<FailedAnswer>('native_getFailedTransactions', number)
+    expect(answer).toEqual({
+      blockHash: hash,
+      failed: [
+        {
+          transactionIndex: '0x0',
+          error: 'execution reverted',
+          output: bytesToHex(revertWith('no beans left').output),
+        },
+        { transactionIndex: '0x1', error: 'out of gas', output: '0x' },
+        { transactionIndex: '0x2', error: 'execution reverted', output: '0xffffff' },
+      ],
+      next: null,
+    })
+    const rest = await ask<FailedAnswer>('native_getFailedTransactions', hash, '0x2')
+    expect(rest.failed).toEqual(answer.failed.slice(2))
+    expect(await ask('native_getFailedTransactions', '0xffff')).toBeNull()
+    expect(await ask('native_getFailedTransactions', 'pending')).toBeNull()
   }))

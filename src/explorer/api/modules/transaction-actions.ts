@@ -1,20 +1,23 @@
-import type { Receipt } from '../../../primitives/receipt/receipt.ts'
+import type { IncludedReceipt } from '../../../chain/types.ts'
+import { failureText } from '../../verification/abi/failure-text.ts'
 import type { ApiContext } from '../api-route.ts'
 import { hashParameter, type ModuleActions, moduleSuccess, type Parameters } from './module-answer.ts'
 
-const receiptOf = async ({ source }: ApiContext, parameters: Parameters): Promise<Receipt | undefined> => {
+const receiptOf = async ({ source }: ApiContext, parameters: Parameters): Promise<IncludedReceipt | undefined> => {
   const place = await source.blocks.locate(hashParameter(parameters, 'txhash'))
-  return place && (await source.receipt(place))?.receipt
+  return place && (await source.receipt(place))
 }
 
 export const transactionActions: ModuleActions = {
   gettxreceiptstatus: async (context, parameters) => {
-    const receipt = await receiptOf(context, parameters)
-    return moduleSuccess({ status: receipt === undefined ? '' : String(receipt.status ?? 1) })
+    const included = await receiptOf(context, parameters)
+    return moduleSuccess({ status: included === undefined ? '' : String(included.receipt.status ?? 1) })
   },
   getstatus: async (context, parameters) => {
-    const receipt = await receiptOf(context, parameters)
-    const isError = receipt?.status === 0
-    return moduleSuccess({ isError: isError ? '1' : '0', errDescription: isError ? 'execution reverted' : '' })
+    const included = await receiptOf(context, parameters)
+    if (included?.receipt.status !== 0) return moduleSuccess({ isError: '0', errDescription: '' })
+    const failed = await context.index.failedExecution(included.blockNumber, included.index)
+    const errDescription = failed === undefined ? 'execution reverted' : failureText(failed, undefined)
+    return moduleSuccess({ isError: '1', errDescription })
   },
 }

@@ -8,6 +8,7 @@ import { transfersFromLogs } from '../../indexer/token-logs.ts'
 import type { TokenRow, TransactionRow } from '../../store/index-store.ts'
 import { TRANSACTION_KINDS, type TransactionKind } from '../../store/records.ts'
 import { decodeCallByAbi, decodeLogByAbi } from '../../verification/abi/decoded-call.ts'
+import { failureText } from '../../verification/abi/failure-text.ts'
 import { decodeKnownCall, decodeKnownLog, knownFunctionName } from '../../verification/abi/known-signatures.ts'
 import { proxyTarget } from '../../verification/proxies.ts'
 import { invalidParameter, notFound } from '../api-error.ts'
@@ -105,9 +106,25 @@ const decodedParts = async (context: ApiContext, { transaction, receipt }: Inclu
   for (const address of [...addresses].slice(0, DECODED_CONTRACTS) as Hex[]) abis.set(address, await lookUp(address))
   const called = transaction.to === null ? undefined : abis.get(transaction.to)
   return {
+    abi: called,
     input: transaction.to === null ? null : decodedBy(called, transaction.data, decodeCallByAbi, decodeKnownCall),
     logs: receipt.logs.map(log => decodedBy(abis.get(log.address), log, decodeLogByAbi, decodeKnownLog)),
   }
+}
+
+/** Cause of a failure; null: it succeeded, or the node does not know the cause. */
+const failureOf = async (
+  { index, source }: ApiContext,
+  { receipt, blockNumber, index: at }: IncludedReceipt,
+  abi: readonly unknown[] | undefined,
+): Promise<{ readonly revertReason: string | null; readonly revertData: Hex | null }> => {
+  if (receipt.status !== 0) return { revertReason: null, revertData: null }
+  const isIndexed = ((await index.position())?.number ?? -1) >= blockNumber
+  const failed = isIndexed
+    ? await index.failedExecution(blockNumber, at)
+    : await source.failedExecution({ number: blockNumber, index: at })
+  if (failed === undefined) return { revertReason: null, revertData: null }
+  return { revertReason: failureText(failed, abi), revertData: bytesToHex(failed.output) }
 }
 
 const dataText = (data: Uint8Array): Hex => bytesToHex(data.subarray(0, EXPLORER_LIMITS.api.dataBytes))
@@ -147,7 +164,7 @@ export const transactionBody = async (context: ApiContext, hash: Hex) => {
           })),
     maxFeePerGas: isDynamic ? transaction.maxFeePerGas.toString() : null,
     maxPriorityFeePerGas: isDynamic ? transaction.maxPriorityFeePerGas.toString() : null,
-    revertReason: null,
+    ...(await failureOf(context, included, decoded.abi)),
     logs: receipt.logs.map(({ address, topics, data }, at) => ({
       logIndex: firstLog + at,
       address: checksumAddress(address),

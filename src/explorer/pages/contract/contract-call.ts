@@ -4,6 +4,7 @@ import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../../../util/byt
 import { abiEntries, type ContractFunction } from '../../verification/abi/abi-types.ts'
 import { type AbiValue, decodeParameters, encodeParameters } from '../../verification/abi/abi-values.ts'
 import { valueText } from '../../verification/abi/argument-text.ts'
+import { customErrorText } from '../../verification/abi/failure-text.ts'
 import type { PageContext } from '../page-route.ts'
 
 /** Value that a function returned, as its text. */
@@ -18,7 +19,7 @@ type CallOutcome =
   /** The contract refused, the answer is none of the ABI, or the node failed. */
   | { readonly kind: 'failed'; readonly reason: string }
 
-const { valueChars, answerChars } = EXPLORER_LIMITS.contract
+const { answerChars } = EXPLORER_LIMITS.contract
 
 export const calldataOf = ({ selector, inputs }: ContractFunction, values: readonly AbiValue[]): Hex =>
   bytesToHex(
@@ -83,21 +84,5 @@ const failureText = (
   const message = typeof error?.message === 'string' ? error.message : 'The node gave no answer.'
   if (typeof error?.data !== 'string' || !HEX.test(error.data)) return message
   const data = hexToBytes(error.data as Hex)
-  return revertReason(data) ?? customError(abi, data) ?? message
-}
-
-const SELECTOR_BYTES = 4
-
-/** Text of an error that the contract declares. */
-const customError = (abi: readonly unknown[], data: Uint8Array): string | undefined => {
-  const selector = bytesToHex(data.subarray(0, SELECTOR_BYTES))
-  for (const [hash, { name, inputs }] of abiEntries(abi, 'error')) {
-    if (!hash.startsWith(selector)) continue
-    const values = decodeParameters(
-      inputs.map(({ type }) => type),
-      data.subarray(SELECTOR_BYTES),
-    )
-    if (values !== undefined) return `${name}(${values.map(valueText).join(', ')})`.slice(0, valueChars)
-  }
-  return undefined
+  return revertReason(data) ?? customErrorText(abiEntries(abi, 'error'), data) ?? message
 }

@@ -38,6 +38,14 @@ export const nameText = (text: string | null, missing: Fragment): Html => {
   return shown === null ? html`<span class="arrow">${missing}</span>` : html`<bdi class="name">${shown}</bdi>`
 }
 
+const REASON_CHARS = 256
+
+/** The reason of a failure, likewise. */
+export const reasonText = (text: string, missing: Fragment): Html => {
+  const shown = plainText(text, REASON_CHARS)
+  return shown === null ? html`<span class="arrow">${missing}</span>` : html`<bdi class="name">${shown}</bdi>`
+}
+
 interface NamedToken {
   readonly address: string
   readonly name: string | null

@@ -11,12 +11,12 @@ import { listQuery } from '../list-query.ts'
 import type { ExplorerPageRequest, PageContent, PageContext, PageRoute } from '../page-route.ts'
 import { callTable, inputCard, logList } from '../parts/execution.ts'
 import { heading } from '../parts/heading.ts'
-import { blockLink, nameText, pathTo, wholeAddress } from '../parts/links.ts'
+import { blockLink, pathTo, reasonText, wholeAddress } from '../parts/links.ts'
 import { labelled, labelsOf, partiesOf, partyLink, transactionTable, transferAmount } from '../parts/lists.ts'
 import { meter } from '../parts/meter.ts'
 import { counted, pager, tabOf, tabs } from '../parts/pager.ts'
 import { exactTokens, gwei, statusChip } from '../parts/values.ts'
-import { callsOf, revertOf } from '../trace.ts'
+import { callsOf } from '../trace.ts'
 
 type Transaction = Awaited<ReturnType<typeof transactionBody>>
 
@@ -64,13 +64,12 @@ const feeSplit = async ({ source, params, site }: PageContext, { feeWei, blockNu
 ${facts(parts.map(([name, part]) => [name, html`${exactTokens(part, site.symbol)} <small>${share(part)} %</small>`] as const))}`
 }
 
-const failure = async (context: PageContext, { hash, status }: Transaction): Promise<Html | undefined> => {
+const failure = ({ status, revertReason }: Transaction): Html | undefined => {
   if (status !== 0) return undefined
-  const reason = await revertOf(context, hash as Hex)
   return html`<div class="alert"><strong>The transaction failed; its fee was paid.</strong>${
-    reason === undefined
-      ? 'This node does not tell the reason: it serves no traces, or this one takes too long.'
-      : nameText(reason, 'No reason was given.')
+    revertReason === null
+      ? 'Its reason is not known: the node did not execute its block, or ran an older version then.'
+      : reasonText(revertReason, 'No reason was given.')
   }</div>`
 }
 
@@ -129,7 +128,7 @@ const overview = async (context: PageContext, transaction: Transaction): Promise
     ...(transaction.internalTransfers ?? []).slice(0, SHOWN).flatMap(item => [item.from, item.to]),
   ])
   return html`
-${await failure(context, transaction)}
+${failure(transaction)}
 ${card(
   'Details',
   facts([

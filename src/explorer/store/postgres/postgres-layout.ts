@@ -8,6 +8,7 @@ const PARTITIONED: ReadonlyMap<string, string> = new Map([
   ['tx', 'block'],
   ['transfer', 'block'],
   ['internal', 'block'],
+  ['failed', 'block'],
 ])
 
 /** Twelve days of blocks of a second. */
@@ -17,6 +18,7 @@ export const PARTITION_BLOCKS = 1_000_000
 const postgresLayout = (sql: string): string =>
   sql
     .replaceAll(' WITHOUT ROWID', '')
+    .replace(/\bDELETE FROM (\w+);/g, 'TRUNCATE $1;')
     .split(';')
     .map(withPartitions)
     .join(';')

@@ -1,6 +1,6 @@
 import type { BlockRecord } from '../records.ts'
 import { SELECT_INTERNAL, SELECT_TRANSACTION, SELECT_TRANSFER } from './lists.ts'
-import { toBlockRow, toInternalRow, toProofRow, toTransactionRow, toTransferRow } from './rows.ts'
+import { toBlockRow, toFailedRow, toInternalRow, toProofRow, toTransactionRow, toTransferRow } from './rows.ts'
 import type { SqlReads, SqlRow } from './sql-database.ts'
 
 /** Blocks read at once. */
@@ -27,6 +27,7 @@ export async function* readRecords(reads: SqlReads, from: number, to: number): A
       `${SELECT_INTERNAL} WHERE i.block ${WITHIN} ORDER BY i.block, i.idx, i.place`,
       toInternalRow,
     )
+    const failed = await rows(`SELECT * FROM failed WHERE block ${WITHIN} ORDER BY block, idx`, toFailedRow)
     const proofs = await rows(`SELECT * FROM proof WHERE block ${WITHIN} ORDER BY height`, toProofRow)
     for (const row of blocks) {
       const { transactionCount: _, ...block } = toBlockRow(row)
@@ -35,6 +36,7 @@ export async function* readRecords(reads: SqlReads, from: number, to: number): A
         transactions: transactions.get(block.number) ?? [],
         transfers: transfers.get(block.number) ?? [],
         internal: internal.get(block.number) ?? [],
+        failed: failed.get(block.number) ?? [],
         proofs: proofs.get(block.number) ?? [],
       }
     }

@@ -4,6 +4,7 @@ import type {
   AccountRow,
   BlockRow,
   DayRow,
+  FailedRow,
   HolderRow,
   InternalRow,
   ProducerRow,
@@ -92,6 +93,13 @@ export const toInternalRow = (row: SqlRow): InternalRow => ({
   from: hexColumn(row, 'sender'),
   to: hexColumn(row, 'recipient'),
   value: bigintColumn(row, 'value'),
+})
+
+export const toFailedRow = (row: SqlRow): FailedRow => ({
+  blockNumber: numberColumn(row, 'block'),
+  transactionIndex: numberColumn(row, 'idx'),
+  error: row['error'] as string,
+  output: new Uint8Array(row['output'] as Uint8Array),
 })
 
 export const toProofRow = (row: SqlRow): ProofRow => ({

@@ -88,6 +88,14 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (address, cycle, role)) WITHOUT ROWID;
   CREATE INDEX reward_cycle ON reward (cycle);
   `,
+  // Blocks are indexed again for the causes of failures.
+  `
+  DELETE FROM position; DELETE FROM counter; DELETE FROM block; DELETE FROM tx; DELETE FROM transfer; DELETE FROM account;
+  DELETE FROM producer; DELETE FROM token; DELETE FROM holder; DELETE FROM day; DELETE FROM day_address; DELETE FROM internal;
+  DELETE FROM proof; DELETE FROM proof_hour; DELETE FROM proof_miner; DELETE FROM reward; DELETE FROM search WHERE kind = 0;
+  CREATE TABLE failed (
+    block INTEGER NOT NULL, idx INTEGER NOT NULL, error TEXT NOT NULL, output BLOB NOT NULL, PRIMARY KEY (block, idx)) WITHOUT ROWID;
+  `,
 ]
 
 /** Every table derived from blocks, for emptying them. */
@@ -104,6 +112,7 @@ export const BLOCK_TABLES = [
   'day',
   'day_address',
   'internal',
+  'failed',
   'proof',
   'proof_hour',
   'proof_miner',

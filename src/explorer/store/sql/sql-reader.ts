@@ -4,6 +4,7 @@ import type {
   AccountRow,
   BlockRow,
   DayRow,
+  FailedRow,
   HolderRow,
   IndexCounters,
   IndexReader,
@@ -38,6 +39,7 @@ import {
   toAccountRow,
   toBlockRow,
   toDayRow,
+  toFailedRow,
   toHolderRow,
   toInternalRow,
   toProducerRow,
@@ -134,6 +136,11 @@ export class SqlReader implements IndexReader {
   async internalOfTransaction(number: number, index: number, limit: number): Promise<readonly InternalRow[]> {
     const sql = `${SELECT_INTERNAL} WHERE i.block = ? AND i.idx = ? ORDER BY i.place LIMIT ?`
     return (await this.database.all(sql, number, index, limit)).map(toInternalRow)
+  }
+
+  async failedExecution(number: number, index: number): Promise<FailedRow | undefined> {
+    const row = await this.database.get('SELECT * FROM failed WHERE block = ? AND idx = ?', number, index)
+    return row && toFailedRow(row)
   }
 
   async blocksBy(role: 'miner' | 'proposer', address: Hex, page: PageRequest): Promise<Page<BlockRow>> {

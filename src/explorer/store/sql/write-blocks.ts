@@ -1,3 +1,4 @@
+import type { FailedExecution } from '../../../primitives/receipt/failed-execution.ts'
 import { INTERNAL_KINDS } from '../../../primitives/receipt/internal-transfer.ts'
 import {
   type BlockRecord,
@@ -25,6 +26,10 @@ export const insertBlocks = async (writes: SqlWrites, records: readonly BlockRec
   await writes.insert(
     'internal',
     records.flatMap(({ number, internal }) => internal.map(transfer => internalRow(number, transfer))),
+  )
+  await writes.insert(
+    'failed',
+    records.flatMap(({ number, failed }) => failed.map(execution => failedRow(number, execution))),
   )
   await writes.insert(
     'proof',
@@ -92,6 +97,13 @@ const internalRow = (block: number, transfer: InternalRecord): SqlRow => ({
   sender: blobOf(transfer.from),
   recipient: blobOf(transfer.to),
   value: transfer.value.toString(),
+})
+
+const failedRow = (block: number, { transactionIndex, error, output }: FailedExecution): SqlRow => ({
+  block,
+  idx: transactionIndex,
+  error,
+  output,
 })
 
 const proofRow = (block: number, proof: ProofRecord): SqlRow => ({

@@ -1,0 +1,100 @@
+import { EXECUTION_LIMITS } from '../../../config/limits/execution.ts'
+import { revertReason } from '../../../evm/calls/revert-reason.ts'
+import type { FailedExecution } from '../../../primitives/receipt/failed-execution.ts'
+import { asBuffer, bytesToBigint, bytesToHex, type Hex } from '../../../util/bytes.ts'
+import { type AbiFunction, abiEntries } from './abi-types.ts'
+import { decodeParameters } from './abi-values.ts'
+import { valueText } from './argument-text.ts'
+
+/** Errors of common libraries, for contracts that are not verified. */
+const COMMON_ERRORS = `
+ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)
+ERC20InvalidSender(address sender)
+ERC20InvalidReceiver(address receiver)
+ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)
+ERC20InvalidApprover(address approver)
+ERC20InvalidSpender(address spender)
+ERC721InvalidOwner(address owner)
+ERC721NonexistentToken(uint256 tokenId)
+ERC721IncorrectOwner(address sender, uint256 tokenId, address owner)
+ERC721InsufficientApproval(address operator, uint256 tokenId)
+ERC1155InsufficientBalance(address sender, uint256 balance, uint256 needed, uint256 tokenId)
+ERC1155MissingApprovalForAll(address operator, address owner)
+OwnableUnauthorizedAccount(address account)
+OwnableInvalidOwner(address owner)
+AccessControlUnauthorizedAccount(address account, bytes32 neededRole)
+ReentrancyGuardReentrantCall()
+EnforcedPause()
+ExpectedPause()
+InvalidInitialization()
+NotInitializing()
+SafeERC20FailedOperation(address token)
+FailedCall()
+AddressEmptyCode(address target)
+InsufficientBalance(uint256 balance, uint256 needed)
+`
+
+const commonAbi = (): readonly unknown[] =>
+  COMMON_ERRORS.trim()
+    .split('\n')
+    .map(line => {
+      const [name, inputs = ''] = line.slice(0, -1).split('(')
+      const parameters = inputs === '' ? [] : inputs.split(', ').map(input => input.split(' '))
+      return { type: 'error', name, inputs: parameters.map(([type, label]) => ({ type, name: label })) }
+    })
+
+let commonEntries: ReadonlyMap<Hex, AbiFunction> | undefined
+const common = (): ReadonlyMap<Hex, AbiFunction> => {
+  commonEntries ??= abiEntries(commonAbi(), 'error')
+  return commonEntries
+}
+
+const SELECTOR_BYTES = 4
+const TEXT_CHARS = 4_096
+
+/** Text of an error that an ABI declares; undefined when none has the selector or the values do not fit. */
+export const customErrorText = (entries: ReadonlyMap<Hex, AbiFunction>, data: Uint8Array): string | undefined => {
+  if (data.byteLength < SELECTOR_BYTES) return undefined
+  const selector = bytesToHex(data.subarray(0, SELECTOR_BYTES))
+  for (const [hash, { name, inputs }] of entries) {
+    if (!hash.startsWith(selector)) continue
+    const values = decodeParameters(
+      inputs.map(({ type }) => type),
+      data.subarray(SELECTOR_BYTES),
+    )
+    if (values !== undefined) return `${name}(${values.map(valueText).join(', ')})`.slice(0, TEXT_CHARS)
+  }
+  return undefined
+}
+
+const ERROR_SELECTOR = '0x08c379a0'
+/** Selector, offset and length. */
+const ERROR_HEAD_BYTES = 68
+
+/** Beginning of a text that was longer than what is kept. */
+const cutText = (output: Uint8Array): string | undefined => {
+  if (output.byteLength < EXECUTION_LIMITS.failureBytes) return undefined
+  if (bytesToHex(output.subarray(0, SELECTOR_BYTES)) !== ERROR_SELECTOR) return undefined
+  if (bytesToBigint(output.subarray(SELECTOR_BYTES, SELECTOR_BYTES + 32)) !== 32n) return undefined
+  return `${asBuffer(output)
+    .toString('utf8', ERROR_HEAD_BYTES)
+    .replace(/\uFFFD+$/, '')}…`
+}
+
+/**
+ * Cause of a failure as people read it: the text of a revert, an error of the ABI or of a common library, the selector of another one, or why
+ * code stopped.
+ */
+export const failureText = (
+  { error, output }: Pick<FailedExecution, 'error' | 'output'>,
+  abi: readonly unknown[] | undefined,
+): string => {
+  if (output.byteLength === 0) return error
+  return (
+    revertReason(output) ??
+    cutText(output) ??
+    (abi && customErrorText(abiEntries(abi, 'error'), output)) ??
+    customErrorText(common(), output) ??
+    (output.byteLength < SELECTOR_BYTES ? error : `custom error ${bytesToHex(output.subarray(0, SELECTOR_BYTES))}`)
+  )
+}
