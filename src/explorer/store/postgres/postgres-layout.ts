@@ -18,13 +18,19 @@ export const PARTITION_BLOCKS = 1_000_000
 const postgresLayout = (sql: string): string =>
   sql
     .replaceAll(' WITHOUT ROWID', '')
-    .replace(/\bDELETE FROM (\w+);/g, 'TRUNCATE $1;')
     .split(';')
     .map(withPartitions)
+    .map(withTruncation)
     .join(';')
     .replace(/\bBLOB\b/g, 'bytea')
     .replace(/\bINTEGER\b/g, 'bigint')
     .replace(/\bTEXT\b/g, 'text COLLATE "C"')
+
+/** Emptying a table takes no time and leaves no dead rows. */
+const withTruncation = (statement: string): string => {
+  const words = statement.trim().split(' ')
+  return words.length === 3 && words[0] === 'DELETE' ? `TRUNCATE ${words[2]}` : statement
+}
 
 const withPartitions = (statement: string): string => {
   const [create, table, name = ''] = statement.trim().split(' ')
