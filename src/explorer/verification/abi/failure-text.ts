@@ -1,7 +1,7 @@
 import { EXECUTION_LIMITS } from '../../../config/limits/execution.ts'
 import { revertReason } from '../../../evm/calls/revert-reason.ts'
 import type { FailedExecution } from '../../../primitives/receipt/failed-execution.ts'
-import { asBuffer, bytesToBigint, bytesToHex, type Hex } from '../../../util/bytes.ts'
+import { bytesToBigint, bytesToHex, type Hex } from '../../../util/bytes.ts'
 import { type AbiFunction, abiEntries } from './abi-types.ts'
 import { decodeParameters } from './abi-values.ts'
 import { valueText } from './argument-text.ts'
@@ -76,9 +76,8 @@ const cutText = (output: Uint8Array): string | undefined => {
   if (output.byteLength < EXECUTION_LIMITS.failureBytes) return undefined
   if (bytesToHex(output.subarray(0, SELECTOR_BYTES)) !== ERROR_SELECTOR) return undefined
   if (bytesToBigint(output.subarray(SELECTOR_BYTES, SELECTOR_BYTES + 32)) !== 32n) return undefined
-  return `${asBuffer(output)
-    .toString('utf8', ERROR_HEAD_BYTES)
-    .replace(/\uFFFD+$/, '')}…`
+  // `stream`: a character that is cut is left out.
+  return `${new TextDecoder().decode(output.subarray(ERROR_HEAD_BYTES), { stream: true })}…`
 }
 
 /**
