@@ -30,7 +30,7 @@ export class TraceService {
 
   constructor({ storePath, params, logger }: TraceServiceOptions) {
     this.#logger = logger
-    const { stuckMs, heapMegabytes, nurseryMegabytes, inFlight, queue, idleWorkerMs } = TRACE_LIMITS
+    const { stuckMs, blockedMs, heapMegabytes, nurseryMegabytes, inFlight, queue, idleWorkerMs } = TRACE_LIMITS
     const data: TraceWorkerData = { storePath, params }
     this.#pool = new WorkerPool({
       name: 'traces',
@@ -38,7 +38,7 @@ export class TraceService {
       data,
       hasStore: true,
       limits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: nurseryMegabytes },
-      heartbeat: { everyMs: stuckMs / 30, silentMs: stuckMs },
+      heartbeat: { everyMs: stuckMs / 30, stuckMs, blockedMs },
       inFlight,
       queue,
       idleMs: idleWorkerMs,

@@ -183,8 +183,9 @@ export const TRACE_LIMITS = {
   /** Size of a piece of a response, and number of pieces on their way to its reader. */
   chunkChars: 128 * 1024,
   chunks: 4,
-  /** Silence after which a worker is terminated: no opcode or precompile takes as long. */
+  /** Processor time without a heartbeat after which a worker is terminated: no opcode or precompile takes as long; and passed time. */
   stuckMs: 30_000,
+  blockedMs: 120_000,
   /** Idle time after which a worker is stopped. */
   idleWorkerMs: 30_000,
   heapMegabytes: 384,

@@ -104,14 +104,17 @@ const settle = (id: number, use: (waiting: Asking) => void): void => {
   if (waiting !== undefined) use(waiting)
 }
 
+const end = async (): Promise<void> => {
+  await Promise.all([api.close(), pages.close()])
+  await contracts.close()
+  await index.close()
+  await source.close()
+  port.close()
+}
+
 port.on('message', (message: ToApiThread) => {
-  if (message.type === 'call') void answer(message.call)
+  if ('end' in message) void end()
+  else if (message.type === 'call') void answer(message.call)
   else if (message.type === 'answered') settle(message.id, ({ resolve }) => resolve(message.value as never))
-  else if (message.type === 'refused') settle(message.id, ({ reject }) => reject(new Error(message.message)))
-  else
-    void Promise.all([api.close(), pages.close()])
-      .then(() => contracts.close())
-      .then(() => index.close())
-      .then(() => source.close())
-      .then(() => port.close())
+  else settle(message.id, ({ reject }) => reject(new Error(message.message)))
 })

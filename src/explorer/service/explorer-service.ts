@@ -3,6 +3,7 @@ import { WORKER_LIMITS } from '../../config/limits/execution.ts'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
+import { endWorker } from '../../util/worker/end-worker.ts'
 import type { NodePort } from '../api/api-route.ts'
 import {
   type ApiAnswer,
@@ -86,7 +87,7 @@ export class ExplorerService {
     this.#isClosed = true
     const api = await this.#api?.catch(() => undefined)
     this.#failAll()
-    await Promise.all([closeWorker(api), closeWorker(this.#indexer)])
+    await Promise.all([endThread(api), endThread(this.#indexer)])
   }
 
   #send(id: number, request: Omit<ApiCall, 'id'>): void {
@@ -190,12 +191,7 @@ export class ExplorerService {
 
 const unavailable = (code: ExplorerUnavailable['code']): CodedError<ExplorerUnavailable> => new CodedError({ code })
 
-/** Waits for the thread to finish its work. A thread that takes too long is terminated; its transaction is then rolled back. */
-const closeWorker = async (worker: Worker | undefined): Promise<void> => {
-  if (worker === undefined) return
-  const ended = new Promise<void>(resolve => worker.once('exit', () => resolve()))
-  worker.postMessage({ type: 'close' } satisfies ToApiThread)
-  const timer = setTimeout(() => void worker.terminate(), CLOSE_MS)
-  await ended
-  clearTimeout(timer)
+/** Ends a thread when its transaction is done. One that takes too long is terminated; its transaction is then rolled back. */
+const endThread = async (worker: Worker | undefined): Promise<void> => {
+  if (worker !== undefined) await endWorker(worker, CLOSE_MS)
 }

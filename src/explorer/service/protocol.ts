@@ -1,5 +1,6 @@
 import type { NetworkParams } from '../../config/networks.ts'
 import type { Hex } from '../../util/bytes.ts'
+import type { EndRequest } from '../../util/worker/end-worker.ts'
 import type { Site } from '../../web/site.ts'
 import type { NodePort } from '../api/api-route.ts'
 import type { PriceConfig } from '../price/price-config.ts'
@@ -64,7 +65,7 @@ export type ToApiThread =
   | { readonly type: 'call'; readonly call: ApiCall }
   | { readonly type: 'answered'; readonly id: number; readonly value: unknown }
   | { readonly type: 'refused'; readonly id: number; readonly message: string }
-  | { readonly type: 'close' }
+  | EndRequest
 
 export type FromExplorerThread =
   | { readonly type: 'answer'; readonly answer: ApiAnswer }

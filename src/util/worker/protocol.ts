@@ -40,7 +40,7 @@ export type FromWorker =
 export interface WorkerStartData {
   /** Data of the worker's own script. */
   readonly data: unknown
-  /** Int32Array, see BEATS and RUNNING. */
+  /** Int32Array, see BEATS, RUNNING and THREAD. */
   readonly shared: SharedArrayBuffer
   /** Interval of the heartbeat; undefined: none. */
   readonly beatMs: number | undefined
@@ -48,10 +48,11 @@ export interface WorkerStartData {
   readonly urgent: MessagePort | undefined
 }
 
-/** Indexes in the shared memory: a counter that grows while the worker is alive, and the id of the call it executes. */
+/** Indexes in the shared memory: a counter that grows while the worker is alive, the id of the call it executes, and that of its thread. */
 export const BEATS = 0
 export const RUNNING = 1
-export const SHARED_BYTES = 8
+export const THREAD = 2
+export const SHARED_BYTES = 12
 
 /** Unexpected error of a worker's method. The message is the error's stack. */
 export class WorkerFault extends Error {

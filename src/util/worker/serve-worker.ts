@@ -12,11 +12,13 @@ import {
   ownMemory,
   type Posted,
   RUNNING,
+  THREAD,
   type ToWorker,
   type WorkerCall,
   type WorkerMethods,
   type WorkerStartData,
 } from './protocol.ts'
+import { systemThreadId } from './thread-time.ts'
 
 /** Result whose memory moves to the caller. */
 export class Transferred<T> {
@@ -155,6 +157,7 @@ class WorkerServer {
     this.#options = options
     this.#urgent = start.urgent
     this.#signals = new Int32Array(start.shared)
+    Atomics.store(this.#signals, THREAD, systemThreadId())
     this.sender = new MessageSender<FromWorker>(port, options.batch ?? 1, (message, error) =>
       this.#unsent(message, error),
     )

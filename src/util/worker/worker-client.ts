@@ -16,11 +16,14 @@ import {
   type Posted,
   RUNNING,
   SHARED_BYTES,
+  THREAD,
   type ToWorker,
   WorkerEnded,
   type WorkerMethods,
   type WorkerStartData,
 } from './protocol.ts'
+import { Silence, type SilenceLimits } from './silence.ts'
+import { threadTimeMs } from './thread-time.ts'
 
 export interface WorkerClientOptions {
   /** Name of the thread. */
@@ -36,8 +39,8 @@ export interface WorkerClientOptions {
   readonly batch?: number
   /** Opens a port of its own for urgent calls. */
   readonly hasUrgent?: boolean
-  /** Interval at which the worker shows that it is alive, and the silence after which it counts as hanging. */
-  readonly heartbeat?: { readonly everyMs: number; readonly silentMs: number }
+  /** Interval at which the worker shows that it is alive, and the silence after which it counts as hanging (silence.ts). */
+  readonly heartbeat?: SilenceLimits & { readonly everyMs: number }
   /** Answers questions of the worker (`askOwner`). */
   readonly answers?: WorkerMethods
   /** Called once for a worker that ends without `close`, with the number of its pending calls, before they are rejected. */
@@ -46,6 +49,8 @@ export interface WorkerClientOptions {
   readonly onThread?: (worker: Worker) => void
   /** Time of the monitoring; performance.now by default. */
   readonly nowMs?: () => number
+  /** Returns the processor time of a thread; that of the system by default. */
+  readonly threadTimeMs?: (id: number) => number | undefined
 }
 
 interface SendOptions {
@@ -89,14 +94,15 @@ export class WorkerClient<M extends WorkerMethods> {
   /** Reason why no further call is accepted. */
   #end: Error | undefined
   #isClosed = false
-  #beats = 0
-  #beatMs: number
+  /** Undefined for a worker without a heartbeat. */
+  readonly #silence: Silence | undefined
   #idleSinceMs: number
 
   constructor(options: WorkerClientOptions) {
     this.#options = options
     this.#nowMs = options.nowMs ?? (() => performance.now())
-    this.#beatMs = this.#idleSinceMs = this.#nowMs()
+    this.#idleSinceMs = this.#nowMs()
+    this.#silence = options.heartbeat && new Silence(this.#idleSinceMs, options.heartbeat)
     const channel = options.hasUrgent === true ? new MessageChannel() : undefined
     this.#urgent = channel?.port1
     const shared = this.#signals.buffer as SharedArrayBuffer
@@ -188,15 +194,18 @@ export class WorkerClient<M extends WorkerMethods> {
     if (this.#pending.has(id)) this.#sender.send({ id, news: 'credit' })
   }
 
-  /** Duration of the silence of a worker that has work, from its first heartbeat on. Must be called regularly. */
-  silence(): number {
+  /**
+   * Returns how long a worker that has work has been silent when that is too long, from its first heartbeat on, otherwise undefined. Must
+   * be called regularly.
+   */
+  longSilenceMs(): number | undefined {
+    if (this.#silence === undefined) return undefined
     const nowMs = this.#nowMs()
     const beats = Atomics.load(this.#signals, BEATS)
-    if (beats !== this.#beats || beats === 0 || this.#pending.size === 0) {
-      this.#beats = beats
-      this.#beatMs = nowMs
-    }
-    return nowMs - this.#beatMs
+    const isIdle = beats === 0 || this.#pending.size === 0
+    const timeOf = this.#options.threadTimeMs ?? threadTimeMs
+    const usedMs = isIdle ? undefined : timeOf(Atomics.load(this.#signals, THREAD))
+    return this.#silence.isLong({ beats, usedMs }, nowMs, isIdle) ? Math.round(this.#silence.ms(nowMs)) : undefined
   }
 
   /** Pending calls are rejected, with WORKER_CLOSED by default. */

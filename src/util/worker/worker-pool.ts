@@ -247,18 +247,18 @@ export class WorkerPool<M extends WorkerMethods> {
 
   #startMonitor(): void {
     const { heartbeat, idleMs, every = everyInterval } = this.#options
-    const shortestMs = Math.min(heartbeat?.silentMs ?? Number.POSITIVE_INFINITY, idleMs ?? Number.POSITIVE_INFINITY)
+    const shortestMs = Math.min(heartbeat?.stuckMs ?? Number.POSITIVE_INFINITY, idleMs ?? Number.POSITIVE_INFINITY)
     if (this.#stopMonitor === undefined && Number.isFinite(shortestMs))
       this.#stopMonitor = every(shortestMs / LOOKS, () => this.#look())
   }
 
   /** Replaces workers that hang, and stops those without work. */
   #look(): void {
-    const { name, heartbeat, idleMs = Number.POSITIVE_INFINITY, onEnd } = this.#options
+    const { name, idleMs = Number.POSITIVE_INFINITY, onEnd } = this.#options
     for (const member of this.#members) {
       const { worker } = member
-      const silentMs = worker.silence()
-      if (heartbeat !== undefined && silentMs > heartbeat.silentMs) {
+      const silentMs = worker.longSilenceMs()
+      if (silentMs !== undefined) {
         const reason = new WorkerEnded(`the worker ${name} did not answer for ${silentMs} ms`, { silentMs })
         onEnd?.(reason, worker.size)
         this.#drop(member, reason)

@@ -4,11 +4,11 @@ import type { StateChanges } from '../../../state/update/state-changes.ts'
 import { assert } from '../../../util/assert.ts'
 import { Batcher } from '../../../util/async/batcher.ts'
 import { endWorker } from '../../../util/worker/end-worker.ts'
+import { Silence } from '../../../util/worker/silence.ts'
 import { threadTimeMs } from '../../../util/worker/thread-time.ts'
 import type { SerializedEnv } from '../../block-env.ts'
 import type { HashBlocks, SimulatedBlock } from '../../simulate/types.ts'
 import type { CallError } from '../types.ts'
-import { Silence } from './silence.ts'
 import {
   type BlockHashes,
   CALL_HEARTBEAT,
@@ -86,7 +86,7 @@ export class CallWorkerHandle {
   readonly #jobs = new Batcher<CallJob>(CALL_LIMITS.batch, jobs => this.#worker.postMessage(jobs))
   readonly #nameEnv = createNaming<SerializedEnv>()
   readonly #nameOverlay = createNaming<StateChanges>()
-  readonly #silence = new Silence(performance.now())
+  readonly #silence = new Silence(performance.now(), CALL_LIMITS)
   #stopped = false
 
   constructor({ storePath, params, evm }: Omit<WorkerStart, 'shared'>, events: CallWorkerEvents) {
@@ -145,7 +145,7 @@ export class CallWorkerHandle {
     this.#worker.postMessage({ cancel: id } satisfies CancelledCall)
   }
 
-  /** Returns true when the worker has work but no heartbeat for a while (silence.ts). Must be called regularly. */
+  /** Returns true when the worker has work but no heartbeat for a while (util/worker/silence.ts). Must be called regularly. */
   isSilent(nowMs: number): boolean {
     const isIdle = !this.ready || this.calls.size === 0
     const beats = Atomics.load(this.#signals, CALL_HEARTBEAT)

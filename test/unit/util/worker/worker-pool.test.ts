@@ -124,8 +124,8 @@ test('a call in a worker that fails goes to a new one, also between its error an
 test('a worker that hangs is replaced, whatever it does, and its calls fail or are tried again', async () => {
   const time = virtualTime()
   const ends: WorkerEnded[] = []
-  const heartbeat = { everyMs: 1, silentMs: 1_000 }
-  const pool = start({ ...time, heartbeat, retries: 1, onEnd: error => ends.push(error) })
+  const heartbeat = { everyMs: 1, stuckMs: 1_000, blockedMs: 5_000 }
+  const pool = start({ ...time, threadTimeMs: time.nowMs, heartbeat, retries: 1, onEnd: error => ends.push(error) })
   const first = await pool.call('thread')
   const stream = pool.stream<'chunkThenHang', Uint8Array>({ name: 'chunkThenHang', args: () => [] }, error => error)
   expect(await stream.next()).toEqual(Uint8Array.of(1))
@@ -135,6 +135,30 @@ test('a worker that hangs is replaced, whatever it does, and its calls fail or a
   expect(ends).toEqual([])
   time.pass(1)
   expect(ends).toMatchObject([{ silentMs: 1_001 }])
+  await expect(stream.next()).rejects.toBeInstanceOf(StreamBroken)
+  expect(await waiting).not.toBe(first)
+})
+
+test('a worker that only waits for a processor is not replaced, unless it waits for very long', async () => {
+  const time = virtualTime()
+  const ends: WorkerEnded[] = []
+  const asked: number[] = []
+  const threadTimeMs = (id: number): number => {
+    asked.push(id)
+    return 7
+  }
+  const heartbeat = { everyMs: 1, stuckMs: 1_000, blockedMs: 5_000 }
+  const pool = start({ ...time, threadTimeMs, heartbeat, retries: 1, onEnd: error => ends.push(error) })
+  const first = await pool.call('thread')
+  const stream = pool.stream<'chunkThenHang', Uint8Array>({ name: 'chunkThenHang', args: () => [] }, error => error)
+  expect(await stream.next()).toEqual(Uint8Array.of(1))
+  const waiting = pool.call('thread')
+  time.pass(1)
+  time.pass(5_000)
+  expect(ends).toEqual([])
+  if (process.platform === 'linux') expect(asked[0], 'its own thread is looked at').toBeGreaterThan(0)
+  time.pass(1)
+  expect(ends).toMatchObject([{ silentMs: 5_001 }])
   await expect(stream.next()).rejects.toBeInstanceOf(StreamBroken)
   expect(await waiting).not.toBe(first)
 })

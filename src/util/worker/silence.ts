@@ -1,7 +1,8 @@
-import { CALL_LIMITS } from '../../../config/limits/clients.ts'
-
-interface SilenceLimits {
+/** Limits of a worker without a heartbeat. */
+export interface SilenceLimits {
+  /** Processor time of its thread; passed time where the system does not tell it. */
   readonly stuckMs: number
+  /** Passed time, in which it may have waited for a processor. */
   readonly blockedMs: number
 }
 
@@ -21,10 +22,15 @@ export class Silence {
   #sign: WorkerSign
   #sinceMs: number
 
-  constructor(nowMs: number, limits: SilenceLimits = CALL_LIMITS) {
+  constructor(nowMs: number, limits: SilenceLimits) {
     this.#limits = limits
     this.#sign = { beats: 0, usedMs: undefined }
     this.#sinceMs = nowMs
+  }
+
+  /** Passed time since the last heartbeat that was seen. */
+  ms(nowMs: number): number {
+    return nowMs - this.#sinceMs
   }
 
   /** Returns true when the silence is too long. An idle worker says nothing and does not hang. */
@@ -35,7 +41,7 @@ export class Silence {
       this.#sinceMs = nowMs
       return false
     }
-    const passedMs = nowMs - this.#sinceMs
+    const passedMs = this.ms(nowMs)
     const silentMs = usedMs === undefined || sign.usedMs === undefined ? passedMs : sign.usedMs - usedMs
     return silentMs > this.#limits.stuckMs || passedMs > this.#limits.blockedMs
   }

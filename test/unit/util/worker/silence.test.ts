@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Silence } from '../../../../../src/evm/calls/worker/silence.ts'
-import { systemThreadId, threadTimeMs } from '../../../../../src/util/worker/thread-time.ts'
+import { Silence } from '../../../../src/util/worker/silence.ts'
+import { systemThreadId, threadTimeMs } from '../../../../src/util/worker/thread-time.ts'
 
 /** Looks at a worker: heartbeats, processor time, passed time. */
 const watch = () => {
