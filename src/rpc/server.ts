@@ -150,14 +150,14 @@ const attachTransports = (options: RpcServerOptions, parts: ServerParts, tls: Ht
   const redirect = options.wsRedirect === undefined ? params.wsRedirect : options.wsRedirect
   const hosts = options.hosts ?? ['*']
   const clients = new Clients(options.clientRules ?? {})
-  const common = { gate, cors: options.cors ?? [], hosts, clients, budgets }
+  const access = { cors: options.cors ?? [], hosts, checkOrigin: options.checkOrigin ?? false }
+  const common = { gate, ...access, clients, budgets }
   const endpoint = createEndpoint(namespaces.http, options, parts)
   const app = createHttp({
     ...common,
     endpoint,
     wsPaths: paths,
     wsRedirect: redirect,
-    checkOrigin: options.checkOrigin ?? false,
     tls,
     compression: options.compression ?? false,
     health: options.health ?? (() => ({ healthy: true })),
@@ -168,7 +168,7 @@ const attachTransports = (options: RpcServerOptions, parts: ServerParts, tls: Ht
   app.server.maxConnections = RPC_LIMITS.budgets.connections.total
   // Encrypted and compressed answers are the HTTP server's.
   const isPlain = tls === undefined && options.compression !== true
-  const lane = isPlain ? attachFastLane(app.server, { gate, endpoint, hosts, clients, budgets }) : undefined
+  const lane = isPlain ? attachFastLane(app.server, { ...common, endpoint }) : undefined
   if (lane === undefined) {
     app.server.prependListener('connection', socket => void admit(socket, clients, budgets.connections))
     app.server.on(tls === undefined ? 'connection' : 'secureConnection', socket => paceReads(socket))

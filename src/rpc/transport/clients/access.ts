@@ -1,5 +1,18 @@
 import { isIP } from 'node:net'
 
+/** Which names and web pages a port serves. */
+export interface AccessRules {
+  /** Accepted names in the Host header, or `*`. */
+  readonly hosts: readonly string[]
+  /** Origins of web pages that may read answers, or `*`. */
+  readonly cors: readonly string[]
+  /** Calls of web pages of other origins are refused. */
+  readonly checkOrigin: boolean
+}
+
+/** Verbs of the port. */
+export const VERBS = 'GET, POST, OPTIONS'
+
 /** Returns the name in a Host header, without the port. */
 const hostName = (host: string): string => {
   if (host.startsWith('[')) return host.slice(1, host.indexOf(']'))
@@ -28,3 +41,25 @@ export const originAllowed = (origins: readonly string[], origin: string | undef
   origins.includes('*') ||
   origins.includes(origin) ||
   (origins.length === 0 && LOCAL.test(origin))
+
+const PREFLIGHT_FIELDS = {
+  'access-control-allow-methods': VERBS,
+  'access-control-allow-headers': 'content-type',
+  'access-control-max-age': '600',
+}
+const NO_FIELDS = {}
+
+/** Returns the fields of a response that let a page of this origin read it; none where the origin is not on the list. */
+export const corsFields = (
+  origins: readonly string[],
+  origin: string | undefined,
+  isPreflight: boolean,
+): Readonly<Record<string, string>> => {
+  const isAny = origins.includes('*')
+  if (origin === undefined || !(isAny || origins.includes(origin))) return NO_FIELDS
+  return {
+    'access-control-allow-origin': isAny ? '*' : origin,
+    vary: 'origin',
+    ...(isPreflight && PREFLIGHT_FIELDS),
+  }
+}

@@ -1,39 +1,32 @@
-import { type Server, STATUS_CODES } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { Cancellation } from '../../../util/async/cancellation.ts'
 import { sliceOver } from '../../../util/async/time-slice.ts'
 import type { Endpoint } from '../../router/method.ts'
 import type { ResponseChunk, ResponseStream, RpcResponse } from '../../router/response.ts'
-import { BODIES_FULL, type Budgets } from '../clients/budgets.ts'
+import type { AccessRules } from '../clients/access.ts'
+import type { Budgets } from '../clients/budgets.ts'
 import type { ClientBudget, Meter } from '../clients/client-budget.ts'
 import { clientIdOf, endpointForClient } from '../clients/client-id.ts'
-import { type ClientIdentity, type ClientRefusal, type Clients, chargeOf, clientRefusal } from '../clients/clients.ts'
+import { type ClientIdentity, type Clients, chargeOf, clientRefusal } from '../clients/clients.ts'
 import type { RequestGate } from '../request-gate.ts'
 import { bytesOf, drained, freeMemory, WriteTimeout, writeStream } from '../stream-writer.ts'
+import { chunkedHead, frame, LAST_CHUNK, noRoomText, preflightText, refusalText, timeoutText } from './lane-answers.ts'
 import { LaneHeads, type LaneRequest } from './lane-heads.ts'
 import { paceReads } from './paced-reads.ts'
 
-interface FastLaneOptions {
+interface FastLaneOptions extends AccessRules {
   readonly gate: RequestGate
   readonly endpoint: Endpoint
-  readonly hosts: readonly string[]
   readonly clients: Clients
   readonly budgets: Pick<Budgets, 'bodies' | 'answers' | 'connections'>
 }
 
-const OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: keep-alive\r\ncontent-length: '
-const CHUNKED =
-  'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n'
-const LAST_CHUNK = '0\r\n\r\n'
-const unavailable = (text: string): string =>
-  `HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: ${text.length}\r\n\r\n${text}`
-const TIMEOUT = unavailable('timeout')
-const NO_ROOM = unavailable(`${BODIES_FULL}\n`)
-
 /**
- * Handles plain calls on a connection at a third of the cost of the HTTP server. The first request that is anything else (a GET, an
- * upgrade, chunks, an Origin, a wrong type) hands the connection to the server, so that those rules exist in one place.
+ * Handles plain calls on a connection, and the preflights of browsers, at a third of the cost of the HTTP server. The first request that is
+ * anything else (a GET, an upgrade, chunks, an origin that is refused, a wrong type) hands the connection to the server, so that those
+ * rules exist in one place.
  */
 export const attachFastLane = (server: Server, options: FastLaneOptions): { close(): void } => {
   const [listener] = server.listeners('connection') as ((socket: Socket) => void)[]
@@ -100,12 +93,14 @@ class Lane {
   /** True once the client of the next request has no room for it. */
   #isFull = false
   #hasEnded = false
+  /** Lines that let a page read the response to the request being read or handled. */
+  #cors = ''
 
   constructor(socket: Socket, options: FastLaneOptions, exits: Exits) {
     this.#socket = socket
     this.#options = options
     this.#exits = exits
-    this.#heads = new LaneHeads(socket, options.clients, options.hosts)
+    this.#heads = new LaneHeads(socket, options)
     this.#identity = options.clients.ofConnection(socket)
     this.#endpoint = endpointForClient(options.endpoint, socket.remoteAddress, this.#cancellation)
     const { client } = this.#endpoint.context
@@ -192,6 +187,7 @@ class Lane {
       this.#waitFor(request)
       return undefined
     }
+    this.#cors = request.cors
     if (request.identity !== undefined && !this.#serve(request.identity)) return undefined
     const turn = sliceOver(this.#endpoint.context.client)
     if (turn === undefined) return request
@@ -217,10 +213,10 @@ class Lane {
 
   /** Answers the first request and takes it off the waiting bytes; undefined while it is incomplete. */
   #answer(
-    { from, to, identity }: LaneRequest,
+    { from, to, identity, isPreflight, cors }: LaneRequest,
     bytes: Buffer,
   ): string | Promise<RpcResponse> | ResponseStream | undefined {
-    const refusal = clientRefusal(identity)
+    const refusal = isPreflight ? undefined : clientRefusal(identity)
     if (to > bytes.byteLength) {
       // The server refuses before the body has come.
       if (refusal !== undefined) this.#isPlain = false
@@ -229,9 +225,10 @@ class Lane {
     this.#chunks = 0
     this.#rest = to === bytes.byteLength ? undefined : bytes.subarray(to)
     this.#heads.taken()
-    if (refusal !== undefined) return refusalText(refusal)
+    if (isPreflight) return preflightText(cors)
+    if (refusal !== undefined) return refusalText(refusal, cors)
     const answer = this.#options.gate.handle(bytes.subarray(from, to), this.#endpoint, chargeOf(this.#identity))
-    return typeof answer === 'string' ? frame(answer) : answer
+    return typeof answer === 'string' ? frame(answer, cors) : answer
   }
 
   /** Waits briefly for the rest of a plain call; anything else, or slow small chunks, goes to the server. */
@@ -260,7 +257,7 @@ class Lane {
   #refuse(): void {
     this.#rest = undefined
     this.#socket.off('data', this.#onData)
-    this.#socket.end(NO_ROOM, () => this.#socket.destroy())
+    this.#socket.end(noRoomText(this.#cors), () => this.#socket.destroy())
   }
 
   async #wait(answer: Promise<RpcResponse>): Promise<void> {
@@ -269,7 +266,7 @@ class Lane {
     const timer = setTimeout(() => {
       isLate = true
       this.#cancellation.cancel()
-      this.#socket.end(TIMEOUT)
+      this.#socket.end(timeoutText(this.#cors))
     }, RPC_LIMITS.httpRequestMs)
     const made = await answer
     clearTimeout(timer)
@@ -279,7 +276,7 @@ class Lane {
     }
     if (typeof made !== 'string') return this.#stream(made)
     this.#isWaiting = false
-    this.#write(frame(made))
+    this.#write(frame(made, this.#cors))
     this.#goOn()
   }
 
@@ -292,7 +289,7 @@ class Lane {
     socket.once('end', leave)
     // Responses handled earlier in this pass are written first.
     await undefined
-    socket.write(`${CHUNKED}${date()}\r\n\r\n`)
+    socket.write(chunkedHead(this.#cors))
     const isWhole = await writeStream(answer, socket, {
       write: responseChunk => writeChunk(socket, responseChunk),
       client: this.#endpoint.context.client,
@@ -366,24 +363,4 @@ const writeChunk = (socket: Socket, responseChunk: ResponseChunk): boolean => {
   const goesOn = socket.write('\r\n')
   socket.uncork()
   return goesOn
-}
-
-const refusalText = ({ status, headers, text }: ClientRefusal): string => {
-  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: text/plain\r\n${fields.join('')}connection: keep-alive\r\ncontent-length: ${text.length}\r\n${date()}\r\n\r\n${text}`
-}
-
-const frame = (body: string): string => `${OK}${Buffer.byteLength(body)}\r\n${date()}\r\n\r\n${body}`
-
-let dateLine = ''
-let dateSecond = -1
-
-/** Date header (RFC 9110 6.6.1), updated once a second. */
-const date = (): string => {
-  const second = Math.floor(Date.now() / 1_000)
-  if (second !== dateSecond) {
-    dateSecond = second
-    dateLine = `date: ${new Date(second * 1_000).toUTCString()}`
-  }
-  return dateLine
 }

@@ -11,7 +11,7 @@ import type { WebResponse } from '../../../web/response.ts'
 import type { HealthStatus } from '../../ports.ts'
 import type { Endpoint } from '../../router/method.ts'
 import type { ResponseStream, RpcResponse } from '../../router/response.ts'
-import { hostAllowed, originAllowed } from '../clients/access.ts'
+import { type AccessRules, corsFields, hostAllowed, originAllowed, VERBS } from '../clients/access.ts'
 import type { Budgets } from '../clients/budgets.ts'
 import type { Meter } from '../clients/client-budget.ts'
 import { clientIdOf, endpointForClient } from '../clients/client-id.ts'
@@ -20,15 +20,12 @@ import type { RequestGate } from '../request-gate.ts'
 import { writeStream } from '../stream-writer.ts'
 import { HttpFailure, type RequestBody, readAway, readBody } from './read-body.ts'
 
-export interface HttpOptions {
+export interface HttpOptions extends AccessRules {
   readonly gate: RequestGate
   readonly endpoint: Endpoint
   readonly wsPaths: readonly string[]
   /** Redirected by 301 to the first of `wsPaths`; null on most networks. */
   readonly wsRedirect: string | null
-  readonly cors: readonly string[]
-  readonly hosts: readonly string[]
-  readonly checkOrigin: boolean
   /** Certificate and key; undefined: not encrypted. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined
   readonly compression: boolean
@@ -56,7 +53,6 @@ const WRONG_TYPE = 'invalid content type, only application/json is supported\n'
 /** Shorter answers fit a packet. */
 const LEAST_COMPRESSED = 1_024
 const compress = promisify(gzip)
-const VERBS = 'GET, POST, OPTIONS'
 
 /** Routes of this port declare no schema; this avoids loading fastify's compilers at every start. */
 const noSchemas = (): never => {
@@ -196,6 +192,12 @@ const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, clients }: 
       if (originAllowed(cors, request.headers.origin)) done()
       else reply.code(403).type('text/plain').send('invalid origin specified\n')
     })
+  // Before the refusals of clients: a page reads those too.
+  if (cors.length > 0)
+    app.addHook('onRequest', ({ headers, method }, reply, done) => {
+      reply.headers(corsFields(cors, headers.origin, method === 'OPTIONS'))
+      done()
+    })
   if (!clients.isByConnection)
     app.addHook('onRequest', async (request, reply) => {
       // For limits of other routes on this port.
@@ -204,21 +206,6 @@ const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, clients }: 
       const refusal = clientRefusal(await clients.identify(request.raw))
       if (refusal === undefined) return undefined
       return reply.code(refusal.status).headers(refusal.headers).type('text/plain').send(refusal.text)
-    })
-  if (cors.length > 0)
-    app.addHook('onRequest', (request, reply, done) => {
-      const { origin } = request.headers
-      if (origin !== undefined && (cors.includes('*') || cors.includes(origin)))
-        reply.headers({
-          'access-control-allow-origin': cors.includes('*') ? '*' : origin,
-          vary: 'origin',
-          ...(request.method === 'OPTIONS' && {
-            'access-control-allow-methods': VERBS,
-            'access-control-allow-headers': 'content-type',
-            'access-control-max-age': '600',
-          }),
-        })
-      done()
     })
 }
 
@@ -238,7 +225,12 @@ const send = (
   if (!compressed || rpcResponse.length < LEAST_COMPRESSED) return reply.send(rpcResponse)
   // In a thread, at the level that costs least.
   return compress(rpcResponse, { level: 1 }).then(bytes =>
-    reply.headers({ 'content-encoding': 'gzip', vary: 'accept-encoding' }).send(bytes),
+    reply
+      .headers({
+        'content-encoding': 'gzip',
+        vary: [reply.getHeader('vary') ?? [], 'accept-encoding'].flat().join(', '),
+      })
+      .send(bytes),
   )
 }
 

@@ -1,6 +1,8 @@
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { MaybePromise } from '../../methods/block-reads.ts'
+import { type AccessRules, corsFields, originAllowed } from '../clients/access.ts'
 import type { ClientIdentity, Clients, RequestOrigin } from '../clients/clients.ts'
+import { fieldsText } from './lane-answers.ts'
 import { type PlainHead, readPlainHead } from './plain-head.ts'
 
 const HEAD_END = Buffer.from('\r\n\r\n')
@@ -12,25 +14,31 @@ export interface LaneRequest {
   readonly to: number
   /** undefined: its token or key is missing or wrong. */
   readonly identity: ClientIdentity | undefined
+  readonly isPreflight: boolean
+  /** Lines of the response that let the page read it. */
+  readonly cors: string
+}
+
+interface LaneHeadOptions extends AccessRules {
+  readonly clients: Clients
 }
 
 interface KnownHead {
   readonly text: string
   readonly plain: PlainHead
+  readonly cors: string
   identity: MaybePromise<ClientIdentity | undefined>
 }
 
 /** Reads the heads of the requests of one connection. Clients repeat the same head, so the last one is cached with its client. */
 export class LaneHeads {
   readonly #socket: RequestOrigin['socket']
-  readonly #clients: Clients
-  readonly #hosts: readonly string[]
+  readonly #options: LaneHeadOptions
   #known: KnownHead | undefined
 
-  constructor(socket: RequestOrigin['socket'], clients: Clients, hosts: readonly string[]) {
+  constructor(socket: RequestOrigin['socket'], options: LaneHeadOptions) {
     this.#socket = socket
-    this.#clients = clients
-    this.#hosts = hosts
+    this.#options = options
   }
 
   /**
@@ -42,10 +50,10 @@ export class LaneHeads {
     if (end === -1 || end > RPC_LIMITS.headBytes) return undefined
     const known = this.#head(bytes.toString('latin1', 0, end))
     if (known === undefined) return undefined
-    const { identity, plain } = known
+    const { identity, plain, cors } = known
     if (identity instanceof Promise) return identity
     const from = end + HEAD_END.byteLength
-    return { from, to: from + plain.length, identity }
+    return { from, to: from + plain.length, identity, isPreflight: plain.isPreflight, cors }
   }
 
   /** The first request was taken. A refused token is verified again where it comes again: its time may have come. */
@@ -56,10 +64,12 @@ export class LaneHeads {
   #head(text: string): KnownHead | undefined {
     const last = this.#known
     if (last?.text === text && isCurrent(last.identity)) return last
-    const plain = last?.text === text ? last.plain : readPlainHead(text, this.#hosts)
-    if (plain === undefined) return undefined
-    const identity = this.#clients.identify({ socket: this.#socket, headers: plain.headers, url: '/' })
-    const known: KnownHead = { text, plain, identity }
+    const { hosts, cors, checkOrigin, clients } = this.#options
+    const plain = last?.text === text ? last.plain : readPlainHead(text, hosts)
+    if (plain === undefined || (checkOrigin && !originAllowed(cors, plain.origin))) return undefined
+    const identity = clients.identify({ socket: this.#socket, headers: plain.headers, url: '/' })
+    const fields = corsFields(cors, plain.origin, plain.isPreflight)
+    const known: KnownHead = { text, plain, cors: fieldsText(fields), identity }
     if (identity instanceof Promise)
       void identity.then(found => {
         known.identity = found

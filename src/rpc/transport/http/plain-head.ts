@@ -1,9 +1,11 @@
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { hostAllowed } from '../clients/access.ts'
 
-const REQUEST_LINE = 'POST / HTTP/1.1'
+const CALL_LINE = 'POST / HTTP/1.1'
+const PREFLIGHT_LINE = 'OPTIONS / HTTP/1.1'
 const JSON_TYPE = /^application\/json(?:-rpc)?[ \t]*(?:;|$)/i
 const DIGITS = /^[0-9]{1,8}$/
+const VISIBLE = /^[\x21-\x7e]*$/
 
 const TAB = 9
 const SPACE = 32
@@ -16,7 +18,7 @@ for (const character of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCD
   TOKEN[character.charCodeAt(0)] = 1
 
 /** Fields that a plain call does not need: the full HTTP server handles them. */
-const OTHERS = new Set(['transfer-encoding', 'upgrade', 'expect', 'origin', 'content-encoding', 'trailer', 'te'])
+const OTHERS = new Set(['transfer-encoding', 'upgrade', 'expect', 'content-encoding', 'trailer', 'te'])
 
 /** Returns the index of the colon after a field name; undefined when the name is empty or not a token. */
 const endOfName = (line: string): number | undefined => {
@@ -52,22 +54,28 @@ const MOST_FIELDS = 256
 
 /** Head of a plain call. */
 export interface PlainHead {
+  /** OPTIONS: a browser asks whether a page may call. */
+  readonly isPreflight: boolean
   /** Length of the body. */
   readonly length: number
+  /** Origin of the page that calls. */
+  readonly origin: string | undefined
   /** Fields that tell the client, by lower-case name, each of which came at most once. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 /**
  * Reads the head of a plain call: POST to `/` with JSON, a known length, and nothing that needs a decision, such as a Host that is not on
- * the list. undefined for everything else, and for any head that two HTTP parsers could understand differently, such as one that repeats
- * a field which tells the client. Each character is scanned a fixed number of times.
+ * the list; or of its preflight, OPTIONS without a body. undefined for everything else, and for any head that two HTTP parsers could
+ * understand differently, such as one that repeats a field which tells the client. Each character is scanned a fixed number of times.
  */
 export const readPlainHead = (head: string, allowedHosts: readonly string[]): PlainHead | undefined => {
   const lines = head.split('\r\n')
-  if (lines[0] !== REQUEST_LINE || lines.length > MOST_FIELDS) return undefined
+  const isPreflight = lines[0] === PREFLIGHT_LINE
+  if ((lines[0] !== CALL_LINE && !isPreflight) || lines.length > MOST_FIELDS) return undefined
   const headers: Record<string, string> = {}
   let length: number | undefined
+  let origin: string | undefined
   let hosts = 0
   let isJson = false
   for (let i = 1; i < lines.length; i++) {
@@ -88,11 +96,16 @@ export const readPlainHead = (head: string, allowedHosts: readonly string[]): Pl
     } else if (name === 'content-length') {
       if (length !== undefined || !DIGITS.test(value)) return undefined
       length = Number(value)
+    } else if (name === 'origin') {
+      if (origin !== undefined || !VISIBLE.test(value)) return undefined
+      origin = value
     } else if (ORIGIN_FIELDS.has(name)) {
       if (name in headers) return undefined
       headers[name] = value
     }
   }
-  if (hosts !== 1 || !isJson || length === undefined || length > RPC_LIMITS.bodyBytes) return undefined
-  return { length, headers }
+  if (hosts !== 1) return undefined
+  if (isPreflight) return isJson || length !== undefined ? undefined : { isPreflight, length: 0, origin, headers }
+  if (!isJson || length === undefined || length > RPC_LIMITS.bodyBytes) return undefined
+  return { isPreflight, length, origin, headers }
 }

@@ -30,6 +30,8 @@ beforeEach(async () => {
     gate: gate as never,
     endpoint,
     hosts: ['*'],
+    cors: [],
+    checkOrigin: false,
     clients: new Clients({}),
     budgets: createBudgets(),
   })

@@ -54,7 +54,7 @@ describe('the head of a plain call', () => {
   ]
 
   test('has a length', () => {
-    expect(readPlainHead(head(...good), ['*'])).toEqual({ length: 12, headers: {} })
+    expect(readPlainHead(head(...good), ['*'])).toEqual({ isPreflight: false, length: 12, headers: {} })
     expect(readPlainHead(head(...good), ['x'])?.length).toBe(12)
     expect(readPlainHead(head(...good), ['y'])).toBeUndefined()
   })
@@ -82,14 +82,28 @@ describe('the head of a plain call', () => {
     ['a blank that is none behind the length', ['Host: x', 'Content-Type: application/json', 'Content-Length: 1\xa0']],
     ['no name', [...good, ': x']],
     ['a name beyond ASCII', [...good, 'X\xe9: x']],
-    ['an origin', [...good, 'Origin: http://x']],
+    ['two origins', [...good, 'Origin: http://x', 'origin: http://x']],
+    ['an origin beyond ASCII', [...good, 'Origin: http://\xe9']],
+    ['an origin with a blank', [...good, 'Origin: http://x http://y']],
     ['an upgrade', [...good, 'Upgrade: websocket']],
     ['an end of the connection', [...good.slice(0, 4), 'Connection: close']],
     ['an expectation', [...good, 'Expect: 100-continue']],
   ])('has none with %s', (_, fields) => {
     expect(readPlainHead(head(...fields), ['*'])).toBeUndefined()
   })
+  test('names the page that calls, and is read for the preflight of a browser', () => {
+    expect(readPlainHead(head(...good, 'Origin:  http://x '), ['*'])?.origin).toBe('http://x')
+    const preflight = (...fields: string[]) =>
+      readPlainHead(['OPTIONS / HTTP/1.1', 'Host: x', ...fields].join('\r\n'), ['*'])
+    expect(preflight('Origin: null', 'Access-Control-Request-Method: POST')).toEqual({
+      ...{ isPreflight: true, length: 0, origin: 'null', headers: {} },
+    })
+    expect(preflight('Content-Length: 0')).toBeUndefined()
+    expect(preflight('Content-Type: application/json')).toBeUndefined()
+    expect(preflight('Transfer-Encoding: chunked')).toBeUndefined()
+  })
   test.each([
+    'OPTIONS * HTTP/1.1',
     'GET / HTTP/1.1',
     'POST / HTTP/1.0',
     'POST /ws HTTP/1.1',
@@ -235,6 +249,8 @@ describe('bytes that come before the answer', () => {
       gate: { handle: () => answer } as never,
       endpoint: { methods: new Map(), context: {} as never },
       hosts: ['*'],
+      cors: [],
+      checkOrigin: false,
       clients: new Clients({}),
       budgets: createBudgets(),
     })

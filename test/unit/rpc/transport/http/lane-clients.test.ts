@@ -110,7 +110,7 @@ describe('a client is the same to the lane as to the HTTP server', () => {
       socket.on('error', () => {})
       socket.write(bytes)
       await new Promise(resolve => socket.once('data', resolve).once('close', resolve))
-      const heads = new LaneHeads(socket, clients, ['*'])
+      const heads = new LaneHeads(socket, { clients, hosts: ['*'], cors: [], checkOrigin: false })
       let request = heads.first(bytes)
       while (request instanceof Promise) {
         await request
@@ -134,7 +134,7 @@ describe('a client is the same to the lane as to the HTTP server', () => {
 
   test('repeated, folded and too many fields are left to the HTTP server', () => {
     const clients = new Clients(RULES[0] as ClientRules)
-    const heads = new LaneHeads({ remoteAddress: '127.0.0.1' }, clients, ['*'])
+    const heads = new LaneHeads({ remoteAddress: '127.0.0.1' }, { clients, hosts: ['*'], cors: [], checkOrigin: false })
     const first = (...fields: string[]) =>
       heads.first(
         Buffer.from(
