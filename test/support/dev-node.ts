@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { NetworkParams } from '../../src/config/networks.ts'
 import { startNode } from '../../src/node/node.ts'
-import type { NodeOptions } from '../../src/node/options.ts'
+import type { NodeOptions, RunningNode } from '../../src/node/options.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { silentLogger } from '../../src/util/logger.ts'
 import { devGenesis, VALIDATOR_KEY } from './chain.ts'
@@ -11,13 +11,11 @@ export type Ask = <T = unknown>(method: string, ...params: unknown[]) => Promise
 
 export interface DevNode {
   readonly dataDir: string
-  readonly ws: string
+  readonly urls: RunningNode['urls']
   stop(): Promise<void>
 }
 
-export type DevNodeOptions = Partial<Pick<NodeOptions, 'devnet' | 'ephemeral' | 'execution' | 'unlocked'>> & {
-  readonly params?: Partial<NetworkParams>
-}
+export type DevNodeOptions = Partial<NodeOptions> & { readonly params?: Partial<NetworkParams> }
 
 /** A whole node of a development chain in this process, in instant mode. */
 export const withDevNode = (
@@ -45,7 +43,7 @@ export const withDevNode = (
     try {
       await use((method, ...args) => rpc(node.urls.http, method, args), {
         dataDir,
-        ws: node.urls.ws,
+        urls: node.urls,
         stop: () => node.stop(),
       })
     } finally {

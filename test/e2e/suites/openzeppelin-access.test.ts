@@ -10,6 +10,7 @@ import {
   send,
   startEthersChain,
 } from '../../support/suites/ethers-chain.ts'
+import { PERMIT } from '../../support/suites/permit.ts'
 
 /*
  * Behaviour of OpenZeppelin Contracts 5.4.0 that its own suite covers in the groups access, token and proxy, in our words, with a client
@@ -111,7 +112,7 @@ describe('token: a fungible token with permits', () => {
     const signed = async (deadline: number) => {
       const nonce = await read(coin, 'nonces', [owner])
       const value = { owner: owner.address, spender: alice.address, value: 77n, nonce, deadline }
-      const { v, r, s } = Signature.from(await owner.signTypedData(domain, PERMIT, value))
+      const { v, r, s } = Signature.from(await owner.signTypedData(domain, { Permit: [...PERMIT.Permit] }, value))
       return [owner.address, alice.address, 77n, deadline, v, r, s]
     }
     const permit = await signed((await chain.now()) + 3_600)
@@ -123,16 +124,6 @@ describe('token: a fungible token with permits', () => {
     expect((await revertOf(send(coin, 'permit', expiring, bob), coin.interface))[0]).toBe('ERC2612ExpiredSignature')
   })
 })
-
-const PERMIT = {
-  Permit: [
-    { name: 'owner', type: 'address' },
-    { name: 'spender', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'nonce', type: 'uint256' },
-    { name: 'deadline', type: 'uint256' },
-  ],
-}
 
 describe('proxy: code that is replaced behind an address', () => {
   const fixture = fixtureOn(

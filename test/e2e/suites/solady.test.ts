@@ -1,6 +1,7 @@
 import { concat, type Hex, keccak256, parseEther, parseSignature, toFunctionSelector, zeroHash } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { compileSuite } from '../../support/suites/artifact.ts'
+import { PERMIT } from '../../support/suites/permit.ts'
 import { eventsOf, revertOf, ViemChain, type ViemContract } from '../../support/suites/viem-chain.ts'
 
 /** Public behaviour of Solady 0.1.26, contracts in assembly, through viem. */
@@ -119,13 +120,3 @@ describe('libraries', () => {
     expect(await chain.read(library, 'sqrt', [max])).toBe(2n ** 128n - 1n)
   })
 })
-
-const PERMIT = {
-  Permit: [
-    { name: 'owner', type: 'address' },
-    { name: 'spender', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'nonce', type: 'uint256' },
-    { name: 'deadline', type: 'uint256' },
-  ],
-} as const

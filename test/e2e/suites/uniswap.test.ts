@@ -1,6 +1,7 @@
 import { encodeAbiParameters, getCreate2Address, type Hex, keccak256, parseSignature, zeroAddress } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packageArtifact } from '../../support/suites/artifact.ts'
+import { PERMIT } from '../../support/suites/permit.ts'
 import { eventsOf, revertOf, ViemChain, type ViemContract } from '../../support/suites/viem-chain.ts'
 
 /** Public behaviour of Uniswap V2 core 1.0.1, compiled in 2020 for Istanbul, through viem. */
@@ -167,13 +168,3 @@ describe('pair', () => {
     expect(await chain.read(pair, 'DOMAIN_SEPARATOR')).toBe(keccak256(separator))
   })
 })
-
-const PERMIT = {
-  Permit: [
-    { name: 'owner', type: 'address' },
-    { name: 'spender', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'nonce', type: 'uint256' },
-    { name: 'deadline', type: 'uint256' },
-  ],
-} as const

@@ -10,7 +10,7 @@ import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-const start = ({ ws, dataDir }: DevNode, path: string) =>
+const start = ({ urls: { ws }, dataDir }: DevNode, path: string) =>
   startExplorerProcess({
     nodeUrl: ws,
     dataDir,

@@ -2,45 +2,18 @@ import { connect } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { startNode } from '../../../src/node/node.ts'
-import type { NodeOptions } from '../../../src/node/options.ts'
+import type { RunningNode } from '../../../src/node/options.ts'
 import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
-import { systemClock } from '../../../src/util/clock.ts'
-import { silentLogger } from '../../../src/util/logger.ts'
-import { ACCOUNT_KEYS, ACCOUNTS, devGenesis, VALIDATOR_KEY } from '../../support/chain.ts'
-import { rpc, withTempDir } from '../../support/devnet.ts'
+import { ACCOUNT_KEYS, ACCOUNTS } from '../../support/chain.ts'
+import { type DevNodeOptions, withDevNode } from '../../support/dev-node.ts'
+import { rpc } from '../../support/devnet.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
 
-const withNode = (
-  extra: Partial<NodeOptions>,
-  use: (urls: { readonly http: string; readonly operator?: string }) => Promise<void>,
-): Promise<void> =>
-  withTempDir(async dataDir => {
-    const genesis = devGenesis()
-    const node = await startNode(
-      {
-        genesis: { ...genesis, params: { ...genesis.params, blockTimeMs: 0 } },
-        dataDir,
-        execution: 'fast',
-        stateHistory: 'archive',
-        host: '127.0.0.1',
-        port: 0,
-        allowUnprotected: false,
-        validatorKey: VALIDATOR_KEY,
-        unlocked: [],
-        ...extra,
-      },
-      { logger: silentLogger, clock: systemClock, onFatal: () => {} },
-    )
-    try {
-      await use(node.urls)
-    } finally {
-      await node.stop()
-    }
-  })
+const withNode = (options: DevNodeOptions, use: (urls: RunningNode['urls']) => Promise<void>): Promise<void> =>
+  withDevNode((_ask, { urls }) => use(urls), options)
 
 test('a browser gets the page of the node, everybody else what they got before', () =>
   withNode({}, async ({ http }) => {

@@ -74,7 +74,7 @@ test('a reset of the chain takes the headers with it', () =>
   }))
 
 test('subscribers hear of each header when a block makes it final', () =>
-  withDevNode(async (ask, { ws }) => {
+  withDevNode(async (ask, { urls: { ws } }) => {
     const socket = new WebSocket(ws)
     const messages: { id?: number; error?: { code: number }; params?: { result: Answer } }[] = []
     const next = (count: number) => expect.poll(() => messages.length, { timeout: 10_000 }).toBe(count)
@@ -94,7 +94,7 @@ test('subscribers hear of each header when a block makes it final', () =>
   }))
 
 test('subscribers to work get it at once and whenever it changes, for the address they name', () =>
-  withDevNode(async (ask, { ws }) => {
+  withDevNode(async (ask, { urls: { ws } }) => {
     const socket = new WebSocket(ws)
     const messages: { id?: number; error?: { code: number; message: string }; params?: { result: Work } }[] = []
     socket.on('message', data => messages.push(JSON.parse(String(data))))
@@ -117,7 +117,7 @@ test('subscribers to work get it at once and whenever it changes, for the addres
   }))
 
 test('a long poll is answered at once with other work, or when the work changes', () =>
-  withDevNode(async (ask, { ws }) => {
+  withDevNode(async (ask, { urls: { ws } }) => {
     const http = `http://${new URL(ws).host}`
     const poll = async (query: string) => (await fetch(`${http}/work?${query}`)).json() as Promise<Work>
     const first = await poll(`coinbase=${MINER}`)
