@@ -1,28 +1,28 @@
 import { POOL_LIMITS } from '../config/limits/pool.ts'
-import { keccak256Hex } from '../crypto/hash.ts'
 import { type SenderResult, senderOrThrow } from '../crypto/recovery/batch.ts'
 import type { SenderRecovery } from '../crypto/recovery/sender-recovery.ts'
-import {
-  type DecodedTransaction,
-  decodeTransaction,
-  type Transaction,
-  withSender,
-} from '../primitives/transaction/transaction.ts'
-import { copyBytes, type Hex } from '../util/bytes.ts'
+import { type Transaction, withSender } from '../primitives/transaction/transaction.ts'
+import { Batcher } from '../util/async/batcher.ts'
+import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
-import { CodedError, isCoded, resultOrCoded } from '../util/errors.ts'
+import { type CodedError, isCoded, resultOrCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
 import type { Nonce } from '../util/nonce.ts'
-import type { PoolError } from './errors.ts'
 import { decodeQuarantined, encodeQuarantined } from './journal/journal-format.ts'
 import type { TransactionJournal } from './journal/transaction-journal.ts'
 import type { PoolMetrics } from './metrics.ts'
 import { OrderedResults } from './ordered-results.ts'
-import { checkSize } from './pool/admission.ts'
 import type { Selection } from './pool/selection.ts'
 import type { QuarantinedTransaction } from './pool/transaction-quarantine.ts'
 import type { Origin, PoolBlock, PoolContent } from './pool/types.ts'
 import type { TxPool } from './pool.ts'
+import {
+  type AdmitOutcome,
+  alreadyKnown,
+  openSubmission,
+  type PoolSubmission,
+  submittedAgain,
+} from './pool-submission.ts'
 import type { PoolOverrun } from './ports.ts'
 
 interface PoolServiceOptions {
@@ -36,19 +36,10 @@ interface PoolServiceOptions {
   readonly quarantineMs?: number
 }
 
-/** Hash of a pooled transaction, or the error that refused it. */
-export type AdmitOutcome = Hex | CodedError
-
-/** Transaction seen for the first time. */
-interface Fresh {
-  readonly decoded: DecodedTransaction
-  readonly hash: Hex
-}
-
 /** Limit of journaled transactions admitted at once. */
 const REPLAY_CHUNK = 1_024
-/** Transactions in larger buffers are copied: a view would retain the whole request for one transaction. */
-const SHARED_BUFFER_BYTES = 16 * 1024
+/** Local transactions at most that are recovered, admitted and journaled together. */
+const LOCAL_BATCH = 64
 
 /**
  * Pool service for the rest of the node: decodes transactions, recovers senders off this thread, journals local ones before they are
@@ -58,8 +49,9 @@ export class PoolService {
   readonly #options: PoolServiceOptions & { readonly quarantineMs: number }
   readonly #pool: TxPool
   readonly #order = new OrderedResults()
-  /** Transactions under way, with a function that returns their outcome to a second submitter of the same bytes. */
-  readonly #underWay = new Map<Hex, () => Promise<AdmitOutcome>>()
+  readonly #underWay = new Map<Hex, PoolSubmission>()
+  /** Local submissions of this turn of the event loop. */
+  readonly #local = new Batcher<PoolSubmission>(LOCAL_BATCH, batch => void this.#admitBatch(batch, 'local'))
   readonly #listeners = new Set<(transaction: Transaction) => void>()
 
   constructor(options: PoolServiceOptions) {
@@ -83,7 +75,7 @@ export class PoolService {
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#underWay.values()].map(outcome => outcome()))
+    await Promise.allSettled([...this.#underWay.values()].map(({ outcome }) => outcome))
     await this.#options.journal?.close()
   }
 
@@ -92,14 +84,34 @@ export class PoolService {
    * itself, so no recovery is needed. Throws CodedError<PoolError | DecodeError>.
    */
   async submit(raw: Uint8Array, sender?: Hex): Promise<Hex> {
-    const [admitOutcome] = await this.#measured([raw], 'local', sender)
-    if (typeof admitOutcome === 'string') return admitOutcome
-    throw admitOutcome
+    const startedMs = performance.now()
+    let result = 'failed'
+    try {
+      const begun = this.#begin(raw, 'local', submission => this.#local.add(submission), sender)
+      const outcome = begun instanceof Promise ? await begun : begun
+      result = resultOf(outcome)
+      if (typeof outcome === 'string') return outcome
+      throw outcome
+    } finally {
+      this.#options.metrics?.submitted('local', result, (performance.now() - startedMs) / 1e3)
+    }
   }
 
   /** Admits transactions from peers; returns the outcome of each. */
-  receive(raws: readonly Uint8Array[]): Promise<readonly AdmitOutcome[]> {
-    return this.#measured(raws, 'remote')
+  async receive(raws: readonly Uint8Array[]): Promise<readonly AdmitOutcome[]> {
+    const startedMs = performance.now()
+    const count = (results: readonly string[]): void => {
+      const seconds = (performance.now() - startedMs) / 1e3
+      for (const result of results) this.#options.metrics?.submitted('remote', result, seconds)
+    }
+    try {
+      const outcomes = await this.#take(raws, 'remote')
+      count(outcomes.map(resultOf))
+      return outcomes
+    } catch (error) {
+      count(raws.map(() => 'failed'))
+      throw error
+    }
   }
 
   get(hash: Hex): Transaction | undefined {
@@ -186,85 +198,87 @@ export class PoolService {
     })
   }
 
-  async #measured(
-    raws: readonly Uint8Array[],
-    origin: 'local' | 'remote',
-    sender?: Hex,
-  ): Promise<readonly AdmitOutcome[]> {
-    const { metrics } = this.#options
-    const startedMs = performance.now()
-    const count = (results: readonly string[]): void => {
-      const seconds = (performance.now() - startedMs) / 1e3
-      for (const result of results) metrics?.submitted(origin, result, seconds)
-    }
-    try {
-      const outcomes = await this.#take(raws, origin, sender)
-      count(outcomes.map(admitOutcome => (typeof admitOutcome === 'string' ? 'accepted' : admitOutcome.code)))
-      return outcomes
-    } catch (error) {
-      count(raws.map(() => 'failed'))
-      throw error
-    }
+  /** Admits transactions that came together. */
+  async #take(raws: readonly Uint8Array[], origin: Origin): Promise<readonly AdmitOutcome[]> {
+    const batch: PoolSubmission[] = []
+    const begun = raws.map(raw => this.#begin(raw, origin, submission => batch.push(submission)))
+    if (batch.length > 0) void this.#admitBatch(batch, origin)
+    return Promise.all(begun)
   }
 
-  /** The same bytes submitted again while under way wait for the first outcome: one recovery for both. */
-  async #take(raws: readonly Uint8Array[], origin: Origin, sender?: Hex): Promise<readonly AdmitOutcome[]> {
-    const fresh: Fresh[] = []
-    const taken = Promise.withResolvers<readonly AdmitOutcome[]>()
-    // Possibly no other caller awaits it.
-    taken.promise.catch(() => {})
-    const begin = (raw: Uint8Array): number | AdmitOutcome | Promise<AdmitOutcome> => {
-      const { decoded, hash } = open(raw)
+  /**
+   * Runs the checks that need no sender, and queues the transaction for its recovery. The same bytes submitted again while under way wait
+   * for the first outcome: one recovery for both.
+   */
+  #begin(
+    raw: Uint8Array,
+    origin: Origin,
+    queue: (submission: PoolSubmission) => void,
+    sender?: Hex,
+  ): AdmitOutcome | Promise<AdmitOutcome> {
+    return resultOrCoded(() => {
+      const submission = openSubmission(raw, sender)
+      const { decoded, hash } = submission
       if (this.#pool.has(hash)) return alreadyKnown(hash)
       const first = this.#underWay.get(hash)
-      if (first !== undefined)
-        return first().then(admitOutcome => (isCoded(admitOutcome) ? admitOutcome : alreadyKnown(hash)))
+      if (first !== undefined) return submittedAgain(first)
       this.#pool.checkQuarantine(hash, this.#options.clock.nowMs(), origin)
       this.#pool.precheck(decoded, origin)
-      const place = fresh.push({ decoded, hash }) - 1
-      this.#underWay.set(hash, async () => (await taken.promise)[place] as AdmitOutcome)
-      return place
-    }
+      this.#underWay.set(hash, submission)
+      queue(submission)
+      return submission.outcome
+    })
+  }
+
+  /** Settles every submission of the batch, and rejects those that an error prevented which no transaction caused. */
+  async #admitBatch(batch: readonly PoolSubmission[], origin: Origin): Promise<void> {
     try {
-      const begun = raws.map(raw => resultOrCoded(() => begin(raw)))
-      const outcomes = await this.#recoverAndAdmit(fresh, origin, sender)
-      taken.resolve(outcomes)
-      return await Promise.all(
-        begun.map(found => (typeof found === 'number' ? (outcomes[found] as AdmitOutcome) : found)),
+      const outcomes = await this.#order.run(this.#senders(batch), results =>
+        batch.map((submission, at) => resultOrCoded(() => this.#admit(submission, results[at], origin))),
       )
+      const failure = origin === 'local' ? await this.#journal(batch, outcomes) : undefined
+      for (const [at, { settle }] of batch.entries()) {
+        const outcome = outcomes[at] as AdmitOutcome
+        settle(isCoded(outcome) ? outcome : (failure ?? outcome))
+      }
     } catch (error) {
-      taken.reject(error)
-      throw error
+      // A coded error: the recovery has no room, or is closed.
+      for (const { settle, fail } of batch) isCoded(error) ? settle(error) : fail(error)
     } finally {
-      for (const { hash } of fresh) this.#underWay.delete(hash)
+      for (const { hash } of batch) this.#underWay.delete(hash)
     }
   }
 
-  /** Rejects with errors that are not caused by a transaction. */
-  async #recoverAndAdmit(fresh: readonly Fresh[], origin: Origin, sender?: Hex): Promise<readonly AdmitOutcome[]> {
-    if (fresh.length === 0) return []
-    const { recovery, clock, journal } = this.#options
-    const raws = fresh.map(({ decoded }) => decoded.raw)
-    const senders =
-      sender === undefined ? recovery.recoverMany(raws, 'singles') : fresh.map(({ hash }) => ({ hash, from: sender }))
-    const admit = ({ decoded }: Fresh, found: SenderResult | undefined): AdmitOutcome => {
-      const transaction = withSender(decoded, senderOrThrow(found))
-      const { executable } = this.#pool.admit(transaction, clock.nowMs(), origin)
-      this.#notify(executable)
-      return transaction.hash
-    }
+  /** Returns the senders of a batch in its order; only unknown ones are recovered. */
+  async #senders(batch: readonly PoolSubmission[]): Promise<readonly SenderResult[]> {
+    const { recovery } = this.#options
+    const unknown = batch.filter(({ sender }) => sender === undefined)
+    const recovered = unknown.length === 0 ? [] : await recovery.recoverMany(unknown.map(rawOf), 'singles')
+    if (unknown.length === batch.length) return recovered
+    let next = 0
+    return batch.map(({ hash, sender }) =>
+      sender === undefined ? (recovered[next++] as SenderResult) : { hash, from: sender },
+    )
+  }
+
+  #admit({ decoded, hash }: PoolSubmission, found: SenderResult | undefined, origin: Origin): Hex {
+    const { from } = senderOrThrow(found)
+    const transaction = withSender(decoded, { hash, from })
+    const { executable } = this.#pool.admit(transaction, this.#options.clock.nowMs(), origin)
+    this.#notify(executable)
+    return hash
+  }
+
+  /** Resolves when the admitted transactions are on disk, with the error if they are not. */
+  async #journal(batch: readonly PoolSubmission[], outcomes: readonly AdmitOutcome[]): Promise<CodedError | undefined> {
+    const { journal } = this.#options
+    const admitted = batch.filter((_, at) => !isCoded(outcomes[at]))
+    if (journal === undefined || admitted.length === 0) return undefined
     try {
-      const outcomes = await this.#order.run(Promise.resolve(senders), results =>
-        fresh.map((one, at) => resultOrCoded(() => admit(one, results[at]))),
-      )
-      if (origin === 'local' && journal !== undefined)
-        await Promise.all(
-          outcomes.map((outcome, at) => (isCoded(outcome) ? undefined : journal.append(raws[at] as Uint8Array))),
-        )
-      return outcomes
+      await journal.append(...admitted.map(rawOf))
+      return undefined
     } catch (error) {
-      // The recovery has no room, or is closed.
-      if (isCoded(error)) return fresh.map(() => error)
+      if (isCoded(error)) return error
       throw error
     }
   }
@@ -282,11 +296,7 @@ export class PoolService {
   }
 }
 
-/** Throws CodedError<PoolError | DecodeError>. */
-const open = (bytes: Uint8Array): Fresh => {
-  checkSize(bytes.byteLength)
-  const raw = bytes.buffer.byteLength > Math.max(SHARED_BUFFER_BYTES, 2 * bytes.byteLength) ? copyBytes(bytes) : bytes
-  return { decoded: decodeTransaction(raw), hash: keccak256Hex(raw) }
-}
+const rawOf = ({ decoded }: PoolSubmission): Uint8Array => decoded.raw
 
-const alreadyKnown = (hash: Hex): CodedError<PoolError> => new CodedError<PoolError>({ code: 'ALREADY_KNOWN', hash })
+/** Label of an outcome in the metrics. */
+const resultOf = (outcome: AdmitOutcome): string => (typeof outcome === 'string' ? 'accepted' : outcome.code)

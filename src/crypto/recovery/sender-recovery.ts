@@ -28,36 +28,16 @@ export interface SenderRecoveryOptions {
 /** A late block delays a whole committee, a late transaction only its sender: blocks go first, and each kind has its own limit. */
 export type RecoveryPriority = 'blocks' | 'singles'
 
-/** Request of a caller, for one or many transactions. */
-interface Call {
-  readonly answers: SenderResult[]
-  missing: number
-  readonly resolve: (answers: readonly SenderResult[]) => void
-  readonly reject: (error: CodedError<SenderRecoveryError>) => void
-}
-
-interface Job {
-  readonly raw: Uint8Array
-  readonly call: Call
-  readonly index: number
-}
-
-interface Batch {
-  readonly kind: RecoveryPriority
-  readonly jobs: readonly Job[]
-}
-
 /**
- * Recovery of hashes and senders of raw transactions in worker threads. Transactions of one tick are sent in batches; results are in
- * request order for each caller, not across callers. A failed worker is replaced and its batches are tried once more.
+ * Recovery of hashes and senders of raw transactions in worker threads. Callers collect transactions that come one by one, since a message
+ * costs more than a recovery; results are in request order for each caller, not across callers. A failed worker is replaced and its batches
+ * are tried once more.
  */
 export class SenderRecovery {
   private readonly batch: number
   private readonly limits: Readonly<Record<RecoveryPriority, number>>
   private readonly pool: WorkerPool<RecoveryMethods>
-  private readonly waiting: Record<RecoveryPriority, Job[]> = { blocks: [], singles: [] }
   private readonly open: Record<RecoveryPriority, number> = { blocks: 0, singles: 0 }
-  private flushPlanned = false
   private closed = false
 
   constructor(options: SenderRecoveryOptions = {}) {
@@ -91,21 +71,20 @@ export class SenderRecovery {
    * Returns results in order, with a CodedError for a transaction without a sender. Rejects with CodedError<SenderRecoveryError>
    * when the queue has no room for all, or the workers fail. The bytes must not change until the result arrives.
    */
-  recoverMany(raws: readonly Uint8Array[], kind: RecoveryPriority = 'blocks'): Promise<readonly SenderResult[]> {
+  async recoverMany(raws: readonly Uint8Array[], kind: RecoveryPriority = 'blocks'): Promise<readonly SenderResult[]> {
     const refused = this.refusal(kind, raws.length)
-    if (refused !== undefined) return Promise.reject(refused)
-    if (raws.length === 0) return Promise.resolve([])
-    return new Promise((resolve, reject) => {
-      const call: Call = { answers: new Array(raws.length), missing: raws.length, resolve, reject }
-      for (const [index, raw] of raws.entries()) this.add(kind, { raw, call, index })
-    })
+    if (refused !== undefined) throw refused
+    if (raws.length <= this.batch) return raws.length === 0 ? [] : this.recover(raws, kind)
+    const batches: Promise<readonly SenderResult[]>[] = []
+    for (let at = 0; at < raws.length; at += this.batch)
+      batches.push(this.recover(raws.slice(at, at + this.batch), kind))
+    return (await Promise.all(batches)).flat()
   }
 
   /** Ends the threads; requests under way are rejected with RECOVERY_CLOSED. */
   async close(): Promise<void> {
     if (this.closed) return
     this.closed = true
-    for (const batch of this.takeWaiting()) this.finish(batch, closedError())
     await this.pool.close()
   }
 
@@ -115,66 +94,26 @@ export class SenderRecovery {
     return this.open[kind] + count > limit ? new CodedError({ code: 'RECOVERY_QUEUE_FULL', limit }) : undefined
   }
 
-  private add(kind: RecoveryPriority, job: Job): void {
-    this.open[kind]++
-    const waiting = this.waiting[kind]
-    waiting.push(job)
-    if (waiting.length >= this.batch) this.flush()
-    else if (!this.flushPlanned) {
-      this.flushPlanned = true
-      setImmediate(() => {
-        this.flushPlanned = false
-        this.flush()
-      })
-    }
-  }
-
-  private flush(): void {
-    if (this.closed) return
-    for (const batch of this.takeWaiting()) this.send(batch)
-  }
-
-  private takeWaiting(): readonly Batch[] {
-    const batches: Batch[] = []
-    for (const kind of ['blocks', 'singles'] as const) {
-      const jobs = this.waiting[kind]
-      if (jobs.length > 0) batches.push({ kind, jobs })
-      this.waiting[kind] = []
-    }
-    return batches
-  }
-
   /** Sends a batch to the thread with the least work. */
-  private send(batch: Batch): void {
-    this.pool.start()
-    this.pool
-      .run({
+  private async recover(raws: readonly Uint8Array[], kind: RecoveryPriority): Promise<readonly SenderResult[]> {
+    this.open[kind] += raws.length
+    try {
+      this.pool.start()
+      const answer = await this.pool.run({
         name: 'recover',
-        args: () => [packRequest(batch.jobs.map(job => job.raw))],
+        args: () => [packRequest(raws)],
         transfer: args => args,
-        isUrgent: batch.kind === 'blocks',
-        weight: batch.jobs.length,
+        isUrgent: kind === 'blocks',
+        weight: raws.length,
       })
-      .then(
-        answer => this.answer(batch, answer),
-        (cause: Error) => {
-          const detail = { code: 'RECOVERY_FAILED', reason: cause.message } as const
-          this.finish(batch, this.closed ? closedError() : new CodedError<SenderRecoveryError>(detail, { cause }))
-        },
-      )
-  }
-
-  private answer({ kind, jobs }: Batch, answer: ArrayBuffer): void {
-    this.open[kind] -= jobs.length
-    for (const [at, { call, index }] of jobs.entries()) {
-      call.answers[index] = unpackAnswer(answer, at)
-      if (--call.missing === 0) call.resolve(call.answers)
+      return raws.map((_, at) => unpackAnswer(answer, at))
+    } catch (cause) {
+      if (this.closed) throw closedError()
+      const detail = { code: 'RECOVERY_FAILED', reason: (cause as Error).message } as const
+      throw new CodedError<SenderRecoveryError>(detail, { cause })
+    } finally {
+      this.open[kind] -= raws.length
     }
-  }
-
-  private finish({ kind, jobs }: Batch, error: CodedError<SenderRecoveryError>): void {
-    this.open[kind] -= jobs.length
-    for (const { call } of jobs) call.reject(error)
   }
 }
 

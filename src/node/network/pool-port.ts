@@ -1,5 +1,6 @@
 import type { PeerPoolPort, PeerPoolVerdict } from '../../network/ports.ts'
-import type { AdmitOutcome, PoolService } from '../../txpool/pool-service.ts'
+import type { PoolService } from '../../txpool/pool-service.ts'
+import type { AdmitOutcome } from '../../txpool/pool-submission.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 /**

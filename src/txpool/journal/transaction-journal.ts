@@ -64,11 +64,11 @@ export class TransactionJournal {
     return transactions
   }
 
-  /** Resolves when the transaction is on disk; rejects with JOURNAL_FAILED. */
-  append(raw: Uint8Array): Promise<void> {
+  /** Resolves when the transactions are on disk; rejects with JOURNAL_FAILED. */
+  append(...raws: readonly Uint8Array[]): Promise<void> {
     if (this.#closed) return Promise.reject(new CodedError<PoolError>({ code: 'JOURNAL_FAILED' }))
     this.#next ??= newBatch()
-    this.#next.raws.push(raw)
+    this.#next.raws.push(...raws)
     this.#working ??= this.#work()
     return this.#next.written
   }

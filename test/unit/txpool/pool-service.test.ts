@@ -199,17 +199,48 @@ describe('submit', () => {
 
   test('nonces sent in order are admitted in order, whichever recovery ends first', async () => {
     const { service, recovery, announced } = await start()
-    recovery.held = []
-    const answers = Array.from({ length: 100 }, (_, nonce) => service.submit(signedTransfer(1, { nonce })))
-    await Promise.resolve()
-    const { held } = recovery
-    recovery.held = undefined
+    const held: (() => void)[] = []
+    recovery.held = held
+    const answers: Promise<Hex>[] = []
+    for (let nonce = 0; nonce < 20; nonce++) {
+      answers.push(service.submit(signedTransfer(1, { nonce })))
+      // Those of one turn of the event loop share a recovery.
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    expect(recovery.calls).toBe(20)
+    expect(held.length).toBe(20)
     for (const release of held.reverse()) {
       release()
       await Promise.resolve()
     }
     await Promise.all(answers)
-    expect(announced.map(tx => tx.nonce)).toEqual(Array.from({ length: 100 }, (_, nonce) => nonce))
+    expect(announced.map(tx => tx.nonce)).toEqual(Array.from({ length: 20 }, (_, nonce) => nonce))
+  })
+
+  test('those of one turn share a recovery and a write of the journal, and each has its own outcome', async () => {
+    const { service, recovery, storage } = await start()
+    await service.submit(signedTransfer(9, { nonce: 0 }))
+    const [calls, appends] = [recovery.calls, storage.appends]
+    const raws = [
+      signedTransfer(1, { nonce: 0 }),
+      signedTransfer(1, { nonce: 1, gasLimit: 20_000n }),
+      signedTransfer(1, { nonce: 1 }),
+      signedTransfer(2, { nonce: 0 }),
+    ]
+    const results = await Promise.allSettled(raws.map(raw => service.submit(raw)))
+    expect([recovery.calls - calls, storage.appends - appends]).toEqual([1, 1])
+    expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+    expect(results[1]).toMatchObject({ reason: { code: 'INTRINSIC_GAS' } })
+    expect(journaled(storage).slice(1)).toEqual([raws[0], raws[2], raws[3]].map(raw => bytesToHex(raw as Uint8Array)))
+  })
+
+  test('a disk that fails refuses the admitted ones of a turn; the others keep their own reason', async () => {
+    const { service, storage } = await start()
+    storage.failIn = 1
+    const raws = [signedTransfer(1, { nonce: 0 }), signedTransfer(2, { nonce: 0, gasLimit: 20_000n })]
+    const [first, second] = await Promise.allSettled(raws.map(raw => service.submit(raw)))
+    expect(first).toMatchObject({ reason: { code: 'JOURNAL_FAILED' } })
+    expect(second).toMatchObject({ reason: { code: 'INTRINSIC_GAS' } })
   })
 
   test('keeps no larger buffer alive than its own bytes', async () => {
