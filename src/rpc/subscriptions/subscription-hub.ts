@@ -66,10 +66,13 @@ interface HubOptions {
   readonly proofChain?: Pick<ProofChainPort, 'header'>
   /** Left out where no work is handed out. */
   readonly mining?: Pick<MiningPort, 'work' | 'onWork'>
+  /** Returns a promise to await before more notifications to a client; by default its share of the main thread decides. */
+  readonly pauseIfDue?: (client: string) => Promise<void> | undefined
 }
 
 /** Delivers events of the chain and the pool to the subscribed connections. */
 export class SubscriptionHub {
+  readonly #pauseIfDue: (client: string) => Promise<void> | undefined
   readonly #heads = new Set<SubscriptionEntry>()
   readonly #pending = new Set<SubscriptionEntry>()
   readonly #syncing: SyncWatcher
@@ -84,7 +87,8 @@ export class SubscriptionHub {
   readonly #criteria: SharedCriteria
   readonly #stops: (() => void)[]
 
-  constructor({ view, pool, budgets, criteria, proofChain, mining }: HubOptions) {
+  constructor({ view, pool, budgets, criteria, proofChain, mining, pauseIfDue = sliceOver }: HubOptions) {
+    this.#pauseIfDue = pauseIfDue
     this.#syncing = new SyncWatcher(view)
     this.#proofChain = proofChain
     this.#mining = mining
@@ -112,7 +116,7 @@ export class SubscriptionHub {
   open(send: (frame: Buffer) => void, client: string, drop: (reason: string) => void = () => {}): SocketSession {
     const entries = new Map<Hex, SubscriptionEntry>()
     const queue = new SlicedQueue({
-      pauseIfDue: () => sliceOver(client),
+      pauseIfDue: () => this.#pauseIfDue(client),
       limit: RPC_LIMITS.waitingEvents,
       onEnd: () => drop(TOO_MANY),
     })

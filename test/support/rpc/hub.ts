@@ -35,9 +35,14 @@ export const filtersOn = ({ budgets = createBudgets(), criteria = new SharedCrit
   }
 }
 
-/** Subscriptions of one client, unless another is named. */
-export const hubOn = ({ budgets = createBudgets(), criteria = new SharedCriteria(), view, pool }: Parts) => {
-  const hub = new SubscriptionHub({ view, pool, budgets, criteria })
+interface HubParts extends Omit<Parts, 'nowMs'> {
+  readonly pauseIfDue?: (client: string) => Promise<void> | undefined
+}
+
+/** Subscriptions of one client, unless another is named; notifications go at once, however slow the machine, unless they are to pause. */
+export const hubOn = (parts: HubParts) => {
+  const { budgets = createBudgets(), criteria = new SharedCriteria(), pauseIfDue = () => undefined, view, pool } = parts
+  const hub = new SubscriptionHub({ view, pool, budgets, criteria, pauseIfDue })
   return {
     open: (send: (frame: Buffer) => void, client = CLIENT, drop?: (reason: string) => void) =>
       hub.open(send, client, drop),

@@ -26,7 +26,7 @@ const spendTurn = (client: string): void => {
 
 const subscribed = (howMany: number, kind: 'newHeads' | 'logs') => {
   const view = new MemoryChain()
-  const hub = hubOn({ view, pool: new MemoryPool() })
+  const hub = hubOn({ view, pool: new MemoryPool(), pauseIfDue: sliceOver })
   onTestFinished(() => hub.close())
   const frames: string[] = []
   const drops: string[] = []
