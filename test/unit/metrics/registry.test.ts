@@ -67,10 +67,11 @@ test('process metrics: memory, CPU, and a blocked thread shows as delay', async 
     expect(values.get(`process_build_info{version="1.2.3",node="${process.version}"}`)).toBe(1)
     expect(values.get('process_resident_memory_bytes')).toBeGreaterThan(10_000_000)
     expect(values.get('process_cpu_user_seconds')).toBeGreaterThan(0.05)
-    expect(values.get('process_event_loop_delay_seconds{quantile="1"}')).toBeGreaterThan(0.08)
+    const longest = values.get('process_event_loop_delay_seconds{quantile="1"}')
+    expect(longest).toBeGreaterThan(0.08)
     expect(values.get('process_event_loop_busy_ratio')).toBeGreaterThan(0)
     const again = valuesOf(await metrics.render())
-    expect(again.get('process_event_loop_delay_seconds{quantile="1"}')).toBeLessThan(0.05)
+    expect(again.get('process_event_loop_delay_seconds{quantile="1"}')).toBeLessThan(longest as number)
   } finally {
     stop()
   }

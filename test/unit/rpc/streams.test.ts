@@ -264,7 +264,7 @@ describe('a slow reader', () => {
     // Each piece of 1,000 bytes earns 1 ms and costs 10.
     expect(
       await writeStream(stream, out, {
-        writeTimeout: new WriteTimeout({ streamStallMs: 60, streamBytesPerMs: 1_000 }),
+        writeTimeout: new WriteTimeout({ streamStallMs: 400, streamBytesPerMs: 1_000 }),
       }),
     ).toBe(false)
     expect(taken).toBeGreaterThan(2)

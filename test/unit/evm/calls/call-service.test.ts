@@ -215,8 +215,7 @@ describe('call service', () => {
         return error.code
       }),
     )
-    await new Promise(resolve => setTimeout(resolve, 100))
-    expect(over).toBe(3)
+    await expect.poll(() => over).toBe(3)
     expect(await Promise.all(flood.slice(-3))).toEqual(Array(3).fill('CLIENT_QUEUE_FULL'))
     expect(await valueAt(service, number)).toBe(41n)
     expect(over).toBe(3)
