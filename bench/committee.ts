@@ -5,9 +5,10 @@
  *             proxy of our own
  *   restarts  from the start of a killed validator's process to its first vote
  *   kills     kill -9 all over the nodes under load, checked against everything said, logged and answered; ends with 1 if anything is wrong
+ *   instant   from a transaction to its receipt with a block time of 0, the first and later ones of each run
  *   load      transfers included a second
  *   sync      how fast a new node fetches empty blocks
- *   node bench/committee.ts [--mode plain] [--validators 4] [--blocks 1000] [--kills 100] [--seconds 30] [--block-time 1] [--seed 1]
+ *   node bench/committee.ts [--mode plain] [--validators 4] [--blocks 1000] [--kills 100] [--seconds 30] [--runs 5] [--block-time 1] [--seed 1]
  */
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -15,6 +16,7 @@ import { createRandom } from '../src/sim/random.ts'
 import { Committee, type CommitteeOptions } from '../test/support/committee.ts'
 import { overNetem, whyNoNetem } from '../test/support/netem.ts'
 import { Wires } from '../test/support/wires/wires.ts'
+import { instant } from './committee/instant.ts'
 import { kills } from './committee/kills.ts'
 import { load } from './committee/load.ts'
 import { pace } from './committee/pace.ts'
@@ -27,6 +29,7 @@ const { values } = parseArgs({
     validators: { type: 'string', default: '4' },
     blocks: { type: 'string', default: '1000' },
     kills: { type: 'string', default: '100' },
+    runs: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '30' },
     'block-time': { type: 'string' },
     seed: { type: 'string', default: '1' },
@@ -73,6 +76,7 @@ const MODES: Readonly<Record<string, Mode>> = {
     options: () => ({ wires: linesOf({ latencyMs: 2, jitterMs: 2 }), tapped: true, accounts: 2 * validators }),
     run: committee => kills(committee, Number(values.kills), seed, labels),
   },
+  instant: { blockTime: 0, run: committee => instant(committee, Number(values.runs), labels) },
   load: {
     blockTime: 1,
     options: () => ({ accounts: 200 }),

@@ -221,7 +221,8 @@ export class HandshakeManager {
       ...(hello && { client: hello.client }),
     }
     if (reason === 'wrongGenesis') this.#onForeignGenesis(handshake, hello)
-    logger[isOffence ? 'warn' : 'info'](fields, 'peer refused')
+    // A node meets itself at each address that its list or another node's records give for it: nothing to act on.
+    logger[isOffence ? 'warn' : reason === 'self' ? 'debug' : 'info'](fields, 'peer refused')
     failed(dialed?.id ?? secureChannel.nodeId, reason ?? 'unreachable')
   }
 

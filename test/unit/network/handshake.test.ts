@@ -87,6 +87,8 @@ describe('both sides are told why', () => {
     first.network.addPeer(first.address)
     await until('refused', () => first.log.reasons('peer refused').length >= 2)
     expect(new Set(first.log.reasons('peer refused'))).toEqual(new Set(['self']))
+    const levels = first.log.lines.filter(({ message }) => message === 'peer refused').map(({ level }) => level)
+    expect(new Set(levels), 'nothing for a person to act on').toEqual(new Set(['debug']))
   })
 })
 

@@ -1,0 +1,46 @@
+import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
+import type { Committee, NodeOfMany } from '../../test/support/committee.ts'
+import { signerOf } from '../../test/support/load.ts'
+import { eventually, sleep } from '../../test/support/node-process.ts'
+import { print, quantileOf } from './figures.ts'
+
+/** Transactions one after the other, each at an idle committee. */
+const TRANSACTIONS = 4
+const IDLE_MS = 2_000
+const GAS_PRICE = 1_000n * 10n ** 9n
+
+/** Milliseconds from sending a transaction to its receipt, at the same node. */
+const timeToReceipt = async (node: NodeOfMany, raw: Hex): Promise<number> => {
+  const startedMs = performance.now()
+  const hash = await node.rpc<Hex>('eth_sendRawTransaction', raw)
+  while ((await node.rpc('eth_getTransactionReceipt', hash)) === null) await sleep(2)
+  return Math.round(performance.now() - startedMs)
+}
+
+/**
+ * Time from a transaction to its receipt with a block time of 0: the first one after the processes started, and those after it. All nodes
+ * are started again for each run. Medians of all runs, and each first one.
+ */
+export const instant = async (committee: Committee, runs: number, labels: object): Promise<boolean> => {
+  const privateKey = bytesToHex(committee.funded)
+  const times: number[][] = Array.from({ length: TRANSACTIONS }, () => [])
+  let nonce = 0
+  for (let run = 0; run < runs; run++) {
+    if (run > 0) {
+      await Promise.all(committee.nodes.map(node => node.stop()))
+      await committee.start()
+    }
+    const [node] = committee.nodes as [NodeOfMany]
+    await eventually('all peers', async () => {
+      const counts = await Promise.all(committee.nodes.map(each => each.rpc<Hex>('net_peerCount')))
+      return counts.every(count => Number(count) === committee.nodes.length - 1) || undefined
+    })
+    const signed = signerOf(privateKey, node.ready.chainId)
+    for (const list of times) {
+      await sleep(IDLE_MS)
+      list.push(await timeToReceipt(node, signed({ nonce: nonce++, value: 1n, maxFeePerGas: GAS_PRICE }).raw))
+    }
+  }
+  print('receipt', { ...labels, unit: 'ms', medians: times.map(values => quantileOf(values, 0.5)), firsts: times[0] })
+  return true
+}
