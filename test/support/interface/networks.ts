@@ -93,6 +93,8 @@ const commandOf = (network: NetworkName, dir: string): readonly string[] => {
   return [
     ...['start', '--network', network, '--genesis', file(`${network}.json`, JSON.stringify(genesisOf(network)))],
     ...['--datadir', join(dir, network), '--port', '0', '--operator-port', '0', '--execution', 'shadow'],
+    // However long the checks take, early state is there.
+    ...['--state-history', 'archive'],
     ...['--validator-key', file('validator', hex(VALIDATOR_KEY)), '--unlock', file('held', keystore)],
     ...['--password-file', file('passwords', `unused\n${PASSWORD}\n`)],
     ...(network === 'mainnet' ? ['--explorer', '--explorer-keys', file('keys', EXPLORER_KEY)] : []),

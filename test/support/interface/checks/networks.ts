@@ -79,7 +79,12 @@ const NETWORK_ROWS: SectionChecks = {
     expect(await statusOf(of('mainnet'), '/api/supply')).toBe(200)
     expect(await statusOf(of('testnet'), '/api/supply')).toBe(404)
   },
-  faucet: onPublic(async (_, network) => expect(await statusOf(network, '/faucet')).toBe(404)),
+  // The testnet's with --faucet: e2e/faucet.
+  faucet: async ({ of }) => {
+    expect(await statusOf(of('mainnet'), '/faucet')).toBe(404)
+    expect(await statusOf(of('testnet'), '/faucet')).toBe(404)
+    expect(await statusOf(of('devnet'), '/faucet')).toBe(200)
+  },
 }
 
 /** Namespaces of an endpoint, as rpc_modules reports them, version 1.0 each. */

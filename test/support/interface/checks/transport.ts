@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { post } from '../endpoint.ts'
-import { EXPLORER_KEY, NOBODY, PAYER } from '../networks.ts'
+import { EXPLORER_KEY, NOBODY, PAYER, type TestNetwork } from '../networks.ts'
 import { type Check, expectOutcome, onAll, type SectionChecks } from './check.ts'
 import { refusedHandshake } from './networks.ts'
 
@@ -67,9 +67,66 @@ const SERVICE_ROWS: SectionChecks = {
   'native namespace': async ({ networks }) => {
     for (const { http } of networks) await expectOutcome(http, 'native_getCommitteeSize', [], 'result 1')
   },
-  explorer: async ({ of }) => expect((await fetch(`${of('mainnet').node.http}/api/network`)).status).toBe(200),
-  // Without the option; with it: e2e/faucet.
-  faucet: async ({ of }) => expect((await fetch(`${of('testnet').node.http}/faucet`)).status).toBe(404),
+  explorer: async ({ of }) => {
+    for (const name of ['mainnet', 'devnet'] as const)
+      expect((await fetch(`${of(name).node.http}/api/network`)).status).toBe(200)
+    expect((await fetch(`${of('testnet').node.http}/api/network`)).status).toBe(404)
+  },
+  // The testnet has it with the option only: e2e/faucet.
+  faucet: async ({ of }) => {
+    expect((await fetch(`${of('testnet').node.http}/faucet`)).status).toBe(404)
+    expect((await fetch(`${of('devnet').node.http}/faucet`)).status).toBe(200)
+  },
+}
+
+const [NUMBER, TEXT, LIST] = [expect.any(Number), expect.any(String), expect.any(Array)]
+const share = (part: number) => ({ share: part, total: NUMBER })
+const period = { blocks: NUMBER, rewardPerCycle: NUMBER, totalMinted: NUMBER }
+const listOf = (item: object) => ({ items: expect.arrayContaining([expect.objectContaining(item)]) })
+
+/** Members of each answer of the explorer. */
+const EXPLORER_MEMBERS: Readonly<Record<string, (network: TestNetwork) => object>> = {
+  '/api/supply': () => ({
+    ...{ totalSupply: NUMBER, totalMinted: NUMBER, mintedPercent: NUMBER, halvingBlock: NUMBER },
+    breakdown: { miners: share(0.4), union: share(0.4), foundation: share(0.2) },
+    ...{ preHalving: period, postHalving: period },
+  }),
+  '/api/network': () => ({
+    ...{ blockNumber: NUMBER, gasPrice: '27500000000', gasPriceGwei: '27.5', tps: NUMBER },
+    latestBlock: {
+      ...{ number: NUMBER, miner: TEXT, proposer: TEXT, gasUsed: TEXT, gasLimit: '999999999999' },
+      ...{ baseFeePerGas: TEXT, transactionCount: NUMBER },
+    },
+  }),
+  '/api/unions': ({ coinbase }) => ({
+    members: [
+      {
+        ...{ name: 'only', address: expect.stringMatching(new RegExp(`^${coinbase}$`, 'i')), totalStaked: NUMBER },
+        ...{ totalReward: NUMBER, estimatedAnnualReward: NUMBER, halvingAwareAPR: NUMBER, startBlockNumber: 0 },
+      },
+    ],
+    ...{ totalCnt: 1, halving: { block: NUMBER } },
+  }),
+  '/api/price': () => ({
+    ...{ price: null, pair: 'TNDM/USDT', roundId: null, oracle: null, sources: 0, exchanges: [] },
+  }),
+  '/api/mining': () => ({
+    ...{ topMiners: LIST, recentBlocks: LIST, networkStats: { totalMiners: 0, averageBlockTime: null } },
+    ...{ distribution: LIST, hourlyProduction: LIST, blockTimeDist: LIST, dailyMiners: LIST, hashrateTrend: LIST },
+    rewardEstimates: expect.anything(),
+  }),
+  '/api/blocks': () => listOf({ number: NUMBER, transactionCount: NUMBER }),
+  '/api/blocks/{number}': () => ({ number: 1, transactionCount: 0, stateRoot: TEXT }),
+  '/api/transactions': ({ legacy }) => listOf({ hash: legacy, value: '1', gasUsed: '21000' }),
+  '/api/transactions/{hash}': ({ legacy, blockHash }) => ({ hash: legacy, blockHash, value: '1', status: 1 }),
+  '/api/addresses/{address}': () => ({ balance: TEXT, transactionCount: NUMBER, isContract: false }),
+  '/api/tokens': () => ({ items: [], total: 0 }),
+  '/api/tokens/{address}': () => ({ error: expect.anything() }),
+  '/api/top-accounts': () => listOf({ rank: 1, transactionCount: NUMBER }),
+  '/api/stats': () => ({ days: expect.arrayContaining([expect.objectContaining({ gasUsed: TEXT, volume: NUMBER })]) }),
+  '/api/search': () => ({ query: 'tok', results: [] }),
+  '/api/contracts/{address}/verify': () => ({ isContract: true, verified: false }),
+  '/api?module=contract': () => ({ status: '0', message: TEXT }),
 }
 
 /** Fills the place holders of a path with what the chain holds. */
@@ -78,7 +135,7 @@ const checkPath: Check = async ({ of }, { key }) => {
   const filled = key
     .replace('{number}', '1')
     .replace('{hash}', legacy)
-    .replace('{address}', key.includes('/tokens/') ? contract : PAYER)
+    .replace('{address}', /\/(tokens|contracts)\//.test(key) ? contract : PAYER)
     .replace('module=contract', `module=contract&action=getabi&address=${contract}`)
   const query = key === '/api/search' ? '?q=tok' : key === '/api/addresses' ? '?limit=1' : ''
   const response = await fetch(`${node.http}${filled}${query}`, { headers: { 'x-api-key': EXPLORER_KEY } })
@@ -86,7 +143,10 @@ const checkPath: Check = async ({ of }, { key }) => {
   const answer: unknown = await response.json()
   // Nothing here is a token.
   if (key.includes('/tokens/')) expect(response.status).toBe(404)
-  else expect([response.status, typeof answer]).toEqual([200, 'object'])
+  else expect(response.status).toBe(200)
+  const members = EXPLORER_MEMBERS[key]
+  expect(members, `${key} has no check of its answer`).toBeDefined()
+  expect(answer, key).toMatchObject(members?.(of('mainnet')) ?? {})
 }
 
 const LIMIT_ROWS: SectionChecks = {
