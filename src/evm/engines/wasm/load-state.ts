@@ -52,8 +52,7 @@ export const loadCode = (run: RunState, entry: number): Promise<void> | undefine
 const putCode = (run: RunState, entry: number, address: Hex): void => {
   const { machine, journal } = run
   putAccount(run, entry, address)
-  const flags = machine.view.getUint32(entry + ACCOUNT.flags, true)
-  if ((flags & FLAG.hasCode) === 0 || (flags & FLAG.codeLoaded) !== 0) return
+  if (machine.wasm.lacksCode(entry) === 0) return
   const hash = machine.readHex(entry + ACCOUNT.codeHash, 32)
   if (!machine.useKnownCode(entry, hash)) machine.addCode(entry, hash, journal.code(address))
 }

@@ -17,7 +17,8 @@ interface Exports extends CompiledExports {
     undo: number,
     logs: number,
     output: number,
-    codes: number,
+    codePages: number,
+    unpaged: number,
     most: number,
   ): boolean
   begin(fork: number, seed: bigint, keepsSlots: boolean, committed: boolean): void
@@ -47,7 +48,8 @@ interface Exports extends CompiledExports {
   refundOf(): bigint
   spareGasOf(): bigint
   isExhausted(): boolean
-  codesUsed(): number
+  codePagesUsed(): number
+  codePageTaken(): number
   bytesUsed(): number
   frameGas(): bigint
   beginClock(gas: bigint, bound: bigint): void
@@ -71,7 +73,9 @@ interface Exports extends CompiledExports {
   startCreation(from: number, created: number, gas: bigint, size: number): number
   precompiled(success: boolean, left: bigint, size: number): number
   codeRoom(size: number): number
-  keepCode(size: number): number
+  keepCode(code: number, size: number, isAnalysed: boolean): number
+  pageOf(code: number): number
+  lacksCode(entry: number): number
   useCode(entry: number, code: number, size: number, jumps: number): void
   dropCodes(): void
 }
@@ -79,15 +83,24 @@ interface Exports extends CompiledExports {
 const KIB = 1024
 const MIB = 1024 * KIB
 /**
- * Sizes of the regions; a message that fills one is run again on the next layout. The last has room for all that 100 M gas can pay for
- * under the rules of Berlin and later (docs/design/evm-engine.md#memory-map). A region takes memory as it is used.
+ * Sizes of the regions: room for all that 100 M gas can pay for under the rules of Berlin and later (docs/design/evm-engine.md#memory-map).
+ * A region takes memory as it is used.
  */
-const LAYOUTS = [
-  { accounts: 2 * KIB, slots: 8 * KIB, undo: MIB, logs: MIB / 2, output: MIB / 4, codes: 2 * MIB },
-  { accounts: 16 * KIB, slots: 64 * KIB, undo: 12 * MIB, logs: 8 * MIB, output: 4 * MIB, codes: 8 * MIB },
-  { accounts: 64 * KIB, slots: 1024 * KIB, undo: 112 * MIB, logs: 32 * MIB, output: 16 * MIB, codes: 24 * MIB },
-] as const
-export const LAYOUT_COUNT = LAYOUTS.length
+const LAYOUT = {
+  ...{ accounts: 64 * KIB, slots: 1024 * KIB, undo: 112 * MIB, logs: 32 * MIB, output: 16 * MIB },
+  /** Codes without a page: created by the message, 200 gas a byte, or beyond the size that a creation may have. */
+  unpaged: 2 * MIB,
+} as const
+/**
+ * Pages of codes: more than there are frames. A code beyond them is read from the store at each call by which it gets its place back, for
+ * 100 gas, so there are many.
+ */
+export const CODE_PAGES = 8 * KIB
+const CODE_PAGE_BYTES = 28 * KIB
+/** Most codes whose jump destinations are remembered when they lose their place. */
+const KEPT_JUMPS = 8 * KIB
+/** Most pages whose codes stay for the next message. */
+const KEPT_PAGES = 128
 /** Memory limit of a message's frames. */
 const FRAME_BYTES = 128 * MIB
 
@@ -100,14 +113,17 @@ interface KnownCode {
 /** Instance of the interpreter with views of its memory. It runs one message at a time. */
 export class Machine {
   readonly wasm: Exports
-  readonly layout: number
+  readonly codePages: number
   readonly exchange: number
   readonly compiler: CodeCompiler | undefined
   #compiled: CompiledCodes | undefined = undefined
   /** Codes in its memory by hash. */
   readonly #codes = new Map<Hex, KnownCode>()
+  /** Hashes of the codes in each page. */
+  #pages: Hex[][] = []
+  /** Jump destinations of codes that lost their place during the message. */
+  readonly #jumps = new Map<Hex, Uint8Array>()
   readonly #words: number
-  readonly #codesLimit: number
   readonly #memory: WasmMemory
   #buffer: ArrayBuffer
   #usedBytes = 0
@@ -120,18 +136,20 @@ export class Machine {
   /** Slots of earlier messages are present. */
   #hasSlots = false
 
-  constructor(layout: number, compiler?: CodeCompiler) {
+  /** Throws where the system does not let its memory be laid out. */
+  constructor(codePages: number, compiler?: CodeCompiler) {
     const wasm = loadWasm<Exports>(new URL('./assembly/evm.wasm', import.meta.url))
-    const { accounts, slots, undo, logs, output, codes } = LAYOUTS[layout] as (typeof LAYOUTS)[number]
+    const { accounts, slots, undo, logs, output, unpaged } = LAYOUT
+    const codes = codePages * (CODE_PAGE_BYTES + 4) + unpaged
     const rest = accounts * 236 + slots * 140 + undo + logs + output + codes
-    wasm.layOut(accounts, slots, undo, logs, output, codes, rest + FRAME_BYTES)
+    if (!wasm.layOut(accounts, slots, undo, logs, output, codePages, unpaged, rest + FRAME_BYTES))
+      throw new RangeError('the memory of the engine cannot be laid out')
     wasm.dropCodes()
     this.wasm = wasm
     this.compiler = compiler
-    this.layout = layout
+    this.codePages = codePages
     this.exchange = wasm.exchangeAt()
     this.#words = wasm.wordsAt()
-    this.#codesLimit = wasm.codesUsed() + codes - codes / 4
     this.#memory = wasm.memory
     this.#buffer = wasm.memory.buffer
     this.bytes = Buffer.from(this.#buffer)
@@ -168,6 +186,11 @@ export class Machine {
   get compiledCount(): number {
     return this.#compiled?.count ?? 0
   }
+  /** Called when the message has ended, or failed. */
+  rest(): void {
+    this.#jumps.clear()
+  }
+
   /** Called when the machine is dropped. */
   close(): void {
     this.#compiled?.close()
@@ -180,11 +203,6 @@ export class Machine {
     this.refresh()
     this.bytes.set(data, at)
     return true
-  }
-
-  /** Slots of earlier messages that take room from this one. */
-  get hasEarlierSlots(): boolean {
-    return this.#hasSlots
   }
 
   /** `version`: of the storage under the message; slots loaded from the same storage stay. */
@@ -201,7 +219,7 @@ export class Machine {
       this.#dropCodes()
       this.#compiled?.setFork(fork)
     }
-    if (wasm.codesUsed() > this.#codesLimit) this.#dropCodes()
+    if (wasm.codePagesUsed() > KEPT_PAGES) this.#dropCodes()
     if (this.compiler !== undefined)
       this.#compiled ??= new CompiledCodes(wasm, this.compiler, fork, (at, size) => this.copy(at, size))
     // Memory used by the previous message is no longer visible after this.
@@ -219,6 +237,7 @@ export class Machine {
     this.#compiled?.clear()
     this.wasm.dropCodes()
     this.#codes.clear()
+    this.#pages = []
   }
 
   #writeEnv(env: BlockEnv): void {
@@ -283,7 +302,7 @@ export class Machine {
   }
   /** Capacity of the return region in bytes. */
   returnRoom(): number {
-    return (LAYOUTS[this.layout] as (typeof LAYOUTS)[number]).output
+    return LAYOUT.output
   }
   /** Writes a value for the module to the exchange. */
   writeExchange(value: bigint): void {
@@ -323,14 +342,35 @@ export class Machine {
   /** Returns false when there is no room for it. */
   addCode(entry: number, hash: Hex, code: Uint8Array): boolean {
     const size = code.byteLength
-    const at = this.wasm.codeRoom(size)
+    const { wasm } = this
+    const at = wasm.codeRoom(size)
     if (at === 0) return false
+    const taken = wasm.codePageTaken()
+    if (taken >= 0) this.#takePage(taken)
     this.bytes.set(code, at)
-    const jumps = this.wasm.keepCode(size)
-    this.wasm.useCode(entry, at, size, jumps)
+    const known = this.#jumps.get(hash)
+    const jumps = wasm.keepCode(at, size, known !== undefined)
+    if (known !== undefined) this.bytes.set(known, jumps)
+    wasm.useCode(entry, at, size, jumps)
+    const page = wasm.pageOf(at)
+    if (page < 0) return true
+    this.#pages[page]?.push(hash)
     this.#codes.set(hash, { at, size, jumps })
     this.#compiled?.loaded(at, hash, size)
     return true
+  }
+
+  /** Forgets the codes of a page: a code is loaded into it. */
+  #takePage(page: number): void {
+    for (const hash of this.#pages[page] ?? []) {
+      const { at, size, jumps } = this.#codes.get(hash) as KnownCode
+      // A warm code is loaded again for 100 gas: its analysis is not repeated.
+      if (this.#jumps.size < KEPT_JUMPS && !this.#jumps.has(hash))
+        this.#jumps.set(hash, this.copy(jumps, (size >> 3) + 1))
+      this.#codes.delete(hash)
+      this.#compiled?.unloaded(at)
+    }
+    this.#pages[page] = []
   }
 }
 

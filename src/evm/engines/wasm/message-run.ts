@@ -24,7 +24,7 @@ const SERVICES_PER_LOOK = 32
 /** Bytes of logs between two checks: they cost more time after the message than while it runs. */
 const LOG_BYTES_PER_LOOK = 256 * 1024
 
-/** Result of a message, or the reason to run it on a larger layout or on the other engine. */
+/** Result of a message, or the reason to run it on the other engine: more than 100 M gas filled a region, or it is not supported. */
 export type RunEnd = EngineResult | 'exhausted' | 'unusual'
 
 /** One message on one machine. The journal is not written before the end. */

@@ -8,7 +8,7 @@ import { Machine } from './machine.ts'
 
 const MIB = 1024 * 1024
 /** Limit of all machines together; beyond it no new one is created. */
-const MAX_BYTES = 384 * MIB
+const MAX_BYTES = 512 * MIB
 /** Limit of idle machines. */
 const IDLE_BYTES = 64 * MIB
 /**
@@ -21,6 +21,8 @@ const busy = new Set<Machine>()
 /** Kept besides the idle ones, however large it is. */
 let spare: Machine | undefined
 let spareTimer: NodeJS.Timeout | undefined
+/** Sizes and times at which large machines grew last: small messages on one do not keep it. */
+const grown = new WeakMap<Machine, { readonly bytes: number; readonly atMs: number }>()
 /** Sizes of dropped machines that the collector may not have freed yet. */
 const dropped = new Map<number, number>()
 const collected = new FinalizationRegistry<number>(id => dropped.delete(id))
@@ -64,38 +66,59 @@ const drop = (machine: Machine): void => {
   collected.register(machine, id)
 }
 
-const takeSpare = (layout: number, compiler: CodeCompiler | undefined): Machine | undefined => {
-  if (spare?.layout !== layout || spare.compiler !== compiler) return undefined
+const takeSpare = (codePages: number, compiler: CodeCompiler | undefined): Machine | undefined => {
+  if (spare?.codePages !== codePages || spare.compiler !== compiler) return undefined
   clearTimeout(spareTimer)
   const machine = spare
   spare = undefined
   return machine
 }
 
-const takeIdle = (layout: number, compiler: CodeCompiler | undefined): Machine | undefined => {
-  const found = idle.findLastIndex(machine => machine.layout === layout && machine.compiler === compiler)
+const takeIdle = (codePages: number, compiler: CodeCompiler | undefined): Machine | undefined => {
+  const found = idle.findLastIndex(machine => machine.codePages === codePages && machine.compiler === compiler)
   return found < 0 ? undefined : idle.splice(found, 1)[0]
 }
 
 /** Returns undefined when there is no memory for another one. */
-export const acquireMachine = (layout: number, compiler?: CodeCompiler): Machine | undefined => {
-  let machine = takeSpare(layout, compiler) ?? takeIdle(layout, compiler)
-  if (machine === undefined) {
-    if (machineBytes() > MAX_BYTES) return undefined
-    machine = new Machine(layout, compiler)
-  }
-  busy.add(machine)
+export const acquireMachine = (codePages: number, compiler?: CodeCompiler): Machine | undefined => {
+  let machine = takeSpare(codePages, compiler) ?? takeIdle(codePages, compiler)
+  if (machine === undefined && machineBytes() <= MAX_BYTES) machine = create(codePages, compiler)
+  if (machine !== undefined) busy.add(machine)
   return machine
+}
+
+/** Returns undefined where address space or memory of the system is short. */
+const create = (codePages: number, compiler: CodeCompiler | undefined): Machine | undefined => {
+  try {
+    return new Machine(codePages, compiler)
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
 }
 
 export const releaseMachine = (machine: Machine): void => {
   busy.delete(machine)
+  machine.rest()
   if (sizesOf(idle) + machine.usedBytes <= IDLE_BYTES) {
     idle.push(machine)
     return
   }
+  const nowMs = performance.now()
+  let last = grown.get(machine)
+  if (last === undefined || last.bytes < machine.usedBytes) {
+    last = { bytes: machine.usedBytes, atMs: nowMs }
+    grown.set(machine, last)
+  }
   dropSpareMachine()
   spare = machine
-  spareTimer = setTimeout(dropSpareMachine, SPARE_MS)
+  spareTimer = setTimeout(replaceSpareMachine, Math.max(0, last.atMs + SPARE_MS - nowMs))
   spareTimer.unref()
+}
+
+/** Drops the spare machine. Another takes its place before: none can be created until the collector has freed the dropped one. */
+const replaceSpareMachine = (): void => {
+  const next = spare !== undefined && idle.length === 0 ? create(spare.codePages, spare.compiler) : undefined
+  if (next !== undefined) idle.push(next)
+  dropSpareMachine()
 }

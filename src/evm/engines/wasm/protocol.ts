@@ -50,7 +50,6 @@ export const ACCOUNT = {
 export const FLAG = {
   exists: 1,
   hasCode: 2,
-  codeLoaded: 4,
   touched: 8,
   created: 16,
   destroyed: 32,

@@ -3,7 +3,7 @@ import type { BlockEnv } from '../../block-env.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
 import { engineCounts } from '../engine-counts.ts'
 import type { CodeCompiler } from './compiler/code-compiler.ts'
-import { LAYOUT_COUNT } from './machine.ts'
+import { CODE_PAGES } from './machine.ts'
 import { isSuitable, MessageRun, type RunEnd } from './message-run.ts'
 import { acquireMachine, releaseMachine } from './pool.ts'
 
@@ -13,9 +13,9 @@ export type Fallback = () => Engine | Promise<Engine>
 /**
  * Interpreter in WebAssembly. Without waiting the result is not a promise. Unsupported messages (traces, moved precompiles, access
  * records, messages beyond its memory, other limits of code) are passed to the other engine unchanged. With a compiler, hot codes run
- * compiled.
+ * compiled. `codePages`: pages of codes that a message may hold at a time; tests have few.
  */
-export const createWasmEngine = (fallback: Fallback, compiler?: CodeCompiler): Engine => {
+export const createWasmEngine = (fallback: Fallback, compiler?: CodeCompiler, codePages = CODE_PAGES): Engine => {
   const elsewhere = async (
     journal: Journal,
     env: BlockEnv,
@@ -31,9 +31,8 @@ export const createWasmEngine = (fallback: Fallback, compiler?: CodeCompiler): E
     env: BlockEnv,
     message: EngineMessage,
     options: EngineOptions,
-    layout: number,
   ): EngineResult | Promise<EngineResult> => {
-    const machine = acquireMachine(layout, compiler)
+    const machine = acquireMachine(codePages, compiler)
     if (machine === undefined) return elsewhere(journal, env, message, options)
     const after = (end: RunEnd): EngineResult | Promise<EngineResult> => {
       releaseMachine(machine)
@@ -41,9 +40,6 @@ export const createWasmEngine = (fallback: Fallback, compiler?: CodeCompiler): E
         engineCounts.wasm++
         return end
       }
-      // Slots of earlier messages took room: the next message on this machine starts without them.
-      if (end === 'exhausted' && machine.hasEarlierSlots) return attempt(journal, env, message, options, layout)
-      if (end === 'exhausted' && layout + 1 < LAYOUT_COUNT) return attempt(journal, env, message, options, layout + 1)
       return elsewhere(journal, env, message, options)
     }
     const failed = (error: unknown): never => {
@@ -63,7 +59,7 @@ export const createWasmEngine = (fallback: Fallback, compiler?: CodeCompiler): E
     name: 'wasm',
     run: (journal, env, message, options = {}) =>
       env.params.codeSizeLimit === undefined && isSuitable(message, options)
-        ? attempt(journal, env, message, options, 0)
+        ? attempt(journal, env, message, options)
         : elsewhere(journal, env, message, options),
   }
 }

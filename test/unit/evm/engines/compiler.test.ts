@@ -4,6 +4,7 @@ import type { Engine, EngineMessage, EngineOptions } from '../../../../src/evm/e
 import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { createImmediateCompiler } from '../../../../src/evm/engines/wasm/compiler/code-compiler.ts'
 import { createHotCompiler } from '../../../../src/evm/engines/wasm/compiler/hot-compiler.ts'
+import { CODE_PAGES } from '../../../../src/evm/engines/wasm/machine.ts'
 import { acquireMachine, releaseMachine } from '../../../../src/evm/engines/wasm/pool.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { concatBytes, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
@@ -251,7 +252,7 @@ describe('hot code', () => {
   afterAll(() => compiler.close())
 
   const compiledCodes = (): number => {
-    const machine = acquireMachine(0, compiler)
+    const machine = acquireMachine(CODE_PAGES, compiler)
     const count = machine?.compiledCount ?? 0
     if (machine !== undefined) releaseMachine(machine)
     return count

@@ -9,7 +9,8 @@ import { env, funded, key, paramsAt, withCode } from '../world.ts'
 
 /*
  * For each region of the module's memory, the program that fills most of it for 100 M gas, the most that a transaction may use: none may
- * leave the engine in WebAssembly, for the other one takes several times as long for everything else that the transaction does.
+ * leave the engine in WebAssembly, for the other one takes several times as long for everything else that the transaction does, and
+ * none may run twice, for an attacker does work first and fills the region at the end.
  */
 
 const sender = key(1)
@@ -17,7 +18,9 @@ const TARGET: Hex = `0x${'cc'.repeat(20)}`
 const HELPER: Hex = `0x${'dd'.repeat(20)}`
 const MAX_GAS = 100_000_000n
 
-const forever = (body: string): string => `5b${body}5f56`
+/** Asks for the hash of the parent block: the host provides it once in each run of a message. */
+const ASKS = '600143034050'
+const forever = (body: string): string => `5b${ASKS}${body}5f56`
 /** As often as a code has room for, so that the loop itself costs next to nothing. */
 const unrolled = (body: string): string => forever(body.repeat(Math.floor(24_000 / (body.length / 2))))
 const call = `5f5f5f5f5f73${HELPER.slice(2)}5af150`
@@ -38,11 +41,11 @@ const PROGRAMS: Readonly<Record<string, { code: string; helper?: string; least?:
   'logs: the most of them': { code: unrolled('5f5fa0') },
   'logs: of a topic': { code: unrolled('5a5f5fa1') },
   'logs: of data': { code: unrolled('60305fa0') },
-  'return data: all memory there is': { code: '626d800051595ff3' },
+  'return data: all memory there is': { code: `${ASKS}626d800051595ff3` },
   'return data: of calls': { code: forever(call.repeat(700)), helper: '620f424051595ff3' },
-  'frames: as deep as they go': { code: '5f5f5f5f5f305af1', least: 50_000n },
-  'frames: with memory in each': { code: '6207530051505f5f5f5f5f305af1', least: 40_000_000n },
-  'frames: creations in creations': { code: '385f5f39385f5ff0', least: 5_000_000n },
+  'frames: as deep as they go': { code: `${ASKS}5f5f5f5f5f305af1`, least: 50_000n },
+  'frames: with memory in each': { code: `${ASKS}6207530051505f5f5f5f5f305af1`, least: 40_000_000n },
+  'frames: creations in creations': { code: `${ASKS}385f5f39385f5ff0`, least: 5_000_000n },
   'codes: creations of the largest code': { code: unrolled('646160005ff35f526005601b5ff050') },
 }
 
@@ -64,14 +67,21 @@ const run = async (code: string, helper: string | undefined, sent: Partial<Engin
     accessList: [],
     ...sent,
   }
-  const { gasUsed } = await engine.run(new Journal(state), env({ params: paramsAt('prague') }), message)
-  return { elsewhere, gasUsed }
+  let runs = 0
+  const block = env({ params: paramsAt('prague') })
+  const blockHash = async (number: number): Promise<Hex> => {
+    runs++
+    return block.blockHash(number)
+  }
+  const { gasUsed } = await engine.run(new Journal(state), block, message, { blockHash })
+  return { elsewhere, runs, gasUsed }
 }
 
-describe('no program of 100 M gas leaves the engine in WebAssembly', () => {
+describe('no program of 100 M gas leaves the engine in WebAssembly, or runs twice', () => {
   test.each(Object.entries(PROGRAMS))('%s', async (_what, { code, helper, least = (MAX_GAS * 4n) / 5n }) => {
-    const { elsewhere, gasUsed } = await run(code, helper)
+    const { elsewhere, runs, gasUsed } = await run(code, helper)
     expect(elsewhere).toBe(0)
+    expect(runs).toBe(1)
     expect(gasUsed).toBeGreaterThan(least)
   })
 

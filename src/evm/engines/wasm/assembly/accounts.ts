@@ -4,7 +4,7 @@
  * message loads them again; the list has those that the current message uses.
  */
 import { isZero, swapBytes } from "./word";
-import { ACCOUNT_BYTES, accountIndex, accountIndexMask, accountList, accounts, accountsEnd, exhaust } from "./memory";
+import { ACCOUNT_BYTES, ACCOUNT_INDEX_LEAST, accountIndex, accountIndexMost, accountList, accounts, accountsEnd, exhaust } from "./memory";
 import { save } from "./undo";
 
 // Entry: changing fields.
@@ -17,6 +17,8 @@ export const FLAGS: usize = 52;
 export const WARM: usize = 56;
 /** Number of the account, which keys its slots. */
 export const STORAGE: usize = 60;
+/** Version of the page that has its code (codes.ts). */
+export const CODE_VERSION: usize = 64;
 // 92: newest undo record. Constant fields follow.
 export const ADDRESS: usize = 96;
 export const LOADED: usize = 128;
@@ -45,6 +47,8 @@ export const CHANGED: u32 = 128;
 
 /** End of the entries. */
 export let accountsAt: usize = 0;
+/** The index has at least twice as many places as there are entries. */
+export let accountIndexMask: u32 = ACCOUNT_INDEX_LEAST;
 /** Number of the current message. */
 let epoch: u32 = 0;
 /** End of the list. */
@@ -56,7 +60,8 @@ export function setSeed(value: u64): void { seed = value; }
 
 /** Returns false when the entries of earlier messages, and so the slots keyed by them, cannot stay. */
 export function beginAccounts(keeps: bool): bool {
-  const stay = ++epoch != 0 && keeps && accountsAt <= accounts + ((accountsEnd - accounts) >> 1);
+  // What stays must leave room for all that a message can pay for.
+  const stay = ++epoch != 0 && keeps && accountsAt <= accounts + ((accountsEnd - accounts) >> 4);
   if (!stay) clearAccounts();
   usedAt = accountList;
   return stay;
@@ -65,6 +70,7 @@ export function beginAccounts(keeps: bool): bool {
 function clearAccounts(): void {
   for (let at = accounts; at < accountsAt; at += ACCOUNT_BYTES) store<u32>(<usize>load<u32>(at, PLACE), 0);
   accountsAt = accounts;
+  accountIndexMask = ACCOUNT_INDEX_LEAST;
   nextStorage = 1;
 }
 
@@ -74,6 +80,18 @@ function clearAccounts(): void {
   h = (h ^ (h >> 29) ^ a1) * 0xbf58476d1ce4e5b9;
   h = (h ^ (h >> 32) ^ a2) * 0x94d049bb133111eb;
   return <u32>(h >> 32);
+}
+
+/** Doubles the index. */
+function growAccountIndex(): void {
+  const mask = accountIndexMask = accountIndexMask * 2 + 1;
+  memory.fill(accountIndex, 0, (<usize>mask + 1) << 2);
+  for (let at = accounts; at < accountsAt; at += ACCOUNT_BYTES) {
+    let i = place(load<u64>(at, ADDRESS), load<u64>(at, ADDRESS + 8), <u64>load<u32>(at, ADDRESS + 16)) & mask;
+    while (load<u32>(accountIndex + (<usize>i << 2))) i = (i + 1) & mask;
+    store<u32>(accountIndex + (<usize>i << 2), <u32>at);
+    store<u32>(at, <u32>(accountIndex + (<usize>i << 2)), PLACE);
+  }
 }
 
 /** Returns the entry of the address in the lowest 20 bytes of the word; a new one is not loaded yet. */
@@ -153,6 +171,7 @@ function enter(slot: usize, a0: u64, a1: u64, a2: u64): usize {
   store<u32>(entry, <u32>slot, PLACE);
   use(entry);
   accountsAt = entry + ACCOUNT_BYTES;
+  if ((accountsAt - accounts) / ACCOUNT_BYTES > <usize>(accountIndexMask >> 1) && accountIndexMask < accountIndexMost) growAccountIndex();
   return entry;
 }
 

@@ -1,7 +1,7 @@
 /* CALL, CALLCODE, DELEGATECALL, STATICCALL. */
 import { add, copy, isZero, less, set64, subtract, swapBytes, toSize } from "./word";
-import { accountAt, ADDRESS, BALANCE, change, CODE, CODE_LOADED, CODE_SIZE, EXISTS, has, HAS_CODE, isEmpty, isLoaded, JUMPS, maybeWarm, PRECOMPILE, touch, warmAccount } from "./accounts";
-import { isDelegation } from "./codes";
+import { accountAt, ADDRESS, BALANCE, change, CODE, CODE_SIZE, EXISTS, has, HAS_CODE, isEmpty, isLoaded, JUMPS, maybeWarm, PRECOMPILE, touch, warmAccount } from "./accounts";
+import { isDelegation, lacksCode } from "./codes";
 import { addTransfer, CALL_TRANSFER, logsAt } from "./logs";
 import { refund } from "./refund";
 import { precompile } from "./precompiles";
@@ -82,13 +82,13 @@ export function call(op: u32): i32 {
   if (!canReach(top - 32, gas)) return failFor(op == CALL && sends && load<u32>(frame, IS_STATIC) ? STATIC_STATE_CHANGE : OUT_OF_GAS);
   const target = accountAt(top - 32);
   if (!isLoaded(target)) return needs(NEEDS_ACCOUNT, target);
-  if (has(target, HAS_CODE) && !has(target, CODE_LOADED)) return needs(NEEDS_CODE, target);
+  if (lacksCode(target)) return needs(NEEDS_CODE, target);
   let runs = target;
   const delegates = fork >= PRAGUE && has(target, HAS_CODE) && isDelegation(target);
   if (delegates) {
     runs = delegateOf(target);
     if (!isLoaded(runs)) return needs(NEEDS_ACCOUNT, runs);
-    if (has(runs, HAS_CODE) && !has(runs, CODE_LOADED)) return needs(NEEDS_CODE, runs);
+    if (lacksCode(runs)) return needs(NEEDS_CODE, runs);
   }
   if (gas < pauseAt) return PAUSED;
   if (op == CALL && sends && load<u32>(frame, IS_STATIC)) return failFor(STATIC_STATE_CHANGE);

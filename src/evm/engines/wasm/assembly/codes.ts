@@ -1,33 +1,120 @@
-/* Codes of accounts, each with its jump destinations: kept across messages until the region is full. */
-import { align, codesEnd, codesStart, exhaust } from "./memory";
+/*
+ * Codes of accounts, each with its jump destinations. Codes that the host can load again stay in pages across messages; when no page is
+ * left, one that no frame runs is taken from its codes. A page has another version each time it is taken, by which an account sees that
+ * its code is gone. Codes that the message itself has created, and those larger than a page, stay until the message ends.
+ */
+import { align, CODE_PAGE, codesEnd, codesStart, exhaust, pageCount, pagesStart, unpagedStart } from "./memory";
 import { keccak256 } from "../../../../crypto/assembly/keccak";
-import { analyse, CODE_HEADER, CODE_TAIL } from "./frames";
-import { CODE, CODE_HASH, CODE_LOADED, CODE_SIZE, FLAGS, HAS_CODE, HASH_KNOWN, JUMPS } from "./accounts";
+import { analyse, CODE_HEADER, CODE_TAIL, frame, FRAME_CODE, PARENT } from "./frames";
+import { CODE, CODE_HASH, CODE_LOADED, CODE_SIZE, CODE_VERSION, FLAGS, HAS_CODE, HASH_KNOWN, JUMPS } from "./accounts";
 
-export let codesAt: usize = 0;
+/** An operation may need this many codes at once, with the code of its frame. */
+const RECENT: u32 = 4;
+/** Pages tried at random before all are tried in order: few are in use, for deep frames have little gas. */
+const TRIES: u32 = 64;
+
+/** Pages that have been used. */
+export let pagesUsed: u32 = 0;
+/** Page taken by the last call of `codeRoom`; below zero: none. */
+export let pageTaken: i32 = -1;
+let version: u32 = 0;
+let roomAt: usize = 0;
+let roomEnd: usize = 0;
+let unpagedAt: usize = 0;
+let random: u32 = 1;
+/** The choice of a page changes no result. */
+export function setPageSeed(seed: u64): void { random = <u32>seed | 1; }
 
 /** Drops all codes: no account may refer to one. */
-export function dropCodes(): void { codesAt = codesStart; }
+export function dropCodes(): void {
+  pagesUsed = 0;
+  roomAt = 0;
+  roomEnd = 0;
+  beginCodes();
+}
+/** Drops the codes without a page. */
+export function beginCodes(): void { unpagedAt = unpagedStart; }
+/** Bytes touched. */
+export function codeBytes(): usize { return (<usize>pagesUsed) * CODE_PAGE + (unpagedAt - unpagedStart); }
 
-/** Reserves room for a code; 0 when there is none. The host writes it there and calls `keepCode`. */
-export function codeRoom(size: u32): usize {
-  if (codesAt + CODE_HEADER + size + CODE_TAIL + (size >> 3) + 64 > codesEnd) {
+// @ts-ignore: decorator
+@inline function versionOf(page: u32): usize { return codesStart + (<usize>page << 2); }
+/** Returns the page of a code; below zero: it has none. */
+export function pageOf(code: usize): i32 { return code < unpagedStart ? <i32>((code - pagesStart) / CODE_PAGE) : -1; }
+
+/** A frame runs code of the page, or it was taken just now. */
+function isInUse(page: u32): bool {
+  if (version - load<u32>(versionOf(page)) < RECENT) return true;
+  const start = pagesStart + <usize>page * CODE_PAGE;
+  for (let at = frame; at; at = load<u32>(at, PARENT)) if (<usize>load<u32>(at, FRAME_CODE) - start < CODE_PAGE) return true;
+  return false;
+}
+/** Returns a page whose codes may go; below zero: there is none. */
+function freePage(): i32 {
+  if (pagesUsed < pageCount) return pagesUsed++;
+  let page: u32 = 0;
+  for (let i: u32 = 0; i < TRIES; i++) {
+    random ^= random << 13;
+    random ^= random >> 17;
+    random ^= random << 5;
+    page = random % pageCount;
+    if (!isInUse(page)) return page;
+  }
+  for (page = 0; page < pageCount; page++) if (!isInUse(page)) return page;
+  return -1;
+}
+
+function unpagedRoom(bytes: usize): usize {
+  const room = unpagedAt;
+  if (room + bytes > codesEnd) {
     exhaust();
     return 0;
   }
-  return codesAt + CODE_HEADER;
+  unpagedAt = room + bytes;
+  return room + CODE_HEADER;
 }
-/** Completes the code at the end of the region; returns the address of its jump destinations. */
-export function keepCode(size: u32): usize {
-  const code = codesAt + CODE_HEADER, jumps = code + size + CODE_TAIL;
-  memory.fill(codesAt, 0, CODE_HEADER);
+function roomOf(size: u32): usize { return align(CODE_HEADER + size + CODE_TAIL + (size >> 3) + 1); }
+
+/** Reserves room for a code; 0 when there is none. The host writes it there and calls `keepCode`. */
+export function codeRoom(size: u32): usize {
+  const bytes = roomOf(size);
+  pageTaken = -1;
+  if (bytes > CODE_PAGE) return unpagedRoom(bytes);
+  if (roomAt + bytes > roomEnd) {
+    pageTaken = freePage();
+    if (pageTaken < 0) {
+      exhaust();
+      return 0;
+    }
+    store<u32>(versionOf(pageTaken), ++version);
+    roomAt = pagesStart + <usize>pageTaken * CODE_PAGE;
+    roomEnd = roomAt + CODE_PAGE;
+  }
+  const room = roomAt;
+  roomAt = room + bytes;
+  return room + CODE_HEADER;
+}
+/** Completes the code at an address; returns the address of its jump destinations, which are known or found here. */
+export function keepCode(code: usize, size: u32, isAnalysed: bool): usize {
+  const jumps = code + size + CODE_TAIL;
+  memory.fill(code - CODE_HEADER, 0, CODE_HEADER);
   memory.fill(code + size, 0, CODE_TAIL);
-  analyse(code, size, jumps);
-  codesAt = align(jumps + (size >> 3) + 1);
+  if (!isAnalysed) analyse(code, size, jumps);
   return jumps;
+}
+/** True when code of the account must be loaded before it is used. */
+// @ts-ignore: decorator
+@inline export function lacksCode(account: usize): bool {
+  const flags = load<u32>(account, FLAGS);
+  if ((flags & HAS_CODE) == 0) return false;
+  if ((flags & CODE_LOADED) == 0) return true;
+  const page = pageOf(load<u32>(account, CODE));
+  return page >= 0 && load<u32>(versionOf(page)) != load<u32>(account, CODE_VERSION);
 }
 /** Assigns the code at an address to an account. */
 export function useCode(account: usize, code: usize, size: u32, jumps: usize): void {
+  const page = pageOf(code);
+  store<u32>(account, page < 0 ? 0 : load<u32>(versionOf(page)), CODE_VERSION);
   store<u32>(account, <u32>code, CODE);
   store<u32>(account, size, CODE_SIZE);
   store<u32>(account, <u32>jumps, JUMPS);
@@ -38,11 +125,11 @@ export function setCodeOf(account: usize, from: usize, size: u32): void {
   const flags = load<u32>(account, FLAGS) & ~(HAS_CODE | CODE_LOADED | HASH_KNOWN);
   store<u32>(account, flags, FLAGS);
   if (size == 0) return store<u32>(account, 0, CODE_SIZE);
-  const at = codeRoom(size);
+  const at = unpagedRoom(roomOf(size));
   if (at == 0) return;
   memory.copy(at, from, size);
   store<u32>(account, flags | HAS_CODE, FLAGS);
-  useCode(account, at, size, keepCode(size));
+  useCode(account, at, size, keepCode(at, size, false));
 }
 /** Returns the account's code hash as 32 bytes; code of an unknown hash must be loaded. */
 export function hashOf(account: usize): usize {

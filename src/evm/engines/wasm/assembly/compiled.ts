@@ -5,9 +5,9 @@
 import { byteLength, copy, set64, swapBytes, toSize } from "./word";
 import { power } from "./arithmetic";
 import { keccak256 } from "../../../../crypto/assembly/keccak";
-import { accountAt, BALANCE, CODE, CODE_LOADED, CODE_SIZE, has, HAS_CODE, isLoaded } from "./accounts";
+import { accountAt, BALANCE, CODE, CODE_SIZE, isLoaded } from "./accounts";
 import { accessPrice, canReach } from "./calls";
-import { isObjectFormat } from "./codes";
+import { isObjectFormat, lacksCode } from "./codes";
 import { copyBytes, copyMemory, log } from "./copies";
 import { pauseAt } from "./clock";
 import { endFrame } from "./ends";
@@ -124,7 +124,7 @@ export function balanceAt(top: usize, gas: i64): i64 {
 export function codeSizeAt(top: usize, gas: i64): i64 {
   if (!canReach(top, gas)) return NO_GAS;
   const account = accountAt(top);
-  if (!isLoaded(account) || (has(account, HAS_CODE) && !has(account, CODE_LOADED))) return BY_INTERPRETER;
+  if (!isLoaded(account) || lacksCode(account)) return BY_INTERPRETER;
   const left = gas - accessPrice(account);
   if (left < 0) return NO_GAS;
   const bytes = <u64>load<u32>(account, CODE_SIZE);

@@ -1,8 +1,8 @@
 /* Opcodes that copy bytes into the memory of a frame, and LOG. */
 import { toSize } from "./word";
-import { accountAt, CODE, CODE_LOADED, CODE_SIZE, has, HAS_CODE, isLoaded } from "./accounts";
+import { accountAt, CODE, CODE_SIZE, isLoaded } from "./accounts";
 import { accessPrice, canReach } from "./calls";
-import { isObjectFormat } from "./codes";
+import { isObjectFormat, lacksCode } from "./codes";
 import { addLog } from "./logs";
 import { endOf, growthPrice, perWord } from "./prices";
 import { frame, FRAME_CODE, FRAME_CODE_SIZE, GAS, growMemory, INPUT, INPUT_SIZE, IS_STATIC, MEMORY, MEMORY_SIZE, RETURN_SIZE, SELF, SP } from "./frames";
@@ -70,7 +70,7 @@ export function copyForeignCode(): i32 {
   if (!canReach(sp - 32, load<i64>(frame, GAS))) return failFor(OUT_OF_GAS);
   const account = accountAt(sp - 32);
   if (!isLoaded(account)) return needs(NEEDS_ACCOUNT, account);
-  if (has(account, HAS_CODE) && !has(account, CODE_LOADED)) return needs(NEEDS_CODE, account);
+  if (lacksCode(account)) return needs(NEEDS_CODE, account);
   const to = toSize(sp - 64), from = toSize(sp - 96), size = toSize(sp - 128);
   const paid = pay(endOf(to, size), perWord(size, COPY_PRICE) + accessPrice(account));
   if (paid != GOES_ON) return paid;

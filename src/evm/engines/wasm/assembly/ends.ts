@@ -21,6 +21,9 @@ const DEPOSIT_PRICE: i64 = 200;
 const CODE_LIMIT: usize = 24576;
 const WORD: usize = memory.data(32, 16);
 
+/** Most bytes of return data so far. */
+export let returnedMost: usize = 0;
+
 let creationGas: i64 = 0;
 let isStored = false;
 /** Converts the output of init code to code. Sets the gas in `creationGas`, and `isStored` when there is code to store. */
@@ -50,6 +53,7 @@ function settleCreation(result: i32, gas: i64, data: usize, size: usize): i32 {
 function keep(data: usize, size: usize): void {
   if (returned + size > returnedEnd) exhaust();
   else if (data != returned) memory.copy(returned, data, size);
+  if (size > returnedMost) returnedMost = size;
 }
 
 /** Ends the current frame with its remaining gas and with data in its memory or in the return region. */

@@ -1,29 +1,29 @@
 /* Module of engines/wasm/machine.ts: the functions that the host calls before, while and after a message runs. */
 import { copy, equal, shiftLeft, shiftRight, signExtend, swapBytes } from "./word";
-import { bytesTouched, framesStart, layOut, refresh, reserve, align, exhausted, logsStart, returned } from "./memory";
-import { accountAt, accountsAt, mustDrain, beginAccounts, PRECOMPILE, usedAccount, usedAccounts, setSeed, WARM, ADDRESS, CODE, CODE_SIZE, JUMPS } from "./accounts";
-import { beginSlots, isTransient, keyOf, ORIGINAL, provide, setSlotSeed, SLOT_WARM, slotOf, slotsAt, slotsStay, usedSlot, usedSlots, VALUE } from "./slots";
+import { accounts, bytesTouched, framesStart, layOut, slots, refresh, reserve, align, exhausted, logsStart, returned } from "./memory";
+import { accountAt, accountIndexMask, accountsAt, mustDrain, beginAccounts, PRECOMPILE, usedAccount, usedAccounts, setSeed, WARM, ADDRESS, CODE, CODE_SIZE, JUMPS } from "./accounts";
+import { beginSlots, isTransient, keyOf, ORIGINAL, provide, setSlotSeed, SLOT_WARM, slotIndexMask, slotOf, slotsAt, slotsStay, usedSlot, usedSlots, VALUE } from "./slots";
 import { beginUndo, setFrameMark, undoAt } from "./undo";
 import { beginLogs, logsAt } from "./logs";
 import { beginClock, boundLeft, isBoundReached } from "./clock";
 import { beginSpare, isSpareKnown, spareGas } from "./spare";
 import { BLOOM, bloomOfLogs, encodeLogs } from "./receipt-logs";
 import { refund, setRefund } from "./refund";
-import { codeRoom, codesAt, dropCodes, isDelegation, keepCode, useCode } from "./codes";
+import { beginCodes, codeBytes, codeRoom, dropCodes, isDelegation, keepCode, lacksCode, pageOf, pagesUsed, pageTaken, setPageSeed, useCode } from "./codes";
 import { clearOpcodes, fork, PRAGUE, setFork, setOpcode, TANGERINE_WHISTLE } from "./prices";
 import { BLOB_HASHES, COINBASE, EXCHANGE, ORIGIN, setBlobs, WORDS } from "./environment";
 import { CALL_VALUE, CALLER, CODE_TAIL, frame, GAS, INPUT, INPUT_SIZE, openFrame, SELF, setCode, setFrame } from "./frames";
 import { delegateOf, mark, transfer } from "./calls";
 import { precompile } from "./precompiles";
 import { addressByNonce, openCreation } from "./creations";
-import { endFrame, gasLeft, outcome, outputSize } from "./ends";
+import { endFrame, gasLeft, outcome, outputSize, returnedMost } from "./ends";
 import { EMPTY_HASH, forgetBlockHashes, loadInput, prepare, provideBlockHash, run } from "./interpreter";
 import { balanceAt, codeSizeAt, copyCodeAt, copyInputAt, copyMemoryAt, copyReturnAt, growTo, hashAt, log0At, log1At, log2At, log3At, log4At, loadSlotAt, loadTransientAt, nextHotCode, powerAt, SCRATCH, setCompiled, setHotFrom, storeSlotAt, storeTransientAt } from "./compiled";
 import { addModulo, divide, divideSigned, multiply, multiplyModulo, remainder, remainderSigned } from "./arithmetic";
 import { EXHAUSTED, failFor, GOES_ON, needed, OUT_OF_GAS, reason, RETURNED, UNUSUAL } from "./status";
 
 export { usedAccount, usedSlot };
-export { beginClock, bloomOfLogs, encodeLogs, layOut, run, setOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, useCode, dropCodes };
+export { beginClock, bloomOfLogs, encodeLogs, layOut, run, setOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, lacksCode, pageOf, useCode, dropCodes };
 
 // For the host of the compiler, and for compiled code.
 export { nextHotCode, setCompiled, setHotFrom };
@@ -53,8 +53,13 @@ export function refundOf(): i64 { return refund; }
 export function spareGasOf(): i64 { return isSpareKnown ? spareGas : -1; }
 export function isExhausted(): bool { return exhausted; }
 export function slotsMayStay(): bool { return slotsStay; }
-export function codesUsed(): usize { return codesAt; }
-export function bytesUsed(): usize { return bytesTouched(accountsAt, slotsAt, undoAt, logsAt, codesAt); }
+export function codePagesUsed(): u32 { return pagesUsed; }
+/** Page of codes that the last loaded one took from others, or the first; below zero: none. */
+export function codePageTaken(): i32 { return pageTaken; }
+export function bytesUsed(): usize {
+  const indexes = (<usize>accountIndexMask + slotIndexMask + 2) << 2;
+  return bytesTouched(accountsAt - accounts, slotsAt - slots, indexes, undoAt, logsAt, codeBytes(), returnedMost);
+}
 /** Remaining gas of the current frame, and input of a precompile to run. */
 export function frameGas(): i64 { return frame ? load<i64>(frame, GAS) : 0; }
 /** Gas that the message may still use; below zero: its bound is exceeded. */
@@ -73,6 +78,8 @@ export function begin(place: i32, seed: u64, keepsSlots: bool, committed: bool):
   beginSlots(beginAccounts(keepsSlots), committed);
   setSeed(seed);
   setSlotSeed(seed * 0x9e3779b97f4a7c15 + 1);
+  setPageSeed(seed);
+  beginCodes();
   beginUndo();
   beginLogs();
   setRefund(0);

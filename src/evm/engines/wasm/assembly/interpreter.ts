@@ -7,7 +7,7 @@ import { add, clear, copy, equal, fill64, isNegative, isZero, leadingZeros, less
 import { addModulo, divide, divideSigned, multiply, multiplyModulo, power, remainder, remainderSigned } from "./arithmetic";
 import { keccak256 } from "../../../../crypto/assembly/keccak";
 import { accountAt, ADDRESS, BALANCE, CODE, CODE_LOADED, CODE_SIZE, has, HAS_CODE, HASH_KNOWN, isEmpty, isLoaded } from "./accounts";
-import { hashOf, isObjectFormat } from "./codes";
+import { hashOf, isObjectFormat, lacksCode } from "./codes";
 import { loadTransient, setValue, SLOT_LOADED, slotOf, transientOf, VALUE } from "./slots";
 import { canRead, readPrice, SENTRY, writePrice } from "./storage";
 import { limitSpare } from "./spare";
@@ -219,7 +219,7 @@ function frames(): i32 {
           if (!canReach(top, gas)) { status = failFor(OUT_OF_GAS); break; }
           const account = accountAt(top);
           if (!isLoaded(account)) { status = needs(NEEDS_ACCOUNT, account); break; }
-          if (has(account, HAS_CODE) && !has(account, CODE_LOADED)) { status = needs(NEEDS_CODE, account); break; }
+          if (lacksCode(account)) { status = needs(NEEDS_CODE, account); break; }
           gas -= accessPrice(account);
           if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
           const bytes = <u64>load<u32>(account, CODE_SIZE);
@@ -231,7 +231,7 @@ function frames(): i32 {
           if (!canReach(top, gas)) { status = failFor(OUT_OF_GAS); break; }
           const account = accountAt(top);
           if (!isLoaded(account)) { status = needs(NEEDS_ACCOUNT, account); break; }
-          if (has(account, HAS_CODE) && !has(account, CODE_LOADED)) { status = needs(NEEDS_CODE, account); break; }
+          if (lacksCode(account)) { status = needs(NEEDS_CODE, account); break; }
           gas -= accessPrice(account);
           if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
           pushHash(top, account);

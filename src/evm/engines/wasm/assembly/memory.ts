@@ -3,21 +3,25 @@
  *
  *   static data | account index, list, accounts | slot index, list, slots | undo log | logs | return data | codes | frames ...
  *
- * All but the last have a fixed size. A full one sets `exhausted`: execution continues without memory errors, and its result is not used;
- * the host runs the message again on a larger layout. The frames are last because they grow with the memory that code pays for.
+ * All but the last have a fixed size, which suffices for all that 100 M gas can pay for. A full one sets `exhausted`: execution continues
+ * without memory errors, and its result is not used. The frames are last because they grow with the memory that code pays for. Memory
+ * that is not touched takes none: the indexes begin small and double with their entries.
  */
 
 export const ACCOUNT_BYTES: usize = 224;
 export const SLOT_BYTES: usize = 128;
 
 export let accountIndex: usize = 0;
-export let accountIndexMask: u32 = 0;
+/** Bounds of the index's mask. */
+export const ACCOUNT_INDEX_LEAST: u32 = 2048 - 1;
+export let accountIndexMost: u32 = 0;
 /** Entries that the current message uses, in the order of their first use. */
 export let accountList: usize = 0;
 export let accounts: usize = 0;
 export let accountsEnd: usize = 0;
 export let slotIndex: usize = 0;
-export let slotIndexMask: u32 = 0;
+export const SLOT_INDEX_LEAST: u32 = 2048 - 1;
+export let slotIndexMost: u32 = 0;
 export let slotList: usize = 0;
 export let slots: usize = 0;
 export let slotsEnd: usize = 0;
@@ -27,7 +31,11 @@ export let logsStart: usize = 0;
 export let logsEnd: usize = 0;
 export let returned: usize = 0;
 export let returnedEnd: usize = 0;
+/** Versions of the pages of codes, the pages, and the codes that have none (codes.ts). */
 export let codesStart: usize = 0;
+export let pageCount: u32 = 0;
+export let pagesStart: usize = 0;
+export let unpagedStart: usize = 0;
 export let codesEnd: usize = 0;
 export let framesStart: usize = 0;
 /** End of the usable memory, and of the memory allocated so far. */
@@ -46,10 +54,13 @@ export function refresh(): void {
 
 export function align(at: usize): usize { return (at + 63) & ~63; }
 
-/** Sizes: accounts and slots in entries (powers of two), the others in bytes; `most` bounds the whole memory. */
-export function layOut(accountCount: u32, slotCount: u32, undo: u32, logs: u32, output: u32, codes: u32, most: u32): bool {
-  accountIndexMask = accountCount * 2 - 1;
-  slotIndexMask = slotCount * 2 - 1;
+/** Codes lie in pages of this size, which holds the largest one, so that a code that is loaded later can take the place of others. */
+export const CODE_PAGE: usize = 28672;
+
+/** Sizes: accounts and slots in entries (powers of two), codes in pages, the others in bytes; `most` bounds the whole memory. */
+export function layOut(accountCount: u32, slotCount: u32, undo: u32, logs: u32, output: u32, pages: u32, unpaged: u32, most: u32): bool {
+  accountIndexMost = accountCount * 2 - 1;
+  slotIndexMost = slotCount * 2 - 1;
   accountIndex = align(__heap_base);
   accountList = align(accountIndex + (<usize>accountCount << 3));
   accounts = align(accountList + (<usize>accountCount << 2));
@@ -65,20 +76,20 @@ export function layOut(accountCount: u32, slotCount: u32, undo: u32, logs: u32, 
   returned = align(logsEnd);
   returnedEnd = returned + output;
   codesStart = align(returnedEnd);
-  codesEnd = codesStart + codes;
+  pageCount = pages;
+  pagesStart = align(codesStart + (<usize>pages << 2));
+  unpagedStart = pagesStart + <usize>pages * CODE_PAGE;
+  codesEnd = unpagedStart + unpaged;
   framesStart = align(codesEnd);
   framesLimit = most;
   present = <u64>memory.size() << 16;
   return reserve(framesStart, 1 << 16);
 }
 
-/** Bytes touched: in the indexes, whose entries are scattered, a page per entry. Frames count as far as memory has grown. */
-export function bytesTouched(accountsAt: usize, slotsAt: usize, undoAt: usize, logsAt: usize, codesAt: usize): usize {
-  const accountBytes = accountsAt - accounts, slotBytes = slotsAt - slots;
-  const accountPages = min<usize>(accounts - accountIndex, accountBytes / ACCOUNT_BYTES << 12);
-  const slotPages = min<usize>(slots - slotIndex, slotBytes / SLOT_BYTES << 12);
-  const others = undoAt - undoStart + logsAt - logsStart + codesAt - codesStart + (returnedEnd - returned);
-  return accountBytes + accountPages + slotBytes + slotPages + others + (<usize>present - framesStart);
+/** Bytes touched, with the lists of entries. Frames count as far as memory has grown. */
+export function bytesTouched(accountBytes: usize, slotBytes: usize, indexBytes: usize, undoAt: usize, logsAt: usize, codeBytes: usize, returnedBytes: usize): usize {
+  const entries = accountBytes + accountBytes / ACCOUNT_BYTES * 4 + slotBytes + slotBytes / SLOT_BYTES * 4 + indexBytes;
+  return entries + (undoAt - undoStart) + (logsAt - logsStart) + codeBytes + returnedBytes + (<usize>present - framesStart);
 }
 
 /** Grows memory to reach the end of this range; returns false when that is not allowed. Fresh memory is zero, used memory is not. */

@@ -3,7 +3,7 @@
  * host says that the storage under them is the same; the list has the entries that the current message uses.
  */
 import { clear, copy, equal } from "./word";
-import { exhaust, SLOT_BYTES, slotIndex, slotIndexMask, slotList, slots, slotsEnd } from "./memory";
+import { exhaust, SLOT_BYTES, SLOT_INDEX_LEAST, slotIndex, slotIndexMost, slotList, slots, slotsEnd } from "./memory";
 import { NEWEST, save } from "./undo";
 import { STORAGE } from "./accounts";
 
@@ -16,7 +16,6 @@ export const ORIGINAL: usize = 96;
 export const OWNER: usize = 68;
 const STORAGE_ID: usize = 72;
 export const SLOT_LOADED: usize = 76;
-const SLOT_PLACE: usize = 80;
 /** Number of the last message that used it. */
 const SLOT_EPOCH: usize = 84;
 
@@ -24,6 +23,8 @@ const TRANSIENT: u32 = 0x80000000;
 
 /** End of the entries. */
 export let slotsAt: usize = 0;
+/** The index has at least twice as many places as there are entries. */
+export let slotIndexMask: u32 = SLOT_INDEX_LEAST;
 let slotSeed: u64 = 0;
 export function setSlotSeed(value: u64): void { slotSeed = value; }
 
@@ -38,7 +39,8 @@ export function dropSlotsLater(): void { slotsStay = false; }
 
 /** `keeps`: the words of earlier messages stay; `committed`: with the changes of the last one. */
 export function beginSlots(keeps: bool, committed: bool): void {
-  if (++slotEpoch == 0 || !keeps || slotsAt > slots + ((slotsEnd - slots) >> 1)) clearSlots();
+  // What stays must leave room for all that a message can pay for.
+  if (++slotEpoch == 0 || !keeps || slotsAt > slots + ((slotsEnd - slots) >> 6)) clearSlots();
   else settleSlots(committed);
   usedAt = slotList;
   slotsStay = true;
@@ -53,10 +55,9 @@ function settleSlots(committed: bool): void {
 }
 
 function clearSlots(): void {
-  // Many entries are scattered over the index: it is cleared as a whole.
-  if (slotsAt - slots > <usize>slotIndexMask << 2) memory.fill(slotIndex, 0, (<usize>slotIndexMask + 1) << 2);
-  else for (let at = slots; at < slotsAt; at += SLOT_BYTES) store<u32>(<usize>load<u32>(at, SLOT_PLACE), 0);
+  memory.fill(slotIndex, 0, (<usize>slotIndexMask + 1) << 2);
   slotsAt = slots;
+  slotIndexMask = SLOT_INDEX_LEAST;
 }
 
 /** Adds an entry to the list of those in use. */
@@ -79,14 +80,30 @@ export function usedSlot(index: u32): usize {
 }
 export function usedSlots(): u32 { return <u32>((usedAt - slotList) >> 2); }
 
-/** Returns the entry of a key; a missing one is created, or is 0. */
-function find(account: usize, id: u32, key: usize, makes: bool): usize {
+// @ts-ignore: decorator
+@inline function hashOfKey(id: u32, key: usize): u32 {
   const k0 = load<u64>(key), k1 = load<u64>(key, 8), k2 = load<u64>(key, 16), k3 = load<u64>(key, 24);
   let h = (k0 ^ slotSeed ^ (<u64>id << 20)) * 0x9e3779b97f4a7c15;
   h = (h ^ (h >> 29) ^ k1) * 0xbf58476d1ce4e5b9;
   h = (h ^ (h >> 31) ^ k2) * 0x94d049bb133111eb;
   h = (h ^ (h >> 30) ^ k3) * 0xd6e8feb86659fd93;
-  let i = <u32>(h >> 32) & slotIndexMask;
+  return <u32>(h >> 32);
+}
+
+/** Doubles the index. */
+function growSlotIndex(): void {
+  const mask = slotIndexMask = slotIndexMask * 2 + 1;
+  memory.fill(slotIndex, 0, (<usize>mask + 1) << 2);
+  for (let at = slots; at < slotsAt; at += SLOT_BYTES) {
+    let i = hashOfKey(load<u32>(at, STORAGE_ID), at + KEY) & mask;
+    while (load<u32>(slotIndex + (<usize>i << 2))) i = (i + 1) & mask;
+    store<u32>(slotIndex + (<usize>i << 2), <u32>at);
+  }
+}
+
+/** Returns the entry of a key; a missing one is created, or is 0. */
+function find(account: usize, id: u32, key: usize, makes: bool): usize {
+  let i = hashOfKey(id, key) & slotIndexMask;
   while (true) {
     const place = slotIndex + (<usize>i << 2);
     let slot = <usize>load<u32>(place);
@@ -102,9 +119,9 @@ function find(account: usize, id: u32, key: usize, makes: bool): usize {
         return slot;
       }
       store<u32>(place, <u32>slot);
-      store<u32>(slot, <u32>place, SLOT_PLACE);
       use(slot);
       slotsAt = slot + SLOT_BYTES;
+      if ((slotsAt - slots) / SLOT_BYTES > <usize>(slotIndexMask >> 1) && slotIndexMask < slotIndexMost) growSlotIndex();
       return slot;
     }
     if (load<u32>(slot, STORAGE_ID) == id && equal(slot + KEY, key)) {

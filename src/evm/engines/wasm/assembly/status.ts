@@ -10,7 +10,7 @@ export const NEEDS_CODE: i32 = 3;
 export const NEEDS_BLOCK_HASH: i32 = 4;
 export const NEEDS_PRECOMPILE: i32 = 5;
 export const PAUSED: i32 = 6;
-/** A region was full: run the message on a larger layout. */
+/** A region was full: the message had more gas than the regions are made for. */
 export const EXHAUSTED: i32 = 7;
 /** Not supported by this engine: run the message elsewhere. */
 export const UNUSUAL: i32 = 8;

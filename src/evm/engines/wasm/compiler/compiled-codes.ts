@@ -66,6 +66,13 @@ export class CompiledCodes implements CodeHolder {
     else if (this.#compiler.hotFrom === 0n) this.#request(at)
   }
 
+  /** Called when the code at an address loses its place. */
+  unloaded(at: number): void {
+    const known = this.#known.get(at)
+    if (known !== undefined) this.#uninstall(at, known)
+    this.#known.delete(at)
+  }
+
   /** Called when the machine runs another fork, without codes: prices are part of compiled code. */
   setFork(fork: EvmFork): void {
     this.#fork = fork
