@@ -1,4 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { readdir, readFile, readlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createJournalFile } from '../../../../src/txpool/journal/journal-file.ts'
@@ -172,6 +173,17 @@ describe('file', () => {
       await again.close()
     }))
 
+  test.runIf(process.platform === 'linux')('an append is synced by the write itself', () =>
+    withTempDir(async directory => {
+      const path = join(directory, 'transactions')
+      const storage = createJournalFile(path)
+      await storage.append(record(1))
+      expect(await openFlags(path)).toEqual([constants.O_DSYNC | constants.O_APPEND])
+      await storage.close()
+      expect(await openFlags(path)).toEqual([])
+    }),
+  )
+
   test('a folder that is not there rejects', async () => {
     const storage = createJournalFile('/nonexistent/folder/transactions')
     expect(await storage.read()).toHaveLength(0)
@@ -180,3 +192,15 @@ describe('file', () => {
     await storage.close()
   })
 })
+
+/** Flags of this process' open files of that name: those of synced and appending writes. */
+const openFlags = async (path: string): Promise<number[]> => {
+  const flags: number[] = []
+  for (const fd of await readdir('/proc/self/fd')) {
+    const target = await readlink(`/proc/self/fd/${fd}`).catch(() => undefined)
+    if (target !== path) continue
+    const [, octal = '0'] = /^flags:\s+([0-7]+)$/m.exec(await readFile(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? []
+    flags.push(Number.parseInt(octal, 8) & (constants.O_DSYNC | constants.O_APPEND))
+  }
+  return flags
+}
