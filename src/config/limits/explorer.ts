@@ -10,15 +10,24 @@ export const EXPLORER_LIMITS = {
     batchEntries: 4_096,
     /** A look at the head without being told of it. */
     pollMs: 2_000,
-    /** After a failure, before the next attempt. */
-    retryMs: 2_000,
+    /** After failures, before the next attempts: from the first to the last, each twice the one before. */
+    firstRetryMs: 250,
+    lastRetryMs: 5_000,
     /** Between two lines of the log about the backfill. */
     progressMs: 5_000,
     /** Blocks behind the head from which it is called backfill. */
     behindBlocks: 50,
   },
   /** Index in PostgreSQL: connections of the thread that answers, and time limits. */
-  postgres: { connections: 8, connectMs: 5_000, queryMs: 8_000 },
+  postgres: {
+    connections: 8,
+    connectMs: 3_000,
+    queryMs: 5_000,
+    /** Silence of the database after which the writer asks whether it is still at work. */
+    silenceMs: 4_000,
+    /** After which the server takes a connection for lost. */
+    keepAlive: { idleSeconds: 15, intervalSeconds: 5, count: 3, idleTransactionMs: 120_000 },
+  },
   /** Node of an explorer that runs by itself. */
   node: {
     connectMs: 10_000,
@@ -34,6 +43,8 @@ export const EXPLORER_LIMITS = {
     /** Requests that wait for the reading thread, of all clients. */
     pending: 256,
     timeoutMs: 10_000,
+    /** The thread may take this long to start, or wait so long for the index to be opened. */
+    startMs: 60_000,
     urlBytes: 8 * 1_024,
     bodyBytes: 256 * 1_024,
     /** After a failure of the thread, before it is started again. */

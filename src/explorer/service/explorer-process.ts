@@ -82,7 +82,16 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
   const limiter = new RequestLimiter(readKeys(keysFile), () => clock.nowMs())
   service.start()
   try {
-    const server = await startExplorerServer({ host, port, service, limiter, clientOf, site, live })
+    const server = await startExplorerServer({
+      host,
+      port,
+      service,
+      limiter,
+      clientOf,
+      site,
+      live,
+      health: () => service.health,
+    })
     return { port: server.port, network, close: () => server.close().then(close) }
   } catch (error) {
     await close()

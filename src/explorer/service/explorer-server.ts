@@ -4,6 +4,7 @@ import { ASSETS_PATH } from '../../web/negotiation.ts'
 import { assetResponse } from '../../web/response.ts'
 import { EXPLORER_PATH, type Site } from '../../web/site.ts'
 import { addExplorerRoutes, type ExplorerHttpOptions } from './explorer-http.ts'
+import { healthBody, type IndexerHealth } from './indexer-health.ts'
 import type { LiveStream } from './live-stream.ts'
 import { addPageRoutes } from './pages-http.ts'
 
@@ -13,6 +14,8 @@ interface ExplorerServerOptions extends ExplorerHttpOptions {
   readonly port: number
   readonly site: Site
   readonly live: LiveStream
+  /** State of the index. */
+  readonly health: () => IndexerHealth
 }
 
 interface ExplorerServer {
@@ -36,7 +39,10 @@ export const startExplorerServer = async ({
   })
   app.server.maxConnections = connections
   app.get('/', (_request, reply) => reply.redirect(EXPLORER_PATH, 303))
-  app.get('/health', (_request, reply) => reply.send({ healthy: true }))
+  app.get('/health', (_request, reply) => {
+    const body = healthBody(options.health(), Date.now())
+    return reply.code(body.healthy ? 200 : 503).send(body)
+  })
   app.get(`${ASSETS_PATH}/*`, ({ url, headers }, reply) => {
     const accepted = headers['accept-encoding']
     const asset = assetResponse(url.split('?')[0] ?? '', typeof accepted === 'string' ? accepted : undefined)

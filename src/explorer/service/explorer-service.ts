@@ -5,6 +5,7 @@ import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { endWorker } from '../../util/worker/end-worker.ts'
 import type { NodePort } from '../api/api-route.ts'
+import type { IndexerHealth } from './indexer-health.ts'
 import {
   type ApiAnswer,
   type ApiCall,
@@ -45,6 +46,7 @@ export class ExplorerService {
   #indexOpened: Promise<void> | undefined
   #api: Promise<Worker> | undefined
   #nextId = 1
+  #health: IndexerHealth = { state: 'starting', waitsFor: null, reason: null, sinceMs: Date.now() }
   #isClosed = false
 
   constructor(options: ExplorerOptions) {
@@ -57,6 +59,11 @@ export class ExplorerService {
     this.#indexOpened = this.#startIndexer()
     // Those that wait for it get the error; there may be none.
     this.#indexOpened.catch(() => undefined)
+  }
+
+  /** State of the index. */
+  get health(): IndexerHealth {
+    return this.#health
   }
 
   /** A block was committed. */
@@ -92,18 +99,26 @@ export class ExplorerService {
 
   #send(id: number, request: Omit<ApiCall, 'id'>): void {
     this.#api ??= this.#startApi()
+    this.#limit(id, EXPLORER_LIMITS.api.startMs)
     this.#api.then(
       worker => {
-        const waiting = this.#waiting.get(id)
-        if (waiting === undefined) return
+        if (!this.#waiting.has(id)) return
         // The start of a thread does not count against the time limit of a request.
-        waiting.timer = setTimeout(() => {
-          this.#settle(id, ({ reject }) => reject(unavailable('EXPLORER_TIMEOUT')))
-        }, EXPLORER_LIMITS.api.timeoutMs).unref()
+        this.#limit(id, EXPLORER_LIMITS.api.timeoutMs)
         worker.postMessage({ type: 'call', call: { id, ...request } } satisfies ToApiThread)
       },
       () => this.#settle(id, ({ reject }) => reject(unavailable('EXPLORER_STOPPED'))),
     )
+  }
+
+  /** Sets the time that a request has from now on. */
+  #limit(id: number, milliseconds: number): void {
+    const waiting = this.#waiting.get(id)
+    if (waiting === undefined) return
+    clearTimeout(waiting.timer)
+    waiting.timer = setTimeout(() => {
+      this.#settle(id, ({ reject }) => reject(unavailable('EXPLORER_TIMEOUT')))
+    }, milliseconds).unref()
   }
 
   #settle(id: number, use: (waiting: Waiting) => void): void {
@@ -124,8 +139,12 @@ export class ExplorerService {
     const worker = this.#startWorker('indexer', new URL('./indexer-thread.ts', import.meta.url))
     this.#indexer = worker
     return new Promise((resolve, reject) => {
-      worker.on('message', (message: FromExplorerThread) => message.type === 'opened' && resolve())
+      worker.on('message', (message: FromExplorerThread) => {
+        if (message.type === 'opened') resolve()
+        else if (message.type === 'health') this.#health = message.health
+      })
       worker.on('exit', () => {
+        this.#health = { state: 'failing', waitsFor: null, reason: 'the indexer ended', sinceMs: Date.now() }
         reject(unavailable('EXPLORER_STOPPED'))
         this.#indexer = undefined
         this.#restart(() => {

@@ -5,6 +5,7 @@ import { isCoded } from '../../util/errors.ts'
 import { Indexer } from '../indexer/indexer.ts'
 import type { IndexStore } from '../store/index-store.ts'
 import { openIndex } from '../store/open-index.ts'
+import { IndexerRetries } from './indexer-health.ts'
 import { openSourceWithCalls } from './open-source.ts'
 import { type ExplorerThreadStart, type FromExplorerThread, SIGNAL_HEAD } from './protocol.ts'
 import { threadLogger } from './thread-logger.ts'
@@ -16,7 +17,7 @@ assert(port !== null, 'the indexer is a worker')
 const { chain, database, params, labels, signals } = workerData as ExplorerThreadStart
 const counters = new Int32Array(signals)
 const logger = threadLogger(port)
-const { pollMs, retryMs } = EXPLORER_LIMITS.index
+const { pollMs } = EXPLORER_LIMITS.index
 
 let isClosing = false
 port.on('message', () => {
@@ -31,27 +32,27 @@ const waitForHead = async (seen: number): Promise<void> => {
   await Atomics.waitAsync(counters, SIGNAL_HEAD, seen, pollMs).value
 }
 
-/** Failures that pass are told once, until there is another or none. */
-let lastFailure = ''
-const tellFailure = (error: unknown): void => {
-  const passes = isCoded(error) && (error.code === 'DATABASE_UNREACHABLE' || error.code === 'NODE_UNREACHABLE')
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  if (!passes) logger.error({ err: text }, 'indexing failed; it is tried again')
-  else if (lastFailure !== error.code) logger.warn({ err: error.message }, 'indexing waits; it goes on by itself')
-  lastFailure = passes ? error.code : ''
-}
+const retries = new IndexerRetries({
+  logger,
+  nowMs: () => Date.now(),
+  onHealth: health => port.postMessage({ type: 'health', health } satisfies FromExplorerThread),
+})
 
 /** Waits for a database that is away. */
 const openStore = async (): Promise<IndexStore | undefined> => {
   while (!isClosing) {
     try {
       const opened = await openIndex(database)
-      await opened.writeLabels(labels)
-      return opened
+      try {
+        await opened.writeLabels(labels)
+        return opened
+      } catch (error) {
+        await opened.close()
+        throw error
+      }
     } catch (error) {
       if (!isCoded(error) || error.code !== 'DATABASE_UNREACHABLE') throw error
-      tellFailure(error)
-      await wait(retryMs)
+      await wait(retries.failed(error))
     }
   }
   return undefined
@@ -67,13 +68,12 @@ while (!isClosing) {
   const seen = Atomics.load(counters, SIGNAL_HEAD)
   try {
     const state = await indexer.step()
-    lastFailure = ''
+    retries.passed(state === 'behind' ? 'filling' : 'at the head')
     if (state === 'at the head') await waitForHead(seen)
     // Yields between two batches, so that messages are handled.
     else await new Promise(resolve => setImmediate(resolve))
   } catch (error) {
-    tellFailure(error)
-    await wait(retryMs)
+    await wait(retries.failed(error))
   }
 }
 await index.close()

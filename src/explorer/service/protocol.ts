@@ -7,6 +7,8 @@ import type { PriceConfig } from '../price/price-config.ts'
 import type { AddressLabel } from '../store/index-store.ts'
 import type { IndexDatabase } from '../store/open-index.ts'
 
+import type { IndexerHealth } from './indexer-health.ts'
+
 /* What the main thread and the two threads of the explorer say to each other. */
 
 /** Places in the shared counters: a head was committed; blocks were taken back. */
@@ -70,6 +72,7 @@ export type ToApiThread =
 export type FromExplorerThread =
   | { readonly type: 'answer'; readonly answer: ApiAnswer }
   | { readonly type: 'opened' }
+  | { readonly type: 'health'; readonly health: IndexerHealth }
   | { readonly type: 'ask'; readonly question: NodeRequest }
   | {
       readonly type: 'log'

@@ -4,14 +4,17 @@ import { createApiServer } from '../../../src/explorer/api/api-server.ts'
 import { totalsOf } from '../../../src/explorer/store/index-totals.ts'
 import { openContracts } from '../../../src/explorer/store/open-contracts.ts'
 import { openIndex, openIndexReader } from '../../../src/explorer/store/open-index.ts'
+import { PostgresDatabase } from '../../../src/explorer/store/postgres/postgres-database.ts'
 import { PARTITION_BLOCKS } from '../../../src/explorer/store/postgres/postgres-layout.ts'
 import type { BlockRecord } from '../../../src/explorer/store/records.ts'
+import { SqlIndex } from '../../../src/explorer/store/sql/sql-index.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { type Hex, toWord } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { ACCOUNTS } from '../../support/chain.ts'
 import { ATTACK_TIMEOUT, goodPaths, hostileRequests } from '../../support/explorer/api-requests.ts'
 import { withApi } from '../../support/explorer/api-rig.ts'
+import { startDatabaseGate } from '../../support/explorer/database-gate.ts'
 import { indexStoreSuite } from '../../support/explorer/index-store-suite.ts'
 import { POSTGRES_MISSING, type PostgresServer, startPostgres } from '../../support/explorer/postgres-server.ts'
 import { addressOf, RandomBlocks } from '../../support/explorer/random-blocks.ts'
@@ -164,6 +167,51 @@ describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_
     expect(await one.recount()).toEqual([])
     await one.close()
     await two.close()
+  })
+
+  test('a connection that hangs fails reads and writes in bounded time, and both go on afterwards', async () => {
+    const gate = await startDatabaseGate(server.port)
+    onTestFinished(() => gate.close())
+    const url = await server.database()
+    const database = { kind: 'postgres', url: gate.urlOf(url) } as const
+    const index = new SqlIndex(await PostgresDatabase.open({ url: database.url, silenceMs: 300 }))
+    const reader = await openIndexReader(database)
+    const blocks = new RandomBlocks({ seed: 21 }).chain(20)
+    await index.append(blocks.slice(0, 10))
+    expect((await reader.position())?.number).toBe(9)
+    gate.hang()
+    const unreachable = { code: 'DATABASE_UNREACHABLE' }
+    await Promise.all([
+      expect(index.append(blocks.slice(10))).rejects.toMatchObject(unreachable),
+      ...Array.from({ length: 20 }, () => expect(reader.position()).rejects.toMatchObject(unreachable)),
+    ])
+    gate.open()
+    await expect.poll(() => reader.position().catch(() => undefined), { timeout: 60_000 }).toBeDefined()
+    const position = await index.position()
+    await index.append(blocks.slice((position?.number ?? -1) + 1))
+    expect(await index.recount()).toEqual([])
+    expect((await reader.position())?.number).toBe(19)
+    await Promise.all([index.close(), reader.close()])
+  })
+
+  test('a write that the server is still at work on is waited for', async () => {
+    const url = await server.database()
+    const silenceMs = 100
+    const index = new SqlIndex(await PostgresDatabase.open({ url, silenceMs }))
+    const blocker = new pg.Client({ connectionString: url })
+    await blocker.connect()
+    await blocker.query('BEGIN')
+    await blocker.query('LOCK TABLE tx')
+    const ends: string[] = []
+    const append = index.append(new RandomBlocks({ seed: 22 }).chain(5)).then(() => ends.push('appended'))
+    // Longer than a silent connection without work is kept.
+    await new Promise(resolve => setTimeout(resolve, 20 * silenceMs))
+    ends.push('released')
+    await blocker.query('COMMIT')
+    await blocker.end()
+    await append
+    expect(ends).toEqual(['released', 'appended'])
+    await index.close()
   })
 
   test('a server that ends in the middle of a batch leaves whole blocks, and the index goes on when it is back', async () => {

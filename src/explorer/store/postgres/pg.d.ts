@@ -28,6 +28,17 @@ declare module 'pg' {
     query<Stream extends Writable>(stream: Stream): Stream
     /** true: the connection is closed instead of kept. */
     release(isBroken?: boolean): void
+    /** Closes the connection at once when a query waits on it, which then fails. */
+    end(): Promise<void>
+    /** Number of the server's process. */
+    readonly processID: number
+  }
+
+  interface ClientOptions {
+    readonly connectionString: string
+    readonly connectionTimeoutMillis?: number
+    readonly query_timeout?: number
+    readonly application_name?: string
   }
 
   interface PoolOptions {
@@ -51,7 +62,7 @@ declare module 'pg' {
 
   const pg: {
     readonly Pool: new (options: PoolOptions) => Pool
-    readonly Client: new (options: { readonly connectionString: string }) => Client
+    readonly Client: new (options: ClientOptions) => Client
     readonly types: TypeParsers
   }
   export default pg

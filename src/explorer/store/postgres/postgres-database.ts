@@ -3,10 +3,11 @@ import { pipeline } from 'node:stream/promises'
 import pg, { type Pool, type PoolClient, type QueryResult, type TypeParsers } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
-import { CodedError, isCoded } from '../../../util/errors.ts'
 import type { SqlDatabase, SqlRow, SqlValue, SqlWrites } from '../sql/sql-database.ts'
 import { migratePostgres, PARTITION_BLOCKS, partitionColumn, partitionsUpTo } from './postgres-layout.ts'
 import { arrayText, copyText, lookUpText, numbered } from './postgres-text.ts'
+import { Reachability } from './reachability.ts'
+import { StallWatch } from './stall-watch.ts'
 
 interface PostgresOptions {
   /** postgres:// */
@@ -14,12 +15,12 @@ interface PostgresOptions {
   readonly readOnly?: boolean
   /** Another connection keeps the layout up to date. */
   readonly hasLayout?: boolean
+  /** Of the writer; that of the limits when left out. */
+  readonly silenceMs?: number
 }
 
-/** Thrown as CodedError while the database is away; the caller may retry. */
-type DatabaseUnreachable = { readonly code: 'DATABASE_UNREACHABLE'; readonly reason: string }
-
-const { connectMs, queryMs, connections } = EXPLORER_LIMITS.postgres
+const { connectMs, queryMs, connections, keepAlive } = EXPLORER_LIMITS.postgres
+const SETTLE_MS = 500
 const INT8 = 20
 /** Lock of the writer of an index: any number that others do not use. */
 const WRITER_LOCK = 7_216_031_911
@@ -40,23 +41,35 @@ const COLUMNS = `SELECT a.attname::text AS name, format_type(a.atttypid, a.attty
   FROM pg_attribute a LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary
   WHERE a.attrelid = ?::text::regclass AND a.attnum > 0 AND NOT a.attisdropped`
 
-/** Classes of errors that pass: of the connection, of resources, of the operator, of the system. */
-const PASSING = /^(08|53|57|58)|^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|ENOENT)/
+/** The server gives up a connection whose other side is gone, and with it the writer's lock. */
+const KEEP_ALIVE = `-c tcp_keepalives_idle=${keepAlive.idleSeconds} -c tcp_keepalives_interval=${keepAlive.intervalSeconds} -c tcp_keepalives_count=${keepAlive.count} -c idle_in_transaction_session_timeout=${keepAlive.idleTransactionMs}`
+const READS_ONLY = `-c default_transaction_read_only=on -c statement_timeout=${queryMs}`
 
 /** Index in a PostgreSQL database. */
 export class PostgresDatabase implements SqlDatabase {
   readonly #pool: Pool
+  readonly #reachability: Reachability
+  readonly #watch: ConstructorParameters<typeof StallWatch>[1]
   readonly #statements = new Map<string, { readonly name: string; readonly text: string }>()
   readonly #lookUps = new Map<string, string>()
   readonly #columns = new Map<string, ReadonlyMap<string, TableColumn>>()
   #partitions = 0
 
-  private constructor(pool: Pool) {
+  private constructor(
+    pool: Pool,
+    { url, readOnly = false, silenceMs = EXPLORER_LIMITS.postgres.silenceMs }: PostgresOptions,
+  ) {
     this.#pool = pool
+    this.#reachability = new Reachability(readOnly)
+    // The server's own limit ends a slow read first; a write may take as long as it takes.
+    this.#watch = readOnly
+      ? { silenceMs: queryMs + SETTLE_MS }
+      : { silenceMs, isWorking: client => isWorking(url, client) }
   }
 
   /** Throws INDEX_TOO_NEW and DATABASE_UNREACHABLE. */
-  static async open({ url, readOnly = false, hasLayout = readOnly }: PostgresOptions): Promise<PostgresDatabase> {
+  static async open(options: PostgresOptions): Promise<PostgresDatabase> {
+    const { url, readOnly = false, hasLayout = readOnly } = options
     const pool = new pg.Pool({
       connectionString: url,
       max: readOnly ? connections : 2,
@@ -64,11 +77,11 @@ export class PostgresDatabase implements SqlDatabase {
       types,
       application_name: 'tandem explorer',
       // Blocks lost when the machine of the database stops are indexed again.
-      options: `-c synchronous_commit=off -c jit=off${readOnly ? ` -c default_transaction_read_only=on -c statement_timeout=${queryMs}` : ''}`,
+      options: `-c synchronous_commit=off -c jit=off ${KEEP_ALIVE} ${readOnly ? READS_ONLY : ''}`,
     })
     // A connection that breaks while it is idle is replaced by the next query.
     pool.on('error', () => undefined)
-    const database = new PostgresDatabase(pool)
+    const database = new PostgresDatabase(pool, options)
     try {
       if (!hasLayout) await database.#migrate(new URL(url).pathname.slice(1))
       return database
@@ -79,7 +92,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async all(sql: string, ...values: readonly SqlValue[]): Promise<SqlRow[]> {
-    return this.#passing(async () => (await this.#ask(this.#pool, sql, values)).rows)
+    return this.#reachability.try(() => this.#read(async client => (await this.#ask(client, sql, values)).rows))
   }
 
   async get(sql: string, ...values: readonly SqlValue[]): Promise<SqlRow | undefined> {
@@ -87,51 +100,64 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async lookUp(sql: string, keys: readonly (readonly SqlValue[])[]): Promise<SqlRow[]> {
-    return this.#passing(() => this.#lookUp(this.#pool, sql, keys))
+    return this.#reachability.try(() => this.#read(client => this.#lookUp(client, sql, keys)))
   }
 
   async transaction<T>(work: (writes: SqlWrites) => Promise<T>): Promise<T> {
-    return this.#passing(async () => {
-      const client = await this.#pool.connect()
-      // Errors of the connection also reach the query that waits for it.
-      const onError = (): void => undefined
-      client.on('error', onError)
-      try {
-        await client.query('BEGIN')
-        await client.query(`SELECT pg_advisory_xact_lock(${WRITER_LOCK})`)
-        const result = await work(this.#writesOf(client))
-        await client.query('COMMIT')
-        client.off('error', onError)
-        client.release()
-        return result
-      } catch (error) {
-        const rolledBack = await client.query('ROLLBACK').then(
-          () => true,
-          () => false,
-        )
-        client.off('error', onError)
-        client.release(!rolledBack)
-        throw error
-      }
-    })
+    return this.#reachability.try(() =>
+      this.#onClient(async (client, watch) => {
+        try {
+          await watch.run(() => client.query('BEGIN'))
+          await watch.run(() => client.query(`SELECT pg_advisory_xact_lock(${WRITER_LOCK})`))
+          const result = await work(this.#writesOf(client, watch))
+          await watch.run(() => client.query('COMMIT'))
+          return result
+        } catch (error) {
+          await watch.run(() => client.query('ROLLBACK')).catch(() => undefined)
+          throw error
+        }
+      }),
+    )
   }
 
   async close(): Promise<void> {
     await this.#pool.end()
   }
 
-  #writesOf(client: PoolClient): SqlWrites {
-    return {
-      all: async (sql, ...values) => (await this.#ask(client, sql, values)).rows,
-      get: async (sql, ...values) => (await this.#ask(client, sql, values)).rows[0],
-      lookUp: (sql, keys) => this.#lookUp(client, sql, keys),
-      run: async (sql, ...values) => (await this.#ask(client, sql, values)).rowCount ?? 0,
-      insert: (table, rows) => this.#copy(client, table, rows),
-      put: (table, rows) => this.#put(client, table, rows),
+  /** Lends a connection; one on which anything failed is closed instead of kept. */
+  async #onClient<T>(work: (client: PoolClient, watch: StallWatch) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect()
+    // Errors of the connection also reach the query that waits for it.
+    const onError = (): void => undefined
+    client.on('error', onError)
+    let isBroken = true
+    try {
+      const result = await work(client, new StallWatch(client, this.#watch))
+      isBroken = false
+      return result
+    } finally {
+      client.off('error', onError)
+      client.release(isBroken)
     }
   }
 
-  #ask(client: Pool | PoolClient, sql: string, values: readonly SqlValue[]): Promise<QueryResult<SqlRow>> {
+  #read<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    return this.#onClient((client, watch) => watch.run(() => work(client)))
+  }
+
+  #writesOf(client: PoolClient, watch: StallWatch): SqlWrites {
+    const ask = (sql: string, values: readonly SqlValue[]) => watch.run(() => this.#ask(client, sql, values))
+    return {
+      all: async (sql, ...values) => (await ask(sql, values)).rows,
+      get: async (sql, ...values) => (await ask(sql, values)).rows[0],
+      lookUp: (sql, keys) => watch.run(() => this.#lookUp(client, sql, keys)),
+      run: async (sql, ...values) => (await ask(sql, values)).rowCount ?? 0,
+      insert: (table, rows) => watch.run(() => this.#copy(client, table, rows)),
+      put: (table, rows) => watch.run(() => this.#put(client, table, rows)),
+    }
+  }
+
+  #ask(client: PoolClient, sql: string, values: readonly SqlValue[]): Promise<QueryResult<SqlRow>> {
     let statement = this.#statements.get(sql)
     if (statement === undefined) {
       statement = { name: `q${this.#statements.size}`, text: numbered(sql) }
@@ -140,7 +166,7 @@ export class PostgresDatabase implements SqlDatabase {
     return client.query<SqlRow>({ ...statement, values: [...values] })
   }
 
-  async #lookUp(client: Pool | PoolClient, sql: string, keys: readonly (readonly SqlValue[])[]): Promise<SqlRow[]> {
+  async #lookUp(client: PoolClient, sql: string, keys: readonly (readonly SqlValue[])[]): Promise<SqlRow[]> {
     const [first] = keys
     if (first === undefined) return []
     const text = this.#lookUps.get(sql) ?? lookUpText(sql, first)
@@ -196,41 +222,38 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async #migrate(name: string): Promise<void> {
-    await this.#passing(async () => {
-      const client = await this.#pool.connect()
-      try {
-        await client.query('BEGIN')
-        await client.query(`SELECT pg_advisory_xact_lock(${WRITER_LOCK})`)
+    await this.#reachability.try(() =>
+      this.#onClient(async (client, watch) => {
+        await watch.run(() => client.query('BEGIN'))
+        await watch.run(() => client.query(`SELECT pg_advisory_xact_lock(${WRITER_LOCK})`))
+        // A new layout may take long.
         const query = async (sql: string, values: readonly SqlValue[] = []): Promise<readonly SqlRow[]> =>
           (await client.query<SqlRow>(sql, [...values])).rows
         await migratePostgres({ query }, name)
-        await client.query('COMMIT')
-        client.release()
-      } catch (error) {
-        client.release(true)
-        throw error
-      }
-    })
-  }
-
-  async #passing<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      if (isCoded(error) || !isPassing(error)) throw error
-      const { message } = error as Error
-      throw new CodedError<DatabaseUnreachable>({ code: 'DATABASE_UNREACHABLE', reason: message }, { cause: error })
-    }
+        await watch.run(() => client.query('COMMIT'))
+      }),
+    )
   }
 }
 
-/** Returns true for what is over when the database is back. */
-const isPassing = (error: unknown): boolean => {
-  const { code, message = '' } = error as { readonly code?: unknown; readonly message?: string }
-  return (
-    (typeof code === 'string' && PASSING.test(code)) ||
-    /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered a connection error/.test(
-      message,
-    )
-  )
+const ACTIVITY = 'SELECT state, wait_event FROM pg_stat_activity WHERE pid = $1'
+
+/** Asks over another connection whether the server is at work on the query of this one. Rejects when it does not answer either. */
+const isWorking = async (url: string, { processID }: PoolClient): Promise<boolean> => {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: connectMs,
+    query_timeout: connectMs,
+    application_name: 'tandem explorer: watch',
+  })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    const { rows } = await client.query<SqlRow>(ACTIVITY, [processID])
+    const [row] = rows
+    // It may also wait for this side, whose bytes do not arrive.
+    return row?.['state'] === 'active' && row['wait_event'] !== 'ClientRead'
+  } finally {
+    client.end().catch(() => undefined)
+  }
 }
