@@ -4,9 +4,9 @@ import pg, { type Pool, type PoolClient, type QueryResult, type TypeParsers } fr
 import { from as copyFrom } from 'pg-copy-streams'
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import type { SqlDatabase, SqlRow, SqlValue, SqlWrites } from '../sql/sql-database.ts'
+import { CircuitBreaker } from './circuit-breaker.ts'
 import { migratePostgres, PARTITION_BLOCKS, partitionColumn, partitionsUpTo } from './postgres-layout.ts'
 import { arrayText, copyText, lookUpText, numbered } from './postgres-text.ts'
-import { Reachability } from './reachability.ts'
 import { StallWatch } from './stall-watch.ts'
 
 interface PostgresOptions {
@@ -48,7 +48,7 @@ const READS_ONLY = `-c default_transaction_read_only=on -c statement_timeout=${q
 /** Index in a PostgreSQL database. */
 export class PostgresDatabase implements SqlDatabase {
   readonly #pool: Pool
-  readonly #reachability: Reachability
+  readonly #breaker: CircuitBreaker
   readonly #watch: ConstructorParameters<typeof StallWatch>[1]
   readonly #statements = new Map<string, { readonly name: string; readonly text: string }>()
   readonly #lookUps = new Map<string, string>()
@@ -60,7 +60,7 @@ export class PostgresDatabase implements SqlDatabase {
     { url, readOnly = false, silenceMs = EXPLORER_LIMITS.postgres.silenceMs }: PostgresOptions,
   ) {
     this.#pool = pool
-    this.#reachability = new Reachability(readOnly)
+    this.#breaker = new CircuitBreaker(readOnly)
     // The server's own limit ends a slow read first; a write may take as long as it takes.
     this.#watch = readOnly
       ? { silenceMs: queryMs + SETTLE_MS }
@@ -92,7 +92,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async all(sql: string, ...values: readonly SqlValue[]): Promise<SqlRow[]> {
-    return this.#reachability.try(() => this.#read(async client => (await this.#ask(client, sql, values)).rows))
+    return this.#breaker.try(() => this.#read(async client => (await this.#ask(client, sql, values)).rows))
   }
 
   async get(sql: string, ...values: readonly SqlValue[]): Promise<SqlRow | undefined> {
@@ -100,11 +100,11 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async lookUp(sql: string, keys: readonly (readonly SqlValue[])[]): Promise<SqlRow[]> {
-    return this.#reachability.try(() => this.#read(client => this.#lookUp(client, sql, keys)))
+    return this.#breaker.try(() => this.#read(client => this.#lookUp(client, sql, keys)))
   }
 
   async transaction<T>(work: (writes: SqlWrites) => Promise<T>): Promise<T> {
-    return this.#reachability.try(() =>
+    return this.#breaker.try(() =>
       this.#onClient(async (client, watch) => {
         try {
           await watch.run(() => client.query('BEGIN'))
@@ -222,7 +222,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async #migrate(name: string): Promise<void> {
-    await this.#reachability.try(() =>
+    await this.#breaker.try(() =>
       this.#onClient(async (client, watch) => {
         await watch.run(() => client.query('BEGIN'))
         await watch.run(() => client.query(`SELECT pg_advisory_xact_lock(${WRITER_LOCK})`))

@@ -21,10 +21,10 @@ const isLost = (error: unknown): boolean => LOST.test((error as { readonly messa
 const ATTEMPT_MS = 1_000
 
 /**
- * Whether the database answers. Errors that pass become DATABASE_UNREACHABLE. With `failsFast`, once the database is gone queries fail at
+ * Circuit breaker of a database: errors that pass become DATABASE_UNREACHABLE. With `failsFast`, once the database is gone queries fail at
  * once, but for one attempt a second: a database that hangs would keep each request until its time limit.
  */
-export class Reachability {
+export class CircuitBreaker {
   readonly #failsFast: boolean
   readonly #nowMs: () => number
   #gone: CodedError<DatabaseUnreachable> | undefined

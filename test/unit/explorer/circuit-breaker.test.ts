@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Reachability } from '../../../src/explorer/store/postgres/reachability.ts'
+import { CircuitBreaker } from '../../../src/explorer/store/postgres/circuit-breaker.ts'
 
 const lost = (): Promise<never> => Promise.reject(new Error('Connection terminated unexpectedly'))
 const refused = (code: string) => (): Promise<never> => Promise.reject(Object.assign(new Error(code), { code }))
@@ -7,10 +7,10 @@ const unreachable = { code: 'DATABASE_UNREACHABLE' }
 
 test('while the database is gone reads fail without asking it, but for one attempt a second', async () => {
   let nowMs = 0
-  const reachability = new Reachability(true, () => nowMs)
+  const breaker = new CircuitBreaker(true, () => nowMs)
   let asked = 0
   const read = (): Promise<void> =>
-    reachability.try(() => {
+    breaker.try(() => {
       asked++
       return lost()
     })
@@ -21,24 +21,24 @@ test('while the database is gone reads fail without asking it, but for one attem
   await Promise.all(Array.from({ length: 50 }, () => expect(read()).rejects.toMatchObject(unreachable)))
   expect(asked).toBe(2)
   nowMs += 1_000
-  expect(await reachability.try(async () => 'back')).toBe('back')
-  expect(await reachability.try(async () => 'there')).toBe('there')
+  expect(await breaker.try(async () => 'back')).toBe('back')
+  expect(await breaker.try(async () => 'there')).toBe('there')
 })
 
 test('a query that is too slow says nothing about the others, and a mistake is no matter of time', async () => {
-  const reachability = new Reachability(true, () => 0)
-  await expect(reachability.try(refused('57014'))).rejects.toMatchObject(unreachable)
-  expect(await reachability.try(async () => 'answered')).toBe('answered')
-  await expect(reachability.try(refused('42601'))).rejects.toMatchObject({ code: '42601' })
+  const breaker = new CircuitBreaker(true, () => 0)
+  await expect(breaker.try(refused('57014'))).rejects.toMatchObject(unreachable)
+  expect(await breaker.try(async () => 'answered')).toBe('answered')
+  await expect(breaker.try(refused('42601'))).rejects.toMatchObject({ code: '42601' })
   for (const code of ['ECONNREFUSED', 'EHOSTUNREACH', '57P03', '08006']) {
-    const gone = new Reachability(true, () => 0)
+    const gone = new CircuitBreaker(true, () => 0)
     await expect(gone.try(refused(code))).rejects.toMatchObject(unreachable)
     await expect(gone.try(async () => 'not asked')).rejects.toMatchObject(unreachable)
   }
 })
 
 test('a writer asks each time', async () => {
-  const reachability = new Reachability(false, () => 0)
-  await expect(reachability.try(lost)).rejects.toMatchObject(unreachable)
-  expect(await reachability.try(async () => 'asked')).toBe('asked')
+  const breaker = new CircuitBreaker(false, () => 0)
+  await expect(breaker.try(lost)).rejects.toMatchObject(unreachable)
+  expect(await breaker.try(async () => 'asked')).toBe('asked')
 })
