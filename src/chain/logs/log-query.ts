@@ -37,7 +37,10 @@ export async function* matchingLogs(
     const block = await blocks.logged(number)
     if (block === undefined) continue
     const found: LogEntry[] = []
-    collectLogs(block, query, found, { most: limits.results - count, limit: limits.results })
+    for (const log of logEntries(block, query)) {
+      if (count + found.length >= limits.results) throw readError({ code: 'TOO_MANY_RESULTS', limit: limits.results })
+      found.push(log)
+    }
     count += found.length
     for (const log of found) bytes += log.data.byteLength
     if (bytes > limitBytes) throw readError({ code: 'RESULTS_TOO_LARGE', limitBytes })
@@ -68,31 +71,22 @@ function* numbersOf({ fromBlock, toBlock }: LogQuery): Generator<number> {
   for (let number = fromBlock; number <= toBlock; number++) yield number
 }
 
-/** Appends a block's matching logs to `found`. Beyond `most` throws TOO_MANY_RESULTS, with `limit` in it. */
-export const collectLogs = (
-  block: LoggedBlock,
-  criteria: LogCriteria,
-  found: LogEntry[],
-  { most, limit }: { readonly most: number; readonly limit: number } = EVERY,
-): void => {
+/** Yields the matching logs of a block in order, with their block-wide indexes. */
+export function* logEntries(block: LoggedBlock, criteria: LogCriteria): Generator<LogEntry> {
   let logIndex = 0
-  block.logs.forEach((logs, transactionIndex) => {
+  for (const [transactionIndex, logs] of block.logs.entries())
     for (const log of logs) {
       const index = logIndex++
       if (!new ComparedLog(log).matches(criteria)) continue
-      if (found.length >= most) throw readError({ code: 'TOO_MANY_RESULTS', limit })
-      found.push({
+      yield {
         ...log,
         blockNumber: block.number,
         blockHash: block.hash,
         transactionHash: block.transactionHashes[transactionIndex] as Hex,
         transactionIndex,
         logIndex: index,
-      })
+      }
     }
-  })
 }
-
-const EVERY = { most: Number.POSITIVE_INFINITY, limit: Number.POSITIVE_INFINITY }
 
 const readError = (detail: ChainReadError) => new CodedError(detail)

@@ -1,8 +1,6 @@
-import { EVERY_LOG, type LogCriteria, packCriteria } from '../../chain/logs/log-criteria.ts'
-import { collectLogs } from '../../chain/logs/log-query.ts'
+import { type LogCriteria, packCriteria } from '../../chain/logs/log-criteria.ts'
 import type { LogText } from '../../chain/logs/log-service.ts'
-import { loggedBlock } from '../../chain/store/block-store.ts'
-import type { ChainView, CommittedEvent, LogEntry, LogQuery } from '../../chain/types.ts'
+import type { ChainView, LogQuery } from '../../chain/types.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { Cancellation } from '../../util/async/cancellation.ts'
 import { asBuffer } from '../../util/bytes.ts'
@@ -14,13 +12,6 @@ import type { LogQueryPort } from '../ports.ts'
 import { RawJson, StreamedJson } from '../router/raw-json.ts'
 import type { ResponseStream } from '../router/response.ts'
 import { mayHaveLongReceipts } from '../transport/large-responses.ts'
-
-/** Returns the logs of a block in order, with their block-wide indexes. */
-export const logEntriesFromBlock = ({ block, receipts }: CommittedEvent): LogEntry[] => {
-  const entries: LogEntry[] = []
-  collectLogs(loggedBlock(block, receipts), EVERY_LOG, entries)
-  return entries
-}
 
 const resolve = (ref: BlockNumberRef | undefined, head: number): number => {
   if (ref === 'pending') throw serverError('pending logs are not supported')

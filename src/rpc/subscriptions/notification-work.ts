@@ -1,7 +1,10 @@
-import type { ComparedLog, LogCriteria } from '../../chain/logs/log-criteria.ts'
+import { ComparedLog, type LogCriteria } from '../../chain/logs/log-criteria.ts'
+import type { LogEntry } from '../../chain/types.ts'
 import type { SlicedWork } from '../../util/async/sliced-work.ts'
+import { logJson } from '../encode/log.ts'
 import {
   deliverNotification,
+  encodeOnce,
   type NotificationPayload,
   type SubscriberConnection,
   type SubscriptionEntry,
@@ -19,6 +22,16 @@ interface ComparedNotice {
 export const byConnection = (
   entries: Iterable<SubscriptionEntry>,
 ): Map<SubscriberConnection, readonly SubscriptionEntry[]> => Map.groupBy(entries, ({ connection }) => connection)
+
+/** Prepares the logs of a block for their comparison with criteria. */
+export function* comparedLogs(logs: Iterable<LogEntry>, isRemoved: boolean): SlicedWork<readonly ComparedNotice[]> {
+  const compared: ComparedNotice[] = []
+  for (const log of logs) {
+    compared.push({ log: new ComparedLog(log), payload: encodeOnce(() => logJson(log, log, isRemoved)) })
+    if (compared.length % LOGS_PER_LOOK === 0) yield
+  }
+  return compared
+}
 
 /** Delivers the logs that each of the criteria matches. */
 export function* logDeliveries(

@@ -38,6 +38,8 @@ export interface SubscriptionEntry {
   /** Notifications held back; null once the id was sent. */
   held: Buffer[] | null
   isRemoved: boolean
+  /** Number of blocks whose logs are not for it, since they came before. */
+  readonly earlierLogs: number
 }
 
 /** Content of a notification, encoded at most once for all subscribers. */

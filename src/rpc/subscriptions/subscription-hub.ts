@@ -1,14 +1,16 @@
-import { ComparedLog, criteriaBytes, type LogCriteria } from '../../chain/logs/log-criteria.ts'
+import { criteriaBytes, EVERY_LOG, type LogCriteria } from '../../chain/logs/log-criteria.ts'
+import { logEntries } from '../../chain/logs/log-query.ts'
+import { loggedBlock } from '../../chain/store/block-store.ts'
 import type { ChainView, ClientPoolPort, CommittedEvent, LogEntry } from '../../chain/types.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { decodeProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { assert } from '../../util/assert.ts'
 import { SlicedQueue } from '../../util/async/sliced-queue.ts'
+import type { SlicedWork } from '../../util/async/sliced-work.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { headerJson } from '../encode/block.ts'
-import { logJson } from '../encode/log.ts'
 import { encodeProofHeaderInfo } from '../encode/proof-header.ts'
 import { transactionJson } from '../encode/transaction.ts'
 import { noSubscription, serverError } from '../errors.ts'
@@ -16,8 +18,7 @@ import type { MiningPort, ProofChainPort } from '../ports.ts'
 import { type Budgets, criteriaFull } from '../transport/clients/budgets.ts'
 import type { ClientBudget } from '../transport/clients/client-budget.ts'
 import { randomId } from './ids.ts'
-import { logEntriesFromBlock } from './log-results.ts'
-import { byConnection, logDeliveries, notifyInTurns } from './notification-work.ts'
+import { byConnection, comparedLogs, logDeliveries, notifyInTurns } from './notification-work.ts'
 import type { SharedCriteria } from './shared-criteria.ts'
 import {
   deliverNotification,
@@ -48,6 +49,9 @@ export interface SocketSession {
   scope(): MessageScope
   close(): void
 }
+
+/** Owner of work that is for all clients. */
+const NODE = ''
 
 /** Reason of a close. */
 const TOO_MANY = 'more notifications than can be sent: end some subscriptions'
@@ -83,6 +87,10 @@ export class SubscriptionHub {
   readonly #proofChain: HubOptions['proofChain']
   /** Subscribers with equal criteria share the matching. */
   readonly #logs = new Map<Hex, LogGroup>()
+  /** Logs of blocks, prepared in order. */
+  #logQueue = this.#createLogQueue()
+  /** Blocks whose logs were, or are to be, delivered. */
+  #loggedBlocks = 0
   readonly #budget: ClientBudget
   readonly #criteria: SharedCriteria
   readonly #stops: (() => void)[]
@@ -183,7 +191,16 @@ export class SubscriptionHub {
     const meter = this.#budget.meter(client)
     const needed = RPC_LIMITS.filterBytes + (subscription.kind === 'logs' ? criteriaBytes(subscription.criteria) : 0)
     if (!meter.hold(needed)) throw criteriaFull(client, needed, this.#budget)
-    const entry = { subscription, prefix, connection, shared: undefined, meter, held: [], isRemoved: false }
+    const entry = {
+      subscription,
+      prefix,
+      connection,
+      shared: undefined,
+      meter,
+      held: [],
+      isRemoved: false,
+      earlierLogs: this.#loggedBlocks,
+    }
     if (subscription.kind !== 'logs') return entry
     const shared = this.#criteria.take(subscription.criteria)
     return { ...entry, subscription: { kind: 'logs', criteria: shared.criteria }, shared }
@@ -238,7 +255,8 @@ export class SubscriptionHub {
       const payload = encodeOnce(() => headerJson(event.block))
       notifyInTurns(this.#heads, entry => deliverNotification(entry, payload))
     }
-    if (this.#logs.size > 0) this.#deliverLogs(logEntriesFromBlock(event))
+    if (event.receipts.some(({ logs }) => logs.length > 0))
+      this.#deliverLogs(logEntries(loggedBlock(event.block, event.receipts), EVERY_LOG))
     if (this.#proofs.size > 0) void this.#deliverProofs(event.block.proofHeaders)
   }
 
@@ -269,20 +287,36 @@ export class SubscriptionHub {
     }
   }
 
-  #deliverLogs(logs: readonly LogEntry[], removed = false): void {
-    if (logs.length === 0) return
-    const compared = logs.map(log => ({
-      log: new ComparedLog(log),
-      payload: encodeOnce(() => logJson(log, log, removed)),
-    }))
+  #deliverLogs(logs: Iterable<LogEntry>, isRemoved = false): void {
+    if (this.#logs.size > 0) this.#logQueue.add(this.#logDelivery(logs, isRemoved, ++this.#loggedBlocks))
+  }
+
+  *#logDelivery(logs: Iterable<LogEntry>, isRemoved: boolean, ordinal: number): SlicedWork<void> {
+    const compared = yield* comparedLogs(logs, isRemoved)
     const groups = new Map<SubscriberConnection, [LogCriteria, readonly SubscriptionEntry[]][]>()
-    for (const { criteria, entries } of this.#logs.values())
-      for (const [connection, own] of byConnection(entries)) {
+    for (const { criteria, entries } of this.#logs.values()) {
+      const own = [...entries].filter(({ earlierLogs }) => earlierLogs < ordinal)
+      for (const [connection, subscribed] of byConnection(own)) {
         const list = groups.get(connection)
-        if (list === undefined) groups.set(connection, [[criteria, own]])
-        else list.push([criteria, own])
+        if (list === undefined) groups.set(connection, [[criteria, subscribed]])
+        else list.push([criteria, subscribed])
       }
+      yield
+    }
     for (const [{ queue }, own] of groups) queue.add(logDeliveries(own, compared))
+  }
+
+  /** Logs of too many blocks wait only when the thread has no time: then all that wait for logs are dropped. */
+  #createLogQueue(): SlicedQueue {
+    return new SlicedQueue({
+      pauseIfDue: () => this.#pauseIfDue(NODE),
+      limit: RPC_LIMITS.waitingEvents,
+      onEnd: () => {
+        this.#logQueue = this.#createLogQueue()
+        const waiting = [...this.#logs.values()].flatMap(({ entries }) => [...entries])
+        for (const { connection } of waiting) connection.queue.giveUp()
+      },
+    })
   }
 
   #onPending(transaction: Transaction): void {

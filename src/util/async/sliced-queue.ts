@@ -24,7 +24,7 @@ export class SlicedQueue {
     if (this.#hasEnded) return
     if (!this.#isBusy) this.#run(slicedWork)
     else if (this.#waiting.length < this.#options.limit) this.#waiting.push(slicedWork)
-    else this.#fail()
+    else this.giveUp()
   }
 
   /** Drops what waits; the running work must end by itself. */
@@ -33,7 +33,8 @@ export class SlicedQueue {
     this.#waiting.length = 0
   }
 
-  #fail(): void {
+  /** Takes no more work, and says so. */
+  giveUp(): void {
     if (this.#hasEnded) return
     this.end()
     this.#options.onEnd()
@@ -49,7 +50,7 @@ export class SlicedQueue {
         this.#run(this.#waiting.shift())
       }
       running.then(goOn, () => {
-        this.#fail()
+        this.giveUp()
         goOn()
       })
       return

@@ -1,4 +1,5 @@
-import { ComparedLog } from '../../../src/chain/logs/log-criteria.ts'
+import { logEntries } from '../../../src/chain/logs/log-query.ts'
+import { loggedBlock } from '../../../src/chain/store/block-store.ts'
 import {
   includedReceiptsFromBlock,
   includedTransactionFromBlock,
@@ -40,7 +41,6 @@ import {
   signingPayload,
   type UnsignedTransaction,
 } from '../../../src/primitives/transaction/transaction-encoding.ts'
-import { logEntriesFromBlock } from '../../../src/rpc/subscriptions/log-results.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../src/state/account.ts'
 import type { StateReader } from '../../../src/state/state-reader.ts'
 import type { StateProof } from '../../../src/state/trie/prove-account.ts'
@@ -266,8 +266,7 @@ export class MemoryChain implements ChainView {
   async logs(query: LogQuery): Promise<readonly LogEntry[]> {
     const found: LogEntry[] = []
     for (let number = query.fromBlock; number <= query.toBlock; number++) {
-      const event = { block: this.#at(number), receipts: this.#receipts[number] ?? [] }
-      found.push(...logEntriesFromBlock(event).filter(entry => new ComparedLog(entry).matches(query)))
+      found.push(...logEntries(loggedBlock(this.#at(number), this.#receipts[number] ?? []), query))
       if (found.length > RPC_LIMITS.logResults)
         throw new CodedError({ code: 'TOO_MANY_RESULTS', limit: RPC_LIMITS.logResults })
     }

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { packCriteria } from '../../../../src/chain/logs/log-criteria.ts'
+import type { CommittedEvent } from '../../../../src/chain/types.ts'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { framePrefix } from '../../../../src/rpc/subscriptions/subscription-entry.ts'
 import { sliceOver } from '../../../../src/util/async/time-slice.ts'
@@ -24,8 +25,22 @@ const spendTurn = (client: string): void => {
   while (sliceOver(client) === undefined);
 }
 
+/** Chain whose events can be told again. */
+class ToldChain extends MemoryChain {
+  readonly #listeners = new Set<(event: CommittedEvent) => void>()
+
+  override onCommitted(listener: (event: CommittedEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return super.onCommitted(listener)
+  }
+
+  tellAgain(event: CommittedEvent): void {
+    for (const listener of this.#listeners) listener(event)
+  }
+}
+
 const subscribed = (howMany: number, kind: 'newHeads' | 'logs') => {
-  const view = new MemoryChain()
+  const view = new ToldChain()
   const hub = hubOn({ view, pool: new MemoryPool(), pauseIfDue: sliceOver })
   onTestFinished(() => hub.close())
   const frames: string[] = []
@@ -75,6 +90,46 @@ test('logs of a block wait for the turns of their client', async () => {
   view.append({ transactions: [signedTransaction({ nonce: 0 })], logs: [logs] })
   expect(frames.length).toBeLessThanOrEqual(1)
   await eventually('all are told', async () => (frames.length === 10_000 ? true : undefined))
+})
+
+const numberedLogs = (howMany: number) =>
+  Array.from({ length: howMany }, (_, i) => ({
+    address: `0x${'11'.repeat(20)}` as const,
+    topics: [],
+    data: Uint8Array.of(i >> 8, i),
+  }))
+
+test('logs of a block are prepared in turns, and those of the next block follow them', async () => {
+  const { view, frames } = subscribed(1, 'logs')
+  spendTurn('')
+  view.append({ transactions: [signedTransaction({ nonce: 0 })], logs: [numberedLogs(1_000)] })
+  view.append({ transactions: [signedTransaction({ nonce: 1 })], logs: [numberedLogs(3)] })
+  expect(frames, 'the turn was over').toEqual([])
+  await eventually('all are told', async () => (frames.length === 1_003 ? true : undefined))
+  const told = frames.map(frame => JSON.parse(frame).params.result)
+  expect(told.map(({ logIndex }) => Number(logIndex))).toEqual([...numberedLogs(1_000).keys(), 0, 1, 2])
+  expect(new Set(told.slice(-3).map(({ blockNumber }) => blockNumber)).size).toBe(1)
+})
+
+test('those that wait for logs are dropped when logs of too many blocks wait, and later ones are told', async () => {
+  const { view, hub, drops } = subscribed(2, 'logs')
+  const events: CommittedEvent[] = []
+  view.onCommitted(event => events.push(event))
+  spendTurn('')
+  view.append({ transactions: [signedTransaction({ nonce: 0 })], logs: [numberedLogs(65)] })
+  const [event] = events as [CommittedEvent]
+  for (let i = 0; i < RPC_LIMITS.waitingEvents; i++) view.tellAgain(event)
+  expect(drops).toEqual([])
+  view.tellAgain(event)
+  expect(drops).toEqual(['more notifications than can be sent: end some subscriptions'])
+  expect(hub.size).toBe(0)
+  const frames: string[] = []
+  const scope = hub.open(frame => frames.push(String(frame)), '192.0.2.6').scope()
+  scope.subscribe('eth', { kind: 'logs', criteria: ANY })
+  scope.release()
+  view.tellAgain(event)
+  await eventually('all are told', async () => (frames.length >= 65 ? true : undefined))
+  expect(frames.length, 'those of earlier blocks are not for it').toBe(65)
 })
 
 test('a connection for which too many blocks wait is dropped, and told nothing more', async () => {
