@@ -40,7 +40,7 @@ export type FromWorker =
 export interface WorkerStartData {
   /** Data of the worker's own script. */
   readonly data: unknown
-  /** Int32Array, see BEATS, RUNNING and THREAD. */
+  /** Int32Array, see BEATS, RUNNING, THREAD and LOADED. */
   readonly shared: SharedArrayBuffer
   /** Interval of the heartbeat; undefined: none. */
   readonly beatMs: number | undefined
@@ -48,11 +48,15 @@ export interface WorkerStartData {
   readonly urgent: MessagePort | undefined
 }
 
-/** Indexes in the shared memory: a counter that grows while the worker is alive, the id of the call it executes, and that of its thread. */
+/**
+ * Indexes in the shared memory: a counter that grows while the worker is alive, the id of the call it executes, that of its thread, and
+ * 1 once its script has loaded or its thread has ended.
+ */
 export const BEATS = 0
 export const RUNNING = 1
 export const THREAD = 2
-export const SHARED_BYTES = 12
+export const LOADED = 3
+export const SHARED_BYTES = 16
 
 /** Unexpected error of a worker's method. The message is the error's stack. */
 export class WorkerFault extends Error {

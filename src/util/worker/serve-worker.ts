@@ -7,6 +7,7 @@ import {
   errorFromFailure,
   type FromWorker,
   failureFromError,
+  LOADED,
   MessageSender,
   messagesOf,
   ownMemory,
@@ -163,6 +164,10 @@ class WorkerServer {
     )
     if (start.beatMs !== undefined) setInterval(() => Atomics.add(this.#signals, BEATS, 1), start.beatMs).unref()
     Atomics.add(this.#signals, BEATS, 1)
+    setImmediate(() => {
+      Atomics.store(this.#signals, LOADED, 1)
+      Atomics.notify(this.#signals, LOADED)
+    })
     const receive = (received: Posted<ToWorker> | EndRequest): void => {
       if ('end' in received) process.exit()
       Atomics.add(this.#signals, BEATS, 1)

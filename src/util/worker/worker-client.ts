@@ -1,13 +1,14 @@
 import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
 import { assert } from '../assert.ts'
 import { copyBytes } from '../bytes.ts'
-import { endWorker } from './end-worker.ts'
+import { endWorker, LOAD_MS } from './end-worker.ts'
 import {
   BEATS,
   closedError,
   errorFromFailure,
   type FromWorker,
   failureFromError,
+  LOADED,
   MessageSender,
   type MethodArgs,
   type MethodResult,
@@ -214,7 +215,24 @@ export class WorkerClient<M extends WorkerMethods> {
     this.#isClosed = true
     this.#rejectPending(reason)
     this.#urgent?.close()
+    await this.#loaded()
     await (this.#options.hasStore === true ? endWorker(this.#worker) : this.#worker.terminate())
+  }
+
+  /**
+   * Resolves when the script has loaded, or after a while: V8 ends the process when a thread is terminated while modules run that
+   * waited for another one (nodejs/node#62114), as all do that import the provider of signatures.
+   */
+  async #loaded(): Promise<void> {
+    if (Atomics.load(this.#signals, LOADED) !== 0) return
+    const patience = setTimeout(() => this.#markLoaded(), LOAD_MS)
+    await Atomics.waitAsync(this.#signals, LOADED, 0).value
+    clearTimeout(patience)
+  }
+
+  #markLoaded(): void {
+    Atomics.store(this.#signals, LOADED, 1)
+    Atomics.notify(this.#signals, LOADED)
   }
 
   #listen(): void {
@@ -235,6 +253,7 @@ export class WorkerClient<M extends WorkerMethods> {
     this.#worker.on('exit', code => {
       this.#end ??= new WorkerEnded(`the worker ${name} ended with code ${code}`)
       this.#urgent?.close()
+      this.#markLoaded()
       if (!this.#isClosed) onEnd?.(this.#end as WorkerEnded, this.#pending.size)
       this.#rejectPending(this.#end)
     })

@@ -3,7 +3,7 @@ import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import type { StateChanges } from '../../../state/update/state-changes.ts'
 import { assert } from '../../../util/assert.ts'
 import { Batcher } from '../../../util/async/batcher.ts'
-import { endWorker } from '../../../util/worker/end-worker.ts'
+import { endWorker, LOAD_MS } from '../../../util/worker/end-worker.ts'
 import { Silence } from '../../../util/worker/silence.ts'
 import { threadTimeMs } from '../../../util/worker/thread-time.ts'
 import type { SerializedEnv } from '../../block-env.ts'
@@ -155,7 +155,7 @@ export class CallWorkerHandle {
 
   async stop(): Promise<void> {
     this.#stopped = true
-    await endWorker(this.#worker)
+    await endWorker(this.#worker, this.ready ? undefined : LOAD_MS)
   }
 
   #receive(message: WorkerMessage, events: CallWorkerEvents): void {

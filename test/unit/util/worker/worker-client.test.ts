@@ -198,6 +198,12 @@ test('workers that end in the middle of reads leave no iterator open', async () 
   }
 }, 60_000)
 
+test('a worker that is closed while its script loads is left to load first', async () => {
+  const script = fileURLToPath(new URL('./closing-early-process.ts', import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, [script])
+  expect(stdout).toBe('closed done')
+}, 60_000)
+
 test('an answer that arrives after the close leaves the process alive until the worker has ended', async () => {
   let unrefs = 0
   const client = start(
