@@ -17,12 +17,13 @@ export interface DevNode {
 
 export type DevNodeOptions = Partial<NodeOptions> & { readonly params?: Partial<NetworkParams> }
 
-/** A whole node of a development chain in this process, in instant mode. */
+/** A whole node of a development chain in this process, in instant mode. Options may depend on its data folder. */
 export const withDevNode = (
   use: (ask: Ask, node: DevNode) => Promise<void>,
-  { params = {}, ...options }: DevNodeOptions = {},
+  choices: DevNodeOptions | ((dataDir: string) => DevNodeOptions) = {},
 ): Promise<void> =>
   withTempDir(async dataDir => {
+    const { params = {}, ...options } = typeof choices === 'function' ? choices(dataDir) : choices
     const genesis = devGenesis()
     const failures: Error[] = []
     const node = await startNode(

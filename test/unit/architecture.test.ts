@@ -60,7 +60,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@fastify/proxy-addr': ['rpc'],
   'forwarded-parse': ['rpc'],
   jose: ['rpc'],
-  fastify: ['rpc', 'explorer', 'faucet', 'metrics', 'node'],
+  fastify: ['rpc', 'explorer', 'faucet', 'metrics', 'node', 'web'],
   ws: ['rpc', 'explorer'],
   pg: ['explorer'],
   'pg-copy-streams': ['explorer'],

@@ -1,7 +1,5 @@
-import { type FastifyInstance, fastify } from 'fastify'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
-import { ASSETS_PATH } from '../../web/negotiation.ts'
-import { assetResponse } from '../../web/response.ts'
+import { type PageServer, startPageServer } from '../../web/page-server.ts'
 import { EXPLORER_PATH, type Site } from '../../web/site.ts'
 import { addExplorerRoutes, type ExplorerHttpOptions } from './explorer-http.ts'
 import { healthBody, type IndexerHealth } from './indexer-health.ts'
@@ -18,43 +16,19 @@ interface ExplorerServerOptions extends ExplorerHttpOptions {
   readonly health: () => IndexerHealth
 }
 
-interface ExplorerServer {
-  readonly port: number
-  close(): Promise<void>
-}
-
 /** Serves API and pages of the explorer on a port of its own. Rejects when the port is taken. */
-export const startExplorerServer = async ({
-  host,
-  port,
-  ...options
-}: ExplorerServerOptions): Promise<ExplorerServer> => {
-  const { requestMs, connectionMs, connections } = EXPLORER_LIMITS.http
-  const app: FastifyInstance = fastify({
-    bodyLimit: EXPLORER_LIMITS.verification.bodyBytes,
-    requestTimeout: requestMs,
-    connectionTimeout: connectionMs,
-    forceCloseConnections: true,
-    exposeHeadRoutes: false,
-  })
-  app.server.maxConnections = connections
-  app.get('/', (_request, reply) => reply.redirect(EXPLORER_PATH, 303))
-  app.get('/health', (_request, reply) => {
-    const body = healthBody(options.health(), Date.now())
-    return reply.code(body.healthy ? 200 : 503).send(body)
-  })
-  app.get(`${ASSETS_PATH}/*`, ({ url, headers }, reply) => {
-    const accepted = headers['accept-encoding']
-    const asset = assetResponse(url.split('?')[0] ?? '', typeof accepted === 'string' ? accepted : undefined)
-    return asset === undefined ? reply.callNotFound() : reply.code(asset.status).headers(asset.headers).send(asset.body)
-  })
-  addExplorerRoutes(app, options)
-  addPageRoutes(app, options)
-  app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('not found\n'))
-  await app.listen({ host, port })
-  const bound = app.server.address()
-  return {
-    port: typeof bound === 'object' && bound !== null ? bound.port : port,
-    close: () => app.close(),
-  }
-}
+export const startExplorerServer = ({ host, port, ...options }: ExplorerServerOptions): Promise<PageServer> =>
+  startPageServer(
+    {
+      ...EXPLORER_LIMITS.http,
+      bodyBytes: EXPLORER_LIMITS.verification.bodyBytes,
+      host,
+      port,
+      home: EXPLORER_PATH,
+      health: () => healthBody(options.health(), Date.now()),
+    },
+    app => {
+      addExplorerRoutes(app, options)
+      addPageRoutes(app, options)
+    },
+  )

@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { startNode } from '../../../src/node/node.ts'
 import type { ExplorerNodeOptions } from '../../../src/node/options.ts'
 import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
-import { systemClock } from '../../../src/util/clock.ts'
-import { silentLogger } from '../../../src/util/logger.ts'
-import { ACCOUNT_KEYS, ACCOUNTS, devGenesis, signedRaw, VALIDATOR_KEY } from '../../support/chain.ts'
-import { rpc, withTempDir } from '../../support/devnet.ts'
+import { ACCOUNT_KEYS, ACCOUNTS, signedRaw } from '../../support/chain.ts'
+import { withDevNode } from '../../support/dev-node.ts'
+import { rpc } from '../../support/devnet.ts'
 
 // Each test starts a node and two threads.
 vi.setConfig({ testTimeout: 120_000 })
@@ -20,35 +18,17 @@ interface Node {
   readonly explorer: string | undefined
 }
 
-/** A node of a development chain that makes a block for each transaction, in this process. */
 const withExplorer = (
   explorer: (dataDir: string) => ExplorerNodeOptions | undefined,
   use: (node: Node) => Promise<void>,
 ): Promise<void> =>
-  withTempDir(async dataDir => {
-    const genesis = devGenesis()
-    const options = explorer(dataDir)
-    const node = await startNode(
-      {
-        genesis: { ...genesis, params: { ...genesis.params, blockTimeMs: 0 } },
-        dataDir,
-        execution: 'fast',
-        stateHistory: 'archive',
-        host: '127.0.0.1',
-        port: 0,
-        allowUnprotected: false,
-        validatorKey: VALIDATOR_KEY,
-        unlocked: [],
-        ...(options && { explorer: options }),
-      },
-      { logger: silentLogger, clock: systemClock, onFatal: () => {} },
-    )
-    try {
-      await use({ ...node.urls, dataDir, explorer: node.urls.explorer })
-    } finally {
-      await node.stop()
-    }
-  })
+  withDevNode(
+    (_ask, { urls, dataDir }) => use({ http: urls.http, dataDir, explorer: urls.explorer }),
+    dataDir => {
+      const options = explorer(dataDir)
+      return options ? { explorer: options } : {}
+    },
+  )
 
 const LAZY = () => ({ startsAtOnce: false })
 
