@@ -24,7 +24,7 @@ const ALONE = ['committee-netem', 'hostile-flood', 'hostile-members', 'hostile-p
 export default defineConfig({
   test: {
     projects: [
-      project('unit', { testTimeout: 20_000, ...polled(15_000), ...WORKERS }),
+      project('unit', { testTimeout: 60_000, ...polled(45_000), ...WORKERS }),
       project('property', { testTimeout: 120_000, ...WORKERS }),
       project('sim', { testTimeout: 120_000, ...WORKERS }),
       project('conformance', { testTimeout: 120_000, ...WORKERS }),
