@@ -5,8 +5,6 @@ export interface EndRequest {
   readonly end: true
 }
 
-/** Patience with a worker whose script loads: a thread terminated meanwhile makes V8 end the process (WorkerClient). */
-export const LOAD_MS = 15_000
 /** Patience with a worker that is asked to end. */
 const END_MS = 5_000
 

@@ -1,7 +1,8 @@
 import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
 import { assert } from '../assert.ts'
 import { copyBytes } from '../bytes.ts'
-import { endWorker, LOAD_MS } from './end-worker.ts'
+import { endWorker } from './end-worker.ts'
+import { addLoadingThread, LOAD_MS } from './loading-threads.ts'
 import {
   BEATS,
   closedError,
@@ -219,10 +220,7 @@ export class WorkerClient<M extends WorkerMethods> {
     await (this.#options.hasStore === true ? endWorker(this.#worker) : this.#worker.terminate())
   }
 
-  /**
-   * Resolves when the script has loaded, or after a while: V8 ends the process when a thread is terminated while modules run that
-   * waited for another one (nodejs/node#62114), as all do that import the provider of signatures.
-   */
+  /** Resolves when the script has loaded, or after a while (loading-threads.ts). */
   async #loaded(): Promise<void> {
     if (Atomics.load(this.#signals, LOADED) !== 0) return
     const patience = setTimeout(() => this.#markLoaded(), LOAD_MS)
@@ -237,6 +235,7 @@ export class WorkerClient<M extends WorkerMethods> {
 
   #listen(): void {
     const { name, onEnd } = this.#options
+    const removeLoading = addLoadingThread(() => Atomics.load(this.#signals, LOADED) !== 0)
     this.#worker.on('message', (received: Posted<FromWorker>) => {
       for (const message of messagesOf(received)) this.#receive(message)
     })
@@ -254,6 +253,7 @@ export class WorkerClient<M extends WorkerMethods> {
       this.#end ??= new WorkerEnded(`the worker ${name} ended with code ${code}`)
       this.#urgent?.close()
       this.#markLoaded()
+      removeLoading()
       if (!this.#isClosed) onEnd?.(this.#end as WorkerEnded, this.#pending.size)
       this.#rejectPending(this.#end)
     })

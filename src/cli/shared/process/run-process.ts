@@ -2,6 +2,7 @@ import { flushCompileCache } from 'node:module'
 import { createLogger, type LogLevel } from '../../../node/logging.ts'
 import type { NodeDeps, RunningNode } from '../../../node/options.ts'
 import { systemClock } from '../../../util/clock.ts'
+import { threadsLoaded } from '../../../util/worker/loading-threads.ts'
 import { exitWithError } from '../output.ts'
 import { nameFreePort } from './free-port.ts'
 import { onParentExit } from './parent-process.ts'
@@ -39,6 +40,7 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
   let starting: Promise<RunningNode> | undefined
   let running: RunningNode | undefined
   let ending = false
+  let leaving = false
 
   const end = (status: number): void => {
     if (ending) return
@@ -49,7 +51,10 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
     void stopStarted(starting).finally(leave)
   }
   /** A failed clean-up must not keep the process running. */
-  const leave = (): never => {
+  const leave = async (): Promise<void> => {
+    if (leaving) return
+    leaving = true
+    await threadsLoaded()
     try {
       cleanUp?.()
     } catch (error) {
@@ -74,7 +79,7 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
   } catch (error) {
     if (ending) return
     exitWithError(await nameFreePort(error))
-    leave()
+    await leave()
   }
   if (ending || running === undefined) return
   announce(running)

@@ -3,7 +3,8 @@ import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import type { StateChanges } from '../../../state/update/state-changes.ts'
 import { assert } from '../../../util/assert.ts'
 import { Batcher } from '../../../util/async/batcher.ts'
-import { endWorker, LOAD_MS } from '../../../util/worker/end-worker.ts'
+import { endWorker } from '../../../util/worker/end-worker.ts'
+import { addLoadingThread, LOAD_MS } from '../../../util/worker/loading-threads.ts'
 import { Silence } from '../../../util/worker/silence.ts'
 import { threadTimeMs } from '../../../util/worker/thread-time.ts'
 import type { SerializedEnv } from '../../block-env.ts'
@@ -105,11 +106,13 @@ export class CallWorkerHandle {
     this.#worker.on('message', (messages: readonly WorkerMessage[]) => {
       for (const message of messages) this.#receive(message, events)
     })
+    const removeLoading = addLoadingThread(() => this.ready)
     let failure: Error | undefined
     this.#worker.on('error', error => {
       failure = error instanceof Error ? error : new Error(String(error))
     })
     this.#worker.on('exit', () => {
+      removeLoading()
       if (!this.#stopped) events.died(this, failure)
     })
   }

@@ -204,6 +204,12 @@ test('a worker that is closed while its script loads is left to load first', asy
   expect(stdout).toBe('closed done')
 }, 60_000)
 
+test('a process that ends itself lets the scripts of its workers load first', async () => {
+  const script = fileURLToPath(new URL('./ending-early-process.ts', import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, [script])
+  expect(stdout).toBe('done')
+}, 60_000)
+
 test('an answer that arrives after the close leaves the process alive until the worker has ended', async () => {
   let unrefs = 0
   const client = start(
