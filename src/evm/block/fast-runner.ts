@@ -7,7 +7,13 @@ import type { Logger } from '../../util/logger.ts'
 import type { Engine } from '../engine.ts'
 import { addEffects, type BlockRun } from './block-run.ts'
 import type { RunOutcome, StopCondition, TransactionRunner } from './block-runner.ts'
-import { isPlainTransfer, messageGasBound, runMessageTransaction, runPlainTransfer } from './run-transaction.ts'
+import {
+  isPlainTransfer,
+  type MessageOutcome,
+  messageGasBound,
+  runMessageTransaction,
+  runPlainTransfer,
+} from './run-transaction.ts'
 import { runSystemCall } from './system-calls.ts'
 
 /** EVM engine, loaded at the first code. */
@@ -16,23 +22,20 @@ export interface EngineSource {
   load(): Promise<Engine>
 }
 
-const runWithEngine = async (
+const runWithEngine = (
   journal: Journal,
   run: BlockRun,
   tx: Transaction,
   engine: Engine,
   logger: Logger,
   { gasLeft, ...until }: StopCondition,
-): Promise<RunOutcome> => {
+): RunOutcome | Promise<RunOutcome> => {
   const mark = journal.checkpoint()
-  try {
-    const interrupt = { sliceMs: EXECUTION_LIMITS.sliceMs, ...until }
-    const gasBound = gasLeft === undefined ? undefined : messageGasBound(tx, run, gasLeft)
-    const options = gasBound === undefined ? { interrupt } : { interrupt, gasBound }
-    const { receipt, result } = await runMessageTransaction(journal, run, tx, engine, options)
+  const succeed = ({ receipt, result }: MessageOutcome): RunOutcome => {
     addEffects(run, result)
     return receipt
-  } catch (error) {
+  }
+  const fail = (error: unknown): RunOutcome => {
     // An impossible state stops the process; a moved state says nothing about the transaction.
     if (error instanceof AssertionError || (isCoded(error) && error.code === 'STATE_MOVED')) throw error
     journal.revert(mark)
@@ -41,6 +44,15 @@ const runWithEngine = async (
     const fault = error instanceof Error ? error : new Error(String(error))
     logger.error({ err: fault, hash: tx.hash, engine: engine.name }, 'engine failed on a transaction')
     return { fault }
+  }
+  try {
+    const interrupt = { sliceMs: EXECUTION_LIMITS.sliceMs, ...until }
+    const gasBound = gasLeft === undefined ? undefined : messageGasBound(tx, run, gasLeft)
+    const options = gasBound === undefined ? { interrupt } : { interrupt, gasBound }
+    const outcome = runMessageTransaction(journal, run, tx, engine, options)
+    return outcome instanceof Promise ? outcome.then(succeed).catch(fail) : succeed(outcome)
+  } catch (error) {
+    return fail(error)
   }
 }
 

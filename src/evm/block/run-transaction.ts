@@ -109,7 +109,7 @@ const messageOf = (tx: Transaction, gas: bigint, gasPrice: bigint, warm: readonl
 })
 
 /** Outcome of a message besides its receipt. */
-interface MessageOutcome {
+export interface MessageOutcome {
   readonly receipt: Receipt
   readonly result: EngineResult
   /** Gas before refunds, which the limit had to cover. */
@@ -118,15 +118,15 @@ interface MessageOutcome {
 
 /**
  * Runs a valid transaction whose message needs an engine: buys gas, runs the message, applies refunds, self-destructs and the sweep.
- * When the engine throws (an interrupt) the caller reverts to its own checkpoint.
+ * When the engine throws (an interrupt) the caller reverts to its own checkpoint. A promise only where the engine returns one.
  */
-export const runMessageTransaction = async (
+export const runMessageTransaction = (
   journal: Journal,
   at: BlockPosition,
   tx: Transaction,
   engine: Engine,
   options: EngineOptions,
-): Promise<MessageOutcome> => {
+): MessageOutcome | Promise<MessageOutcome> => {
   const { env, rules } = at
   const price = priceOf(tx, at)
   const intrinsic = intrinsicGas(tx, rules.intrinsic)
@@ -134,17 +134,17 @@ export const runMessageTransaction = async (
   journal.setNonce(tx.from, nextNonce(tx.nonce))
   const authorized = applyAuthorizations(journal, env.params.chainId, tx.authorizationList ?? [])
   const message = messageOf(tx, executionGasLimit(tx, env) - intrinsic, price, authorized.warm)
-  const result = await engine.run(journal, env, message, options)
-  const peakGas = higher(intrinsic + result.gasUsed, floorGas(tx, rules.intrinsic))
-  const used = gasAfterRefunds(tx, at, intrinsic + result.gasUsed, authorized.refund + result.refund)
-  journal.addBalance(tx.from, (tx.gasLimit - used) * price)
-  payTip(journal, at, used, price)
-  for (const address of result.destroyed) journal.deleteAccount(address)
-  finish(journal, at)
-  const receipt = receiptOf(tx, at, price, {
-    gasUsed: used,
-    succeeded: result.failure === null,
-    logs: result.logs,
-  })
-  return { receipt, result, peakGas }
+  const complete = (result: EngineResult): MessageOutcome => {
+    const peakGas = higher(intrinsic + result.gasUsed, floorGas(tx, rules.intrinsic))
+    const used = gasAfterRefunds(tx, at, intrinsic + result.gasUsed, authorized.refund + result.refund)
+    journal.addBalance(tx.from, (tx.gasLimit - used) * price)
+    payTip(journal, at, used, price)
+    for (const address of result.destroyed) journal.deleteAccount(address)
+    finish(journal, at)
+    const { failure, logs } = result
+    const receipt = receiptOf(tx, at, price, { gasUsed: used, succeeded: failure === null, logs })
+    return { receipt, result, peakGas }
+  }
+  const running = engine.run(journal, env, message, options)
+  return running instanceof Promise ? running.then(complete) : complete(running)
 }

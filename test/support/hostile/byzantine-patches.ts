@@ -18,8 +18,8 @@ export const BYZANTINE_PATCHES: readonly Patch[] = [
   // The node knows the results of its own transactions without running them.
   {
     file: 'evm/block/run-transaction.ts',
-    find: 'await engine.run(journal, env, message, options)',
-    replace: 'globalThis.byzantineBlocks.resultOf(message) ?? await engine.run(journal, env, message, options)',
+    find: 'engine.run(journal, env, message, options)',
+    replace: 'globalThis.byzantineBlocks.resultOf(message) ?? engine.run(journal, env, message, options)',
   },
   {
     file: 'rules/transaction.ts',

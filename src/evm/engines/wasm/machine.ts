@@ -135,6 +135,8 @@ export class Machine {
   #kept: { readonly before: number; readonly after: number | undefined } | undefined = undefined
   /** Slots of earlier messages are present. */
   #hasSlots = false
+  /** Addresses of this message's accounts by entry: a string made anew costs every map that it is looked up in. */
+  readonly #addresses = new Map<number, Hex>()
 
   /** Throws where the system does not let its memory be laid out. */
   constructor(codePages: number, compiler?: CodeCompiler) {
@@ -225,6 +227,7 @@ export class Machine {
     // Memory used by the previous message is no longer visible after this.
     this.#usedBytes = this.usedBytes
     wasm.begin(place, SEED, this.#hasSlots, committed)
+    this.#addresses.clear()
     if (env !== this.#env) this.#writeEnv(env)
   }
 
@@ -295,7 +298,12 @@ export class Machine {
   }
 
   addressOf(entry: number): Hex {
-    return this.readHex(entry + ACCOUNT.address, 20)
+    let address = this.#addresses.get(entry)
+    if (address === undefined) {
+      address = this.readHex(entry + ACCOUNT.address, 20)
+      this.#addresses.set(entry, address)
+    }
+    return address
   }
   nonceOf(entry: number): bigint {
     return this.view.getBigUint64(entry + ACCOUNT.nonce, true)
@@ -328,7 +336,18 @@ export class Machine {
 
   entryOf(address: Hex): number {
     this.putWord(address)
-    return this.wasm.account()
+    return this.#named(this.wasm.account(), address)
+  }
+
+  /** Returns the account of the message's sender. */
+  senderOf(address: Hex, warms: boolean, warmsCoinbase: boolean): number {
+    this.putWord(address)
+    return this.#named(this.wasm.sender(warms, warmsCoinbase), address)
+  }
+
+  #named(entry: number, address: Hex): number {
+    this.#addresses.set(entry, address)
+    return entry
   }
 
   /** Assigns a code loaded earlier to the account; returns false when it is not loaded. */
