@@ -19,6 +19,8 @@ import type { WorldState } from '../state/world-state.ts'
 import type { Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
 import { Mutex } from '../util/async/mutex.ts'
+import { runSlicedWork } from '../util/async/sliced-work.ts'
+import { sliceOver } from '../util/async/time-slice.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import { CodedError, isCoded } from '../util/errors.ts'
@@ -32,7 +34,7 @@ import { RunningWork } from './block/running-work.ts'
 import type { EvidencePool } from './council/evidence-pool.ts'
 import type { BlockProofs } from './proof/block-proofs.ts'
 import { putProofs } from './proof/proof-rows.ts'
-import { type BlockRows, type BlockStore, putBlock } from './store/block-store.ts'
+import { type BlockRows, type BlockStore, putBlockParts } from './store/block-store.ts'
 import { putUnsynced } from './store/unsynced-blocks.ts'
 import type { ChainBlock, CommittedEvent } from './types.ts'
 
@@ -279,7 +281,7 @@ export class Chain implements ExecutionPort {
     const { number } = block.header
     const batch = store.batch()
     try {
-      putBlock(batch, rows)
+      await runSlicedWork(putBlockParts(batch, rows), sliceOver)
       putUnsynced(batch, this.#durable)
       putProofs(batch, number, proofs)
       await economy.write(batch, number, economy.burntBy(number, execution.fees.burnt, update.accounts.values()))

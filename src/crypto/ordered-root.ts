@@ -1,3 +1,4 @@
+import { finishSlicedWork, partCounter, type SlicedWork } from '../util/async/sliced-work.ts'
 import { bytesToHex, type Hex } from '../util/bytes.ts'
 import { keccak256, keccak256Parts } from './hash.ts'
 
@@ -17,10 +18,15 @@ const EXTENSION_BYTES = 2 + 8 + MAX_REFERENCE
 const LEAF_HEAD_BYTES = 5 + 8 + 5
 
 /** Root over `items`, each the bytes stored for its index; EMPTY_ROOT for none. */
-export const orderedRoot = (items: readonly Uint8Array[]): Hex => {
+export const orderedRoot = (items: readonly Uint8Array[]): Hex => finishSlicedWork(orderedRootParts(items))
+
+/** The same in parts: the items may be tens of megabytes. */
+export function* orderedRootParts(items: readonly Uint8Array[]): SlicedWork<Hex> {
   if (items.length === 0) return EMPTY_ROOT
   const reference = Buffer.allocUnsafe(MAX_REFERENCE)
-  const size = new Builder(items).node(0, items.length, 0, reference, 0)
+  const builder = new Builder(items)
+  const size =
+    items.length === 1 ? builder.leaf(0, 0, reference, 0) : yield* builder.node(0, items.length, 0, reference, 0)
   // The root is hashed whatever its size.
   return bytesToHex(size === MAX_REFERENCE ? reference.subarray(1) : keccak256(reference.subarray(0, size)))
 }
@@ -29,28 +35,28 @@ class Builder {
   private readonly items: readonly Uint8Array[]
   /** Number of indexes of 1 .. 127: they sort before index 0, whose key is 0x80. */
   private readonly small: number
+  private readonly partEnds = partCounter()
 
   constructor(items: readonly Uint8Array[]) {
     this.items = items
     this.small = Math.min(SINGLE_BYTE - 1, items.length - 1)
   }
 
-  /** Writes the reference to the node over the sorted positions from .. to at `at` of `out`; returns its end. */
-  node(from: number, to: number, depth: number, out: Buffer, at: number): number {
-    if (to - from === 1) return this.leaf(this.indexAt(from), depth, out, at)
+  /** Writes the reference to the node over the sorted positions from .. to, several, at `at` of `out`; returns its end. */
+  *node(from: number, to: number, depth: number, out: Buffer, at: number): SlicedWork<number> {
     const first = this.indexAt(from)
     const last = this.indexAt(to - 1)
     let shared = depth
     while (nibble(first, shared) === nibble(last, shared)) shared++
-    if (shared === depth) return this.branch(from, to, depth, out, at)
+    if (shared === depth) return yield* this.branch(from, to, depth, out, at)
     const encoded = Buffer.allocUnsafe(EXTENSION_BYTES)
     let end = writePath(first, depth, shared, false, encoded, 1)
-    end = this.branch(from, to, shared, encoded, end)
+    end = yield* this.branch(from, to, shared, encoded, end)
     encoded[0] = 0xc0 + end - 1
     return writeReference(encoded.subarray(0, end), out, at)
   }
 
-  private branch(from: number, to: number, depth: number, out: Buffer, at: number): number {
+  private *branch(from: number, to: number, depth: number, out: Buffer, at: number): SlicedWork<number> {
     const encoded = Buffer.allocUnsafe(BRANCH_BYTES)
     let end = 3
     let position = from
@@ -58,13 +64,19 @@ class Builder {
       const start = position
       while (position < to && nibble(this.indexAt(position), depth) === child) position++
       if (position === start) encoded[end++] = 0x80
-      else end = this.node(start, position, depth + 1, encoded, end)
+      else if (position - start > 1) end = yield* this.node(start, position, depth + 1, encoded, end)
+      else {
+        const index = this.indexAt(start)
+        end = this.leaf(index, depth + 1, encoded, end)
+        if (this.partEnds((this.items[index] as Uint8Array).byteLength)) yield
+      }
     }
     encoded[end++] = 0x80
     return writeReference(withListHeader(encoded, end), out, at)
   }
 
-  private leaf(index: number, depth: number, out: Buffer, at: number): number {
+  /** Writes the reference to the leaf of an item. */
+  leaf(index: number, depth: number, out: Buffer, at: number): number {
     const item = this.items[index]!
     const head = Buffer.allocUnsafe(LEAF_HEAD_BYTES)
     let end = writePath(index, depth, keyNibbles(index), true, head, 5)

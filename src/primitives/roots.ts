@@ -1,4 +1,5 @@
-import { orderedRoot } from '../crypto/ordered-root.ts'
+import { orderedRoot, orderedRootParts } from '../crypto/ordered-root.ts'
+import { finishSlicedWork, partCounter, type SlicedWork } from '../util/async/sliced-work.ts'
 import type { Hex } from '../util/bytes.ts'
 import { encodeReceipt, type Receipt } from './receipt/receipt.ts'
 import type { DecodedTransaction } from './transaction/transaction.ts'
@@ -7,5 +8,21 @@ import type { DecodedTransaction } from './transaction/transaction.ts'
 export const transactionsRoot = (transactions: readonly Pick<DecodedTransaction, 'raw'>[]): Hex =>
   orderedRoot(transactions.map(transaction => transaction.raw))
 
+/** The same in parts: a block may have tens of thousands. */
+export const transactionsRootParts = (transactions: readonly Pick<DecodedTransaction, 'raw'>[]): SlicedWork<Hex> =>
+  orderedRootParts(transactions.map(transaction => transaction.raw))
+
 /** Root of the trie of a block's receipts by index. */
-export const receiptsRoot = (receipts: readonly Receipt[]): Hex => orderedRoot(receipts.map(encodeReceipt))
+export const receiptsRoot = (receipts: readonly Receipt[]): Hex => finishSlicedWork(receiptsRootParts(receipts))
+
+/** The same in parts: the receipts of a block may be 40 MB. */
+export function* receiptsRootParts(receipts: readonly Receipt[]): SlicedWork<Hex> {
+  const partEnds = partCounter()
+  const encoded: Uint8Array[] = []
+  for (const receipt of receipts) {
+    const bytes = encodeReceipt(receipt)
+    encoded.push(bytes)
+    if (partEnds(bytes.byteLength)) yield
+  }
+  return yield* orderedRootParts(encoded)
+}

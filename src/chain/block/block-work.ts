@@ -8,7 +8,7 @@ import type { Block } from '../../primitives/block.ts'
 import { blockFromParts } from '../../primitives/block.ts'
 import type { ExtraData } from '../../primitives/extra-data.ts'
 import type { Header } from '../../primitives/header.ts'
-import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
+import { receiptsRootParts, transactionsRootParts } from '../../primitives/roots.ts'
 import { checkBody } from '../../rules/body.ts'
 import { checkHeader } from '../../rules/header.ts'
 import type { IncludedProof } from '../../rules/proof/proof-inclusion.ts'
@@ -16,6 +16,8 @@ import type { Journal } from '../../state/journal/journal.ts'
 import type { StateUpdate } from '../../state/update/state-update.ts'
 import type { WorldState } from '../../state/world-state.ts'
 import { assert } from '../../util/assert.ts'
+import { runSlicedWork } from '../../util/async/sliced-work.ts'
+import { sliceOver } from '../../util/async/time-slice.ts'
 import { bytesEqual, type Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import { CodedError } from '../../util/errors.ts'
@@ -174,12 +176,13 @@ export class BlockWork {
   ): Promise<{ blockRoots: BlockRoots; update: StateUpdate }> {
     checkAborted(signal)
     const { world } = this.#options
-    const sealing = world.computeUpdate(journal.changes(), world.root)
-    transactions ??= transactionsRoot(execution.transactions)
-    const receipts = receiptsRoot(execution.receipts)
-    const update = await sealing
+    const hash = async () => ({
+      transactions: transactions ?? (await runSlicedWork(transactionsRootParts(execution.transactions), sliceOver)),
+      receipts: await runSlicedWork(receiptsRootParts(execution.receipts), sliceOver),
+    })
+    const [update, hashed] = await Promise.all([world.computeUpdate(journal.changes(), world.root), hash()])
     checkAborted(signal)
-    return { blockRoots: { state: update.root, transactions, receipts }, update }
+    return { blockRoots: { state: update.root, ...hashed }, update }
   }
 
   #credits(env: BlockEnv, proposer: Hex): Promise<readonly Credit[]> {

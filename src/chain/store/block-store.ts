@@ -19,16 +19,16 @@ import type { Log } from '../../primitives/receipt/log.ts'
 import {
   decodeStoredReceipts,
   deriveReceipts,
-  encodeStoredReceipts,
   type Receipt,
   type ReceiptPrices,
+  storedReceiptParts,
 } from '../../primitives/receipt/receipt.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
 import { metaKey } from '../../storage/schema.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
-import { runSlicedWork, type SlicedWork } from '../../util/async/sliced-work.ts'
+import { finishSlicedWork, partCounter, runSlicedWork, type SlicedWork } from '../../util/async/sliced-work.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { Lru } from '../../util/lru.ts'
@@ -57,26 +57,31 @@ export interface BlockRows {
 }
 
 /** Adds the rows of the block that becomes the head to the batch. */
-export const putBlock = (batch: Batch, rows: BlockRows): void => {
-  putBlockRows(batch, rows)
+export const putBlock = (batch: Batch, rows: BlockRows): void => finishSlicedWork(putBlockParts(batch, rows))
+
+/** The same in parts: its receipts may be 40 MB, its transactions tens of thousands. */
+export function* putBlockParts(batch: Batch, rows: BlockRows): SlicedWork<void> {
+  yield* putBlockRows(batch, rows)
   putHead(batch, rows.block.header.number)
 }
 
-/** Adds the rows of a block to the batch, without moving the head. */
-export const putBlockRows = (batch: Batch, rows: BlockRows): void => {
+/** Adds the rows of a block to the batch, in parts, without moving the head. */
+export function* putBlockRows(batch: Batch, rows: BlockRows): SlicedWork<void> {
   const { block, receipts, internal = [], failed = [], certificate } = rows
   const { header, hash, transactions } = block
   const key = numberKey(header.number)
   batch.put(BUCKETS.header, key, encodeHeader(header))
   batch.put(BUCKETS.body, key, encodeBody(block))
-  putReceipts(batch, header.number, encodeStoredReceipts(receipts))
+  yield* putReceipts(batch, header.number, yield* storedReceiptParts(receipts))
   if (internal.length > 0) batch.put(BUCKETS.internalTransfers, key, encodeInternalTransfers(internal))
   if (failed.length > 0) batch.put(BUCKETS.failedExecutions, key, encodeFailedExecutions(failed))
   batch.put(BUCKETS.blockNumber, hexToBytes(hash), key)
   if (certificate !== null) batch.put(BUCKETS.certificate, key, encodeCertificate(certificate))
-  transactions.forEach((transaction, index) => {
+  const partEnds = partCounter()
+  for (const [index, transaction] of transactions.entries()) {
     batch.put(BUCKETS.transaction, hexToBytes(transaction.hash), encodeLocation(header.number, index))
-  })
+    if (partEnds(0)) yield
+  }
   putLogIndex(batch, header.number, header.logsBloom, receipts)
 }
 

@@ -3,6 +3,7 @@ import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { keyWithNumber, numberKey } from '../../storage/keys.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
+import type { SlicedWork } from '../../util/async/sliced-work.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
 
 /*
@@ -14,11 +15,13 @@ const PART_BYTES = CHAIN_LIMITS.receiptPartBytes
 
 const partKey = (number: number, part: number): Uint8Array => keyWithNumber(numberKey(number), part)
 
-/** Adds the encoded receipts of a block to the batch. */
-export const putReceipts = (batch: Batch, number: number, row: Uint8Array): void => {
+/** Adds the encoded receipts of a block to the batch, one stored part in a part of the work. */
+export function* putReceipts(batch: Batch, number: number, row: Uint8Array): SlicedWork<void> {
   batch.put(BUCKETS.receipts, numberKey(number), row.subarray(0, PART_BYTES))
-  for (let part = 1; part * PART_BYTES < row.byteLength; part++)
+  for (let part = 1; part * PART_BYTES < row.byteLength; part++) {
+    yield
     batch.put(BUCKETS.receiptPart, partKey(number, part), row.subarray(part * PART_BYTES, (part + 1) * PART_BYTES))
+  }
 }
 
 /** Returns the encoded receipts of a block; undefined when it is not stored. */

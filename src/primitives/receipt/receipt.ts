@@ -1,6 +1,6 @@
 import { GAS_PER_BLOB } from '../../config/blobs.ts'
 import { assert } from '../../util/assert.ts'
-import type { SlicedWork } from '../../util/async/sliced-work.ts'
+import { finishSlicedWork, partCounter, type SlicedWork } from '../../util/async/sliced-work.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { createAddress } from '../address.ts'
 import { decodeOrMalformed, decodePartsOrMalformed, malformed } from '../rlp/malformed.ts'
@@ -68,7 +68,19 @@ export interface StoredReceipt {
 
 /** Encodes the stored receipts of one block. */
 export const encodeStoredReceipts = (receipts: readonly StoredReceipt[]): Uint8Array =>
-  encodeRlpList(receipts.map(encodeStoredReceipt))
+  finishSlicedWork(storedReceiptParts(receipts))
+
+/** The same in parts: they may be 40 MB. */
+export function* storedReceiptParts(receipts: readonly StoredReceipt[]): SlicedWork<Uint8Array> {
+  const partEnds = partCounter()
+  const encoded: Uint8Array[] = []
+  for (const receipt of receipts) {
+    const bytes = encodeStoredReceipt(receipt)
+    encoded.push(bytes)
+    if (partEnds(bytes.byteLength)) yield
+  }
+  return encodeRlpList(encoded)
+}
 
 const encodeStoredReceipt = (receipt: StoredReceipt): Uint8Array => {
   const outcome = outcomeItem(receipt)

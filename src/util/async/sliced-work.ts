@@ -35,3 +35,21 @@ export const runSlicedWork = <Result>(
     if (pause !== undefined) return continueWork(slicedWork, pauseIfDue, pause)
   }
 }
+
+const PART_BYTES = 256 * 1024
+/** Cost of an item besides its bytes. */
+const ITEM_BYTES = 512
+
+/**
+ * Returns a function that counts the bytes of items as they are handled, and returns true where a part ends. Work on a few hundred items
+ * is one part, so it never waits for other work.
+ */
+export const partCounter = (): ((bytes: number) => boolean) => {
+  let done = 0
+  return bytes => {
+    done += bytes + ITEM_BYTES
+    if (done < PART_BYTES) return false
+    done = 0
+    return true
+  }
+}

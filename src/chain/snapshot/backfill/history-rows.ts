@@ -45,11 +45,12 @@ const putHistory = (batch: Batch, { blocks, receipts }: HistoryRange, tip: Histo
   for (let index = blocks.length - 1; index >= 0; index--) {
     const block = checkedBlock(blocks[index] as Uint8Array, at)
     const { header } = block
-    putBlockRows(batch, {
+    const rows = {
       block,
       receipts: checkedReceipts(receipts[index] ?? new Uint8Array(0), block),
       certificate: at.certificate,
-    })
+    }
+    finishSlicedWork(putBlockRows(batch, rows))
     putPastProofs(batch, header.number, block.proofHeaders)
     const { parentCertificate } = block.extra
     if (parentCertificate === null) {

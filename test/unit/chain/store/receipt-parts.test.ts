@@ -7,6 +7,7 @@ import { CHAIN_LIMITS } from '../../../../src/config/limits/chain.ts'
 import { keccak256Hex } from '../../../../src/crypto/hash.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { Store } from '../../../../src/storage/store.ts'
+import { finishSlicedWork } from '../../../../src/util/async/sliced-work.ts'
 
 const PART = CHAIN_LIMITS.receiptPartBytes
 
@@ -24,7 +25,7 @@ afterAll(async () => {
 const rowOf = (bytes: number): Uint8Array => Uint8Array.from({ length: bytes }, (_, i) => (i * 31 + (i >> 11)) & 0xff)
 const write = async (number: number, row: Uint8Array): Promise<void> => {
   const batch = store.batch()
-  putReceipts(batch, number, row)
+  finishSlicedWork(putReceipts(batch, number, row))
   await batch.write()
 }
 const parts = async (): Promise<readonly number[]> => {

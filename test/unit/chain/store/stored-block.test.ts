@@ -8,10 +8,20 @@ import {
   readReceiptStream,
   streamedReceipt,
 } from '../../../../src/chain/store/included.ts'
+import { putReceipts } from '../../../../src/chain/store/receipt-parts.ts'
 import { ReceiptsRow } from '../../../../src/chain/store/receipts-row.ts'
+import { CHAIN_LIMITS } from '../../../../src/config/limits/chain.ts'
+import { EMPTY_BLOOM } from '../../../../src/primitives/receipt/bloom.ts'
 import type { Log } from '../../../../src/primitives/receipt/log.ts'
-import { encodeStoredReceipts, type StoredReceipt } from '../../../../src/primitives/receipt/receipt.ts'
+import {
+  encodeStoredReceipts,
+  type Receipt,
+  type StoredReceipt,
+  storedReceiptParts,
+} from '../../../../src/primitives/receipt/receipt.ts'
+import { receiptsRoot, receiptsRootParts } from '../../../../src/primitives/roots.ts'
 import { receiptJson, receiptPieces } from '../../../../src/rpc/encode/receipt.ts'
+import type { SlicedWork } from '../../../../src/util/async/sliced-work.ts'
 import { type Hex, toWord } from '../../../../src/util/bytes.ts'
 import { ACCOUNT_KEYS, signedRaw, type TestChain, withChain } from '../../../support/chain.ts'
 
@@ -89,6 +99,33 @@ test('rows are decoded a transaction or a log at a time, with other work in betw
     expect(await pausesOf(blocks => blocks.receipts(number))).toBe(parts + 2 * (parts + logs))
     expect(await pausesOf(blocks => blocks.logged(number))).toBe(parts + logs)
   }))
+
+test('a block of many receipts is hashed, encoded and put in parts; one of a few hundred in one', () => {
+  const log: Log = { address: `0x${'aa'.repeat(20)}`, topics: [], data: new Uint8Array(600) }
+  const receiptsOf = (count: number): readonly Receipt[] =>
+    Array.from({ length: count }, (_, index) => ({
+      ...{ type: 0, status: 1, cumulativeGasUsed: BigInt(index + 1), gasUsed: 1n, effectiveGasPrice: 1n },
+      ...{ contractAddress: null, logsBloom: EMPTY_BLOOM, logs: [log] },
+    }))
+  const partsOf = <Result>(work: SlicedWork<Result>): [number, Result] => {
+    for (let parts = 1; ; parts++) {
+      const part = work.next()
+      if (part.done === true) return [parts, part.value]
+    }
+  }
+  const [few, many] = [receiptsOf(100), receiptsOf(4_000)]
+  expect(partsOf(receiptsRootParts(few))).toEqual([1, receiptsRoot(few)])
+  const [rootParts, root] = partsOf(receiptsRootParts(many))
+  expect(root).toBe(receiptsRoot(many))
+  // Four megabytes are encoded, and hashed, in parts of a quarter.
+  expect(rootParts).toBeGreaterThan(30)
+  expect(partsOf(storedReceiptParts(few))[0]).toBe(1)
+  const [storedParts, row] = partsOf(storedReceiptParts(many))
+  expect(storedParts).toBeGreaterThan(15)
+  expect(partsOf(putReceipts({ put() {} } as never, 1, row))[0]).toBe(
+    Math.ceil(row.byteLength / CHAIN_LIMITS.receiptPartBytes),
+  )
+})
 
 test('a log of megabytes is written in pieces of bounded length', () =>
   withChain(async chain => {
