@@ -3,6 +3,7 @@ import { createSliceScheduler } from '../../evm/calls/worker/slice-scheduler.ts'
 import { createInterpreter } from '../../evm/engines/interpreter/engine.ts'
 import { JsonSink } from '../../evm/tracers/json-sink.ts'
 import { Store } from '../../storage/store.ts'
+import { collectExternalGarbage } from '../../util/worker/garbage.ts'
 import { lowerThreadPriority } from '../../util/worker/priority.ts'
 import { type ServedCall, serveWorker, workerStartData } from '../../util/worker/serve-worker.ts'
 import { RequestTimer } from './request-timer.ts'
@@ -31,7 +32,10 @@ const trace = async (request: TraceRequest, call: ServedCall): Promise<void> => 
   call.onCredit(() => sink.credit())
   call.onCancel(() => sink.abandon())
   const requestTimer = new RequestTimer({
-    giveWay: () => scheduler.giveWay().then(() => call.beat()),
+    giveWay: () => {
+      collectExternalGarbage()
+      return scheduler.giveWay().then(() => call.beat())
+    },
     isCancelled: () => call.isCancelled,
     nowMs: () => performance.now(),
   })

@@ -8,6 +8,7 @@ import { Batcher } from '../../../util/async/batcher.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import { isCoded } from '../../../util/errors.ts'
 import type { EndRequest } from '../../../util/worker/end-worker.ts'
+import { collectExternalGarbage } from '../../../util/worker/garbage.ts'
 import { lowerThreadPriority } from '../../../util/worker/priority.ts'
 import { systemThreadId } from '../../../util/worker/thread-time.ts'
 import type { BlockEnv, SerializedEnv } from '../../block-env.ts'
@@ -98,6 +99,7 @@ const interruptFor = (id: number): Interrupt => {
     sliceMs: EXECUTION_LIMITS.callSliceMs,
     async giveWay() {
       // Checked at the end of a slice, before another call allocates more: a slice is enough for tens of megabytes.
+      collectExternalGarbage()
       if (isStarved()) throw callError({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
       await scheduler.giveWay()
       Atomics.store(signals, CALL_RUNNING_JOB, id)

@@ -1,14 +1,11 @@
-import { getHeapStatistics, setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { getHeapStatistics } from 'node:v8'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
+import { collectGarbage } from '../../../util/worker/garbage.ts'
 import { dropIdleMachines, forgetDroppedMachines, machineBytes } from '../../engines/wasm/pool.ts'
 
 /*
  * Memory of the calls of one worker thread: frames, which are outside the heap, and the words and lists of the interpreter on the heap.
  */
-
-setFlagsFromString('--expose-gc')
-const collectGarbage = runInNewContext('gc') as () => void
 
 /** Returns true while the calls hold more than their limits, or left garbage of that size. */
 export const isBeyondMemory = (): boolean => {
