@@ -1,17 +1,22 @@
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { Store } from '../../storage/store.ts'
 import { asBuffer } from '../../util/bytes.ts'
-import { type ServedCall, serveWorker, Transferred, workerStartData } from '../../util/worker/serve-worker.ts'
+import { collectExternalGarbage } from '../../util/worker/garbage.ts'
+import { type ServedCall, serveWorker, workerStartData } from '../../util/worker/serve-worker.ts'
 import { BlockStore } from '../store/block-store.ts'
 import type { LogEntry, LogQuery } from '../types.ts'
 import { type LogQueryLimits, matchingLogs, queryLogs } from './log-query.ts'
 import type { LogMethods } from './log-service.ts'
 
-/** ASCII text in pieces whose memory can be transferred to another thread. */
+/** ASCII text, sent in pieces whose memory moves to the other thread. */
 class TextPieces {
-  readonly pieces: Uint8Array<ArrayBuffer>[] = []
+  readonly #send: (piece: Uint8Array) => void
   #parts: string[] = []
   #length = 0
+
+  constructor(send: (piece: Uint8Array) => void) {
+    this.#send = send
+  }
 
   add(text: string): void {
     this.#parts.push(text)
@@ -23,7 +28,7 @@ class TextPieces {
     if (this.#length === 0) return
     const bytes = new Uint8Array(this.#length)
     asBuffer(bytes).write(this.#parts.join(''), 'latin1')
-    this.pieces.push(bytes)
+    this.#send(bytes)
     this.#parts = []
     this.#length = 0
   }
@@ -38,17 +43,17 @@ const limitsOf = (call: ServedCall): LogQueryLimits => ({
 
 /**
  * Worker side of LogService, started once by a worker's script: opens the store itself and answers queries, as entries or as a JSON
- * list of the results of `render`, in pieces transferred between threads without a copy. For text, no entry is kept in memory.
+ * list of the results of `render`, in pieces transferred between threads without a copy. For text, neither entries nor pieces are kept.
  */
 export const serveLogQueries = async (render: (entry: LogEntry) => string): Promise<void> => {
   const { storePath } = workerStartData<{ readonly storePath: string }>()
   const store = await Store.open(storePath, { createIfMissing: false })
   const blocks = new BlockStore(store)
 
-  const textOf = async (query: LogQuery, limits: LogQueryLimits): Promise<readonly Uint8Array<ArrayBuffer>[]> => {
-    const text = new TextPieces()
+  const sendText = async (query: LogQuery, call: ServedCall): Promise<void> => {
+    const text = new TextPieces(piece => call.sendChunk(piece))
     let before = '['
-    for await (const logs of matchingLogs(store, blocks, query, limits)) {
+    for await (const logs of matchingLogs(store, blocks, query, limitsOf(call))) {
       for (const log of logs) {
         text.add(before + render(log))
         before = ','
@@ -56,16 +61,13 @@ export const serveLogQueries = async (render: (entry: LogEntry) => string): Prom
     }
     text.add(before === '[' ? '[]' : ']')
     text.end()
-    return text.pieces
+    setImmediate(collectExternalGarbage)
   }
 
   serveWorker<LogMethods>(
     {
       entries: (query, call) => queryLogs(store, blocks, query, limitsOf(call)),
-      async text(query, call) {
-        const pieces = await textOf(query, limitsOf(call))
-        return new Transferred(pieces, pieces)
-      },
+      text: sendText,
       forget: () => blocks.forget(),
     },
     { order: 'parallel' },

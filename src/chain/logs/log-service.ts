@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import { WORKER_LIMITS } from '../../config/limits/execution.ts'
-import type { Cancellation } from '../../util/async/cancellation.ts'
+import { type Cancellation, Cancelled } from '../../util/async/cancellation.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
 import { WorkerPool } from '../../util/worker/worker-pool.ts'
 import { requireHistory } from '../store/earliest-block.ts'
@@ -13,7 +13,8 @@ export type LogText = readonly Uint8Array[]
 /** Methods of the log worker. */
 export type LogMethods = {
   readonly entries: (query: LogQuery) => readonly LogEntry[]
-  readonly text: (query: LogQuery) => LogText
+  /** Sends the pieces of the result as chunks. */
+  readonly text: (query: LogQuery) => void
   readonly forget: () => void
 }
 
@@ -62,9 +63,42 @@ export class LogService {
     return this.#answer(query, () => this.#pool.run({ name: 'entries', args: () => [query], client }))
   }
 
-  /** Returns the result as rendered by the worker's script. */
-  text(query: LogQuery, client = '', cancellation?: Cancellation): Promise<LogText> {
-    return this.#answer(query, () => this.#pool.run({ name: 'text', args: () => [query], client, cancellation }))
+  /**
+   * Returns the result as rendered by the worker's script. `charge` is called with the bytes of the result so far; what it throws ends the
+   * query.
+   */
+  text(
+    query: LogQuery,
+    client = '',
+    cancellation?: Cancellation,
+    charge: (bytes: number) => void = () => {},
+  ): Promise<LogText> {
+    return this.#answer(query, () => this.#collect(query, client, cancellation, charge))
+  }
+
+  async #collect(
+    query: LogQuery,
+    client: string,
+    cancellation: Cancellation | undefined,
+    charge: (bytes: number) => void,
+  ): Promise<LogText> {
+    throwIfCancelled(cancellation)
+    const stream = this.#pool.stream<'text', Uint8Array>({ name: 'text', args: () => [query], client }, error => error)
+    const forget = cancellation?.onCancel(() => stream.cancel())
+    try {
+      const pieces: Uint8Array[] = []
+      let bytes = 0
+      for (let piece = await stream.next(); piece !== undefined; piece = await stream.next()) {
+        bytes += piece.byteLength
+        charge(bytes)
+        pieces.push(piece)
+      }
+      throwIfCancelled(cancellation)
+      return pieces
+    } finally {
+      forget?.()
+      stream.cancel()
+    }
   }
 
   async #answer<T>(query: LogQuery, run: () => Promise<T>): Promise<T> {
@@ -84,6 +118,10 @@ export class LogService {
   close(): Promise<void> {
     return this.#pool.close()
   }
+}
+
+const throwIfCancelled = (cancellation: Cancellation | undefined): void => {
+  if (cancellation?.isCancelled === true) throw new Cancelled()
 }
 
 const refusalFrom = (error: CodedError): CodedError => {

@@ -1,4 +1,4 @@
-import { callWeight, HEAVY_CALL } from '../../config/limits/call-weights.ts'
+import { callWeight, HEAVY_CALL, isChargedByBytes } from '../../config/limits/call-weights.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { Cancelled } from '../../util/async/cancellation.ts'
 import { composeStream, StreamBroken } from '../../util/async/chunk-stream.ts'
@@ -22,6 +22,8 @@ const CRASHED = serverError('method handler crashed')
 interface HeavyMethod {
   readonly method: Method
   readonly weight: number
+  /** Part of the weight that reserves memory. */
+  readonly reserved: number
 }
 
 /** Returns the method with results that count in the work of their client while they are read, where that makes them. */
@@ -72,7 +74,7 @@ export class MethodCaller {
     if (known !== undefined || this.#light.has(method)) return known
     const weight = callWeight(name)
     if (weight >= HEAVY_CALL) {
-      const heavy = { method: readInTurn(method, weight), weight }
+      const heavy = { method: readInTurn(method, weight), weight, reserved: isChargedByBytes(name) ? 0 : weight }
       this.#heavy.set(method, heavy)
       return heavy
     }
@@ -82,7 +84,7 @@ export class MethodCaller {
 
   /** Runs a heavy call when its client's budget of work has room, until its answer is made. */
   async #runHeavy(
-    { method, weight }: HeavyMethod,
+    { method, weight, reserved }: HeavyMethod,
     name: string,
     params: unknown,
     endpoint: Endpoint,
@@ -91,7 +93,7 @@ export class MethodCaller {
     const { client, cancellation, slots } = endpoint.context
     let leave = (): void => {}
     try {
-      leave = await slots.work.take(client, cancellation, weight)
+      leave = await slots.work.take(client, cancellation, weight, reserved)
       return await this.#run(name, method, params, endpoint, id)
     } catch (error) {
       return this.#fail(name, this.#metrics.start(), id, error)

@@ -11,6 +11,8 @@ import { invalidParams, serverError } from '../errors.ts'
 import type { LogQueryPort } from '../ports.ts'
 import { RawJson, StreamedJson } from '../router/raw-json.ts'
 import type { ResponseStream } from '../router/response.ts'
+import { answersFull, type Budgets } from '../transport/clients/budgets.ts'
+import type { Meter } from '../transport/clients/client-budget.ts'
 import { mayHaveLongReceipts } from '../transport/large-responses.ts'
 
 const resolve = (ref: BlockNumberRef | undefined, head: number): number => {
@@ -92,6 +94,7 @@ interface Asking {
   readonly logQueryPort?: LogQueryPort
   readonly client: string
   readonly cancellation?: Cancellation
+  readonly budgets: Pick<Budgets, 'memory'>
 }
 
 /** Range of a log filter and its criteria. */
@@ -99,17 +102,33 @@ export interface LogFilterTarget extends Pick<RequestedLogs, 'fromBlock' | 'toBl
   readonly criteria: LogCriteria
 }
 
+/** Charges the ledger with a result while it is made; from then on its reader's budget has it. */
+const charged = async (
+  meter: Meter,
+  run: (charge: (bytes: number) => void) => Promise<LogText>,
+): Promise<RawJson | StreamedJson> => {
+  try {
+    return jsonOf(
+      await run(bytes => {
+        if (!meter.hold(bytes)) throw answersFull()
+      }),
+    )
+  } finally {
+    meter.hold(0)
+  }
+}
+
 /**
  * Returns all logs within the limits as JSON. A single block with few logs is read on this thread; other queries go to the log
  * worker, if there is one.
  */
 export const queryText = async (
-  { view, logQueryPort, client, cancellation }: Asking,
+  { view, logQueryPort, client, cancellation, budgets }: Asking,
   query: LogQuery,
 ): Promise<RawJson | StreamedJson> => {
   if (query.fromBlock > query.toBlock) return new RawJson('[]')
   if (logQueryPort !== undefined && !(await isLight(view, query)))
-    return jsonOf(await logQueryPort.text(query, client, cancellation))
+    return charged(budgets.memory.meter(client), charge => logQueryPort.text(query, client, cancellation, charge))
   return new RawJson(logsJson(await view.logs(query)))
 }
 

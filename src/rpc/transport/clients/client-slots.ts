@@ -20,8 +20,13 @@ interface SlotLedger {
   readonly amount: number
 }
 
-interface Waiting {
+/** Slots of one piece of work, and the part of them that takes a share of the ledger. */
+interface Wanted {
   readonly slots: number
+  readonly reserved: number
+}
+
+interface Waiting extends Wanted {
   readonly enter: () => void
 }
 
@@ -33,7 +38,7 @@ export class ClientSlots {
   readonly #limits: ClientSlotLimits
   readonly #what: string
   readonly #waiting = new FairQueue<Waiting>()
-  readonly #takenBy = new Map<string, number>()
+  readonly #takenBy = new Map<string, Wanted>()
   readonly #ledger: SlotLedger | undefined
   /** Shares of the clients in the ledger. */
   readonly #meters = new Map<string, Meter>()
@@ -53,24 +58,26 @@ export class ClientSlots {
   }
 
   /**
-   * Resolves with the release of the slot. Throws when too many requests are queued, and Cancelled when cancelled in the queue.
+   * Resolves with the release of the slot. Throws when too many requests are queued, and Cancelled when cancelled in the queue. `reserved`:
+   * slots that take their share of the ledger; 0 for work that charges the ledger itself.
    */
-  async take(client: string, cancellation?: Cancellation, slots = 1): Promise<() => void> {
+  async take(client: string, cancellation?: Cancellation, slots = 1, reserved = slots): Promise<() => void> {
     const { queue, clientQueue } = this.#limits
-    if (this.#waiting.lengthOf(client) === 0 && this.#mayTake(client, slots)) this.#enter(client, slots)
+    const wanted = { slots, reserved }
+    if (this.#waiting.lengthOf(client) === 0 && this.#mayTake(client, wanted)) this.#enter(client, wanted)
     else {
       if (this.#waiting.lengthOf(client) >= clientQueue)
         throw limitExceeded(`too many of your ${this.#what} (limit ${clientQueue}) are waiting, try again later`)
       if (this.#queued >= queue) throw limitExceeded(`too many ${this.#what} are waiting, try again later`)
-      await this.#wait(client, cancellation, slots)
+      await this.#wait(client, cancellation, wanted)
     }
-    return () => this.#leave(client, slots)
+    return () => this.#leave(client, wanted)
   }
 
-  #wait(client: string, cancellation: Cancellation | undefined, slots: number): Promise<void> {
+  #wait(client: string, cancellation: Cancellation | undefined, wanted: Wanted): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       const waiting: Waiting = {
-        slots,
+        ...wanted,
         enter: () => {
           forget?.()
           resolve()
@@ -85,44 +92,43 @@ export class ClientSlots {
     })
   }
 
-  #mayTake(client: string, slots: number): boolean {
-    const own = this.#takenBy.get(client) ?? 0
+  #mayTake(client: string, { slots, reserved }: Wanted): boolean {
+    const own = this.#takenBy.get(client)?.slots ?? 0
     const { total, client: limit } = this.#limits
     const isWithin = (own === 0 || own + slots <= limit) && (this.#taken === 0 || this.#taken + slots <= total)
-    return isWithin && this.#ledger?.budget.hasRoom(client, slots * this.#ledger.amount) !== false
+    return isWithin && this.#ledger?.budget.hasRoom(client, reserved * this.#ledger.amount) !== false
   }
 
-  #enter(client: string, slots: number): void {
+  #enter(client: string, { slots, reserved }: Wanted): void {
     this.#taken += slots
-    this.#takenBy.set(client, (this.#takenBy.get(client) ?? 0) + slots)
-    this.#charge(client)
+    const own = this.#takenBy.get(client)
+    this.#count(client, { slots: (own?.slots ?? 0) + slots, reserved: (own?.reserved ?? 0) + reserved })
   }
 
-  #charge(client: string): void {
+  #leave(client: string, { slots, reserved }: Wanted): void {
+    this.#taken -= slots
+    const own = this.#takenBy.get(client) ?? { slots, reserved }
+    this.#count(client, { slots: own.slots - slots, reserved: own.reserved - reserved })
+    this.#enterNext()
+  }
+
+  #count(client: string, taken: Wanted): void {
+    if (taken.slots === 0) this.#takenBy.delete(client)
+    else this.#takenBy.set(client, taken)
     if (this.#ledger === undefined) return
     const { budget, amount } = this.#ledger
-    const taken = this.#takenBy.get(client) ?? 0
     const meter = this.#meters.get(client) ?? budget.meter(client)
-    meter.hold(taken * amount)
-    if (taken === 0) this.#meters.delete(client)
+    meter.hold(taken.reserved * amount)
+    if (taken.reserved === 0) this.#meters.delete(client)
     else this.#meters.set(client, meter)
-  }
-
-  #leave(client: string, slots: number): void {
-    this.#taken -= slots
-    const left = (this.#takenBy.get(client) ?? slots) - slots
-    if (left === 0) this.#takenBy.delete(client)
-    else this.#takenBy.set(client, left)
-    this.#charge(client)
-    this.#enterNext()
   }
 
   #enterNext(): void {
     while (this.#queued > 0) {
-      const next = this.#waiting.shift((owner, { slots: wanted }) => this.#mayTake(owner, wanted))
+      const next = this.#waiting.shift((owner, wanted) => this.#mayTake(owner, wanted))
       if (next === undefined) return
       this.#queued--
-      this.#enter(next.owner, next.item.slots)
+      this.#enter(next.owner, next.item)
       next.item.enter()
     }
   }

@@ -7,7 +7,9 @@ import { CHAIN_LIMITS } from '../../../../src/config/limits/chain.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../src/storage/keys.ts'
 import { Cancellation, Cancelled } from '../../../../src/util/async/cancellation.ts'
-import { withChain } from '../../../support/chain.ts'
+import { hexToBytes } from '../../../../src/util/bytes.ts'
+import { ACCOUNT_KEYS, signedRaw, withChain } from '../../../support/chain.ts'
+import { eventually } from '../../../support/node-process.ts'
 
 const WORKER = new URL('../../../../src/rpc/encode/log-worker.ts', import.meta.url)
 const EVERYTHING = { fromBlock: 0, toBlock: 1_000_000, ...EVERY_LOG }
@@ -88,6 +90,33 @@ test('what is cancelled neither waits nor runs to its end', () =>
       expect(Buffer.concat(await wanted).toString()).toBe('[]')
       expect(Buffer.concat(await service.text(EVERYTHING, 'a', new Cancellation())).toString()).toBe('[]')
       expect(service.size).toBe(0)
+    } finally {
+      await service.close()
+    }
+  }))
+
+/** Init code that logs 4 KiB of zeros a hundred times. */
+const LOGS = hexToBytes('0x60645b6110005fa060019003806002575f5ff3')
+
+test('a result is charged while it grows, and ends where there is no room for it', () =>
+  withChain(async (chain, dir) => {
+    const fields = { to: null, gasLimit: 5_000_000n, data: LOGS }
+    await chain.pool.service.submit(signedRaw(ACCOUNT_KEYS[0] as Uint8Array, fields))
+    await chain.mine()
+    const service = new LogService({ storePath: join(dir, 'db'), workerUrl: WORKER })
+    try {
+      const charged: number[] = []
+      const text = Buffer.concat(await service.text(EVERYTHING, 'a', undefined, bytes => void charged.push(bytes)))
+      expect(JSON.parse(text.toString('latin1'))).toHaveLength(100)
+      expect(charged.length).toBeGreaterThan(5)
+      expect(charged).toEqual(charged.toSorted((a, b) => a - b))
+      expect(charged.at(-1)).toBe(text.byteLength)
+      const full = new Error('full')
+      const refused = service.text(EVERYTHING, 'a', undefined, bytes => {
+        if (bytes > 200_000) throw full
+      })
+      await expect(refused).rejects.toBe(full)
+      await eventually('its place is free', async () => (service.size === 0 ? true : undefined))
     } finally {
       await service.close()
     }

@@ -109,6 +109,19 @@ describe('work in slots that is part of a ledger', () => {
     for (const leave of leaves.slice(1)) leave()
     expect([ledger.held, slots.taken]).toEqual([0, 0])
   })
+
+  test('takes no share where it charges the ledger itself', async () => {
+    const ledger = new ClientBudget({ total: 1_000, client: 100 })
+    const slots = new ClientSlots({ total: 100, client: 10, queue: 10, clientQueue: 10 }, 'tests', {
+      budget: ledger,
+      amount: 10,
+    })
+    ledger.meter('a').hold(100)
+    const leave = await slots.take('a', undefined, 6, 0)
+    expect([ledger.held, slots.taken]).toEqual([100, 6])
+    leave()
+    expect([ledger.held, slots.taken]).toEqual([100, 0])
+  })
 })
 
 describe('a server whose room for bodies is taken', () => {
