@@ -20,8 +20,11 @@ export const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer,
 export const bytesToHex = (bytes: Uint8Array): Hex => `0x${asBuffer(bytes).hexSlice(0, bytes.byteLength)}`
 
 /** `hex` must be 0x-prefixed and of even length; the caller has checked it. */
-export const hexToBytes = (hex: Hex): Uint8Array => {
-  const buffer = Buffer.from(hex.slice(2), 'hex')
+export const hexToBytes = (hex: Hex): Uint8Array => bytesFromDigits(hex.slice(2))
+
+/** The same without the prefix, for digits of either case. */
+export const bytesFromDigits = (digits: string): Uint8Array => {
+  const buffer = Buffer.from(digits, 'hex')
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)
 }
 

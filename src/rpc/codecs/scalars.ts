@@ -1,4 +1,4 @@
-import { type Hex, hexToBytes, toWord, ZERO_HASH } from '../../util/bytes.ts'
+import { bytesFromDigits, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
 import { InvalidArgument } from '../errors.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec } from './codec.ts'
@@ -44,14 +44,17 @@ export const parseQuantity = (value: unknown, bits = 256): bigint => {
  */
 export const parseNumber = (value: unknown): number => Number(parseQuantity(value, 64))
 
-/** Decodes DATA and lower-cases it (docs/interface.md#encoding). */
-export const parseHex = (value: unknown, type = 'hexutil.Bytes'): Hex => {
-  const text = stringOf(value, type)
-  const digits = digitsOf(text)
+/** Returns the digits of DATA, of which there is an even number. */
+const dataDigits = (value: unknown, type = 'hexutil.Bytes'): string => {
+  const digits = digitsOf(stringOf(value, type))
   if (digits.length % 2 !== 0) return invalidValue('hex string of odd length')
+  // Node's own decoder takes a character of two bytes for the digit in its lower one.
   if (!HEX_DIGITS.test(digits)) return invalidValue('invalid hex string')
-  return `0x${digits.toLowerCase()}`
+  return digits
 }
+
+/** Decodes DATA and lower-cases it (docs/interface.md#encoding). */
+export const parseHex = (value: unknown, type?: string): Hex => `0x${dataDigits(value, type).toLowerCase()}`
 
 const fixed = (value: unknown, digits: number, type: string): Hex => {
   // Fast path: one regular expression for a string of the right length that starts with 0x.
@@ -69,7 +72,7 @@ const fixed = (value: unknown, digits: number, type: string): Hex => {
 
 export const parseAddress = (value: unknown): Hex => fixed(value, 40, 'common.Address')
 export const parseHash = (value: unknown): Hex => fixed(value, 64, 'common.Hash')
-export const parseBytes = (value: unknown): Uint8Array => hexToBytes(parseHex(value))
+export const parseBytes = (value: unknown): Uint8Array => bytesFromDigits(dataDigits(value))
 
 /**
  * Decodes a storage position: a QUANTITY, or a whole word of 32 bytes. Positions in mappings are hashes, and the first digit of one in

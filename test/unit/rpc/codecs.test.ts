@@ -54,6 +54,8 @@ describe('data', () => {
     ['0xf0f0f', '! hex string of odd length'],
     ['004200', '! hex string without 0x prefix'],
     ['0xzz', '! invalid hex string'],
+    // The lower bytes of these two are digits.
+    ['0x\u0130\u0131', '! invalid hex string'],
     [null, '! json: cannot unmarshal non-string into Go value of type hexutil.Bytes'],
   ])('%s', (value, want) => {
     expect(outcome(data, value)).toBe(want)

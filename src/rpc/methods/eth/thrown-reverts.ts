@@ -4,6 +4,7 @@ import { type Hex, hexToBytes } from '../../../util/bytes.ts'
 import { isCoded } from '../../../util/errors.ts'
 import type { Context } from '../../context.ts'
 import { RpcError, toRpcError } from '../../errors.ts'
+import type { MaybePromise } from '../block-reads.ts'
 
 /** Error code with which hardhat's network reports a failed transaction. */
 const CODE = -32603
@@ -24,10 +25,11 @@ export interface TransactionFailure {
  * Returns the hash of a sent transaction. On a development chain with `devnet --throw-on-revert` it throws when the transaction is
  * already included and failed, with the error that test suites for hardhat's own network expect.
  */
-export const answerSent = async (context: Context, hash: Hex): Promise<Hex> => {
-  const { dev, view } = context
-  if (dev?.throwsOnRevert !== true) return hash
-  const place = await view.receipt(hash)
+export const answerSent = (context: Context, hash: Hex): MaybePromise<Hex> =>
+  context.dev?.throwsOnRevert === true ? hashUnlessFailed(context, hash) : hash
+
+const hashUnlessFailed = async (context: Context, hash: Hex): Promise<Hex> => {
+  const place = await context.view.receipt(hash)
   if (place === undefined || place.receipt.status) return hash
   const { error = 'execution reverted', output = '0x', revertReason } = await failureOf(context, hash)
   const message = `Error: ${textOf(error, output, revertReason)}`

@@ -89,7 +89,7 @@ export const ethTransactions = {
     summary: 'Submits a signed transaction',
     params: [data],
     result: HASH_SCHEMA,
-    handler: async (context, raw) => answerSent(context, await context.pool.submit(raw)),
+    handler: (context, raw) => context.pool.submit(raw).then(sent => answerSent(context, sent)),
   }),
   eth_pendingTransactions: method({
     summary: "Transactions of the node's own accounts that wait in the pool",
