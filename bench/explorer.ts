@@ -36,7 +36,7 @@ import { startPostgres } from '../test/support/explorer/postgres-server.ts'
 
 const [backEnd = 'sqlite', ...counts] = process.argv.slice(2)
 const [chainTransactions = 50_000, indexTransactions = 1_000_000] = counts.map(Number)
-const PER_BLOCK = 500
+const PER_BLOCK = Number(process.env['PER_BLOCK'] ?? 500)
 const TOKEN: Hex = `0x${'cc'.repeat(20)}`
 const random = createRandom(1)
 const params = NETWORKS.devnet
@@ -131,6 +131,7 @@ const backfill = async (source: LocalChain, database: IndexDatabase): Promise<vo
     index,
     logger: silentLogger,
     nowMs: () => performance.now(),
+    backfillBlocks: Number(process.env['BACKFILL_BLOCKS'] ?? 20),
   })
   const began = performance.now()
   const cpu = process.cpuUsage()

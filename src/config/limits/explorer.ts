@@ -17,6 +17,8 @@ export const EXPLORER_LIMITS = {
     progressMs: 5_000,
     /** Blocks behind the head from which it is called backfill. */
     behindBlocks: 50,
+    /** Blocks behind from which an empty index is filled without the indexes of its lists; more than `maxLag`. */
+    backfillBlocks: 2_000,
   },
   /** Index in PostgreSQL: connections of the thread that answers, and time limits. */
   postgres: {

@@ -22,6 +22,8 @@ interface IndexerOptions {
   readonly nowMs: () => number
   /** `EXPLORER_LIMITS.index.batchBlocks` when left out. */
   readonly batchBlocks?: number
+  /** `EXPLORER_LIMITS.index.backfillBlocks` when left out. */
+  readonly backfillBlocks?: number
 }
 
 /** `behind`: there is more to do at once. */
@@ -50,13 +52,21 @@ export class Indexer {
     if (head === undefined) return 'at the head'
     if (await this.#isAhead(head)) return 'at the head'
     const position = await this.#reconcile()
+    if (position === undefined && this.#isFar(-1, head)) await index.beginBackfill()
     const records = await this.#nextBatch(position, head)
     await index.append(records)
     const reached = records.at(-1)?.number ?? position?.number ?? -1
     const transactions = records.reduce((sum, record) => sum + record.transactions.length, 0)
+    // While the index is still too far behind for lists to be served.
+    if (!this.#isFar(reached, head)) await index.endBackfill()
     this.#progress.report({ number: reached, head, blocks: records.length, transactions })
     await this.#readTokens()
     return records.length > 0 && reached < head ? 'behind' : 'at the head'
+  }
+
+  #isFar(reached: number, head: number): boolean {
+    const { backfillBlocks = EXPLORER_LIMITS.index.backfillBlocks } = this.#options
+    return head - reached > backfillBlocks
   }
 
   /** Returns true when the node is behind the index on the same chain, and will come after: a node that syncs takes no block back. */

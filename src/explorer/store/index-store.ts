@@ -246,6 +246,10 @@ export interface IndexReader {
 export interface IndexStore extends IndexReader {
   /** Adds blocks that follow the position, in one transaction with the position. */
   append(records: readonly BlockRecord[]): Promise<void>
+  /** Many blocks follow: until `endBackfill` an empty index may be unable to serve lists. */
+  beginBackfill(): Promise<void>
+  /** Makes lists fast again, also where another process began; returns at once when they are. */
+  endBackfill(): Promise<void>
   /** Removes every block above `number`; -1 empties the index. */
   rollback(number: number): Promise<void>
   /** Returns the tokens whose metadata must be read, those never read first. */

@@ -17,8 +17,8 @@ export const openIndex = async (database: IndexDatabase): Promise<IndexStore> =>
     return new SqliteIndex(database)
   }
   const { PostgresDatabase } = await import('./postgres/postgres-database.ts')
-  const { SqlIndex } = await import('./sql/sql-index.ts')
-  return new SqlIndex(await PostgresDatabase.open(database))
+  const { PostgresIndex } = await import('./postgres/postgres-index.ts')
+  return new PostgresIndex(await PostgresDatabase.open(database))
 }
 
 /** Opens an index that its writer has opened before. */

@@ -21,6 +21,7 @@ const indexer = new Indexer({
   logger: silentLogger,
   nowMs: () => performance.now(),
   batchBlocks: 2,
+  backfillBlocks: 6,
 })
 process.stdout.write('begun\n')
 let state: IndexerState = 'behind'

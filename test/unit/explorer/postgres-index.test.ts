@@ -127,6 +127,34 @@ describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_
     await index.close()
   })
 
+  test('a backfill leaves the indexes of lists out, and its end builds them, also in another process', async () => {
+    const url = await server.database()
+    const indexes = async (): Promise<readonly unknown[]> =>
+      query(url, "SELECT indexname FROM pg_indexes WHERE indexname !~ '_0' ORDER BY 1")
+    const index = await openIndex({ kind: 'postgres', url })
+    const all = await indexes()
+    await index.beginBackfill()
+    expect((await indexes()).length).toBe(all.length - 11)
+    const blocks = new RandomBlocks({ seed: 31 }).chain(30)
+    await index.append(blocks.slice(0, 20))
+    await index.close()
+    const next = await openIndex({ kind: 'postgres', url })
+    await next.append(blocks.slice(20))
+    expect((await indexes()).length).toBe(all.length - 11)
+    await next.endBackfill()
+    expect(await indexes()).toEqual(all)
+    // An index with blocks keeps what it has; one that goes back builds what it needs for that.
+    await next.beginBackfill()
+    expect(await indexes()).toEqual(all)
+    await next.rollback(-1)
+    await next.beginBackfill()
+    await next.append(blocks)
+    await next.rollback(10)
+    expect(await indexes()).toEqual(all)
+    expect(await next.recount()).toEqual([])
+    await next.close()
+  })
+
   test('a replica answers reads, also without the server that it follows', async () => {
     const primary = await startPostgres()
     onTestFinished(() => primary.close())

@@ -34,6 +34,14 @@ export class SqlIndex extends SqlReader implements IndexStore {
     })
   }
 
+  async beginBackfill(): Promise<void> {
+    // Nothing to prepare.
+  }
+
+  async endBackfill(): Promise<void> {
+    // Lists are served at any time.
+  }
+
   async rollback(number: number): Promise<void> {
     if (number < 0) {
       await this.database.transaction(clearBlocks)
