@@ -115,6 +115,8 @@ export interface SyncStatus {
 export interface ChainView {
   readonly params: NetworkParams
   readonly genesisHash: Hex
+  /** Recipient of the foundation's shares. */
+  readonly foundation: Hex
   head(): ChainBlock
   /** Without the transactions, which may be thousands. */
   headerByNumber(number: number): Promise<Header | undefined>

@@ -20,6 +20,7 @@ import type { ChainReplaced, ChainView, LogEntry, LogQuery, SyncStatus } from '.
 export interface ChainViewOptions {
   readonly params: NetworkParams
   readonly genesisHash: Hex
+  readonly foundation: Hex
   readonly store: Store
   readonly blocks: BlockStore
   readonly world: WorldState
@@ -37,10 +38,11 @@ export interface ChainViewOptions {
 
 /** Creates the read view of the servers over the parts that hold the chain. */
 export const createChainView = (options: ChainViewOptions): ChainView => {
-  const { params, genesisHash, chain, council, pending } = options
+  const { params, genesisHash, foundation, chain, council, pending } = options
   return {
     params,
     genesisHash,
+    foundation,
     ...blockReads(options),
     ...transactionReads(options),
     committee: number => {

@@ -16,7 +16,7 @@ import { freePort, type NodeProcess, spawnNode } from '../support/node-process.t
 const KEY = 'key-of-the-test'
 const headers = { 'x-api-key': KEY }
 
-/** Bodies of both must be equal; what depends on the genesis file alone is left out. */
+/** Bodies of both must be equal. */
 const paths = (holder: string, { coin, tokenTransfer, failed }: Awaited<ReturnType<typeof fillTokenChain>>) => [
   '/api/blocks?limit=3',
   '/api/blocks/1',
@@ -158,6 +158,11 @@ describe.each(BACK_ENDS)('%s', name => {
             expect(own).toEqual(nodes)
             expect(own?.get('internal')?.length).toBe(3)
           }
+          const { foundation } = await node.rpc<{ foundation: Hex }>('native_getParams')
+          const paid = await get(base, `/api/addresses/${foundation}`)
+          expect(paid.text).toBe((await get(node.explorer as string, `/api/addresses/${foundation}`)).text)
+          const { roles } = JSON.parse(paid.text) as { roles: readonly string[] }
+          expect(roles).toContain('foundation')
           const page = await get(base, '/explorer')
           expect([page.status, page.text.includes('<html')]).toEqual([200, true])
           expect((await get(base, '/assets/nothing')).status).toBe(404)

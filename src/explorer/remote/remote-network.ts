@@ -1,5 +1,5 @@
 import { NETWORKS, type NetworkName, type NetworkParams } from '../../config/networks.ts'
-import type { Hex } from '../../util/bytes.ts'
+import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { AddressLabel } from '../store/index-store.ts'
 import type { NodeAnswer } from './node-answer.ts'
@@ -11,7 +11,9 @@ export interface RemoteNetwork {
   readonly params: NetworkParams
   readonly genesisHash: Hex
   readonly genesisWei: bigint
-  /** Members of the first council. */
+  /** Zero address where the node does not tell. */
+  readonly foundation: Hex
+  /** Members of the first council, and the foundation. */
   readonly labels: readonly AddressLabel[]
 }
 
@@ -27,14 +29,20 @@ export const readNetwork = async (node: NodeClient): Promise<RemoteNetwork> => {
     }),
     node.call('native_getStakingInfo', '0x0'),
   ])
+  const foundation = rules.member('foundation')
+  const founder = foundation.isNull ? ZERO_ADDRESS : foundation.hex(20)
   return {
     params: paramsFromAnswer(rules),
     genesisHash: genesis.member('hash').hex(32),
     genesisWei: supply?.member('totalSupply').quantity() ?? 0n,
-    labels: council.items().map(member => ({
-      address: member.member('validator').hex(20),
-      name: `Validator ${member.member('name').text()}`,
-    })),
+    foundation: founder,
+    labels: [
+      ...council.items().map(member => ({
+        address: member.member('validator').hex(20),
+        name: `Validator ${member.member('name').text()}`,
+      })),
+      ...(founder === ZERO_ADDRESS ? [] : [{ address: founder, name: 'Foundation' }]),
+    ],
   }
 }
 

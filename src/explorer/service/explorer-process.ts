@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { FastifyRequest } from 'fastify'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import { COUNCIL_ADDRESS } from '../../config/networks.ts'
-import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
@@ -109,8 +109,7 @@ const threadOptions = (
   contractsPath: join(dataDir, 'contracts.sqlite'),
   solcDirectory,
   params: network.params,
-  // Only the genesis file names it.
-  foundation: ZERO_ADDRESS,
+  foundation: network.foundation,
   genesisWei: network.genesisWei,
   version,
   site,

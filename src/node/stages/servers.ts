@@ -170,6 +170,7 @@ const readsOf = (
       evm: options.evm,
       params: options.genesis.params,
       genesisHash: opened.genesisHash,
+      foundation: options.genesis.foundation,
       store: opened.store,
       blocks: opened.blocks,
       world: opened.world,

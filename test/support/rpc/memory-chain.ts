@@ -88,6 +88,7 @@ export interface Content {
 /** Blocks in memory with the shapes of real ones; state is a plain map that never changes. */
 export class MemoryChain implements ChainView {
   readonly params: NetworkParams
+  readonly foundation = VALIDATORS[1] ?? SENDER
   readonly blocks: ChainBlock[] = []
   readonly #receipts: Receipt[][] = []
   readonly #locations = new Map<Hex, TransactionLocation>()

@@ -14,6 +14,7 @@ const withRig = async (net: CouncilNet, use: (rig: Rig) => Promise<void>) => {
   const view = createChainView({
     ...first,
     params: net.genesis.params,
+    foundation: net.genesis.foundation,
     council: first.sources.council,
     pending: { state: unused } as never,
     wideLogs: unused,

@@ -20,7 +20,10 @@ export type DevReads = Pick<PendingBlockOptions, 'timestampAfter'> &
   Pick<CallPartsOptions, 'revision'>
 
 interface ReadsOptions
-  extends Pick<ChainViewOptions, 'params' | 'genesisHash' | 'store' | 'blocks' | 'world' | 'council' | 'syncing'>,
+  extends Pick<
+      ChainViewOptions,
+      'params' | 'genesisHash' | 'foundation' | 'store' | 'blocks' | 'world' | 'council' | 'syncing'
+    >,
     Pick<PendingBlockOptions, 'executor' | 'coinbase' | 'clock'> {
   readonly storePath: string
   readonly evm?: EngineName | undefined

@@ -70,7 +70,8 @@ export const nativeChain = {
     result: flatParamsSchema(NETWORKS.mainnet),
     notes:
       'Without a block: the latest. `evmFork`, `maxBlobs` and `rewards.cycleReward` change with the block; `forks` has the heights of all forks.',
-    handler: ({ view }, ref = 'latest') => andThen(blockNumberOf(view, ref), number => flatParams(view.params, number)),
+    handler: ({ view }, ref = 'latest') =>
+      andThen(blockNumberOf(view, ref), number => flatParams(view.params, view.foundation, number)),
   }),
   native_forkStatus: method({
     summary: 'Known forks, their heights, and whether they are in force at a block',

@@ -9,7 +9,7 @@ import type {
 import { codeSizeLimit, initCodeSizeLimit } from '../../../rules/code-size.ts'
 import { periodOf, rewardOfPeriod } from '../../../rules/money/rewards.ts'
 import { type Hex, toQuantity, toWord } from '../../../util/bytes.ts'
-import { BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { JsonSchema } from '../../router/raw-json.ts'
 import { INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../../schemas.ts'
 
@@ -101,10 +101,11 @@ const forkHeights = ({ forks }: ChainParams) => Object.fromEntries(forks.map(({ 
 
 /**
  * Rules of the chain in force at a block, as one flat object: wei and gas as QUANTITY, targets as words, the rest as numbers and strings.
- * `forks` holds the heights of all forks.
+ * `foundation` is its address, `forks` holds the heights of all forks.
  */
-export const flatParams = (params: NetworkParams, number: number): Record<string, unknown> => ({
+export const flatParams = (params: NetworkParams, foundation: Hex, number: number): Record<string, unknown> => ({
   ...Object.fromEntries(Object.entries(rulesAt(params, number)).map(([name, [, value]]) => [name, value])),
+  foundation,
   forks: forkHeights(params),
 })
 
@@ -112,5 +113,6 @@ export const flatParams = (params: NetworkParams, number: number): Record<string
 export const flatParamsSchema = (example: NetworkParams): JsonSchema =>
   objectOf('Params', {
     ...Object.fromEntries(Object.entries(rulesAt(example, 0)).map(([name, [schema]]) => [name, schema])),
+    foundation: ADDRESS_SCHEMA,
     forks: { type: 'object', additionalProperties: orNull(INTEGER_SCHEMA) },
   })
