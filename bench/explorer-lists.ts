@@ -1,0 +1,183 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { NETWORKS } from '../src/config/networks.ts'
+import { createApiServer } from '../src/explorer/api/api-server.ts'
+import type { ChainSource } from '../src/explorer/indexer/chain-source.ts'
+import { PriceService } from '../src/explorer/price/price-service.ts'
+import { type IndexDatabase, openIndex, openIndexReader } from '../src/explorer/store/open-index.ts'
+import { PostgresDatabase } from '../src/explorer/store/postgres/postgres-database.ts'
+import type { SqlWrites } from '../src/explorer/store/sql/sql-database.ts'
+import { SqliteContracts } from '../src/explorer/store/sqlite/sqlite-contracts.ts'
+import { SqliteDatabase } from '../src/explorer/store/sqlite/sqlite-database.ts'
+import { createVerification } from '../src/explorer/verification/verification.ts'
+import { createRandom } from '../src/sim/random.ts'
+import { type Hex, ZERO_ADDRESS } from '../src/util/bytes.ts'
+import { silentLogger } from '../src/util/logger.ts'
+import { startPostgres } from '../test/support/explorer/postgres-server.ts'
+
+/*
+ * Times of every list of the API over a large index: `node bench/explorer-lists.ts [sqlite|postgres] [transactions]`. The database makes the
+ * rows itself: a transaction, a token transfer and an internal transfer each, and a holder of one token for each; its sums are those that the
+ * lists show. No chain is behind it.
+ */
+
+const [backEnd = 'sqlite', count = '1000000'] = process.argv.slice(2)
+const ROWS = Number(count)
+const PER_BLOCK = 500
+const BLOCKS = Math.ceil(ROWS / PER_BLOCK)
+const REQUESTS = 100
+const random = createRandom(1)
+const addressOf = (number: number): Hex => `0x${number.toString(16).padStart(40, '0')}`
+const TOKEN_NUMBER = 2 ** 40
+const TOKEN = addressOf(TOKEN_NUMBER)
+const SENDERS = 100_000
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
+
+/** Bytes of an expression, as so many hex digits. */
+const bytes = (expression: string, digits: number): string =>
+  backEnd === 'postgres'
+    ? `decode(lpad(to_hex((${expression})::bigint), ${digits}, '0'), 'hex')`
+    : `unhex(printf('%0${digits}x', ${expression}))`
+const address = (expression: string): string => bytes(expression, 40)
+/** Key of a balance below 2^48. */
+const balance = (expression: string): string =>
+  backEnd === 'postgres'
+    ? `decode('8' || lpad(to_hex((${expression})::bigint), 79, '0'), 'hex')`
+    : `unhex('8' || printf('%079x', ${expression}))`
+const series = (rows: number): string =>
+  backEnd === 'postgres'
+    ? `(SELECT n FROM generate_series(0, ${rows - 1}) AS s (n)) AS s`
+    : `(WITH RECURSIVE s (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM s WHERE n < ${rows - 1}) SELECT n FROM s) AS s`
+/** A sender for each row, without a pattern. */
+const sender = address(`1 + (n * 7919) % ${SENDERS}`)
+const holder = address('1000000 + n')
+
+const STATEMENTS: readonly string[] = [
+  `INSERT INTO block (number, hash, parent, timestamp, proposer, miner, transactions, gas_used, gas_limit, base_fee, size, fees, burnt, minted, proposer_wei, miner_wei, cycle)
+   SELECT n, ${bytes('n + 1099511627776', 64)}, ${bytes('n + 1099511627775', 64)}, 1735689600 + n, ${address('1 + n % 7')}, ${address('20 + n % 5')}, ${PER_BLOCK}, '1', '999999999999', '25000000000', 1000, '1', '1', '0', '1', '1', n / 60 FROM ${series(BLOCKS)}`,
+  `INSERT INTO tx (block, idx, hash, sender, recipient, created, party, value, gas, gas_used, gas_price, nonce, type, status, kind, method)
+   SELECT n / ${PER_BLOCK}, n % ${PER_BLOCK}, ${bytes('n + 2199023255552', 64)}, ${sender}, ${address(String(TOKEN_NUMBER))}, NULL, ${address(String(TOKEN_NUMBER))}, '0', '60000', '50000', '27500000000', n % 1000, 0, 1, CASE WHEN n % 10 = 0 THEN 1 ELSE 3 END, ${bytes('2835717307', 8)} FROM ${series(ROWS)}`,
+  `INSERT INTO transfer (block, log, place, idx, standard, token, sender, recipient, amount, token_id)
+   SELECT n / ${PER_BLOCK}, n % ${PER_BLOCK}, 0, n % ${PER_BLOCK}, 0, ${address(String(TOKEN_NUMBER))}, ${sender}, ${holder}, '5', NULL FROM ${series(ROWS)}`,
+  `INSERT INTO internal (block, idx, place, kind, sender, recipient, value)
+   SELECT n / ${PER_BLOCK}, n % ${PER_BLOCK}, 0, 0, ${address(String(TOKEN_NUMBER))}, ${sender}, '7' FROM ${series(ROWS)}`,
+  `INSERT INTO holder (token, owner, balance) SELECT ${address(String(TOKEN_NUMBER))}, ${holder}, ${balance('1 + (n * 7919) % 1000003')} FROM ${series(ROWS)}`,
+  `INSERT INTO account (address, transactions, sent, received, transfers, internal, is_contract, creator, creation, first_block, last_block)
+   SELECT ${holder}, n % 1000, 0, 0, 1, 0, 0, NULL, NULL, 0, 1 FROM ${series(ROWS)}`,
+  `INSERT INTO account (address, transactions, sent, received, transfers, internal, is_contract, creator, creation, first_block, last_block)
+   SELECT ${address('1 + n')}, 10, 10, 0, 10, 10, 0, NULL, NULL, 0, 1 FROM ${series(SENDERS)}`,
+  `INSERT INTO token (address, standard, name, symbol, decimals, supply, transfers, holders, is_read, is_stale)
+   SELECT ${address(`${TOKEN_NUMBER} + n`)}, 0, 'Coin', 'COIN', 6, '5000000', ${ROWS} - n, ${ROWS} - n, 1, 0 FROM ${series(10_000)}`,
+  `INSERT INTO search (term, kind, address) SELECT 'coin', 0, ${address(`${TOKEN_NUMBER} + n`)} FROM ${series(10_000)}`,
+  `INSERT INTO proof (height, block, hash, miner, timestamp, difficulty, nonce, algorithm)
+   SELECT n + 1, n, ${bytes('n + 4398046511104', 64)}, ${address('20 + n % 5')}, 1735689600 + n, '1000000', ${bytes('n', 16)}, 'argon2id' FROM ${series(BLOCKS)}`,
+  `INSERT INTO producer (address, mined, proposed, mined_wei, proposed_wei) SELECT ${address('1 + n')}, n, n, '1', '1' FROM ${series(30)}`,
+  `INSERT INTO reward (address, cycle, role, blocks, wei) SELECT ${address('1 + n % 7')}, n / 14, (n / 7) % 2, 1, '5' FROM ${series(10_000)}`,
+  `INSERT INTO counter (name, value) VALUES ('blocks', ${BLOCKS}), ('transactions', ${ROWS}), ('transfers', ${ROWS}), ('internal', ${ROWS}), ('addresses', ${ROWS + SENDERS}), ('tokens', 10000), ('proofs', ${BLOCKS}), ('transactions:token', ${ROWS - ROWS / 10}), ('transactions:call', ${ROWS / 10})`,
+  `INSERT INTO position (id, number, hash) VALUES (1, ${BLOCKS - 1}, ${bytes(`${BLOCKS - 1} + 1099511627776`, 64)})`,
+]
+
+const fill = async (database: IndexDatabase): Promise<void> => {
+  const index = await openIndex(database)
+  await index.beginBackfill()
+  const direct =
+    database.kind === 'sqlite' ? new SqliteDatabase(database) : await PostgresDatabase.open({ url: database.url })
+  const began = performance.now()
+  const run = (sql: string): Promise<number> => direct.transaction((writes: SqlWrites) => writes.run(sql))
+  for (const sql of STATEMENTS) await run(sql)
+  await direct.close()
+  const filled = performance.now()
+  await index.endBackfill()
+  await index.close()
+  const seconds = (from: number, to: number): string => ((to - from) / 1_000).toFixed(0)
+  print(`${ROWS} rows in ${seconds(began, filled)} s, their indexes in ${seconds(filled, performance.now())} s`)
+}
+
+/** The chain is asked for its head alone. */
+const source = {
+  params: NETWORKS.devnet,
+  headNumber: async () => BLOCKS - 1,
+  onState: async () => undefined,
+  blocks: { header: async () => undefined, numberOf: async () => undefined, locate: async () => undefined },
+} as unknown as ChainSource
+
+const DEEP = 'limit=100&offset=100000'
+const anySender = (): Hex => addressOf(1 + random.below(SENDERS))
+const URLS: Readonly<Record<string, () => string>> = {
+  blocks: () => '/api/blocks',
+  transactions: () => '/api/transactions?limit=100',
+  'transactions, deep': () => `/api/transactions?${DEEP}`,
+  'transactions by kind': () => '/api/transactions?txType=call&limit=100',
+  'transactions by kind, deep': () => `/api/transactions?txType=token&${DEEP}`,
+  'transactions from': () => `/api/transactions?from=${anySender()}&limit=100`,
+  'transactions to the token, deep': () => `/api/transactions?to=${TOKEN}&${DEEP}`,
+  'transactions by kind and to': () => `/api/transactions?txType=call&to=${TOKEN}&limit=100`,
+  'transactions by from and to': () => `/api/transactions?from=${anySender()}&to=${TOKEN}&limit=100`,
+  'transactions by kind and from, none': () => `/api/transactions?txType=create&from=${anySender()}`,
+  'transactions by kind and to, none': () => `/api/transactions?txType=create&to=${TOKEN}`,
+  'transactions of the token': () => `/api/addresses/${TOKEN}/transactions?limit=100`,
+  'transactions of the token, deep': () => `/api/addresses/${TOKEN}/transactions?${DEEP}`,
+  'transfers of an address': () => `/api/addresses/${anySender()}/transfers?limit=100`,
+  'internal transfers': () => '/api/internal-transfers?limit=100',
+  'internal transfers, deep': () => `/api/internal-transfers?${DEEP}`,
+  'internal transfers of the token, deep': () => `/api/addresses/${TOKEN}/internal?${DEEP}`,
+  tokens: () => '/api/tokens?limit=100',
+  'transfers of the token': () => `/api/tokens/${TOKEN}/transfers?limit=100`,
+  'transfers of the token, deep': () => `/api/tokens/${TOKEN}/transfers?${DEEP}`,
+  holders: () => `/api/tokens/${TOKEN}?limit=100`,
+  'holders, deep': () => `/api/tokens/${TOKEN}?${DEEP}`,
+  'top accounts': () => '/api/top-accounts?limit=100',
+  'top accounts, deep': () => `/api/top-accounts?${DEEP}`,
+  rewards: () => '/api/rewards?cycle=5',
+  'rewards of an address': () => `/api/addresses/${addressOf(1)}/rewards?limit=100`,
+  stats: () => '/api/stats?days=365',
+  'search for 10,000 tokens': () => '/api/search?q=coin',
+  'module txlist': () => `/api?module=account&action=txlist&address=${TOKEN}&page=1&offset=100&sort=desc`,
+  'module tokentx, deep': () =>
+    `/api?module=account&action=tokentx&contractaddress=${TOKEN}&page=100&offset=100&sort=asc`,
+}
+
+const measure = async (database: IndexDatabase): Promise<void> => {
+  const index = await openIndexReader(database)
+  const nowMs = (): number => 1_735_689_600_000
+  const refuse = (): Promise<never> => Promise.reject(new Error('not asked here'))
+  const node = { gasPriceWei: async () => 1n, council: async () => [], committee: refuse, rpc: refuse }
+  const contracts = new SqliteContracts(':memory:')
+  const context = {
+    ...{ index, source, node, nowMs },
+    verification: createVerification({ index, source, contracts, node, nowMs, logger: silentLogger }),
+    price: new PriceService({ config: undefined, symbol: 'TDM', node, nowMs }),
+    params: { ...NETWORKS.devnet, devHelpers: false },
+    foundation: ZERO_ADDRESS,
+    genesisWei: 1n,
+  }
+  const app = createApiServer({ context, version: 'bench', logger: silentLogger })
+  for (const [name, url] of Object.entries(URLS)) {
+    const times: number[] = []
+    for (let i = 0; i < REQUESTS; i++) {
+      const at = performance.now()
+      const { statusCode, body } = await app.inject({ url: url() })
+      times.push(performance.now() - at)
+      if (statusCode !== 200) throw new Error(`${name}: ${statusCode} ${body}`)
+    }
+    times.sort((a, b) => a - b)
+    const at = (part: number): string => (times[Math.floor(part * REQUESTS)] ?? 0).toFixed(1)
+    print(`${name}: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`)
+  }
+  await app.close()
+  await index.close()
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'tandem-bench-lists-'))
+const server = backEnd === 'postgres' ? await startPostgres() : undefined
+try {
+  const database: IndexDatabase = server
+    ? { kind: 'postgres', url: await server.database() }
+    : { kind: 'sqlite', path: join(dir, 'index.sqlite'), ephemeral: true }
+  await fill(database)
+  await measure(database)
+} finally {
+  await server?.close()
+  rmSync(dir, { recursive: true, force: true })
+}
