@@ -4,6 +4,7 @@ import { loadWasm, type WasmMemory } from '../../../crypto/wasm/wasm.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import type { BlockEnv } from '../../block-env.ts'
+import { compilerCounts } from '../engine-counts.ts'
 import type { CodeCompiler } from './compiler/code-compiler.ts'
 import { CompiledCodes, type CompiledExports } from './compiler/compiled-codes.ts'
 import { opcodesOf } from './opcodes.ts'
@@ -117,6 +118,7 @@ export class Machine {
   readonly exchange: number
   readonly compiler: CodeCompiler | undefined
   #compiled: CompiledCodes | undefined = undefined
+  #entriesSeen = 0
   /** Codes in its memory by hash. */
   readonly #codes = new Map<Hex, KnownCode>()
   /** Hashes of the codes in each page. */
@@ -183,6 +185,13 @@ export class Machine {
   /** Requests compilation of codes that have become hot. */
   compileHot(): void {
     this.#compiled?.requestHot()
+  }
+  /** Counts entries of compiled code for the metrics. */
+  countCompiled(): void {
+    if (this.#compiled === undefined) return
+    const { entries } = this.#compiled
+    compilerCounts.entries += (entries - this.#entriesSeen) >>> 0
+    this.#entriesSeen = entries
   }
   /** Number of codes that it has compiled. */
   get compiledCount(): number {

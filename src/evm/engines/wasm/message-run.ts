@@ -302,6 +302,7 @@ export class MessageRun implements RunState {
   #end(): RunEnd {
     const { wasm } = this.machine
     this.machine.compileHot()
+    this.machine.countCompiled()
     if (this.#status === STATUS.unusual) return 'unusual'
     if (this.#status === STATUS.exhausted || wasm.isExhausted()) return 'exhausted'
     const outcome = wasm.outcomeOf()

@@ -1,11 +1,7 @@
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { keccak256Hex } from '../../../../src/crypto/hash.ts'
 import type { Engine, EngineMessage, EngineOptions } from '../../../../src/evm/engine.ts'
-import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { createImmediateCompiler } from '../../../../src/evm/engines/wasm/compiler/code-compiler.ts'
-import { createHotCompiler } from '../../../../src/evm/engines/wasm/compiler/hot-compiler.ts'
-import { CODE_PAGES } from '../../../../src/evm/engines/wasm/machine.ts'
-import { acquireMachine, releaseMachine } from '../../../../src/evm/engines/wasm/pool.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { concatBytes, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 import { outcomeOf } from '../../../support/evm/compare.ts'
@@ -242,39 +238,5 @@ describe('interruption of compiled code', () => {
     }
     const { text } = await run(compiled, LOOP, times(1_000n), 1_000_000n, { gasBound: used })
     expect(text).toBe((await run(interpreted, LOOP, times(1_000n))).text)
-  })
-})
-
-describe('hot code', () => {
-  const LIMITS = { hotGas: 100_000n, modules: 2 }
-  const compiler = createHotCompiler(LIMITS)
-  const engine = createWasmEngine(createInterpreter, compiler)
-  afterAll(() => compiler.close())
-
-  const compiledCodes = (): number => {
-    const machine = acquireMachine(CODE_PAGES, compiler)
-    const count = machine?.compiledCount ?? 0
-    if (machine !== undefined) releaseMachine(machine)
-    return count
-  }
-  const loop = (mark: number): Uint8Array =>
-    bytes(`5f 35 5b 60 ${hex(mark)} 50 60 01 90 03 80 60 02 57 5f 52 60 20 5f f3`)
-  const TIMES = hexToBytes(toWord(5_000n))
-
-  test('is compiled in a worker, and the oldest compiled code makes room for the newest', async () => {
-    const once = async (mark: number) => {
-      const expected = await run(interpreted, loop(mark), TIMES)
-      const got = await run(engine, loop(mark), TIMES)
-      expect(got.text).toBe(expected.text)
-    }
-    for (let mark = 1; mark <= 3; mark++) {
-      expect(compiler.size.modules).toBe(Math.min(mark - 1, 2))
-      await once(mark)
-      while (compiler.compilations < mark) await new Promise(resolve => setTimeout(resolve, 5))
-      expect(compiledCodes()).toBe(Math.min(mark, 2))
-      await once(mark)
-    }
-    expect(compiler.size.modules).toBe(2)
-    expect(compiler.size.bytes).toBeGreaterThan(0)
   })
 })

@@ -52,10 +52,13 @@ export function setCompiled(code: usize, entry: u32): void {
   store<i64>(code - CODE_HEADER, 0, HEAT);
 }
 
+/** Number of times that a frame has entered compiled code. */
+export let entries: u32 = 0;
 /** Runs the frame's compiled code. GOES_ON: interpret from the frame's PC; FAILED: `failFor` has the reason; else an answer for the host. */
 export function runCompiled(header: usize): i32 {
   const entry = load<u32>(header);
   if (entry == 0) return GOES_ON;
+  entries++;
   const answer = call_indirect<i32>(entry, <u32>frame, pauseAt);
   return answer > FAILURE ? failFor(answer - FAILURE) : answer;
 }

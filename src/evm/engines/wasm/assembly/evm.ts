@@ -18,7 +18,7 @@ import { precompile } from "./precompiles";
 import { addressByNonce, openCreation } from "./creations";
 import { endFrame, gasLeft, outcome, outputSize, returnedMost } from "./ends";
 import { EMPTY_HASH, forgetBlockHashes, loadInput, prepare, provideBlockHash, run } from "./interpreter";
-import { balanceAt, codeSizeAt, copyCodeAt, copyInputAt, copyMemoryAt, copyReturnAt, growTo, hashAt, log0At, log1At, log2At, log3At, log4At, loadSlotAt, loadTransientAt, nextHotCode, powerAt, SCRATCH, setCompiled, setHotFrom, storeSlotAt, storeTransientAt } from "./compiled";
+import { balanceAt, codeSizeAt, copyCodeAt, copyInputAt, copyMemoryAt, copyReturnAt, entries, growTo, hashAt, log0At, log1At, log2At, log3At, log4At, loadSlotAt, loadTransientAt, nextHotCode, powerAt, SCRATCH, setCompiled, setHotFrom, storeSlotAt, storeTransientAt } from "./compiled";
 import { addModulo, divide, divideSigned, multiply, multiplyModulo, remainder, remainderSigned } from "./arithmetic";
 import { EXHAUSTED, failFor, GOES_ON, needed, OUT_OF_GAS, reason, RETURNED, UNUSUAL } from "./status";
 
@@ -28,6 +28,7 @@ export { beginClock, bloomOfLogs, encodeLogs, layOut, run, setOpcode, clearOpcod
 // For the host of the compiler, and for compiled code.
 export { nextHotCode, setCompiled, setHotFrom };
 export { addModulo, balanceAt, codeSizeAt, copyCodeAt, copyInputAt, copyMemoryAt, copyReturnAt, divide, divideSigned, growTo, hashAt, log0At, log1At, log2At, log3At, log4At, loadInput, loadSlotAt, loadTransientAt, multiply, multiplyModulo, powerAt, remainder, remainderSigned, shiftLeft, shiftRight, signExtend, storeSlotAt, storeTransientAt };
+export function compiledEntries(): u32 { return entries; }
 export function scratchAt(): usize { return SCRATCH; }
 
 const VALUE_WORD: usize = memory.data(32, 16);

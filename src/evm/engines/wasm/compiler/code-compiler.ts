@@ -22,6 +22,8 @@ export interface CodeHolder {
 export interface CodeCompiler {
   /** Interpreted gas from which a code is compiled; 0: as it is loaded. */
   readonly hotFrom: bigint
+  /** Times that a code of this size must become hot before it is compiled. */
+  timesHot(size: number): number
   find(hash: Hex, fork: EvmFork): WasmModule | undefined
   /** Compiles, or ignores the request. `done` is called where a module comes of it. */
   request(request: CodeRequest, done: (module: WasmModule) => void): void
@@ -32,6 +34,7 @@ export interface CodeCompiler {
 /** Compiles every code in this thread as it is loaded, and keeps none: for tests. */
 export const createImmediateCompiler = (): CodeCompiler => ({
   hotFrom: 0n,
+  timesHot: () => 1,
   find: () => undefined,
   request({ bytes, fork, addresses }, done) {
     const compiled = compileCode(bytes, fork, addresses)
