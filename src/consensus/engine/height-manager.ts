@@ -64,6 +64,7 @@ export class HeightManager {
     const committee = options.ports.committee.committee(number)
     assert(committee !== undefined, 'the committee of the next height is known')
     const { members } = committee
+    validator.opens(committee, this.#head, options.ports.committee.committee(this.#head.number))
     const earliestMs = pacemaker.next(timestamp, nowMs)
     const config = { number, parentHash: hash, members, index: validator.indexIn(committee), earliestMs }
     driver.feed({ type: 'newHeight', config, records, nowMs })

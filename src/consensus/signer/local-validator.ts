@@ -1,19 +1,20 @@
 import { signerIndexes } from '../../primitives/consensus/certificate.ts'
 import type { SignedHead, SignedMessage } from '../../primitives/consensus/message.ts'
 import { blockVoteDigest } from '../../primitives/consensus/vote.ts'
+import { quorumOf } from '../../rules/council/quorum.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Committee } from '../committee.ts'
 import type { UnsignedMessage } from '../core/types.ts'
 import type { ConsensusEngineOptions, KeyInUseError } from '../engine/types.ts'
-import type { DecidedBlock } from '../ports.ts'
+import type { DecidedBlock, Head } from '../ports.ts'
 import { committeeIndex, type QuarantineReason, type RecoveredState, signPositionFromMessage } from '../wal/recovery.ts'
 import { OwnVotes } from './own-votes.ts'
 import { Quarantine } from './quarantine.ts'
 import { messageDigest, signConsensusMessage } from './sign-message.ts'
 import type { SignPosition } from './watermark.ts'
 
-type ValidatorOptions = Pick<ConsensusEngineOptions, 'signer' | 'watermark' | 'params' | 'logger'>
+type ValidatorOptions = Pick<ConsensusEngineOptions, 'signer' | 'watermark' | 'params' | 'logger' | 'trustMissingLog'>
 
 /** Validator of this node: its own votes, whether it may sign, and detection of a second user of its key. */
 export class LocalValidator {
@@ -22,6 +23,8 @@ export class LocalValidator {
   #own = new OwnVotes(null)
   /** True while this signer has never signed; the chain shows whether the key is new as well. */
   #isNew = false
+  /** True for a new one whose node began with blocks of others, as after a snapshot. */
+  #beganLater = false
   #quarantine: Quarantine | null = null
 
   /** `onLogLost`: the log, which seemed new, lacks votes of this key; the next start has to know. */
@@ -31,9 +34,10 @@ export class LocalValidator {
   }
 
   /** Called once, with the recovered state. */
-  restore({ isNew, own }: RecoveredState): void {
-    const { watermark, params } = this.#options
+  restore({ isNew, own, head }: RecoveredState): void {
+    const { watermark, params, trustMissingLog = false } = this.#options
     this.#isNew = isNew
+    this.#beganLater = isNew && head.number > 0 && !trustMissingLog
     this.#own = new OwnVotes(watermark.last)
     for (const message of own) this.#own.remember(signPositionFromMessage(message), messageDigest(params, message))
   }
@@ -49,6 +53,28 @@ export class LocalValidator {
   /** Returns its index in a committee; -1 when it does not vote. */
   indexIn(committee: Committee): number {
     return this.isQuarantined ? -1 : committeeIndex(committee, this.address)
+  }
+
+  /**
+   * Called before the height after the head opens. A node that began with a snapshot has not seen whether its key voted before, and the
+   * open height may be one in which it did: it is quarantined, unless its key sealed nothing that it sees and the others cannot decide
+   * without it (docs/design/consensus.md#quarantine).
+   */
+  opens(committee: Committee, head: Head, committeeOfHead: Committee | undefined): void {
+    if (!this.#isNew || !this.#beganLater) return
+    const { members } = committee
+    const isNeeded = members.length - 1 < quorumOf(members.length)
+    if (!this.#hasSealed(head, committeeOfHead) && (isNeeded || committeeIndex(committee, this.address) < 0)) return
+    const { upTo } = this.quarantine('LOG_MISSING', head.number)
+    this.#onLogLost()
+    this.#options.logger.warn(
+      { number: head.number, silentUpTo: upTo },
+      'this node began with a snapshot, and its key may have voted before: following only, until others decided later blocks (--trust-missing-log: it has not)',
+    )
+  }
+
+  #hasSealed({ certificate }: Head, committee: Committee | undefined): boolean {
+    return certificate !== null && signerIndexes(certificate).includes(committeeIndex(committee, this.address))
   }
 
   /** Signs as member `index`, unless it is quarantined or the watermark refuses; the height then continues without this vote. */

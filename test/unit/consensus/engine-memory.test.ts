@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { DecidedBlock } from '../../../src/consensus/ports.ts'
 import { sign } from '../../../src/crypto/signature.ts'
+import { signerIndexes } from '../../../src/primitives/consensus/certificate.ts'
 import { blockVoteDigest } from '../../../src/primitives/consensus/vote.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { CodedError } from '../../../src/util/errors.ts'
@@ -9,6 +11,15 @@ import { settle } from '../../support/consensus/manual-clock.ts'
 import { createMember, DOMAIN, keyOf } from '../../support/consensus/member.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'
 import { Said } from '../../support/consensus/said.ts'
+
+/** Takes the seal of a member out of a certificate. */
+const withoutSeal = (decided: DecidedBlock, index: number): DecidedBlock => {
+  const { round, bitmap, seals } = decided.certificate
+  const signers = signerIndexes(decided.certificate)
+  const kept = seals.filter((_, at) => signers[at] !== index)
+  const bits = bitmap.map((byte, at) => (at === index >> 3 ? byte & ~(1 << (index & 7)) : byte))
+  return { ...decided, certificate: { round, bitmap: bits, seals: kept } }
+}
 
 describe('a key that is used twice', () => {
   test('a vote with the own key that this node did not make stops it', async () => {
@@ -193,6 +204,97 @@ describe('lost memory', () => {
     expect(said.size).toBeGreaterThan(before)
     expect(said.contradictions).toEqual([])
     expect(hashes(members[3]!)).toEqual(hashes(members[0]!))
+    await stop()
+  })
+
+  describe('a folder that begins with a snapshot', () => {
+    /** Member 3 votes in the open height, which nobody decides, and loses its folder; the new one has every decided block from a snapshot. */
+    const lost = async () => {
+      const group = await committee(4)
+      const { clock, mesh, members, revive } = group
+      const said = new Said()
+      mesh.onSaid = (from, message) => void (from === 3 && said.add(message))
+      await clock.advance(4_500)
+      const open = members[3]!.ledger.head().number + 1
+      mesh.passes = (_, __, message) => message.type !== 'commit'
+      await clock.advance(700)
+      await members[3]!.engine.stop()
+      const { ledger } = members[3]!
+      expect(ledger.head().number).toBe(open - 1)
+      const copy = new Ledger(90_000)
+      // It opens its log at genesis; the snapshot comes after that.
+      members[3] = { ...members[3]!, files: new MemoryFiles(), ledger: copy }
+      mesh.passes = (from, to) => from !== 3 && to !== 3
+      await (await revive(3)).stop()
+      return { ...group, said, open, ledger, copy }
+    }
+
+    test('votes in no height that was open when the old folder was lost', async () => {
+      const { clock, mesh, members, revive, stop, said, open, ledger, copy } = await lost()
+      // Its own seals are in no certificate.
+      copy.blocks.push(...ledger.blocks.map(decided => withoutSeal(decided, 3)))
+      mesh.passes = (_, __, message) => message.type !== 'commit'
+      const before = said.size
+      const engine = await revive(3)
+      await clock.advance(20_000)
+      expect(engine.status()).toMatchObject({ mode: 'quarantined', number: open })
+      expect(said.size).toBe(before)
+      mesh.passes = () => true
+      await clock.advance(60_000)
+      expect(engine.status().mode).toBe('voting')
+      expect(said.size).toBeGreaterThan(before)
+      expect(said.contradictions).toEqual([])
+      expect(hashes(members[3]!)).toEqual(hashes(members[0]!))
+      await stop()
+    })
+
+    test('nor after another restart', async () => {
+      const { clock, mesh, revive, stop, said, open, ledger, copy } = await lost()
+      copy.blocks.push(...ledger.blocks.map(decided => withoutSeal(decided, 3)))
+      mesh.passes = (_, __, message) => message.type !== 'commit'
+      const before = said.size
+      await (await revive(3)).stop()
+      const engine = await revive(3)
+      await clock.advance(20_000)
+      expect(engine.status()).toMatchObject({ mode: 'quarantined', number: open })
+      expect(said.size).toBe(before)
+      await stop()
+    })
+
+    test('votes at once on the word of its operator', async () => {
+      const { mesh, revive, stop, ledger, copy } = await lost()
+      copy.blocks.push(...ledger.blocks)
+      mesh.passes = () => true
+      expect((await revive(3, { trustMissingLog: true })).status().mode).toBe('voting')
+      await stop()
+    })
+  })
+
+  test('the second of two validators, which never voted, votes at once on a snapshot: nobody decides without it', async () => {
+    const { clock, members, revive, stop } = await committee(2)
+    await clock.advance(4_500)
+    await members[1]!.engine.stop()
+    const ledger = new Ledger(80_000)
+    ledger.blocks.push(...members[1]!.ledger.blocks.map(decided => withoutSeal(decided, 1)))
+    members[1] = { ...members[1]!, files: new MemoryFiles(), ledger: new Ledger(90_000) }
+    await (await revive(1)).stop()
+    members[1] = { ...members[1]!, ledger }
+    const engine = await revive(1)
+    await clock.advance(4_000)
+    expect(engine.status().mode).toBe('voting')
+    expect(hashes(members[1]!)).toEqual(hashes(members[0]!))
+    await stop()
+  })
+
+  test('one of two whose seal is in the newest block of its snapshot has voted before', async () => {
+    const { members, clock, revive, stop } = await committee(2)
+    await clock.advance(4_500)
+    await members[1]!.engine.stop()
+    const { ledger } = members[1]!
+    members[1] = { ...members[1]!, files: new MemoryFiles(), ledger: new Ledger(90_000) }
+    await (await revive(1)).stop()
+    members[1] = { ...members[1]!, ledger }
+    expect((await revive(1)).status().mode).toBe('quarantined')
     await stop()
   })
 
