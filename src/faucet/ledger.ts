@@ -44,7 +44,7 @@ export class FaucetLedger {
     if (refused !== undefined) throw refusalError(refused)
   }
 
-  /** Reserves a grant, which is on disk when this returns; the time of the next one. Throws as `check` does. */
+  /** Reserves a grant, which survives the end of the process; the time of the next one. Throws as `check` does. */
   reserve(request: GrantRequest): number {
     this.check(request)
     const nowMs = this.nowMs()

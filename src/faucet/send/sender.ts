@@ -189,6 +189,8 @@ export class FaucetSender {
     const nowMs = this.#options.clock.nowMs()
     const sentMs = this.#sentMs.get(hash)
     if (sentMs !== undefined && Math.abs(nowMs - sentMs) < rebroadcastMs) return
+    // A transfer that the network may have is never forgotten.
+    await this.#options.store.flush()
     await this.#submit({ raw, hash })
     this.#sentMs.set(hash, nowMs)
     if (!this.#firstSentMs.has(hash)) this.#firstSentMs.set(hash, nowMs)

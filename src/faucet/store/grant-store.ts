@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, fdatasync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
+import { promisify } from 'node:util'
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { type GrantHistory, periodBeginMs } from '../core/grant-rule.ts'
@@ -53,15 +54,27 @@ CREATE INDEX IF NOT EXISTS grants_client ON grants (client, reserved_at);
 CREATE INDEX IF NOT EXISTS grants_open ON grants (state, nonce) WHERE state <> 'settled';
 `
 
+/** Runs in a thread of Node's pool. */
+const syncData = promisify(fdatasync)
+
 type Row = Record<string, SQLOutputValue>
 
-/** Grants in an SQLite file, each step of which is on disk before the next one begins. One process holds it. */
+/**
+ * Grants in an SQLite file that one process holds. A step is in the file when its method returns, whatever becomes of the process, and on disk
+ * after the next `flush`: a write that waited for the disk would hold up the thread, which may be that of a node.
+ */
 export class GrantStore {
   readonly #database: DatabaseSync
+  /** File of the write-ahead log; undefined before the first flush. */
+  #log: number | undefined
+  readonly #logPath: string | undefined
+  #isDirty = false
+  #flushing: Promise<void> = Promise.resolve()
 
   /** Throws CodedError<GrantStoreError>. */
   constructor({ path, genesisHash, sender }: GrantStoreOptions) {
     if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    this.#logPath = path === ':memory:' ? undefined : `${path}-wal`
     this.#database = new DatabaseSync(path, { timeout: 0 })
     try {
       this.#database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
@@ -70,6 +83,7 @@ export class GrantStore {
       if (!this.#all('PRAGMA table_info(grants)').some(({ name }) => name === 'former'))
         this.#database.exec('ALTER TABLE grants ADD COLUMN former BLOB')
       this.#bind(path, genesisHash, sender)
+      this.#database.exec('PRAGMA synchronous = NORMAL')
     } catch (error) {
       this.#database.close()
       const isLocked = error instanceof Error && /locked|busy/i.test(error.message)
@@ -192,8 +206,19 @@ export class GrantStore {
     this.#run(sql, hexToBytes(address), hexToBytes(hash))
   }
 
+  /** Waits until every step so far is on disk. */
+  flush(): Promise<void> {
+    // One after the other: the next one also takes what was written while one runs.
+    const flushed = this.#flushing.then(() => this.#flushLog())
+    this.#flushing = flushed.catch(() => undefined)
+    return flushed
+  }
+
   close(): void {
     this.#database.close()
+    const log = this.#log
+    this.#log = undefined
+    if (log !== undefined) void this.#flushing.then(() => closeSync(log))
   }
 
   /** A store belongs to one chain; the key may change once nothing of the old one is under way. */
@@ -211,7 +236,20 @@ export class GrantStore {
       this.#run('INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value', name, value)
   }
 
+  async #flushLog(): Promise<void> {
+    if (!this.#isDirty || this.#logPath === undefined) return
+    this.#isDirty = false
+    try {
+      this.#log ??= openSync(this.#logPath, 'r+')
+      await syncData(this.#log)
+    } catch (error) {
+      this.#isDirty = true
+      throw error
+    }
+  }
+
   #run(sql: string, ...values: readonly SQLInputValue[]): number {
+    this.#isDirty = true
     return Number(this.#database.prepare(sql).run(...values).changes)
   }
 

@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { FaucetLedger } from '../../../src/faucet/ledger.ts'
 import type { FaucetNode } from '../../../src/faucet/send/faucet-node.ts'
@@ -44,7 +45,7 @@ class Killer {
   }
 }
 
-const WRITES = ['reserve', 'sign', 'settle', 'release']
+const WRITES = ['reserve', 'sign', 'flush', 'settle', 'release']
 const CALLS = ['nonce', 'gasPrice', 'send', 'blockOf']
 const A = recipient(1)
 
@@ -88,9 +89,64 @@ test.each([
   ['after', true],
 ] as const)('a kill %s any step makes one transfer, pool lost: %s', async (when, losesPool) => {
   const all = await runKilled(Number.POSITIVE_INFINITY, when, losesPool)
-  expect(all).toEqual(['reserve', 'nonce', 'gasPrice', 'sign', 'send', 'nonce', 'blockOf', 'settle'])
+  expect(all).toEqual(['reserve', 'nonce', 'gasPrice', 'sign', 'flush', 'send', 'nonce', 'blockOf', 'settle'])
   for (let at = 0; at < all.length; at++) await runKilled(at, when, losesPool)
 })
+
+test('nothing is sent before it is on disk, and a disk that fails holds it back', async () => {
+  const chain = new ModelChain()
+  const store = openStore(':memory:')
+  const order: string[] = []
+  let isBroken = true
+  const watched = new Proxy(store, {
+    get(target, name) {
+      const value = Reflect.get(target, name) as unknown
+      if (name === 'flush')
+        return async () => {
+          order.push('flush')
+          if (isBroken) throw Object.assign(new Error('input/output error'), { code: 'EIO' })
+          await target.flush()
+        }
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  const node = new Proxy(chain as FaucetNode, {
+    get(target, name) {
+      const value = Reflect.get(target, name) as unknown
+      if (name === 'send') order.push('send')
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  store.reserve(A, 'c', 0)
+  const sender = senderOf({ store: watched, node, clock: new ManualClock() })
+  await expect(sender.round()).rejects.toThrow('input/output error')
+  await expect(sender.round()).rejects.toThrow('input/output error')
+  expect(order).toEqual(['flush', 'flush'])
+  isBroken = false
+  await sender.round()
+  expect(order).toEqual(['flush', 'flush', 'flush', 'send'])
+  chain.mine()
+  await sender.round()
+  expect(chain.paid).toEqual([A])
+})
+
+test('steps reach the log of the file with a flush, and survive a copy of the files', () =>
+  withTempDir(async dir => {
+    const path = `${dir}/grants.sqlite`
+    const store = openStore(path)
+    for (let i = 1; i <= 20; i++) store.reserve(recipient(i), 'c', i)
+    await Promise.all([store.flush(), store.flush()])
+    // As a machine that lost its power finds them.
+    for (const suffix of ['', '-wal']) copyFileSync(`${path}${suffix}`, `${dir}/copy.sqlite${suffix}`)
+    const copy = openStore(`${dir}/copy.sqlite`)
+    expect(copy.unsettled()).toBe(20)
+    copy.close()
+    store.close()
+    await store.flush().catch(() => undefined)
+    const again = openStore(path)
+    expect(again.unsettled()).toBe(20)
+    again.close()
+  }))
 
 test('a nonce that another transaction took is replaced, without a second payment', async () => {
   const chain = new ModelChain()
