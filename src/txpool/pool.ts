@@ -87,6 +87,11 @@ export class TxPool {
     const full = this.#pooled.insert(sender, entry)
     if (full) throw refusal(full)
     const executable: Transaction[] = []
+    if (tx.nonce < sender.nonce + sender.announced && !entry.announced) {
+      // It stands in the place of one that was announced.
+      executable.push(tx)
+      entry.announced = true
+    }
     this.#announce(sender, executable)
     const status = tx.nonce < sender.nonce + sender.executable ? 'pending' : 'queued'
     return { status, replaced: replaced?.transaction.hash, executable }

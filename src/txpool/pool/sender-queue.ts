@@ -64,7 +64,7 @@ export class SenderQueue {
     const replaced = this.entries[at]
     if (replaced?.transaction.nonce === entry.transaction.nonce) {
       this.entries[at] = entry
-      if (at < this.ready) this.recount(baseFee)
+      if (at < this.ready) this.#replaceReady(at, entry, replaced, baseFee)
       else {
         this.queuedSlots += entry.slots - replaced.slots
         this.extend(baseFee)
@@ -76,6 +76,19 @@ export class SenderQueue {
     this.queuedSlots += entry.slots
     this.extend(baseFee)
     return undefined
+  }
+
+  /** Updates the counts without a walk over the others: a sender may have thousands, and a replacement costs it nothing. */
+  #replaceReady(at: number, entry: PoolEntry, replaced: PoolEntry, baseFee: bigint): void {
+    this.readySlots += entry.slots - replaced.slots
+    this.readyCostWei += entry.costWei - replaced.costWei
+    if (this.readyCostWei > this.balanceWei) {
+      this.recount(baseFee)
+      return
+    }
+    if (at < this.executable && !isExecutable(entry, baseFee)) this.executable = at
+    if (this.announced > this.executable) this.announced = this.executable
+    this.reprice(baseFee)
   }
 
   /** Recomputes all counts from `entries`, `nonce` and `balanceWei`. */
