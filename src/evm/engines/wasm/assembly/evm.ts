@@ -17,8 +17,12 @@ import { delegateOf, mark, transfer } from "./calls";
 import { precompile } from "./precompiles";
 import { addressByNonce, openCreation } from "./creations";
 import { endFrame, gasLeft, outcome, outputSize, returnedMost } from "./ends";
-import { EMPTY_HASH, forgetBlockHashes, loadInput, prepare, provideBlockHash, run } from "./interpreter";
-import { balanceAt, codeSizeAt, copyCodeAt, copyInputAt, copyMemoryAt, copyReturnAt, entries, growTo, hashAt, log0At, log1At, log2At, log3At, log4At, loadSlotAt, loadTransientAt, nextHotCode, powerAt, SCRATCH, setCompiled, setHotFrom, storeSlotAt, storeTransientAt } from "./compiled";
+import { EMPTY_HASH, prepareCodeHashes } from "./code-hashes";
+import { forgetBlockHashes, provideBlockHash } from "./block-hashes";
+import { loadInput, prepareMasks } from "./operands";
+import { run } from "./interpreter";
+import { copyCodeAt, copyInputAt, copyMemoryAt, copyReturnAt, entries, growTo, log0At, log1At, log2At, log3At, log4At, nextHotCode, SCRATCH, setCompiled, setHotFrom } from "./compiled";
+import { balanceAt, codeSizeAt, hashAt, loadSlotAt, loadTransientAt, powerAt, storeSlotAt, storeTransientAt } from "./operations";
 import { addModulo, divide, divideSigned, multiply, multiplyModulo, remainder, remainderSigned } from "./arithmetic";
 import { EXHAUSTED, failFor, GOES_ON, needed, OUT_OF_GAS, reason, RETURNED, UNUSUAL } from "./status";
 
@@ -69,6 +73,14 @@ export function gasBoundLeft(): i64 { return boundLeft(frameGas()); }
 export function gasBoundReached(): bool { return gasBoundLeft() < 0 || isBoundReached(); }
 export function inputAt(): usize { return load<u32>(frame, INPUT); }
 export function inputSize(): u32 { return load<u32>(frame, INPUT_SIZE); }
+
+let isPrepared = false;
+function prepare(): void {
+  if (isPrepared) return;
+  prepareMasks();
+  prepareCodeHashes();
+  isPrepared = true;
+}
 
 /** Resets all state of the previous message except codes, and slots if they stay: with its changes when `committed`. */
 export function begin(place: i32, seed: u64, keepsSlots: bool, committed: bool): void {

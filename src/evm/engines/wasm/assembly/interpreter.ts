@@ -3,91 +3,24 @@
  * rare opcodes work on the frame's record and are in other files. An operation that needs data from the host leaves everything
  * unchanged and is repeated afterwards.
  */
-import { add, clear, copy, equal, fill64, isNegative, isZero, leadingZeros, less, lessSigned, set64, shiftLeft, shiftRight, signExtend, subtract, swapBytes, toSize, byteLength } from "./word";
-import { addModulo, divide, divideSigned, multiply, multiplyModulo, power, remainder, remainderSigned } from "./arithmetic";
-import { keccak256 } from "../../../../crypto/assembly/keccak";
-import { accountAt, ADDRESS, BALANCE, CODE, CODE_LOADED, CODE_SIZE, has, HAS_CODE, HASH_KNOWN, isEmpty, isLoaded } from "./accounts";
-import { hashOf, isObjectFormat, lacksCode } from "./codes";
-import { loadTransient, setValue, SLOT_LOADED, slotOf, transientOf, VALUE } from "./slots";
-import { canRead, readPrice, SENTRY, writePrice } from "./storage";
-import { limitSpare } from "./spare";
-import { accessPrice, call, canReach } from "./calls";
-import { create } from "./creations";
-import { selfDestruct } from "./destruction";
-import { copyBytes, copyForeignCode, copyInput, copyMemory, log } from "./copies";
+import { add, clear, copy, equal, isNegative, isZero, leadingZeros, less, lessSigned, set64, shiftLeft, shiftRight, signExtend, subtract, swapBytes, toSize } from "./word";
+import { addModulo, divide, divideSigned, multiply, multiplyModulo, remainder, remainderSigned } from "./arithmetic";
+import { ADDRESS, BALANCE } from "./accounts";
+import { loadTransient } from "./slots";
+import { copyInput } from "./copies";
 import { endFrame } from "./ends";
 import { countGas, runCompiled } from "./compiled";
 import { fault } from "./faults";
 import { allow, pauseAt } from "./clock";
 import { beyond, exhausted } from "./memory";
 import { BASE_FEE, BLOB_BASE_FEE, BLOB_HASHES, blobs, CHAIN_ID, COINBASE, GAS_LIMIT, GAS_PRICE, NUMBER, ORIGIN, PREV_RANDAO, TIMESTAMP } from "./environment";
-import { endOf, fork, growthPrice, ISTANBUL, perWord, SPURIOUS_DRAGON, TABLE } from "./prices";
-import { BASE, CALL_VALUE, CALLER, frame, FRAME_CODE, FRAME_CODE_SIZE, FRAME_HEADER, FRAME_JUMPS, GAS, growMemory, INPUT, INPUT_SIZE, IS_STATIC, MEMORY, MEMORY_SIZE, PC, RETURN_SIZE, SELF, SP } from "./frames";
-import { EXHAUSTED, failFor, FAILED, GOES_ON, INVALID_JUMP, INVALID_OPCODE, NEEDS_ACCOUNT, NEEDS_BLOCK_HASH, NEEDS_CODE, NEEDS_PRECOMPILE, NEEDS_SLOT, needed, needs, OUT_OF_GAS, PAUSED, RETURNED, REVERTED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
-
-/** Masks that keep the lowest 0 to 32 bytes of a word. */
-const MASKS: usize = memory.data(33 * 32, 16);
-const WORD: usize = memory.data(64, 16);
-/** keccak256 of 0xef00, which EthereumJS returns for code of the object format. */
-const OBJECT_FORMAT_HASH: usize = memory.data(32, 16);
-let ready = false;
-
-export function prepare(): void {
-  if (ready) return;
-  for (let n = 0; n <= 32; n++) memory.fill(MASKS + n * 32, 0xff, n);
-  store<u16>(WORD, 0x00ef);
-  keccak256(WORD, 2, OBJECT_FORMAT_HASH);
-  ready = true;
-}
-
-// @ts-ignore: decorator
-@inline function swap(a: usize, b: usize): void {
-  const low = v128.load(a), high = v128.load(a, 16);
-  v128.store(a, v128.load(b));
-  v128.store(a, v128.load(b, 16), 16);
-  v128.store(b, low);
-  v128.store(b, high, 16);
-}
-/** Adds a small number to a word. */
-// @ts-ignore: decorator
-@inline function addSmall(at: usize, value: u64): void {
-  const low = load<u64>(at) + value;
-  store<u64>(at, low);
-  if (low >= value) return;
-  const second = load<u64>(at, 8) + 1;
-  store<u64>(at, second, 8);
-  if (second) return;
-  const third = load<u64>(at, 16) + 1;
-  store<u64>(at, third, 16);
-  if (third == 0) store<u64>(at, load<u64>(at, 24) + 1, 24);
-}
-/** Reads the `count` bytes at `from` as a word: 32 bytes that end with them, reversed and masked. */
-// @ts-ignore: decorator
-@inline function pushBytes(to: usize, from: usize, count: usize): void {
-  swapBytes(to, from + count - 32);
-  const mask = MASKS + (count << 5);
-  v128.store(to, v128.and(v128.load(to), v128.load(mask)));
-  v128.store(to, v128.and(v128.load(to, 16), v128.load(mask, 16)), 16);
-}
-// @ts-ignore: decorator
-@inline function isDestination(jumps: usize, at: u64): bool {
-  return ((load<u8>(jumps + <usize>(at >> 3)) >> (<u8>at & 7)) & 1) != 0;
-}
-export function loadInput(to: usize, input: usize, size: usize, at: u64): void {
-  if (at >= <u64>size) return clear(to);
-  const from = input + <usize>at, there = <u64>size - at;
-  if (there >= 32) return swapBytes(to, from);
-  clear(WORD);
-  memory.copy(WORD, from, <usize>there);
-  swapBytes(to, WORD);
-}
-/** EXTCODEHASH; the code is loaded where its hash is not known. */
-function pushHash(to: usize, account: usize): void {
-  if (has(account, HAS_CODE | CODE_LOADED) && load<u32>(account, CODE_SIZE) && isObjectFormat(load<u32>(account, CODE), load<u32>(account, CODE_SIZE))) return swapBytes(to, OBJECT_FORMAT_HASH);
-  if (isEmpty(account)) return clear(to);
-  swapBytes(to, has(account, HAS_CODE) ? hashOf(account) : EMPTY_HASH);
-}
-export const EMPTY_HASH: usize = memory.data(32, 16);
+import { endOf, growthPrice, perWord, TABLE } from "./prices";
+import { BASE, CALL_VALUE, CALLER, frame, FRAME_CODE, FRAME_CODE_SIZE, FRAME_HEADER, FRAME_JUMPS, GAS, growMemory, INPUT, INPUT_SIZE, MEMORY, MEMORY_SIZE, PC, RETURN_SIZE, SELF, SP } from "./frames";
+import { EXHAUSTED, failFor, FAILED, GOES_ON, INVALID_JUMP, NEEDS_PRECOMPILE, OUT_OF_GAS, PAUSED, RETURNED, REVERTED, UNUSUAL } from "./status";
+import { blockHash } from "./block-hashes";
+import { addSmall, isDestination, loadInput, pushBytes, swap } from "./operands";
+import { balanceAt, codeHashAt, codeSizeAt, endOfOperation, hashAt, loadSlotAt, powerAt, storeSlotAt, storeTransientAt } from "./operations";
+import { rare } from "./rare";
 
 /** Runs until the message ends, the host is needed, or `slice` gas is used; 0: the remainder of the last slice. */
 export function run(slice: i64): i32 {
@@ -137,9 +70,9 @@ function frames(): i32 {
         case 0x09: multiplyModulo(top - 64, top, top - 32, top - 64); sp = top - 32; continue;
         case 0x0a: {
           if (gas < pauseAt) { status = PAUSED; break; }
-          gas -= (fork >= SPURIOUS_DRAGON ? 50 : 10) * <i64>byteLength(top - 32);
-          if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
-          power(top - 32, top, top - 32);
+          const left = powerAt(top, gas);
+          if (left < 0) { status = endOfOperation(left); break; }
+          gas = left;
           sp = top;
           continue;
         }
@@ -185,27 +118,18 @@ function frames(): i32 {
         case 0x1e: set64(top, leadingZeros(top)); continue;
         case 0x20: {
           if (gas < pauseAt) { status = PAUSED; break; }
-          const offset = toSize(top), bytes = toSize(top - 32), end = endOf(offset, bytes);
-          gas -= growthPrice(size, end);
-          if (gas >= 0) gas -= perWord(bytes, 6);
-          if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
-          if (end > size) {
-            if (!growMemory(frame, end)) { status = EXHAUSTED; break; }
-            size = load<u32>(frame, MEMORY_SIZE);
-          }
-          keccak256(data + <usize>(bytes ? offset : 0), <usize>bytes, top - 32);
-          swapBytes(top - 32, top - 32);
+          const left = hashAt(top, gas);
+          if (left < 0) { status = endOfOperation(left); break; }
+          gas = left;
+          size = load<u32>(frame, MEMORY_SIZE);
           sp = top;
           continue;
         }
         case 0x30: copy(sp, <usize>load<u32>(frame, SELF) + ADDRESS); sp += 32; continue;
         case 0x31: {
-          if (!canReach(top, gas)) { status = failFor(OUT_OF_GAS); break; }
-          const account = accountAt(top);
-          if (!isLoaded(account)) { status = needs(NEEDS_ACCOUNT, account); break; }
-          gas -= accessPrice(account);
-          if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
-          copy(top, account + BALANCE);
+          const left = balanceAt(top, gas);
+          if (left < 0) { status = endOfOperation(left); break; }
+          gas = left;
           continue;
         }
         case 0x32: copy(sp, ORIGIN); sp += 32; continue;
@@ -216,34 +140,22 @@ function frames(): i32 {
         case 0x38: set64(sp, codeSize); sp += 32; continue;
         case 0x3a: copy(sp, GAS_PRICE); sp += 32; continue;
         case 0x3b: {
-          if (!canReach(top, gas)) { status = failFor(OUT_OF_GAS); break; }
-          const account = accountAt(top);
-          if (!isLoaded(account)) { status = needs(NEEDS_ACCOUNT, account); break; }
-          if (lacksCode(account)) { status = needs(NEEDS_CODE, account); break; }
-          gas -= accessPrice(account);
-          if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
-          const bytes = <u64>load<u32>(account, CODE_SIZE);
-          set64(top, bytes && isObjectFormat(load<u32>(account, CODE), bytes) ? 2 : bytes);
+          const left = codeSizeAt(top, gas);
+          if (left < 0) { status = endOfOperation(left); break; }
+          gas = left;
           continue;
         }
         case 0x3d: set64(sp, load<u32>(frame, RETURN_SIZE)); sp += 32; continue;
         case 0x3f: {
-          if (!canReach(top, gas)) { status = failFor(OUT_OF_GAS); break; }
-          const account = accountAt(top);
-          if (!isLoaded(account)) { status = needs(NEEDS_ACCOUNT, account); break; }
-          if (lacksCode(account)) { status = needs(NEEDS_CODE, account); break; }
-          gas -= accessPrice(account);
-          if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
-          pushHash(top, account);
+          const left = codeHashAt(top, gas);
+          if (left < 0) { status = endOfOperation(left); break; }
+          gas = left;
           continue;
         }
         case 0x40: {
-          const number = toSize(top), current = load<u64>(NUMBER);
-          if (number >= current || current - number > 256) { clear(top); continue; }
-          const known = BLOCK_HASHES + <usize>(number & 255) * HASH_ENTRY;
-          if (load<u64>(known, 32) == number + 1) { copy(top, known); continue; }
-          status = needs(NEEDS_BLOCK_HASH, number);
-          break;
+          status = blockHash(top);
+          if (status != GOES_ON) break;
+          continue;
         }
         case 0x41: copy(sp, COINBASE); sp += 32; continue;
         case 0x42: copy(sp, TIMESTAMP); sp += 32; continue;
@@ -296,23 +208,15 @@ function frames(): i32 {
           continue;
         }
         case 0x54: {
-          if (!canRead(load<u32>(frame, SELF), top, gas)) { status = failFor(OUT_OF_GAS); break; }
-          const slot = slotOf(load<u32>(frame, SELF), top);
-          if (!load<u32>(slot, SLOT_LOADED)) { status = needs(NEEDS_SLOT, slot); break; }
-          gas -= readPrice(slot);
-          if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
-          copy(top, slot + VALUE);
+          const left = loadSlotAt(top, gas);
+          if (left < 0) { status = endOfOperation(left); break; }
+          gas = left;
           continue;
         }
         case 0x55: {
-          if (load<u32>(frame, IS_STATIC)) { status = failFor(STATIC_STATE_CHANGE); break; }
-          if (fork >= ISTANBUL && gas <= SENTRY) { status = failFor(OUT_OF_GAS); break; }
-          const slot = slotOf(load<u32>(frame, SELF), top);
-          if (!load<u32>(slot, SLOT_LOADED)) { status = needs(NEEDS_SLOT, slot); break; }
-          if (fork >= ISTANBUL) limitSpare(gas - SENTRY - 1);
-          gas -= writePrice(slot, top - 32);
-          if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
-          setValue(slot, top - 32);
+          const left = storeSlotAt(top, gas);
+          if (left < 0) { status = endOfOperation(left); break; }
+          gas = left;
           sp = top - 32;
           continue;
         }
@@ -344,8 +248,9 @@ function frames(): i32 {
         case 0x5b: continue;
         case 0x5c: loadTransient(top, load<u32>(frame, SELF), top); continue;
         case 0x5d: {
-          if (load<u32>(frame, IS_STATIC)) { status = failFor(STATIC_STATE_CHANGE); break; }
-          setValue(transientOf(load<u32>(frame, SELF), top), top - 32);
+          const left = storeTransientAt(top, gas);
+          if (left < 0) { status = endOfOperation(left); break; }
+          gas = left;
           sp = top - 32;
           continue;
         }
@@ -501,43 +406,4 @@ function frames(): i32 {
     store<i64>(frame, before, GAS);
     return status;
   }
-}
-
-/** Opcodes that work on the record of their frame. */
-function rare(op: u32): i32 {
-  switch (op) {
-    case 0x37:
-    case 0x39:
-    case 0x3e: return copyBytes(op);
-    case 0x3c: return copyForeignCode();
-    case 0x5e: return copyMemory();
-    case 0xa0:
-    case 0xa1:
-    case 0xa2:
-    case 0xa3:
-    case 0xa4: return log(op);
-    case 0xf0:
-    case 0xf5: return create(op);
-    case 0xf1:
-    case 0xf2:
-    case 0xf4:
-    case 0xfa: return call(op);
-    case 0xff: return selfDestruct();
-  }
-  return failFor(INVALID_OPCODE);
-}
-
-/** Hashes of the last 256 blocks that the message has asked for: the hash, then the block's number and one. */
-const HASH_ENTRY: usize = 40;
-const BLOCK_HASHES: usize = memory.data(256 * 40, 16);
-export function forgetBlockHashes(): void { memory.fill(BLOCK_HASHES, 0, 256 * HASH_ENTRY); }
-
-/** Response to NEEDS_BLOCK_HASH: replaces the number, and the opcode is done. */
-export function provideBlockHash(word: usize): void {
-  const known = BLOCK_HASHES + <usize>(needed & 255) * HASH_ENTRY;
-  copy(known, word);
-  store<u64>(known, needed + 1, 32);
-  copy(<usize>load<u32>(frame, SP) - 32, word);
-  store<u32>(frame, load<u32>(frame, PC) + 1, PC);
-  store<i64>(frame, load<i64>(frame, GAS) - 20, GAS);
 }

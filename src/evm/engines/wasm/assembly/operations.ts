@@ -1,0 +1,105 @@
+/*
+ * Operations of the interpreter and of compiled code on the stack in memory. `top`: the uppermost word; `gas`: after the fixed price. They
+ * return the remaining gas; below zero they have changed nothing but what fails with the frame: the negated status, or FAILURE and the
+ * reason.
+ */
+import { byteLength, copy, set64, swapBytes, toSize } from "./word";
+import { power } from "./arithmetic";
+import { keccak256 } from "../../../../crypto/assembly/keccak";
+import { accountAt, BALANCE, CODE, CODE_SIZE, isLoaded } from "./accounts";
+import { accessPrice, canReach } from "./calls";
+import { pushHash } from "./code-hashes";
+import { isObjectFormat, lacksCode } from "./codes";
+import { frame, growMemory, IS_STATIC, MEMORY, MEMORY_SIZE, SELF } from "./frames";
+import { endOf, fork, growthPrice, ISTANBUL, perWord, SPURIOUS_DRAGON } from "./prices";
+import { loadTransient, setValue, SLOT_LOADED, slotOf, transientOf, VALUE } from "./slots";
+import { limitSpare } from "./spare";
+import { canRead, readPrice, SENTRY, writePrice } from "./storage";
+import { EXHAUSTED, failFor, NEEDS_ACCOUNT, NEEDS_CODE, NEEDS_SLOT, needs, OUT_OF_GAS, STATIC_STATE_CHANGE } from "./status";
+
+export const FAILURE: i32 = 32;
+export const NO_GAS: i64 = -(32 + <i64>OUT_OF_GAS);
+const STATIC: i64 = -(32 + <i64>STATIC_STATE_CHANGE);
+
+/** Status of an operation that returned less than zero. */
+export function endOfOperation(left: i64): i32 {
+  const answer = -<i32>left;
+  return answer > FAILURE ? failFor(answer - FAILURE) : answer;
+}
+
+export function hashAt(top: usize, gas: i64): i64 {
+  const offset = toSize(top), bytes = toSize(top - 32), end = endOf(offset, bytes);
+  let left = gas - growthPrice(load<u32>(frame, MEMORY_SIZE), end);
+  if (left >= 0) left -= perWord(bytes, 6);
+  if (left < 0) return NO_GAS;
+  if (!growMemory(frame, end)) return -<i64>EXHAUSTED;
+  keccak256(<usize>load<u32>(frame, MEMORY) + <usize>(bytes ? offset : 0), <usize>bytes, top - 32);
+  swapBytes(top - 32, top - 32);
+  return left;
+}
+export function powerAt(top: usize, gas: i64): i64 {
+  const left = gas - (fork >= SPURIOUS_DRAGON ? 50 : 10) * <i64>byteLength(top - 32);
+  if (left < 0) return NO_GAS;
+  power(top - 32, top, top - 32);
+  return left;
+}
+export function loadSlotAt(top: usize, gas: i64): i64 {
+  const self = <usize>load<u32>(frame, SELF);
+  if (!canRead(self, top, gas)) return NO_GAS;
+  const slot = slotOf(self, top);
+  if (!load<u32>(slot, SLOT_LOADED)) return -<i64>needs(NEEDS_SLOT, slot);
+  const left = gas - readPrice(slot);
+  if (left < 0) return NO_GAS;
+  copy(top, slot + VALUE);
+  return left;
+}
+export function storeSlotAt(top: usize, gas: i64): i64 {
+  if (load<u32>(frame, IS_STATIC)) return STATIC;
+  if (fork >= ISTANBUL && gas <= SENTRY) return NO_GAS;
+  const slot = slotOf(load<u32>(frame, SELF), top);
+  if (!load<u32>(slot, SLOT_LOADED)) return -<i64>needs(NEEDS_SLOT, slot);
+  if (fork >= ISTANBUL) limitSpare(gas - SENTRY - 1);
+  const left = gas - writePrice(slot, top - 32);
+  if (left < 0) return NO_GAS;
+  setValue(slot, top - 32);
+  return left;
+}
+export function loadTransientAt(top: usize, gas: i64): i64 {
+  loadTransient(top, load<u32>(frame, SELF), top);
+  return gas;
+}
+export function storeTransientAt(top: usize, gas: i64): i64 {
+  if (load<u32>(frame, IS_STATIC)) return STATIC;
+  setValue(transientOf(load<u32>(frame, SELF), top), top - 32);
+  return gas;
+}
+export function balanceAt(top: usize, gas: i64): i64 {
+  if (!canReach(top, gas)) return NO_GAS;
+  const account = accountAt(top);
+  if (!isLoaded(account)) return -<i64>needs(NEEDS_ACCOUNT, account);
+  const left = gas - accessPrice(account);
+  if (left < 0) return NO_GAS;
+  copy(top, account + BALANCE);
+  return left;
+}
+export function codeSizeAt(top: usize, gas: i64): i64 {
+  if (!canReach(top, gas)) return NO_GAS;
+  const account = accountAt(top);
+  if (!isLoaded(account)) return -<i64>needs(NEEDS_ACCOUNT, account);
+  if (lacksCode(account)) return -<i64>needs(NEEDS_CODE, account);
+  const left = gas - accessPrice(account);
+  if (left < 0) return NO_GAS;
+  const bytes = <u64>load<u32>(account, CODE_SIZE);
+  set64(top, bytes && isObjectFormat(load<u32>(account, CODE), bytes) ? 2 : bytes);
+  return left;
+}
+export function codeHashAt(top: usize, gas: i64): i64 {
+  if (!canReach(top, gas)) return NO_GAS;
+  const account = accountAt(top);
+  if (!isLoaded(account)) return -<i64>needs(NEEDS_ACCOUNT, account);
+  if (lacksCode(account)) return -<i64>needs(NEEDS_CODE, account);
+  const left = gas - accessPrice(account);
+  if (left < 0) return NO_GAS;
+  pushHash(top, account);
+  return left;
+}
