@@ -11,6 +11,8 @@ const MIB = 1024 * 1024
 const MAX_BYTES = 512 * MIB
 /** Limit of idle machines. */
 const IDLE_BYTES = 64 * MIB
+/** Limit of each of them; a larger machine is a spare one. */
+const LARGE_BYTES = 8 * MIB
 /**
  * Time for which one larger machine is kept for the next large message: one is often followed by another, in the same block or the next.
  */
@@ -100,7 +102,7 @@ const create = (codePages: number, compiler: CodeCompiler | undefined): Machine 
 export const releaseMachine = (machine: Machine): void => {
   busy.delete(machine)
   machine.rest()
-  if (sizesOf(idle) + machine.usedBytes <= IDLE_BYTES) {
+  if (machine.usedBytes <= LARGE_BYTES && sizesOf(idle) + machine.usedBytes <= IDLE_BYTES) {
     idle.push(machine)
     return
   }

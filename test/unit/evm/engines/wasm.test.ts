@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { sign } from '../../../../src/crypto/signature.ts'
 import type { Engine, EngineMessage } from '../../../../src/evm/engine.ts'
 import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
-import { machineBytes } from '../../../../src/evm/engines/wasm/pool.ts'
+import { dropIdleMachines, forgetDroppedMachines, machineBytes } from '../../../../src/evm/engines/wasm/pool.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { createPrefetchedReader } from '../../../../src/evm/readers/prefetched-reader.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
@@ -102,6 +102,27 @@ describe('hostile code', () => {
     }
     expect(machineBytes() - before).toBeLessThan(16 * MIB)
   }, 120_000)
+})
+
+test('a machine with large memory is dropped when no other message needs one for a while', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const { engine } = counted()
+    // Machines of earlier tests.
+    dropIdleMachines()
+    forgetDroppedMachines()
+    const before = machineBytes()
+    // MSTORE at 9 MiB.
+    const state = withCode(funded([sender]), TARGET, hexToBytes('0x5f6290000052'))
+    const { failure } = await engine.run(new Journal(state), env(), message({ gas: 400_000_000n }))
+    expect(failure).toBeNull()
+    expect(machineBytes() - before).toBeGreaterThan(8 * MIB)
+    vi.advanceTimersByTime(10_000)
+    forgetDroppedMachines()
+    expect(machineBytes() - before).toBeLessThan(8 * MIB)
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('a state that is read with promises gives the same', async () => {
