@@ -40,9 +40,11 @@ export const headerFromAnswer = (block: NodeAnswer): Header => {
   }
 }
 
-/** A block with whole transactions. Its hash must be that of its header. */
-export const blockFromAnswer = (answer: NodeAnswer): ChainBlock => {
+/** The block with a number, with whole transactions. Its hash must be that of its header. */
+export const blockFromAnswer = (answer: NodeAnswer, number: number): ChainBlock => {
   const header = headerFromAnswer(answer)
+  if (header.number !== number)
+    throw remoteNodeError({ code: 'NODE_ANSWER_INVALID', reason: `block ${header.number} instead of ${number}` })
   const hash = answer.member('hash').hex(32)
   if (headerHash(header) !== hash)
     throw remoteNodeError({

@@ -16,7 +16,7 @@ interface NodeClientOptions {
 interface NodeMessage {
   readonly id?: unknown
   readonly result?: unknown
-  readonly error?: { readonly message?: unknown }
+  readonly error?: { readonly message?: unknown } | null
   readonly method?: unknown
   readonly params?: { readonly result?: unknown }
 }
@@ -64,7 +64,7 @@ export class NodeClient {
   /** Throws CodedError<RemoteNodeError>. */
   async call(method: string, ...params: readonly unknown[]): Promise<NodeAnswer> {
     const { result, error } = await this.#ask({ method, params })
-    if (error !== undefined)
+    if (error !== undefined && error !== null)
       throw remoteNodeError({ code: 'NODE_REFUSED', method, message: String(error.message).slice(0, 200) })
     return new NodeAnswer(result, method)
   }
@@ -162,12 +162,8 @@ export class NodeClient {
   }
 
   #onMessage(text: string): void {
-    let message: NodeMessage
-    try {
-      message = JSON.parse(text) as NodeMessage
-    } catch {
-      return
-    }
+    const message = messageOf(text)
+    if (message === undefined) return
     if (typeof message.id === 'number') this.#settle(message.id)?.resolve(message)
     else if (message.method === 'eth_subscription') this.#onHeader(message.params?.result)
   }
@@ -179,6 +175,16 @@ export class NodeClient {
       if (!isCoded(error)) throw error
     }
     this.#options.onHead?.()
+  }
+}
+
+/** A message of a node, whose members may be anything; undefined: it is none. */
+const messageOf = (text: string): NodeMessage | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
   }
 }
 

@@ -77,7 +77,7 @@ export class RemoteChain implements ChainSource {
       this.#node.call('eth_getBlockReceipts', at),
     ])
     if (blockAnswer.isNull || receiptAnswer.isNull) return undefined
-    const block = blockFromAnswer(blockAnswer)
+    const block = blockFromAnswer(blockAnswer, number)
     const receipts = receiptsFromAnswer(receiptAnswer, block)
     if (receipts === undefined) return undefined
     const [internal, failed, proofs] = await Promise.all([
@@ -220,7 +220,7 @@ export class RemoteChain implements ChainSource {
 
   async #block(number: number): Promise<ChainBlock | undefined> {
     const answer = await this.#node.call('eth_getBlockByNumber', toQuantity(number), true)
-    return answer.isNull ? undefined : blockFromAnswer(answer)
+    return answer.isNull ? undefined : blockFromAnswer(answer, number)
   }
 
   /** The one in the next block; undefined at the head. */

@@ -46,32 +46,36 @@ export const readNetwork = async (node: NodeClient): Promise<RemoteNetwork> => {
   }
 }
 
+/** Beyond those of any network. */
+const MOST_MEMBERS = 10_000
+const MOST_BLOCKS = 2 ** 32
+
 /** Rules that the explorer reads, from native_getParams; the others are those of the network's name. */
 const paramsFromAnswer = (rules: NodeAnswer): NetworkParams => {
   const name = rules.member('network').text()
   if (!Object.hasOwn(NETWORKS, name))
     throw remoteNodeError({ code: 'NODE_ANSWER_INVALID', reason: `no network ${name}` })
   const base = NETWORKS[name as NetworkName]
-  const whole = (member: string): number => rules.member(member).number()
-  const percent = (member: string): bigint => BigInt(whole(member))
+  const counted = (member: string, most?: number): number => rules.member(member).whole(1, most)
+  const percent = (member: string): bigint => BigInt(rules.member(member).whole(0, 100))
   const heights = new Map(
     rules
       .member('forks')
       .entries()
-      .map(([fork, height]) => [fork, height.isNull ? null : height.number()]),
+      .map(([fork, height]) => [fork, height.isNull ? null : height.whole(0)]),
   )
   const denominator = base.rewards.halvingDenominator
   return {
     ...base,
     symbol: rules.member('symbol').text(),
-    chainId: whole('chainId'),
-    networkId: whole('networkId'),
-    blockTimeMs: whole('blockTimeMs'),
+    chainId: counted('chainId'),
+    networkId: counted('networkId'),
+    blockTimeMs: rules.member('blockTimeMs').whole(0),
     blockGasLimit: rules.member('blockGasLimit').quantity(),
     maxTxExecutionGas: rules.member('maxTxExecutionGas').quantity(),
     maxBlockExecutionGas: rules.member('maxBlockExecutionGas').quantity(),
     minStakeWei: rules.member('minStake').quantity(),
-    committeeSize: whole('committeeSize'),
+    committeeSize: counted('committeeSize', MOST_MEMBERS),
     devHelpers: rules.member('devHelpers').boolean(),
     forks: base.forks.map(fork => ({ ...fork, height: heights.get(fork.name) ?? null })),
     feeShares: {
@@ -80,11 +84,11 @@ const paramsFromAnswer = (rules: NodeAnswer): NetworkParams => {
       foundationPercent: percent('feeShares.foundationPercent'),
     },
     rewards: {
-      cycleBlocks: whole('rewards.cycleBlocks'),
+      cycleBlocks: counted('rewards.cycleBlocks', MOST_BLOCKS),
       cycleRewardWei: rules.member('rewards.cycleReward').quantity(),
-      halvingNumerator: BigInt(Math.round(whole('rewards.halvingRatio') * Number(denominator))),
+      halvingNumerator: BigInt(Math.round(rules.member('rewards.halvingRatio').fraction(0, 1) * Number(denominator))),
       halvingDenominator: denominator,
-      halvingBlocks: whole('rewards.halvingBlocks'),
+      halvingBlocks: counted('rewards.halvingBlocks'),
       minersPercent: percent('rewards.minersPercent'),
       unionPercent: percent('rewards.unionPercent'),
     },
@@ -94,15 +98,15 @@ const paramsFromAnswer = (rules: NodeAnswer): NetworkParams => {
       upperBoundWei: rules.member('baseFee.upperBound').quantity(),
       gasTarget: rules.member('baseFee.gasTarget').quantity(),
       maxBlockGasUsed: rules.member('baseFee.maxBlockGasUsed').quantity(),
-      denominator: rules.member('baseFee.denominator').quantity(),
+      denominator: rules.member('baseFee.denominator').divisor(),
     },
     proofChain: {
       ...base.proofChain,
       before: rules.member('proofChain.before').text(),
       after: rules.member('proofChain.after').text(),
-      spacingBlocks: whole('proofChain.spacingBlocks'),
-      halfLifeBlocks: whole('proofChain.halfLifeBlocks'),
-      maxAnchorAgeBlocks: whole('proofChain.maxAnchorAgeBlocks'),
+      spacingBlocks: counted('proofChain.spacingBlocks', MOST_BLOCKS),
+      halfLifeBlocks: counted('proofChain.halfLifeBlocks'),
+      maxAnchorAgeBlocks: counted('proofChain.maxAnchorAgeBlocks'),
       maxTargetBefore: BigInt(rules.member('proofChain.maxTargetBefore').hex(32)),
       maxTargetAfter: BigInt(rules.member('proofChain.maxTargetAfter').hex(32)),
     },

@@ -1,0 +1,111 @@
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { WebSocketServer } from 'ws'
+import { NETWORKS } from '../../../src/config/networks.ts'
+import { NodeClient } from '../../../src/explorer/remote/node-client.ts'
+import { RemoteChain } from '../../../src/explorer/remote/remote-chain.ts'
+import { readNetwork } from '../../../src/explorer/remote/remote-network.ts'
+import { flatParams } from '../../../src/rpc/methods/native/flat-params.ts'
+import { ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
+import { silentLogger } from '../../../src/util/logger.ts'
+import { withDevNode } from '../../support/dev-node.ts'
+
+type Answer = (request: {
+  readonly id: number
+  readonly method: string
+  readonly params: readonly unknown[]
+}) => unknown
+
+/** A client of a node that answers as it likes: `answer` gives the message, an object or a text. */
+const clientOf = async (answer: Answer): Promise<NodeClient> => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  await new Promise(resolve => server.once('listening', resolve))
+  server.on('connection', socket =>
+    socket.on('message', async data => {
+      const message = await answer(JSON.parse(String(data)))
+      if (message !== undefined) socket.send(typeof message === 'string' ? message : JSON.stringify(message))
+    }),
+  )
+  const { port } = server.address() as AddressInfo
+  const client = new NodeClient({ url: `ws://127.0.0.1:${port}`, logger: silentLogger })
+  onTestFinished(async () => {
+    await client.close()
+    for (const socket of server.clients) socket.terminate()
+    server.close()
+  })
+  return client
+}
+
+test('messages that are no answers do not end the process, and the next answer counts', async () => {
+  const strange = ['null', '7', '"text"', '[]', '[null]', '{', '', '{"id":null}', '{"id":"1"}', '{"id":-1,"result":1}']
+  const client = await clientOf(({ id, method }) => {
+    if (method !== 'probe') return undefined
+    const next = strange.shift()
+    return next ?? { id, result: '0x2a' }
+  })
+  const first = [...strange].map(() => client.call('probe').catch(() => undefined))
+  expect((await client.call('probe')).integer()).toBe(42)
+  await client.close()
+  await Promise.all(first)
+})
+
+test('an answer with a result and no error but null is a result', async () => {
+  const client = await clientOf(({ id }) => ({ jsonrpc: '2.0', id, result: '0x1', error: null }))
+  expect((await client.call('anything')).integer()).toBe(1)
+})
+
+test('errors of every form are refusals', async () => {
+  const errors = ['text', 5, [], {}, { message: null }, { message: { deep: true } }, true]
+  const client = await clientOf(({ id, method }) => ({ id, error: errors[Number(method)] }))
+  for (const at of errors.keys()) await expect(client.call(String(at))).rejects.toMatchObject({ code: 'NODE_REFUSED' })
+})
+
+const RULES = flatParams(NETWORKS.devnet, ZERO_ADDRESS, 0)
+
+const networkWith = async (changes: Readonly<Record<string, unknown>>) => {
+  const client = await clientOf(({ id, method }) => {
+    if (method === 'native_getParams') return { id, result: { ...RULES, ...changes } }
+    if (method === 'eth_getHeaderByNumber') return { id, result: { hash: ZERO_HASH } }
+    if (method === 'native_getTotalSupply') return { id, result: { totalSupply: '0x0' } }
+    if (method === 'native_getStakingInfo') return { id, result: [] }
+    return undefined
+  })
+  return readNetwork(client)
+}
+
+test('rules that nothing can be computed with are refused by name', async () => {
+  for (const params of Object.values(NETWORKS)) {
+    const { rewards, chainId } = (await networkWith(flatParams(params, ZERO_ADDRESS, 0))).params
+    expect([chainId, rewards]).toEqual([params.chainId, params.rewards])
+  }
+  const wrong: readonly (readonly [string, readonly unknown[]])[] = [
+    ['feeShares.proposerPercent', [1.5, -1, 101, 1e300]],
+    ['rewards.minersPercent', [0.1, 1e21]],
+    ['rewards.unionPercent', [101]],
+    ['rewards.cycleBlocks', [0, -60, 0.5, 2 ** 60]],
+    ['rewards.halvingBlocks', [0, -1]],
+    ['rewards.halvingRatio', [1e308, -1, 2]],
+    ['blockTimeMs', [-1, 0.5]],
+    ['chainId', [0, -5, 1.5]],
+    ['committeeSize', [0, 1e9]],
+    ['proofChain.spacingBlocks', [0, -1]],
+    ['baseFee.denominator', ['0x0']],
+  ]
+  for (const [name, values] of wrong)
+    for (const value of values)
+      await expect(networkWith({ [name]: value }), `${name} ${value}`).rejects.toMatchObject({
+        code: 'NODE_ANSWER_INVALID',
+      })
+})
+
+test('a block of another number than was asked for is refused', () =>
+  withDevNode(async ask => {
+    await ask('hardhat_mine', '0x2')
+    const client = await clientOf(async ({ id, method, params }) => {
+      const isBlock = method === 'eth_getBlockByNumber' || method === 'eth_getBlockReceipts'
+      return { id, result: await ask(method, ...(isBlock ? ['0x1', ...params.slice(1)] : params)).catch(() => null) }
+    })
+    const chain = new RemoteChain(client, NETWORKS.devnet)
+    expect((await chain.record(1))?.number).toBe(1)
+    await expect(chain.record(2)).rejects.toMatchObject({ code: 'NODE_ANSWER_INVALID' })
+  }))
