@@ -47,7 +47,7 @@ const balance = (expression: string): string =>
     : `unhex('8' || printf('%079x', ${expression}))`
 const series = (rows: number): string =>
   backEnd === 'postgres'
-    ? `(SELECT n FROM generate_series(0, ${rows - 1}) AS s (n)) AS s`
+    ? `(SELECT n FROM generate_series(0::bigint, ${rows - 1}::bigint) AS s (n)) AS s`
     : `(WITH RECURSIVE s (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM s WHERE n < ${rows - 1}) SELECT n FROM s) AS s`
 /** A sender for each row, without a pattern. */
 const sender = address(`1 + (n * 7919) % ${SENDERS}`)

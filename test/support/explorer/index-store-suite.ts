@@ -96,6 +96,28 @@ export const indexStoreSuite = (name: string, open: () => Promise<IndexStore>): 
       expect(ofToken.length).toBe(transfers.filter(({ token }) => token === tokenOf(1)).length)
     })
 
+    test('a list of both sides of an address is the same at every offset, near and far', async () => {
+      const store = await opened()
+      const blocks = new RandomBlocks({ seed: 17, addresses: 2, transactions: 80 }).chain(60)
+      await store.append(blocks)
+      const party = addressOf(1)
+      const filter = { party, fromBlock: 1, toBlock: 58 }
+      const all = await readAll(page => store.transactions(filter, page), 100)
+      expect(all.length).toBeGreaterThan(1_200)
+      expect(new Set(all.map(({ hash }) => hash)).size).toBe(all.length)
+      for (const ascending of [false, true]) {
+        const expected = (ascending ? all.toReversed() : all).map(({ hash }) => hash)
+        for (const offset of [0, 999, 1_000, 1_001, 1_100, all.length - 10, all.length - 7, all.length, 90_000]) {
+          const page = await store.transactions(filter, { limit: 10, offset, after: null, ascending })
+          expect(page.items.map(({ hash }) => hash)).toEqual(expected.slice(offset, offset + 10))
+          expect(page.next !== null).toBe(offset + 10 < all.length)
+          if (page.next === null) continue
+          const after = await store.transactions(filter, { limit: 5, offset: 0, after: page.next, ascending })
+          expect(after.items.map(({ hash }) => hash)).toEqual(expected.slice(offset + 10, offset + 15))
+        }
+      }
+    })
+
     test('lists run between two blocks, from either end', async () => {
       const { store, blocks } = await filled(60)
       const party = addressOf(1)

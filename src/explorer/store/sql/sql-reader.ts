@@ -217,25 +217,27 @@ export class SqlReader implements IndexReader {
 
   async topAccounts(page: PageRequest): Promise<Page<AccountRow>> {
     const after = page.after && [page.after[0] as number, blobOf(page.after[1] as Hex)]
-    const rows = await this.#list(
-      'SELECT * FROM account',
+    const keys = await this.#list(
+      'SELECT address FROM account',
       '(transactions, address)',
       'transactions DESC, address DESC',
       page,
       after,
     )
+    const rows = await this.#rowsOf('account', keys)
     return pageOf(rows.map(toAccountRow), page.limit, ({ transactions, address }) => [transactions, address])
   }
 
   async tokens(page: PageRequest): Promise<Page<TokenRow>> {
     const after = page.after && [page.after[0] as number, blobOf(page.after[1] as Hex)]
-    const rows = await this.#list(
-      'SELECT * FROM token',
+    const keys = await this.#list(
+      'SELECT address FROM token',
       '(transfers, address)',
       'transfers DESC, address DESC',
       page,
       after,
     )
+    const rows = await this.#rowsOf('token', keys)
     return pageOf(rows.map(toTokenRow), page.limit, ({ transfers, address }) => [transfers, address])
   }
 
@@ -329,6 +331,14 @@ export class SqlReader implements IndexReader {
 
   async close(): Promise<void> {
     await this.database.close()
+  }
+
+  /** Rows by the addresses that an index gave: an offset then skips entries of the index, and no rows. */
+  #rowsOf(table: string, keys: readonly SqlRow[]): Promise<SqlRow[]> {
+    return this.database.lookUp(
+      `SELECT * FROM ${table} WHERE address = ?`,
+      keys.map(row => [row['address'] as SqlValue]),
+    )
   }
 
   /** Returns the rows after a key (or an offset), one more than the page has. */

@@ -7,7 +7,9 @@ import { numberColumn, type SqlReads, type SqlRow, type SqlValue } from './sql-d
  */
 
 /** Limit of index rows scanned for a page with several filters. */
-const SCANNED_ROWS = 20_000
+const SCANNED_ROWS = 5_000
+/** Offset up to which scans of two indexes are merged here; beyond it the database merges them. */
+const MERGED_ROWS = 1_000
 
 export interface Condition {
   readonly sql: string
@@ -48,6 +50,8 @@ export const walkPage = async (
     return mergeKeys([found], { ...page, offset: 0 })
   }
   const wanted = page.limit + 1 + skipped
+  if (skipped > MERGED_ROWS && requests.every(({ others }) => others.length === 0))
+    return mergeThere(reads, requests, page)
   return mergeKeys(await Promise.all(requests.map(request => walk(reads, request, page, { wanted, skipped: 0 }))), page)
 }
 
@@ -56,6 +60,41 @@ interface Amount {
   readonly skipped: number
 }
 
+/** A page far into scans of several indexes: their keys stay in the database. */
+const mergeThere = async (
+  reads: SqlReads,
+  requests: readonly WalkRequest[],
+  { limit, offset, ascending = false }: PageRequest,
+): Promise<Page<PageKey>> => {
+  const { key } = (requests[0] as WalkRequest).table
+  const wanted = offset + limit + 1
+  const order = orderOf(key, ascending)
+  const parts = requests.map(({ table, first, range }) => {
+    const bounds = boundsOf(first, range)
+    const where = bounds.map(({ sql }) => sql).join(' AND ') || '1 = 1'
+    const sql = `SELECT * FROM (SELECT ${key} FROM ${table.name} WHERE ${where} ORDER BY ${order} LIMIT ?) AS scanned`
+    return { sql, values: [...bounds.map(({ value }) => value), wanted] }
+  })
+  const rows = await reads.all(
+    `${parts.map(({ sql }) => sql).join(' UNION ')} ORDER BY ${order} LIMIT ? OFFSET ?`,
+    ...parts.flatMap(({ values }) => values),
+    limit + 1,
+    offset,
+  )
+  const keys = rows.map(row => key.map(column => numberColumn(row, column)))
+  const items = keys.slice(0, limit)
+  return { items, next: keys.length > limit ? (items.at(-1) ?? null) : null }
+}
+
+const orderOf = (key: readonly string[], ascending: boolean): string =>
+  key.map(column => `${column} ${ascending ? 'ASC' : 'DESC'}`).join(', ')
+
+const boundsOf = (first: Condition | undefined, range: ListRange): readonly Condition[] => [
+  ...(first === undefined ? [] : [first]),
+  ...(range.fromBlock === undefined ? [] : [{ sql: 'block >= ?', value: range.fromBlock }]),
+  ...(range.toBlock === undefined ? [] : [{ sql: 'block <= ?', value: range.toBlock }]),
+]
+
 const walk = async (
   reads: SqlReads,
   { table, first, others, range }: WalkRequest,
@@ -63,12 +102,8 @@ const walk = async (
   { wanted, skipped }: Amount,
 ): Promise<Walk> => {
   const key = table.key.join(', ')
-  const order = table.key.map(column => `${column} ${ascending ? 'ASC' : 'DESC'}`).join(', ')
-  const bounds: Condition[] = [
-    ...(first === undefined ? [] : [first]),
-    ...(range.fromBlock === undefined ? [] : [{ sql: 'block >= ?', value: range.fromBlock }]),
-    ...(range.toBlock === undefined ? [] : [{ sql: 'block <= ?', value: range.toBlock }]),
-  ]
+  const order = orderOf(table.key, ascending)
+  const bounds = boundsOf(first, range)
   const beyond = after === null ? [] : [`(${key}) ${ascending ? '>' : '<'} (${table.key.map(() => '?').join(', ')})`]
   const where = [...bounds.map(({ sql }) => sql), ...beyond].join(' AND ') || '1 = 1'
   const values = [...bounds.map(({ value }) => value), ...((after ?? []) as number[])]
