@@ -84,7 +84,10 @@ export const writeStream = async (
   options: PumpOptions = {},
 ): Promise<boolean> => {
   const {
-    write = responseChunk => out.write(bytesOf(responseChunk)),
+    write = responseChunk => {
+      const bytes = bytesOf(responseChunk)
+      return out.write(bytes, () => freeMemory(bytes))
+    },
     writeTimeout = new WriteTimeout(),
     client,
     meter,

@@ -4,7 +4,7 @@ import { sliceOver } from '../../../util/async/time-slice.ts'
 import type { ResponseStream } from '../../router/response.ts'
 import { ANSWERS_FULL } from '../clients/budgets.ts'
 import type { Meter } from '../clients/client-budget.ts'
-import { WriteTimeout } from '../stream-writer.ts'
+import { freeMemory, WriteTimeout } from '../stream-writer.ts'
 
 type WsFrame = string | Buffer
 
@@ -113,7 +113,10 @@ export class SocketSender {
       await sliceOver(this.#owner)
       writeTimeout.sent(responseChunk.length)
       const flushed = new Promise<void>(resolve => {
-        client.send(responseChunk, { binary: false, fin: false }, () => resolve())
+        client.send(responseChunk, { binary: false, fin: false }, () => {
+          if (typeof responseChunk !== 'string') freeMemory(responseChunk)
+          resolve()
+        })
       })
       this.#count()
       if (client.bufferedAmount <= AHEAD_BYTES) continue

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { freeMemory } from '../../../../src/rpc/transport/stream-writer.ts'
 import { eventually } from '../../../support/node-process.ts'
 import { Rig } from '../../../support/rpc/rig.ts'
@@ -15,22 +17,46 @@ const REQUEST = JSON.stringify({
   params: [{ fromBlock: '0x0', toBlock: 'latest' }],
 })
 
-test('the memory of the pieces of an answer is returned when they are written, without a garbage collection', async () => {
+/** A server with a long answer in pieces. */
+const answering = async () => {
   const pieces = ['[', `${ITEM},`, `${ITEM},`, ITEM, ']'].map(text => new TextEncoder().encode(text).slice())
   rig = await Rig.start({ logQueryPort: { text: async () => pieces } })
   rig.chain.append()
-  const socket = connect({ host: '127.0.0.1', port: rig.server.port })
-  let text = ''
-  socket.on('data', data => {
-    text += String(data)
-  })
-  socket.write(
-    `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${REQUEST.length}\r\n\r\n${REQUEST}`,
-  )
-  await eventually('the end of the answer', async () => text.endsWith('0\r\n\r\n') || undefined)
-  socket.destroy()
-  expect(text.match(/a{1000}/g)?.length).toBeGreaterThan(250)
-  await eventually('memory is free', async () => pieces.every(({ byteLength }) => byteLength === 0) || undefined)
+  const areFree = () =>
+    eventually('memory is free', async () => pieces.every(({ byteLength }) => byteLength === 0) || undefined)
+  return { port: rig.server.port, areFree }
+}
+
+// A body in chunks goes from the fast lane to the HTTP server.
+test.each([
+  ['the fast lane', `content-length: ${REQUEST.length}\r\n\r\n${REQUEST}`],
+  ['the HTTP server', `transfer-encoding: chunked\r\n\r\n${REQUEST.length.toString(16)}\r\n${REQUEST}\r\n0\r\n\r\n`],
+])(
+  '%s returns the memory of the pieces of an answer when they are written, without a garbage collection',
+  async (_, rest) => {
+    const { port, areFree } = await answering()
+    const socket = connect({ host: '127.0.0.1', port })
+    let text = ''
+    socket.on('data', data => {
+      text += String(data)
+    })
+    socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${rest}`)
+    await eventually('the end of the answer', async () => text.endsWith('0\r\n\r\n') || undefined)
+    socket.destroy()
+    expect(text.match(/a{1000}/g)?.length).toBeGreaterThan(250)
+    await areFree()
+  },
+)
+
+test('a WebSocket returns the memory of the pieces of an answer when they are written', async () => {
+  const { port, areFree } = await answering()
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`)
+  await once(socket, 'open')
+  socket.send(REQUEST)
+  const [answer] = await once(socket, 'message')
+  expect(JSON.parse(String(answer)).result).toHaveLength(3)
+  await areFree()
+  socket.terminate()
 })
 
 test('bytes that share their memory with others stay', () => {
