@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { keccak256Hex } from '../../../../src/crypto/hash.ts'
 import type { Engine, EngineMessage, EngineOptions } from '../../../../src/evm/engine.ts'
 import { createImmediateCompiler } from '../../../../src/evm/engines/wasm/compiler/code-compiler.ts'
+import { compileCode } from '../../../../src/evm/engines/wasm/compiler/compile.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { concatBytes, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 import { outcomeOf } from '../../../support/evm/compare.ts'
@@ -238,5 +239,30 @@ describe('interruption of compiled code', () => {
     }
     const { text } = await run(compiled, LOOP, times(1_000n), 1_000_000n, { gasBound: used })
     expect(text).toBe((await run(interpreted, LOOP, times(1_000n))).text)
+  })
+})
+
+describe('hostile code of 24 KiB', () => {
+  const SIZE = 24_576
+  const MOST_BYTES = 1_100_000
+
+  test.each([
+    ['of destinations', '5b'],
+    ['that jumps to itself', '5b 36 5f 57'],
+    ['that jumps to where the stack says', '5b 80 80 57'],
+    ['that fills the stack', '5b 5f'],
+    ['that moves words of the whole stack', '8f 9f'],
+    ['that looks at memory of an unknown size', '36 51 50 36 36 52'],
+    ['that reads beyond its input', '36 35 50'],
+    ['of logs', 'a4'],
+    ['of pushes that are cut off', '7f 5b 5b 7e'],
+  ])('%s compiles to a module within bounds, and runs as interpreted', async (_what, body) => {
+    const part = bytes(body)
+    const code = Uint8Array.from({ length: SIZE }, (_, i) => part[i % part.length] as number)
+    const compiledCode = compileCode(code, 'osaka', { words: 0, scratch: 0 })
+    expect(compiledCode?.module.byteLength).toBeLessThan(MOST_BYTES)
+    for (const gas of [10_000n, 400_000n]) await both(code, new Uint8Array(40), gas)
+    // With words on the stack, and a jump at the end.
+    await both(concatBytes(bytes('5f'.repeat(20)), code.subarray(0, SIZE - 24), bytes('5f 56')), undefined, 200_000n)
   })
 })
