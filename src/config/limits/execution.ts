@@ -29,7 +29,13 @@ export const BUILD_LIMITS = {
   headStartMs: 150,
 } as const
 
-export const RECOVERY_LIMITS = { batch: 64, queue: 65_536, blockQueue: 262_144 } as const
+export const RECOVERY_LIMITS = {
+  /** Transactions in a message, and in one of a long block. */
+  batch: 64,
+  blockBatch: 256,
+  queue: 65_536,
+  blockQueue: 262_144,
+} as const
 
 /** Young generation of worker threads with short-lived garbage: a large one only grows the process. */
 export const WORKER_LIMITS = { nurseryMegabytes: 4 } as const

@@ -35,6 +35,7 @@ export type RecoveryPriority = 'blocks' | 'singles'
  */
 export class SenderRecovery {
   private readonly batch: number
+  private readonly threads: number
   private readonly limits: Readonly<Record<RecoveryPriority, number>>
   private readonly pool: WorkerPool<RecoveryMethods>
   private readonly open: Record<RecoveryPriority, number> = { blocks: 0, singles: 0 }
@@ -46,12 +47,13 @@ export class SenderRecovery {
       singles: options.queue ?? RECOVERY_LIMITS.queue,
       blocks: options.blockQueue ?? RECOVERY_LIMITS.blockQueue,
     }
+    this.threads = options.workers ?? Math.max(1, availableParallelism() - 1)
     this.pool = new WorkerPool({
       name: 'recovery',
       url: options.workerUrl ?? new URL('./worker.ts', import.meta.url),
       limits: { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes },
       hasUrgent: true,
-      size: options.workers ?? Math.max(1, availableParallelism() - 1),
+      size: this.threads,
       retries: 1,
       onEnd: (error, batches) => options.logger?.warn({ reason: error.message, batches }, 'recovery worker died'),
     })
@@ -76,8 +78,8 @@ export class SenderRecovery {
     if (refused !== undefined) throw refused
     if (raws.length <= this.batch) return raws.length === 0 ? [] : this.recover(raws, kind)
     const batches: Promise<readonly SenderResult[]>[] = []
-    for (let at = 0; at < raws.length; at += this.batch)
-      batches.push(this.recover(raws.slice(at, at + this.batch), kind))
+    const size = kind === 'blocks' ? this.blockBatch(raws.length) : this.batch
+    for (let at = 0; at < raws.length; at += size) batches.push(this.recover(raws.slice(at, at + size), kind))
     return (await Promise.all(batches)).flat()
   }
 
@@ -86,6 +88,11 @@ export class SenderRecovery {
     if (this.closed) return
     this.closed = true
     await this.pool.close()
+  }
+
+  /** Fewer messages for a long block, as long as each thread has two of them. */
+  private blockBatch(count: number): number {
+    return Math.max(this.batch, Math.min(RECOVERY_LIMITS.blockBatch, Math.ceil(count / (2 * this.threads))))
   }
 
   private refusal(kind: RecoveryPriority, count: number): CodedError<SenderRecoveryError> | undefined {

@@ -58,6 +58,8 @@ test('many at once keep their order over several batches and workers', async () 
     if (i === 20) expect(answers[i]).toBeInstanceOf(CodedError)
     else expect(answers[i]).toEqual(recoverSender(raw))
   }
+  // Single transactions go in smaller messages than those of a block.
+  expect(await recovery.recoverMany(many, 'singles')).toEqual(answers)
   expect(await recovery.recoverMany([])).toEqual([])
 })
 
