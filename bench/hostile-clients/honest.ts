@@ -15,6 +15,8 @@ export interface HonestReport {
   readonly p99: number
   readonly max: number
   readonly reasons: Readonly<Record<string, number>>
+  /** The longest of each method. */
+  readonly longest: Readonly<Record<string, number>>
 }
 
 const PER_SECOND = 50
@@ -39,10 +41,12 @@ const REQUESTS: readonly (readonly [string, readonly unknown[]])[] = [
 class Tally {
   readonly #latencies: number[] = []
   readonly #reasons: Record<string, number> = {}
+  readonly #longest: Record<string, number> = {}
   #failed = 0
 
-  answered(ms: number): void {
+  answered(method: string, ms: number): void {
     this.#latencies.push(ms)
+    this.#longest[method] = Math.max(this.#longest[method] ?? 0, Math.round(ms))
   }
 
   failed(reason: string): void {
@@ -54,8 +58,8 @@ class Tally {
     const sorted = this.#latencies.sort((a, b) => a - b)
     const at = (q: number): number =>
       Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN) * 10) / 10
-    const [asked, failed, reasons] = [sorted.length, this.#failed, this.#reasons]
-    return { asked, failed, p50: at(0.5), p99: at(0.99), max: at(1), reasons }
+    const counts = { asked: sorted.length, failed: this.#failed }
+    return { ...counts, p50: at(0.5), p99: at(0.99), max: at(1), reasons: this.#reasons, longest: this.#longest }
   }
 }
 
@@ -78,7 +82,7 @@ const ask = (index: number, dueMs: number): void => {
         text += chunk
       })
       answer.on('end', () => {
-        for (const tally of Object.values(tallies)) tally.answered(performance.now() - dueMs)
+        for (const tally of Object.values(tallies)) tally.answered(method, performance.now() - dueMs)
         if (answer.statusCode !== 200 || text.includes('"error"')) fail(`${method}: ${text.slice(0, 120)}`)
       })
     },
