@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import type { Committee, NodeOfMany } from '../../test/support/committee.ts'
 import { signerOf } from '../../test/support/load.ts'
@@ -8,6 +9,13 @@ import { print, quantileOf } from './figures.ts'
 const TRANSACTIONS = 4
 const IDLE_MS = 2_000
 const GAS_PRICE = 1_000n * 10n ** 9n
+
+/** Processor time of all threads of a node so far, ms (Linux): the load of the machine does not count. */
+const cpuMsOf = ({ pid }: NodeOfMany): number =>
+  globSync(`/proc/${pid}/task/*/schedstat`).reduce(
+    (sum, file) => sum + Number(readFileSync(file, 'latin1').split(' ')[0]) / 1_000_000,
+    0,
+  )
 
 /** Milliseconds from sending a transaction to its receipt, at the same node. */
 const timeToReceipt = async (node: NodeOfMany, raw: Hex): Promise<number> => {
@@ -24,6 +32,9 @@ const timeToReceipt = async (node: NodeOfMany, raw: Hex): Promise<number> => {
 export const instant = async (committee: Committee, runs: number, labels: object): Promise<boolean> => {
   const privateKey = bytesToHex(committee.funded)
   const times: number[][] = Array.from({ length: TRANSACTIONS }, () => [])
+  /** Processor time of all nodes together for each. */
+  const cpu: number[][] = Array.from({ length: TRANSACTIONS }, () => [])
+  const cpuMs = (): number => Math.round(committee.nodes.reduce((sum, node) => sum + cpuMsOf(node), 0))
   let nonce = 0
   for (let run = 0; run < runs; run++) {
     if (run > 0) {
@@ -36,11 +47,15 @@ export const instant = async (committee: Committee, runs: number, labels: object
       return counts.every(count => Number(count) === committee.nodes.length - 1) || undefined
     })
     const signed = signerOf(privateKey, node.ready.chainId)
-    for (const list of times) {
+    for (const [index, list] of times.entries()) {
       await sleep(IDLE_MS)
-      list.push(await timeToReceipt(node, signed({ nonce: nonce++, value: 1n, maxFeePerGas: GAS_PRICE }).raw))
+      const { raw } = signed({ nonce: nonce++, value: 1n, maxFeePerGas: GAS_PRICE })
+      const startedMs = cpuMs()
+      list.push(await timeToReceipt(node, raw))
+      cpu[index]?.push(cpuMs() - startedMs)
     }
   }
-  print('receipt', { ...labels, unit: 'ms', medians: times.map(values => quantileOf(values, 0.5)), firsts: times[0] })
+  const mediansOf = (lists: readonly number[][]) => lists.map(values => quantileOf(values, 0.5))
+  print('receipt', { ...labels, unit: 'ms', medians: mediansOf(times), cpuMs: mediansOf(cpu), firsts: times[0] })
   return true
 }
