@@ -44,7 +44,8 @@ export const originAllowed = (origins: readonly string[], origin: string | undef
 
 const PREFLIGHT_FIELDS = {
   'access-control-allow-methods': VERBS,
-  'access-control-allow-headers': 'content-type',
+  // Keys and tokens are fields that a page sets itself, never ones that a browser adds.
+  'access-control-allow-headers': 'content-type, authorization, x-api-key',
   'access-control-max-age': '600',
 }
 const NO_FIELDS = {}

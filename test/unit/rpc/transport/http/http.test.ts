@@ -139,7 +139,7 @@ test('lets only listed origins read answers', async () => {
     origin: 'https://app.example',
     'access-control-request-method': 'POST',
   })
-  expect(preflight.headers.get('access-control-allow-headers')).toBe('content-type')
+  expect(preflight.headers.get('access-control-allow-headers')).toBe('content-type, authorization, x-api-key')
 })
 
 /** fetch does not let a caller choose the Host header. */
