@@ -46,7 +46,7 @@ export class ExplorerService {
   #indexOpened: Promise<void> | undefined
   #api: Promise<Worker> | undefined
   #nextId = 1
-  #health: IndexerHealth = { state: 'starting', waitsFor: null, reason: null, sinceMs: Date.now() }
+  #health: IndexerHealth = { state: 'starting', waitsFor: null, sinceMs: Date.now() }
   #isClosed = false
 
   constructor(options: ExplorerOptions) {
@@ -144,7 +144,7 @@ export class ExplorerService {
         else if (message.type === 'health') this.#health = message.health
       })
       worker.on('exit', () => {
-        this.#health = { state: 'failing', waitsFor: null, reason: 'the indexer ended', sinceMs: Date.now() }
+        this.#health = { state: 'failing', waitsFor: null, sinceMs: Date.now() }
         reject(unavailable('EXPLORER_STOPPED'))
         this.#indexer = undefined
         this.#restart(() => {

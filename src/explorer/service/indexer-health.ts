@@ -7,8 +7,6 @@ export interface IndexerHealth {
   readonly state: 'starting' | 'filling' | 'at the head' | 'waiting' | 'failing'
   /** Service that is away. */
   readonly waitsFor: 'database' | 'node' | null
-  /** Why it waits or fails. */
-  readonly reason: string | null
   /** Wall clock at the beginning of the state, milliseconds. */
   readonly sinceMs: number
 }
@@ -37,7 +35,7 @@ export class IndexerRetries {
 
   constructor(options: IndexerRetriesOptions) {
     this.#options = options
-    this.#health = { state: 'starting', waitsFor: null, reason: null, sinceMs: options.nowMs() }
+    this.#health = { state: 'starting', waitsFor: null, sinceMs: options.nowMs() }
     options.onHealth(this.#health)
   }
 
@@ -51,7 +49,7 @@ export class IndexerRetries {
       this.#tellEnd()
       logger.warn({ waitsFor, err: message }, 'indexing waits and goes on by itself')
     }
-    this.#enter(waitsFor === null ? 'failing' : 'waiting', waitsFor, message)
+    this.#enter(waitsFor === null ? 'failing' : 'waiting', waitsFor)
     const delayMs = this.#delayMs
     this.#delayMs = Math.min(lastRetryMs, 2 * delayMs)
     return delayMs
@@ -61,7 +59,7 @@ export class IndexerRetries {
   passed(state: 'filling' | 'at the head'): void {
     this.#delayMs = firstRetryMs
     this.#tellEnd()
-    this.#enter(state, null, null)
+    this.#enter(state, null)
   }
 
   #tellEnd(): void {
@@ -71,16 +69,24 @@ export class IndexerRetries {
     this.#options.logger.info({ waitedFor: waitsFor, seconds }, 'indexing goes on')
   }
 
-  #enter(state: IndexerHealth['state'], waitsFor: IndexerHealth['waitsFor'], reason: string | null): void {
+  #enter(state: IndexerHealth['state'], waitsFor: IndexerHealth['waitsFor']): void {
     if (state === this.#health.state && waitsFor === this.#health.waitsFor) return
-    this.#health = { state, waitsFor, reason, sinceMs: this.#options.nowMs() }
+    this.#health = { state, waitsFor, sinceMs: this.#options.nowMs() }
     this.#options.onHealth(this.#health)
   }
 }
 
+/** For everybody: messages of errors name hosts and users, and are only logged. */
+const reasonOf = ({ state, waitsFor }: IndexerHealth): string | undefined => {
+  if (waitsFor !== null) return `the ${waitsFor} does not answer`
+  return state === 'failing' ? 'indexing fails; the log has the reason' : undefined
+}
+
 /** Body of /health, of which only an index that cannot be read makes the answer 503. */
-export const healthBody = ({ state, waitsFor, reason, sinceMs }: IndexerHealth, nowMs: number) => {
+export const healthBody = (health: IndexerHealth, nowMs: number) => {
+  const { state, waitsFor, sinceMs } = health
+  const reason = reasonOf(health)
   const seconds = Math.max(0, Math.round((nowMs - sinceMs) / 1_000))
   const healthy = waitsFor !== 'database' && state !== 'failing' && state !== 'starting'
-  return { healthy, ...(reason !== null && { reason }), index: state, waitsFor, seconds }
+  return { healthy, ...(reason !== undefined && { reason }), index: state, waitsFor, seconds }
 }

@@ -61,10 +61,17 @@ test('another service that is away is another wait, and lists are served without
   ])
 })
 
+test('health names neither hosts nor users', () => {
+  const { retries, health } = rig()
+  retries.failed(new CodedError({ code: 'DATABASE_UNREACHABLE', reason: 'connect ECONNREFUSED 10.1.2.3:5432' }))
+  expect(health()).toMatchObject({ reason: 'the database does not answer' })
+  expect(JSON.stringify(health())).not.toContain('10.1.2.3')
+})
+
 test('every other failure is logged', () => {
   const { retries, lines, health } = rig()
   retries.failed(new Error('one'))
   retries.failed(new Error('two'))
   expect(lines).toHaveLength(2)
-  expect(health()).toMatchObject({ healthy: false, index: 'failing', reason: 'one' })
+  expect(health()).toMatchObject({ healthy: false, index: 'failing', reason: 'indexing fails; the log has the reason' })
 })
