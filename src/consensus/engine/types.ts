@@ -39,6 +39,8 @@ export interface ConsensusEngineOptions {
   readonly metrics?: ConsensusMetrics
   /** The operator's assurance that this key never voted with a log that is now lost. */
   readonly trustMissingLog?: boolean
+  /** The chain began with a snapshot, and blocks before it are missing: the node has not seen every seal. */
+  readonly beganWithSnapshot?: boolean
 }
 
 /** This validator's key signs elsewhere: a second instance, or a stolen key. */

@@ -14,7 +14,10 @@ import { Quarantine } from './quarantine.ts'
 import { messageDigest, signConsensusMessage } from './sign-message.ts'
 import type { SignPosition } from './watermark.ts'
 
-type ValidatorOptions = Pick<ConsensusEngineOptions, 'signer' | 'watermark' | 'params' | 'logger' | 'trustMissingLog'>
+type ValidatorOptions = Pick<
+  ConsensusEngineOptions,
+  'signer' | 'watermark' | 'params' | 'logger' | 'trustMissingLog' | 'beganWithSnapshot'
+>
 
 /** Validator of this node: its own votes, whether it may sign, and detection of a second user of its key. */
 export class LocalValidator {
@@ -23,8 +26,8 @@ export class LocalValidator {
   #own = new OwnVotes(null)
   /** True while this signer has never signed; the chain shows whether the key is new as well. */
   #isNew = false
-  /** True for a new one whose node began with blocks of others, as after a snapshot. */
-  #beganLater = false
+  /** True for a new one whose node began with a snapshot, so that it has not seen every seal. */
+  #isUnsure = false
   #quarantine: Quarantine | null = null
 
   /** `onLogLost`: the log, which seemed new, lacks votes of this key; the next start has to know. */
@@ -35,9 +38,9 @@ export class LocalValidator {
 
   /** Called once, with the recovered state. */
   restore({ isNew, own, head }: RecoveredState): void {
-    const { watermark, params, trustMissingLog = false } = this.#options
+    const { watermark, params, trustMissingLog = false, beganWithSnapshot = false } = this.#options
     this.#isNew = isNew
-    this.#beganLater = isNew && head.number > 0 && !trustMissingLog
+    this.#isUnsure = isNew && head.number > 0 && beganWithSnapshot && !trustMissingLog
     this.#own = new OwnVotes(watermark.last)
     for (const message of own) this.#own.remember(signPositionFromMessage(message), messageDigest(params, message))
   }
@@ -61,7 +64,7 @@ export class LocalValidator {
    * without it (docs/design/consensus.md#quarantine).
    */
   opens(committee: Committee, head: Head, committeeOfHead: Committee | undefined): void {
-    if (!this.#isNew || !this.#beganLater) return
+    if (!this.#isNew || !this.#isUnsure) return
     const { members } = committee
     const isNeeded = members.length - 1 < quorumOf(members.length)
     if (!this.#hasSealed(head, committeeOfHead) && (isNeeded || committeeIndex(committee, this.address) < 0)) return

@@ -169,6 +169,7 @@ const consensusOptions = (
     genesisHash: opened.genesisHash,
     validatorKey,
     trustMissingLog,
+    beganWithSnapshot: sources.blocks.earliest > 0,
     clock: deps.clock,
     ...(observer && { metrics: observer.consensus }),
     logger,

@@ -235,7 +235,7 @@ describe('lost memory', () => {
       copy.blocks.push(...ledger.blocks.map(decided => withoutSeal(decided, 3)))
       mesh.passes = (_, __, message) => message.type !== 'commit'
       const before = said.size
-      const engine = await revive(3)
+      const engine = await revive(3, { beganWithSnapshot: true })
       await clock.advance(20_000)
       expect(engine.status()).toMatchObject({ mode: 'quarantined', number: open })
       expect(said.size).toBe(before)
@@ -253,11 +253,19 @@ describe('lost memory', () => {
       copy.blocks.push(...ledger.blocks.map(decided => withoutSeal(decided, 3)))
       mesh.passes = (_, __, message) => message.type !== 'commit'
       const before = said.size
-      await (await revive(3)).stop()
-      const engine = await revive(3)
+      await (await revive(3, { beganWithSnapshot: true })).stop()
+      const engine = await revive(3, { beganWithSnapshot: true })
       await clock.advance(20_000)
       expect(engine.status()).toMatchObject({ mode: 'quarantined', number: open })
       expect(said.size).toBe(before)
+      await stop()
+    })
+
+    test('votes at once where every block of the chain was fetched: no seal of it is there', async () => {
+      const { mesh, revive, stop, ledger, copy } = await lost()
+      copy.blocks.push(...ledger.blocks.map(decided => withoutSeal(decided, 3)))
+      mesh.passes = () => true
+      expect((await revive(3)).status().mode).toBe('voting')
       await stop()
     })
 
@@ -265,7 +273,7 @@ describe('lost memory', () => {
       const { mesh, revive, stop, ledger, copy } = await lost()
       copy.blocks.push(...ledger.blocks)
       mesh.passes = () => true
-      expect((await revive(3, { trustMissingLog: true })).status().mode).toBe('voting')
+      expect((await revive(3, { beganWithSnapshot: true, trustMissingLog: true })).status().mode).toBe('voting')
       await stop()
     })
   })
@@ -279,7 +287,7 @@ describe('lost memory', () => {
     members[1] = { ...members[1]!, files: new MemoryFiles(), ledger: new Ledger(90_000) }
     await (await revive(1)).stop()
     members[1] = { ...members[1]!, ledger }
-    const engine = await revive(1)
+    const engine = await revive(1, { beganWithSnapshot: true })
     await clock.advance(4_000)
     expect(engine.status().mode).toBe('voting')
     expect(hashes(members[1]!)).toEqual(hashes(members[0]!))
@@ -294,7 +302,7 @@ describe('lost memory', () => {
     members[1] = { ...members[1]!, files: new MemoryFiles(), ledger: new Ledger(90_000) }
     await (await revive(1)).stop()
     members[1] = { ...members[1]!, ledger }
-    expect((await revive(1)).status().mode).toBe('quarantined')
+    expect((await revive(1, { beganWithSnapshot: true })).status().mode).toBe('quarantined')
     await stop()
   })
 

@@ -33,6 +33,7 @@ export interface ConsensusPartsOptions {
   readonly folder: string | undefined
   readonly validatorKey: Uint8Array | null
   readonly trustMissingLog?: boolean | undefined
+  readonly beganWithSnapshot?: boolean
   readonly metrics?: ConsensusMetrics | undefined
   readonly clock: Clock
   readonly logger: Logger
@@ -56,6 +57,7 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
     onFatal,
     metrics,
     trustMissingLog = false,
+    beganWithSnapshot = false,
   } = options
   const signer = validatorKey && signerOf(validatorKey)
   const { wal, watermark } = await openMemory(folder, signer?.address ?? ZERO_ADDRESS, metrics)
@@ -81,6 +83,7 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
     logger,
     onFatal,
     trustMissingLog,
+    beganWithSnapshot,
     ...(metrics && { metrics }),
   })
 }
