@@ -22,7 +22,8 @@ export const NO_GAS: i64 = -(32 + <i64>OUT_OF_GAS);
 const STATIC: i64 = -(32 + <i64>STATIC_STATE_CHANGE);
 
 /** Status of an operation that returned less than zero. */
-export function endOfOperation(left: i64): i32 {
+// @ts-ignore: decorator
+@inline export function endOfOperation(left: i64): i32 {
   const answer = -<i32>left;
   return answer > FAILURE ? failFor(answer - FAILURE) : answer;
 }
@@ -43,7 +44,8 @@ export function powerAt(top: usize, gas: i64): i64 {
   power(top - 32, top, top - 32);
   return left;
 }
-export function loadSlotAt(top: usize, gas: i64): i64 {
+// @ts-ignore: decorator
+@inline export function loadSlotAt(top: usize, gas: i64): i64 {
   const self = <usize>load<u32>(frame, SELF);
   if (!canRead(self, top, gas)) return NO_GAS;
   const slot = slotOf(self, top);
@@ -53,7 +55,8 @@ export function loadSlotAt(top: usize, gas: i64): i64 {
   copy(top, slot + VALUE);
   return left;
 }
-export function storeSlotAt(top: usize, gas: i64): i64 {
+// @ts-ignore: decorator
+@inline export function storeSlotAt(top: usize, gas: i64): i64 {
   if (load<u32>(frame, IS_STATIC)) return STATIC;
   if (fork >= ISTANBUL && gas <= SENTRY) return NO_GAS;
   const slot = slotOf(load<u32>(frame, SELF), top);
@@ -73,7 +76,8 @@ export function storeTransientAt(top: usize, gas: i64): i64 {
   setValue(transientOf(load<u32>(frame, SELF), top), top - 32);
   return gas;
 }
-export function balanceAt(top: usize, gas: i64): i64 {
+// @ts-ignore: decorator
+@inline export function balanceAt(top: usize, gas: i64): i64 {
   if (!canReach(top, gas)) return NO_GAS;
   const account = accountAt(top);
   if (!isLoaded(account)) return -<i64>needs(NEEDS_ACCOUNT, account);
