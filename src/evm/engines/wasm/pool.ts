@@ -20,9 +20,13 @@ const SPARE_MS = 10_000
 
 const idle: Machine[] = []
 const busy = new Set<Machine>()
-/** Kept besides the idle ones, however large it is. */
-let spare: Machine | undefined
-let spareTimer: NodeJS.Timeout | undefined
+interface Spare {
+  readonly machine: Machine
+  readonly timer: NodeJS.Timeout
+}
+
+/** Machines kept besides the idle ones, however large: one by compiler, of which a thread of a node has one at most. */
+const spares = new Map<CodeCompiler | undefined, Spare>()
 /** Sizes and times at which large machines grew last: small messages on one do not keep it. */
 const grown = new WeakMap<Machine, { readonly bytes: number; readonly atMs: number }>()
 /** Sizes of dropped machines that the collector may not have freed yet. */
@@ -41,20 +45,23 @@ const sizesOf = (machines: Iterable<Machine>): number => {
   return total
 }
 
+const spareMachines = (): Machine[] => [...spares.values()].map(({ machine }) => machine)
+
 /** Memory of all machines of this thread, bytes. */
 export const machineBytes = (): number =>
-  sizesOf(busy) + sizesOf(idle) + (spare?.usedBytes ?? 0) + sum(dropped.values())
+  sizesOf(busy) + sizesOf(idle) + sizesOf(spareMachines()) + sum(dropped.values())
 
-/** Called before a full garbage collection. */
-const dropSpareMachine = (): void => {
-  clearTimeout(spareTimer)
-  if (spare !== undefined) drop(spare)
-  spare = undefined
+const dropSpareMachine = (compiler: CodeCompiler | undefined): void => {
+  const spare = spares.get(compiler)
+  if (spare === undefined) return
+  clearTimeout(spare.timer)
+  spares.delete(compiler)
+  drop(spare.machine)
 }
 
-/** Drops the spare machine and the idle ones; called before a full garbage collection. */
+/** Drops the spare machines and the idle ones; called before a full garbage collection. */
 export const dropIdleMachines = (): void => {
-  dropSpareMachine()
+  for (const compiler of [...spares.keys()]) dropSpareMachine(compiler)
   for (const machine of idle.splice(0)) drop(machine)
 }
 
@@ -69,11 +76,11 @@ const drop = (machine: Machine): void => {
 }
 
 const takeSpare = (codePages: number, compiler: CodeCompiler | undefined): Machine | undefined => {
-  if (spare?.codePages !== codePages || spare.compiler !== compiler) return undefined
-  clearTimeout(spareTimer)
-  const machine = spare
-  spare = undefined
-  return machine
+  const spare = spares.get(compiler)
+  if (spare?.machine.codePages !== codePages) return undefined
+  clearTimeout(spare.timer)
+  spares.delete(compiler)
+  return spare.machine
 }
 
 const takeIdle = (codePages: number, compiler: CodeCompiler | undefined): Machine | undefined => {
@@ -112,15 +119,15 @@ export const releaseMachine = (machine: Machine): void => {
     last = { bytes: machine.usedBytes, atMs: nowMs }
     grown.set(machine, last)
   }
-  dropSpareMachine()
-  spare = machine
-  spareTimer = setTimeout(replaceSpareMachine, Math.max(0, last.atMs + SPARE_MS - nowMs))
-  spareTimer.unref()
+  dropSpareMachine(machine.compiler)
+  const timer = setTimeout(() => replaceSpareMachine(machine), Math.max(0, last.atMs + SPARE_MS - nowMs))
+  timer.unref()
+  spares.set(machine.compiler, { machine, timer })
 }
 
-/** Drops the spare machine. Another takes its place before: none can be created until the collector has freed the dropped one. */
-const replaceSpareMachine = (): void => {
-  const next = spare !== undefined && idle.length === 0 ? create(spare.codePages, spare.compiler) : undefined
+/** Drops a spare machine. Another takes its place before: none can be created until the collector has freed the dropped one. */
+const replaceSpareMachine = ({ codePages, compiler }: Machine): void => {
+  const next = idle.length === 0 ? create(codePages, compiler) : undefined
   if (next !== undefined) idle.push(next)
-  dropSpareMachine()
+  dropSpareMachine(compiler)
 }
