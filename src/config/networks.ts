@@ -231,6 +231,8 @@ const devnet: NetworkParams = {
   forks: evmForks(20),
   minStakeWei: 35n * TOKEN,
   council: { ...mainnet.council, openRegistration: true, unbondingSeconds: 600 },
+  // Test suites deploy many contracts at once. Time bounds a block here too (BUILD_LIMITS).
+  maxBlockExecutionGas: 1_000_000_000n,
   roundTimeoutMs: 1_000,
   proofChain: {
     ...mainnet.proofChain,

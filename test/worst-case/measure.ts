@@ -1,6 +1,7 @@
 import type { EngineName } from '../../src/evm/engines/select-engine.ts'
 import { createExecutor } from '../../src/evm/executor.ts'
 import type { ExecutionMode } from '../../src/evm/executor-types.ts'
+import { executionRulesAt } from '../../src/rules/execution-rules.ts'
 import { Journal } from '../../src/state/journal/journal.ts'
 import { EMPTY_BYTES } from '../../src/util/bytes.ts'
 import { silentLogger } from '../../src/util/logger.ts'
@@ -22,6 +23,12 @@ export interface Cost {
 }
 
 export const msPerMillionGas = ({ gas, clockMs }: Cost): number => (clockMs * 1e6) / Number(gas)
+
+/** Repeats the transactions until each share of the gas fits the fork's cap on one (EIP-7825). */
+const withinGasCap = <T>(transactions: readonly T[], gas: bigint, cap: bigint | null): readonly T[] => {
+  const times = cap === null ? 1 : Math.ceil(Number(gas) / transactions.length / Number(cap))
+  return Array.from({ length: times }, () => transactions).flat()
+}
 
 /** Runs blocks of cases from their start to the root of the state after them. */
 export class Meter {
@@ -47,8 +54,9 @@ export class Meter {
     journal.setBalance(sender.address, RICH)
     journal.endTransaction()
     const block = env({ params: paramsAt(fork) })
-    const each = gas / BigInt(transactions.length)
-    const signedOnes = transactions.map((fields, nonce) =>
+    const whole = withinGasCap(transactions, gas, executionRulesAt(block.params, block.number).transactionGasCap)
+    const each = gas / BigInt(whole.length)
+    const signedOnes = whole.map((fields, nonce) =>
       signed(sender, { nonce, gasLimit: each, maxFeePerGas: GAS_PRICE, data: EMPTY_BYTES, ...fields }),
     )
     const startMs = performance.now()

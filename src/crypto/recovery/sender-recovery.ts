@@ -13,7 +13,7 @@ export type SenderRecoveryError =
   | { readonly code: 'RECOVERY_CLOSED' }
 
 export interface SenderRecoveryOptions {
-  /** Number of threads; one less than the cores by default, at least one. */
+  /** Number of threads at most; by default two, or one less than the cores. Each starts when the others are busy. */
   readonly workers?: number
   /** Transactions per message. */
   readonly batch?: number
@@ -24,6 +24,9 @@ export interface SenderRecoveryOptions {
   /** The worker's file, for a bundle with another layout. */
   readonly workerUrl?: URL
 }
+
+/** On two cores too: the main thread waits for the senders of full blocks in block sync, and leaves its core to them. */
+const LEAST_THREADS = 2
 
 /** A late block delays a whole committee, a late transaction only its sender: blocks go first, and each kind has its own limit. */
 export type RecoveryPriority = 'blocks' | 'singles'
@@ -47,7 +50,7 @@ export class SenderRecovery {
       singles: options.queue ?? RECOVERY_LIMITS.queue,
       blocks: options.blockQueue ?? RECOVERY_LIMITS.blockQueue,
     }
-    this.threads = options.workers ?? Math.max(1, availableParallelism() - 1)
+    this.threads = options.workers ?? Math.max(LEAST_THREADS, availableParallelism() - 1)
     this.pool = new WorkerPool({
       name: 'recovery',
       url: options.workerUrl ?? new URL('./worker.ts', import.meta.url),
@@ -59,9 +62,9 @@ export class SenderRecovery {
     })
   }
 
-  /** Starts the threads now rather than with the first transaction. */
+  /** Starts a thread now rather than with the first transaction. */
   start(): void {
-    this.pool.start()
+    this.pool.start(1)
   }
 
   /** Number of waiting and running transactions. */
@@ -105,7 +108,6 @@ export class SenderRecovery {
   private async recover(raws: readonly Uint8Array[], kind: RecoveryPriority): Promise<readonly SenderResult[]> {
     this.open[kind] += raws.length
     try {
-      this.pool.start()
       const answer = await this.pool.run({
         name: 'recover',
         args: () => [packRequest(raws)],

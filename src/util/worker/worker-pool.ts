@@ -65,9 +65,9 @@ export class WorkerPool<M extends WorkerMethods> {
     this.#options = options
   }
 
-  /** Starts all workers now rather than with the first calls. */
-  start(): void {
-    while (!this.#isClosed && this.#canAdd()) this.#add()
+  /** Starts workers now, all of them by default, rather than with the first calls. */
+  start(count = this.#options.size ?? 1): void {
+    while (!this.#isClosed && this.#members.size < count && this.#canAdd()) this.#add()
   }
 
   /** Number of calls that wait or run. */
