@@ -79,6 +79,11 @@ const withFigures = (message: string, figures: Readonly<Record<string, bigint | 
   )
   return known.length === 0 ? serverError(message) : new RpcError(CODES.server, message, Object.fromEntries(known))
 }
+/** Signing for an account whose key the node does not hold; on a development chain without keys, `data.hint` says how it gets them. */
+export const unknownAccount = (isUnlockable: boolean): RpcError =>
+  new RpcError(CODES.server, 'unknown account', isUnlockable ? { hint: UNLOCK_HINT } : undefined)
+const UNLOCK_HINT =
+  'this node signs for no account: sign in the client, or start the devnet with --unlock; hardhat_impersonateAccount lets any account send'
 export const limitExceeded = (message: string): RpcError => new RpcError(CODES.limitExceeded, message)
 export const METHOD_DISABLED = new RpcError(CODES.disabled, 'Method disabled')
 /** A response, or the rest of a batch, exceeds `RPC_LIMITS.answerBytes`. */
@@ -223,7 +228,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   // peers (network/errors.ts)
   TOO_MANY_STATIC_PEERS: ({ limit }) => serverError(`at most ${limit} static peers: remove one first`),
   // keys (rpc/ports.ts)
-  UNKNOWN_ACCOUNT: () => serverError('unknown account'),
+  UNKNOWN_ACCOUNT: () => unknownAccount(false),
   TYPED_DATA_MALFORMED: ({ reason }) => invalidParams(`invalid argument 2: typed data: ${reason}`),
   LOCKED: () => serverError('authentication needed: password or unlock'),
 }

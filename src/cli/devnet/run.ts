@@ -150,6 +150,7 @@ Accounts with ${formatTokens(flags.balance)} tokens each, and their private keys
 ${rows.join('\n')}
 
   Mnemonic    ${words}
+  Signing     ${flags.unlock ? 'by the node too (eth_sendTransaction)' : 'in the client; --unlock lets the node sign for these accounts'}
 ${flags.mnemonic === undefined ? '  Everybody knows these keys: never use them on a public network.\n' : ''}
 Ctrl-C stops the chain.
 

@@ -66,7 +66,7 @@ export const createRefusalLog = (
 ): ((method: string, error: RpcError) => void) => {
   let second = 0
   let count = 0
-  return (method, { code, message }) => {
+  return (method, { code, message, data }) => {
     const now = Math.floor(clock.nowMs() / 1_000)
     if (now !== second) {
       if (count > REFUSED_LINES) logger.info({ more: count - REFUSED_LINES }, 'further requests refused')
@@ -75,8 +75,13 @@ export const createRefusalLog = (
     }
     if (++count > REFUSED_LINES) return
     const fields = METHOD_NAME.test(method)
-      ? { method, code, error: message }
+      ? { method, code, error: message, ...hintOf(data) }
       : { code, error: 'not the name of a method' }
     logger.info(fields, 'request refused')
   }
 }
+
+const hintOf = (data: unknown): { readonly hint?: string } =>
+  typeof data === 'object' && data !== null && 'hint' in data && typeof data.hint === 'string'
+    ? { hint: data.hint }
+    : {}

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { NETWORKS, type NetworkParams } from '../../../src/config/networks.ts'
 import { recoverSender } from '../../../src/crypto/recovery/recover-sender.ts'
 import { recoverAddress } from '../../../src/crypto/signature.ts'
 import { decodeTransaction } from '../../../src/primitives/transaction/transaction.ts'
@@ -80,4 +81,19 @@ test('says that it does not hold the account before it looks at the rest of the 
   expect(await rig.failure('eth_sendTransaction', [{ ...odd, from: SENDER }])).toBe(
     '-32000 both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified',
   )
+})
+
+test('a development chain without keys says how it gets them, other nodes say nothing of themselves', async () => {
+  const errorOf = async (network: NetworkParams) => {
+    const other = await Rig.start({ network })
+    const { error } = await other.call('eth_sendTransaction', [{ from: to, to }])
+    await other.stop()
+    return error
+  }
+  expect(await errorOf(NETWORKS.devnet)).toEqual({
+    code: -32000,
+    message: 'unknown account',
+    data: { hint: expect.stringContaining('--unlock') },
+  })
+  expect(await errorOf(NETWORKS.mainnet)).toEqual({ code: -32000, message: 'unknown account' })
 })

@@ -11,7 +11,7 @@ import { Mutex } from '../../../../util/async/mutex.ts'
 import { bytesEqual, concatBytes, EMPTY_BYTES, type Hex } from '../../../../util/bytes.ts'
 import { callMessageFromArgs, checkFees, type TransactionArgs } from '../../../codecs/call.ts'
 import type { Context } from '../../../context.ts'
-import { serverError } from '../../../errors.ts'
+import { serverError, unknownAccount } from '../../../errors.ts'
 import type { Wallet } from '../../../ports.ts'
 import { estimateBlock } from '../call.ts'
 
@@ -20,8 +20,10 @@ export const personalDigest = (message: Uint8Array): Uint8Array =>
   keccak256(concatBytes(Buffer.from(`\x19Ethereum Signed Message:\n${message.byteLength}`), message))
 
 /** Returns the signing account; throws `unknown account` when the node does not hold its key. */
-export const ownAccount = ({ wallet }: Context, from: Hex | undefined): Hex => {
-  if (from === undefined || !wallet.accounts().includes(from)) throw serverError('unknown account')
+export const ownAccount = ({ wallet, view }: Context, from: Hex | undefined): Hex => {
+  const accounts = wallet.accounts()
+  if (from === undefined || !accounts.includes(from))
+    throw unknownAccount(view.params.devHelpers && accounts.length === 0)
   return from
 }
 
