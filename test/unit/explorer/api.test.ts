@@ -57,6 +57,14 @@ describe('the document', () => {
 })
 
 describe('answers', () => {
+  test('the rate of transactions since block 1: the time of genesis says nothing of the chain', () =>
+    withApi(async ({ get, chain, hashes }) => {
+      const head = chain.chain.headBlock.header
+      const first = (await get('/api/blocks/1')).body as { timestamp: number }
+      const { tps } = (await get('/api/network')).body as { tps: number }
+      expect(tps).toBeCloseTo(hashes.slice(1).length / (head.timestamp - first.timestamp), 2)
+    }))
+
   test('a block, its transactions and its neighbours', () =>
     withApi(async ({ get, chain, hashes }) => {
       const head = chain.chain.headBlock

@@ -16,9 +16,10 @@ export const headOf = async ({ source }: Pick<ApiContext, 'source'>): Promise<Ch
 /** Blocks over which transactions per second are counted. */
 const RATE_BLOCKS = 60
 
-/** Transactions per second of the newest blocks. */
+/** Transactions per second of the newest blocks, without genesis: its time is any before the chain's start. */
 const transactionRate = async ({ index }: ApiContext): Promise<number> => {
-  const { items } = await index.blocks({ limit: RATE_BLOCKS + 1, offset: 0, after: null })
+  const newestFirst = await index.blocks({ limit: RATE_BLOCKS + 1, offset: 0, after: null })
+  const items = newestFirst.items.filter(({ number }) => number > 0)
   const [newest, oldest] = [items[0], items.at(-1)]
   if (newest === undefined || oldest === undefined) return 0
   const seconds = newest.timestamp - oldest.timestamp

@@ -70,7 +70,7 @@ ${figures([
     live('transactionCount', parts['transactionCount']),
     html`<a href="${pathTo('stats')}">statistics</a>`,
   ],
-  ['Transactions per second', live('rate', parts['rate']), 'over the last minute'],
+  ['Transactions per second', live('rate', parts['rate']), 'over the newest 60 blocks'],
   ['Gas price', live('gasPrice', parts['gasPrice']), 'gwei'],
   ['Addresses', html`<a href="${pathTo('accounts')}">${formatNumber(counters.addresses)}</a>`],
   ['Next cut of the reward', halving, halvingNote],
