@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { jwtVerify } from 'jose'
 
 /** Key of a client with limits of its own. */
 export interface ApiKey {
@@ -26,6 +25,8 @@ export const tokenValidUntil = async (
 ): Promise<number | undefined> => {
   const token = BEARER.exec(headers.authorization ?? '')?.[1]
   if (token === undefined) return undefined
+  // Loaded with the first token: most nodes have no secret, and all start sooner.
+  const { jwtVerify } = await import('jose')
   try {
     const { payload } = await jwtVerify(token, secret, {
       algorithms: ['HS256'],
