@@ -7,6 +7,7 @@ import type { ChainSource } from '../src/explorer/indexer/chain-source.ts'
 import { PriceService } from '../src/explorer/price/price-service.ts'
 import { type IndexDatabase, openIndex, openIndexReader } from '../src/explorer/store/open-index.ts'
 import { PostgresDatabase } from '../src/explorer/store/postgres/postgres-database.ts'
+import { SKIP_ROWS, skipList } from '../src/explorer/store/sql/skip-pointers.ts'
 import type { SqlWrites } from '../src/explorer/store/sql/sql-database.ts'
 import { SqliteContracts } from '../src/explorer/store/sqlite/sqlite-contracts.ts'
 import { SqliteDatabase } from '../src/explorer/store/sqlite/sqlite-database.ts'
@@ -53,6 +54,31 @@ const series = (rows: number): string =>
 const sender = address(`1 + (n * 7919) % ${SENDERS}`)
 const holder = address('1000000 + n')
 
+/** Pointers of the long lists, by the numbers that the database gives their rows. */
+function skipPointers(): readonly string[] {
+  const token = address(String(TOKEN_NUMBER))
+  const nobody = backEnd === 'postgres' ? "''::bytea" : "x''"
+  const kind = backEnd === 'postgres' ? "decode(lpad(to_hex(kind), 2, '0'), 'hex')" : "unhex(printf('%02x', kind))"
+  const lists = [
+    { ...skipList('transactions'), owner: nobody, rows: 'tx', second: 'idx', third: '0' },
+    { ...skipList('kind'), owner: kind, rows: 'tx', second: 'idx', third: '0' },
+    { ...skipList('recipient'), owner: token, rows: 'tx', second: 'idx', third: '0' },
+    { ...skipList('party'), owner: token, rows: 'tx', second: 'idx', third: '0' },
+    { ...skipList('transfers'), owner: nobody, rows: 'transfer', second: 'log', third: 'place' },
+    { ...skipList('token'), owner: token, rows: 'transfer', second: 'log', third: 'place' },
+    { ...skipList('internal'), owner: nobody, rows: 'internal', second: 'idx', third: 'place' },
+    { ...skipList('internal party'), owner: token, rows: 'internal', second: 'idx', third: 'place' },
+  ]
+  return lists.map(
+    ({ number, name, owner, rows, second, third }) =>
+      `INSERT INTO skip_pointer (list, owner, ordinal, block, second, third)
+       SELECT ${number}, owner, ordinal, block, second, third FROM (
+         SELECT ${owner} AS owner, block, ${second} AS second, ${third} AS third,
+           row_number() OVER (${name === 'kind' ? 'PARTITION BY kind ' : ''}ORDER BY block, ${second}, ${third}) - 1 AS ordinal FROM ${rows}) AS numbered
+       WHERE ordinal > 0 AND ordinal % ${SKIP_ROWS} = 0`,
+  )
+}
+
 const STATEMENTS: readonly string[] = [
   `INSERT INTO block (number, hash, parent, timestamp, proposer, miner, transactions, gas_used, gas_limit, base_fee, size, fees, burnt, minted, proposer_wei, miner_wei, cycle)
    SELECT n, ${bytes('n + 1099511627776', 64)}, ${bytes('n + 1099511627775', 64)}, 1735689600 + n, ${address('1 + n % 7')}, ${address('20 + n % 5')}, ${PER_BLOCK}, '1', '999999999999', '25000000000', 1000, '1', '1', '0', '1', '1', n / 60 FROM ${series(BLOCKS)}`,
@@ -67,6 +93,9 @@ const STATEMENTS: readonly string[] = [
    SELECT ${holder}, n % 1000, 0, 0, 1, 0, 0, NULL, NULL, 0, 1 FROM ${series(ROWS)}`,
   `INSERT INTO account (address, transactions, sent, received, transfers, internal, is_contract, creator, creation, first_block, last_block)
    SELECT ${address('1 + n')}, 10, 10, 0, 10, 10, 0, NULL, NULL, 0, 1 FROM ${series(SENDERS)}`,
+  `INSERT INTO account (address, transactions, sent, received, transfers, internal, is_contract, creator, creation, first_block, last_block)
+   SELECT ${address(String(TOKEN_NUMBER))}, ${ROWS}, 0, ${ROWS}, 0, ${ROWS}, 1, NULL, NULL, 0, 1 FROM ${series(1)}`,
+  ...skipPointers(),
   `INSERT INTO token (address, standard, name, symbol, decimals, supply, transfers, holders, is_read, is_stale)
    SELECT ${address(`${TOKEN_NUMBER} + n`)}, 0, 'Coin', 'COIN', 6, '5000000', ${ROWS} - n, ${ROWS} - n, 1, 0 FROM ${series(10_000)}`,
   `INSERT INTO search (term, kind, address) SELECT 'coin', 0, ${address(`${TOKEN_NUMBER} + n`)} FROM ${series(10_000)}`,

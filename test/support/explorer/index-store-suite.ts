@@ -1,5 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { IndexStore, Page, PageKey, PageRequest } from '../../../src/explorer/store/index-store.ts'
+import type {
+  IndexStore,
+  InternalFilter,
+  Page,
+  PageKey,
+  PageRequest,
+  TransactionFilter,
+  TransferFilter,
+} from '../../../src/explorer/store/index-store.ts'
 import type { BlockRecord } from '../../../src/explorer/store/records.ts'
 import { createRandom } from '../../../src/sim/random.ts'
 import { ZERO_ADDRESS } from '../../../src/util/bytes.ts'
@@ -16,6 +24,74 @@ const readAll = async <T>(read: (page: PageRequest) => Promise<Page<T>>, limit: 
     after = page.next
   } while (after !== null)
   return items
+}
+
+/** Every list by its name, with a text for each row. */
+const listsOf = (store: IndexStore): Readonly<Record<string, (page: PageRequest) => Promise<Page<string>>>> => {
+  const party = addressOf(1)
+  const named =
+    <T>(read: (page: PageRequest) => Promise<Page<T>>, nameOf: (row: T) => string) =>
+    async (page: PageRequest): Promise<Page<string>> => {
+      const { items, next } = await read(page)
+      return { items: items.map(nameOf), next }
+    }
+  const transactions = (filter: TransactionFilter) =>
+    named(
+      page => store.transactions(filter, page),
+      ({ hash }) => hash,
+    )
+  const transfers = (filter: TransferFilter) =>
+    named(
+      page => store.transfers(filter, page),
+      ({ blockNumber, logIndex, position }) => `${blockNumber} ${logIndex} ${position}`,
+    )
+  const internal = (filter: InternalFilter) =>
+    named(
+      page => store.internalTransfers(filter, page),
+      ({ blockNumber, transactionIndex, position }) => `${blockNumber} ${transactionIndex} ${position}`,
+    )
+  return {
+    all: transactions({}),
+    token: transactions({ kind: 'token' }),
+    from: transactions({ from: party }),
+    to: transactions({ to: party }),
+    party: transactions({ party }),
+    'party, in all blocks': transactions({ party, fromBlock: 0, toBlock: 99_999_999 }),
+    'party, in some blocks': transactions({ party, fromBlock: 1, toBlock: 40 }),
+    transfers: transfers({}),
+    'transfers of a token': transfers({ token: tokenOf(1) }),
+    'transfers of a party': transfers({ party }),
+    'mints and burns': transfers({ party: ZERO_ADDRESS }),
+    internal: internal({}),
+    'internal of a party': internal({ party: contractOf(1) }),
+  }
+}
+
+/** Lists that may have fewer rows than one pointer skips. */
+const SHORT = new Set(['internal of a party', 'party, in some blocks', 'mints and burns'])
+
+/** Rows from which a list has pointers to skip to. */
+const SKIPPED = 500
+
+const expectSameAtEveryOffset = async (store: IndexStore): Promise<void> => {
+  for (const [name, read] of Object.entries(listsOf(store))) {
+    const newest = await readAll(read, 3_000)
+    if (!SHORT.has(name)) expect(newest.length, name).toBeGreaterThan(SKIPPED)
+    const { length } = newest
+    const offsets = [499, 500, 501, length - 501, length - 500, length - 1, length]
+    for (const ascending of [false, true]) {
+      const rows = ascending ? newest.toReversed() : newest
+      for (const offset of offsets.filter(at => at >= 0)) {
+        const page = await read({ limit: 10, offset, after: null, ascending })
+        const where = `${name} at ${offset} of ${length}${ascending ? ', oldest first' : ''}`
+        expect(page.items, where).toEqual(rows.slice(offset, offset + 10))
+        expect(page.next !== null, where).toBe(offset + 10 < length)
+      }
+    }
+  }
+  const numbers = await readAll(page => store.blocks(page), 100)
+  for (const offset of [0, 1, 30, numbers.length - 1, numbers.length, 90_000])
+    expect((await store.blocks({ limit: 10, offset, after: null })).items).toEqual(numbers.slice(offset, offset + 10))
 }
 
 /** Behaviour that every back end of the index shares; `open` returns an empty one. */
@@ -116,6 +192,20 @@ export const indexStoreSuite = (name: string, open: () => Promise<IndexStore>): 
           expect(after.items.map(({ hash }) => hash)).toEqual(expected.slice(offset + 10, offset + 15))
         }
       }
+    })
+
+    test('every list is the same at every offset, near and far, also after blocks were taken back', async () => {
+      const store = await opened()
+      const random = new RandomBlocks({ seed: 23, addresses: 2, tokens: 2, transactions: 70 })
+      const blocks = random.chain(70)
+      for (let at = 0; at < blocks.length; at += 7) await store.append(blocks.slice(at, at + 7))
+      await expectSameAtEveryOffset(store)
+      await store.rollback(44)
+      expect(await store.recount()).toEqual([])
+      const fork = new RandomBlocks({ seed: 24, fork: 1, addresses: 2, tokens: 2, transactions: 70 })
+      await store.append(fork.chain(30, blocks[44]))
+      expect(await store.recount()).toEqual([])
+      await expectSameAtEveryOffset(store)
     })
 
     test('lists run between two blocks, from either end', async () => {

@@ -89,11 +89,11 @@ export const topAccountsBody = async (context: ApiContext, query: ListQuery) => 
   const page = await index.topAccounts(request)
   const supplyWei = genesisWei + mintedUpTo((await source.headNumber()) ?? 0, params.rewards)
   const items = page.items.map(async ({ address, transactions }, at) => {
-    const { balance, hasCode } = await accountState(context, address)
+    const [{ balance, hasCode }, label] = await Promise.all([accountState(context, address), index.label(address)])
     return {
       rank: request.after === null ? request.offset + at + 1 : null,
       address: checksumAddress(address),
-      label: (await index.label(address)) ?? null,
+      label: label ?? null,
       isContract: hasCode,
       transactionCount: transactions,
       balance: balance.toString(),

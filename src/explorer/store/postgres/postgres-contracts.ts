@@ -1,6 +1,7 @@
 import type { Hex } from '../../../util/bytes.ts'
+import { BatchedLookUp } from '../batched-look-up.ts'
 import type { ContractStore, VerifiedContract } from '../contract-store.ts'
-import { blobOf, numberColumn } from '../sql/sql-database.ts'
+import { blobOf, hexColumn, numberColumn } from '../sql/sql-database.ts'
 import { PostgresDatabase } from './postgres-database.ts'
 
 interface PostgresContractsOptions {
@@ -14,6 +15,11 @@ interface PostgresContractsOptions {
 export class PostgresContracts implements ContractStore {
   readonly #reads: PostgresDatabase
   readonly #writes: PostgresDatabase
+  readonly #names = new BatchedLookUp<string>(async addresses => {
+    const keys = addresses.map(address => [blobOf(address)])
+    const rows = await this.#reads.lookUp('SELECT address, name FROM contract WHERE address = ?', keys)
+    return new Map(rows.map(row => [hexColumn(row, 'address'), row['name'] as string]))
+  })
 
   private constructor(reads: PostgresDatabase, writes: PostgresDatabase) {
     this.#reads = reads
@@ -34,8 +40,7 @@ export class PostgresContracts implements ContractStore {
   }
 
   async contractName(address: Hex): Promise<string | undefined> {
-    const row = await this.#reads.get('SELECT name FROM contract WHERE address = ?', blobOf(address))
-    return row?.['name'] as string | undefined
+    return this.#names.get(address)
   }
 
   async contractCount(): Promise<number> {

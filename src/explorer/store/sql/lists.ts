@@ -12,8 +12,10 @@ import type {
 } from '../index-store.ts'
 import { TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
 import { toInternalRow, toTransactionRow, toTransferRow } from './rows.ts'
+import { internalList, skipOffset, transactionList, transferList } from './skip-offset.ts'
+import type { SkipList } from './skip-pointers.ts'
 import { blobOf, type SqlReads, type SqlRow } from './sql-database.ts'
-import { type Condition, type WalkedTable, walkPage } from './walks.ts'
+import { type Condition, type WalkedTable, type WalkRequest, walkPage } from './walks.ts'
 
 export const SELECT_TRANSACTION =
   'SELECT tx.*, block.hash AS block_hash, block.timestamp FROM tx JOIN block ON block.number = tx.block'
@@ -27,6 +29,18 @@ const TRANSFERS: WalkedTable = { name: 'transfer', key: ['block', 'log', 'place'
 const INTERNAL: WalkedTable = { name: 'internal', key: ['block', 'idx', 'place'] }
 
 const is = (column: string, address: Hex): Condition => ({ sql: `${column} = ?`, value: blobOf(address) })
+
+/** Keys of a page of a list, which may have skip pointers. */
+const keysOf = async (
+  reads: SqlReads,
+  list: SkipList | undefined,
+  walks: readonly WalkRequest[],
+  page: PageRequest,
+): Promise<Page<PageKey>> => {
+  const { range, table } = walks[0] as WalkRequest
+  const scan = await skipOffset(reads, list, { range, page, keyParts: table.key.length })
+  return scan === undefined ? { items: [], next: null } : walkPage(reads, walks, scan)
+}
 
 const rowsOf = async <T>(
   reads: SqlReads,
@@ -51,7 +65,7 @@ export const listTransactions = async (
           [is('party', party), ...ofKind],
         ]
   const walks = conditions.map(([first, ...others]) => ({ table: TRANSACTIONS, first, others, range: filter }))
-  const found = await walkPage(reads, walks, page)
+  const found = await keysOf(reads, transactionList(filter), walks, page)
   return rowsOf(reads, found, `${SELECT_TRANSACTION} WHERE tx.block = ? AND tx.idx = ?`, toTransactionRow)
 }
 
@@ -68,7 +82,7 @@ export const listTransfers = async (
   ]
   const firsts = party === undefined ? [token && is('token', token)] : [is('sender', party), is('recipient', party)]
   const walks = firsts.map(first => ({ table: TRANSFERS, first, others, range: filter }))
-  const found = await walkPage(reads, walks, page)
+  const found = await keysOf(reads, transferList(filter), walks, page)
   return rowsOf(reads, found, `${SELECT_TRANSFER} WHERE t.block = ? AND t.log = ? AND t.place = ?`, toTransferRow)
 }
 
@@ -81,6 +95,6 @@ export const listInternal = async (
   const { party } = filter
   const firsts = party === undefined ? [undefined] : [is('sender', party), is('recipient', party)]
   const walks = firsts.map(first => ({ table: INTERNAL, first, others: [], range: filter }))
-  const found = await walkPage(reads, walks, page)
+  const found = await keysOf(reads, internalList(filter), walks, page)
   return rowsOf(reads, found, `${SELECT_INTERNAL} WHERE i.block = ? AND i.idx = ? AND i.place = ?`, toInternalRow)
 }

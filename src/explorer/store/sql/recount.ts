@@ -3,7 +3,8 @@ import { addToTotals, emptyTotals, type IndexTotals, rewardKey } from '../index-
 import { TRANSACTION_KINDS } from '../records.ts'
 import { readRecords } from './read-records.ts'
 import { toAccountRow, toDayRow, toHolderRow, toRewardRow, toTokenRow } from './rows.ts'
-import { bigintColumn, hexColumn, numberColumn, type SqlReads } from './sql-database.ts'
+import { SkipPointers } from './skip-pointers.ts'
+import { bigintColumn, hexColumn, numberColumn, type SqlReads, type SqlRow } from './sql-database.ts'
 import { storedCounters as readCounters } from './write-totals.ts'
 
 /** Compares maps by the text of their values. */
@@ -19,7 +20,11 @@ const differences = (what: string, stored: ReadonlyMap<string, string>, counted:
 /** Returns stored sums that differ from the rows of the blocks. Holds every address in memory: for tests and repair. */
 export const recountDifferences = async (reads: SqlReads): Promise<readonly string[]> => {
   const totals = emptyTotals()
-  for await (const record of readRecords(reads, 0, Number.MAX_SAFE_INTEGER)) addToTotals(totals, record)
+  const pointers = new SkipPointers(true)
+  for await (const record of readRecords(reads, 0, Number.MAX_SAFE_INTEGER)) {
+    addToTotals(totals, record)
+    pointers.add(record)
+  }
   return [
     ...differences('counter', await storedCounters(reads), countedCounters(totals)),
     ...differences('account', await storedAccounts(reads), countedAccounts(totals)),
@@ -30,6 +35,11 @@ export const recountDifferences = async (reads: SqlReads): Promise<readonly stri
     ...differences('reward', await storedRewards(reads), countedRewards(totals)),
     ...differences('proof hour', await storedProofHours(reads), countedProofHours(totals)),
     ...differences('proof miner', await storedProofMiners(reads), countedProofMiners(totals)),
+    ...differences(
+      'skip pointer',
+      pointersOf(await reads.all('SELECT * FROM skip_pointer')),
+      pointersOf(pointers.rows),
+    ),
   ]
 }
 
@@ -209,4 +219,12 @@ const countedProofMiners = ({ proofMiners }: IndexTotals): Map<string, string> =
     [...proofMiners].flatMap(([day, miners]) =>
       [...miners].map(([miner, headers]): [string, string] => [`${day}/${miner}`, String(headers)]),
     ),
+  )
+
+const pointersOf = (rows: readonly SqlRow[]): Map<string, string> =>
+  new Map(
+    rows.map(row => [
+      `${row['list']}/${hexColumn(row, 'owner')}/${row['ordinal']}`,
+      `${row['block']} ${row['second']} ${row['third']}`,
+    ]),
   )

@@ -18,7 +18,7 @@ export const clearBlocks = async (writes: SqlWrites): Promise<void> => {
  * sums. Values that are not sums (first and last block, creator of a contract) are read again from the remaining rows.
  */
 export const removeBlocks = async (writes: SqlWrites, number: number, totals: IndexTotals): Promise<void> => {
-  for (const table of ['transfer', 'internal', 'failed', 'proof', 'tx'])
+  for (const table of ['transfer', 'internal', 'failed', 'proof', 'skip_pointer', 'tx'])
     await writes.run(`DELETE FROM ${table} WHERE block > ?`, number)
   await writes.run('DELETE FROM block WHERE number > ?', number)
   const counters = new Map<string, number>([

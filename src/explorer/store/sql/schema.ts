@@ -96,6 +96,17 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE failed (
     block INTEGER NOT NULL, idx INTEGER NOT NULL, error TEXT NOT NULL, output BLOB NOT NULL, PRIMARY KEY (block, idx)) WITHOUT ROWID;
   `,
+  // Blocks are indexed again for the skip pointers of lists.
+  `
+  DELETE FROM position; DELETE FROM counter; DELETE FROM block; DELETE FROM tx; DELETE FROM transfer; DELETE FROM account;
+  DELETE FROM producer; DELETE FROM token; DELETE FROM holder; DELETE FROM day; DELETE FROM day_address; DELETE FROM internal;
+  DELETE FROM proof; DELETE FROM proof_hour; DELETE FROM proof_miner; DELETE FROM reward; DELETE FROM failed;
+  DELETE FROM search WHERE kind = 0;
+  CREATE TABLE skip_pointer (
+    list INTEGER NOT NULL, owner BLOB NOT NULL, ordinal INTEGER NOT NULL, block INTEGER NOT NULL, second INTEGER NOT NULL,
+    third INTEGER NOT NULL, PRIMARY KEY (list, owner, ordinal)) WITHOUT ROWID;
+  CREATE INDEX skip_pointer_block ON skip_pointer (block);
+  `,
 ]
 
 /** Every table derived from blocks, for emptying them. */
@@ -117,4 +128,5 @@ export const BLOCK_TABLES = [
   'proof_hour',
   'proof_miner',
   'reward',
+  'skip_pointer',
 ] as const

@@ -7,6 +7,7 @@ import { searchTerms } from '../search-terms.ts'
 import { readRecords } from './read-records.ts'
 import { recountDifferences } from './recount.ts'
 import { clearBlocks, hashOfBlock, removeBlocks } from './rollback-rows.ts'
+import { addSkipPointers } from './skip-pointers.ts'
 import { blobOf, hexColumn, numberColumn, type SqlReads, type SqlWrites } from './sql-database.ts'
 import { SqlReader } from './sql-reader.ts'
 import { insertBlocks } from './write-blocks.ts'
@@ -29,7 +30,8 @@ export class SqlIndex extends SqlReader implements IndexStore {
       // Read with the lock of the writer: of two processes that fill one index, one begins again behind the other.
       assert(first.number === (await positionOf(writes)) + 1, 'blocks follow the position of the index')
       await insertBlocks(writes, records)
-      await addTotals(writes, totals)
+      const before = await addTotals(writes, totals)
+      await addSkipPointers(writes, records, totals, before)
       await setPosition(writes, last.number, last.hash)
     })
   }

@@ -1,5 +1,6 @@
 import type { Hex } from '../../../util/bytes.ts'
 import { balanceToKey } from '../balance-key.ts'
+import { BatchedLookUp } from '../batched-look-up.ts'
 import type {
   AccountRow,
   BlockRow,
@@ -63,6 +64,14 @@ import { storedCounters } from './write-totals.ts'
 /** Reads of an index. A separate connection reads the last committed state while another writes. */
 export class SqlReader implements IndexReader {
   protected readonly database: SqlDatabase
+  readonly #tokens = new BatchedLookUp<TokenRow>(async addresses => {
+    const rows = await this.#rowsOf('token', addresses.map(blobOf))
+    return new Map(rows.map(toTokenRow).map(token => [token.address, token]))
+  })
+  readonly #labels = new BatchedLookUp<string>(async addresses => {
+    const rows = await this.#rowsOf('label', addresses.map(blobOf))
+    return new Map(rows.map(row => [hexColumn(row, 'address'), row['name'] as string]))
+  })
 
   constructor(database: SqlDatabase) {
     this.database = database
@@ -92,7 +101,10 @@ export class SqlReader implements IndexReader {
   }
 
   async blocks(page: PageRequest): Promise<Page<BlockRow>> {
-    const rows = await this.#list('SELECT * FROM block', 'number', 'number DESC', page, page.after)
+    // No number is missing below that of the position, so that an offset is a number.
+    const behind = page.after === null ? await this.position() : undefined
+    const after = behind === undefined ? page.after : [behind.number + 1 - page.offset]
+    const rows = await this.#list('SELECT * FROM block', 'number', 'number DESC', page, after)
     return pageOf(rows.map(toBlockRow), page.limit, ({ number }) => [number])
   }
 
@@ -145,13 +157,15 @@ export class SqlReader implements IndexReader {
 
   async blocksBy(role: 'miner' | 'proposer', address: Hex, page: PageRequest): Promise<Page<BlockRow>> {
     const after = page.after === null ? Number.MAX_SAFE_INTEGER : (page.after[0] as number)
-    const rows = await this.database.all(
-      `SELECT * FROM block WHERE ${role} = ? AND number < ? ORDER BY number DESC LIMIT ? OFFSET ?`,
+    const keys = await this.database.all(
+      `SELECT number FROM block WHERE ${role} = ? AND number < ? ORDER BY number DESC LIMIT ? OFFSET ?`,
       blobOf(address),
       after,
       page.limit + 1,
       page.after === null ? page.offset : 0,
     )
+    const numbers = keys.map(row => [numberColumn(row, 'number')])
+    const rows = await this.database.lookUp('SELECT * FROM block WHERE number = ?', numbers)
     return pageOf(rows.map(toBlockRow), page.limit, ({ number }) => [number])
   }
 
@@ -224,7 +238,7 @@ export class SqlReader implements IndexReader {
       page,
       after,
     )
-    const rows = await this.#rowsOf('account', keys)
+    const rows = await this.#rowsOf('account', addressesOf(keys))
     return pageOf(rows.map(toAccountRow), page.limit, ({ transactions, address }) => [transactions, address])
   }
 
@@ -237,13 +251,12 @@ export class SqlReader implements IndexReader {
       page,
       after,
     )
-    const rows = await this.#rowsOf('token', keys)
+    const rows = await this.#rowsOf('token', addressesOf(keys))
     return pageOf(rows.map(toTokenRow), page.limit, ({ transfers, address }) => [transfers, address])
   }
 
   async token(address: Hex): Promise<TokenRow | undefined> {
-    const row = await this.database.get('SELECT * FROM token WHERE address = ?', blobOf(address))
-    return row && toTokenRow(row)
+    return this.#tokens.get(address)
   }
 
   async holders(token: Hex, page: PageRequest): Promise<Page<HolderRow>> {
@@ -306,27 +319,20 @@ export class SqlReader implements IndexReader {
     if (prefix.includes('\0')) return []
     // The highest character ends the range of terms with the prefix; LIKE would treat % and _ as wildcards.
     const rows = await this.database.all(
-      `SELECT search.address, search.kind, coalesce(token.transfers, 0) AS weight FROM search
-       LEFT JOIN token ON search.kind = 0 AND token.address = search.address
-       WHERE term >= ? AND term < ? ORDER BY term, search.kind, search.address LIMIT 1000`,
+      `SELECT found.address, found.kind, coalesce(token.transfers, 0) AS weight FROM (
+         SELECT DISTINCT address, kind FROM (
+           SELECT address, kind FROM search WHERE term >= ? AND term < ? ORDER BY term, kind, address LIMIT 1000) AS terms
+       ) AS found LEFT JOIN token ON found.kind = 0 AND token.address = found.address
+       ORDER BY weight DESC, found.address, found.kind LIMIT ?`,
       prefix,
       `${prefix}\u{10FFFF}`,
+      limit,
     )
-    const found = new Map<string, { readonly row: SearchRow; readonly weight: number }>()
-    for (const row of rows) {
-      const kind = row['kind'] === 0 ? 'token' : 'label'
-      const address = hexColumn(row, 'address')
-      found.set(`${kind}${address}`, { row: { address, kind }, weight: numberColumn(row, 'weight') })
-    }
-    return [...found.values()]
-      .sort((a, b) => b.weight - a.weight || (a.row.address < b.row.address ? -1 : 1))
-      .slice(0, limit)
-      .map(({ row }) => row)
+    return rows.map(row => ({ address: hexColumn(row, 'address'), kind: row['kind'] === 0 ? 'token' : 'label' }))
   }
 
   async label(address: Hex): Promise<string | undefined> {
-    const row = await this.database.get('SELECT name FROM label WHERE address = ?', blobOf(address))
-    return row?.['name'] as string | undefined
+    return this.#labels.get(address)
   }
 
   async close(): Promise<void> {
@@ -334,10 +340,10 @@ export class SqlReader implements IndexReader {
   }
 
   /** Rows by the addresses that an index gave: an offset then skips entries of the index, and no rows. */
-  #rowsOf(table: string, keys: readonly SqlRow[]): Promise<SqlRow[]> {
+  #rowsOf(table: string, addresses: readonly SqlValue[]): Promise<SqlRow[]> {
     return this.database.lookUp(
       `SELECT * FROM ${table} WHERE address = ?`,
-      keys.map(row => [row['address'] as SqlValue]),
+      addresses.map(address => [address]),
     )
   }
 
@@ -355,6 +361,8 @@ export class SqlReader implements IndexReader {
     return this.database.all(`${select} WHERE ${key} < (${places}) ORDER BY ${order} LIMIT ?`, ...after, page.limit + 1)
   }
 }
+
+const addressesOf = (keys: readonly SqlRow[]): readonly SqlValue[] => keys.map(row => row['address'] as SqlValue)
 
 /** Converts rows with one extra to a page. */
 const pageOf = <T>(rows: readonly T[], limit: number, keyOf: (row: T) => PageKey): Page<T> => {

@@ -1,4 +1,5 @@
 import type { ListRange, Page, PageKey, PageRequest } from '../index-store.ts'
+import type { ScanRequest } from './skip-offset.ts'
 import { numberColumn, type SqlReads, type SqlRow, type SqlValue } from './sql-database.ts'
 
 /*
@@ -22,7 +23,7 @@ export interface WalkedTable {
   readonly key: readonly string[]
 }
 
-interface WalkRequest {
+export interface WalkRequest {
   readonly table: WalkedTable
   /** Column with an index of its own, followed by the key. */
   readonly first: Condition | undefined
@@ -40,7 +41,7 @@ interface Walk {
 export const walkPage = async (
   reads: SqlReads,
   requests: readonly WalkRequest[],
-  page: PageRequest,
+  page: ScanRequest,
 ): Promise<Page<PageKey>> => {
   const skipped = page.after === null ? page.offset : 0
   const [only] = requests
@@ -98,15 +99,16 @@ const boundsOf = (first: Condition | undefined, range: ListRange): readonly Cond
 const walk = async (
   reads: SqlReads,
   { table, first, others, range }: WalkRequest,
-  { after, ascending = false }: PageRequest,
+  { after, from, ascending = false }: ScanRequest,
   { wanted, skipped }: Amount,
 ): Promise<Walk> => {
   const key = table.key.join(', ')
   const order = orderOf(table.key, ascending)
   const bounds = boundsOf(first, range)
-  const beyond = after === null ? [] : [`(${key}) ${ascending ? '>' : '<'} (${table.key.map(() => '?').join(', ')})`]
-  const where = [...bounds.map(({ sql }) => sql), ...beyond].join(' AND ') || '1 = 1'
-  const values = [...bounds.map(({ value }) => value), ...((after ?? []) as number[])]
+  const start = after ?? from
+  const beyond = `(${key}) ${ascending ? '>' : '<'}${after === null ? '=' : ''} (${table.key.map(() => '?').join(', ')})`
+  const where = [...bounds.map(({ sql }) => sql), ...(start ? [beyond] : [])].join(' AND ') || '1 = 1'
+  const values = [...bounds.map(({ value }) => value), ...((start ?? []) as number[])]
   const base = `FROM ${table.name} WHERE ${where} ORDER BY ${order} LIMIT ?`
   const keyOf = (row: SqlRow): PageKey => table.key.map(column => numberColumn(row, column))
   if (others.length === 0) {

@@ -2,6 +2,7 @@ import { bytesToHex, type Hex } from '../../../util/bytes.ts'
 import { balanceFromKey, balanceToKey } from '../balance-key.ts'
 import type { AccountTotals, DayTotals, IndexTotals, ProducerTotals, TokenTotals } from '../index-totals.ts'
 import { TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
+import type { RowsBefore } from './skip-pointers.ts'
 import {
   bigintColumn,
   blobOf,
@@ -30,8 +31,8 @@ class Counts<Key> {
   }
 }
 
-/** Adds the sums of new blocks to the running ones: reads the rows that change, adds, and writes them back in bulk. */
-export const addTotals = async (writes: SqlWrites, totals: IndexTotals): Promise<void> => {
+/** Adds the sums of new blocks to the running ones: reads the rows that change, adds, and writes them back in bulk. Returns some of those rows. */
+export const addTotals = async (writes: SqlWrites, totals: IndexTotals): Promise<RowsBefore> => {
   const counters = new Counts<string>()
   counters.add('blocks', totals.blocks)
   counters.add('transactions', totals.transactions)
@@ -39,15 +40,15 @@ export const addTotals = async (writes: SqlWrites, totals: IndexTotals): Promise
   counters.add('internal', totals.internal)
   counters.add('proofs', totals.proofs)
   for (const kind of TRANSACTION_KINDS) counters.add(`transactions:${kind}`, totals.kinds[kind])
-  const { newAddresses, newContracts } = await addAccounts(writes, totals.accounts, counters)
+  const { newAddresses, newContracts, accounts } = await addAccounts(writes, totals.accounts, counters)
   const holders = new Counts<Hex>()
   for (const [token, by] of await addHolders(writes, totals.holders, 1)) holders.add(token, by)
-  await addTokens(writes, totals.tokens, holders, counters)
+  const tokens = await addTokens(writes, totals.tokens, holders, counters)
   await addDays(writes, totals.days, newAddresses, newContracts)
   await addProducers(writes, totals.producers, 1)
   await addRewards(writes, totals.rewards, 1)
   await addProofs(writes, totals, 1)
-  await addCounters(writes, counters.map)
+  return { counters: await addCounters(writes, counters.map), accounts, tokens }
 }
 
 /** Rows of a table by an address. */
@@ -61,7 +62,11 @@ const addAccounts = async (
   writes: SqlWrites,
   accounts: ReadonlyMap<Hex, AccountTotals>,
   counters: Counts<string>,
-): Promise<{ readonly newAddresses: Counts<number>; readonly newContracts: Counts<number> }> => {
+): Promise<{
+  readonly newAddresses: Counts<number>
+  readonly newContracts: Counts<number>
+  readonly accounts: ReadonlyMap<Hex, SqlRow>
+}> => {
   const [newAddresses, newContracts] = [new Counts<number>(), new Counts<number>()]
   const found = await rowsByAddress(writes, 'account', accounts.keys())
   const rows = [...accounts].map(([address, sums]) => {
@@ -73,7 +78,7 @@ const addAccounts = async (
   await writes.put('account', rows)
   for (const by of newAddresses.map.values()) counters.add('addresses', by)
   for (const by of newContracts.map.values()) counters.add('contracts', by)
-  return { newAddresses, newContracts }
+  return { newAddresses, newContracts, accounts: found }
 }
 
 const accountRow = (address: Hex, before: SqlRow | undefined, sums: AccountTotals): SqlRow => {
@@ -131,7 +136,7 @@ const addTokens = async (
   tokens: ReadonlyMap<Hex, TokenTotals>,
   holders: Counts<Hex>,
   counters: Counts<string>,
-): Promise<void> => {
+): Promise<ReadonlyMap<Hex, SqlRow>> => {
   const found = await rowsByAddress(writes, 'token', tokens.keys())
   counters.add('tokens', tokens.size - found.size)
   const rows = [...tokens].map(([address, sums]): SqlRow => {
@@ -146,6 +151,7 @@ const addTokens = async (
     }
   })
   await writes.put('token', rows)
+  return found
 }
 
 const newToken = (address: Hex, { standard }: TokenTotals): SqlRow => ({
@@ -287,10 +293,15 @@ export const addProofs = async (
   await writes.run('DELETE FROM proof_miner WHERE headers = 0')
 }
 
-export const addCounters = async (writes: SqlWrites, counters: ReadonlyMap<string, number>): Promise<void> => {
+/** Returns the counters before. */
+export const addCounters = async (
+  writes: SqlWrites,
+  counters: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, number>> => {
   const found = await storedCounters(writes)
   const rows = [...counters].map(([name, by]) => ({ name, value: (found.get(name) ?? 0) + by }))
   await writes.put('counter', rows)
+  return found
 }
 
 /** Counters by name. */
