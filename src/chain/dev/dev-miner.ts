@@ -195,8 +195,10 @@ export class DevMiner {
 
   #schedule(): void {
     this.#cancelTimer()
-    const { clock, time, engine } = this.#options
+    const { clock, time, engine, chain } = this.#options
     if (this.#mode.intervalMs === 0 || !this.#isRunning) return
+    // Otherwise no block would come until the wall clock has reached the head.
+    time.catchUpWith(chain.headBlock.header.timestamp)
     this.#cancelTimer = clock.schedule(time.wallMs(this.#dueMs()) - engine.headStartMs, () =>
       this.#detach(this.#turn.run(() => this.#tick())),
     )

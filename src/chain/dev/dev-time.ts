@@ -46,6 +46,11 @@ export class DevTime {
     this.#next = timestamp
   }
 
+  /** Moves the clock up to a block that is ahead of it, as after a restart of a chain whose time was moved, or after `set`. */
+  catchUpWith(timestamp: number): void {
+    if (timestamp * 1_000 > this.nowMs()) this.set(timestamp * 1_000)
+  }
+
   /** undefined ends it. Returns true when one was set before. */
   setInterval(seconds: number | undefined): boolean {
     const had = this.#interval !== undefined
@@ -67,7 +72,8 @@ export class DevTime {
   onBlock(timestamp: number): void {
     const wasTold = this.#next !== undefined
     this.#next = undefined
-    if (wasTold || timestamp * 1_000 > this.nowMs()) this.set(timestamp * 1_000)
+    if (wasTold) this.set(timestamp * 1_000)
+    else this.catchUpWith(timestamp)
   }
 
   save(): SavedTime {

@@ -1,8 +1,5 @@
 import type { Clock } from '../../util/clock.ts'
 
-/** Far below the limit where Node's timers overflow and fire at once. */
-const LONGEST_MS = 2 ** 30
-
 /** One timer per name; setting it replaces the previous one. */
 export class Timers<Name extends string> {
   readonly #clock: Clock
@@ -14,9 +11,7 @@ export class Timers<Name extends string> {
 
   set(name: Name, atMs: number, fire: () => void): void {
     this.cancel(name)
-    const due = Math.min(atMs, this.#clock.nowMs() + LONGEST_MS)
-    const again = () => (due < atMs ? this.set(name, atMs, fire) : fire())
-    this.#cancels.set(name, this.#clock.schedule(due, again))
+    this.#cancels.set(name, this.#clock.schedule(atMs, fire))
   }
 
   cancel(name: Name): void {

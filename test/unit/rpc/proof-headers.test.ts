@@ -53,6 +53,10 @@ test('headers are read by height, id and range, pending ones with no block', () 
       for (const ref of [header.id, header.number]) expect(await ask('native_getProofHeader', ref)).toEqual(header)
     expect(await ask('native_getProofHeaderRange', '0x4', '0x9')).toEqual([])
     expect(await ask('native_getProofHeader', '0x4')).toBeNull()
+    for (const beyond of ['0x1fffffffffffff', '0x20000000000000', '0xffffffffffffffff']) {
+      expect(await ask('native_getProofHeader', beyond)).toBeNull()
+      expect(await ask('native_getProofHeaderRange', beyond, beyond)).toEqual([])
+    }
     const code = (...range: string[]) => ask('native_getProofHeaderRange', ...range).catch(error => error.message)
     expect(await code('0x1', '0x64')).toHaveLength(3)
     expect(await code('0x1', '0x65')).toMatch(/at most 100/)

@@ -37,6 +37,7 @@ export const proofChainPort = ({ params, proofRows, proofPool, blocks }: ProofCh
     }
   }
   const find = (ref: number | Hex) => {
+    if (typeof ref === 'number' && !Number.isSafeInteger(ref)) return undefined
     const stored = typeof ref === 'number' ? proofRows.byHeight(ref) : proofRows.byId(ref)
     if (stored !== undefined) return stored
     const pending =

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { DEV_LIMITS } from '../../../../src/config/limits/chain.ts'
 import { type Ask, withDevNode as withNode } from '../../../support/dev-node.ts'
+import { withTempDir } from '../../../support/devnet.ts'
 
 const ALICE = `0x${'a1'.repeat(20)}`
 const BOB = `0x${'b0'.repeat(20)}`
@@ -89,6 +90,43 @@ describe('timestamps of blocks for transactions', () => {
       { devnet: { sameTimestamps: true } },
     )
   })
+})
+
+describe('blocks by time', () => {
+  const interval = { params: { blockTimeMs: 1_000 } }
+  const timestampOfHead = async (ask: Ask) =>
+    Number((await ask<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false)).timestamp)
+  const nextBlock = async (ask: Ask) => {
+    const before = await head(ask)
+    await expect.poll(() => head(ask), { timeout: 20_000 }).toBeGreaterThan(before)
+  }
+
+  test('go on after a restart of a chain whose time is ahead of the clock, and from its time', () =>
+    withTempDir(async dataDir => {
+      await withNode(
+        async ask => {
+          await ask('evm_increaseTime', 40 * 86_400)
+          await nextBlock(ask)
+        },
+        { dataDir, ...interval },
+      )
+      await withNode(
+        async ask => {
+          const before = await timestampOfHead(ask)
+          await nextBlock(ask)
+          expect((await timestampOfHead(ask)) - before).toBeGreaterThan(0)
+          expect((await timestampOfHead(ask)) - before).toBeLessThan(86_400)
+        },
+        { dataDir, ...interval },
+      )
+    }))
+
+  test('go on when the time is set before that of the head', () =>
+    withNode(async ask => {
+      await nextBlock(ask)
+      await ask('evm_setTime', 0)
+      await nextBlock(ask)
+    }, interval))
 })
 
 describe('bounds', () => {
