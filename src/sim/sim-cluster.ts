@@ -258,5 +258,8 @@ const describeProofs = ({ proofHeaders }: Block): string =>
 
 const DOMAIN = { chainId: 1_998_999, genesisHash: GENESIS_HASH }
 
-/** Waits until all promises have settled: an event has run as far as it can without another event. */
-export const settled = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+/**
+ * Waits until all promises have settled: an event has run as far as it can without another event. A tick asked for by a microtask runs when
+ * no microtask is left, and unlike an immediate costs no turn of the event loop.
+ */
+export const settled = (): Promise<void> => new Promise(resolve => queueMicrotask(() => process.nextTick(resolve)))

@@ -2,7 +2,6 @@ import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeProposalHead, encodeProposalHead } from '../../primitives/consensus/proposal.ts'
 import {
   blockVoteItem,
-  numberItem,
   readPrepare,
   readRoundChangePayload,
   readSigned,
@@ -10,7 +9,7 @@ import {
   VOTE_TYPE_CODE,
 } from '../../primitives/consensus/vote.ts'
 import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
-import { encodeRlp, type RlpItem } from '../../primitives/rlp/rlp.ts'
+import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
 import { hexToBytes } from '../../util/bytes.ts'
 import { undefinedIfCoded } from '../../util/errors.ts'
@@ -23,7 +22,7 @@ const KINDS = ['conflict', 'amnesia', 'unjustified', 'wrongProposer'] as const
 
 /** Encodes evidence: [kind, statement, statement], [kind, statement], or [kind, encoded proposal head]. */
 export const encodeEvidence = (evidence: Evidence): Uint8Array => {
-  const kind = numberItem(KIND[evidence.kind])
+  const kind = uintItem(KIND[evidence.kind])
   switch (evidence.kind) {
     case 'conflict':
     case 'amnesia':
@@ -69,7 +68,7 @@ const readEvidence = (cursor: RlpCursor): Evidence => {
 
 /** Encodes a statement: [type code, signed part]. */
 const statementItem = (statement: Statement): RlpItem => [
-  numberItem(VOTE_TYPE_CODE[statement.type]),
+  uintItem(VOTE_TYPE_CODE[statement.type]),
   signedItem(statement),
 ]
 
@@ -86,11 +85,11 @@ const signedItem = (statement: Statement): RlpItem => {
 }
 
 const claimItem = ({ number, round, blockHash, justificationHash, sender, signature }: ProposalClaim): RlpItem => [
-  numberItem(number),
-  numberItem(round),
+  uintItem(number),
+  uintItem(round),
   hexToBytes(blockHash),
   hexToBytes(justificationHash),
-  numberItem(sender),
+  uintItem(sender),
   signature,
 ]
 

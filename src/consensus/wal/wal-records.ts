@@ -8,16 +8,9 @@ import {
   type ProposalHead,
   proposalHead,
 } from '../../primitives/consensus/proposal.ts'
-import {
-  blockVoteItem,
-  decodeVote,
-  encodeVote,
-  numberItem,
-  readList,
-  readPrepare,
-} from '../../primitives/consensus/vote.ts'
+import { blockVoteItem, decodeVote, encodeVote, readList, readPrepare } from '../../primitives/consensus/vote.ts'
 import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
-import { encodeRlp } from '../../primitives/rlp/rlp.ts'
+import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { WalRecord } from '../core/types.ts'
@@ -36,24 +29,19 @@ const payloadOf = (record: WalRecord, blocks: BlockCodec): Uint8Array => {
     case 'block':
       return blocks.encode(record.block)
     case 'round':
-      return encodeRlp([numberItem(record.number), numberItem(record.round)])
+      return encodeRlp([uintItem(record.number), uintItem(record.round)])
     case 'proposal':
       return encodeProposalHead(proposalHead(record.proposal))
     case 'signed':
       return encodeVote(record.vote)
     case 'prepared': {
       const { round, blockHash, prepares } = record.certificate
-      return encodeRlp([
-        numberItem(record.number),
-        numberItem(round),
-        hexToBytes(blockHash),
-        prepares.map(blockVoteItem),
-      ])
+      return encodeRlp([uintItem(record.number), uintItem(round), hexToBytes(blockHash), prepares.map(blockVoteItem)])
     }
     case 'decided':
       return encodeRlp([hexToBytes(record.block.hash), certificateItem(record.certificate)])
     case 'end':
-      return encodeRlp([numberItem(record.number), hexToBytes(record.blockHash)])
+      return encodeRlp([uintItem(record.number), hexToBytes(record.blockHash)])
   }
 }
 

@@ -2,11 +2,10 @@ import { keccak256Hex } from '../../crypto/hash.ts'
 import { type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 import type { Block } from '../block.ts'
 import { decodeOrMalformed } from '../rlp/malformed.ts'
-import { encodeRlp, type RlpItem } from '../rlp/rlp.ts'
+import { encodeRlp, type RlpItem, uintItem } from '../rlp/rlp.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'
 import {
   blockVoteItem,
-  numberItem,
   type Prepare,
   type RoundChangePayload,
   readList,
@@ -70,10 +69,10 @@ export const proposalHead = ({ block, ...signed }: Proposal): ProposalHead => ({
 /** [number, round, block hash, sender, signature, round changes, prepares] */
 export const encodeProposalHead = (head: ProposalHead): Uint8Array =>
   encodeRlp([
-    numberItem(head.number),
-    numberItem(head.round),
+    uintItem(head.number),
+    uintItem(head.round),
     hexToBytes(head.blockHash),
-    numberItem(head.sender),
+    uintItem(head.sender),
     head.signature,
     ...justificationItems(head),
   ])

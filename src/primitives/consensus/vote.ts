@@ -1,8 +1,8 @@
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { keccak256 } from '../../crypto/hash.ts'
-import { bigintToBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
-import { encodeRlp, type RlpItem } from '../rlp/rlp.ts'
+import { encodeRlp, type RlpItem, uintItem } from '../rlp/rlp.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'
 
 /** Type codes of signed consensus messages (docs/design/consensus.md#messages). */
@@ -58,8 +58,6 @@ export interface SigningDomain {
 const PROTOCOL = new TextEncoder().encode('native-pbft/1')
 const SIGNATURE_BYTES = 65
 
-export const numberItem = (value: number): Uint8Array => bigintToBytes(BigInt(value))
-
 /** keccak256(RLP[protocol, type, chain id, genesis hash, number, round, body...]) (docs/design/consensus.md#messages). */
 export const signingDigest = (
   domain: SigningDomain,
@@ -70,11 +68,11 @@ export const signingDigest = (
   keccak256(
     encodeRlp([
       PROTOCOL,
-      numberItem(VOTE_TYPE_CODE[type]),
-      numberItem(domain.chainId),
+      uintItem(VOTE_TYPE_CODE[type]),
+      uintItem(domain.chainId),
       hexToBytes(domain.genesisHash),
-      numberItem(position.number),
-      numberItem(position.round),
+      uintItem(position.number),
+      uintItem(position.round),
       ...body,
     ]),
   )
@@ -92,29 +90,29 @@ export const roundChangeDigest = (
 
 /** The empty list means that nothing is prepared. */
 const preparedItem = (prepared: PreparedBlock | null): RlpItem =>
-  prepared === null ? [] : [numberItem(prepared.round), hexToBytes(prepared.blockHash)]
+  prepared === null ? [] : [uintItem(prepared.round), hexToBytes(prepared.blockHash)]
 
 /** [number, round, block hash, sender, signature] */
 export const blockVoteItem = (vote: Prepare | Commit): readonly RlpItem[] => [
-  numberItem(vote.number),
-  numberItem(vote.round),
+  uintItem(vote.number),
+  uintItem(vote.round),
   hexToBytes(vote.blockHash),
-  numberItem(vote.sender),
+  uintItem(vote.sender),
   vote.signature,
 ]
 
 /** [number, round, prepared, sender, signature]: the signed part, as in a proposal's justification. */
 export const roundChangePayloadItem = (change: RoundChangePayload): readonly RlpItem[] => [
-  numberItem(change.number),
-  numberItem(change.round),
+  uintItem(change.number),
+  uintItem(change.round),
   preparedItem(change.prepared),
-  numberItem(change.sender),
+  uintItem(change.sender),
   change.signature,
 ]
 
 /** [type code, vote(, prepares)]; at most CONSENSUS_BOUNDS.voteBytes. */
 export const encodeVote = (vote: Vote): Uint8Array => {
-  const code = numberItem(VOTE_TYPE_CODE[vote.type])
+  const code = uintItem(VOTE_TYPE_CODE[vote.type])
   if (vote.type !== 'roundChange') return encodeRlp([code, blockVoteItem(vote)])
   return encodeRlp([code, roundChangePayloadItem(vote), vote.prepares.map(blockVoteItem)])
 }

@@ -20,6 +20,9 @@ interface ExecutionEnd {
   readonly place?: ValidateContext
 }
 
+/** One reason for all: without it every abort makes an error with its stack. */
+const HEAD_MOVED = 'the head has moved'
+
 interface RunEnd {
   readonly cancelled: AbortSignal | undefined
   readonly onSlice?: () => void
@@ -87,7 +90,7 @@ export class Executions {
   #endOthers(): void {
     const before = this.#head
     this.#head = new AbortController()
-    before.abort()
+    before.abort(HEAD_MOVED)
   }
 
   #run(workMs: number, control: { isKept: boolean }, { cancelled, onSlice }: RunEnd): Promise<boolean> {

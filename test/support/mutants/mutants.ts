@@ -331,7 +331,7 @@ export const MUTANTS = {
   'timeouts that do not grow': mutant(['consensus/core/rounds.ts', '2 ** Math.min(round, ', '2 ** Math.min(0, ']),
   'signatures not bound to the chain id': mutant([
     'primitives/consensus/vote.ts',
-    '      numberItem(domain.chainId),\n',
+    '      uintItem(domain.chainId),\n',
     '',
   ]),
   'signatures not bound to the genesis': mutant([
