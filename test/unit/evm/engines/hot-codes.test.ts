@@ -161,13 +161,15 @@ test('a code of which nothing would run is refused once', async () => {
 test('metrics show compiled codes', async () => {
   const metrics = new Metrics()
   declareEvmMetrics(metrics, 'compiler')
+  // A thread keeps the codes of all its compilers, those of other tests among them.
+  const { codes } = compilerCounts
   const compiler = hotCompiler({ modules: 1 })
   for (const mark of [1, 2]) await new Promise<unknown>(done => compiler.request(requestOf(loopCode(mark)), done))
   const text = await metrics.render()
   expect(text).toMatch(/^evm_engine_info\{engine="compiler"\} 1$/m)
   expect(text).toMatch(/^evm_compilations_total\{outcome="compiled"\} 2$/m)
   expect(text).toMatch(/^evm_compiled_evictions_total 1$/m)
-  expect(text).toMatch(/^evm_compiled_codes_count 1$/m)
+  expect(text.split('\n')).toContain(`evm_compiled_codes_count ${codes + 1}`)
   expect(text).toMatch(/^evm_compiled_codes_bytes [1-9]/m)
   expect(text).toMatch(/^evm_compile_seconds_total (?!0$)/m)
 })
