@@ -4,8 +4,6 @@ import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { NodeAnswer } from './node-answer.ts'
 import { remoteNodeError } from './node-error.ts'
 
-const ERROR_CHARS = 128
-
 /** Failure of native_getFailedTransactions, of a transaction whose receipt says so, behind that of `before`. Throws NODE_ANSWER_INVALID. */
 export const failedFromAnswer = (answer: NodeAnswer, receipts: readonly Receipt[], before: number): FailedExecution => {
   const transactionIndex = answer.member('transactionIndex').integer()
@@ -13,8 +11,7 @@ export const failedFromAnswer = (answer: NodeAnswer, receipts: readonly Receipt[
     throw remoteNodeError({ code: 'NODE_ANSWER_INVALID', reason: `transaction ${transactionIndex} did not fail` })
   return {
     transactionIndex,
-    // PostgreSQL stores no zero character.
-    error: answer.member('error').text().slice(0, ERROR_CHARS).replaceAll('\0', ''),
+    error: answer.member('error').text(),
     output: new Uint8Array(answer.member('output').bytes().subarray(0, EXECUTION_LIMITS.failureBytes)),
   }
 }

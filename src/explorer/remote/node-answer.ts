@@ -1,5 +1,10 @@
 import { EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { plainText } from '../indexer/plain-text.ts'
 import { remoteNodeError } from './node-error.ts'
+
+/** Of any text of a node; hidden characters of a longer one may leave less of it. */
+const TEXT_CHARS = 128
+const READ_CHARS = 4_096
 
 const QUANTITY = /^0x[0-9a-f]{1,64}$/
 const DATA = /^0x(?:[0-9a-f]{2})*$/
@@ -65,9 +70,10 @@ export class NodeAnswer {
     return hexToBytes(`0x${digits.length % 2 === 0 ? digits : `0${digits}`}`)
   }
 
+  /** Text as people may be shown it; '' when nothing of it is left. */
   text(): string {
     if (typeof this.#value !== 'string') throw this.#invalid('a text')
-    return this.#value
+    return plainText(this.#value.slice(0, READ_CHARS), TEXT_CHARS) ?? ''
   }
 
   /** A JSON number without a fraction, both bounds included. */

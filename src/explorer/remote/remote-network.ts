@@ -39,7 +39,7 @@ export const readNetwork = async (node: NodeClient): Promise<RemoteNetwork> => {
     labels: [
       ...council.items().map(member => ({
         address: member.member('validator').hex(20),
-        name: `Validator ${member.member('name').text()}`,
+        name: `Validator ${member.member('name').text()}`.trim(),
       })),
       ...(founder === ZERO_ADDRESS ? [] : [{ address: founder, name: 'Foundation' }]),
     ],

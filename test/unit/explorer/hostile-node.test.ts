@@ -5,6 +5,7 @@ import { NETWORKS } from '../../../src/config/networks.ts'
 import { NodeClient } from '../../../src/explorer/remote/node-client.ts'
 import { RemoteChain } from '../../../src/explorer/remote/remote-chain.ts'
 import { readNetwork } from '../../../src/explorer/remote/remote-network.ts'
+import { remotePort } from '../../../src/explorer/remote/remote-port.ts'
 import { flatParams } from '../../../src/rpc/methods/native/flat-params.ts'
 import { ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
@@ -96,6 +97,34 @@ test('rules that nothing can be computed with are refused by name', async () => 
       await expect(networkWith({ [name]: value }), `${name} ${value}`).rejects.toMatchObject({
         code: 'NODE_ANSWER_INVALID',
       })
+})
+
+test('names that cannot be stored or shown are made so that they can, and a long one does not get through', async () => {
+  const names = new Map([
+    ['a\0b', 'ab'],
+    ['\uD800\u202Ex', 'x'],
+    ['\0\u200B', ''],
+    ['y'.repeat(1_000_000), 'y'.repeat(128)],
+    [`${'\0'.repeat(1_000_000)}z`, ''],
+  ])
+  const members = [...names.keys()].map(name => ({
+    name,
+    validator: ZERO_ADDRESS,
+    owner: ZERO_ADDRESS,
+    reward: ZERO_ADDRESS,
+    stake: '0x1',
+    status: 'active',
+  }))
+  const client = await clientOf(({ id, method }) => {
+    if (method === 'native_getParams') return { id, result: { ...RULES, 'proofChain.after': 'argon\0', symbol: 'S\0' } }
+    if (method === 'eth_getHeaderByNumber') return { id, result: { hash: ZERO_HASH } }
+    if (method === 'native_getTotalSupply') return { id, result: { totalSupply: '0x0' } }
+    return { id, result: members }
+  })
+  const { labels, params } = await readNetwork(client)
+  expect(labels.map(({ name }) => name)).toEqual([...names.values()].map(name => `Validator ${name}`.trim()))
+  expect([params.symbol, params.proofChain.after]).toEqual(['S', 'argon'])
+  expect((await remotePort(client).council()).map(({ name }) => name)).toEqual([...names.values()])
 })
 
 test('a block of another number than was asked for is refused', () =>

@@ -10,7 +10,11 @@ import {
   type TransactionRecord,
   type TransferRecord,
 } from '../records.ts'
+import { storedText } from '../stored-text.ts'
 import { blobOf, blobOrNull, type SqlRow, type SqlWrites } from './sql-database.ts'
+
+/** Of a cause of failure, or the name of an algorithm. */
+const NAME_CHARS = 128
 
 /** Inserts the rows of blocks; `addTotals` updates the running sums. */
 export const insertBlocks = async (writes: SqlWrites, records: readonly BlockRecord[]): Promise<void> => {
@@ -102,7 +106,7 @@ const internalRow = (block: number, transfer: InternalRecord): SqlRow => ({
 const failedRow = (block: number, { transactionIndex, error, output }: FailedExecution): SqlRow => ({
   block,
   idx: transactionIndex,
-  error,
+  error: storedText(error, NAME_CHARS),
   output,
 })
 
@@ -114,5 +118,5 @@ const proofRow = (block: number, proof: ProofRecord): SqlRow => ({
   timestamp: proof.timestamp,
   difficulty: proof.difficulty.toString(),
   nonce: blobOf(proof.nonce),
-  algorithm: proof.algorithm,
+  algorithm: storedText(proof.algorithm, NAME_CHARS),
 })

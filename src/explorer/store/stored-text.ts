@@ -1,0 +1,11 @@
+/*
+ * Texts that others chose, as both databases store them alike: PostgreSQL has no zero character and no lone surrogate, and an entry of an
+ * index has a size limit.
+ */
+
+/** Text without zero characters and lone surrogates, at most `chars` long. */
+export const storedText = (text: string, chars: number): string =>
+  text.slice(0, chars).replaceAll('\0', '').toWellFormed()
+
+export const storedTextOrNull = (text: string | null, chars: number): string | null =>
+  text === null ? null : storedText(text, chars)
