@@ -1,13 +1,15 @@
 import { bn254 } from '@noble/curves/bn254.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BN254_PRIME } from '../../src/crypto/wasm/bn254-constants.ts'
+import { BN254_PRIME, montgomeryConstants, splitScalar } from '../../src/crypto/wasm/bn254-constants.ts'
 import { concatBytes, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { SEED } from '../support/seed.ts'
 import { bothWays } from '../unit/evm/precompile-pair.ts'
 
 const P = BN254_PRIME
 const R = bn254.fields.Fr.ORDER
+/** A cube root of 1 modulo the order. */
+const LAMBDA = 4407920970296243842393367215006156084916469457145843978461n
 const { Fp, Fp2 } = bn254.fields
 const G1 = bn254.G1.Point
 const G2 = bn254.G2.Point
@@ -107,6 +109,21 @@ describe("bn254 answers and costs what EthereumJS' own does", () => {
     )
   })
 
+  test('multiples by numbers whose parts are near their bounds', async () => {
+    const short = 9931322734385697763n
+    const long = 147946756881789319000765030803803410728n
+    const part = (top: bigint) =>
+      fc.tuple(fc.constantFrom(0n, top / 2n, top), fc.bigInt(-40n, 40n)).map(([at, by]) => at + by)
+    const factor = fc
+      .tuple(part(long + short), part(long), fc.constantFrom(-1n, 1n))
+      .map(([n, m, sign]) => (((n + sign * m * LAMBDA) % R) + R) % R)
+    const data = fc.tuple(scalar.map(g1Bytes), factor).map(([point, by]) => concatBytes(point, words(by)))
+    await fc.assert(
+      fc.asyncProperty(data, bytes => expectSame(7, bytes)),
+      { seed: SEED, numRuns: 100 },
+    )
+  })
+
   test('pairings (0x08) of whatever points', async () => {
     const pairs = fc.array(
       fc.tuple(g1, g2).map(points => concatBytes(...points)),
@@ -135,6 +152,21 @@ describe("bn254 answers and costs what EthereumJS' own does", () => {
       { seed: SEED, numRuns: 12 },
     )
   })
+})
+
+test('a number is n + lambda m with parts below 2^127, and lambda is the endomorphism', () => {
+  const { x, y } = G1.BASE.multiply(LAMBDA).toAffine()
+  expect(x).not.toBe(1n)
+  expect([Fp.pow(x, 3n), y]).toEqual([1n, 2n])
+  expect(montgomeryConstants().at(-1)).toBe(x)
+  fc.assert(
+    fc.property(word, number => {
+      const [n, m] = splitScalar(number)
+      expect((number - n - LAMBDA * m) % R).toBe(0n)
+      expect(n >= 0n && n < 2n ** 127n && m > -(2n ** 127n) && m < 2n ** 127n).toBe(true)
+    }),
+    { seed: SEED, numRuns: 2_000 },
+  )
 })
 
 test('the relation that tells the subgroup has no divisor in common with the order of the twist but r', () => {

@@ -34,10 +34,10 @@ export function add(): bool {
   return true;
 }
 
-/** Product of a point and the 32 bytes after it; false: the point is invalid. */
-export function multiply(): bool {
+/** Multiple of a point by the two numbers after it, as g1.ts has them; false: the point is invalid. */
+export function multiply(isNegative: bool): bool {
   if (!g1.read(POINT, INPUT)) return false;
-  g1.multiply(POINT + G1_SIZE, POINT, INPUT + 64);
+  g1.multiply(POINT + G1_SIZE, POINT, INPUT + 64, isNegative);
   g1.write(OUTPUT, POINT + G1_SIZE);
   return true;
 }

@@ -1,7 +1,7 @@
 import type { SlicedWork } from '../../util/async/sliced-work.ts'
-import { hexToBytes, toWord } from '../../util/bytes.ts'
+import { bytesToBigint, hexToBytes, toWord } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
-import { montgomeryConstants } from './bn254-constants.ts'
+import { montgomeryConstants, splitScalar } from './bn254-constants.ts'
 import { type PausableExports, SharedWasmMemory } from './shared-memory.ts'
 import { loadWasm } from './wasm.ts'
 
@@ -12,7 +12,7 @@ interface Exports extends PausableExports {
   outputAt(): number
   setConstant(index: number): void
   add(): number
-  multiply(): number
+  multiply(isNegative: boolean): number
   begin(): void
   takePair(): number
   isFull(): number
@@ -54,21 +54,33 @@ const bn254 = () => {
 
 const notAPoint = () => new CodedError<Bn254Error>({ code: 'NOT_A_POINT' })
 
-const pointFrom = (name: 'add' | 'multiply', bytes: Uint8Array): Uint8Array => {
+/** Sum of two points of G1, ADD_BYTES of input; zeros encode infinity. Throws CodedError<Bn254Error>. */
+export const bn254Add = (bytes: Uint8Array): Uint8Array => {
   const { wasm, input, output, block } = bn254()
   const memoryOwner = block.open()
   input.set(bytes)
-  const valid = wasm[name]() !== 0
+  const isValid = wasm.add() !== 0
   block.close(memoryOwner)
-  if (!valid) throw notAPoint()
+  if (!isValid) throw notAPoint()
   return Uint8Array.from(output)
 }
 
-/** Sum of two points of G1, ADD_BYTES of input; zeros encode infinity. Throws CodedError<Bn254Error>. */
-export const bn254Add = (bytes: Uint8Array): Uint8Array => pointFrom('add', bytes)
-
 /** Multiple of a point of G1, MULTIPLY_BYTES of input. Throws CodedError<Bn254Error>. */
-export const bn254Multiply = (bytes: Uint8Array): Uint8Array => pointFrom('multiply', bytes)
+export const bn254Multiply = (bytes: Uint8Array): Uint8Array => {
+  const { wasm, input, output, block } = bn254()
+  const memoryOwner = block.open()
+  const [first, second] = splitScalar(bytesToBigint(bytes.subarray(POINT_BYTES)))
+  const isNegative = second < 0n
+  input.set(bytes.subarray(0, POINT_BYTES))
+  for (const [index, number] of [first, isNegative ? -second : second].entries()) {
+    input.writeBigUInt64LE(BigInt.asUintN(64, number), POINT_BYTES + 16 * index)
+    input.writeBigUInt64LE(number >> 64n, POINT_BYTES + 16 * index + 8)
+  }
+  const isValid = wasm.multiply(isNegative) !== 0
+  block.close(memoryOwner)
+  if (!isValid) throw notAPoint()
+  return Uint8Array.from(output)
+}
 
 const BAD_FIELD = 2
 

@@ -1,5 +1,6 @@
 import * as fp from "./field";
 import { inverse as inverseBase } from "./inverse";
+import { mulBoth, mulFp2, tidyFp2 } from "./lanes";
 import { FP, FP2_SCRATCH } from "./memory";
 
 /* a + b u with u^2 = -1. Sizes and values as in field.ts, of either part; an output may be an input. */
@@ -40,8 +41,7 @@ export function copy(out: usize, a: usize): void {
 // @ts-ignore: decorator
 @inline
 export function tidy(out: usize, a: usize): void {
-  fp.tidy(out, a);
-  fp.tidy(out + FP, a + FP);
+  tidyFp2(out, a);
 }
 /** The map x -> x^p. */
 // @ts-ignore: decorator
@@ -52,24 +52,19 @@ export function conjugate(out: usize, a: usize): void {
 }
 
 export function mul(out: usize, a: usize, b: usize): void {
-  fp.neg(S0, a + FP);
-  fp.mulSum(S1, a, b, S0, b + FP);
-  fp.mulSum(out + FP, a, b + FP, a + FP, b);
-  fp.copy(out, S1);
+  mulFp2(out, a, b);
 }
 
 export function square(out: usize, a: usize): void {
   fp.add(S0, a, a + FP);
   fp.sub(S1, a, a + FP);
   fp.scale(S2, a, 2);
-  fp.mul(out + FP, S2, a + FP);
-  fp.mul(out, S0, S1);
+  mulBoth(out, S0, S1, out + FP, S2, a + FP);
 }
 
 /** Multiplication by an element of the base field. */
 export function mulBase(out: usize, a: usize, b: usize): void {
-  fp.mul(out, a, b);
-  fp.mul(out + FP, a + FP, b);
+  mulBoth(out, a, b, out + FP, a + FP, b);
 }
 
 /** out = (9 + u) a, tidy; a of size 3 at most. */
@@ -78,8 +73,7 @@ export function mulXi(out: usize, a: usize): void {
   fp.sub(S0, S0, a + FP);
   fp.scale(S1, a + FP, 9);
   fp.add(S1, S1, a);
-  fp.tidy(out, S0);
-  fp.tidy(out + FP, S1);
+  tidyFp2(out, S0);
 }
 
 export function inverse(out: usize, a: usize): void {

@@ -1,6 +1,7 @@
 import * as fp from "./field";
 import { inverse } from "./inverse";
-import { B, CURVE_SCRATCH, FP, G1_SIZE, ONE, WORK } from "./memory";
+import { mulBoth, mulSumBoth } from "./lanes";
+import { B, BETA, CURVE_SCRATCH, FP, G1_SIZE, ONE, WORK } from "./memory";
 
 /*
  * Points of y^2 = x^3 + 3 over Fp, projective: (X : Y : Z). The formulas are complete (Renes, Costello, Batina 2016, algorithms 7
@@ -16,8 +17,14 @@ const T4: usize = CURVE_SCRATCH + 4 * FP;
 const T5: usize = CURVE_SCRATCH + 5 * FP;
 const T6: usize = CURVE_SCRATCH + 6 * FP;
 
+const T7: usize = CURVE_SCRATCH + 7 * FP;
+const NEGATED: usize = CURVE_SCRATCH + 8 * FP;
+
 const TABLE: usize = WORK;
-const ENTRIES: usize = 16;
+const IMAGES: usize = WORK + 8 * G1_SIZE;
+/** Digits of a number below 2^127. */
+const DIGITS: usize = 128;
+const DIGITS_AT: usize = memory.data(256, 16);
 
 // @ts-ignore: decorator
 @inline
@@ -32,22 +39,19 @@ function setInfinity(out: usize): void {
 }
 
 export function add(out: usize, a: usize, b: usize): void {
-  fp.mul(T0, a, b);
-  fp.mul(T1, a + Y, b + Y);
-  fp.mul(T2, a + Z, b + Z);
+  mulBoth(T0, a, b, T1, a + Y, b + Y);
   fp.add(T3, a, a + Y);
   fp.add(T4, b, b + Y);
-  fp.mul(T3, T3, T4);
+  mulBoth(T2, a + Z, b + Z, T3, T3, T4);
   fp.sub(T3, T3, T0);
   fp.sub(T3, T3, T1);
   fp.add(T4, a + Y, a + Z);
   fp.add(T5, b + Y, b + Z);
-  fp.mul(T4, T4, T5);
+  fp.add(T6, a, a + Z);
+  fp.add(T7, b, b + Z);
+  mulBoth(T4, T4, T5, T5, T6, T7);
   fp.sub(T4, T4, T1);
   fp.sub(T4, T4, T2);
-  fp.add(T5, a, a + Z);
-  fp.add(T6, b, b + Z);
-  fp.mul(T5, T5, T6);
   fp.sub(T5, T5, T0);
   fp.sub(T5, T5, T2);
   fp.scale(T0, T0, 3);
@@ -56,25 +60,21 @@ export function add(out: usize, a: usize, b: usize): void {
   fp.add(T6, T1, T2);
   fp.sub(T1, T1, T2);
   fp.neg(T2, T5);
-  fp.mulSum(out, T3, T1, T4, T2);
-  fp.mulSum(out + Y, T1, T6, T5, T0);
+  mulSumBoth(out, T3, T1, T4, T2, out + Y, T1, T6, T5, T0);
   fp.mulSum(out + Z, T6, T4, T0, T3);
 }
 
 function double(out: usize, a: usize): void {
-  fp.mul(T0, a + Y, a + Y);
-  fp.mul(T1, a + Y, a + Z);
-  fp.mul(T2, a + Z, a + Z);
+  mulBoth(T0, a + Y, a + Y, T1, a + Y, a + Z);
+  mulBoth(T2, a + Z, a + Z, T3, a, a + Y);
   tripleB(T2, T2);
-  fp.mul(T3, a, a + Y);
   fp.scale(T4, T0, 8);
   fp.add(T5, T0, T2);
   fp.scale(T6, T2, 3);
   fp.sub(T6, T0, T6);
-  fp.mul(out + Z, T1, T4);
   fp.mulSum(out + Y, T2, T4, T6, T5);
   fp.add(T6, T6, T6);
-  fp.mul(out, T6, T3);
+  mulBoth(out, T6, T3, out + Z, T1, T4);
 }
 
 /** Reads 64 bytes; false: a coordinate not below p, or not a point of the curve. All zeros are infinity. */
@@ -86,10 +86,9 @@ export function read(out: usize, bytes: usize): bool {
   }
   if (!fp.read(out, bytes) || !fp.read(out + Y, bytes + 32)) return false;
   fp.copy(out + Z, ONE);
-  fp.mul(T0, out, out);
+  mulBoth(T0, out, out, T1, out + Y, out + Y);
   fp.mul(T0, T0, out);
   fp.add(T0, T0, B);
-  fp.mul(T1, out + Y, out + Y);
   fp.sub(T0, T0, T1);
   return fp.isZero(T0);
 }
@@ -108,16 +107,61 @@ export function write(bytes: usize, a: usize): void {
   fp.write(bytes + 32, T1);
 }
 
-/** out = scalar a, with a scalar of 32 big-endian bytes, four bits at a time. */
-export function multiply(out: usize, a: usize, scalar: usize): void {
-  setInfinity(TABLE);
-  memory.copy(TABLE + G1_SIZE, a, G1_SIZE);
-  for (let i: usize = 2; i < ENTRIES; i++) add(TABLE + i * G1_SIZE, TABLE + (i - 1) * G1_SIZE, TABLE + G1_SIZE);
+/**
+ * Writes the digits of a number below 2^127 in non-adjacent form of width 5, lowest first: each is zero or odd, between -15 and 15, and
+ * of five neighbours one at most is not zero.
+ */
+function recode(out: usize, number: usize, isNegative: bool): void {
+  let low = load<u64>(number), high = load<u64>(number, 8);
+  for (let at = out; at < out + DIGITS; at++) {
+    let digit: i64 = 0;
+    if (low & 1) {
+      digit = (<i64>(low << 59)) >> 59;
+      const rest = low - <u64>digit;
+      if (digit < 0 && rest < low) high++;
+      low = rest;
+    }
+    store<i8>(at, <i8>(isNegative ? -digit : digit));
+    low = (low >> 1) | (high << 63);
+    high >>= 1;
+  }
+}
+
+/** Adds the multiple of a table's point that a digit asks for. */
+function addMultiple(out: usize, table: usize, digit: i32): void {
+  if (digit == 0) return;
+  const entry = table + (abs<i32>(digit) >> 1) * G1_SIZE;
+  if (digit > 0) return add(out, out, entry);
+  fp.copy(NEGATED, entry);
+  fp.neg(NEGATED + Y, entry + Y);
+  fp.copy(NEGATED + Z, entry + Z);
+  add(out, out, NEGATED);
+}
+
+/** Odd multiples of a, and the same of its image under the endomorphism. */
+function fillTables(a: usize): void {
+  memory.copy(TABLE, a, G1_SIZE);
+  double(NEGATED, a);
+  for (let at = TABLE; at < TABLE + 7 * G1_SIZE; at += G1_SIZE) add(at + G1_SIZE, at, NEGATED);
+  memory.copy(IMAGES, TABLE, 8 * G1_SIZE);
+  for (let at = IMAGES; at < IMAGES + 8 * G1_SIZE; at += 2 * G1_SIZE)
+    mulBoth(at, at, BETA, at + G1_SIZE, at + G1_SIZE, BETA);
+}
+
+/**
+ * out = (n + lambda m) a, where (x, y) -> (beta x, y) is the multiplication by lambda (Gallant, Lambert, Vanstone 2001). n and |m|,
+ * below 2^127, stand at `numbers`, 16 bytes each, least significant first.
+ */
+export function multiply(out: usize, a: usize, numbers: usize, isNegative: bool): void {
+  fillTables(a);
+  recode(DIGITS_AT, numbers, false);
+  recode(DIGITS_AT + DIGITS, numbers + 16, isNegative);
   setInfinity(out);
-  for (let i: usize = 0; i < 64; i++) {
-    for (let bit = 0; bit < 4; bit++) double(out, out);
-    const byte = <usize>load<u8>(scalar + (i >> 1));
-    const digit = i & 1 ? byte & 15 : byte >> 4;
-    if (digit != 0) add(out, out, TABLE + digit * G1_SIZE);
+  let i: i32 = <i32>DIGITS - 1;
+  while (i >= 0 && (load<i8>(DIGITS_AT + i) | load<i8>(DIGITS_AT + DIGITS + i)) == 0) i--;
+  for (; i >= 0; i--) {
+    double(out, out);
+    addMultiple(out, TABLE, load<i8>(DIGITS_AT + i));
+    addMultiple(out, IMAGES, load<i8>(DIGITS_AT + DIGITS + i));
   }
 }

@@ -10,7 +10,7 @@ export const FP12: usize = 576;
 export const G1_SIZE: usize = 144;
 export const G2_SIZE: usize = 288;
 
-export const CONSTANTS: usize = memory.data(816, 16);
+export const CONSTANTS: usize = memory.data(864, 16);
 /** R^2 mod p, to convert numbers to Montgomery form. */
 export const R_SQUARED: usize = CONSTANTS;
 export const ONE: usize = CONSTANTS + FP;
@@ -21,6 +21,8 @@ export const B_TWIST: usize = CONSTANTS + 3 * FP;
 export const B3_TWIST: usize = B_TWIST + FP2;
 /** xi^(i (p - 1) / 6) for i = 1 to 5: the factors of the powers of w under the map x -> x^p. */
 export const GAMMA: usize = B3_TWIST + FP2;
+/** A cube root of 1. */
+export const BETA: usize = GAMMA + 5 * FP2;
 
 export const BLOCK_SIZE: usize = 12288;
 export const BLOCK: usize = memory.data(12288, 16);
@@ -48,3 +50,5 @@ export const FP12_SCRATCH: usize = FP6_SCRATCH + 10 * FP2;
 export const CURVE_SCRATCH: usize = FP12_SCRATCH + 6 * FP6;
 /** Points: a table of sixteen of G1, or a few of G2; elements of the final exponentiation. */
 export const WORK: usize = CURVE_SCRATCH + 8 * FP2;
+/** Factors of two products at once, interleaved. */
+export const LANES_SCRATCH: usize = memory.data(384, 16);
