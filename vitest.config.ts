@@ -15,12 +15,6 @@ const WORKERS = { maxWorkers: availableParallelism() }
 /** Polls end when the answer is there; a slow machine has the time that a test has. */
 const polled = (timeout: number) => ({ expect: { poll: { timeout } } })
 
-/**
- * Files of one process follow each other in it, with the source loaded once: a fifth of a second less of each. A file takes its metrics and
- * counters as it finds them, and stops what it starts.
- */
-const SHARED = { isolate: false, ...WORKERS }
-
 const PROCESSES = { testTimeout: 180_000, hookTimeout: 120_000, ...polled(60_000) }
 /** Files that load the machine as far as it goes, or whose figures are of the machine: beside them, others would only wait. */
 const ALONE = ['committee-netem', 'hostile-flood', 'hostile-members', 'hostile-peers', 'hostile-random'].map(
@@ -30,8 +24,8 @@ const ALONE = ['committee-netem', 'hostile-flood', 'hostile-members', 'hostile-p
 export default defineConfig({
   test: {
     projects: [
-      project('unit', { testTimeout: 60_000, ...polled(45_000), ...SHARED }),
-      project('property', { testTimeout: 120_000, ...SHARED }),
+      project('unit', { testTimeout: 60_000, ...polled(45_000), ...WORKERS }),
+      project('property', { testTimeout: 120_000, ...WORKERS }),
       project('sim', { testTimeout: 120_000, ...WORKERS }),
       project('conformance', { testTimeout: 120_000, ...WORKERS }),
       project('e2e', { ...PROCESSES, exclude: ALONE, maxWorkers: 2, sequence: { groupOrder: 1 } }),
