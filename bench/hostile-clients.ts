@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { createRandom } from '../src/sim/random.ts'
+import { rpc } from '../test/support/devnet.ts'
 import { ATTACK_NAMES, ATTACKS, type AttackName } from '../test/support/hostile/clients/attacks.ts'
 import { layMines } from '../test/support/hostile/clients/chain.ts'
 import { sleep, spawnNode } from '../test/support/node-process.ts'
@@ -41,18 +42,45 @@ const CALM_MS = 5_000
 const MOST = { stallMs: 100, growthMb: 256, honestP99Ms: 150 }
 
 const dir = mkdtempSync(join(tmpdir(), 'tandem-hostile-'))
-const stallsFile = join(dir, 'stalls')
-const threadsFile = join(dir, 'threads')
+const stallsFile = join(dir, 'data-stalls')
+const threadsFile = join(dir, 'data-threads')
 const probes = ['stall-probe', 'thread-probe']
   .map(name => `--import=${new URL(`./hostile-clients/${name}.ts`, import.meta.url).href}`)
   .join(' ')
-const node = spawnNode(
-  [
-    ...['devnet', '--port', '0', '--metrics-port', '0', '--datadir', join(dir, 'data'), '--log-level', 'warn'],
-    ...['--http-api', 'eth,net,rpc,native,debug,web3,txpool', '--balance', '1000000'],
-  ],
-  { env: { NODE_OPTIONS: probes, STALLS_FILE: stallsFile, THREADS_FILE: threadsFile } },
-)
+const startNode = (name: string) =>
+  spawnNode(
+    [
+      ...['devnet', '--port', '0', '--metrics-port', '0', '--datadir', join(dir, name), '--log-level', 'warn'],
+      ...['--http-api', 'eth,net,rpc,native,debug,web3,txpool', '--balance', '1000000'],
+    ],
+    {
+      env: {
+        NODE_OPTIONS: probes,
+        STALLS_FILE: join(dir, `${name}-stalls`),
+        THREADS_FILE: join(dir, `${name}-threads`),
+      },
+    },
+  )
+
+/** A node that ends in order leaves its stripped source in the cache: a thread that has to strip some holds fifteen megabytes for it. */
+const fillCompileCache = async (): Promise<void> => {
+  const first = startNode('first')
+  try {
+    const ready = await first.ready
+    const { logged } = await layMines(ready)
+    await rpc(ready.http, 'eth_getLogs', [{ fromBlock: '0x0', toBlock: '0x1' }])
+    await rpc(ready.http, 'eth_simulateV1', [
+      { blockStateCalls: [{ calls: [{ to: ready.accounts[0]?.address }] }] },
+      'latest',
+    ])
+    await rpc(ready.http, 'debug_traceTransaction', [logged[0], { tracer: 'callTracer' }])
+    await first.end('SIGTERM')
+  } finally {
+    await first.kill()
+  }
+}
+await fillCompileCache()
+const node = startNode('data')
 process.once('exit', () => {
   node.child.kill('SIGKILL')
   rmSync(dir, { recursive: true, force: true })

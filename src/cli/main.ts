@@ -1,5 +1,6 @@
 import { Command, Help, type Option } from 'commander'
 import { version } from '../node/version.ts'
+import { useNurseryLimits } from '../util/worker/nursery.ts'
 import { addDbCommand } from './db/command.ts'
 import { addDevnetCommand } from './devnet/command.ts'
 import { addExplorerCommand } from './explorer/command.ts'
@@ -13,6 +14,8 @@ import { exitWithError } from './shared/output.ts'
 import { addSimCommand } from './sim/command.ts'
 import { addStartCommand } from './start/command.ts'
 import { addStateTestCommand } from './statetest/command.ts'
+
+useNurseryLimits()
 
 const program = new Command('tandem')
   .description('EVM blockchain node: PBFT main chain, JSON-RPC over HTTP and WebSocket')

@@ -2,7 +2,9 @@ import type { Server as HttpsServer } from 'node:https'
 import type { FastifyInstance } from 'fastify'
 import { RPC_LIMITS, TRACE_LIMITS } from '../config/limits/clients.ts'
 import type { Metrics } from '../metrics/registry.ts'
+import { onTurnEnd } from '../util/async/time-slice.ts'
 import type { Logger } from '../util/logger.ts'
+import { collectYoungGarbage } from '../util/worker/garbage.ts'
 import type { Context, Services } from './context.ts'
 import { methodsFor, withDisabled } from './methods.ts'
 import { createRpcMetrics } from './metrics.ts'
@@ -81,6 +83,7 @@ export interface RpcServer {
 export const createRpcServer = async (options: RpcServerOptions): Promise<RpcServer> => {
   const parts = createParts(options)
   const { hub, budgets, metrics } = parts
+  onTurnEnd(collectYoungGarbage)
   const tls = options.tls && (await readTls(options.tls))
   const { app, sockets, lane } = attachTransports(options, parts, tls)
   const unwatch = options.tls && watchTls(app.server as unknown as HttpsServer, options.tls, options.log)

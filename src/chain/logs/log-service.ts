@@ -1,6 +1,5 @@
 import type { Worker } from 'node:worker_threads'
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
-import { WORKER_LIMITS } from '../../config/limits/execution.ts'
 import { type Cancellation, Cancelled } from '../../util/async/cancellation.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
 import { WorkerPool } from '../../util/worker/worker-pool.ts'
@@ -45,7 +44,7 @@ export class LogService {
       url: options.workerUrl,
       data: { storePath: options.storePath },
       hasStore: true,
-      limits: { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes },
+      limits: { maxYoungGenerationSizeMb: CHAIN_LIMITS.logNurseryMegabytes },
       inFlight: logsInFlight,
       clientInFlight: clientLogsInFlight,
       queue: logQueries,

@@ -54,6 +54,8 @@ export const CHAIN_LIMITS = {
   logWalks: 16,
   /** Decoded logs, cached by the main thread and by the log worker. */
   logCacheBytes: 4 * 1024 * 1024,
+  /** Young generation of the log worker: a large one only grows the process. */
+  logNurseryMegabytes: 4,
 } as const
 
 /** Development helpers. */

@@ -189,7 +189,7 @@ export const TRACE_LIMITS = {
   /** Idle time after which a worker is stopped. */
   idleWorkerMs: 30_000,
   heapMegabytes: 384,
-  nurseryMegabytes: 16,
+  nurseryMegabytes: 8,
   /** Transactions searched for the addresses of hashed keys. */
   addressTransactions: 20_000,
   /** Results of debug_accountRange and debug_storageRangeAt per response. */

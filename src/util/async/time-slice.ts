@@ -29,9 +29,15 @@ export class TimeSlices {
   /** Owner at work since `#sinceMs`, as far as owners say. */
   #current = NODE
   #sinceMs = 0
+  readonly #onEnd = new Set<() => void>()
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
+  }
+
+  /** Calls `listener` at the end of each turn in which there was work. */
+  onTurnEnd(listener: () => void): void {
+    this.#onEnd.add(listener)
   }
 
   /**
@@ -69,6 +75,7 @@ export class TimeSlices {
 
   /** Ends a turn. The next one begins with what has waited. */
   readonly #endTurn = (): void => {
+    for (const listener of this.#onEnd) listener()
     this.#spent.clear()
     this.#startedMs = this.#sinceMs = this.#nowMs()
     this.#current = NODE
@@ -107,3 +114,6 @@ export const sliceOver = (owner = NODE): Promise<void> | undefined => slices.ove
 
 /** Resolves in a turn of the event loop that is the owner's (TimeSlices.next). */
 export const nextSlice = (owner = NODE): Promise<void> => slices.next(owner)
+
+/** Calls `listener` at the end of each turn of the event loop in which there was work (TimeSlices.onTurnEnd). */
+export const onTurnEnd = (listener: () => void): void => slices.onTurnEnd(listener)

@@ -8,20 +8,41 @@ import { runInNewContext } from 'node:vm'
 
 setFlagsFromString('--expose-gc')
 
+const collect = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void
+
 /** Collects all garbage of this thread: tens of milliseconds, so not for the main thread. */
-export const collectGarbage = runInNewContext('gc') as () => void
+export const collectGarbage = (): void => collect()
 
 /** Growth of the memory outside the heap after which it is collected. */
 const MAX_GROWTH_BYTES = 16 * 1024 * 1024
 
-/** Memory outside the heap that the last collection left. */
-let keptBytes = 0
+/** Collects garbage when the memory outside the heap has grown since the last time. */
+export class ExternalGarbage {
+  readonly #collect: () => void
+  readonly #externalBytes: () => number
+  /** Memory outside the heap that the last collection left. */
+  #keptBytes = 0
 
-/** Collects garbage when the memory outside the heap has grown; called between pieces of work of a worker thread. */
-export const collectExternalGarbage = (): void => {
-  const { external_memory } = getHeapStatistics()
-  keptBytes = Math.min(keptBytes, external_memory)
-  if (external_memory <= keptBytes + MAX_GROWTH_BYTES) return
-  collectGarbage()
-  keptBytes = getHeapStatistics().external_memory
+  constructor(collect: () => void, externalBytes = () => getHeapStatistics().external_memory) {
+    this.#collect = collect
+    this.#externalBytes = externalBytes
+  }
+
+  check(): void {
+    const bytes = this.#externalBytes()
+    // Memory may be given back some time after its collection.
+    this.#keptBytes = Math.min(this.#keptBytes, bytes)
+    if (bytes <= this.#keptBytes + MAX_GROWTH_BYTES) return
+    this.#collect()
+    this.#keptBytes = this.#externalBytes()
+  }
 }
+
+const all = new ExternalGarbage(collectGarbage)
+const young = new ExternalGarbage(() => collect({ type: 'minor' }))
+
+/** Collects all garbage when it has grown; called between pieces of work of a worker thread. */
+export const collectExternalGarbage = (): void => all.check()
+
+/** Collects recent garbage when it has grown: a few milliseconds, so for the main thread. */
+export const collectYoungGarbage = (): void => young.check()

@@ -48,6 +48,24 @@ test('but its own work counts, and the turn has an end for all', async () => {
   await Promise.all(pauses)
 })
 
+test('the end of each turn with work is told', async () => {
+  const { slices, work } = scene()
+  let turns = 0
+  slices.onTurnEnd(() => turns++)
+  expect(slices.over('a')).toBeUndefined()
+  work(12)
+  expect(turns).toBe(0)
+  await slices.over('a')
+  expect(turns).toBe(1)
+  await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  const last = turns
+  // None without work.
+  await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  expect(turns).toBe(last)
+})
+
 const tell = async (slices: TimeSlices, owners: readonly string[], ms: number, work: (ms: number) => void) => {
   const order: string[] = []
   const turns = new Set<number>()
