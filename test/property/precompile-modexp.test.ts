@@ -11,6 +11,10 @@ const upTo = (size: number) => fc.uint8Array({ maxLength: size })
 const modulus = fc.oneof(
   { weight: 4, arbitrary: upTo(40) },
   upTo(150),
+  fc.constantFrom(4, 8, 12, 16, 28, 32).chain(size => fc.uint8Array({ minLength: size, maxLength: size })),
+  fc
+    .tuple(fc.constantFrom(32n, 64n, 96n, 128n, 160n, 256n), fc.bigInt(1n, 9n))
+    .map(([bits, less]) => hexToBytes(bytesOf(2n ** bits - less))),
   fc.tuple(fc.bigInt(0n, 2n ** 64n), fc.nat(1_100)).map(([odd, twos]) => hexToBytes(bytesOf(odd << BigInt(twos)))),
   fc.nat(140).map(size => new Uint8Array(size).fill(0xff)),
 )

@@ -48,9 +48,16 @@ const skipZeros = (bytes: Uint8Array): Uint8Array => {
   return bytes.subarray(first)
 }
 
+/** Two, four and eight limbs have code of their own. */
+const limbsOf = (modulus: bigint): number => {
+  const limbs = Math.ceil(modulus.toString(16).length / 8)
+  if (limbs === 7) return 8
+  return limbs < 4 ? limbs + (limbs & 1) : limbs
+}
+
 /** For an odd modulus of at most MAX_LIMBS limbs. */
 function* powerModOdd(base: bigint, exponent: Uint8Array, modulus: bigint): SlicedWork<bigint> {
-  const limbs = Math.ceil(modulus.toString(16).length / 8)
+  const limbs = limbsOf(modulus)
   const shift = BigInt(32 * limbs)
   const windows = exponent.byteLength > SHORT_BYTES
   const memoryOwner = block.open()
