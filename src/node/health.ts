@@ -44,10 +44,8 @@ const LOST_LOG = 'the consensus log is missing or damaged, see the log'
 export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
   const { chain, engine, clock, syncing = () => false } = options
   const follows = new HeadReached(options)
-  let lastBlockMs = clock.nowMs()
-  chain.onCommitted(() => {
-    lastBlockMs = clock.nowMs()
-  })
+  const silence = new Silence(clock)
+  chain.onCommitted(() => silence.end())
   return () => {
     const { header, hash } = chain.headBlock
     const { mode, round } = engine.status()
@@ -59,7 +57,8 @@ export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
       sync,
       lag,
       blockMs: options.blockTimeMs(),
-      silentMs: clock.nowMs() - lastBlockMs,
+      silentMs: silence.ms(),
+      aheadMs: header.timestamp * 1_000 - clock.nowMs(),
     })
     return {
       healthy: reason === undefined,
@@ -72,6 +71,30 @@ export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
       peers: view?.count ?? 0,
       ...(view && { target: view.target ?? null }),
     }
+  }
+}
+
+/** Time since the last block; a step back of the clock takes nothing of it away. */
+class Silence {
+  readonly #clock: Pick<Clock, 'nowMs'>
+  #ms = 0
+  #seenMs: number
+
+  constructor(clock: Pick<Clock, 'nowMs'>) {
+    this.#clock = clock
+    this.#seenMs = clock.nowMs()
+  }
+
+  ms(): number {
+    const nowMs = this.#clock.nowMs()
+    this.#ms += Math.max(0, nowMs - this.#seenMs)
+    this.#seenMs = nowMs
+    return this.#ms
+  }
+
+  end(): void {
+    this.#ms = 0
+    this.#seenMs = this.#clock.nowMs()
   }
 }
 
@@ -112,14 +135,20 @@ interface HealthSigns {
   readonly blockMs: number
   /** Time since the last block. */
   readonly silentMs: number
+  /** By how much the last block is ahead of the clock. */
+  readonly aheadMs: number
 }
 
-const unhealthyReason = ({ mode, sync, lag, blockMs, silentMs }: HealthSigns): string | undefined => {
+const unhealthyReason = ({ mode, sync, lag, blockMs, silentMs, aheadMs }: HealthSigns): string | undefined => {
   if (mode === 'failed' || mode === 'stopped') return `consensus is ${mode}`
   if (sync !== false) return `catching up with block ${sync.highestBlock}`
   if (lag !== undefined) return lag
   const isQuarantined = mode === 'quarantined'
   if (blockMs === 0) return isQuarantined ? `consensus is quarantined: ${LOST_LOG}` : undefined
   if (silentMs <= Math.max(PATIENCE_MS, PATIENCE_BLOCKS * blockMs)) return undefined
-  return `no block for ${Math.round(silentMs / 1000)} s${isQuarantined ? `: ${LOST_LOG}` : ''}`
+  const silent = `no block for ${Math.round(silentMs / 1000)} s`
+  if (isQuarantined) return `${silent}: ${LOST_LOG}`
+  return aheadMs > blockMs
+    ? `${silent}: the last block is ${Math.round(aheadMs / 1000)} s ahead of this node's clock, check the time service (NTP)`
+    : silent
 }

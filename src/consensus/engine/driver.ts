@@ -215,10 +215,16 @@ export class Driver {
     if (round < STALLED_ROUND) options.logger.info({ number, round, proposer, reached }, 'round change')
     else
       this.#stalls.roundGivenUp(
-        { number, round, proposer, reached, missing: this.missing },
+        { number, round, proposer, reached, missing: this.missing, ...this.#headAhead(height) },
         'round change, no decision yet',
         this.#nowMs(),
       )
+  }
+
+  /** Tells by how much the last block is ahead of this clock, since none can follow before its time. */
+  #headAhead({ config }: HeightState): object {
+    const aheadMs = (config.earliestMs ?? 0) - this.#nowMs()
+    return aheadMs > 0 ? { headAheadSeconds: Math.ceil(aheadMs / 1_000) } : {}
   }
 
   #schedule({ timer, number, round, atMs }: Extract<Effect, { type: 'schedule' }>): void {
@@ -252,7 +258,7 @@ export class Driver {
     if (index < 0) return
     const missing = isCutOff ? this.#unreachable(height) : missingMembers(height)
     this.#stalls.waits(
-      { number, round: height.round, missing },
+      { number, round: height.round, missing, ...this.#headAhead(height) },
       isCutOff
         ? 'no quorum reachable, waiting for committee members'
         : 'no decision yet, waiting for committee members to reach this round',

@@ -15,7 +15,7 @@ const node = (blockTimeMs: number, isAlone = false) => {
   let view: PeersView = { count: 3, target: 7, foreignGenesis: undefined }
   const health = createHealth({
     chain: {
-      headBlock: { header: { number: 7 }, hash: '0x07' } as never,
+      headBlock: { header: { number: 7, timestamp: 1_000 }, hash: '0x07' } as never,
       onCommitted: listener => {
         committed = listener as never
         return () => {}
@@ -140,4 +140,14 @@ test('peers of another genesis are named with both hashes, as long as no peer of
   expect(reason).toContain(FOREIGN)
   see({ count: 1, target: 7 })
   expect(health().healthy).toBe(true)
+})
+
+test('a clock that was set back hides no silence, and is named as its cause', () => {
+  const { health, wait } = node(1_000)
+  wait(-600_000)
+  expect(health()).toEqual(HEALTHY)
+  wait(15_001)
+  expect(health().reason).toBe(
+    "no block for 15 s: the last block is 585 s ahead of this node's clock, check the time service (NTP)",
+  )
 })
