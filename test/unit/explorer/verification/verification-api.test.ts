@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import { checksumAddress } from '../../../../src/crypto/checksum.ts'
 import { createAddress } from '../../../../src/primitives/address.ts'
@@ -17,6 +18,9 @@ import {
 
 // Each submission compiles in a process of its own.
 vi.setConfig({ testTimeout: 180_000 })
+
+/** Pause between two questions about a job: the compiler runs at a low priority, and questions without a pause would keep it waiting. */
+const POLL_MS = 20
 
 /** Creates contracts in blocks of their own, by the second account. */
 const creatorOn = ({ chain, mine }: ApiRig) => {
@@ -67,6 +71,7 @@ const verify = async (
   for (;;) {
     const answer = await moduleCall(rig, { action: 'checkverifystatus', guid: submitted.result })
     if (answer.result !== 'Pending in queue') return answer
+    await delay(POLL_MS)
   }
 }
 
@@ -213,6 +218,7 @@ test('REST and the routes of Sourcify answer by their own shapes', () =>
     expect(submitted.status).toBe(202)
     let job: Record<string, unknown>
     do {
+      await delay(POLL_MS)
       job = (await rig.get(`/api/v2/verify/${submitted.body['verificationId']}`)).body as Record<string, unknown>
     } while (!job['isJobCompleted'])
     expect(job).toMatchObject({ contract: { match: 'exact_match', creationMatch: 'exact_match' } })
