@@ -1,10 +1,11 @@
-import { BlockWriter, toSize } from './block-writer.ts'
-import { type BasicBlock, isStep, JUMP, JUMPI, type OpcodePrices, pushSize, STEPS } from './blocks.ts'
+import { BlockWriter } from './block-writer.ts'
+import { type BasicBlock, isStep, JUMP, JUMPI, pushSize, STEPS } from './blocks.ts'
 import { FunctionWriter, R } from './function-writer.ts'
 import { I, VOID } from './instructions.ts'
-import { type Addresses, ANSWER, FRAME } from './layout.ts'
-import { loadLimbs, WORD_BYTES, type Word } from './stack.ts'
-import { anyBits, constantOf } from './words.ts'
+import { JumpWriter, type PartCode } from './jump-writer.ts'
+import { ANSWER, FRAME } from './layout.ts'
+import { PartFlow } from './part-flow.ts'
+import { WORD_BYTES } from './stack.ts'
 
 /*
  * One part of a code as one function: a loop around a switch over the PC, and in it the blocks in order, so that a jump forward is a
@@ -18,59 +19,41 @@ import { anyBits, constantOf } from './words.ts'
 
 const STACK_WORDS = 1024
 
-interface Code {
-  readonly bytes: Uint8Array
-  readonly destinations: ReadonlySet<number>
-  readonly table: OpcodePrices
-  readonly addresses: Addresses
-}
-
 class PartWriter {
   readonly #w = new FunctionWriter()
-  readonly #code: Code
+  readonly #code: PartCode
   readonly #blocks: readonly BasicBlock[]
   readonly #start: number
-  readonly #indexes: ReadonlyMap<number, number>
-  /** Index of the block, or of the section after the blocks, that is being written. */
-  #at = -1
-  /** Open `if`s. */
-  #nested = 0
+  readonly #flow: PartFlow
+  readonly #jumps: JumpWriter
 
-  constructor(code: Code, blocks: readonly BasicBlock[]) {
+  constructor(code: PartCode, blocks: readonly BasicBlock[]) {
     this.#code = code
     this.#blocks = blocks
-    this.#start = (blocks[0] as BasicBlock).start
-    this.#indexes = new Map(blocks.map(({ start }, i) => [start, i]))
-  }
-
-  get #sections() {
-    const count = this.#blocks.length
-    return { jump: count, jumpi: count + 1, goto: count + 2, short: count + 3, leave: count + 4 }
+    const { start } = blocks[0] as BasicBlock
+    const indexes = new Map(blocks.map((block, i) => [block.start, i]))
+    this.#start = start
+    this.#flow = new PartFlow(this.#w, start, blocks.length)
+    this.#jumps = new JumpWriter(this.#w, { code, flow: this.#flow, start, indexes })
   }
 
   write(): Uint8Array {
     const w = this.#w
-    const { jump, jumpi, goto, short, leave } = this.#sections
+    const { jump, jumpi, goto, short, leave } = this.#flow.sections
     this.#prologue()
     w.op(I.loop, VOID)
     for (let i = 0; i <= leave; i++) w.op(I.block, VOID)
     this.#switch()
-    for (const [i, block] of this.#blocks.entries()) this.#section(i, () => this.#block(block, i))
-    this.#section(jump, () => this.#resumeJump())
-    this.#section(jumpi, () => this.#resumeConditionalJump())
-    this.#section(goto, () => this.#goto())
-    this.#section(short, () => this.#short())
-    this.#section(leave, () => this.#leave())
+    for (const [i, block] of this.#blocks.entries()) this.#flow.section(i, () => this.#block(block, i))
+    this.#flow.section(jump, () => this.#jumps.resumeJump())
+    this.#flow.section(jumpi, () => this.#jumps.resumeConditionalJump())
+    this.#flow.section(goto, () => this.#jumps.goto())
+    this.#flow.section(short, () => this.#short())
+    this.#flow.section(leave, () => this.#leave())
     w.end()
     w.const32(0)
     w.end()
     return w.finish()
-  }
-
-  #section(index: number, write: () => void): void {
-    this.#at = index
-    this.#w.end()
-    write()
   }
 
   #prologue(): void {
@@ -108,7 +91,7 @@ class PartWriter {
   #switch(): void {
     const w = this.#w
     const { bytes } = this.#code
-    const { jump, jumpi, leave } = this.#sections
+    const { jump, jumpi, leave } = this.#flow.sections
     const end = (this.#blocks.at(-1) as BasicBlock).end
     const targets = new Array<number>(end - this.#start).fill(leave)
     for (const [i, { start, end: until }] of this.#blocks.entries()) {
@@ -124,29 +107,6 @@ class PartWriter {
     w.out.unsigned(targets.length)
     for (const target of targets) w.out.unsigned(target)
     w.out.unsigned(leave)
-  }
-
-  #branch(section: number): void {
-    this.#w.branch(section - this.#at - 1 + this.#nested)
-  }
-  /** Branches to the switch. */
-  #again(): void {
-    this.#w.branch(this.#sections.leave - this.#at + this.#nested)
-  }
-  #if(write: () => void): void {
-    this.#w.if()
-    this.#nested++
-    write()
-    this.#nested--
-    this.#w.end()
-  }
-  #setLabel(pc: number): void {
-    this.#w.const32(pc - this.#start)
-    this.#w.set(R.label)
-  }
-  #leaveAt(pc: number): void {
-    this.#setLabel(pc)
-    this.#branch(this.#sections.leave)
   }
 
   #block(block: BasicBlock, index: number): void {
@@ -166,13 +126,13 @@ class PartWriter {
       writer.write(block.start, block.end)
       const last = lastOp(bytes, block)
       if (last === JUMP) {
-        this.#jump(writer)
+        this.#jumps.jump(writer)
         return
       }
-      if (last === JUMPI) this.#conditionalJump(writer)
+      if (last === JUMPI) this.#jumps.conditionalJump(writer)
       else writer.stack.flush()
     }
-    if (block.leaves || this.#blocks[index + 1]?.start !== block.end) this.#leaveAt(block.end)
+    if (block.leaves || this.#blocks[index + 1]?.start !== block.end) this.#flow.leaveAt(block.end)
   }
 
   /** Leaves where the stack does not fit or gas does not suffice; otherwise the gas after the block is in R.number. */
@@ -189,7 +149,7 @@ class PartWriter {
       }
       w.const32(room * WORD_BYTES)
       w.op(I.greaterUnsigned32)
-      this.#if(() => this.#leaveAt(start))
+      this.#flow.if(() => this.#flow.leaveAt(start))
     }
     w.get(R.gas)
     w.const64(BigInt(gas))
@@ -197,9 +157,9 @@ class PartWriter {
     w.tee(R.number)
     w.get(R.floor)
     w.op(I.less64)
-    this.#if(() => {
-      this.#setLabel(start)
-      this.#branch(this.#sections.short)
+    this.#flow.if(() => {
+      this.#flow.setLabel(start)
+      this.#flow.branch(this.#flow.sections.short)
     })
   }
 
@@ -215,12 +175,12 @@ class PartWriter {
     w.tee(R.number)
     w.const64(0n)
     w.op(I.less64)
-    this.#if(() => {
+    this.#flow.if(() => {
       w.const32(0)
       w.get(R.number)
       w.op(I.wrap, I.subtract32)
       w.set(R.answer)
-      this.#leaveAt(start)
+      this.#flow.leaveAt(start)
     })
     w.get(R.number)
     w.set(R.gas)
@@ -234,144 +194,6 @@ class PartWriter {
     w.get(R.frame)
     w.memory(I.load32to64, FRAME.memorySize)
     w.set(R.memorySize)
-  }
-
-  #jump({ stack }: BlockWriter): void {
-    const target = stack.pop()
-    const known = this.#known(target)
-    if (known === undefined) this.#setNumber(stack, target)
-    stack.release(target)
-    stack.flush()
-    this.#jumpTo(known)
-  }
-
-  #conditionalJump({ stack }: BlockWriter): void {
-    const w = this.#w
-    const target = stack.pop()
-    const condition = stack.pop()
-    const known = this.#known(target)
-    if (known === undefined) this.#setNumber(stack, target)
-    anyBits(w, stack.limbs(condition))
-    w.const64(0n)
-    w.op(I.ne64)
-    w.set(R.answer)
-    stack.release(target, condition)
-    stack.flush()
-    // R.answer keeps the condition for a moment.
-    w.get(R.answer)
-    w.const32(ANSWER.interpret)
-    w.set(R.answer)
-    this.#if(() => this.#jumpTo(known))
-  }
-
-  #known(target: Word): bigint | undefined {
-    return target.limbs && constantOf(target.limbs)
-  }
-  #setNumber(stack: BlockWriter['stack'], target: Word): void {
-    const [low, ...high] = stack.limbs(target)
-    toSize(this.#w, low, high)
-    this.#w.set(R.number)
-  }
-
-  /** undefined: the destination is in R.number. */
-  #jumpTo(known: bigint | undefined): void {
-    if (known === undefined) {
-      this.#branch(this.#sections.goto)
-      return
-    }
-    const pc = Number(known)
-    const index = this.#indexes.get(pc)
-    if (!this.#code.destinations.has(pc)) {
-      this.#w.return(ANSWER.invalidJump)
-      return
-    }
-    if (index !== undefined && index > this.#at) {
-      this.#branch(index)
-      return
-    }
-    this.#setLabel(pc)
-    if (index === undefined) this.#branch(this.#sections.leave)
-    else this.#again()
-  }
-
-  /** R.gas less the price of a jump must not be below the floor. */
-  #payJump(op: number, words: number): void {
-    const w = this.#w
-    w.get(R.sp)
-    w.get(R.base)
-    w.op(I.subtract32)
-    w.const32(words * WORD_BYTES)
-    w.op(I.lessUnsigned32)
-    w.get(R.gas)
-    w.const64(BigInt(this.#code.table.get(op)?.price ?? 0))
-    w.op(I.subtract64)
-    w.tee(R.number)
-    w.get(R.floor)
-    w.op(I.less64, I.or32)
-    this.#if(() => this.#branch(this.#sections.leave))
-    w.get(R.number)
-    w.set(R.gas)
-    w.get(R.sp)
-    w.const32(words * WORD_BYTES)
-    w.op(I.subtract32)
-    w.set(R.sp)
-  }
-  #resumeJump(): void {
-    this.#payJump(JUMP, 1)
-    this.#target(0)
-    this.#branch(this.#sections.goto)
-  }
-  #resumeConditionalJump(): void {
-    const w = this.#w
-    this.#payJump(JUMPI, 2)
-    const condition = loadLimbs(w, R.sp, 0)
-    anyBits(w, condition)
-    w.op(I.eqz64)
-    this.#if(() => {
-      w.get(R.label)
-      w.const32(1)
-      w.op(I.add32)
-      w.set(R.label)
-      this.#again()
-    })
-    for (const limb of condition) w.release(limb)
-    this.#target(WORD_BYTES)
-  }
-  /** Loads a destination to R.number. */
-  #target(offset: number): void {
-    const w = this.#w
-    const limbs = loadLimbs(w, R.sp, offset)
-    const [low, ...high] = limbs
-    toSize(w, low, high)
-    w.set(R.number)
-    for (const limb of limbs) w.release(limb)
-  }
-
-  #goto(): void {
-    const w = this.#w
-    w.get(R.number)
-    w.const64(BigInt(this.#code.bytes.length))
-    w.op(I.notLessUnsigned64)
-    this.#if(() => w.return(ANSWER.invalidJump))
-    w.get(R.jumps)
-    w.get(R.number)
-    w.op(I.wrap)
-    w.const32(3)
-    w.op(I.shiftRight32, I.add32)
-    w.memory(I.load8, 0)
-    w.get(R.number)
-    w.op(I.wrap)
-    w.const32(7)
-    w.op(I.and32, I.shiftRight32)
-    w.const32(1)
-    w.op(I.and32, I.eqz32)
-    this.#if(() => w.return(ANSWER.invalidJump))
-    w.get(R.number)
-    w.op(I.wrap)
-    w.const32(this.#start)
-    w.op(I.subtract32)
-    w.set(R.label)
-    this.#again()
   }
 
   /** Pauses where the gas suffices for the block: R.number is what would remain. Otherwise the interpreter finds where it ends. */
@@ -412,4 +234,5 @@ const lastOp = (bytes: Uint8Array, { start, end }: BasicBlock): number => {
 }
 
 /** Writes the function of consecutive blocks. */
-export const writePart = (code: Code, blocks: readonly BasicBlock[]): Uint8Array => new PartWriter(code, blocks).write()
+export const writePart = (code: PartCode, blocks: readonly BasicBlock[]): Uint8Array =>
+  new PartWriter(code, blocks).write()

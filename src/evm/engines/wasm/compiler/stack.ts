@@ -1,6 +1,6 @@
 import { type FunctionWriter, type Limb, type Local, R } from './function-writer.ts'
 import { I } from './instructions.ts'
-import { type Limbs, limbsOf } from './words.ts'
+import { anyBits, type Limbs, limbsOf } from './words.ts'
 
 /** Word of the stack during a block: in local variables, or still in memory at its place. */
 export class Word {
@@ -121,4 +121,16 @@ export const loadLimbs = (w: FunctionWriter, register: number, offset: number): 
     return w.take()
   }
   return [load(0), load(1), load(2), load(3)] satisfies [Limb, Limb, Limb, Limb]
+}
+
+/** Largest number of 64 bits: no memory or code reaches it. */
+export const BEYOND_MEMORY = 0xffff_ffff_ffff_ffffn
+
+/** Leaves on the stack (i64) a word where it fits 64 bits, else the largest number. */
+export const toSize = (w: FunctionWriter, [low, ...high]: Limbs): void => {
+  w.limb(low)
+  if (high.every(limb => limb === 0n)) return
+  w.const64(BEYOND_MEMORY)
+  anyBits(w, high)
+  w.op(I.eqz64, I.select)
 }
