@@ -454,6 +454,24 @@ export const indexStoreSuite = (name: string, open: () => Promise<IndexStore>): 
       }
     })
 
+    test('a batch of which one row fails leaves nothing of itself, and the next one is taken in', async () => {
+      const store = await opened()
+      const blocks = new RandomBlocks({ seed: 51, transactions: 40 }).chain(30)
+      await store.append(blocks.slice(0, 10))
+      for (const rows of ['transactions', 'transfers', 'internal', 'proofs'] as const) {
+        const at = blocks.findIndex((block, number) => number >= 10 && block[rows].length > 0)
+        const bad = blocks.map((block, number) =>
+          number === at ? { ...block, [rows]: [...block[rows], block[rows][0]] } : block,
+        )
+        await expect(store.append(bad.slice(10))).rejects.toThrow()
+        expect((await store.position())?.number).toBe(9)
+        expect(await store.recount()).toEqual([])
+      }
+      await store.append(blocks.slice(10))
+      expect(await store.recount()).toEqual([])
+      expect((await store.counters()).transactions).toBe(blocks.flatMap(({ transactions }) => transactions).length)
+    })
+
     test('blocks that do not fit are refused whole', async () => {
       const { store, blocks } = await filled(20)
       const last = blocks.at(-1) as BlockRecord

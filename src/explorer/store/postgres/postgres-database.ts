@@ -30,6 +30,9 @@ const types = {
     oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
 } satisfies TypeParsers
 
+/** SQL and the values of its places. */
+type Query = readonly [sql: string, values: readonly SqlValue[]]
+
 interface TableColumn {
   readonly type: string
   /** Part of the primary key. */
@@ -100,7 +103,8 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async lookUp(sql: string, keys: readonly (readonly SqlValue[])[]): Promise<SqlRow[]> {
-    return this.#breaker.try(() => this.#read(client => this.#lookUp(client, sql, keys)))
+    const query = this.#lookUpQuery(sql, keys)
+    return query === undefined ? [] : this.all(query[0], ...query[1])
   }
 
   async transaction<T>(work: (writes: SqlWrites) => Promise<T>): Promise<T> {
@@ -146,14 +150,27 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   #writesOf(client: PoolClient, watch: StallWatch): SqlWrites {
-    const ask = (sql: string, values: readonly SqlValue[]) => watch.run(() => this.#ask(client, sql, values))
+    let last: Promise<unknown> = Promise.resolve()
+    const inTurn = <T>(exchange: () => Promise<T>): Promise<T> => {
+      const result = last.then(() => watch.run(exchange))
+      last = result.catch(() => undefined)
+      return result
+    }
+    const ask = (sql: string, values: readonly SqlValue[]) => inTurn(() => this.#ask(client, sql, values))
     return {
       all: async (sql, ...values) => (await ask(sql, values)).rows,
       get: async (sql, ...values) => (await ask(sql, values)).rows[0],
-      lookUp: (sql, keys) => watch.run(() => this.#lookUp(client, sql, keys)),
+      lookUp: async (sql, keys) => {
+        const query = this.#lookUpQuery(sql, keys)
+        return query === undefined ? [] : (await ask(...query)).rows
+      },
       run: async (sql, ...values) => (await ask(sql, values)).rowCount ?? 0,
-      insert: (table, rows) => watch.run(() => this.#copy(client, table, rows)),
-      put: (table, rows) => watch.run(() => this.#put(client, table, rows)),
+      insert: (table, rows) => inTurn(() => this.#copy(client, table, rows)),
+      put: async (table, rows) => {
+        const columns = this.#columns.get(table) ?? (await inTurn(() => this.#columnsOf(client, table)))
+        const query = putQuery(table, columns, rows)
+        if (query !== undefined) await ask(...query)
+      },
     }
   }
 
@@ -166,13 +183,13 @@ export class PostgresDatabase implements SqlDatabase {
     return client.query<SqlRow>({ ...statement, values: [...values] })
   }
 
-  async #lookUp(client: PoolClient, sql: string, keys: readonly (readonly SqlValue[])[]): Promise<SqlRow[]> {
+  /** Undefined: without keys there is nothing to ask. */
+  #lookUpQuery(sql: string, keys: readonly (readonly SqlValue[])[]): Query | undefined {
     const [first] = keys
-    if (first === undefined) return []
+    if (first === undefined) return undefined
     const text = this.#lookUps.get(sql) ?? lookUpText(sql, first)
     this.#lookUps.set(sql, text)
-    const arrays = first.map((_, part) => arrayText(keys.map(key => key[part] as SqlValue)))
-    return (await this.#ask(client, text, arrays)).rows
+    return [text, first.map((_, part) => arrayText(keys.map(key => key[part] as SqlValue)))]
   }
 
   async #copy(client: PoolClient, table: string, rows: readonly SqlRow[]): Promise<void> {
@@ -183,24 +200,6 @@ export class PostgresDatabase implements SqlDatabase {
     const columns = Object.keys(first)
     const stream = client.query(copyFrom(`COPY ${table} (${columns}) FROM STDIN`))
     await pipeline(Readable.from(copyText(columns, rows)), stream)
-  }
-
-  async #put(client: PoolClient, table: string, rows: readonly SqlRow[]): Promise<void> {
-    const [first] = rows
-    if (first === undefined) return
-    const known = await this.#columnsOf(client, table)
-    const columns = Object.keys(first)
-    const isKey = (name: string): boolean => known.get(name)?.isKey === true
-    const others = columns.filter(name => !isKey(name))
-    const update = others.length === 0 ? 'NOTHING' : `UPDATE SET ${others.map(name => `${name} = excluded.${name}`)}`
-    // Numbered by `#ask`, from the left.
-    const places = columns.map(name => `?::${known.get(name)?.type}[]`)
-    const arrays = columns.map(name => arrayText(rows.map(row => row[name] ?? null)))
-    await this.#ask(
-      client,
-      `INSERT INTO ${table} (${columns}) SELECT * FROM unnest(${places}) ON CONFLICT (${columns.filter(isKey)}) DO ${update}`,
-      arrays,
-    )
   }
 
   async #columnsOf(client: PoolClient, table: string): Promise<ReadonlyMap<string, TableColumn>> {
@@ -234,6 +233,27 @@ export class PostgresDatabase implements SqlDatabase {
       }),
     )
   }
+}
+
+/** Undefined: there are no rows. */
+const putQuery = (
+  table: string,
+  known: ReadonlyMap<string, TableColumn>,
+  rows: readonly SqlRow[],
+): Query | undefined => {
+  const [first] = rows
+  if (first === undefined) return undefined
+  const columns = Object.keys(first)
+  const isKey = (name: string): boolean => known.get(name)?.isKey === true
+  const others = columns.filter(name => !isKey(name))
+  const update = others.length === 0 ? 'NOTHING' : `UPDATE SET ${others.map(name => `${name} = excluded.${name}`)}`
+  // Numbered when it is asked, from the left.
+  const places = columns.map(name => `?::${known.get(name)?.type}[]`)
+  const arrays = columns.map(name => arrayText(rows.map(row => row[name] ?? null)))
+  return [
+    `INSERT INTO ${table} (${columns}) SELECT * FROM unnest(${places}) ON CONFLICT (${columns.filter(isKey)}) DO ${update}`,
+    arrays,
+  ]
 }
 
 const ACTIVITY = 'SELECT state, wait_event FROM pg_stat_activity WHERE pid = $1'

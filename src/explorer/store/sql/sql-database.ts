@@ -14,7 +14,7 @@ export interface SqlReads {
   lookUp(sql: string, keys: readonly (readonly SqlValue[])[]): Promise<SqlRow[]>
 }
 
-/** Reads and writes that take effect together. */
+/** Reads and writes that take effect together. They may be asked at once, and then take their turns. */
 export interface SqlWrites extends SqlReads {
   /** Returns the number of rows that changed. */
   run(sql: string, ...values: readonly SqlValue[]): Promise<number>

@@ -11,6 +11,7 @@ import { clearBlocks, hashOfBlock, removeBlocks } from './rollback-rows.ts'
 import { addSkipPointers } from './skip-pointers.ts'
 import { blobOf, hexColumn, numberColumn, type SqlReads, type SqlWrites } from './sql-database.ts'
 import { SqlReader } from './sql-reader.ts'
+import { together } from './together.ts'
 import { insertBlocks } from './write-blocks.ts'
 import { addTotals } from './write-totals.ts'
 
@@ -33,8 +34,7 @@ export class SqlIndex extends SqlReader implements IndexStore {
     await this.database.transaction(async writes => {
       // Read with the lock of the writer: of two processes that fill one index, one begins again behind the other.
       assert(first.number === (await positionOf(writes)) + 1, 'blocks follow the position of the index')
-      await insertBlocks(writes, records)
-      const before = await addTotals(writes, totals)
+      const [, before] = await together(insertBlocks(writes, records), addTotals(writes, totals))
       await addSkipPointers(writes, records, totals, before)
       await setPosition(writes, last.number, last.hash)
     })

@@ -13,6 +13,7 @@ import {
   type SqlRow,
   type SqlWrites,
 } from './sql-database.ts'
+import { together } from './together.ts'
 import { addRewards } from './write-rewards.ts'
 
 /** Number of days before the newest one whose addresses are kept, so that each is counted once per day. */
@@ -40,15 +41,34 @@ export const addTotals = async (writes: SqlWrites, totals: IndexTotals): Promise
   counters.add('internal', totals.internal)
   counters.add('proofs', totals.proofs)
   for (const kind of TRANSACTION_KINDS) counters.add(`transactions:${kind}`, totals.kinds[kind])
-  const { newAddresses, newContracts, accounts } = await addAccounts(writes, totals.accounts, counters)
-  const holders = new Counts<Hex>()
-  for (const [token, by] of await addHolders(writes, totals.holders, 1)) holders.add(token, by)
-  const tokens = await addTokens(writes, totals.tokens, holders, counters)
-  await addDays(writes, totals.days, newAddresses, newContracts)
-  await addProducers(writes, totals.producers, 1)
-  await addRewards(writes, totals.rewards, 1)
-  await addProofs(writes, totals, 1)
+  const [accounts, tokens] = await together(
+    addAccountsAndDays(writes, totals, counters),
+    addHoldersAndTokens(writes, totals, counters),
+    addProducers(writes, totals.producers, 1),
+    addRewards(writes, totals.rewards, 1),
+    addProofs(writes, totals, 1),
+  )
   return { counters: await addCounters(writes, counters.map), accounts, tokens }
+}
+
+const addAccountsAndDays = async (
+  writes: SqlWrites,
+  { accounts, days }: IndexTotals,
+  counters: Counts<string>,
+): Promise<ReadonlyMap<Hex, SqlRow>> => {
+  const [active, added] = await together(addActive(writes, days), addAccounts(writes, accounts, counters))
+  await addDays(writes, days, { active, ...added })
+  return added.accounts
+}
+
+const addHoldersAndTokens = async (
+  writes: SqlWrites,
+  { holders, tokens }: IndexTotals,
+  counters: Counts<string>,
+): Promise<ReadonlyMap<Hex, SqlRow>> => {
+  const owners = new Counts<Hex>()
+  for (const [token, by] of await addHolders(writes, holders, 1)) owners.add(token, by)
+  return addTokens(writes, tokens, owners, counters)
 }
 
 /** Rows of a table by an address. */
@@ -170,8 +190,7 @@ const newToken = (address: Hex, { standard }: TokenTotals): SqlRow => ({
 const addDays = async (
   writes: SqlWrites,
   days: ReadonlyMap<number, DayTotals>,
-  newAddresses: Counts<number>,
-  newContracts: Counts<number>,
+  { active, newAddresses, newContracts }: Readonly<Record<'active' | 'newAddresses' | 'newContracts', Counts<number>>>,
 ): Promise<void> => {
   const found = new Map(
     (
@@ -181,7 +200,6 @@ const addDays = async (
       )
     ).map(row => [numberColumn(row, 'day'), row]),
   )
-  const active = await addActive(writes, days)
   const rows = [...days].map(([number, day]): SqlRow => {
     const before = found.get(number)
     const count = (name: string, by: number): number => (before ? numberColumn(before, name) : 0) + by
