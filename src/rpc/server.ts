@@ -20,7 +20,7 @@ import { SubscriptionHub } from './subscriptions/subscription-hub.ts'
 import { type Budgets, createBudgets } from './transport/clients/budgets.ts'
 import { ClientSlots } from './transport/clients/client-slots.ts'
 import { type ClientRules, Clients } from './transport/clients/clients.ts'
-import { admit, attachFastLane } from './transport/http/fast-lane.ts'
+import { admit, attachFastLane, waitingMeter } from './transport/http/fast-lane.ts'
 import { createHttp, type HttpOptions, type NodePages } from './transport/http/http.ts'
 import { paceReads, unpaceUpgrades } from './transport/http/paced-reads.ts'
 import { readTls, type TlsFiles, watchTls } from './transport/http/tls-files.ts'
@@ -174,7 +174,9 @@ const attachTransports = (options: RpcServerOptions, parts: ServerParts, tls: Ht
   const lane = isPlain ? attachFastLane(app.server, { ...common, endpoint }) : undefined
   if (lane === undefined) {
     app.server.prependListener('connection', socket => void admit(socket, clients, budgets.connections))
-    app.server.on(tls === undefined ? 'connection' : 'secureConnection', socket => paceReads(socket))
+    app.server.on(tls === undefined ? 'connection' : 'secureConnection', socket =>
+      paceReads(socket, waitingMeter(socket, clients, budgets.bodies)),
+    )
   }
   unpaceUpgrades(app.server)
   const wsEndpoint = createEndpoint(namespaces.ws, options, parts)

@@ -10,9 +10,6 @@ setFlagsFromString('--expose-gc')
 
 const collect = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void
 
-/** Collects all garbage of this thread: tens of milliseconds, so not for the main thread. */
-export const collectGarbage = (): void => collect()
-
 /** Growth of the memory outside the heap after which it is collected. */
 const MAX_GROWTH_BYTES = 16 * 1024 * 1024
 
@@ -32,14 +29,20 @@ export class ExternalGarbage {
     const bytes = this.#externalBytes()
     // Memory may be given back some time after its collection.
     this.#keptBytes = Math.min(this.#keptBytes, bytes)
-    if (bytes <= this.#keptBytes + MAX_GROWTH_BYTES) return
+    if (bytes > this.#keptBytes + MAX_GROWTH_BYTES) this.collect()
+  }
+
+  collect(): void {
     this.#collect()
     this.#keptBytes = this.#externalBytes()
   }
 }
 
-const all = new ExternalGarbage(collectGarbage)
+const all = new ExternalGarbage(() => collect())
 const young = new ExternalGarbage(() => collect({ type: 'minor' }))
+
+/** Collects all garbage of this thread: tens of milliseconds, so not for the main thread. */
+export const collectGarbage = (): void => all.collect()
 
 /** Collects all garbage when it has grown; called between pieces of work of a worker thread. */
 export const collectExternalGarbage = (): void => all.check()

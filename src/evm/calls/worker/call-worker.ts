@@ -99,8 +99,8 @@ const interruptFor = (id: number): Interrupt => {
     sliceMs: EXECUTION_LIMITS.callSliceMs,
     async giveWay() {
       // Checked at the end of a slice, before another call allocates more: a slice is enough for tens of megabytes.
-      collectExternalGarbage()
       if (isStarved()) throw callError({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
+      collectExternalGarbage()
       await scheduler.giveWay()
       Atomics.store(signals, CALL_RUNNING_JOB, id)
       beat()

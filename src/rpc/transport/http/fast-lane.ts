@@ -63,6 +63,10 @@ export const admit = (socket: Socket, clients: Clients, connections: ClientBudge
   return true
 }
 
+/** Meter of the bytes of a connection that wait to be parsed; undefined for that of a trusted proxy. */
+export const waitingMeter = (socket: Socket, clients: Clients, bodies: ClientBudget): Meter | undefined =>
+  clients.isProxy(socket.remoteAddress) ? undefined : bodies.meter(clientIdOf(socket.remoteAddress))
+
 interface Exits {
   readonly handOver: () => void
   readonly left: () => void
@@ -249,7 +253,8 @@ class Lane {
     // The server accounts for the bytes it reads.
     this.#meter.hold(0)
     this.#exits.handOver()
-    paceReads(socket, bytes)
+    const { clients, budgets } = this.#options
+    paceReads(socket, waitingMeter(socket, clients, budgets.bodies), bytes)
     socket.resume()
   }
 

@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { sliceOver } from '../../../util/async/time-slice.ts'
+import type { Meter } from '../clients/client-budget.ts'
 import { clientIdOf } from '../clients/client-id.ts'
 
 /** Received bytes that the HTTP server parses at once: it handles all requests of a piece before anything else can run. */
@@ -11,14 +12,15 @@ const paced = new WeakMap<Duplex, PacedReads>()
 
 /**
  * Paces what the HTTP server reads from a connection that it has just got: pieces of 8 KiB, in turns of the client. Requests can be sent
- * without waiting for answers, about a thousand in the 64 KiB of one read, on every connection of a client.
+ * without waiting for answers, about a thousand in the 64 KiB of one read, on every connection of a client. `meter` is charged with the
+ * bytes that wait; a connection for whose bytes there is no room is closed. A trusted proxy's has none.
  */
-export const paceReads = (socket: Socket, received?: Buffer): void => {
+export const paceReads = (socket: Socket, meter: Meter | undefined, received?: Buffer): void => {
   // A listener of its own makes the parser take its bytes from the stream, not from the handle.
   const listener = (): void => {}
   socket.on('data', listener)
   socket.off('data', listener)
-  paced.set(socket, new PacedReads(socket, received))
+  paced.set(socket, new PacedReads(socket, meter, received))
 }
 
 /** Frees connections that change to another protocol, which has turns of its own. */
@@ -30,6 +32,7 @@ export const unpaceUpgrades = (server: Server): void => {
 class PacedReads {
   readonly #socket: Socket
   readonly #client: string
+  readonly #meter: Meter | undefined
   readonly #push: Socket['push']
   readonly #read: Socket['_read']
   /** Bytes that wait for a turn; while there are any, the handle is not read. */
@@ -40,8 +43,9 @@ class PacedReads {
   /** Nothing is paced any more. */
   #isFree = false
 
-  constructor(socket: Socket, received: Buffer | undefined) {
+  constructor(socket: Socket, meter: Meter | undefined, received: Buffer | undefined) {
     this.#socket = socket
+    this.#meter = meter
     this.#client = clientIdOf(socket.remoteAddress)
     this.#push = socket.push.bind(socket)
     this.#read = socket._read.bind(socket)
@@ -50,6 +54,7 @@ class PacedReads {
       if (this.#rest === undefined) this.#read(size)
       else this.#pass()
     }
+    if (meter !== undefined) socket.once('close', () => meter.hold(0))
     if (received !== undefined) this.#take(received)
   }
 
@@ -67,7 +72,7 @@ class PacedReads {
       return false
     }
     this.#rest = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk])
-    return this.#pass()
+    return this.#count() && this.#pass()
   }
 
   /** Pushes what waits as far as it is the client's turn and readers want it; returns true when all is pushed and more is wanted. */
@@ -81,10 +86,21 @@ class PacedReads {
       const length = this.#isFree ? this.#rest.byteLength : PIECE_BYTES
       const piece = this.#rest.subarray(0, length)
       this.#rest = this.#rest.byteLength > length ? this.#rest.subarray(length) : undefined
-      if (!this.#push(piece)) return false
+      const goesOn = this.#push(piece)
+      this.#count()
+      if (!goesOn) return false
     }
     if (this.#rest === undefined && this.#isLast) return this.#push(null)
     return this.#rest === undefined
+  }
+
+  /** Charges the client with what waits; returns false, with the connection closed, when there is no room. */
+  #count(): boolean {
+    if (this.#meter === undefined || this.#socket.destroyed) return true
+    if (this.#meter.hold(this.#rest?.byteLength ?? 0)) return true
+    this.#rest = undefined
+    this.#socket.destroy()
+    return false
   }
 
   #waitFor(turn: Promise<void>): void {
