@@ -67,7 +67,7 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   BAD_KEYSTORE: d => `The keystore file is not usable: ${d['reason']}.`,
   KEY_IN_USE: d =>
     d['address'] === undefined
-      ? `Another node voted with this validator's key at block ${d['number']}, round ${d['round']}: two nodes that vote with one key contradict each other. Find and stop the other one; if there is none, the key is stolen.`
+      ? `Another node voted with this validator's key at block ${d['number']}, round ${d['round']}: two nodes that vote with one key contradict each other. Find and stop the other one. If this data folder was restored from a copy, those votes are its own later ones: remove its folder consensus, and it follows until it may vote. If it is neither, the key is stolen.`
       : `The validator key of ${d['address']} is in use by ${processOf(d)}${d['dataDir'] ? ` with the data folder ${d['dataDir']}` : ''}: two nodes that vote with one key contradict each other. Stop that node first.`,
   KEY_IN_USE_ELSEWHERE: d =>
     `The validator key of ${d['address']} is in use by another node of the network, ${d['peer']}: two nodes that vote with one key contradict each other, so neither votes. Stop one of them for good, then start the other again.`,
@@ -96,7 +96,7 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   SHADOW_MISMATCH: d =>
     `The two executions differ in ${d['what']}; the node has stopped before it could sign a wrong block.${d['file'] ? ` Please report ${d['file']}.` : ''}`,
   DATABASE_BEHIND_LOG: d =>
-    `The consensus log has decided block ${d['decided']}, the database ends at block ${d['head']}: blocks were lost. Restore the whole folder from one copy, or start with an empty --datadir.`,
+    `The consensus log has decided block ${d['decided']}, the database ends at block ${d['head']}: blocks were lost. If the database was restored from a copy, remove the file consensus/wal and keep the watermark beside it: a validator then follows the others until it may vote. A validator that is the whole committee needs the later database.`,
 }
 
 const processOf = ({ pid }: Detail): string => (pid === undefined ? 'another process' : `process ${pid}`)
