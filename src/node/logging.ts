@@ -82,8 +82,10 @@ const sentence = (log: Record<string, unknown>, messageKey: string): string => {
   const { level: _level, time: _time, module, err, [messageKey]: message, ...fields } = log
   let text = module === undefined ? String(message) : `${String(module)}: ${String(message)}`
   for (const key in fields) text += ` ${key}=${shown(fields[key])}`
-  const stack = (err as { stack?: unknown } | undefined)?.stack
-  if (stack !== undefined) text += `\n    ${String(stack).replaceAll('\n', '\n    ')}`
+  // An error of another thread is a text.
+  const stack = typeof err === 'string' ? err : (err as { stack?: unknown } | undefined)?.stack
+  if (stack !== undefined)
+    text += `\n    ${String(stack).replace(/\p{Cc}/gu, found => (found === '\n' ? '\n    ' : ' '))}`
   return text
 }
 

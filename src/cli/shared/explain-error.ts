@@ -58,10 +58,14 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   NODE_ANSWER_INVALID: d =>
     `The node answers what this program does not understand: ${d['reason']}. Is it a node of Tandem?`,
   INDEX_TOO_NEW: d =>
-    `The index in ${d['path']} was written with layout ${d['found']}, this program knows ${d['known']}. Use the version that wrote it, or another index.`,
+    `The index in ${d['path']} was written with layout ${d['found']}, this program knows ${d['known']}. Use the version that wrote it, or another --datadir (--database): an index is made from the chain alone.`,
   INDEX_FOREIGN: d =>
-    `${d['path']} holds an index of the chain with genesis ${d['found']}, the node has ${d['expected']}. Give --node of a node of that chain, or another --datadir.`,
-  NODE_REFUSED: d => `The node refuses ${d['method']}: ${d['message']}.`,
+    `${d['path']} holds an index of the chain with genesis ${d['found']}, the node has ${d['expected']}. Give --node of a node of that chain, or another --datadir (--database).`,
+  INDEX_UNREADABLE: d =>
+    `The index in ${d['path']} cannot be read: ${d['reason']}. It is made from the chain alone: remove the file (and those named like it that end with -wal and -shm), and start again.`,
+  DATABASE_REFUSED: d => `The database "${d['database']}" cannot be used: ${d['reason']}. ${d['fix']}.`,
+  NODE_REFUSED: d =>
+    `The node refuses ${d['method']}: ${d['message']}. Is it a node of Tandem that serves the namespace "${String(d['method']).split('_')[0]}"?`,
   WRONG_PASSWORD: () =>
     'The password does not open the keystore. Check --password-file or TANDEM_PASSWORD, or leave both out to be asked for it.',
   BAD_KEYSTORE: d => `The keystore file is not usable: ${d['reason']}.`,

@@ -117,7 +117,9 @@ export class NodeClient {
     const opened = new Promise<WebSocket>((resolve, reject) => {
       let reason = 'the connection was closed'
       socket.on('error', error => {
-        reason = error.message || reason
+        // Of a server that is there, but has no WebSocket at this path.
+        const hint = /response: \d+$/.test(error.message) ? ' (the WebSocket of a node is at /ws)' : ''
+        reason = `${error.message || reason}${hint}`
       })
       socket.on('open', () => {
         this.#onOpen(socket)

@@ -11,7 +11,7 @@ import { readPriceConfig } from '../price/price-config.ts'
 import { NodeClient } from '../remote/node-client.ts'
 import { type RemoteNetwork, readNetwork } from '../remote/remote-network.ts'
 import { remotePort } from '../remote/remote-port.ts'
-import { type IndexDatabase, openIndex } from '../store/open-index.ts'
+import { type IndexDatabase, openIndex, openIndexReader } from '../store/open-index.ts'
 import { readKeys } from './api-keys.ts'
 import { startExplorerServer } from './explorer-server.ts'
 import { ExplorerService } from './explorer-service.ts'
@@ -117,20 +117,39 @@ const threadOptions = (
   price: priceFile === undefined ? undefined : readPriceConfig(priceFile),
 })
 
-/** Throws INDEX_FOREIGN for an index of another chain: it may have taken days. That of a development chain is emptied instead. */
+/**
+ * Throws DATABASE_REFUSED and INDEX_UNREADABLE for an index that cannot be kept there, and INDEX_FOREIGN for one of another chain: it may have
+ * taken days. That of a development chain is emptied instead.
+ */
 const checkIndex = async (
   { database, signal, logger }: ExplorerProcessOptions,
   { params, genesisHash }: RemoteNetwork,
 ): Promise<void> => {
-  if (params.devHelpers) return
   const found = await untilReached(signal, logger, async () => {
     const index = await openIndex(database)
     const first = await index.block(0).finally(() => index.close())
     return first?.hash ?? genesisHash
   })
+  await checkReplica(database)
+  if (params.devHelpers) return
   const path = database.kind === 'sqlite' ? database.path : new URL(database.url).pathname.slice(1)
   if (found !== genesisHash)
     throw new CodedError<ExplorerStartError>({ code: 'INDEX_FOREIGN', path, found, expected: genesisHash })
+}
+
+/** Throws DATABASE_REFUSED. A replica that is away, or has no tables yet, may come after. */
+const checkReplica = async (database: IndexDatabase): Promise<void> => {
+  if (database.kind !== 'postgres' || database.readUrl === undefined) return
+  const { databaseRefusal } = await import('../store/postgres/database-refusal.ts')
+  const reader = await openIndexReader(database)
+  try {
+    await reader.position()
+  } catch (error) {
+    const refusal = databaseRefusal(error, database.readUrl)
+    if (refusal !== undefined) throw refusal
+  } finally {
+    await reader.close()
+  }
 }
 
 /** Asks node or database until they answer. Throws what is no matter of time. */
@@ -139,11 +158,17 @@ const untilReached = async <T>(signal: AbortSignal, logger: Logger, ask: () => P
     try {
       return await ask()
     } catch (error) {
-      if (signal.aborted || !isCoded(error) || !UNREACHABLE.has(error.code)) throw error
-      if (!isTold) logger.warn({ err: error.message }, 'the explorer waits for node and database')
+      const waitsFor = isCoded(error) ? UNREACHABLE.get(error.code) : undefined
+      if (signal.aborted || waitsFor === undefined) throw error
+      const { reason } = (error as CodedError<{ readonly code: string; readonly reason?: string }>).detail
+      if (!isTold) logger.warn({ reason, check: waitsFor }, 'the explorer waits, and goes on by itself')
       await new Promise(resolve => setTimeout(resolve, EXPLORER_LIMITS.node.firstRetryMs))
     }
   }
 }
 
-const UNREACHABLE = new Set(['NODE_UNREACHABLE', 'DATABASE_UNREACHABLE'])
+/** Options that an operator should look at when the wait is long. */
+const UNREACHABLE = new Map([
+  ['NODE_UNREACHABLE', '--node'],
+  ['DATABASE_UNREACHABLE', '--database'],
+])

@@ -47,7 +47,7 @@ export class IndexerRetries {
     if (waitsFor === null) logger.error({ err: stack }, 'indexing failed; it is tried again')
     else if (this.#health.waitsFor !== waitsFor) {
       this.#tellEnd()
-      logger.warn({ waitsFor, err: message }, 'indexing waits and goes on by itself')
+      logger.warn({ waitsFor, reason: waitReason(error) ?? message }, 'indexing waits and goes on by itself')
     }
     this.#enter(waitsFor === null ? 'failing' : 'waiting', waitsFor)
     const delayMs = this.#delayMs
@@ -75,6 +75,9 @@ export class IndexerRetries {
     this.#options.onHealth(this.#health)
   }
 }
+
+const waitReason = (error: unknown): string | undefined =>
+  isCoded(error) ? (error.detail as { readonly reason?: string }).reason : undefined
 
 /** For everybody: messages of errors name hosts and users, and are only logged. */
 const reasonOf = ({ state, waitsFor }: IndexerHealth): string | undefined => {

@@ -53,10 +53,10 @@ test('another service that is away is another wait, and lists are served without
   retries.failed(away('DATABASE_UNREACHABLE'))
   pass(2_000)
   retries.passed('at the head')
-  expect(lines.map(([message, fields]) => [message, { ...fields, err: undefined }])).toEqual([
-    ['indexing waits and goes on by itself', { waitsFor: 'node' }],
+  expect(lines.map(([message, fields]) => [message, fields])).toEqual([
+    ['indexing waits and goes on by itself', { waitsFor: 'node', reason: 'gone' }],
     ['indexing goes on', { waitedFor: 'node', seconds: 3 }],
-    ['indexing waits and goes on by itself', { waitsFor: 'database' }],
+    ['indexing waits and goes on by itself', { waitsFor: 'database', reason: 'gone' }],
     ['indexing goes on', { waitedFor: 'database', seconds: 2 }],
   ])
 })

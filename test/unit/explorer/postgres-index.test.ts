@@ -155,6 +155,27 @@ describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_
     await next.close()
   })
 
+  test('a database that the server refuses is refused at once, with what to do', async () => {
+    const url = await server.database()
+    const name = new URL(url).pathname.slice(1)
+    const refusal = (as: string): Promise<unknown> =>
+      openIndex({ kind: 'postgres', url: as }).then(
+        () => 'opened',
+        (error: { detail?: unknown }) => error.detail,
+      )
+    const refused = (fix: string) => ({ code: 'DATABASE_REFUSED', fix: expect.stringContaining(fix) })
+    expect(await refusal(url.replace(name, 'nosuch'))).toMatchObject(refused('createdb -O tandem nosuch'))
+    expect(await refusal(url.replace('tandem', 'stranger'))).toMatchObject(refused('user and password'))
+    await query(url, 'CREATE ROLE guest LOGIN')
+    expect(await refusal(url.replace('tandem', 'guest'))).toMatchObject(refused(`${name} OWNER TO guest`))
+    const taken = await server.database()
+    await query(taken, 'CREATE TABLE block (name text)')
+    expect(await refusal(taken)).toMatchObject(refused('of its own'))
+    const still = await server.database()
+    await query(still, `ALTER DATABASE ${new URL(still).pathname.slice(1)} SET default_transaction_read_only = on`)
+    expect(await refusal(still)).toMatchObject(refused('--database-read'))
+  })
+
   test('a replica answers reads, also without the server that it follows', async () => {
     const primary = await startPostgres()
     onTestFinished(() => primary.close())

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -44,6 +44,13 @@ test('sums that differ from a count of the rows are reported', async () => {
   expect(found.some(line => line.startsWith('counter transactions:'))).toBe(true)
   expect(found.some(line => line.startsWith('account 0x'))).toBe(true)
   await store.close()
+})
+
+test('a file that is no database is refused', async () => {
+  const path = join(folder(), 'index.sqlite')
+  writeFileSync(path, 'not a database, but long enough to look like one. '.repeat(200))
+  expect(() => new SqliteIndex({ path })).toThrow('INDEX_UNREADABLE')
+  expect(readFileSync(path, 'utf8')).toContain('not a database')
 })
 
 test('an index of a newer release is refused', async () => {

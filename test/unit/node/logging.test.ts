@@ -46,6 +46,8 @@ test('pretty: one short line for a person, colour only when asked', () => {
   expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3} INFO: chain: block committed number=7 transactions=12\n$/)
   logger.warn({ peer: 'a\u001b[2Jb c', hash: '0xab', error: { code: 5 } }, 'odd')
   expect(lines[1]).toContain('odd peer="a\\u001b[2Jb c" hash=0xab error={"code":5}')
+  logger.error({ err: 'Error: of a thread\u001b[2J\n  at b' }, 'ended')
+  expect(lines[2]).toContain('ended\n    Error: of a thread [2J\n      at b')
   const coloured = collect({ format: 'pretty', colour: true })
   coloured.logger.info({}, 'x')
   expect(coloured.lines[0]).toContain('\u001b[')

@@ -5,6 +5,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import type { SqlDatabase, SqlRow, SqlValue, SqlWrites } from '../sql/sql-database.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
+import { databaseRefusal } from './database-refusal.ts'
 import { migratePostgres, PARTITION_BLOCKS, partitionColumn, partitionsUpTo } from './postgres-layout.ts'
 import { arrayText, copyText, lookUpText, numbered } from './postgres-text.ts'
 import { StallWatch } from './stall-watch.ts'
@@ -70,7 +71,7 @@ export class PostgresDatabase implements SqlDatabase {
       : { silenceMs, isWorking: client => isWorking(url, client) }
   }
 
-  /** Throws INDEX_TOO_NEW and DATABASE_UNREACHABLE. */
+  /** Throws INDEX_TOO_NEW, DATABASE_REFUSED and DATABASE_UNREACHABLE. */
   static async open(options: PostgresOptions): Promise<PostgresDatabase> {
     const { url, readOnly = false, hasLayout = readOnly } = options
     const pool = new pg.Pool({
@@ -90,7 +91,7 @@ export class PostgresDatabase implements SqlDatabase {
       return database
     } catch (error) {
       await pool.end()
-      throw error
+      throw databaseRefusal(error, url) ?? error
     }
   }
 

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { CodedError } from '../../../util/errors.ts'
 import type { SqlDatabase, SqlRow, SqlValue, SqlWrites } from '../sql/sql-database.ts'
 import { migrate } from './migrate.ts'
 
@@ -16,6 +17,21 @@ const CACHE_KILOBYTES = 32 * 1_024
 const MAPPED_BYTES = 1_024 ** 3
 const BUSY_MS = 10_000
 
+/** Thrown as CodedError for a file that is damaged, or no database. */
+type IndexUnreadable = { readonly code: 'INDEX_UNREADABLE'; readonly path: string; readonly reason: string }
+
+const SQLITE_CORRUPT = 11
+const SQLITE_NOTADB = 26
+
+const indexUnreadable = (error: unknown, path: string): CodedError<IndexUnreadable> | undefined => {
+  const { errcode, message } = error as { readonly errcode?: number; readonly message?: string }
+  if (errcode !== SQLITE_CORRUPT && errcode !== SQLITE_NOTADB) return undefined
+  return new CodedError<IndexUnreadable>(
+    { code: 'INDEX_UNREADABLE', path, reason: message ?? 'damaged' },
+    { cause: error },
+  )
+}
+
 /** Index in one SQLite file, with its prepared statements. Its methods are synchronous inside: use it in a separate thread. */
 export class SqliteDatabase implements SqlDatabase, SqlWrites {
   readonly #database: DatabaseSync
@@ -23,10 +39,20 @@ export class SqliteDatabase implements SqlDatabase, SqlWrites {
   readonly #primaryKeys = new Map<string, readonly string[]>()
   #writing: Promise<unknown> = Promise.resolve()
 
-  /** Throws INDEX_TOO_NEW. */
-  constructor({ path, readOnly = false, ephemeral = false }: SqliteOptions) {
+  /** Throws INDEX_TOO_NEW and INDEX_UNREADABLE. */
+  constructor(options: SqliteOptions) {
+    const { path, readOnly = false } = options
     if (path !== ':memory:' && !readOnly) mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     this.#database = new DatabaseSync(path, { readOnly, timeout: BUSY_MS })
+    try {
+      this.#prepareFile(options)
+    } catch (error) {
+      this.#database.close()
+      throw indexUnreadable(error, path) ?? error
+    }
+  }
+
+  #prepareFile({ path, readOnly = false, ephemeral = false }: SqliteOptions): void {
     this.#database.exec(
       `PRAGMA cache_size = -${CACHE_KILOBYTES}; PRAGMA mmap_size = ${MAPPED_BYTES}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`,
     )
