@@ -118,7 +118,9 @@ export class NodeClient {
       let reason = 'the connection was closed'
       socket.on('error', error => {
         // Of a server that is there, but has no WebSocket at this path.
-        const hint = /response: \d+$/.test(error.message) ? ' (the WebSocket of a node is at /ws)' : ''
+        const hint = error.message.startsWith('Unexpected server response')
+          ? ' (the WebSocket of a node is at /ws)'
+          : ''
         reason = `${error.message || reason}${hint}`
       })
       socket.on('open', () => {
