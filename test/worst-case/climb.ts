@@ -8,9 +8,9 @@ export interface Found {
   readonly msPerMillionGas: number
 }
 
-/** One measurement after a shorter one that warms up caches and compilers. */
+/** One measurement after a shorter one that warms up caches and compilers. Less gas would not pay for the longest input (51 kB, by EIP-7623). */
 const judge = async (meter: Meter, family: Family, genes: AnyGenes, gas: bigint): Promise<number> => {
-  await meter.measure(family, genes, gas / 8n)
+  await meter.measure(family, genes, gas / 4n)
   const cost = await meter.measure(family, genes, gas)
   // Less than a tenth of the gas: the program ended early, and what the block costs by itself is all that was seen.
   return cost.gas * 10n < gas ? 0 : msPerMillionGas(cost)

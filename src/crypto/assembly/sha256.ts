@@ -1,5 +1,5 @@
 /* SHA-256 (FIPS 180-4). */
-/** Message schedule of a block. */
+/** Message schedule of a block, with the round constants added. */
 const W: usize = memory.data(256, 16);
 /** The last block or two, with their padding. */
 const TAIL: usize = memory.data(128, 16);
@@ -22,29 +22,64 @@ const START: StaticArray<u32> = [
 
 // @ts-ignore: decorator
 @inline
-function word(i: u32): u32 { return load<u32>(W + (<usize>i << 2)); }
+function rotated(x: v128, bits: i32): v128 { return v128.or(i32x4.shr_u(x, bits), i32x4.shl(x, 32 - bits)); }
+// @ts-ignore: decorator
+@inline
+function sigma0(x: v128): v128 { return v128.xor(v128.xor(rotated(x, 7), rotated(x, 18)), i32x4.shr_u(x, 3)); }
+// @ts-ignore: decorator
+@inline
+function sigma1(x: v128): v128 { return v128.xor(v128.xor(rotated(x, 17), rotated(x, 19)), i32x4.shr_u(x, 10)); }
 
+/** Stores four words with their round constants. */
+// @ts-ignore: decorator
+@inline
+function keep(at: usize, words: v128): void {
+  v128.store(W + at, i32x4.add(words, v128.load(changetype<usize>(K) + at)));
+}
+
+/** Four words from the sixteen before them; the second two need the first two. */
+// @ts-ignore: decorator
+@inline
+function following(x0: v128, x1: v128, x2: v128, x3: v128): v128 {
+  const zero = i32x4.splat(0);
+  const sum = i32x4.add(i32x4.add(x0, sigma0(v128.shuffle<i32>(x0, x1, 1, 2, 3, 4))), v128.shuffle<i32>(x2, x3, 1, 2, 3, 4));
+  const first = i32x4.add(sum, v128.shuffle<i32>(sigma1(x3), zero, 2, 3, 4, 5));
+  return i32x4.add(first, v128.shuffle<i32>(zero, sigma1(first), 0, 1, 4, 5));
+}
+
+// @ts-ignore: decorator
+@inline
+function fourWords(at: usize): v128 {
+  return v128.swizzle(v128.load(at), i8x16(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
+}
+
+/** Message schedule, four words at a time. */
 function schedule(block: usize): void {
-  for (let i: usize = 0; i < 64; i += 4) store<u32>(W + i, bswap<u32>(load<u32>(block + i)));
-  for (let i: u32 = 16; i < 64; i++) {
-    const w15 = word(i - 15), w2 = word(i - 2);
-    const s0 = rotr<u32>(w15, 7) ^ rotr<u32>(w15, 18) ^ (w15 >> 3);
-    const s1 = rotr<u32>(w2, 17) ^ rotr<u32>(w2, 19) ^ (w2 >> 10);
-    store<u32>(W + (<usize>i << 2), word(i - 16) + s0 + word(i - 7) + s1);
+  let x0 = fourWords(block), x1 = fourWords(block + 16), x2 = fourWords(block + 32), x3 = fourWords(block + 48);
+  keep(0, x0);
+  keep(16, x1);
+  keep(32, x2);
+  keep(48, x3);
+  for (let at: usize = 64; at < 256; at += 64) {
+    x0 = following(x0, x1, x2, x3); keep(at, x0);
+    x1 = following(x1, x2, x3, x0); keep(at + 16, x1);
+    x2 = following(x2, x3, x0, x1); keep(at + 32, x2);
+    x3 = following(x3, x0, x1, x2); keep(at + 48, x3);
   }
 }
 
 /** First sum of a round, without the variable that it replaces. */
 // @ts-ignore: decorator
 @inline
-function first(e: u32, f: u32, g: u32, i: u32): u32 {
+function first(e: u32, f: u32, g: u32, at: usize): u32 {
   const s1 = rotr<u32>(e, 6) ^ rotr<u32>(e, 11) ^ rotr<u32>(e, 25);
-  return s1 + (g ^ (e & (f ^ g))) + load<u32>(changetype<usize>(K) + (<usize>i << 2)) + word(i);
+  return s1 + (g ^ (e & (f ^ g))) + load<u32>(at);
 }
+/** `ab` and `bc` are the differences of neighbours, of which each is used twice. */
 // @ts-ignore: decorator
 @inline
-function second(a: u32, b: u32, c: u32): u32 {
-  return (rotr<u32>(a, 2) ^ rotr<u32>(a, 13) ^ rotr<u32>(a, 22)) + ((a & b) | (c & (a | b)));
+function second(a: u32, b: u32, ab: u32, bc: u32): u32 {
+  return (rotr<u32>(a, 2) ^ rotr<u32>(a, 13) ^ rotr<u32>(a, 22)) + (b ^ (ab & bc));
 }
 
 /** Takes a block into the state. */
@@ -52,15 +87,16 @@ function compress(block: usize): void {
   schedule(block);
   let a = load<u32>(STATE), b = load<u32>(STATE, 4), c = load<u32>(STATE, 8), d = load<u32>(STATE, 12);
   let e = load<u32>(STATE, 16), f = load<u32>(STATE, 20), g = load<u32>(STATE, 24), h = load<u32>(STATE, 28);
-  for (let i: u32 = 0; i < 64; i += 8) {
-    h += first(e, f, g, i); d += h; h += second(a, b, c);
-    g += first(d, e, f, i + 1); c += g; g += second(h, a, b);
-    f += first(c, d, e, i + 2); b += f; f += second(g, h, a);
-    e += first(b, c, d, i + 3); a += e; e += second(f, g, h);
-    d += first(a, b, c, i + 4); h += d; d += second(e, f, g);
-    c += first(h, a, b, i + 5); g += c; c += second(d, e, f);
-    b += first(g, h, a, i + 6); f += b; b += second(c, d, e);
-    a += first(f, g, h, i + 7); e += a; a += second(b, c, d);
+  let x = b ^ c, y: u32 = 0;
+  for (let at = W; at < W + 256; at += 32) {
+    y = a ^ b; h += first(e, f, g, at); d += h; h += second(a, b, y, x);
+    x = h ^ a; g += first(d, e, f, at + 4); c += g; g += second(h, a, x, y);
+    y = g ^ h; f += first(c, d, e, at + 8); b += f; f += second(g, h, y, x);
+    x = f ^ g; e += first(b, c, d, at + 12); a += e; e += second(f, g, x, y);
+    y = e ^ f; d += first(a, b, c, at + 16); h += d; d += second(e, f, y, x);
+    x = d ^ e; c += first(h, a, b, at + 20); g += c; c += second(d, e, x, y);
+    y = c ^ d; b += first(g, h, a, at + 24); f += b; b += second(c, d, y, x);
+    x = b ^ c; a += first(f, g, h, at + 28); e += a; a += second(b, c, x, y);
   }
   store<u32>(STATE, load<u32>(STATE) + a);
   store<u32>(STATE, load<u32>(STATE, 4) + b, 4);

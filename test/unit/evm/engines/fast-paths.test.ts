@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { loadEngine } from '../../../../src/evm/engines/select-engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
-import { bytesToBigint, concatBytes, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
+import { bytesToBigint, bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 import { createRandom } from '../../../property/executor-plans.ts'
 import { SEED } from '../../../support/seed.ts'
 import { env, funded, key, withCode } from '../world.ts'
@@ -108,5 +109,16 @@ test.each([6, 7])('precompile %d gives the same for short, long, wrong and unpai
       const got = await run(wasm, data, gas)
       expect([got.output, got.gasUsed, got.failure]).toEqual([expected.output, expected.gasUsed, expected.failure])
     }
+  }
+})
+
+test(`SHA256 of every length up to two blocks more than the module hashes (SEED=${SEED})`, async () => {
+  const state = funded([sender])
+  for (let size = 0; size <= 640; size++) {
+    const data = random.bytes(size)
+    const to: Hex = `0x${'00'.repeat(19)}02`
+    const message = { from: sender.address, to, value: 0n, data, gas: 100_000n, gasPrice: 1n, accessList: [] }
+    const { output } = await wasm.run(new Journal(state), block, message)
+    expect(`${size}: ${bytesToHex(output)}`).toBe(`${size}: 0x${hash('sha256', data)}`)
   }
 })
