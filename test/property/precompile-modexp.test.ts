@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { concatBytes, hexToBytes, toWord } from '../../src/util/bytes.ts'
+import { quickPrecompilesAt } from '../../src/evm/engines/wasm/quick-precompiles.ts'
+import { bytesToHex, concatBytes, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { SEED } from '../support/seed.ts'
 import { bothWays } from '../unit/evm/precompile-pair.ts'
 
@@ -53,4 +54,46 @@ test("MODEXP (0x05) answers and costs what EthereumJS' own does", async () => {
     ),
     { seed: SEED, numRuns: 3_000 },
   )
+})
+
+/** Small ones, those whose bits are all set, powers of two with their neighbours, and leading zeros, of up to 33 bytes. */
+const short = fc.oneof(
+  upTo(33),
+  fc.integer({ min: 0, max: 33 }).map(size => new Uint8Array(size).fill(0xff)),
+  fc
+    .tuple(fc.integer({ min: 1, max: 32 }), fc.nat(255))
+    .map(([size, last]) => new Uint8Array(size).fill(last, size - 1)),
+  fc.tuple(fc.bigInt(0n, 255n), fc.bigInt(-3n, 3n)).map(([bits, by]) => {
+    const value = 2n ** bits + by
+    return hexToBytes(bytesOf(value < 0n ? 0n : value))
+  }),
+)
+
+test('MODEXP of short operands at once is the same', async () => {
+  let taken = 0
+  const whole = fc
+    .tuple(short, short, short)
+    .map(parts => concatBytes(...parts.map(({ byteLength }) => word(byteLength)), ...parts))
+  const data = fc.oneof(
+    { weight: 6, arbitrary: whole },
+    fc.tuple(whole, fc.nat(200)).map(([bytes, size]) => bytes.subarray(0, size)),
+    fc.tuple(whole, fc.nat(95), fc.nat(40)).map(([bytes, at, value]) => bytes.with(at, value)),
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      data,
+      fc.constantFrom('istanbul', 'berlin', 'cancun', 'osaka'),
+      fc.constantFrom(0n, 199n, 499n, 10n ** 7n),
+      async (bytes, fork, gas) => {
+        const quick = quickPrecompilesAt(fork)[5]?.(bytes, gas)
+        if (quick === undefined) return
+        taken++
+        const { theirs } = await bothWays(fork, 5, bytes, gas)
+        const { gasUsed, output, failure } = quick
+        expect({ gas: gasUsed, output: bytesToHex(output), error: failure }).toEqual(theirs)
+      },
+    ),
+    { seed: SEED, numRuns: 3_000 },
+  )
+  expect(taken).toBeGreaterThan(500)
 })

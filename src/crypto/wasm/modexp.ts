@@ -18,6 +18,8 @@ interface Exports extends PausableExports {
   raise(bytes: number): void
   raiseByBits(bytes: number): void
   finish(): void
+  operandsAt(): number
+  powerShort(exponentBytes: number): number
 }
 
 const wasm = loadWasm<Exports>(new URL('../assembly/modexp.wasm', import.meta.url))
@@ -30,6 +32,8 @@ const view = (at: number, size: number): Buffer => Buffer.from(wasm.memory.buffe
 const modulusView = view(wasm.modulusAt(), ENTRY_BYTES)
 const tableView = view(wasm.tableAt(), ENTRY_BYTES * 2)
 const resultView = view(wasm.resultAt(), ENTRY_BYTES)
+/** Base and modulus of `shortPowerMod`. */
+const operandsView = view(wasm.operandsAt(), 64)
 const exponentView = view(wasm.exponentAt(), CHUNK_BYTES)
 
 /** Exponents up to this length are read bit by bit: a table of powers would cost more than it saves. */
@@ -146,4 +150,24 @@ export function* powerMod(base: bigint, exponent: Uint8Array, modulus: bigint): 
   if (odd === 1n) return low
   const high = yield* powerModOdd(base, digits, odd)
   return high + odd * BigInt.asUintN(twos, (low - high) * invertModTwo(odd, twos))
+}
+
+/** Most bytes of each operand of `shortPowerMod`. */
+export const SHORT_OPERAND_BYTES = 32
+
+/**
+ * The same at once, of big-endian operands of SHORT_OPERAND_BYTES at most: the result has the size of the modulus. undefined: the modulus
+ * is even.
+ */
+export const shortPowerMod = (base: Uint8Array, exponent: Uint8Array, modulus: Uint8Array): Uint8Array | undefined => {
+  const memoryOwner = block.open()
+  operandsView.fill(0)
+  operandsView.set(base, SHORT_OPERAND_BYTES - base.byteLength)
+  operandsView.set(modulus, 2 * SHORT_OPERAND_BYTES - modulus.byteLength)
+  const digits = skipZeros(exponent)
+  exponentView.set(digits)
+  const isOdd = wasm.powerShort(digits.byteLength) !== 0
+  block.close(memoryOwner)
+  if (!isOdd) return undefined
+  return Uint8Array.from(operandsView.subarray(SHORT_OPERAND_BYTES - modulus.byteLength, SHORT_OPERAND_BYTES))
 }

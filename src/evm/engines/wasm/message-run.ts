@@ -12,7 +12,7 @@ import type { Machine } from './machine.ts'
 import { effectsOf } from './message-effects.ts'
 import type { PrecompileResult } from './precompile-host.ts'
 import { MAX_BLOBS, OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
-import { runQuickPrecompile } from './quick-precompiles.ts'
+import { type QuickPrecompiles, quickPrecompilesAt } from './quick-precompiles.ts'
 import type { RunState } from './run-state.ts'
 import { writeChangesToJournal } from './write-changes.ts'
 
@@ -262,7 +262,7 @@ export class MessageRun implements RunState {
     // A precompile that needs more than the message's bound has exceeded it, so it need not run.
     const gas = wasm.frameGas()
     const limit = lower(gas, wasm.gasBoundLeft())
-    const quick = runQuickPrecompile(number, data, limit, this.since('istanbul'))
+    const quick = QUICK[this.rules.fork][number]?.(data, limit)
     if (quick !== undefined) {
       this.#finishPrecompile(limit, quick)
       return this.#paced(undefined)
@@ -351,6 +351,11 @@ export class MessageRun implements RunState {
 const lower = (gas: bigint, bound: bigint): bigint => (bound < 0n ? 0n : bound < gas ? bound : gas)
 
 const PLACES = Object.fromEntries(EVM_FORKS.map((fork, place) => [fork, place])) as Record<EvmFork, number>
+
+const QUICK = Object.fromEntries(EVM_FORKS.map(fork => [fork, quickPrecompilesAt(fork)])) as Record<
+  EvmFork,
+  QuickPrecompiles
+>
 
 const known = new WeakMap<BlockEnv, ExecutionRules>()
 const rulesOf = (env: BlockEnv): ExecutionRules => {

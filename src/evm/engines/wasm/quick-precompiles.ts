@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto'
+import { type EvmFork, isForkSince } from '../../../config/forks.ts'
 import { keccak256 } from '../../../crypto/hash.ts'
 import { isScalar, signatures } from '../../../crypto/signature.ts'
 import { ADD_BYTES, type Bn254Error, bn254Add, bn254Multiply, MULTIPLY_BYTES } from '../../../crypto/wasm/bn254.ts'
+import { SHORT_OPERAND_BYTES, shortPowerMod } from '../../../crypto/wasm/modexp.ts'
 import { EMPTY_BYTES } from '../../../util/bytes.ts'
 import { isCoded } from '../../../util/errors.ts'
 import type { PrecompileResult } from './precompile-host.ts'
@@ -61,6 +63,47 @@ const point =
     }
   }
 
+const WORD_BYTES = 32
+/** Length that stands in a word of the input; undefined: the input ends before, or operands of this length are not for here. */
+const lengthAt = (data: Uint8Array, at: number): number | undefined => {
+  const length = data[at + WORD_BYTES - 1]
+  if (length === undefined || length > SHORT_OPERAND_BYTES) return undefined
+  for (let i = at; i < at + WORD_BYTES - 1; i++) if (data[i] !== 0) return undefined
+  return length
+}
+
+/** Bytes of the input from `at`, padded with zeros. */
+const operandAt = (data: Uint8Array, at: number, size: number): Uint8Array => {
+  const given = data.subarray(at, at + size)
+  if (given.byteLength === size) return given
+  const padded = new Uint8Array(size)
+  padded.set(given)
+  return padded
+}
+
+/** Number of squarings that are paid: the bits of the exponent after its first one; at least 1. */
+const squarings = (exponent: Uint8Array): number => {
+  const first = exponent.findIndex(byte => byte !== 0)
+  if (first < 0) return 1
+  const bits = (exponent.byteLength - first) * 8 - (Math.clz32(exponent[first] as number) - 24)
+  return Math.max(1, bits - 1)
+}
+
+/** MODEXP of short operands; any other has its own file. */
+const modexp =
+  (price: (squarings: number, words: number) => number): Quick =>
+  (data, gas) => {
+    const [baseSize, exponentSize, size] = [lengthAt(data, 0), lengthAt(data, 32), lengthAt(data, 64)]
+    if (baseSize === undefined || exponentSize === undefined || size === undefined) return undefined
+    const exponent = operandAt(data, 96 + baseSize, exponentSize)
+    const gasUsed = BigInt(price(squarings(exponent), Math.ceil(Math.max(baseSize, size) / 8)))
+    if (gas < gasUsed) return failed(gas)
+    if (size === 0) return { output: EMPTY_BYTES, gasUsed, failure: undefined }
+    const modulus = operandAt(data, 96 + baseSize + exponentSize, size)
+    const output = shortPowerMod(operandAt(data, 96, baseSize), exponent, modulus)
+    return output && { output, gasUsed, failure: undefined }
+  }
+
 const ALWAYS: readonly (Quick | undefined)[] = [undefined, ecrecover, sha256]
 /** With the prices of EIP-1108. */
 const SINCE_ISTANBUL: readonly (Quick | undefined)[] = [
@@ -72,10 +115,18 @@ const SINCE_ISTANBUL: readonly (Quick | undefined)[] = [
   point(6_000n, MULTIPLY_BYTES, bn254Multiply),
 ]
 
-/** undefined: this one is not here. */
-export const runQuickPrecompile = (
-  number: number,
-  data: Uint8Array,
-  gas: bigint,
-  isIstanbul: boolean,
-): PrecompileResult | undefined => (isIstanbul ? SINCE_ISTANBUL : ALWAYS)[number]?.(data, gas)
+const withModexp = (price: (squarings: number, words: number) => number): readonly (Quick | undefined)[] =>
+  SINCE_ISTANBUL.with(5, modexp(price))
+
+/** EIP-2565, of operands up to 32 bytes. */
+const SINCE_BERLIN = withModexp((count, words) => Math.max(200, Math.floor((count * words ** 2) / 3)))
+/** EIP-7883, of operands up to 32 bytes. */
+const SINCE_OSAKA = withModexp(count => Math.max(500, count * 16))
+
+export type QuickPrecompiles = typeof ALWAYS
+
+export const quickPrecompilesAt = (fork: EvmFork): QuickPrecompiles => {
+  if (isForkSince(fork, 'osaka')) return SINCE_OSAKA
+  if (isForkSince(fork, 'berlin')) return SINCE_BERLIN
+  return isForkSince(fork, 'istanbul') ? SINCE_ISTANBUL : ALWAYS
+}
