@@ -2,7 +2,7 @@
 // The one file that runs on the host's own Node (18 or newer): installs what the node needs when that is
 // missing, then hands over to the Node 26 of node_modules, which runs the TypeScript source as written.
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,9 +12,8 @@ const MINIMUM_MAJOR = 26
 const HEAP_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=50']
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const main = join(root, 'src', 'cli', 'main.ts')
-const installed = () => existsSync(join(root, 'node_modules', 'fastify', 'package.json'))
 
-if (!installed()) {
+if (!isInstalled()) {
   process.stderr.write('Installing what the node needs (once) ...\n')
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
   const { status, error } = spawnSync(npm, ['ci', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
@@ -56,6 +55,12 @@ child.channel?.unref()
 // A terminal sends Ctrl-C to the whole group; a supervisor signals only us, so pass everything on.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)))
+
+/** False also after an installation that was cut short, or of older source that needed fewer packages. */
+function isInstalled() {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  return Object.keys(dependencies).every(name => existsSync(join(root, 'node_modules', name, 'package.json')))
+}
 
 /** The Node that the lock file brings for this platform, or null. */
 function bundledNode() {

@@ -118,11 +118,13 @@ const DISK: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', '
 
 const READS: ReadonlySet<string> = new Set(['open', 'read', 'stat'])
 
-/** Returns the text of an operating system error; undefined for any other error. */
+/** Returns the text of an error of the operating system or of a missing package; undefined for any other error. */
 export const explainSystemError = (
   error: NodeJS.ErrnoException & { address?: string; port?: number; freePort?: number },
 ): string | undefined => {
   const { code, errno, syscall, path, address, port, freePort } = error
+  if (code === 'ERR_MODULE_NOT_FOUND')
+    return `${error.message}. The installation is incomplete, or older than the source: run "npm ci" in the folder of the program.`
   if (syscall === 'listen' || syscall === 'bind') {
     if (code === 'EADDRINUSE')
       return `Port ${port} is in use. Choose another with --port (or --operator-port, --metrics-port): ${freePort === undefined ? '' : `${freePort} is free, `}0 picks a free one.`
