@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // Folder in which bin/tandem.mjs keeps stripped and compiled code: test files start hundreds of threads that load the same source.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/tandem', import.meta.url))
@@ -16,19 +17,49 @@ const WORKERS = { maxWorkers: availableParallelism() }
 const polled = (timeout: number) => ({ expect: { poll: { timeout } } })
 
 const PROCESSES = { testTimeout: 180_000, hookTimeout: 120_000, ...polled(60_000) }
+/** Files of processes at once: they wait for blocks, timers and restarts for a third of their time. */
+const E2E_FILES = 3
 /** Files that load the machine as far as it goes, or whose figures are of the machine: beside them, others would only wait. */
 const ALONE = ['committee-netem', 'hostile-flood', 'hostile-members', 'hostile-peers', 'hostile-random'].map(
   name => `test/e2e/${name}.test.ts`,
 )
 
+/** Files of many seconds and few lines. Without results of earlier runs vitest begins with the largest files, and these would end alone. */
+const LONG = [
+  'committee-restarts',
+  'council',
+  'hardhat',
+  'localnet',
+  'mining',
+  'mining-kills',
+  'compiler-mutants',
+  'swarm',
+  'wasm-build',
+]
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const ranks = new Map((await super.sort(files)).map((file, at) => [file, at]))
+    const rank = (file: TestSpecification): number => {
+      const name = file.moduleId.replace(/^.*\/|\.test\.ts$/g, '')
+      return (ranks.get(file) ?? 0) - (LONG.includes(name) ? files.length : 0)
+    }
+    const group = ({ project }: TestSpecification): number => project.config.sequence.groupOrder
+    return files.toSorted(
+      (a, b) => group(a) - group(b) || a.project.name.localeCompare(b.project.name) || rank(a) - rank(b),
+    )
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       project('unit', { testTimeout: 60_000, ...polled(45_000), ...WORKERS }),
       project('property', { testTimeout: 120_000, ...WORKERS }),
       project('sim', { testTimeout: 120_000, ...WORKERS }),
       project('conformance', { testTimeout: 120_000, ...WORKERS }),
-      project('e2e', { ...PROCESSES, exclude: ALONE, maxWorkers: 2, sequence: { groupOrder: 1 } }),
+      project('e2e', { ...PROCESSES, exclude: ALONE, maxWorkers: E2E_FILES, sequence: { groupOrder: 1 } }),
       project('e2e-alone', { ...PROCESSES, include: ALONE, maxWorkers: 1, sequence: { groupOrder: 2 } }),
     ],
   },
