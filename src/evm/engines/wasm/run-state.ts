@@ -1,13 +1,15 @@
 import type { EvmFork } from '../../../config/forks.ts'
 import type { ExecutionRules } from '../../../rules/execution-rules.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
+import type { BlockEnv } from '../../block-env.ts'
 import type { EngineOptions } from '../../engine.ts'
 import type { Machine } from './machine.ts'
 
-/** Parts of a running message that the exchange of state with its machine needs. */
+/** Parts of a running message that its start, its precompiles and the exchange of state with its machine need. */
 export interface RunState {
   readonly machine: Machine
   readonly journal: Journal
+  readonly env: BlockEnv
   readonly options: EngineOptions
   readonly rules: ExecutionRules
   /** Returns true when the block's fork is this one or a later one. */

@@ -4,7 +4,8 @@ import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../e
 import { engineCounts } from '../engine-counts.ts'
 import type { CodeCompiler } from './compiler/code-compiler.ts'
 import { CODE_PAGES } from './machine.ts'
-import { isSuitable, MessageRun, type RunEnd } from './message-run.ts'
+import { isSuitable } from './message-rules.ts'
+import { MessageRun, type RunEnd } from './message-run.ts'
 import { acquireMachine, releaseMachine } from './pool.ts'
 
 /** Engine for a message that this one cannot run; nothing of the message has been written. */

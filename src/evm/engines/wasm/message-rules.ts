@@ -1,0 +1,30 @@
+import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
+import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
+import type { BlockEnv } from '../../block-env.ts'
+import type { EngineMessage, EngineOptions } from '../../engine.ts'
+import { MAX_BLOBS } from './protocol.ts'
+
+/** Position of every fork in their order, as the module knows it. */
+export const FORK_PLACES = Object.fromEntries(EVM_FORKS.map((fork, place) => [fork, place])) as Record<EvmFork, number>
+
+const known = new WeakMap<BlockEnv, ExecutionRules>()
+
+/** Rules of execution of a block, computed once. */
+export const executionRulesOf = (env: BlockEnv): ExecutionRules => {
+  let rules = known.get(env)
+  if (rules === undefined) {
+    rules = executionRulesAt(env.params, env.number)
+    known.set(env, rules)
+  }
+  return rules
+}
+
+/** True for a message that this engine runs; any other uses the other engine. */
+export const isSuitable = ({ gas, blobVersionedHashes = [] }: EngineMessage, options: EngineOptions): boolean =>
+  gas >= 0n &&
+  gas < 1n << 60n &&
+  blobVersionedHashes.length <= MAX_BLOBS &&
+  options.accesses === undefined &&
+  options.moves === undefined &&
+  options.transfers !== true &&
+  options.trace === undefined
