@@ -1,5 +1,6 @@
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import type { Hex } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { IndexStore } from '../store/index-store.ts'
 import type { BlockRecord, IndexPosition } from '../store/records.ts'
@@ -14,6 +15,14 @@ interface ReadAhead {
   readonly records: Promise<readonly BlockRecord[]>
 }
 
+/** Thrown as CodedError by an indexer that keeps a foreign index. */
+type IndexerError = {
+  readonly code: 'INDEX_OF_OTHER_CHAIN'
+  readonly found: Hex
+  readonly expected: Hex | null
+  readonly fix: string
+}
+
 interface IndexerOptions {
   readonly source: ChainSource
   readonly calls: HeadCalls
@@ -24,6 +33,8 @@ interface IndexerOptions {
   readonly batchBlocks?: number
   /** `EXPLORER_LIMITS.index.backfillBlocks` when left out. */
   readonly backfillBlocks?: number
+  /** An index that shares no block with the chain is left as it is; otherwise it is emptied. */
+  readonly keepsForeign?: boolean
 }
 
 /** `behind`: there is more to do at once. */
@@ -84,9 +95,17 @@ export class Indexer {
     const position = await index.position()
     if (position === undefined || (await source.includes(position.number, position.hash))) return position
     const shared = await this.#lastShared(position.number)
+    if (shared < 0 && this.#options.keepsForeign === true) throw await this.#foreign(position)
     logger.info({ from: position.number, to: shared }, 'the chain took blocks back, and so does the index')
     await index.rollback(shared)
     return index.position()
+  }
+
+  async #foreign({ hash }: IndexPosition): Promise<CodedError<IndexerError>> {
+    const { source, index } = this.#options
+    const [found, expected] = [(await index.block(0))?.hash ?? hash, (await source.record(0))?.hash ?? null]
+    const fix = 'the node is of another chain: lead --node to one of this chain, or give another --datadir (--database)'
+    return new CodedError<IndexerError>({ code: 'INDEX_OF_OTHER_CHAIN', found, expected, fix })
   }
 
   /** Blocks are shared up to some number and none behind it. */

@@ -62,7 +62,9 @@ const index = await openStore()
 if (index === undefined) process.exit()
 port.postMessage({ type: 'opened' } satisfies FromExplorerThread)
 const { source, calls } = await openSourceWithCalls(chain, params, logger)
-const indexer = new Indexer({ source, calls, index, logger, nowMs: () => performance.now() })
+// The address of a node may lead elsewhere tomorrow, and the index may have taken days.
+const keepsForeign = chain.kind === 'node' && !params.devHelpers
+const indexer = new Indexer({ source, calls, index, logger, nowMs: () => performance.now(), keepsForeign })
 
 while (!isClosing) {
   const seen = Atomics.load(counters, SIGNAL_HEAD)

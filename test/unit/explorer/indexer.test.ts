@@ -200,6 +200,32 @@ test('blocks that were read ahead and then left the chain are not indexed', asyn
   await index.close()
 })
 
+test('an index that is kept for its own chain stays as it is while a node is of another one, and goes on with the right one', async () => {
+  const index = new SqliteIndex({ path: ':memory:' })
+  const chain = new RandomBlocks({ seed: 61 }).chain(20)
+  const other = new RandomBlocks({ seed: 62, fork: 1 }).chain(30)
+  let served = chain.slice(0, 15)
+  const source = {
+    params: { ...NETWORKS.devnet, devHelpers: false },
+    forget: () => undefined,
+    headNumber: async () => served.length - 1,
+    includes: async (number: number, hash: Hex) => served[number]?.hash === hash,
+    record: async (number: number) => served[number],
+  } as unknown as ChainSource
+  const calls = { run: async () => undefined as never }
+  const indexer = new Indexer({ source, calls, index, logger: silentLogger, nowMs: () => 0, keepsForeign: true })
+  await indexer.step()
+  served = other
+  const refusal = { detail: { code: 'INDEX_OF_OTHER_CHAIN', found: chain[0]?.hash, expected: other[0]?.hash } }
+  await expect(indexer.step()).rejects.toMatchObject(refusal)
+  expect(await index.position()).toEqual({ number: 14, hash: chain[14]?.hash })
+  served = chain
+  await indexer.step()
+  expect(await index.position()).toEqual({ number: 19, hash: chain[19]?.hash })
+  expect(await index.recount()).toEqual([])
+  await index.close()
+})
+
 test('an index of another chain is built anew', async () => {
   const index = new SqliteIndex({ path: ':memory:' })
   await withChain(async other => {
