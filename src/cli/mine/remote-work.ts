@@ -7,6 +7,10 @@ import { bytesToHex, type Hex, toQuantity } from '../../util/bytes.ts'
 const ANSWER_MS = 5_000
 /** An answer of getWork and its like has a few hundred bytes. */
 const ANSWER_BYTES = 16 * 1024
+/** Requests without work after which it is not the next block that is awaited. */
+const REFUSALS = 10
+const NO_PAYEE =
+  'the node has no work for a miner that names no payee: give --coinbase ADDRESS, or start the node with --mine-coinbase'
 const [SEED_1, SEED_2] = PROOF_SEEDS.map(bytesToHex)
 
 /** Error response of a node to a miner. */
@@ -19,6 +23,8 @@ export class RemoteWork implements WorkSource {
   /** Id that distinguishes this miner's hash rate from those of others. */
   readonly #id = bytesToHex(randomBytes(32))
   #work: MinerWork | undefined
+  /** Consecutive requests that got none. */
+  #refusals = 0
   #accepted = 0
   #refused = 0
 
@@ -41,9 +47,11 @@ export class RemoteWork implements WorkSource {
     try {
       this.#work = workFrom(await this.#ask('native_getWork', this.#coinbase === undefined ? [] : [this.#coinbase]))
     } catch (error) {
-      if (error instanceof NodeRefusal && /no mining work available/.test(error.message)) return
-      throw error
+      if (!(error instanceof NodeRefusal) || !/no mining work available/.test(error.message)) throw error
+      if (++this.#refusals >= REFUSALS && this.#coinbase === undefined) throw new NodeRefusal(NO_PAYEE)
+      return
     }
+    this.#refusals = 0
   }
 
   async submitWork(nonce: Hex, sealHash: Hex, mixHash: Hex): Promise<boolean> {

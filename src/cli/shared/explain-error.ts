@@ -48,7 +48,7 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   FAUCET_ON_MAINNET: d =>
     `The faucet never runs on mainnet (chain id ${d['chainId']}): it gives test tokens away, and mainnet's tokens are not for that. Start without --faucet, or on a test network.`,
   FAUCET_WRONG_CHAIN: d =>
-    `The node serves chain ${d['chainId']}, the faucet is for chain ${d['expected']}. Give --rpc of a node of that chain, or --chain-id for a development chain.`,
+    `The node serves chain ${d['chainId']}, the faucet is for chain ${d['expected']}. Give --rpc of a node of that chain, or --chain-id ${d['chainId']} if that is your development chain.`,
   FAUCET_STORE_LOCKED: d => `${d['path']} is in use by another faucet. Stop that one, or choose another --datadir.`,
   FAUCET_STORE_FOREIGN: d =>
     d['what'] === 'chain'

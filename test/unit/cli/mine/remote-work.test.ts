@@ -51,6 +51,17 @@ test('a node without work is no failure; one that answers anything else is, and 
   }
 })
 
+test('a miner that names no payee is told so when a node has no work for it again and again', async () => {
+  const url = await nodeThat({ error: { code: -32000, message: 'no mining work available yet' } })
+  const [nameless, named] = [
+    new RemoteWork(url, undefined),
+    new RemoteWork(url, '0x5ec0de0000000000000000000000000000000001'),
+  ]
+  for (let at = 1; at < 10; at++) await nameless.refresh()
+  await expect(nameless.refresh()).rejects.toThrow(/give --coinbase ADDRESS/)
+  for (let at = 0; at < 20; at++) await named.refresh()
+})
+
 test('a solution that the node refuses, or that does not reach it, counts as refused and ends nothing', async () => {
   const source = new RemoteWork(await nodeThat({ result: false }), undefined)
   expect(await source.submitWork('0x0000000000000001', ZERO_HASH, ZERO_HASH)).toBe(false)
