@@ -22,7 +22,7 @@ import { ClientSlots } from './transport/clients/client-slots.ts'
 import { type ClientRules, Clients } from './transport/clients/clients.ts'
 import { admit, attachFastLane, waitingMeter } from './transport/http/fast-lane.ts'
 import { createHttp, type HttpOptions, type NodePages } from './transport/http/http.ts'
-import { paceReads, unpaceUpgrades } from './transport/http/paced-reads.ts'
+import { paceReads, watchPaced } from './transport/http/paced-reads.ts'
 import { readTls, type TlsFiles, watchTls } from './transport/http/tls-files.ts'
 import { addWorkRoute } from './transport/http/work-route.ts'
 import { RequestGate } from './transport/request-gate.ts'
@@ -178,7 +178,7 @@ const attachTransports = (options: RpcServerOptions, parts: ServerParts, tls: Ht
       paceReads(socket, waitingMeter(socket, clients, budgets.bodies)),
     )
   }
-  unpaceUpgrades(app.server)
+  watchPaced(app.server)
   const wsEndpoint = createEndpoint(namespaces.ws, options, parts)
   const sockets = attachWebSockets(app.server, {
     ...common,
