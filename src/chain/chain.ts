@@ -1,4 +1,3 @@
-import type { ChainParams } from '../config/networks.ts'
 import type {
   BuildRequest,
   DecidedBlock,
@@ -7,35 +6,31 @@ import type {
   ProposalVerdict,
   ValidateContext,
 } from '../consensus/ports.ts'
-import type { InterruptedError } from '../evm/engine.ts'
 import type { Executor } from '../evm/executor-types.ts'
 import type { MainHead, ProofPool } from '../powchain/proof-pool.ts'
 import type { Block } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
 import { readExtraData } from '../primitives/extra-data.ts'
-import type { StateError } from '../state/errors.ts'
 import type { StateUpdate } from '../state/update/state-update.ts'
 import type { WorldState } from '../state/world-state.ts'
 import type { Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
 import { Mutex } from '../util/async/mutex.ts'
-import { runSlicedWork } from '../util/async/sliced-work.ts'
-import { sliceOver } from '../util/async/time-slice.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
-import { CodedError, isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
 import type { BlockEnvSources } from './block/block-env.ts'
 import type { BlockFault } from './block/block-fault.ts'
 import { BlockWork, type CandidateSource } from './block/block-work.ts'
 import { type ExecutedBlock, ExecutedBlocks } from './block/candidates.ts'
+import { writeCommit } from './block/commit-batch.ts'
 import type { Economy } from './block/economy.ts'
+import { forkMismatch } from './block/fork-mismatch.ts'
 import { RunningWork } from './block/running-work.ts'
+import { isEndOfWork, warmUpBlocks } from './block/warm-up.ts'
 import type { EvidencePool } from './council/evidence-pool.ts'
 import type { BlockProofs } from './proof/block-proofs.ts'
-import { putProofs } from './proof/proof-rows.ts'
-import { type BlockRows, type BlockStore, putBlockParts } from './store/block-store.ts'
-import { putUnsynced } from './store/unsynced-blocks.ts'
+import type { BlockRows, BlockStore } from './store/block-store.ts'
 import type { ChainBlock, CommittedEvent } from './types.ts'
 
 /** Transaction pool, as the chain uses it. */
@@ -144,29 +139,10 @@ export class Chain implements ExecutionPort {
    * Builds an empty block on the head and validates it, and keeps neither: the first block of a chain that waits for transactions would
    * otherwise pay for loading and compiling all of that code.
    */
-  async warmUp(proposer: Hex): Promise<void> {
-    const parent = this.#head
-    const { clock } = this.#options
-    const { number, timestamp } = parent.header
-    const request: BuildRequest = {
-      number: number + 1,
-      round: 0,
-      parentHash: parent.hash,
-      timestamp: Math.max(timestamp + 1, Math.floor(clock.nowMs() / 1_000)),
-      proposer,
-      parentCertificate: this.#certificate,
-      budgetMs: 0,
-      transactionMs: 0,
-      gasShare: 1,
-    }
-    try {
-      const { block } = await this.#running.run(signal => this.#work.build(parent, request, signal, EMPTY_POOL))
-      await this.#running.run(signal => this.#work.validate(parent, block, Number.POSITIVE_INFINITY, signal))
-    } catch (error) {
-      // With a coded one, a block was decided meanwhile: the code is warm.
-      if (!isCoded(error) || !ENDED.has(error.code))
-        this.#options.logger.warn({ err: error, number: request.number }, 'block for warming up not built')
-    }
+  warmUp(proposer: Hex): Promise<void> {
+    const { clock, logger } = this.#options
+    const head = { block: this.#head, certificate: this.#certificate }
+    return warmUpBlocks({ work: this.#work, running: this.#running, clock, logger }, head, proposer)
   }
 
   async validate(block: Block, context: ValidateContext, cancelled?: AbortSignal): Promise<ProposalVerdict> {
@@ -179,7 +155,7 @@ export class Chain implements ExecutionPort {
       if (!isFault(outcome)) return { valid: true }
       return { valid: false, proven: outcome.proven, reason: outcome.error.message }
     } catch (error) {
-      if (isCoded(error) && ENDED.has(error.code)) return { valid: false, proven: false, reason: 'cancelled' }
+      if (isEndOfWork(error)) return { valid: false, proven: false, reason: 'cancelled' }
       throw error
     }
   }
@@ -273,28 +249,12 @@ export class Chain implements ExecutionPort {
     this.#durable = number
   }
 
-  /** Writes one batch per block: a crash leaves either the previous block or this one. */
-  async #write({ block, execution, update, proofs }: ExecutedBlock, certificate: Certificate): Promise<void> {
-    const { store, world, economy, sources } = this.#options
-    const { receipts, internal, failed } = execution
-    const rows = { block, receipts, internal, failed, certificate }
-    const { number } = block.header
-    const batch = store.batch()
-    try {
-      await runSlicedWork(putBlockParts(batch, rows), sliceOver)
-      putUnsynced(batch, this.#durable)
-      putProofs(batch, number, proofs)
-      await economy.write(batch, number, economy.burntBy(number, execution.fees.burnt, update.accounts.values()))
-      await sources.council.write(batch, block, update)
-      await world.write(batch, number, update)
-    } catch (error) {
-      await batch.discard()
-      throw error
-    }
-    await batch.write({ sync: false })
+  async #write(executedBlock: ExecutedBlock, certificate: Certificate): Promise<void> {
+    const { block, execution, update } = executedBlock
+    await writeCommit(this.#options, { ...executedBlock, certificate, durable: () => this.#durable })
     // State and head move in the same event-loop turn; only the trie, which no reader of the head needs, is awaited.
-    const trie = world.committed(number, update)
-    this.#moveHead(rows, certificate, update)
+    const trie = this.#options.world.committed(block.header.number, update)
+    this.#moveHead({ block, receipts: execution.receipts }, certificate, update)
     await trie
   }
 
@@ -333,30 +293,3 @@ export class Chain implements ExecutionPort {
 }
 
 const isFault = (outcome: ExecutedBlock | BlockFault): outcome is BlockFault => 'proven' in outcome
-
-const EMPTY_POOL: Pick<CandidateSource, 'select'> = {
-  select: () => ({ next: () => undefined, skipSender() {}, overran() {} }),
-}
-
-/** Errors of work that was cancelled, or whose head moved. */
-const ENDED: ReadonlySet<string> = new Set<InterruptedError['code'] | StateError['code']>([
-  'EXECUTION_INTERRUPTED',
-  'STATE_MOVED',
-])
-
-/** The committee of this network decided a proof header that this node's rules refuse by its version alone. */
-type ForkMismatchError = {
-  readonly code: 'FORK_MISMATCH'
-  readonly fork: 'nativeHash'
-  /** Fork height of this node. */
-  readonly height: number | null
-  readonly reason: string
-}
-
-const forkMismatch = ({ forks }: Pick<ChainParams, 'forks'>, cause: CodedError): CodedError<ForkMismatchError> => {
-  const height = forks.find(({ name }) => name === 'nativeHash')?.height ?? null
-  return new CodedError<ForkMismatchError>(
-    { code: 'FORK_MISMATCH', fork: 'nativeHash', height, reason: cause.message },
-    { cause },
-  )
-}
