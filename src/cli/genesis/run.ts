@@ -6,6 +6,7 @@ import { checksumAddress } from '../../crypto/checksum.ts'
 import { genesisHashFromFile } from '../../node/genesis/genesis-hash.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { writeNewFile } from '../../util/fs/write-new-file.ts'
+import { formatTokens } from '../shared/format.ts'
 import { processTerminal, type Terminal } from '../shared/keys/prompt.ts'
 import type { GenesisFlags } from './flags.ts'
 import { askForRest, type GenesisAnswers } from './interview.ts'
@@ -70,15 +71,20 @@ const balancesOf = (funds: readonly Fund[]): ReadonlyMap<Hex, bigint> => {
 const summary = (
   file: string,
   genesisHash: Hex,
-  { council, network }: GenesisSettings,
+  { council, network, balances }: GenesisSettings,
   params: NetworkParams,
 ): string => {
   const members = council.map(({ name, validator }) => `  ${checksumAddress(validator)}  ${name}`)
+  const funded = [...balances].map(([address, wei]) => `  ${checksumAddress(address)}  ${formatTokens(wei)} tokens`)
+  if (funded.length === 0)
+    funded.push('  none: only validators earn tokens; --fund ADDRESS=TOKENS gives an account some')
   return `Genesis     ${genesisHash}
 File        ${file}
 Network     ${network}, chain id ${params.chainId}, ${params.blockTimeMs / 1_000} s blocks
 Validators
 ${members.join('\n')}
+Funded accounts
+${funded.join('\n')}
 
 Start a node with
   tandem start --network ${network} --genesis ${file} --datadir DIR --validator-key FILE

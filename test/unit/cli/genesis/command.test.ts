@@ -46,6 +46,18 @@ describe('tandem genesis new', () => {
     expect(statSync(flags.out).mode & 0o400).toBe(0o400)
   })
 
+  test('tells a person who has tokens, and how to give some where nobody has', async () => {
+    const told = (change: Partial<GenesisFlags>) =>
+      printed(() =>
+        newGenesis({ ...flags, network: 'devnet', validator: [validatorSpec(ONE)], json: false, ...change }, nobody()),
+      )
+    expect(await told({})).toMatch(/Funded accounts\n {2}none: .*--fund ADDRESS=TOKENS/)
+    const out = join(dir, 'funded.json')
+    expect(await told({ out, fund: [fund(`${CHECKED}=1000000`)] })).toContain(
+      `\nFunded accounts\n  ${CHECKED}  1,000,000 tokens\n`,
+    )
+  })
+
   test('with everything', async () => {
     const key = new Uint8Array(32).fill(9)
     const keyFile = join(dir, 'key.json')
