@@ -45,7 +45,7 @@ test('a proposer that leaves out a header of two seconds loses its round, and th
   expect(commits(lines, 2)).toHaveLength(3)
 })
 
-test('one of less than a second and a half costs nobody a round, and the next block includes it', async () => {
+test('one of less than a second and a half costs no member a round, and the next block includes it', async () => {
   const finds = [foundAt(before(2, 1_200), 0)]
   const { violation, omissions, maxRound, lines } = await run({ finds, scripts: ['leaves out proof headers'] })
   expect(violation).toBeNull()

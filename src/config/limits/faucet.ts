@@ -40,7 +40,7 @@ export const FAUCET_LIMITS = {
   },
 } as const
 
-/** Who gets how much. */
+/** Limits on the grants of a faucet. */
 export interface FaucetPolicy {
   /** Of all addresses, in 24 hours. */
   readonly dailyGrants: number

@@ -11,7 +11,7 @@ export type FaucetNodeError =
   /** JSON-RPC error of the node. */
   | { readonly code: 'NODE_REFUSED'; readonly method: string; readonly message: string }
 
-/** What the faucet asks a node. Throws CodedError<FaucetNodeError>. */
+/** Requests of the faucet to a node. Throws CodedError<FaucetNodeError>. */
 export interface FaucetNode {
   chainId(): Promise<number>
   genesisHash(): Promise<Hex>

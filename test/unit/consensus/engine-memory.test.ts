@@ -278,7 +278,7 @@ describe('lost memory', () => {
     })
   })
 
-  test('the second of two validators, which never voted, votes at once on a snapshot: nobody decides without it', async () => {
+  test('the second of two validators, which never voted, votes at once on a snapshot: no block is decided without it', async () => {
     const { clock, members, revive, stop } = await committee(2)
     await clock.advance(4_500)
     await members[1]!.engine.stop()

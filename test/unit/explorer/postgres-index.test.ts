@@ -45,7 +45,7 @@ describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_
 
   indexStoreSuite('PostgreSQL index', () => openOn(server))
 
-  test('both back ends give the same bytes, also for what nobody should ask', () =>
+  test('both back ends give the same bytes, also for hostile requests', () =>
     withApi(async rig => {
       const index = await openOn(server)
       await indexerOf(rig.chain, index).catchUp()

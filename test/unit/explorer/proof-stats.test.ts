@@ -35,7 +35,7 @@ const indexed = async (count: number): Promise<SqliteIndex> => {
 const statsOf = (index: SqliteIndex, number: number, timestamp = START + 20 * number) =>
   proofStats({ index }, { head: { number, timestamp }, rewardPerBlock: 1.5, spacingSeconds: 20 })
 
-test('nothing is claimed of a chain that nobody mines', async () => {
+test('a chain without miners has empty statistics', async () => {
   expect(await statsOf(await indexed(1), 0)).toMatchObject({
     newest: undefined,
     averageBlockTime: null,

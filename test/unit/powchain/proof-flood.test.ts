@@ -93,7 +93,7 @@ describe(`a flood of proof headers, SEED=${SEED}`, () => {
     expect(counts.argon2).toBe(0)
   })
 
-  test('whose parents nobody has is kept in small number, and not checked again when another header is added', async () => {
+  test('whose parents are unknown is kept in small number, and not checked again when another header is added', async () => {
     const { params, state, head, pool, counts, counted } = setUp()
     const random = createRandom(SEED)
     const kept: ProofHeader[] = []

@@ -6,7 +6,7 @@ import { card, codeBox, copyButton, emptyState, facts, figures } from '../../../
 import { EXPLORER_PATH, FAUCET_PATH, type Site } from '../../../web/site.ts'
 import { ageOf, timeOf } from '../../../web/times.ts'
 
-/** What the node's own page says. */
+/** Content of the node's own page. */
 export interface NodeFacts {
   readonly site: Site
   /** Name and port under which the client reached the node. */

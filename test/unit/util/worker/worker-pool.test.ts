@@ -121,7 +121,7 @@ test('a call in a worker that fails goes to a new one, also between its error an
   expect(threads).toHaveLength(2)
 })
 
-test('a worker that hangs is replaced, whatever it does, and its calls fail or are tried again', async () => {
+test('a worker that hangs is replaced, and its calls fail or are tried again', async () => {
   const time = virtualTime()
   const ends: WorkerEnded[] = []
   const heartbeat = { everyMs: 1, stuckMs: 1_000, blockedMs: 5_000 }

@@ -77,7 +77,7 @@ export class CompiledCodes implements CodeHolder {
   unloaded(at: number): void {
     const known = this.#known.get(at)
     this.#known.delete(at)
-    // What the compiler does not keep is not asked for again.
+    // A code that the compiler does not keep is not requested again.
     if (known !== undefined && this.#compiler.find(known.hash, this.#fork) === undefined) this.#drop(known.hash)
   }
 

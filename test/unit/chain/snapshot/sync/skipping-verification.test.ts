@@ -54,7 +54,7 @@ describe('whether a block is of the chain', () => {
     expect(fetched.length).toBeLessThan(SNAPSHOT_LIMITS.trustSteps)
   })
 
-  test('a chain of strangers is not, whatever it says in between', async () => {
+  test('a chain sealed by strangers is not, with any headers in between', async () => {
     await expect(trust(sealedAt(STRANGERS, 80), GENESIS, STRANGERS).done).rejects.toMatchObject({
       code: 'TRUST_BROKEN',
     })

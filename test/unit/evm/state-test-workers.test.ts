@@ -39,7 +39,7 @@ test('a thread that ends over a file is the problem of that file alone', async (
   ])
 })
 
-test('a reader who has had enough leaves no thread behind, whatever it is doing', async () => {
+test('a reader that stops early leaves no thread behind, in any state of the worker', async () => {
   const channel = new BroadcastChannel('hanging')
   onTestFinished(() => channel.close())
   let signs = 0
