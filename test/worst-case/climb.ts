@@ -1,6 +1,6 @@
 import type { Random } from '../../src/sim/random.ts'
 import { type AnyGenes, type Family, firstGenes, mutate, randomGenes } from './family.ts'
-import { type Meter, msPerMillionGas } from './measure.ts'
+import { type Meter, msPerMillionGas, WARM_UP_GAS } from './measure.ts'
 
 export interface Found {
   readonly family: Family
@@ -8,9 +8,9 @@ export interface Found {
   readonly msPerMillionGas: number
 }
 
-/** One measurement after a shorter one that warms up caches and compilers. Less gas would not pay for the longest input (51 kB, by EIP-7623). */
+/** One measurement after a shorter one. */
 const judge = async (meter: Meter, family: Family, genes: AnyGenes, gas: bigint): Promise<number> => {
-  await meter.measure(family, genes, gas / 4n)
+  await meter.measure(family, genes, WARM_UP_GAS)
   const cost = await meter.measure(family, genes, gas)
   // Less than a tenth of the gas: the program ended early, and what the block costs by itself is all that was seen.
   return cost.gas * 10n < gas ? 0 : msPerMillionGas(cost)

@@ -14,6 +14,9 @@ const sender = key(1)
 /** A block's transactions may not have more gas than this each. */
 export const MAX_TRANSACTION_GAS = 100_000_000n
 
+/** Warms up caches and compilers. Less would not pay for the longest input: 37 kB at 100 gas a byte. */
+export const WARM_UP_GAS = 5_000_000n
+
 /** Milliseconds of the clock: some systems tell a thread's processor time in steps of ten. */
 export interface Cost {
   readonly gas: bigint

@@ -1,5 +1,5 @@
 import type { Found } from './climb.ts'
-import { type Cost, type Meter, msPerMillionGas } from './measure.ts'
+import { type Cost, type Meter, msPerMillionGas, WARM_UP_GAS } from './measure.ts'
 
 /** A worst case at several sizes. */
 export interface Confirmed extends Found {
@@ -26,7 +26,7 @@ const fastest = async (meter: Meter, { family, genes }: Found, gas: bigint, runs
 /** `runs` of each size, of which the fastest counts. */
 export const confirm = async (meter: Meter, found: Found, runs = 2): Promise<Confirmed> => {
   const sizes = new Map<number, Cost>()
-  await meter.measure(found.family, found.genes, 1_000_000n)
+  await meter.measure(found.family, found.genes, WARM_UP_GAS)
   for (const size of SIZES) {
     const cost = await fastest(meter, found, BigInt(size) * 1_000_000n, size === SIZES[0] ? runs + 1 : runs)
     sizes.set(size, cost)
