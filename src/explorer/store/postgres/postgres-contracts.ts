@@ -18,7 +18,7 @@ interface PostgresContractsOptions {
 export class PostgresContracts implements ContractStore {
   readonly #reads: PostgresDatabase
   readonly #writes: PostgresDatabase
-  readonly #names = new BatchedLookUp<string>(async addresses => {
+  readonly #names = new BatchedLookUp<Hex, string>(async addresses => {
     const keys = addresses.map(address => [blobOf(address)])
     const rows = await this.#reads.lookUp('SELECT address, name FROM contract WHERE address = ?', keys)
     return new Map(rows.map(row => [hexColumn(row, 'address'), row['name'] as string]))

@@ -64,13 +64,20 @@ import { storedCounters } from './write-totals.ts'
 /** Reads of an index. A separate connection reads the last committed state while another writes. */
 export class SqlReader implements IndexReader {
   protected readonly database: SqlDatabase
-  readonly #tokens = new BatchedLookUp<TokenRow>(async addresses => {
+  readonly #tokens = new BatchedLookUp<Hex, TokenRow>(async addresses => {
     const rows = await this.#rowsOf('token', addresses.map(blobOf))
     return new Map(rows.map(toTokenRow).map(token => [token.address, token]))
   })
-  readonly #labels = new BatchedLookUp<string>(async addresses => {
+  readonly #labels = new BatchedLookUp<Hex, string>(async addresses => {
     const rows = await this.#rowsOf('label', addresses.map(blobOf))
     return new Map(rows.map(row => [hexColumn(row, 'address'), row['name'] as string]))
+  })
+
+  /** By number of the block and index in it. */
+  readonly #transactions = new BatchedLookUp<string, TransactionRow>(async places => {
+    const keys = places.map(place => place.split(' ').map(Number))
+    const rows = await this.database.lookUp(`${SELECT_TRANSACTION} WHERE tx.block = ? AND tx.idx = ?`, keys)
+    return new Map(rows.map(toTransactionRow).map(row => [`${row.blockNumber} ${row.index}`, row]))
   })
 
   constructor(database: SqlDatabase) {
@@ -123,8 +130,7 @@ export class SqlReader implements IndexReader {
   }
 
   async transaction(number: number, index: number): Promise<TransactionRow | undefined> {
-    const row = await this.database.get(`${SELECT_TRANSACTION} WHERE tx.block = ? AND tx.idx = ?`, number, index)
-    return row && toTransactionRow(row)
+    return this.#transactions.get(`${number} ${index}`)
   }
 
   async transfers(filter: TransferFilter, page: PageRequest): Promise<Page<TransferRow>> {
