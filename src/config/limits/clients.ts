@@ -23,6 +23,8 @@ export const RPC_LIMITS = {
     connections: { total: 10_000, client: 2_500 },
     sockets: { total: 3_000, client: 1_000 },
   },
+  /** Open files of the process that connections of clients leave to the database, peers and threads; half where there are few. */
+  ownFiles: 2_048,
   /**
    * Weights (call-weights.ts) of the heavy calls that one client may have in progress, of all kinds together, and of those that wait. All
    * clients together are bounded by the limits of each kind. A unit of weight stands for `bytes` of memory in the ledger.

@@ -16,7 +16,8 @@ export const onParentExit = (act: () => void): (() => void) => {
   if (process.env['npm_lifecycle_event'] !== undefined) {
     const started = ancestors()
     const timer = setInterval(() => {
-      if (ancestors() === started) return
+      const now = ancestors()
+      if (now === undefined || started === undefined || now === started) return
       clearInterval(timer)
       act()
     }, POLL_MS).unref()
@@ -27,14 +28,17 @@ export const onParentExit = (act: () => void): (() => void) => {
   }
 }
 
-/** Ids of the parent and, where the system tells it, of its parent: npm starts a shell that starts the command. */
-const ancestors = (): string => `${process.ppid} ${parentOf(process.ppid) ?? ''}`
-
-const parentOf = (pid: number): string | undefined => {
+/**
+ * Ids of the parent and, where the system tells it, of its parent: npm starts a shell that starts the command. undefined when it cannot be
+ * told now: a process that has no open file left must not take its parent for gone.
+ */
+const ancestors = (): string | undefined => {
+  const { ppid } = process
   try {
     // The name in parentheses may hold spaces.
-    return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ')[1]
-  } catch {
-    return undefined
+    return `${ppid} ${readFileSync(`/proc/${ppid}/stat`, 'latin1').split(') ').at(-1)?.split(' ')[1]}`
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' || code === 'ESRCH' ? `${ppid} ` : undefined
   }
 }

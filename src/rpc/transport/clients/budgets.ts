@@ -1,6 +1,7 @@
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import { openFileLimit } from '../../../util/fs/open-files.ts'
 import { limitExceeded, type RpcError } from '../../errors.ts'
-import { ClientBudget } from './client-budget.ts'
+import { type BudgetLimits, ClientBudget } from './client-budget.ts'
 
 /** Budgets of the memory and connections that clients of one server may hold. */
 export interface Budgets {
@@ -17,8 +18,20 @@ export interface Budgets {
   readonly sockets: ClientBudget
 }
 
+/**
+ * Limits of connections where the process may have `openFiles` open: the database and the peers need some of them, and a write that finds
+ * none left ends the node. A client has a quarter, as without such a limit.
+ */
+export const connectionLimits = (openFiles: number | undefined): BudgetLimits => {
+  const { budgets, ownFiles } = RPC_LIMITS
+  const { connections } = budgets
+  if (openFiles === undefined) return connections
+  const total = Math.min(connections.total, openFiles - Math.min(ownFiles, Math.ceil(openFiles / 2)))
+  return { total, client: Math.min(connections.client, Math.ceil(total / 4)) }
+}
+
 export const createBudgets = (socketsPerClient?: number): Budgets => {
-  const { memory, bodies, answers, criteria, filters, connections, sockets } = RPC_LIMITS.budgets
+  const { memory, bodies, answers, criteria, filters, sockets } = RPC_LIMITS.budgets
   const ledger = new ClientBudget(memory)
   return {
     memory: ledger,
@@ -26,7 +39,7 @@ export const createBudgets = (socketsPerClient?: number): Budgets => {
     answers: new ClientBudget(answers, ledger),
     criteria: new ClientBudget(criteria, ledger),
     filters: new ClientBudget(filters),
-    connections: new ClientBudget(connections),
+    connections: new ClientBudget(connectionLimits(openFileLimit())),
     sockets: new ClientBudget({ ...sockets, client: socketsPerClient ?? sockets.client }),
   }
 }

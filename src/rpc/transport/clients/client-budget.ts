@@ -1,5 +1,5 @@
 /** Limits of what clients may make a server hold: bytes or counts. */
-interface BudgetLimits {
+export interface BudgetLimits {
   /** Limit of all clients together. */
   readonly total: number
   /** Limit of one client (`transport/clients/client-id.ts`), so that no client can exhaust the total. */

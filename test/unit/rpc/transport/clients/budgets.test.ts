@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
-import { BODIES_FULL } from '../../../../../src/rpc/transport/clients/budgets.ts'
+import { BODIES_FULL, connectionLimits } from '../../../../../src/rpc/transport/clients/budgets.ts'
 import { ClientBudget } from '../../../../../src/rpc/transport/clients/client-budget.ts'
 import { ClientSlots } from '../../../../../src/rpc/transport/clients/client-slots.ts'
 import { createRandom } from '../../../../../src/sim/random.ts'
@@ -15,6 +15,13 @@ import { SEED } from '../../../../support/seed.ts'
 const turn = () => new Promise(resolve => setImmediate(resolve))
 const { bodyBytes, budgets } = RPC_LIMITS
 const { total, client: ofOne, free } = budgets.bodies
+
+test('connections leave open files to the database and the peers, however few there are', () => {
+  expect(connectionLimits(undefined)).toEqual({ total: 10_000, client: 2_500 })
+  expect(connectionLimits(1_048_576)).toEqual({ total: 10_000, client: 2_500 })
+  expect(connectionLimits(4_096)).toEqual({ total: 2_048, client: 512 })
+  expect(connectionLimits(1_024)).toEqual({ total: 512, client: 128 })
+})
 
 describe('a budget', () => {
   test('counts what all hold and what each holds, beyond what is free of each meter', () => {
