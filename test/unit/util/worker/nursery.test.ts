@@ -2,12 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-const MIB = 2 ** 20
-
 test('a worker keeps to its own limit of the young generation, though that of the main thread is set by a flag', () => {
   const script = fileURLToPath(new URL('nursery-process.ts', import.meta.url))
   const out = execFileSync(process.execPath, ['--max-semi-space-size=8', script], { encoding: 'utf8' })
   const { main, worker } = JSON.parse(out)
-  expect(main).toBeGreaterThan(4 * MIB)
-  expect(worker).toBeLessThanOrEqual(4 * MIB)
+  // While V8 collects, halves of old and new size count: 4 to 7 MB with the limit; without it as much as the main thread, 12 to 17 MB.
+  expect(worker).toBeLessThan(0.7 * main)
 })
