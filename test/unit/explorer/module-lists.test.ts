@@ -1,10 +1,15 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test, vi } from 'vitest'
+import { createApiServer } from '../../../src/explorer/api/api-server.ts'
 import { pageOfShape } from '../../../src/explorer/api/json-schema.ts'
 import { INTERNAL_ITEM_SHAPE } from '../../../src/explorer/api/shapes.ts'
+import type { BlockRecord, TransferRecord } from '../../../src/explorer/store/records.ts'
+import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { concatBytes, hexToBytes, toWord } from '../../../src/util/bytes.ts'
+import { silentLogger } from '../../../src/util/logger.ts'
 import { ACCOUNTS } from '../../support/chain.ts'
 import { withApi } from '../../support/explorer/api-rig.ts'
+import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
 import { senderOn } from '../../support/explorer/token-chain.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -40,6 +45,29 @@ test('txlist runs between two blocks and from either end', () =>
     expect(await list(`&endblock=${first + 1}&page=1&offset=1`)).toEqual([1])
     expect(await list(`&startblock=${first + 1}&endblock=${first + 2}&sort=desc`)).toEqual([2, 1])
     expect(await list(`&startblock=${first + 9}`)).toEqual([])
+  }))
+
+test('a page of transfers beyond what is looked at is refused with a way on, and is not an empty list', () =>
+  withApi(async ({ context }) => {
+    const index = new SqliteIndex({ path: ':memory:' })
+    const [genesis, block] = new RandomBlocks({ seed: 71 }).chain(2) as [BlockRecord, BlockRecord]
+    const [first] = new RandomBlocks({ seed: 71, transactions: 50 }).chain(30).flatMap(({ transfers }) => transfers)
+    const { transactions } = new RandomBlocks({ seed: 72, transactions: 50 }).chain(2)[1] as BlockRecord
+    const transfer = { ...(first as TransferRecord), standard: 'ERC-20', tokenId: null, transactionIndex: 0 } as const
+    const transfers = Array.from({ length: 5_200 }, (_, logIndex) => ({ ...transfer, logIndex }))
+    await index.append([genesis, { ...block, transactions, transfers, internal: [], failed: [] }])
+    const app = createApiServer({ context: { ...context, index }, version: '1', logger: silentLogger })
+    const list = async (query: string) => {
+      const { body } = await app.inject(`/api?module=account&contractaddress=${transfer.token}&${query}`)
+      return JSON.parse(body) as { status: string; result: unknown }
+    }
+    expect((await list('action=tokentx&page=50&offset=100')).result).toHaveLength(100)
+    const refused = { status: '0', result: expect.stringContaining('narrow startblock') }
+    expect(await list('action=tokentx&page=52&offset=100')).toMatchObject(refused)
+    expect(await list('action=tokennfttx')).toMatchObject(refused)
+    expect(await list('action=tokennfttx&startblock=2')).toMatchObject({ status: '0', result: [] })
+    await app.close()
+    await index.close()
   }))
 
 test('internal transfers are listed by address, by transaction and by block, as REST has them', () =>

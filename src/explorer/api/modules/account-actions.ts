@@ -93,7 +93,10 @@ const transferList =
     const party = optionalAddress(parameters, 'address')
     if (token === undefined && party === undefined) throw refuseModule('Error! Missing address or contractaddress')
     const filter = { standard, ...(token && { token }), ...(party && { party }), ...blockRange(parameters) }
-    const { items } = await index.transfers(filter, modulePage(parameters))
+    const { items, next } = await index.transfers(filter, modulePage(parameters))
+    // Those beyond have not been looked at: an empty list would say that there are none.
+    if (items.length === 0 && next !== null)
+      throw refuseModule('Result window is too large: take fewer pages, or narrow startblock to endblock')
     const head = (await source.headNumber()) ?? 0
     const results = items.map(async row => {
       const [transaction, found] = await Promise.all([
