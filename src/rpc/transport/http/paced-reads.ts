@@ -1,9 +1,11 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { sliceOver } from '../../../util/async/time-slice.ts'
 import type { Meter } from '../clients/client-budget.ts'
 import { clientIdOf } from '../clients/client-id.ts'
+import { noRoomText } from './lane-answers.ts'
 
 /** Received bytes that the HTTP server parses at once, of bodies and where requests may begin: it begins all of a piece at once. */
 const PIECE_BYTES = 8 * 1024
@@ -57,6 +59,8 @@ class PacedReads {
   #isLast = false
   /** Nothing is paced any more. */
   #isFree = false
+  /** The client had no room: what comes is dropped. */
+  #isRefused = false
 
   constructor(socket: Socket, meter: Meter | undefined) {
     this.#socket = socket
@@ -97,6 +101,7 @@ class PacedReads {
 
   /** Takes what the connection has received; null is its end. */
   take(chunk: Buffer | null): boolean {
+    if (this.#isRefused && chunk !== null) return true
     if (this.#rest === undefined && (chunk === null || this.#isFree)) return this.#push(chunk)
     if (chunk === null) {
       this.#isLast = true
@@ -130,11 +135,24 @@ class PacedReads {
 
   /** Charges the client with what waits and what is not answered; returns false, with the connection closed, when there is no room. */
   #count(): boolean {
+    if (this.#isRefused) return false
     if (this.#meter === undefined || this.#socket.destroyed) return true
     if (this.#meter.hold((this.#rest?.byteLength ?? 0) + this.#unanswered * REQUEST_BYTES)) return true
+    // The body of one request: its reader refuses it, with a response.
+    if (this.#unanswered === 1) return true
     this.#rest = undefined
-    this.#socket.destroy()
+    if (this.#unanswered > 1) this.#socket.destroy()
+    else this.#refuse()
     return false
+  }
+
+  /** Answers for the request that waits; what the client still sends is dropped, since a close would lose the response. */
+  #refuse(): void {
+    this.#isRefused = true
+    this.#meter?.hold(0)
+    const socket = this.#socket
+    setTimeout(() => socket.destroy(), RPC_LIMITS.lingerMs).unref()
+    socket.end(noRoomText(''))
   }
 
   #waitFor(turn: Promise<void>): void {
