@@ -150,15 +150,17 @@ describe('transfers have a part of each block that nothing else takes', () => {
   })
 
   test('of its gas', async () => {
-    const state = funded([dave, ...Array.from({ length: 4 }, (_, at) => key(100 + at))])
-    const list = [...many(4), transfer(dave)]
+    const { maxBlockExecutionGas, maxTxExecutionGas } = env().params
+    const whole = Number(maxBlockExecutionGas / maxTxExecutionGas)
+    const senders = Array.from({ length: whole }, (_, at) => key(100 + at))
+    const list = [...many(whole), transfer(dave)]
     const { built } = await build(
       list,
       { buildMs: 60_000, transactionMs: 60_000 },
-      withCode(state, CONTRACT, code(0x00)),
+      withCode(funded([dave, ...senders]), CONTRACT, code(0x00)),
     )
-    // Four times the bound of one transaction would be all of a block.
-    expect(built.transactions.map(tx => tx.from)).toEqual([...[100, 101, 102].map(at => key(at).address), dave.address])
+    // All of them would take all of a block.
+    expect(built.transactions.map(tx => tx.from)).toEqual([...senders.slice(0, -1), dave].map(({ address }) => address))
   })
 
   test('and not by transfers that name much gas', async () => {
