@@ -28,7 +28,8 @@ export const liveParts = async (context: PageContext): Promise<Readonly<Record<s
   const newest = blocks.items.slice(0, ROWS)
   const labels = await labelsOf(context, [...newest.map(({ proposer }) => proposer), ...partiesOf(transactions.items)])
   return {
-    head: blockLink(network.blockNumber),
+    // As in the list beside it: the node may already be a block ahead of the index.
+    head: blockLink(newest[0]?.number ?? network.blockNumber),
     transactionCount: html`${formatNumber(counters.transactions)}`,
     rate: html`${formatNumber(network.tps)}`,
     gasPrice: html`${network.gasPriceGwei}`,
