@@ -17,8 +17,8 @@ const WORKERS = { maxWorkers: availableParallelism() }
 const polled = (timeout: number) => ({ expect: { poll: { timeout } } })
 
 const PROCESSES = { testTimeout: 180_000, hookTimeout: 120_000, ...polled(60_000) }
-/** Files of processes at once: they wait for blocks, timers and restarts for a third of their time. */
-const E2E_FILES = 3
+/** Files of processes at once. Three would save a tenth of the whole run, but networks of processes then meet in ports and time. */
+const E2E_FILES = 2
 /** Files that load the machine as far as it goes, or whose figures are of the machine: beside them, others would only wait. */
 const ALONE = ['committee-netem', 'hostile-flood', 'hostile-members', 'hostile-peers', 'hostile-random'].map(
   name => `test/e2e/${name}.test.ts`,

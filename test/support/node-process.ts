@@ -77,7 +77,10 @@ export const spawnNode = (
       out.push(`${line}\n`)
       if (line.startsWith('{"ready"')) resolve(JSON.parse(line) as Ready)
     })
-    child.once('close', code => reject(new Error(`the node ended with ${code}: ${err.join('')}`)))
+    // Commands with --json say on stdout why they end.
+    child.once('close', code =>
+      reject(new Error(`the node ended with ${code}: ${err.join('')}${out.slice(-5).join('')}`)),
+    )
   })
   // A test that kills the node before it is ready does not wait for this promise.
   ready.catch(() => undefined)
