@@ -4,7 +4,7 @@ import { SYNC_LIMITS } from '../config/limits/sync.ts'
 import type { ConsensusEngine, EngineMode } from '../consensus/engine/types.ts'
 import type { HealthStatus } from '../rpc/ports.ts'
 import type { Hex } from '../util/bytes.ts'
-import type { Clock } from '../util/clock.ts'
+import { type Clock, ForwardTime } from '../util/clock.ts'
 
 /** The node reports itself unhealthy after this many block times without a block, and at least this long. */
 const PATIENCE_BLOCKS = 10
@@ -44,8 +44,11 @@ const LOST_LOG = 'the consensus log is missing or damaged, see the log'
 export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
   const { chain, engine, clock, syncing = () => false } = options
   const follows = new HeadReached(options)
-  const silence = new Silence(clock)
-  chain.onCommitted(() => silence.end())
+  const time = new ForwardTime()
+  let lastBlockMs = time.at(clock.nowMs())
+  chain.onCommitted(() => {
+    lastBlockMs = time.at(clock.nowMs())
+  })
   return () => {
     const { header, hash } = chain.headBlock
     const { mode, round } = engine.status()
@@ -57,7 +60,7 @@ export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
       sync,
       lag,
       blockMs: options.blockTimeMs(),
-      silentMs: silence.ms(),
+      silentMs: time.at(clock.nowMs()) - lastBlockMs,
       aheadMs: header.timestamp * 1_000 - clock.nowMs(),
     })
     return {
@@ -71,30 +74,6 @@ export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
       peers: view?.count ?? 0,
       ...(view && { target: view.target ?? null }),
     }
-  }
-}
-
-/** Time since the last block; a step back of the clock takes nothing of it away. */
-class Silence {
-  readonly #clock: Pick<Clock, 'nowMs'>
-  #ms = 0
-  #seenMs: number
-
-  constructor(clock: Pick<Clock, 'nowMs'>) {
-    this.#clock = clock
-    this.#seenMs = clock.nowMs()
-  }
-
-  ms(): number {
-    const nowMs = this.#clock.nowMs()
-    this.#ms += Math.max(0, nowMs - this.#seenMs)
-    this.#seenMs = nowMs
-    return this.#ms
-  }
-
-  end(): void {
-    this.#ms = 0
-    this.#seenMs = this.#clock.nowMs()
   }
 }
 

@@ -21,3 +21,16 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer)
   },
 }
+
+/** Times of a clock that may be set back, as they would be if it had stood still instead: for durations that no step may shorten. */
+export class ForwardTime {
+  #lastMs = Number.NEGATIVE_INFINITY
+  #backMs = 0
+
+  /** Returns the time of a moment, milliseconds; moments are told in their order. */
+  at(nowMs: number): number {
+    this.#backMs += Math.max(0, this.#lastMs - nowMs)
+    this.#lastMs = nowMs
+    return nowMs + this.#backMs
+  }
+}

@@ -15,6 +15,7 @@ import { type IndexDatabase, openIndex, openIndexReader } from '../store/open-in
 import { readKeys } from './api-keys.ts'
 import { startExplorerServer } from './explorer-server.ts'
 import { ExplorerService } from './explorer-service.ts'
+import { waitReason } from './indexer-health.ts'
 import { readLabels } from './label-file.ts'
 import { LiveStream, readLiveParts } from './live-stream.ts'
 import { RequestLimiter } from './request-limiter.ts'
@@ -160,8 +161,8 @@ const untilReached = async <T>(signal: AbortSignal, logger: Logger, ask: () => P
     } catch (error) {
       const waitsFor = isCoded(error) ? UNREACHABLE.get(error.code) : undefined
       if (signal.aborted || waitsFor === undefined) throw error
-      const { reason } = (error as CodedError<{ readonly code: string; readonly reason?: string }>).detail
-      if (!isTold) logger.warn({ reason, check: waitsFor }, 'the explorer waits, and goes on by itself')
+      if (!isTold)
+        logger.warn({ reason: waitReason(error), check: waitsFor }, 'the explorer waits, and goes on by itself')
       await new Promise(resolve => setTimeout(resolve, EXPLORER_LIMITS.node.firstRetryMs))
     }
   }

@@ -76,7 +76,8 @@ export class IndexerRetries {
   }
 }
 
-const waitReason = (error: unknown): string | undefined =>
+/** Reason in an error of a service that is away; undefined: it names none. */
+export const waitReason = (error: unknown): string | undefined =>
   isCoded(error) ? (error.detail as { readonly reason?: string }).reason : undefined
 
 /** For everybody: messages of errors name hosts and users, and are only logged. */

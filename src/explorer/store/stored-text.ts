@@ -3,6 +3,9 @@
  * index has a size limit.
  */
 
+/** Of names, symbols and labels; those who show them cut them shorter. */
+export const STORED_NAME_CHARS = 256
+
 /** Text without zero characters and lone surrogates, at most `chars` long. */
 export const storedText = (text: string, chars: number): string =>
   text.slice(0, chars).replaceAll('\0', '').toWellFormed()

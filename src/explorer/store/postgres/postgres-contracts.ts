@@ -2,10 +2,8 @@ import type { Hex } from '../../../util/bytes.ts'
 import { BatchedLookUp } from '../batched-look-up.ts'
 import type { ContractStore, VerifiedContract } from '../contract-store.ts'
 import { blobOf, hexColumn, numberColumn } from '../sql/sql-database.ts'
-import { storedText } from '../stored-text.ts'
+import { STORED_NAME_CHARS, storedText } from '../stored-text.ts'
 import { PostgresDatabase } from './postgres-database.ts'
-
-const NAME_CHARS = 256
 
 interface PostgresContractsOptions {
   /** postgres:// of a database whose layout the writer of the index keeps up to date. */
@@ -55,7 +53,7 @@ export class PostgresContracts implements ContractStore {
     const { address, name } = contract
     await this.#writes.transaction(writes =>
       writes.put('contract', [
-        { address: blobOf(address), name: storedText(name, NAME_CHARS), record: JSON.stringify(contract) },
+        { address: blobOf(address), name: storedText(name, STORED_NAME_CHARS), record: JSON.stringify(contract) },
       ]),
     )
   }
@@ -67,7 +65,7 @@ export class PostgresContracts implements ContractStore {
         await writes.run(
           'INSERT INTO contract (address, name, record) VALUES (?, ?, ?) ON CONFLICT (address) DO NOTHING',
           blobOf(contract.address),
-          storedText(contract.name, NAME_CHARS),
+          storedText(contract.name, STORED_NAME_CHARS),
           JSON.stringify(contract),
         )
     })

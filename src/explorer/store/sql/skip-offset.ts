@@ -7,7 +7,7 @@ import type {
   TransactionFilter,
   TransferFilter,
 } from '../index-store.ts'
-import { kindList, SKIP_ROWS, type SkipList, skipList } from './skip-pointers.ts'
+import { kindList, pointerFrom, SKIP_ROWS, type SkipList, skipList } from './skip-pointers.ts'
 import { blobOf, numberColumn, type SqlReads } from './sql-database.ts'
 
 /** Page that may also begin at a key, which belongs to it unless the offset leaves it out. */
@@ -51,7 +51,7 @@ const POINTER = 'SELECT block, second, third FROM skip_pointer WHERE list = ? AN
 const stepOf = (rows: number, { offset, ascending = false }: PageRequest): { ordinal: number; skipped: number } => {
   if (ascending) return { ordinal: offset - (offset % SKIP_ROWS), skipped: offset % SKIP_ROWS }
   const wanted = rows - 1 - offset
-  const ordinal = Math.max(SKIP_ROWS, Math.ceil(wanted / SKIP_ROWS) * SKIP_ROWS)
+  const ordinal = pointerFrom(wanted)
   return { ordinal, skipped: ordinal - wanted }
 }
 

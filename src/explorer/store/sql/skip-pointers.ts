@@ -19,6 +19,9 @@ import { blobOf, numberColumn, type SqlRow, type SqlValue, type SqlWrites } from
 /** Rows of a list between two of its pointers. */
 export const SKIP_ROWS = 500
 
+/** Ordinal of the first pointer at a row or behind it; the oldest row has none. */
+export const pointerFrom = (row: number): number => Math.max(SKIP_ROWS, Math.ceil(row / SKIP_ROWS) * SKIP_ROWS)
+
 /** Lists with pointers; the place of each is its number in the table. */
 const SKIP_LISTS = [
   'transactions',
@@ -90,8 +93,7 @@ export class SkipPointers {
 
   /** Begins a list with so many rows, to which others come; one that gets no pointer by them is left out. */
   begin(name: SkipListName, owner: Hex, rows: number, added: number): void {
-    const next = Math.max(SKIP_ROWS, Math.ceil(rows / SKIP_ROWS) * SKIP_ROWS)
-    if (next < rows + added) this.#next[SKIP_LISTS.indexOf(name)]?.set(owner, rows)
+    if (pointerFrom(rows) < rows + added) this.#next[SKIP_LISTS.indexOf(name)]?.set(owner, rows)
   }
 
   /** Counts the rows of a block behind those before it. */

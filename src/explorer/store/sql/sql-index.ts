@@ -4,7 +4,7 @@ import type { AddressLabel, IndexStore } from '../index-store.ts'
 import { addToTotals, emptyTotals, totalsOf } from '../index-totals.ts'
 import { type BlockRecord, TOKEN_STANDARDS, type TokenMetadata, type TokenStandard } from '../records.ts'
 import { searchTerms } from '../search-terms.ts'
-import { storedText, storedTextOrNull } from '../stored-text.ts'
+import { STORED_NAME_CHARS, storedText, storedTextOrNull } from '../stored-text.ts'
 import { readRecords } from './read-records.ts'
 import { recountDifferences } from './recount.ts'
 import { clearBlocks, hashOfBlock, removeBlocks } from './rollback-rows.ts'
@@ -17,9 +17,6 @@ import { addTotals } from './write-totals.ts'
 
 /** Blocks removed per transaction of a rollback. */
 const ROLLBACK_BLOCKS = 256
-
-/** Of names, symbols and labels; those who read them cut them shorter. */
-const TEXT_CHARS = 256
 
 const TOKEN_TERM = 0
 const LABEL_TERM = 1
@@ -69,7 +66,7 @@ export class SqlIndex extends SqlReader implements IndexStore {
 
   async writeToken(address: Hex, { name, symbol, decimals, supply }: TokenMetadata): Promise<void> {
     const blob = blobOf(address)
-    const texts = [name, symbol].map(text => storedTextOrNull(text, TEXT_CHARS))
+    const texts = [name, symbol].map(text => storedTextOrNull(text, STORED_NAME_CHARS))
     await this.database.transaction(async writes => {
       await writes.run(
         'UPDATE token SET name = ?, symbol = ?, decimals = ?, supply = ?, is_read = 1, is_stale = 0 WHERE address = ?',
@@ -87,7 +84,7 @@ export class SqlIndex extends SqlReader implements IndexStore {
       await writes.run('DELETE FROM label')
       await writes.run('DELETE FROM search WHERE kind = ?', LABEL_TERM)
       for (const label of labels) {
-        const [address, name] = [label.address, storedText(label.name, TEXT_CHARS)]
+        const [address, name] = [label.address, storedText(label.name, STORED_NAME_CHARS)]
         await writes.put('label', [{ address: blobOf(address), name }])
         await writeTerms(writes, LABEL_TERM, blobOf(address), searchTerms(name))
       }

@@ -109,7 +109,7 @@ export class SqlReader implements IndexReader {
 
   async blocks(page: PageRequest): Promise<Page<BlockRow>> {
     // No number is missing below that of the position, so that an offset is a number.
-    const behind = page.after === null ? await this.position() : undefined
+    const behind = page.after === null && page.offset > 0 ? await this.position() : undefined
     const after = behind === undefined ? page.after : [behind.number + 1 - page.offset]
     const rows = await this.#list('SELECT * FROM block', 'number', 'number DESC', page, after)
     return pageOf(rows.map(toBlockRow), page.limit, ({ number }) => [number])

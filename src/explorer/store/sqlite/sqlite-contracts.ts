@@ -5,13 +5,12 @@ import type { Hex } from '../../../util/bytes.ts'
 import { CodedError } from '../../../util/errors.ts'
 import type { ContractStore, VerifiedContract } from '../contract-store.ts'
 import { blobOf } from '../sql/sql-database.ts'
-import { storedText } from '../stored-text.ts'
+import { STORED_NAME_CHARS, storedText } from '../stored-text.ts'
 
 /** Thrown as CodedError when the file is of a newer version. */
 type ContractStoreError = { readonly code: 'CONTRACTS_TOO_NEW'; readonly path: string }
 
 const VERSION = 1
-const NAME_CHARS = 256
 const TABLE = `
   CREATE TABLE IF NOT EXISTS contract (
     address BLOB PRIMARY KEY, name TEXT NOT NULL, record TEXT NOT NULL) WITHOUT ROWID;
@@ -52,7 +51,7 @@ export class SqliteContracts implements ContractStore {
   async writeContract(contract: VerifiedContract): Promise<void> {
     this.#database
       .prepare('INSERT OR REPLACE INTO contract (address, name, record) VALUES (?, ?, ?)')
-      .run(blobOf(contract.address), storedText(contract.name, NAME_CHARS), JSON.stringify(contract))
+      .run(blobOf(contract.address), storedText(contract.name, STORED_NAME_CHARS), JSON.stringify(contract))
   }
 
   async close(): Promise<void> {
