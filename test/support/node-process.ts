@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { claimPortBlock } from '../../src/cli/shared/process/port-block.ts'
 import { onLoopback, PATIENCE_MS, type ReadyLine, ROOT } from './devnet.ts'
 
 export interface Ready extends ReadyLine {
@@ -107,21 +106,17 @@ export const spawnNode = (
   }
 }
 
-/** Below those that the system gives to whoever asks for any: a port from there may be taken again before the node has it. */
-const FIRST_PORT = 12_000
-const PORTS = 20_000
+/** Ports of one claimed block: all but the last, which this process holds itself. */
+const PORTS_AT_ONCE = 9
+const claimed: number[] = []
 
-/** A port nobody listened on a moment ago, for tests that must know it before the node does. */
+/** A port that no other test has, in this process or another one, for tests that must know it before the node does. */
 export const freePort = async (): Promise<number> => {
-  for (;;) {
-    const port = FIRST_PORT + randomInt(PORTS)
-    const server = createServer()
-    const isFree = await new Promise<boolean>(resolve => {
-      server.once('error', () => resolve(false))
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-    })
-    if (isFree) return port
+  if (claimed.length === 0) {
+    const first = await claimPortBlock('127.0.0.1')
+    claimed.push(...Array.from({ length: PORTS_AT_ONCE }, (_, index) => first + index))
   }
+  return claimed.pop() as number
 }
 
 export const sleep = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))

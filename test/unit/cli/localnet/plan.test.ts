@@ -67,6 +67,8 @@ describe('ports', () => {
     const ports = (await reservePorts(0, 3, '127.0.0.1')).flatMap(each => Object.values(each))
     expect(new Set(ports).size).toBe(15)
     expect(ports.every(port => port > 0)).toBe(true)
+    const others = (await reservePorts(0, 3, '127.0.0.1')).flatMap(each => Object.values(each))
+    expect(new Set([...ports, ...others]).size, 'of another localnet at the same time').toBe(30)
     const first = ports[0] as number
     const server = createServer()
     await new Promise<void>(resolve => server.listen(first, '127.0.0.1', resolve))

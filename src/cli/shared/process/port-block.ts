@@ -1,0 +1,47 @@
+import { randomInt } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Server } from 'node:net'
+import { LOCALNET_LIMITS } from '../../../config/limits/commands.ts'
+import { holdPort, isPortFree, LOOPBACK } from './free-port.ts'
+
+/** Ports that no system assigns by default: Linux begins at 32,768, others at 49,152. */
+const FIRST = 10_000
+const LAST = 32_767
+const TRIES = 1_000
+/** One size for all: blocks of several sizes could overlap. */
+const SIZE = LOCALNET_LIMITS.portsPerNode
+
+/**
+ * Claims ten consecutive free ports for as long as this process runs, and returns the first. The process listens on the last one, so
+ * that no other process claims the block; the others are for its servers, as of one node of a localnet. None of them is among those that
+ * the system assigns: such a port can become that of any connection before its server listens, or while the server is restarted.
+ */
+export const claimPortBlock = async (host: string): Promise<number> => {
+  const blocks = Math.floor((lastUnassigned() - FIRST + 1) / SIZE)
+  for (let tries = 0; tries < TRIES; tries++) {
+    const first = FIRST + SIZE * randomInt(blocks)
+    const guard = await guardOf(first + SIZE - 1)
+    if (guard === undefined) continue
+    if (await areFree(first, SIZE - 1, host)) return first
+    guard.close()
+  }
+  throw new Error(`No ${SIZE} consecutive ports between ${FIRST} and ${LAST} were found free. Choose some with --port.`)
+}
+
+/** Last port below those that the system assigns; LAST where those begin too low to leave a choice. */
+const lastUnassigned = (): number => {
+  try {
+    const [low] = readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').split(/\s+/)
+    return Number(low) > FIRST + 1_000 ? Math.min(LAST, Number(low) - 1) : LAST
+  } catch {
+    return LAST
+  }
+}
+
+const guardOf = (port: number): Promise<Server | undefined> => holdPort(port, LOOPBACK).catch(() => undefined)
+
+const areFree = async (first: number, count: number, host: string): Promise<boolean> => {
+  for (let port = first; port < first + count; port++)
+    for (const address of new Set([host, LOOPBACK])) if (!(await isPortFree(port, address))) return false
+  return true
+}
