@@ -6,6 +6,7 @@ import { createWasmEngine } from '../../src/evm/engines/wasm/wasm-engine.ts'
 import { bytesToHex } from '../../src/util/bytes.ts'
 import { randomCase, variantOf } from '../support/evm/cases.ts'
 import { outcomeOf } from '../support/evm/compare.ts'
+import { DifferentialRun } from '../support/evm/differential.ts'
 import { loadRealContracts } from '../support/evm/real-contracts.ts'
 import { SEED } from '../support/seed.ts'
 import { createRandom } from './executor-plans.ts'
@@ -77,3 +78,14 @@ test(
   },
   24 * 3_600_000,
 )
+
+/** Worlds of the long form (bench/differential.ts), with every engine on each message of a few. */
+const WORLDS = 12
+
+test(`${WORLDS} worlds of the long form come to the same on all engines (SEED=${SEED})`, async () => {
+  const run = new DifferentialRun({ messagesPerWorld: 30, compiledWorlds: 6, ethereumJsMessages: 10 }, REAL)
+  for (let world = SEED; world < SEED + WORLDS; world++) expect((await run.world(world))?.text).toBeUndefined()
+  const { messages, compiled, ethereumJs, succeeded } = run.counts
+  expect(messages).toBeGreaterThanOrEqual(WORLDS)
+  expect(Math.min(compiled, ethereumJs, succeeded)).toBeGreaterThan(0)
+}, 60_000)

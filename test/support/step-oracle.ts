@@ -54,8 +54,11 @@ const blockFrom = (env: BlockEnv) => ({
   },
 })
 
-/** EthereumJS' EVM as it comes, with its own journal, interpreter and `step` events: nothing of our loop is in it. */
-export const createStepOracle = (): Engine & { steps: OracleStep[] } => {
+/**
+ * EthereumJS' EVM as it comes, with its own journal, interpreter and `step` events: nothing of our loop is in it. `records` false: without
+ * the steps.
+ */
+export const createStepOracle = ({ records = true } = {}): Engine & { steps: OracleStep[] } => {
   const oracle: Engine & { steps: OracleStep[] } = {
     name: 'steps',
     steps: [],
@@ -69,10 +72,11 @@ export const createStepOracle = (): Engine & { steps: OracleStep[] } => {
         shallowCopy: () => blockchain,
       }
       const evm = await createEVM({ common, stateManager, blockchain })
-      evm.events.on('step', (step, done) => {
-        oracle.steps.push(stepFrom(step))
-        done?.()
-      })
+      if (records)
+        evm.events.on('step', (step, done) => {
+          oracle.steps.push(stepFrom(step))
+          done?.()
+        })
       warmUp(evm, env, message)
       const { execResult, createdAddress } = await evm.runCall({
         block: blockFrom(env),

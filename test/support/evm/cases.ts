@@ -84,6 +84,32 @@ export const variantOf = (message: EngineMessage, random: Random): EngineMessage
   gas: BigInt(random.chance(2) ? random.int(60_000) : 400_000),
 })
 
+/** The same message with too little gas at some point of its run, or just enough for it. */
+export const withLessGas = (message: EngineMessage, gasUsed: bigint, random: Random): EngineMessage => ({
+  ...message,
+  gas: random.chance(4) ? gasUsed - BigInt(random.int(2)) : (gasUsed * BigInt(random.int(100_000))) / 100_000n,
+})
+
+/** Message after others to the same world. */
+export const nextMessage = (last: EngineMessage, random: Random): EngineMessage => ({
+  ...variantOf(last, random),
+  gas: BigInt(random.chance(5) ? random.int(60_000) : 200_000 + random.int(400_000)),
+  ...(random.chance(6) && { value: BigInt(random.int(5)) }),
+  ...(random.chance(8) && { accessList: accessListFor(random) }),
+  ...(last.to !== null && random.chance(20) && { to: random.pick(ADDRESSES) }),
+})
+
+/** Gives one contract of the world another code: a new one, or its own with a few bytes changed. */
+export const changeCode = (state: MemoryState, fork: EvmFork, random: Random): void => {
+  const at = random.pick(CONTRACTS)
+  const code = state.code(at)
+  give(state, at, random.chance(2) && code.byteLength > 0 ? mutated(code, random) : codeFor(random, fork), 5n, random)
+}
+
+const accessListFor = (random: Random): EngineMessage['accessList'] => [
+  { address: random.pick(ADDRESSES), storageKeys: [toWord(BigInt(random.int(5)))] },
+]
+
 /** One case from a seed. */
 export const randomCase = (random: Random, contracts: readonly RealContract[] = []): Case => {
   const real = contracts.length > 0 && random.chance(8) ? random.pick(contracts) : undefined
@@ -112,9 +138,7 @@ export const randomCase = (random: Random, contracts: readonly RealContract[] = 
         : realCallData(real, random, ADDRESSES),
     gas: BigInt(random.chance(3) ? random.int(40_000) : 300_000 + random.int(700_000)),
     gasPrice: BigInt(random.int(100)),
-    accessList: random.chance(4)
-      ? [{ address: random.pick(ADDRESSES), storageKeys: [toWord(BigInt(random.int(5)))] }]
-      : [],
+    accessList: random.chance(4) ? accessListFor(random) : [],
     blobVersionedHashes: random.chance(4) ? [toWord(random.word())] : [],
   }
   return { fork, state, message, env: env({ params: params.get(fork) as BlockEnv['params'] }) }

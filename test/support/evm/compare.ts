@@ -50,6 +50,36 @@ export const resultText = ({
     ...internal.map(({ kind, from, to, value }) => `${kind} ${from} ${to} ${value}`),
   ].join('\n')
 
+/** Effects of a message as objects; where the engine threw, its message. */
+export type Effects =
+  | { readonly result: EngineResult; readonly changes: StateChanges }
+  | { readonly result: undefined; readonly thrown: string }
+
+/** Runs a message in a journal and what the executor does after one. */
+export const effectsIn = async (
+  engine: Engine,
+  journal: Journal,
+  env: BlockEnv,
+  message: EngineMessage,
+  options: EngineOptions = {},
+): Promise<Effects> => {
+  try {
+    const running = engine.run(journal, env, message, options)
+    const result = running instanceof Promise ? await running : running
+    for (const address of result.destroyed) journal.deleteAccount(address)
+    if (executionRulesAt(env.params, env.number).sweepsEmpty) journal.sweepTouched()
+    journal.endTransaction()
+    return { result, changes: journal.changes() }
+  } catch (error) {
+    return { result: undefined, thrown: error instanceof Error ? error.message : JSON.stringify(error) }
+  }
+}
+
+export const effectsText = (effects: Effects): string =>
+  effects.result === undefined
+    ? `threw ${effects.thrown}`
+    : `${resultText(effects.result)}\n${changesText(effects.changes)}`
+
 /** Runs a message on a state of its own and what the executor does after one, and tells all that came of it. */
 export const outcomeOf = (
   engine: Engine,
@@ -67,13 +97,6 @@ export const outcomeIn = async (
   message: EngineMessage,
   options: EngineOptions = {},
 ): Promise<Outcome> => {
-  try {
-    const result = await engine.run(journal, env, message, options)
-    for (const address of result.destroyed) journal.deleteAccount(address)
-    if (executionRulesAt(env.params, env.number).sweepsEmpty) journal.sweepTouched()
-    journal.endTransaction()
-    return { text: `${resultText(result)}\n${changesText(journal.changes())}`, result }
-  } catch (error) {
-    return { text: `threw ${error instanceof Error ? error.message : JSON.stringify(error)}`, result: undefined }
-  }
+  const effects = await effectsIn(engine, journal, env, message, options)
+  return { text: effectsText(effects), result: effects.result }
 }
