@@ -2,31 +2,22 @@
 // The one file that runs on the host's own Node (18 or newer): installs what the node needs when that is
 // missing, then hands over to the Node 26 of node_modules, which runs the TypeScript source as written.
 import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const MINIMUM_MAJOR = 26
 // A node's garbage is short-lived and its live heap small: V8's defaults trade a third more memory for a few percent of speed.
 const HEAP_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=50']
+const LOCK_POLL_MS = 200
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const main = join(root, 'src', 'cli', 'main.ts')
 
-if (!isInstalled()) {
-  process.stderr.write('Installing what the node needs (once) ...\n')
-  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
-  const { status, error } = spawnSync(npm, ['ci', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-  })
-  if (status !== 0) {
-    process.stderr.write(
-      `The installation failed${error ? `: ${error.message}` : ''}. Run "npm ci" in ${root} to see why.\n`,
-    )
-    process.exit(1)
-  }
-}
+// An installation by npm that runs or was cut short has no list of its packages yet, and may already hold the last one.
+if (!isInstalled() || !existsSync(join(root, 'node_modules', '.package-lock.json'))) await install()
 
 const environment = {
   ...process.env,
@@ -60,6 +51,47 @@ child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 1
 function isInstalled() {
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return Object.keys(dependencies).every(name => existsSync(join(root, 'node_modules', name, 'package.json')))
+}
+
+/** Installs what is missing, one process at a time: two at once would remove each other's packages. */
+async function install() {
+  const lock = await lockInstallation()
+  if (!isInstalled()) {
+    process.stderr.write('Installing what the node needs (once) ...\n')
+    const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+    const { status, error } = spawnSync(npm, ['ci', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+    })
+    if (status !== 0) {
+      process.stderr.write(
+        `The installation failed${error ? `: ${error.message}` : ''}. Run "npm ci" in ${root} to see why.\n`,
+      )
+      process.exit(1)
+    }
+  }
+  lock?.close()
+}
+
+/**
+ * Waits for the turn to install. The lock is a listening socket in the kernel's own namespace, which ends with its process and leaves no
+ * file behind; systems other than Linux and Windows have none.
+ */
+async function lockInstallation() {
+  const name = `tandem-install-${createHash('sha256').update(root).digest('hex').slice(0, 32)}`
+  if (process.platform !== 'linux' && process.platform !== 'win32') return undefined
+  const path = process.platform === 'linux' ? `\0${name}` : `\\\\.\\pipe\\${name}`
+  for (let isTold = false; ; isTold = true) {
+    const server = createServer(socket => socket.destroy())
+    const isOurs = await new Promise(resolve => {
+      // A system that refuses the name for another reason goes without the lock.
+      server.once('error', error => resolve(error.code !== 'EADDRINUSE'))
+      server.listen({ path }, () => resolve(true))
+    })
+    if (isOurs) return server.listening ? server.unref() : undefined
+    if (!isTold) process.stderr.write('Another start is installing what the node needs; waiting for it ...\n')
+    await new Promise(resolve => setTimeout(resolve, LOCK_POLL_MS))
+  }
 }
 
 /** The Node that the lock file brings for this platform, or null. */

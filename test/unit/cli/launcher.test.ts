@@ -1,49 +1,84 @@
-import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { explainSystemError } from '../../../src/cli/shared/explain-error.ts'
 import { withTempDir } from '../../support/devnet.ts'
 
-/** The launcher in a folder of its own, with a program that only says that it ran, and an npm that only says what it was told. */
-const withLauncher = (use: (start: () => string, install: (name: string) => void) => void): Promise<void> =>
+interface Launcher {
+  readonly root: string
+  /** Runs it to its end; returns what it said. */
+  readonly start: () => Promise<string>
+  readonly spawn: () => ChildProcess
+  readonly install: (name: string) => void
+}
+
+const PACKAGES = ['fastify', '@scope/later']
+
+/** The launcher in a folder of its own, with a program that only says that it ran, and an npm that runs `npm` and says what it was told. */
+const withLauncher = (npm: string, use: (launcher: Launcher) => Promise<void>): Promise<void> =>
   withTempDir(async root => {
     const write = (path: string, text: string, mode = 0o600): void => {
       mkdirSync(join(root, path, '..'), { recursive: true })
       writeFileSync(join(root, path), text, { mode })
     }
     cpSync('bin/tandem.mjs', join(root, 'bin', 'tandem.mjs'))
-    write(
-      'package.json',
-      JSON.stringify({ type: 'module', dependencies: { fastify: '1.0.0', '@scope/later': '1.0.0' } }),
-    )
+    const dependencies = Object.fromEntries(PACKAGES.map(name => [name, '1.0.0']))
+    write('package.json', JSON.stringify({ type: 'module', dependencies }))
     write('src/cli/main.ts', "process.stdout.write('started')")
-    write('tools/npm', '#!/bin/sh\necho "npm $*" >&2\n', 0o700)
+    write('tools/npm', `#!/bin/sh\necho "npm $*" >&2\n${npm}\n`, 0o700)
     const env = {
       ...process.env,
       PATH: `${join(root, 'tools')}${delimiter}${process.env['PATH']}`,
       NODE_COMPILE_CACHE: '',
     }
-    use(
-      () => {
-        const { stdout, stderr } = spawnSync(process.execPath, [join(root, 'bin', 'tandem.mjs')], {
-          encoding: 'utf8',
-          env,
-        })
-        return stderr + stdout
-      },
-      name => write(join('node_modules', name, 'package.json'), '{}'),
-    )
+    const begin = (): ChildProcess => spawn(process.execPath, [join(root, 'bin', 'tandem.mjs')], { env })
+    await use({
+      root,
+      spawn: begin,
+      start: () => saidBy(begin()),
+      install: name => write(join('node_modules', name, 'package.json'), '{}'),
+    })
   })
 
+const saidBy = async (child: ChildProcess): Promise<string> => {
+  let said = ''
+  for (const stream of [child.stderr, child.stdout]) stream?.on('data', data => (said += String(data)))
+  await once(child, 'close')
+  return said
+}
+
 test('what is missing of the installation is installed, also where most of it is there', () =>
-  withLauncher((start, install) => {
-    expect(start()).toMatch(/^Installing what the node needs .*\nnpm ci --omit=dev .*\nstarted$/)
+  withLauncher('', async ({ start, install }) => {
+    expect(await start()).toMatch(/^Installing what the node needs .*\nnpm ci --omit=dev .*\nstarted$/)
     install('fastify')
-    expect(start(), 'cut short, or of older source').toMatch(/\nnpm ci --omit=dev .*\nstarted$/)
+    expect(await start(), 'cut short, or of older source').toMatch(/\nnpm ci --omit=dev .*\nstarted$/)
     install('@scope/later')
-    expect(start()).toBe('started')
+    expect(await start()).toBe('started')
   }))
+
+test.runIf(process.platform === 'linux')('of two first starts one installs, and the other waits for its end', () => {
+  // Packages stand in their folders before npm has ended, and npm ends when the test says so.
+  const npm = `cd "$(dirname "$0")/.."
+for name in ${PACKAGES.join(' ')}; do mkdir -p node_modules/$name; echo '{}' > node_modules/$name/package.json; done
+touch installing
+while [ ! -e go ]; do sleep 0.05; done
+touch node_modules/.package-lock.json`
+  return withLauncher(npm, async ({ root, spawn }) => {
+    const first = spawn()
+    const firstSaid = saidBy(first)
+    await expect.poll(() => existsSync(join(root, 'installing'))).toBe(true)
+    const second = spawn()
+    const secondSaid = saidBy(second)
+    await once(second.stderr as Readable, 'data')
+    expect(first.exitCode).toBeNull()
+    writeFileSync(join(root, 'go'), '')
+    expect(await firstSaid).toMatch(/^Installing .*\nnpm ci .*\nstarted$/)
+    expect(await secondSaid).toBe('Another start is installing what the node needs; waiting for it ...\nstarted')
+  })
+})
 
 test('a missing package says what to run', () => {
   const error = Object.assign(new Error("Cannot find package 'ws' imported from a.ts"), {
