@@ -11,6 +11,7 @@ import type { SenderError } from '../crypto/recovery/recover-sender.ts'
 import type { SenderRecoveryError } from '../crypto/recovery/sender-recovery.ts'
 import { revertReason } from '../evm/calls/revert-reason.ts'
 import type { CallError } from '../evm/calls/types.ts'
+import { REASON } from '../evm/engines/failure-reasons.ts'
 import type { TraceError } from '../evm/tracers/config.ts'
 import type { NetworkError } from '../network/errors.ts'
 import type { DecodeError } from '../primitives/transaction/transaction.ts'
@@ -97,7 +98,7 @@ export const headerNotFound = (number: number): RpcError =>
 /** Error of a revert; the message includes the decoded reason when the data holds one. */
 export const revertError = (data: Uint8Array): RpcError => {
   const reason = revertReason(data)
-  const message = reason === undefined ? 'execution reverted' : `execution reverted: ${reason}`
+  const message = reason === undefined ? REASON.revert : `${REASON.revert}: ${reason}`
   return new RpcError(CODES.reverted, message, bytesToHex(data))
 }
 

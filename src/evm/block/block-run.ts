@@ -10,6 +10,7 @@ import type { Journal } from '../../state/journal/journal.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { EngineResult } from '../engine.ts'
+import { REASON } from '../engines/failure-reasons.ts'
 import type { BlockExecution, Credit, DroppedTransaction, GasUsedError } from '../executor-types.ts'
 import type { BlockPosition } from './transaction-validity.ts'
 
@@ -62,7 +63,7 @@ export const addEffects = (run: BlockRun, { internal = [], failure, output }: En
   const room = isRevert ? Math.min(failureBytes, blockFailureBytes - run.failedBytes) : 0
   const kept = new Uint8Array(output.subarray(0, room))
   run.failedBytes += kept.byteLength
-  run.failed.push({ transactionIndex, error: isRevert ? 'execution reverted' : failure.reason, output: kept })
+  run.failed.push({ transactionIndex, error: isRevert ? REASON.revert : failure.reason, output: kept })
 }
 
 /** `index`: the transaction that exceeds the header's gas. */

@@ -1,6 +1,7 @@
 import type { AccessListEntry } from '../../primitives/transaction/transaction.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { AccessRecorder } from '../engine.ts'
+import { REASON } from '../engines/failure-reasons.ts'
 import {
   type CallOutcome,
   callGas,
@@ -45,7 +46,7 @@ const sizeOf = (list: readonly AccessListEntry[]): number =>
 
 const failureText = ({ failure }: CallOutcome): string | undefined => {
   if (failure === null) return undefined
-  return failure.kind === 'revert' ? 'execution reverted' : failure.reason
+  return failure.kind === 'revert' ? REASON.revert : failure.reason
 }
 
 /**

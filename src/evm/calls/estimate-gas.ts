@@ -1,4 +1,5 @@
 import { CALL_LIMITS } from '../../config/limits/clients.ts'
+import { REASON } from '../engines/failure-reasons.ts'
 import {
   type CallOutcome,
   callError,
@@ -11,13 +12,13 @@ import {
 } from './message/call-message.ts'
 
 /** EthereumJS' error text of the only failure that more gas can fix. */
-const OUT_OF_GAS = 'out of gas'
 /** Smallest limit of any transaction. */
 const TRANSACTION_GAS = 21_000n
 /** Extra gas of the callee of a value transfer (yellow paper, G_callstipend). */
 const CALL_STIPEND = 2_300n
 
-const ranOutOfGas = ({ failure }: CallOutcome): boolean => failure?.kind === 'halt' && failure.reason === OUT_OF_GAS
+const ranOutOfGas = ({ failure }: CallOutcome): boolean =>
+  failure?.kind === 'halt' && failure.reason === REASON.outOfGas
 
 /**
  * Largest gas the sender can pay for at the offered price; unlimited without a price. Throws INSUFFICIENT_BALANCE_FOR_TRANSFER

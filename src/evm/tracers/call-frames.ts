@@ -1,5 +1,6 @@
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import { revertReason } from '../calls/revert-reason.ts'
+import { REASON } from '../engines/failure-reasons.ts'
 import type { FrameEnd, FrameStart, FrameType, TracedLog, TracedTransaction, TransactionEnd } from './tracer.ts'
 import type { MemoryCounter } from './tracer-context.ts'
 
@@ -123,7 +124,7 @@ const finishFrame = (frame: CallFrame, { output, gasUsed, error }: FrameEnd): vo
   }
   frame.error = error
   if (frame.type === 'CREATE' || frame.type === 'CREATE2') frame.to = undefined
-  if (error !== 'execution reverted' || output.byteLength === 0) return
+  if (error !== REASON.revert || output.byteLength === 0) return
   frame.output = bytesToHex(output)
   frame.revertReason = revertReason(output)
 }

@@ -1,4 +1,5 @@
 import { assert } from '../../util/assert.ts'
+import { REASON } from '../engines/failure-reasons.ts'
 import { type CallFrame, CallTree } from './call-frames.ts'
 import type { FlatCallTracerConfig } from './config.ts'
 import { objectJson, quantityJson } from './json-text.ts'
@@ -6,19 +7,18 @@ import type { TracedTransaction, Tracer } from './tracer.ts'
 import type { TracerContext } from './tracer-context.ts'
 
 const quoted = (text: string | undefined): string | undefined => (text === undefined ? undefined : JSON.stringify(text))
-const REVERTED = 'execution reverted'
 
 /** OpenEthereum's error texts, by the beginning of this node's. */
 const PARITY_ERRORS: readonly (readonly [string, string])[] = [
   ['contract creation code storage out of gas', 'Out of gas'],
-  ['out of gas', 'Out of gas'],
-  ['max code size exceeded', 'Out of gas'],
-  ['invalid jump destination', 'Bad jump destination'],
-  [REVERTED, 'Reverted'],
+  [REASON.outOfGas, 'Out of gas'],
+  [REASON.codeTooLarge, 'Out of gas'],
+  [REASON.invalidJump, 'Bad jump destination'],
+  [REASON.revert, 'Reverted'],
   ['return data out of bounds', 'Out of bounds'],
-  ['stack limit reached', 'Out of stack'],
-  ['stack underflow', 'Stack underflow'],
-  ['invalid opcode', 'Bad instruction'],
+  [REASON.stackOverflow, 'Out of stack'],
+  [REASON.stackUnderflow, 'Stack underflow'],
+  [REASON.invalidOpcode, 'Bad instruction'],
   ['precompiled failed', 'Built-in failed'],
   ['invalid input length', 'Built-in failed'],
 ]
@@ -45,7 +45,7 @@ const actionJson = (frame: CallFrame): string => {
 /** A failure has no result except the data of a revert. */
 const resultJson = (frame: CallFrame): string | undefined => {
   const { type, to, gasUsed, output = '0x', error } = frame
-  if (type === 'SELFDESTRUCT' || (error !== undefined && error !== REVERTED)) return undefined
+  if (type === 'SELFDESTRUCT' || (error !== undefined && error !== REASON.revert)) return undefined
   const gas = { gasUsed: quantityJson(gasUsed) }
   return isCreation(frame)
     ? objectJson({ address: quoted(to), code: quoted(output), ...gas })

@@ -1,6 +1,7 @@
 import type { Journal } from '../../state/journal/journal.ts'
 import { assert } from '../../util/assert.ts'
 import { asBuffer, type Hex, toWord } from '../../util/bytes.ts'
+import { REASON } from '../engines/failure-reasons.ts'
 import type { StructLogConfig } from './config.ts'
 import { dataJson } from './json-text.ts'
 import type { FrameEnd, Step, Tracer } from './tracer.ts'
@@ -97,7 +98,7 @@ export const createStructLogger = (config: StructLogConfig, { output }: TracerCo
     },
     result() {
       const error = top?.error
-      const shown = top !== undefined && (error === undefined || error === 'execution reverted')
+      const shown = top !== undefined && (error === undefined || error === REASON.revert)
       const returnValue = shown ? dataJson(top?.output as Uint8Array) : '"0x"'
       output.close(`],"gas":${gasUsed},"failed":${error !== undefined},"returnValue":${returnValue}}`)
       return []

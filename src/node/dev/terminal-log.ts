@@ -1,5 +1,6 @@
 import type { Chain } from '../../chain/chain.ts'
 import type { CommittedEvent } from '../../chain/types.ts'
+import { REASON } from '../../evm/engines/failure-reasons.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import type { Services } from '../../rpc/context.ts'
@@ -55,7 +56,7 @@ const fieldsOf = ({ hash, from, to, data }: Transaction, { gasUsed, contractAddr
 
 /** Returns the decoded reason, else the selector of a custom error, else the error of the execution. */
 const reasonOf = ({ error, output = '0x', revertReason }: TransactionFailure): string | undefined => {
-  if (revertReason !== undefined || error !== 'execution reverted') return revertReason ?? error
+  if (revertReason !== undefined || error !== REASON.revert) return revertReason ?? error
   return output.length >= 10 ? `custom error ${output.slice(0, 10)}` : 'reverted without a reason'
 }
 

@@ -88,3 +88,28 @@ test('why transactions of a block failed is told in order', () =>
     expect(await ask('native_getFailedTransactions', '0xffff')).toBeNull()
     expect(await ask('native_getFailedTransactions', 'pending')).toBeNull()
   }))
+
+test('calls, traces and causes of failed transactions give one reason for the same failure', () =>
+  withDevNode(async ask => {
+    // PUSH0 JUMP; codes of one byte 0xef and of 24,577 bytes.
+    const codes: readonly (readonly [string, Hex])[] = [
+      ['invalid jump destination', '0x5f56'],
+      ['invalid code: must not begin with 0xef', '0x60ef5f5360015ff3'],
+      ['max code size exceeded', '0x6160015ff3'],
+    ]
+    await ask('evm_setAutomine', false)
+    for (const [nonce, [, code]] of codes.entries()) {
+      const fields = { to: null, nonce, gasLimit: 3_000_000n, data: hexToBytes(code) }
+      await ask('eth_sendRawTransaction', bytesToHex(signedRaw(ACCOUNT_KEYS[0] as Uint8Array, fields)))
+    }
+    await ask('evm_mine')
+    const number = await ask<Hex>('eth_blockNumber')
+    const { failed } = await ask<FailedAnswer>('native_getFailedTransactions', number)
+    expect(failed.map(({ error }) => error)).toEqual(codes.map(([reason]) => reason))
+    const traces = await ask<readonly { readonly result: object }[]>('debug_traceBlockByNumber', number, {
+      tracer: 'callTracer',
+    })
+    expect(traces.map(({ result }) => result)).toMatchObject(codes.map(([error]) => ({ error })))
+    for (const [reason, data] of codes)
+      await expect(ask('eth_call', { from: ACCOUNTS[0], data }, 'latest')).rejects.toThrow(reason)
+  }))

@@ -8,6 +8,7 @@ import type { Hex } from '../../../util/bytes.ts'
 import type { BlockEnv } from '../../block-env.ts'
 import type { Engine, EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
 import { commonAt } from '../common.ts'
+import { REASON } from '../failure-reasons.ts'
 import { precompileTable } from '../precompiles/table.ts'
 import { isTransferLog } from '../transfer-logs.ts'
 import { beginCall } from './calls.ts'
@@ -59,7 +60,7 @@ const begin = (vm: Execution, { from, to, value, data, gas }: EngineMessage): vo
 
 const failureOf = (fault: Fault | undefined): EngineFailure | null => {
   if (fault === undefined) return null
-  return fault.reason === 'revert' ? { kind: 'revert' } : { kind: 'halt', reason: fault.reason }
+  return fault.reason === REASON.revert ? { kind: 'revert' } : { kind: 'halt', reason: fault.reason }
 }
 
 const destroyedBy = ({ effects, rules }: Execution): readonly Hex[] => {

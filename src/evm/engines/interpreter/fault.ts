@@ -1,4 +1,6 @@
-/** Fault of a frame: the text of EthereumJS, which clients know, and that of go-ethereum for traces. */
+import { PRECOMPILE_REVERT, REASON } from '../failure-reasons.ts'
+
+/** Fault of a frame: its reason, and the text of traces, which may say more. */
 export interface Fault {
   readonly reason: string
   readonly text: string
@@ -8,22 +10,25 @@ const fault = (reason: string, text = reason): Fault => ({ reason, text })
 
 /** Created once, since a program may fail in a frame for every hundred gas. */
 export const FAULTS = {
-  outOfGas: fault('out of gas'),
-  revert: fault('revert', 'execution reverted'),
-  stackUnderflow: fault('stack underflow'),
-  stackOverflow: fault('stack overflow'),
-  invalidJump: fault('invalid JUMP', 'invalid jump destination'),
-  invalidOpcode: fault('invalid opcode'),
-  staticStateChange: fault('static state change', 'write protection'),
-  returnDataOutOfBounds: fault('out of gas', 'return data out of bounds'),
-  createCollision: fault('create collision', 'contract address collision'),
-  codeTooLarge: fault('code size to deposit exceeds maximum code size', 'max code size exceeded'),
-  codeNotPaid: fault('out of gas', 'contract creation code storage out of gas'),
-  codeInvalid: fault('invalid bytecode deployed', 'invalid code: must not begin with 0xef'),
-  initCodeTooLarge: fault('initcode exceeds max initcode size', 'max initcode size exceeded'),
+  outOfGas: fault(REASON.outOfGas),
+  revert: fault(REASON.revert),
+  stackUnderflow: fault(REASON.stackUnderflow),
+  stackOverflow: fault(REASON.stackOverflow),
+  invalidJump: fault(REASON.invalidJump),
+  invalidOpcode: fault(REASON.invalidOpcode),
+  staticStateChange: fault(REASON.staticStateChange),
+  // The other engine knows these two only as a lack of gas.
+  returnDataOutOfBounds: fault(REASON.outOfGas, 'return data out of bounds'),
+  codeNotPaid: fault(REASON.outOfGas, 'contract creation code storage out of gas'),
+  createCollision: fault(REASON.createCollision),
+  codeTooLarge: fault(REASON.codeTooLarge),
+  codeInvalid: fault(REASON.codeInvalid),
+  initCodeTooLarge: fault(REASON.initCodeTooLarge),
   valueOverflow: fault('value overflow'),
 } as const
 
 /** Fault of a precompile, with the precompile's own text. */
 export const precompileFault = (reason: string): Fault =>
-  reason === FAULTS.outOfGas.reason ? FAULTS.outOfGas : { reason, text: 'precompiled failed' }
+  reason === REASON.outOfGas
+    ? FAULTS.outOfGas
+    : { reason: reason === PRECOMPILE_REVERT ? REASON.revert : reason, text: 'precompiled failed' }

@@ -4,6 +4,7 @@ import type { Journal } from '../../../state/journal/journal.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import type { BlockEnv } from '../../block-env.ts'
 import type { EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
+import { PRECOMPILE_REVERT } from '../failure-reasons.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
 import { loadAccount, loadCode, loadSlot } from './load-state.ts'
 import type { Machine } from './machine.ts'
@@ -193,7 +194,7 @@ export class MessageRun implements RunState {
     if (outcome === OUTCOME.reverted) return { kind: 'revert' }
     const { to } = this.#message
     if (to !== null && this.rules.precompiles.has(to) && this.#precompiles.failure !== undefined) {
-      return this.#precompiles.failure === 'revert'
+      return this.#precompiles.failure === PRECOMPILE_REVERT
         ? { kind: 'revert' }
         : { kind: 'halt', reason: this.#precompiles.failure }
     }

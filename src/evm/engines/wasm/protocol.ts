@@ -1,3 +1,5 @@
+import { REASON } from '../failure-reasons.ts'
+
 /* Numbers shared by the module and its host: assembly/status.ts, accounts.ts and logs.ts repeat them by hand. */
 
 /** Results of `run`, `startCall` and `startCreation`. */
@@ -17,19 +19,19 @@ export const STATUS = {
 /** Outcomes of a message. */
 export const OUTCOME = { returned: 17, reverted: 18, failed: 19 } as const
 
-/** By the numbers of assembly/status.ts, with the texts of EthereumJS, which clients and tests know. */
+/** By the numbers of assembly/status.ts. */
 export const REASONS: readonly string[] = [
   '',
-  'out of gas',
-  'stack underflow',
-  'stack overflow',
-  'invalid JUMP',
-  'invalid opcode',
-  'static state change',
-  'create collision',
-  'code size to deposit exceeds maximum code size',
-  'invalid bytecode deployed',
-  'initcode exceeds max initcode size',
+  REASON.outOfGas,
+  REASON.stackUnderflow,
+  REASON.stackOverflow,
+  REASON.invalidJump,
+  REASON.invalidOpcode,
+  REASON.staticStateChange,
+  REASON.createCollision,
+  REASON.codeTooLarge,
+  REASON.codeInvalid,
+  REASON.initCodeTooLarge,
 ]
 
 /** Offsets in an account's entry. */

@@ -6,14 +6,14 @@ import { ADD_BYTES, type Bn254Error, bn254Add, bn254Multiply, MULTIPLY_BYTES } f
 import { SHORT_OPERAND_BYTES, shortPowerMod } from '../../../crypto/wasm/modexp.ts'
 import { EMPTY_BYTES } from '../../../util/bytes.ts'
 import { isCoded } from '../../../util/errors.ts'
+import { PRECOMPILE_REVERT, REASON } from '../failure-reasons.ts'
 import type { PrecompileResult } from './precompile-host.ts'
 
 /* The precompiles that contracts call most, without EthereumJS around them. The others are in precompile-host.ts. */
 
 type Quick = (data: Uint8Array, gas: bigint) => PrecompileResult | undefined
 
-const OUT_OF_GAS = 'out of gas'
-const failed = (gasUsed: bigint): PrecompileResult => ({ output: EMPTY_BYTES, gasUsed, failure: OUT_OF_GAS })
+const failed = (gasUsed: bigint): PrecompileResult => ({ output: EMPTY_BYTES, gasUsed, failure: REASON.outOfGas })
 
 const ECRECOVER_GAS = 3_000n
 const nothing: PrecompileResult = { output: EMPTY_BYTES, gasUsed: ECRECOVER_GAS, failure: undefined }
@@ -59,7 +59,7 @@ const point =
       return { output: compute(input), gasUsed: price, failure: undefined }
     } catch (error) {
       if (!isCoded(error) || (error.code as Bn254Error['code']) !== 'NOT_A_POINT') throw error
-      return { output: EMPTY_BYTES, gasUsed: gas, failure: 'revert' }
+      return { output: EMPTY_BYTES, gasUsed: gas, failure: PRECOMPILE_REVERT }
     }
   }
 

@@ -1,4 +1,5 @@
 import { TRACE_LIMITS } from '../../../config/limits/clients.ts'
+import { REASON } from '../../../evm/engines/failure-reasons.ts'
 import type { TraceConfig } from '../../../evm/tracers/config.ts'
 import { type Hex, hexToBytes } from '../../../util/bytes.ts'
 import { isCoded } from '../../../util/errors.ts'
@@ -31,7 +32,7 @@ export const answerSent = (context: Context, hash: Hex): MaybePromise<Hex> =>
 const hashUnlessFailed = async (context: Context, hash: Hex): Promise<Hex> => {
   const place = await context.view.receipt(hash)
   if (place === undefined || place.receipt.status) return hash
-  const { error = 'execution reverted', output = '0x', revertReason } = await failureOf(context, hash)
+  const { error = REASON.revert, output = '0x', revertReason } = await failureOf(context, hash)
   const message = `Error: ${textOf(error, output, revertReason)}`
   throw new RpcError(CODE, message, { message, txHash: hash, data: output })
 }
@@ -73,8 +74,8 @@ export const failureOf = async (
 /** Error texts of hardhat's network, from which test suites and their matchers tell the kinds of failure. */
 const textOf = (error: string, output: Hex, reason: string | undefined): string => {
   const began = 'VM Exception while processing transaction:'
-  if (error === 'out of gas') return 'Transaction ran out of gas'
-  if (error !== 'execution reverted') return `${began} ${error}`
+  if (error === REASON.outOfGas) return 'Transaction ran out of gas'
+  if (error !== REASON.revert) return `${began} ${error}`
   if (output === '0x') return 'Transaction reverted without a reason string'
   const data = hexToBytes(output)
   if (output.startsWith('0x4e487b71') && data.byteLength === 36)

@@ -1,6 +1,7 @@
 import { delegationTarget } from '../../../../primitives/transaction/delegation.ts'
 import { assert } from '../../../../util/assert.ts'
 import { type Hex, toWord } from '../../../../util/bytes.ts'
+import { REASON } from '../../failure-reasons.ts'
 import { OPCODES } from '../../opcode-table.ts'
 import { FAULTS, type Fault } from '../fault.ts'
 import { type Frame, type Signal, WAIT } from '../frame/frame.ts'
@@ -55,8 +56,8 @@ const constantGas = (op: number, { rules, table }: Execution): number => {
 const stackFault = (op: number, height: number, { table }: Execution): Fault | undefined => {
   if (table.known[op] !== true) return undefined
   const { least, most } = OPCODES[op] as (typeof OPCODES)[number]
-  if (height < least) return { ...FAULTS.stackUnderflow, text: `stack underflow (${height} <=> ${least})` }
-  return height > most ? { ...FAULTS.stackOverflow, text: `stack limit reached ${height} (${most})` } : undefined
+  if (height < least) return { ...FAULTS.stackUnderflow, text: `${REASON.stackUnderflow} (${height} <=> ${least})` }
+  return height > most ? { ...FAULTS.stackOverflow, text: `${REASON.stackOverflow} ${height} (${most})` } : undefined
 }
 
 /** Loads an account, and its delegate (EIP-7702). */
@@ -96,7 +97,7 @@ const showStep = (op: number, frame: Frame, vm: Execution, step: FrameStep): Fau
   show(cost + (CALLS.has(op) ? BigInt(vm.passedGas) : 0n), undefined)
   frame.gasLeft -= cost
   if (vm.table.known[op] === true) return undefined
-  return { ...FAULTS.invalidOpcode, text: `invalid opcode: ${OPCODES[op]?.name}` }
+  return { ...FAULTS.invalidOpcode, text: `${REASON.invalidOpcode}: ${OPCODES[op]?.name}` }
 }
 
 const waitFor = (vm: Execution, promise: Promise<unknown>): Signal => {
