@@ -1,8 +1,11 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { decompressG1, loadMcl, type Mcl } from '../../src/crypto/bls12-381.ts'
-import { concatBytes, hexToBytes, toWord } from '../../src/util/bytes.ts'
+import { loadMcl } from '../../src/crypto/bls12-381/mcl.ts'
+import { createMclPoints } from '../../src/crypto/bls12-381/mcl-points.ts'
+import { createNativePoints } from '../../src/crypto/bls12-381/native-points.ts'
+import type { BlsPoints } from '../../src/crypto/bls12-381/points.ts'
+import { bytesToBigint, concatBytes, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { SEED } from '../support/seed.ts'
 import { bothWays, type Outcome } from '../unit/evm/precompile-pair.ts'
 
@@ -111,10 +114,93 @@ describe("BLS12-381 (EIP-2537) answers and costs what EthereumJS' own does", () 
   ] as const)('%s', (_, number, data, runs) => same(number, data, runs))
 })
 
-describe('compressed points', () => {
-  let mcl: Mcl
+const native = process.arch === 'x64' && process.platform === 'linux' ? [createNativePoints] : []
+const LIBRARIES: readonly (() => BlsPoints | Promise<BlsPoints>)[] = [
+  async () => createMclPoints(await loadMcl()),
+  ...native,
+]
+
+describe.each(LIBRARIES.map((load, at) => [at === 0 ? 'mcl' : 'blst', load] as const))('points by %s', (_, load) => {
+  let points: BlsPoints
   beforeAll(async () => {
-    mcl = await loadMcl()
+    points = await load()
+  })
+  /** Of the encoding of EIP-2537, whose coordinates are below the prime. */
+  const unpadded = (bytes: Uint8Array): Uint8Array =>
+    concatBytes(...Array.from({ length: bytes.byteLength / 64 }, (_, i) => bytes.subarray(i * 64 + 16, i * 64 + 64)))
+  const coordinates = (bytes: Uint8Array): readonly bigint[] =>
+    Array.from({ length: bytes.byteLength / 64 }, (_, i) => bytesToBigint(bytes.subarray(i * 64, i * 64 + 64)))
+  const inField = (bytes: Uint8Array): boolean => coordinates(bytes).every(value => value < P)
+  const pointOfG1 = (bytes: Uint8Array) => {
+    const [x = 0n, y = 0n] = coordinates(bytes)
+    return x === 0n && y === 0n ? G1.ZERO : G1.fromAffine({ x, y })
+  }
+  const pointOfG2 = (bytes: Uint8Array) => {
+    const [x0 = 0n, x1 = 0n, y0 = 0n, y1 = 0n] = coordinates(bytes)
+    if (x0 === 0n && x1 === 0n && y0 === 0n && y1 === 0n) return G2.ZERO
+    return G2.fromAffine({ x: Fp2.fromBigTuple([x0, x1]), y: Fp2.fromBigTuple([y0, y1]) })
+  }
+  type Point = ReturnType<typeof pointOfG1> | ReturnType<typeof pointOfG2>
+  const isInSubgroup = (point: Point): boolean => {
+    try {
+      point.assertValidity()
+      return true
+    } catch {
+      return point.is0()
+    }
+  }
+  const isOnG1 = (bytes: Uint8Array): boolean => {
+    const [x = 0n, y = 0n] = coordinates(bytes)
+    return (x === 0n && y === 0n) || (x ** 3n + 4n - y ** 2n) % P === 0n
+  }
+  const checked = { seed: SEED, numRuns: 40 }
+
+  test('G1: sums and the check of the subgroup', () => {
+    fc.assert(
+      fc.property(g1.filter(inField), g1.filter(inField), (a, b) => {
+        const sum = points.addG1(unpadded(a), unpadded(b))
+        if (!isOnG1(a) || !isOnG1(b)) expect(sum).toBeUndefined()
+        else {
+          const { x, y } = pointOfG1(a).add(pointOfG1(b)).toAffine()
+          expect(sum).toEqual(unpadded(concatBytes(field(x), field(y))))
+        }
+        expect(points.isInG1(unpadded(a))).toBe(isOnG1(a) && isInSubgroup(pointOfG1(a)))
+      }),
+      checked,
+    )
+  })
+
+  test('G2: sums and the check of the subgroup', () => {
+    const isOnG2 = (bytes: Uint8Array): boolean => {
+      if (bytes.every(byte => byte === 0)) return true
+      const { x, y } = pointOfG2(bytes)
+      return Fp2.eql(Fp2.sqr(y), Fp2.add(Fp2.mul(Fp2.sqr(x), x), Fp2.fromBigTuple([4n, 4n])))
+    }
+    fc.assert(
+      fc.property(g2.filter(inField), g2.filter(inField), (a, b) => {
+        const sum = points.addG2(unpadded(a), unpadded(b))
+        if (!isOnG2(a) || !isOnG2(b)) expect(sum).toBeUndefined()
+        else {
+          const { x, y } = pointOfG2(a).add(pointOfG2(b)).toAffine()
+          expect(sum).toEqual(unpadded(concatBytes(...[x.c0, x.c1, y.c0, y.c1].map(field))))
+        }
+        expect(points.isInG2(unpadded(a))).toBe(isOnG2(a) && isInSubgroup(pointOfG2(a)))
+      }),
+      checked,
+    )
+  })
+
+  test('a point, itself and its opposite', () => {
+    for (const [base, other] of [
+      [g1Bytes, points.addG1],
+      [g2Bytes, points.addG2],
+    ] as const) {
+      const sum = (a: bigint, b: bigint) => other(unpadded(base(a)), unpadded(base(b)))
+      expect(sum(5n, 5n)).toEqual(unpadded(base(10n)))
+      expect(sum(5n, R - 5n)).toEqual(unpadded(base(0n)))
+      expect(sum(0n, 5n)).toEqual(unpadded(base(5n)))
+      expect(sum(0n, 0n)).toEqual(unpadded(base(0n)))
+    }
   })
   const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
   const theirs = (bytes: Uint8Array): string | undefined => {
@@ -127,13 +213,12 @@ describe('compressed points', () => {
     }
   }
   const ours = (bytes: Uint8Array): string | undefined => {
-    const point = decompressG1(mcl, bytes)
-    if (point === undefined || point.isZero()) return point && '0'
-    const [, x, y] = point.getStr(16).split(' ') as [string, string, string]
-    return G1.fromAffine({ x: BigInt(`0x${x}`), y: BigInt(`0x${y}`) }).toHex()
+    const point = points.decompressG1(bytes)
+    if (point === undefined || point.every(byte => byte === 0)) return point && '0'
+    return G1.fromAffine({ x: bytesToBigint(point.subarray(0, 48)), y: bytesToBigint(point.subarray(48)) }).toHex()
   }
 
-  test('are read as the reference reads them, in one form only', () => {
+  test('compressed points are read as the reference reads them, in one form only', () => {
     const valid = scalar.map(n => (n === 0n ? G1.ZERO : G1.BASE.multiply(n)).toBytes())
     const flipped = fc.tuple(valid, fc.nat(383)).map(([bytes, bit]) => {
       const copy = Uint8Array.from(bytes)

@@ -70,6 +70,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['metrics'],
   secp256k1: ['crypto'],
   'mcl-wasm': ['crypto'],
+  '@chainsafe/': ['crypto'],
   'micro-eth-signer': ['crypto'],
   '@bitauth/': ['crypto'],
   '@node-rs/': ['crypto'],

@@ -1,86 +1,121 @@
 import { EVMError, type ExecResult, MCLBLS } from '@ethereumjs/evm'
-import { type G1, type G2, g1From, g2From, loadMcl, type Mcl } from '../../../crypto/bls12-381.ts'
+import { blsPoints } from '../../../crypto/bls12-381/choose-points.ts'
+import { type G1, type G2, g1Bytes, g1From, g2Bytes, g2From, loadMcl, type Mcl } from '../../../crypto/bls12-381/mcl.ts'
+import type { BlsPoints } from '../../../crypto/bls12-381/points.ts'
 import type { SlicedWork } from '../../../util/async/sliced-work.ts'
-import { bytesToBigint, concatBytes, EMPTY_BYTES } from '../../../util/bytes.ts'
+import { EMPTY_BYTES } from '../../../util/bytes.ts'
+import { ENCODED_G1_BYTES, ENCODED_G2_BYTES, encodePoint, pointFrom } from './bls-encoding.ts'
 import { ethereumJsPrecompile } from './ethereumjs-precompile.ts'
-import { failedResult, type Precompile, runPaced, yieldIfDue } from './precompile.ts'
+import { failedResult, outOfGasResult, type Precompile, runPaced, yieldIfDue } from './precompile.ts'
 import { inputWithBls } from './precompile-input.ts'
 
 /*
- * EIP-2537 by mcl, as wrapped by EthereumJS. Sums over many points are computed in parts: EthereumJS' own function checks the form
- * and the price, and the computation follows here.
+ * EIP-2537. Sums, and the checks of points for the others, are native code where it loads, mcl otherwise; multiples, pairings and maps are
+ * mcl's. Work over many points is done in parts: EthereumJS' own function checks the form and the price, and the computation follows here.
  */
 
-const G1_BYTES = 128
-const G2_BYTES = 256
 const SCALAR_BYTES = 32
-const PAIR_BYTES = G1_BYTES + G2_BYTES
+const PAIR_BYTES = ENCODED_G1_BYTES + ENCODED_G2_BYTES
+const { BLS_12_381_INVALID_INPUT_LENGTH, BLS_12_381_POINT_NOT_ON_CURVE, REVERT } = EVMError.errorMessages
 
-type Kind = 'msmG1' | 'msmG2' | 'pairingCheck'
+const notOnCurve = (): EVMError => new EVMError(BLS_12_381_POINT_NOT_ON_CURVE)
+const codeOf = (error: unknown): EVMError['error'] => (error instanceof EVMError ? error.error : REVERT)
 
-const createBls = (mcl: Mcl) => {
-  const bls = new MCLBLS(mcl)
-  bls.init()
-  return bls
+/** Sum of two points, which need not be in the subgroup. */
+const sum =
+  (
+    price: string,
+    size: number,
+    add: (points: BlsPoints, a: Uint8Array, b: Uint8Array) => Uint8Array | undefined,
+  ): Precompile =>
+  input => {
+    const { data, gasLimit, common } = input
+    const gas = common.param(price)
+    if (gas > gasLimit) return outOfGasResult(gasLimit)
+    if (data.byteLength !== 2 * size) return failedResult(gasLimit, BLS_12_381_INVALID_INPUT_LENGTH)
+    const compute = (points: BlsPoints): ExecResult => {
+      try {
+        const total = add(points, pointFrom(data.subarray(0, size)), pointFrom(data.subarray(size)))
+        if (total === undefined) throw notOnCurve()
+        return { executionGasUsed: gas, returnValue: encodePoint(total) }
+      } catch (error) {
+        return failedResult(gasLimit, codeOf(error))
+      }
+    }
+    const points = blsPoints()
+    const pause = yieldIfDue(input)
+    if (pause === undefined && !(points instanceof Promise)) return compute(points)
+    return Promise.all([points, pause]).then(([loaded]) => compute(loaded))
+  }
+
+interface Loaded {
+  readonly mcl: Mcl
+  readonly points: BlsPoints
 }
-let loaded: { readonly mcl: Mcl; readonly bls: MCLBLS } | undefined
-const load = async () => {
+let loaded: Loaded | undefined
+const load = async (): Promise<Loaded> => {
   if (loaded === undefined) {
-    const mcl = await loadMcl()
-    loaded ??= { mcl, bls: createBls(mcl) }
+    const [mcl, points] = await Promise.all([loadMcl(), blsPoints()])
+    loaded ??= { mcl, points }
   }
   return loaded
 }
 
-/** One point, or one map: a millisecond at most. */
-const atOnce =
+/** Map of a field element: a millisecond at most. */
+const map =
   (number: number): Precompile =>
   async input => {
     await yieldIfDue(input)
-    const { bls } = await load()
-    return ethereumJsPrecompile(input.common, number)(inputWithBls(input, bls))
+    const { mcl } = await load()
+    return ethereumJsPrecompile(input.common, number)(inputWithBls(input, new MCLBLS(mcl)))
   }
 
-/** Sums points times scalars in parts. */
-function* sum(
-  data: Uint8Array,
+/** Reads a point; throws where it is not in the subgroup. */
+const readG1 = ({ mcl, points }: Loaded, bytes: Uint8Array): G1 => {
+  const point = pointFrom(bytes)
+  if (!points.isInG1(point)) throw notOnCurve()
+  return g1From(mcl, point)
+}
+const readG2 = ({ mcl, points }: Loaded, bytes: Uint8Array): G2 => {
+  const point = pointFrom(bytes)
+  if (!points.isInG2(point)) throw notOnCurve()
+  return g2From(mcl, point)
+}
+
+/** Sum of points times scalars, so many points at once. */
+const multiples = <Point extends G1 | G2>(
   size: number,
-  points: number,
-  part: (data: Uint8Array) => Uint8Array,
-  add: (both: Uint8Array) => Uint8Array,
-): SlicedWork<Uint8Array> {
-  const step = (size + SCALAR_BYTES) * points
-  let total = new Uint8Array(size)
-  for (let at = 0; at < data.byteLength; at += step) {
-    total = Uint8Array.from(add(concatBytes(total, part(data.subarray(at, at + step)))))
-    yield
+  atOnce: number,
+  read: (loaded: Loaded, bytes: Uint8Array) => Point,
+  write: (point: Point) => Uint8Array,
+) =>
+  function* (loaded: Loaded, data: Uint8Array): SlicedWork<Uint8Array> {
+    const { mcl } = loaded
+    const step = size + SCALAR_BYTES
+    let total: Point | undefined
+    for (let at = 0; at < data.byteLength; ) {
+      const points: Point[] = []
+      const scalars: InstanceType<Mcl['Fr']>[] = []
+      for (; at < data.byteLength && points.length < atOnce; at += step) {
+        points.push(read(loaded, data.subarray(at, at + size)))
+        const scalar = new mcl.Fr()
+        scalar.setBigEndianMod(data.subarray(at + size, at + step))
+        scalars.push(scalar)
+      }
+      const part = mcl.mulVec(points, scalars)
+      total = total === undefined ? part : mcl.add(total, part)
+      yield
+    }
+    return total === undefined ? new Uint8Array(size) : encodePoint(write(total))
   }
-  return total
-}
 
-const field = (bytes: Uint8Array, index: number): bigint => bytesToBigint(bytes.subarray(index * 64, index * 64 + 64))
-
-const ONE = new Uint8Array(SCALAR_BYTES)
-ONE[SCALAR_BYTES - 1] = 1
-
-/** Reads a point by multiplying it by one in EthereumJS' reader, which checks coordinates, curve and subgroup. */
-const readG1 = (mcl: Mcl, bls: MCLBLS, bytes: Uint8Array): G1 => {
-  const point = bls.msmG1(concatBytes(bytes, ONE))
-  return isZero(point) ? new mcl.G1() : g1From(mcl, field(point, 0), field(point, 1))
-}
-const readG2 = (mcl: Mcl, bls: MCLBLS, bytes: Uint8Array): G2 => {
-  const point = bls.msmG2(concatBytes(bytes, ONE))
-  if (isZero(point)) return new mcl.G2()
-  return g2From(mcl, [field(point, 0), field(point, 1)], [field(point, 2), field(point, 3)])
-}
-const isZero = (bytes: Uint8Array): boolean => bytes.every(byte => byte === 0)
-
-function* pairing(mcl: Mcl, bls: MCLBLS, data: Uint8Array): SlicedWork<Uint8Array> {
+function* pairing(loaded: Loaded, data: Uint8Array): SlicedWork<Uint8Array> {
+  const { mcl } = loaded
   let product = new mcl.GT()
   product.setInt(1)
   for (let at = 0; at < data.byteLength; at += PAIR_BYTES) {
-    const left = readG1(mcl, bls, data.subarray(at, at + G1_BYTES))
-    const right = readG2(mcl, bls, data.subarray(at + G1_BYTES, at + PAIR_BYTES))
+    const left = readG1(loaded, data.subarray(at, at + ENCODED_G1_BYTES))
+    const right = readG2(loaded, data.subarray(at + ENCODED_G1_BYTES, at + PAIR_BYTES))
     yield
     if (!left.isZero() && !right.isZero()) product = mcl.mul(product, mcl.millerLoop(left, right))
     yield
@@ -90,23 +125,9 @@ function* pairing(mcl: Mcl, bls: MCLBLS, data: Uint8Array): SlicedWork<Uint8Arra
   return output
 }
 
-const WORK: Readonly<Record<Kind, (mcl: Mcl, bls: MCLBLS, data: Uint8Array) => SlicedWork<Uint8Array>>> = {
-  msmG1: (_, bls, data) =>
-    sum(
-      data,
-      G1_BYTES,
-      8,
-      part => bls.msmG1(part),
-      both => bls.addG1(both),
-    ),
-  msmG2: (_, bls, data) =>
-    sum(
-      data,
-      G2_BYTES,
-      4,
-      part => bls.msmG2(part),
-      both => bls.addG2(both),
-    ),
+const WORK = {
+  msmG1: multiples(ENCODED_G1_BYTES, 8, readG1, g1Bytes),
+  msmG2: multiples(ENCODED_G2_BYTES, 4, readG2, g2Bytes),
   pairingCheck: pairing,
 }
 
@@ -115,15 +136,15 @@ function* attempt(priced: ExecResult, gasLimit: bigint, slicedWork: SlicedWork<U
   try {
     return { ...priced, returnValue: yield* slicedWork }
   } catch (error) {
-    return failedResult(gasLimit, error instanceof EVMError ? error.error : EVMError.errorMessages.REVERT)
+    return failedResult(gasLimit, codeOf(error))
   }
 }
 
 const inParts =
-  (number: number, kind: Kind): Precompile =>
+  (number: number, kind: keyof typeof WORK): Precompile =>
   async input => {
     await yieldIfDue(input)
-    const { mcl, bls } = await load()
+    const libraries = await load()
     let accepted: Uint8Array | undefined
     const accept = (data: Uint8Array): Uint8Array => {
       accepted = data
@@ -131,16 +152,16 @@ const inParts =
     }
     const priced = await ethereumJsPrecompile(input.common, number)(inputWithBls(input, { [kind]: accept }))
     if (accepted === undefined) return priced
-    return runPaced(input, attempt(priced, input.gasLimit, WORK[kind](mcl, bls, accepted)))
+    return runPaced(input, attempt(priced, input.gasLimit, WORK[kind](libraries, accepted)))
   }
 
 /** By address. */
 export const BLS_PRECOMPILES: readonly (readonly [number, Precompile])[] = [
-  [0x0b, atOnce(0x0b)],
+  [0x0b, sum('bls12381G1AddGas', ENCODED_G1_BYTES, (points, a, b) => points.addG1(a, b))],
   [0x0c, inParts(0x0c, 'msmG1')],
-  [0x0d, atOnce(0x0d)],
+  [0x0d, sum('bls12381G2AddGas', ENCODED_G2_BYTES, (points, a, b) => points.addG2(a, b))],
   [0x0e, inParts(0x0e, 'msmG2')],
   [0x0f, inParts(0x0f, 'pairingCheck')],
-  [0x10, atOnce(0x10)],
-  [0x11, atOnce(0x11)],
+  [0x10, map(0x10)],
+  [0x11, map(0x11)],
 ]

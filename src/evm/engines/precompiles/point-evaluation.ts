@@ -1,7 +1,9 @@
 import type { Common } from '@ethereumjs/common'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
-import { decompressG1, type G1, g1From, g2From, loadMcl, type Mcl } from '../../../crypto/bls12-381.ts'
-import { type Hex, hexToBytes } from '../../../util/bytes.ts'
+import { blsPoints } from '../../../crypto/bls12-381/choose-points.ts'
+import { type G1, g1From, g2From, loadMcl, type Mcl } from '../../../crypto/bls12-381/mcl.ts'
+import { type BlsPoints, FIELD_BYTES } from '../../../crypto/bls12-381/points.ts'
+import { concatBytes, type Hex, hexToBytes } from '../../../util/bytes.ts'
 import { badArguments, kzgVerifier, TAU_G2 } from '../kzg.ts'
 import { ethereumJsPrecompile } from './ethereumjs-precompile.ts'
 import { type Precompile, yieldIfDue } from './precompile.ts'
@@ -9,35 +11,37 @@ import { type Precompile, yieldIfDue } from './precompile.ts'
 /* Point evaluation (EIP-4844): EthereumJS checks the form and the price, mcl the proof. */
 
 const { Fr } = bls12_381.fields
-const G2 = bls12_381.G2.Point
+const { Point: G2Point } = bls12_381.G2
 
-const createVerifier = (mcl: Mcl) => {
-  const lines = (point: InstanceType<typeof G2>) => {
+const fieldBytes = (value: bigint): Uint8Array => hexToBytes(`0x${value.toString(16).padStart(2 * FIELD_BYTES, '0')}`)
+
+const createVerifier = (mcl: Mcl, points: BlsPoints) => {
+  const lines = (point: InstanceType<typeof G2Point>) => {
     const { x, y } = point.toAffine()
-    return new mcl.PrecomputedG2(g2From(mcl, [x.c0, x.c1], [y.c0, y.c1]))
+    return new mcl.PrecomputedG2(g2From(mcl, concatBytes(...[x.c0, x.c1, y.c0, y.c1].map(fieldBytes))))
   }
-  const tau = lines(G2.fromHex(TAU_G2))
-  const minusOne = lines(G2.BASE.negate())
+  const tau = lines(G2Point.fromHex(TAU_G2))
+  const minusOne = lines(G2Point.BASE.negate())
   const base = bls12_381.G1.Point.BASE.toAffine()
-  const one = g1From(mcl, base.x, base.y)
+  const one = g1From(mcl, concatBytes(fieldBytes(base.x), fieldBytes(base.y)))
 
-  const pointFrom = (hex: Hex): G1 => {
-    const point = decompressG1(mcl, hexToBytes(hex))
+  const pointOf = (hex: Hex): G1 => {
+    const point = points.decompressG1(hexToBytes(hex))
     if (point === undefined) throw badArguments('not a point of G1')
-    return point
+    return g1From(mcl, point)
   }
   const scalarFrom = (hex: Hex) => {
     if (BigInt(hex) >= Fr.ORDER) throw badArguments('scalar not canonical')
     const scalar = new mcl.Fr()
-    scalar.setStr(hex.slice(2), 16)
+    scalar.setBigEndianMod(hexToBytes(hex))
     return scalar
   }
 
   /** e(commitment - y + z proof, 1) = e(proof, tau), so that both points of G2 are known beforehand. */
   return (commitment: Hex, z: Hex, y: Hex, proof: Hex): boolean => {
-    const opening = pointFrom(proof)
-    const value = mcl.sub(pointFrom(commitment), mcl.mul(one, scalarFrom(y)))
-    const left = mcl.add(value, mcl.mul(opening, scalarFrom(z)))
+    const opening = pointOf(proof)
+    const multiples = mcl.mulVec([opening, one], [scalarFrom(z), mcl.neg(scalarFrom(y))])
+    const left = mcl.add(pointOf(commitment), multiples)
     // The pairing of infinity is 1, that of any other point with a generator is not.
     if (left.isZero() || opening.isZero()) return left.isZero() && opening.isZero()
     return mcl.finalExp(mcl.precomputedMillerLoop2(left, minusOne, opening, tau)).isOne()
@@ -60,6 +64,6 @@ const withVerifier = (common: Common, verifyProof: ReturnType<typeof createVerif
 
 export const pointEvaluation: Precompile = async input => {
   await yieldIfDue(input)
-  verifier ??= createVerifier(await loadMcl())
+  verifier ??= createVerifier(await loadMcl(), await blsPoints())
   return ethereumJsPrecompile(input.common, 0x0a)({ ...input, common: withVerifier(input.common, verifier) })
 }
