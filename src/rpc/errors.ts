@@ -1,6 +1,6 @@
-import type { DevHelperError } from '../chain/dev/dev-helpers.ts'
 import type { MinerError } from '../chain/dev/dev-miner.ts'
 import type { DevSnapshotError } from '../chain/dev/dev-snapshots.ts'
+import type { TimestampError } from '../chain/dev/dev-time.ts'
 import type { ImpersonationError } from '../chain/dev/impersonation.ts'
 import type { RewindError } from '../chain/dev/rewind.ts'
 import type { StateFileError } from '../chain/dev/state-format.ts'
@@ -119,7 +119,7 @@ type DomainError =
 /** Failures of the operator's requests to the network. */
 type PeerError = Extract<NetworkError, { readonly code: 'TOO_MANY_STATIC_PEERS' }>
 /** Failures of the helpers of development chains. */
-type DevError = RewindError | MinerError | DevSnapshotError | DevHelperError | ImpersonationError | StateFileError
+type DevError = RewindError | MinerError | DevSnapshotError | TimestampError | ImpersonationError | StateFileError
 type ProofError =
   | Extract<StateError, { readonly code: 'PROOF_TOO_DEEP' }>
   | Extract<TrieError, { readonly code: 'TRIE_BUSY' | 'TRIE_UNKNOWN_ROOT' }>
@@ -221,6 +221,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   TOO_MANY_SNAPSHOTS: ({ limit }) => serverError(`there are ${limit} snapshots: go back to one of them, or reset`),
   TIMESTAMP_TOO_EARLY: ({ asked, head }) =>
     serverError(`Timestamp ${asked} is lower than or equal to previous block's timestamp ${head}`),
+  TIMESTAMP_TOO_LATE: ({ asked, last }) => serverError(`Timestamp ${asked} is later than the last, ${last}`),
   TOO_MANY_IMPERSONATED: ({ limit }) =>
     serverError(`at most ${limit} accounts are impersonated: stop some, or use anvil_autoImpersonateAccount`),
   STATE_MALFORMED: ({ reason }) => serverError(`this is no dumped state: ${reason}`),

@@ -11,6 +11,8 @@ export interface Account {
   readonly storageRoot: Hex
 }
 
+/** Largest balance of an account, wei. */
+export const MAX_BALANCE = 2n ** 256n - 1n
 export const EMPTY_CODE_HASH: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 export const EMPTY_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 

@@ -7,11 +7,11 @@ import { hashedKey } from '../../state/flat-tables.ts'
 import type { WorldState } from '../../state/world-state.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
-import { CodedError, isCoded } from '../../util/errors.ts'
+import { isCoded } from '../../util/errors.ts'
 import type { Chain } from '../chain.ts'
 import type { DevMiner, MineOptions, MiningMode } from './dev-miner.ts'
 import { DevSnapshots } from './dev-snapshots.ts'
-import type { DevTime } from './dev-time.ts'
+import { checkNotTooLate, type DevTime } from './dev-time.ts'
 import type { DevWriter } from './dev-writer.ts'
 import { dumpState } from './dump-state.ts'
 import { Impersonation } from './impersonation.ts'
@@ -46,10 +46,6 @@ interface DevHelpersOptions {
   /** Runs the work while no engine runs, then starts one on the resulting head. */
   readonly withoutEngine: (work: () => Promise<void>) => Promise<void>
 }
-
-export type DevHelperError =
-  /** Timestamps of blocks must grow. */
-  { readonly code: 'TIMESTAMP_TOO_EARLY'; readonly asked: number; readonly head: number }
 
 /** Fields of an account to set; omitted ones are kept. */
 interface DevAccountChange {
@@ -127,7 +123,6 @@ export class DevHelpers {
   }
 
   mine(options: MineOptions): Promise<void> {
-    if (options.timestamp !== undefined) this.#checkTimestamp(options.timestamp)
     return this.#options.miner.mine(options)
   }
 
@@ -139,7 +134,7 @@ export class DevHelpers {
     this.#options.miner.setMode(mode)
   }
 
-  /** Returns the seconds by which the chain's time is now ahead of the wall clock. */
+  /** Returns the seconds by which the chain's time is now ahead of the wall clock. Throws TIMESTAMP_TOO_LATE. */
   increaseTime(seconds: number): number {
     const { time, miner } = this.#options
     time.increase(seconds)
@@ -147,7 +142,7 @@ export class DevHelpers {
     return time.offsetSeconds
   }
 
-  /** Returns the same as `increaseTime`. */
+  /** Returns the same as `increaseTime`. Throws TIMESTAMP_TOO_LATE. */
   setTime(nowMs: number): number {
     const { time, miner } = this.#options
     time.set(nowMs)
@@ -155,15 +150,18 @@ export class DevHelpers {
     return time.offsetSeconds
   }
 
-  /** Throws TIMESTAMP_TOO_EARLY. */
-  setNextTimestamp(timestamp: number): void {
-    this.#checkTimestamp(timestamp)
-    this.#options.time.setNext(timestamp)
+  /** Throws TIMESTAMP_TOO_EARLY or TIMESTAMP_TOO_LATE. */
+  setNextTimestamp(timestamp: number): Promise<void> {
+    const { miner, time, chain } = this.#options
+    // Between blocks: one that is being made would use it up.
+    return miner.run(async () => time.setNext(timestamp, chain.headBlock.header.timestamp))
   }
 
-  /** undefined ends it. Returns true when one was set before. */
+  /** undefined ends it. Returns true when one was set before. Throws TIMESTAMP_TOO_LATE. */
   setTimestampInterval(seconds: number | undefined): boolean {
-    return this.#options.time.setInterval(seconds)
+    const { time, chain } = this.#options
+    if (seconds !== undefined) checkNotTooLate(chain.headBlock.header.timestamp + seconds)
+    return time.setInterval(seconds)
   }
 
   /** Base fee of the next block, wei. */
@@ -247,10 +245,5 @@ export class DevHelpers {
     world.pin(this.#devSnapshots.oldest())
     await pool.clear()
     pool.reset(chain.headBlock.header)
-  }
-
-  #checkTimestamp(asked: number): void {
-    const head = this.#options.chain.headBlock.header.timestamp
-    if (asked <= head) throw new CodedError<DevHelperError>({ code: 'TIMESTAMP_TOO_EARLY', asked, head })
   }
 }

@@ -7,7 +7,7 @@ import type { Clock } from '../../util/clock.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { Chain } from '../chain.ts'
-import type { DevTime } from './dev-time.ts'
+import { checkNotTooLate, type DevTime } from './dev-time.ts'
 
 export type MinerError =
   | { readonly code: 'TOO_MANY_BLOCKS'; readonly limit: number }
@@ -138,16 +138,15 @@ export class DevMiner {
     this.#detach(this.#turn.run(() => this.#minePending()))
   }
 
-  /** Makes blocks one after the other. Throws TOO_MANY_BLOCKS or NO_BLOCK. */
+  /** Makes blocks one after the other. Throws TOO_MANY_BLOCKS, NO_BLOCK, TIMESTAMP_TOO_EARLY or TIMESTAMP_TOO_LATE. */
   async mine({ blocks, interval, intervalFirst = false, timestamp }: MineOptions): Promise<void> {
     const limit = DEV_LIMITS.mineBlocks
     if (blocks > limit) throw new CodedError<MinerError>({ code: 'TOO_MANY_BLOCKS', limit })
     await this.#turn.run(async () => {
       for (let i = 0; i < blocks && this.#isRunning; i++) {
-        const { header } = this.#options.chain.headBlock
-        if (i === 0 && timestamp !== undefined) this.#options.time.setNext(timestamp)
-        else if (interval !== undefined && (i > 0 || intervalFirst))
-          this.#options.time.setNext(header.timestamp + interval)
+        const { timestamp: head } = this.#options.chain.headBlock.header
+        if (i === 0 && timestamp !== undefined) this.#options.time.setNext(timestamp, head)
+        else if (interval !== undefined && (i > 0 || intervalFirst)) this.#options.time.setNext(head + interval, head)
         // Explicitly requested blocks have increasing timestamps, as tests expect.
         await this.#mineOne(Math.max(1, this.step))
       }
@@ -168,13 +167,15 @@ export class DevMiner {
   async #mineOne(step: number, dueMs = 0): Promise<void> {
     if (!this.#isRunning) return
     const { chain, engine, clock, time } = this.#options
+    const head = chain.headBlock.header
+    checkNotTooLate(time.timestampAfter(head.timestamp, step, dueMs))
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const timeoutMs = DEV_LIMITS.mineMs
     const cancel = clock.schedule(clock.nowMs() + timeoutMs, () =>
       reject(new CodedError<MinerError>({ code: 'NO_BLOCK', timeoutMs })),
     )
     this.#askedStep = step
-    this.#asked = { number: chain.headBlock.header.number + 1, dueMs, done: resolve }
+    this.#asked = { number: head.number + 1, dueMs, done: resolve }
     try {
       engine.requestBlock(time.wallMs(dueMs))
       await promise

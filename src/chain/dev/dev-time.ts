@@ -1,10 +1,23 @@
+import { DEV_LIMITS } from '../../config/limits/chain.ts'
 import type { Clock } from '../../util/clock.ts'
+import { CodedError } from '../../util/errors.ts'
+
+export type TimestampError =
+  /** Timestamps of blocks must grow. */
+  | { readonly code: 'TIMESTAMP_TOO_EARLY'; readonly asked: number; readonly head: number }
+  | { readonly code: 'TIMESTAMP_TOO_LATE'; readonly asked: number; readonly last: number }
 
 /** Time settings stored in a snapshot. */
 export interface SavedTime {
   readonly nowMs: number
   readonly next: number | undefined
   readonly interval: number | undefined
+}
+
+/** Throws TIMESTAMP_TOO_LATE. */
+export const checkNotTooLate = (asked: number): void => {
+  const last = DEV_LIMITS.lastTimestamp
+  if (asked > last) throw new CodedError<TimestampError>({ code: 'TIMESTAMP_TOO_LATE', asked, last })
 }
 
 /** Clock of a development chain: the wall clock with an offset, and the requested timestamps of next blocks. */
@@ -34,21 +47,27 @@ export class DevTime {
     return devMs - this.#offsetMs
   }
 
+  /** Throws TIMESTAMP_TOO_LATE. */
   increase(seconds: number): void {
-    this.#offsetMs += seconds * 1_000
+    this.set(this.nowMs() + seconds * 1_000)
   }
 
+  /** Throws TIMESTAMP_TOO_LATE. */
   set(nowMs: number): void {
-    this.#offsetMs = nowMs - this.#clock.nowMs()
+    checkNotTooLate(Math.floor(nowMs / 1_000))
+    this.#moveTo(nowMs)
   }
 
-  setNext(timestamp: number): void {
+  /** Sets the timestamp of the child of a block. Throws TIMESTAMP_TOO_EARLY or TIMESTAMP_TOO_LATE. */
+  setNext(timestamp: number, head: number): void {
+    if (timestamp <= head) throw new CodedError<TimestampError>({ code: 'TIMESTAMP_TOO_EARLY', asked: timestamp, head })
+    checkNotTooLate(timestamp)
     this.#next = timestamp
   }
 
   /** Moves the clock up to a block that is ahead of it, as after a restart of a chain whose time was moved, or after `set`. */
   catchUpWith(timestamp: number): void {
-    if (timestamp * 1_000 > this.nowMs()) this.set(timestamp * 1_000)
+    if (timestamp * 1_000 > this.nowMs()) this.#moveTo(timestamp * 1_000)
   }
 
   /** undefined ends it. Returns true when one was set before. */
@@ -72,7 +91,7 @@ export class DevTime {
   onBlock(timestamp: number): void {
     const wasTold = this.#next !== undefined
     this.#next = undefined
-    if (wasTold) this.set(timestamp * 1_000)
+    if (wasTold) this.#moveTo(timestamp * 1_000)
     else this.catchUpWith(timestamp)
   }
 
@@ -82,7 +101,7 @@ export class DevTime {
 
   /** Restores the saved time. */
   restore({ nowMs, next, interval }: SavedTime): void {
-    this.set(nowMs)
+    this.#moveTo(nowMs)
     this.#next = next
     this.#interval = interval
   }
@@ -91,5 +110,9 @@ export class DevTime {
     this.#offsetMs = 0
     this.#next = undefined
     this.#interval = undefined
+  }
+
+  #moveTo(nowMs: number): void {
+    this.#offsetMs = nowMs - this.#clock.nowMs()
   }
 }

@@ -62,7 +62,7 @@ const timestampOf = (root: Record<string, unknown>): number => {
   const block = root['block']
   const given = root['timestamp'] ?? (typeof block === 'object' && block !== null ? Reflect.get(block, 'timestamp') : 0)
   const seconds = Number(given)
-  return Number.isSafeInteger(seconds) && seconds >= 0 ? seconds : 0
+  return Number.isInteger(seconds) && seconds >= 0 && seconds <= DEV_LIMITS.lastTimestamp ? seconds : 0
 }
 
 const editOf = (name: string, account: Record<string, unknown>): AccountEdit => {

@@ -67,6 +67,8 @@ export const DEV_LIMITS = {
   mineBlocks: 100_000,
   /** Time limit of one requested block. */
   mineMs: 30_000,
+  /** Latest timestamp of a block, unix seconds: the last that a JavaScript date can have. */
+  lastTimestamp: 8_640_000_000_000,
   impersonated: 10_000,
   /** Size of a state to load, packed and unpacked, and of a dumped one. */
   stateBytes: 64 * 1024 * 1024,

@@ -6,7 +6,7 @@ import { effectiveGasPrice, type Transaction } from '../../primitives/transactio
 import { type BlobFields, blobGas } from '../../rules/ethereum/blob-fee.ts'
 import { floorGas, intrinsicGas } from '../../rules/intrinsic-gas.ts'
 import { executionGasLimit } from '../../rules/transaction.ts'
-import { EMPTY_CODE_HASH } from '../../state/account.ts'
+import { EMPTY_CODE_HASH, MAX_BALANCE } from '../../state/account.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { nextNonce } from '../../util/nonce.ts'
@@ -15,9 +15,20 @@ import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../engi
 import { applyAuthorizations } from './authorizations.ts'
 import type { BlockPosition } from './transaction-validity.ts'
 
-/** Returns true when the result depends on the transaction's bytes alone: no code runs (and none can see the withheld fee). */
-export const isPlainTransfer = (journal: Journal, { rules }: BlockPosition, tx: Transaction): boolean =>
-  tx.to !== null && tx.type !== 4 && journal.codeHash(tx.to) === EMPTY_CODE_HASH && !rules.precompiles.has(tx.to)
+/**
+ * Returns true when the result depends on the transaction's bytes alone: no code runs (and none can see the withheld fee), and the
+ * recipient's balance has room for the value.
+ */
+export const isPlainTransfer = (
+  journal: Journal,
+  { rules }: BlockPosition,
+  { to, type, value }: Transaction,
+): boolean =>
+  to !== null &&
+  type !== 4 &&
+  journal.codeHash(to) === EMPTY_CODE_HASH &&
+  !rules.precompiles.has(to) &&
+  journal.balance(to) + value <= MAX_BALANCE
 
 interface Outcome {
   readonly gasUsed: bigint

@@ -3,7 +3,7 @@ import { keccak256 } from '../../crypto/hash.ts'
 import { assert } from '../../util/assert.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import type { Nonce } from '../../util/nonce.ts'
-import { type Account, EMPTY_CODE_HASH } from '../account.ts'
+import { type Account, EMPTY_CODE_HASH, MAX_BALANCE } from '../account.ts'
 import type { StateReader } from '../state-reader.ts'
 import type { StateChanges } from '../update/state-changes.ts'
 import { collectChanges } from './collect-changes.ts'
@@ -110,8 +110,10 @@ export class Journal implements StateReader {
     journalAccount.view = undefined
   }
 
+  /** A sum beyond the largest balance is that balance: only states that were edited or overridden hold so much. */
   addBalance(address: Hex, wei: bigint): void {
-    this.setBalance(address, this.#entry(address).balance + wei)
+    const sum = this.#entry(address).balance + wei
+    this.setBalance(address, sum > MAX_BALANCE ? MAX_BALANCE : sum)
   }
 
   /** The caller has checked that the balance suffices. */

@@ -1,6 +1,6 @@
 import { assert } from '../../util/assert.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
-import { EMPTY_CODE_HASH } from '../account.ts'
+import { EMPTY_CODE_HASH, MAX_BALANCE } from '../account.ts'
 import type { PackedBatch, TrieAccount } from './types.ts'
 
 /*
@@ -114,7 +114,7 @@ export class BatchPacker {
     const { bytes, view } = this
     if (codeHash === EMPTY_CODE_HASH) bytes.set(EMPTY_CODE, at + 32)
     else bytes.write(codeHash.slice(2), at + 32, 'hex')
-    assert(balance >= 0n && balance <= MAX_U256, 'a balance fits 256 bits')
+    assert(balance >= 0n && balance <= MAX_BALANCE, 'a balance fits 256 bits')
     const large = balance > MAX_U64
     view.setBigUint64(at + 64, large ? balance >> 192n : 0n)
     view.setBigUint64(at + 72, large ? balance >> 128n : 0n)
@@ -138,7 +138,6 @@ export class BatchPacker {
 
 const NO_OPTIONS: AccountOptions = {}
 const MAX_U64 = 2n ** 64n - 1n
-const MAX_U256 = 2n ** 256n - 1n
 const EMPTY_CODE = hexToBytes(EMPTY_CODE_HASH)
 
 const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -17,7 +17,7 @@ export const SAMPLE_DEV: DevPort = {
   setMode: () => {},
   increaseTime: seconds => seconds,
   setTime: () => -5,
-  setNextTimestamp: () => {},
+  setNextTimestamp: async () => {},
   setTimestampInterval: seconds => seconds === undefined,
   setNextBaseFee: () => {},
   setCoinbase: () => {},

@@ -103,6 +103,7 @@ const TEXTS: Record<string, readonly [object, string]> = {
     { asked: 1, head: 2 },
     "-32000 Timestamp 1 is lower than or equal to previous block's timestamp 2",
   ],
+  TIMESTAMP_TOO_LATE: [{ asked: 3, last: 2 }, '-32000 Timestamp 3 is later than the last, 2'],
   TOO_MANY_IMPERSONATED: [
     { limit: 5 },
     '-32000 at most 5 accounts are impersonated: stop some, or use anvil_autoImpersonateAccount',

@@ -1,5 +1,6 @@
 import type { ExecResult } from '@ethereumjs/evm'
 import { delegationTarget } from '../../../primitives/transaction/delegation.ts'
+import { MAX_BALANCE } from '../../../state/account.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import type { FrameType } from '../../tracers/tracer.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
@@ -13,7 +14,6 @@ import { REFUSALS } from './transaction/reporter.ts'
 
 /** Limit of nested frames, besides the first. */
 const DEPTH_LIMIT = 1024
-const MAX_WEI = 2n ** 256n - 1n
 /** Clock steps of a frame besides its opcodes, and gas of a precompile per step. */
 const STEPS_PER_FRAME = 20
 const GAS_PER_STEP = 64
@@ -41,7 +41,7 @@ export const transfer = ({ journal, rules }: Execution, from: Hex, to: Hex, wei:
   }
   journal.subBalance(from, wei)
   const balance = journal.balance(to) + wei
-  if (balance > MAX_WEI) return false
+  if (balance > MAX_BALANCE) return false
   journal.setBalance(to, balance)
   return true
 }

@@ -61,8 +61,8 @@ export const evm = {
     params: [timestamp],
     result: NULL_SCHEMA,
     requires: 'dev',
-    handler: (context, at) => {
-      devFromContext(context).setNextTimestamp(at)
+    handler: async (context, at) => {
+      await devFromContext(context).setNextTimestamp(at)
       return null
     },
   }),

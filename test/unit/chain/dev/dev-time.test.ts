@@ -28,7 +28,7 @@ test('time that was moved goes on', () => {
 
 test('a timestamp that was set holds for one block, backwards too, and time goes on from it', () => {
   const { time, clock } = at()
-  time.setNext(NOW - 50)
+  time.setNext(NOW - 50, NOW - 99)
   expect(time.timestampAfter(NOW - 99, 1)).toBe(NOW - 50)
   time.onBlock(NOW - 50)
   clock.ms += 2_000
@@ -56,7 +56,7 @@ test('an interval lies between any two blocks until it is removed', () => {
 test('what was saved comes back: the moment, not the offset', () => {
   const { time, clock } = at()
   time.increase(100)
-  time.setNext(NOW + 999)
+  time.setNext(NOW + 999, NOW)
   const saved = time.save()
   time.onBlock(NOW + 999)
   time.increase(1_000)
