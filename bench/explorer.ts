@@ -132,6 +132,7 @@ const backfill = async (source: LocalChain, database: IndexDatabase): Promise<vo
     logger: silentLogger,
     nowMs: () => performance.now(),
     backfillBlocks: Number(process.env['BACKFILL_BLOCKS'] ?? 20),
+    batchBlocks: Number(process.env['BATCH_BLOCKS'] ?? 256),
   })
   const began = performance.now()
   const cpu = process.cpuUsage()

@@ -1,9 +1,12 @@
 /** Bounds of the explorer (docs/design/explorer.md). */
 export const EXPLORER_LIMITS = {
   index: {
-    /** Of one transaction of the index: whichever is reached first ends it. */
+    /** Of blocks that are read and held at once: whichever is reached first ends a batch. */
     batchBlocks: 256,
     batchTransactions: 10_000,
+    /** Of the batches that one transaction of the index takes in during a backfill. */
+    bulkTransactions: 50_000,
+    bulkMs: 5_000,
     /** Blocks read ahead of each other. */
     readBlocks: 8,
     /** Entries of one ERC-1155 batch; a larger one is left out whole. */

@@ -15,6 +15,14 @@ interface ReadAhead {
   readonly records: Promise<readonly BlockRecord[]>
 }
 
+/** What a step takes in. */
+interface Taken {
+  /** Last block that was read; at first that of the index. */
+  last: IndexPosition | undefined
+  blocks: number
+  transactions: number
+}
+
 /** Thrown as CodedError by an indexer that keeps a foreign index. */
 type IndexerError = {
   readonly code: 'INDEX_OF_OTHER_CHAIN'
@@ -33,6 +41,8 @@ interface IndexerOptions {
   readonly batchBlocks?: number
   /** `EXPLORER_LIMITS.index.backfillBlocks` when left out. */
   readonly backfillBlocks?: number
+  /** `EXPLORER_LIMITS.index.bulkTransactions` when left out. */
+  readonly bulkTransactions?: number
   /** An index that shares no block with the chain is left as it is; otherwise it is emptied. */
   readonly keepsForeign?: boolean
 }
@@ -48,13 +58,14 @@ export class Indexer {
   readonly #options: IndexerOptions
   readonly #progress: BackfillProgress
   #ahead: ReadAhead | undefined
+  #isStopping = false
 
   constructor(options: IndexerOptions) {
     this.#options = options
     this.#progress = new BackfillProgress(options.logger, options.nowMs)
   }
 
-  /** One batch, then a few tokens. Safe to end at any instant. */
+  /** One batch, or several at once far behind the head, then a few tokens. Safe to end at any instant. */
   async step(): Promise<IndexerState> {
     const { source, index } = this.#options
     // A batch reads each block once: nothing is worth keeping, and on a development chain it may be of a branch that is gone.
@@ -64,15 +75,43 @@ export class Indexer {
     if (await this.#isAhead(head)) return 'at the head'
     const position = await this.#reconcile()
     if (position === undefined && this.#isFar(-1, head)) await index.beginBackfill()
-    const records = await this.#nextBatch(position, head)
-    await index.append(records)
-    const reached = records.at(-1)?.number ?? position?.number ?? -1
-    const transactions = records.reduce((sum, record) => sum + record.transactions.length, 0)
+    const taken: Taken = { last: position, blocks: 0, transactions: 0 }
+    await index.appendAll(this.#batches(taken, head))
+    const reached = taken.last?.number ?? -1
     // While the index is still too far behind for lists to be served.
     if (!this.#isFar(reached, head)) await index.endBackfill()
-    this.#progress.report({ number: reached, head, blocks: records.length, transactions })
+    this.#progress.report({ number: reached, head, blocks: taken.blocks, transactions: taken.transactions })
     await this.#readTokens()
-    return records.length > 0 && reached < head ? 'behind' : 'at the head'
+    return taken.blocks > 0 && reached < head ? 'behind' : 'at the head'
+  }
+
+  /** Ends a step that takes in many batches after the one at hand. */
+  stop(): void {
+    this.#isStopping = true
+  }
+
+  /** Batches of one transaction of the index: far behind the head as many as come within a few seconds, otherwise one. */
+  async *#batches(taken: Taken, head: number): AsyncGenerator<readonly BlockRecord[]> {
+    const { nowMs, bulkTransactions = EXPLORER_LIMITS.index.bulkTransactions } = this.#options
+    const untilMs = nowMs() + EXPLORER_LIMITS.index.bulkMs
+    do {
+      const records = await this.#nextBatch(taken.last, head).catch((error: unknown) => {
+        // What came before it is kept; the next step meets the failure again.
+        if (taken.blocks === 0) throw error
+        return []
+      })
+      const last = records.at(-1)
+      if (last === undefined) return
+      taken.last = last
+      taken.blocks += records.length
+      for (const { transactions } of records) taken.transactions += transactions.length
+      yield records
+    } while (
+      this.#isFar(taken.last.number, head) &&
+      taken.transactions < bulkTransactions &&
+      nowMs() < untilMs &&
+      !this.#isStopping
+    )
   }
 
   #isFar(reached: number, head: number): boolean {

@@ -20,8 +20,10 @@ const logger = threadLogger(port)
 const { pollMs } = EXPLORER_LIMITS.index
 
 let isClosing = false
+let indexer: Indexer | undefined
 port.on('message', () => {
   isClosing = true
+  indexer?.stop()
   Atomics.notify(counters, SIGNAL_HEAD)
 })
 
@@ -64,7 +66,7 @@ port.postMessage({ type: 'opened' } satisfies FromExplorerThread)
 const { source, calls } = await openSourceWithCalls(chain, params, logger)
 // The address of a node may lead elsewhere tomorrow, and the index may have taken days.
 const keepsForeign = chain.kind === 'node' && !params.devHelpers
-const indexer = new Indexer({ source, calls, index, logger, nowMs: () => performance.now(), keepsForeign })
+indexer = new Indexer({ source, calls, index, logger, nowMs: () => performance.now(), keepsForeign })
 
 while (!isClosing) {
   const seen = Atomics.load(counters, SIGNAL_HEAD)

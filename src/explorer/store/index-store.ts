@@ -246,6 +246,8 @@ export interface IndexReader {
 export interface IndexStore extends IndexReader {
   /** Adds blocks that follow the position, in one transaction with the position. */
   append(records: readonly BlockRecord[]): Promise<void>
+  /** Likewise batches, all in one transaction; a batch is written while the next one is asked for. */
+  appendAll(batches: AsyncIterable<readonly BlockRecord[]> | Iterable<readonly BlockRecord[]>): Promise<void>
   /** Many blocks follow: until `endBackfill` an empty index may be unable to serve lists. */
   beginBackfill(): Promise<void>
   /** Makes lists fast again, also where another process began; returns at once when they are. */

@@ -7,7 +7,7 @@ import { openIndex } from '../../../src/explorer/store/open-index.ts'
 import { Store } from '../../../src/storage/store.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 
-/* A process that fills an index two blocks at a time, a batch for each line it is sent, for tests that end it at any instant. */
+/* A process that fills an index a block or a few at a time, one transaction for each line it is sent, for tests that end it at any instant. */
 
 const [storePath, place] = process.argv.slice(2) as [string, string]
 const index = await openIndex(
@@ -20,8 +20,9 @@ const indexer = new Indexer({
   index,
   logger: silentLogger,
   nowMs: () => performance.now(),
-  batchBlocks: 2,
+  batchBlocks: 1,
   backfillBlocks: 6,
+  bulkTransactions: 2,
 })
 process.stdout.write('begun\n')
 let state: IndexerState = 'behind'

@@ -118,6 +118,42 @@ export const indexStoreSuite = (name: string, open: () => Promise<IndexStore>): 
       expect(await store.recount()).toEqual([])
     })
 
+    test('batches of one transaction give the index that single ones give', async () => {
+      const [one, many] = [await opened(), await opened()]
+      const random = new RandomBlocks({ seed: 41, addresses: 3, tokens: 2, transactions: 60 })
+      const blocks = random.chain(50)
+      const batches = Array.from({ length: 10 }, (_, at) => blocks.slice(5 * at, 5 * at + 5))
+      await one.appendAll(batches.slice(0, 3))
+      await one.appendAll(batches.slice(3))
+      for (const batch of batches) await many.append(batch)
+      expect(await one.position()).toEqual(await many.position())
+      expect(await one.recount()).toEqual([])
+      expect(await one.counters()).toEqual(await many.counters())
+      for (const [name, read] of Object.entries(listsOf(one)))
+        expect(await readAll(read, 100), name).toEqual(
+          await readAll(listsOf(many)[name] as (page: PageRequest) => Promise<Page<string>>, 100),
+        )
+      await one.rollback(45)
+      expect(await one.recount()).toEqual([])
+    })
+
+    test('a failure between two batches of one transaction leaves none of them', async () => {
+      const { store, blocks } = await filled(20)
+      const more = new RandomBlocks({ seed: 8 }).chain(6, blocks[19])
+      async function* batches() {
+        yield more.slice(0, 3)
+        throw new Error('the chain cannot be read')
+      }
+      await expect(store.appendAll(batches())).rejects.toThrow('the chain cannot be read')
+      await expect(store.appendAll([more.slice(0, 3), more.slice(4)])).rejects.toThrow('follow the position')
+      expect((await store.position())?.number).toBe(19)
+      expect(await store.recount()).toEqual([])
+      await store.appendAll([])
+      await store.appendAll([more.slice(0, 3), [], more.slice(3)])
+      expect(await store.recount()).toEqual([])
+      expect((await store.position())?.number).toBe(25)
+    })
+
     test('blocks come back as they were appended, newest first', async () => {
       const { store, blocks } = await filled(40)
       expect(await store.position()).toEqual({ number: 39, hash: blocks[39]?.hash })

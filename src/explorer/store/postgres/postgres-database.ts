@@ -7,7 +7,7 @@ import type { SqlDatabase, SqlRow, SqlValue, SqlWrites } from '../sql/sql-databa
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { databaseRefusal } from './database-refusal.ts'
 import { migratePostgres, PARTITION_BLOCKS, partitionColumn, partitionsUpTo } from './postgres-layout.ts'
-import { arrayText, copyText, lookUpText, numbered } from './postgres-text.ts'
+import { arrayText, bytesArrayText, copyText, lookUpText, numbered } from './postgres-text.ts'
 import { StallWatch } from './stall-watch.ts'
 
 interface PostgresOptions {
@@ -158,6 +158,8 @@ export class PostgresDatabase implements SqlDatabase {
       return result
     }
     const ask = (sql: string, values: readonly SqlValue[]) => inTurn(() => this.#ask(client, sql, values))
+    const columnsOf = async (table: string): Promise<ReadonlyMap<string, TableColumn>> =>
+      this.#columns.get(table) ?? (await inTurn(() => this.#columnsOf(client, table)))
     return {
       all: async (sql, ...values) => (await ask(sql, values)).rows,
       get: async (sql, ...values) => (await ask(sql, values)).rows[0],
@@ -166,11 +168,19 @@ export class PostgresDatabase implements SqlDatabase {
         return query === undefined ? [] : (await ask(...query)).rows
       },
       run: async (sql, ...values) => (await ask(sql, values)).rowCount ?? 0,
-      insert: (table, rows) => inTurn(() => this.#copy(client, table, rows)),
+      insert: async (table, rows) => {
+        if (rows.length > 0) await inTurn(() => this.#copy(client, table, rows))
+      },
       put: async (table, rows) => {
-        const columns = this.#columns.get(table) ?? (await inTurn(() => this.#columnsOf(client, table)))
-        const query = putQuery(table, columns, rows)
-        if (query !== undefined) await ask(...query)
+        if (rows.length > 0) await ask(...putQuery(table, await columnsOf(table), rows))
+      },
+      increase: async (table, column, rows) => {
+        if (rows.length === 0) return 0
+        const { rows: found } = await ask(...increaseQuery(table, column, { known: await columnsOf(table), rows }))
+        return found[0]?.['count'] as number
+      },
+      remove: async (table, keys) => {
+        if (keys.length > 0) await ask(...removeQuery(table, await columnsOf(table), keys))
       },
     }
   }
@@ -194,12 +204,12 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async #copy(client: PoolClient, table: string, rows: readonly SqlRow[]): Promise<void> {
-    const [first] = rows
-    if (first === undefined) return
     const partitioned = partitionColumn(table)
     if (partitioned !== undefined) await this.#makePartitions(client, rows.at(-1)?.[partitioned] as number)
-    const columns = Object.keys(first)
-    const stream = client.query(copyFrom(`COPY ${table} (${columns}) FROM STDIN`))
+    const known = await this.#columnsOf(client, table)
+    const names = Object.keys(rows[0] as SqlRow)
+    const columns = names.map(name => ({ name, isBytes: known.get(name)?.type === 'bytea' }))
+    const stream = client.query(copyFrom(`COPY ${table} (${names}) FROM STDIN`))
     await pipeline(Readable.from(copyText(columns, rows)), stream)
   }
 
@@ -236,25 +246,46 @@ export class PostgresDatabase implements SqlDatabase {
   }
 }
 
-/** Undefined: there are no rows. */
-const putQuery = (
-  table: string,
-  known: ReadonlyMap<string, TableColumn>,
-  rows: readonly SqlRow[],
-): Query | undefined => {
-  const [first] = rows
-  if (first === undefined) return undefined
-  const columns = Object.keys(first)
+type TableColumns = ReadonlyMap<string, TableColumn>
+
+/** Rows as arrays, one for each column. */
+const unnested = (columns: readonly string[], known: TableColumns, rows: readonly SqlRow[]): Query => {
+  // Numbered when it is asked, from the left.
+  const places = columns.map(name => `?::${known.get(name)?.type}[]`)
+  const arrays = columns.map(name => {
+    const textOf = known.get(name)?.type === 'bytea' ? bytesArrayText : arrayText
+    return textOf(rows.map(row => row[name] ?? null))
+  })
+  return [`SELECT * FROM unnest(${places})`, arrays]
+}
+
+const putQuery = (table: string, known: TableColumns, rows: readonly SqlRow[]): Query => {
+  const columns = Object.keys(rows[0] as SqlRow)
   const isKey = (name: string): boolean => known.get(name)?.isKey === true
   const others = columns.filter(name => !isKey(name))
   const update = others.length === 0 ? 'NOTHING' : `UPDATE SET ${others.map(name => `${name} = excluded.${name}`)}`
-  // Numbered when it is asked, from the left.
-  const places = columns.map(name => `?::${known.get(name)?.type}[]`)
-  const arrays = columns.map(name => arrayText(rows.map(row => row[name] ?? null)))
-  return [
-    `INSERT INTO ${table} (${columns}) SELECT * FROM unnest(${places}) ON CONFLICT (${columns.filter(isKey)}) DO ${update}`,
-    arrays,
-  ]
+  const [sql, values] = unnested(columns, known, rows)
+  return [`INSERT INTO ${table} (${columns}) ${sql} ON CONFLICT (${columns.filter(isKey)}) DO ${update}`, values]
+}
+
+const increaseQuery = (
+  table: string,
+  column: string,
+  { known, rows }: { readonly known: TableColumns; readonly rows: readonly SqlRow[] },
+): Query => {
+  const columns = Object.keys(rows[0] as SqlRow)
+  const key = columns.filter(name => known.get(name)?.isKey === true)
+  const [sql, values] = unnested(columns, known, rows)
+  // A row that was changed instead of added names the transaction that changed it.
+  const changed = `INSERT INTO ${table} AS kept (${columns}) ${sql}
+    ON CONFLICT (${key}) DO UPDATE SET ${column} = kept.${column} + excluded.${column} RETURNING xmax = 0 AS is_added`
+  return [`WITH changed AS (${changed}) SELECT count(*) AS count FROM changed WHERE is_added`, values]
+}
+
+const removeQuery = (table: string, known: TableColumns, keys: readonly SqlRow[]): Query => {
+  const columns = Object.keys(keys[0] as SqlRow)
+  const [sql, values] = unnested(columns, known, keys)
+  return [`DELETE FROM ${table} WHERE (${columns}) IN (${sql})`, values]
 }
 
 const ACTIVITY = 'SELECT state, wait_event FROM pg_stat_activity WHERE pid = $1'

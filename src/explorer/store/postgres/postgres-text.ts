@@ -5,6 +5,9 @@ import type { SqlRow, SqlValue } from '../sql/sql-database.ts'
 
 const hexOf = (bytes: Uint8Array): string => asBuffer(bytes).hexSlice(0, bytes.byteLength)
 
+/** Digits of bytes, which may be given as hex. */
+const digitsOf = (value: string | Uint8Array): string => (typeof value === 'string' ? value.slice(2) : hexOf(value))
+
 const arrayItem = (value: SqlValue): string => {
   if (value === null) return 'NULL'
   if (typeof value === 'number') return String(value)
@@ -15,6 +18,10 @@ const arrayItem = (value: SqlValue): string => {
 /** Literal of an array. */
 export const arrayText = (values: readonly SqlValue[]): string => `{${values.map(arrayItem).join(',')}}`
 
+/** Literal of an array of bytes. */
+export const bytesArrayText = (values: readonly SqlValue[]): string =>
+  `{${values.map(value => (value === null ? 'NULL' : `"\\\\x${digitsOf(value as string | Uint8Array)}"`)).join(',')}}`
+
 /** Type of the array of values like this one. */
 const arrayType = (value: SqlValue): string => {
   if (typeof value === 'number') return 'bigint[]'
@@ -23,22 +30,31 @@ const arrayType = (value: SqlValue): string => {
 
 const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-const copyField = (value: SqlValue): string => {
+const copyField = (value: SqlValue, isBytes: boolean): string => {
   if (value === null) return '\\N'
   if (typeof value === 'number') return String(value)
-  if (typeof value === 'string') return value.replace(/[\\\n\r\t]/g, found => ESCAPED[found] as string)
-  return `\\\\x${hexOf(value)}`
+  if (isBytes || typeof value !== 'string') return `\\\\x${digitsOf(value)}`
+  return /[\\\n\r\t]/.test(value) ? value.replace(/[\\\n\r\t]/g, found => ESCAPED[found] as string) : value
 }
 
 const CHUNK_ROWS = 500
 
+interface CopiedColumn {
+  readonly name: string
+  readonly isBytes: boolean
+}
+
 /** Lines of COPY, a few hundred at a time. */
-export function* copyText(columns: readonly string[], rows: readonly SqlRow[]): Generator<string> {
+export function* copyText(columns: readonly CopiedColumn[], rows: readonly SqlRow[]): Generator<string> {
   for (let at = 0; at < rows.length; at += CHUNK_ROWS) {
     let text = ''
     for (const row of rows.slice(at, at + CHUNK_ROWS)) {
-      const fields = columns.map(column => copyField(row[column] ?? null))
-      text += `${fields.join('\t')}\n`
+      let separator = ''
+      for (const { name, isBytes } of columns) {
+        text += separator + copyField(row[name] ?? null, isBytes)
+        separator = '\t'
+      }
+      text += '\n'
     }
     yield text
   }

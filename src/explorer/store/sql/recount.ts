@@ -4,7 +4,7 @@ import { TRANSACTION_KINDS } from '../records.ts'
 import { readRecords } from './read-records.ts'
 import { toAccountRow, toDayRow, toHolderRow, toRewardRow, toTokenRow } from './rows.ts'
 import { SkipPointers } from './skip-pointers.ts'
-import { bigintColumn, hexColumn, numberColumn, type SqlReads, type SqlRow } from './sql-database.ts'
+import { bigintColumn, blobOf, hexColumn, numberColumn, type SqlReads, type SqlRow } from './sql-database.ts'
 import { storedCounters as readCounters } from './write-totals.ts'
 
 /** Compares maps by the text of their values. */
@@ -38,7 +38,7 @@ export const recountDifferences = async (reads: SqlReads): Promise<readonly stri
     ...differences(
       'skip pointer',
       pointersOf(await reads.all('SELECT * FROM skip_pointer')),
-      pointersOf(pointers.rows),
+      pointersOf(pointers.rows.map(row => ({ ...row, owner: blobOf(row.owner) }))),
     ),
   ]
 }

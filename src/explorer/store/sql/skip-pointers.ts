@@ -1,5 +1,5 @@
 import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
-import type { IndexTotals } from '../index-totals.ts'
+import type { AccountTotals, IndexTotals } from '../index-totals.ts'
 import {
   type BlockRecord,
   counterpartOf,
@@ -9,7 +9,7 @@ import {
   type TransactionRecord,
   type TransferRecord,
 } from '../records.ts'
-import { blobOf, numberColumn, type SqlRow, type SqlValue, type SqlWrites } from './sql-database.ts'
+import { blobOf, type SqlValue, type SqlWrites } from './sql-database.ts'
 
 /*
  * Skip pointers: the key of every five-hundredth row of a list, counted from its oldest, so that an offset is a step to the next pointer and a
@@ -72,11 +72,20 @@ export const kindList = (kind: TransactionKind): SkipList => ({
   count: { sql: COUNTER, value: `transactions:${kind}` },
 })
 
-/** Rows of the running sums before a batch. */
-export interface RowsBefore {
-  readonly counters: ReadonlyMap<string, number>
-  readonly accounts: ReadonlyMap<Hex, SqlRow>
-  readonly tokens: ReadonlyMap<Hex, SqlRow>
+/** Running sums of an account that count the rows of its lists. */
+export type AccountLengths = Pick<AccountTotals, 'sent' | 'received' | 'transactions' | 'transfers' | 'internal'>
+
+/** Numbers of rows that lists have before a batch. */
+export interface ListLengths {
+  /** `sum`: what the counter of a name adds up. */
+  counter(name: string, sum: (totals: IndexTotals) => number): number
+  account(address: Hex): AccountLengths
+  /** Transfers of a token. */
+  token(address: Hex): number
+}
+
+type SkipPointerRow = Readonly<Record<'list' | 'ordinal' | 'block' | 'second' | 'third', number>> & {
+  readonly owner: Hex
 }
 
 /** Number of the next row of each list, and the pointers to the rows that were counted. */
@@ -84,7 +93,7 @@ export class SkipPointers {
   /** By list, then owner. */
   readonly #next: readonly Map<Hex, number>[] = SKIP_LISTS.map(() => new Map<Hex, number>())
   readonly #isEvery: boolean
-  readonly rows: SqlRow[] = []
+  readonly rows: SkipPointerRow[] = []
 
   /** `every`: rows of all lists are counted, from 0; otherwise those of the lists that were begun. */
   constructor(every: boolean) {
@@ -140,7 +149,7 @@ export class SkipPointers {
     if (ordinal === undefined) return
     next.set(owner, ordinal + 1)
     if (ordinal === 0 || ordinal % SKIP_ROWS !== 0) return
-    this.rows.push({ list, owner: blobOf(owner), ordinal, block, second, third })
+    this.rows.push({ list, owner, ordinal, block, second, third })
   }
 }
 
@@ -149,33 +158,32 @@ export const addSkipPointers = async (
   writes: SqlWrites,
   records: readonly BlockRecord[],
   totals: IndexTotals,
-  before: RowsBefore,
+  before: ListLengths,
 ): Promise<void> => {
   const pointers = new SkipPointers(false)
-  beginCounted(pointers, totals, before)
-  beginAccounts(pointers, totals, before)
-  for (const [token, { transfers }] of totals.tokens)
-    pointers.begin('token', token, countOf(before.tokens.get(token), 'transfers'), transfers)
+  for (const name of ['transactions', 'transfers', 'internal'] as const)
+    pointers.begin(
+      name,
+      NOBODY,
+      before.counter(name, sums => sums[name]),
+      totals[name],
+    )
+  for (const kind of TRANSACTION_KINDS)
+    pointers.begin(
+      'kind',
+      kindOwner(kind),
+      before.counter(`transactions:${kind}`, sums => sums.kinds[kind]),
+      totals.kinds[kind],
+    )
+  for (const [address, sums] of totals.accounts) {
+    const rows = before.account(address)
+    pointers.begin('sender', address, rows.sent, sums.sent)
+    pointers.begin('recipient', address, rows.received, sums.received)
+    pointers.begin('party', address, rows.transactions, sums.transactions)
+    pointers.begin('transfer party', address, rows.transfers, sums.transfers)
+    pointers.begin('internal party', address, rows.internal, sums.internal)
+  }
+  for (const [token, { transfers }] of totals.tokens) pointers.begin('token', token, before.token(token), transfers)
   for (const record of records) pointers.add(record)
   await writes.insert('skip_pointer', pointers.rows)
-}
-
-const countOf = (row: SqlRow | undefined, column: string): number => (row === undefined ? 0 : numberColumn(row, column))
-
-const beginCounted = (pointers: SkipPointers, totals: IndexTotals, { counters }: RowsBefore): void => {
-  for (const name of ['transactions', 'transfers', 'internal'] as const)
-    pointers.begin(name, NOBODY, counters.get(name) ?? 0, totals[name])
-  for (const kind of TRANSACTION_KINDS)
-    pointers.begin('kind', kindOwner(kind), counters.get(`transactions:${kind}`) ?? 0, totals.kinds[kind])
-}
-
-const beginAccounts = (pointers: SkipPointers, totals: IndexTotals, { accounts }: RowsBefore): void => {
-  for (const [address, sums] of totals.accounts) {
-    const row = accounts.get(address)
-    pointers.begin('sender', address, countOf(row, 'sent'), sums.sent)
-    pointers.begin('recipient', address, countOf(row, 'received'), sums.received)
-    pointers.begin('party', address, countOf(row, 'transactions'), sums.transactions)
-    pointers.begin('transfer party', address, countOf(row, 'transfers'), sums.transfers)
-    pointers.begin('internal party', address, countOf(row, 'internal'), sums.internal)
-  }
 }

@@ -14,7 +14,7 @@ export interface SqlReads {
   lookUp(sql: string, keys: readonly (readonly SqlValue[])[]): Promise<SqlRow[]>
 }
 
-/** Reads and writes that take effect together. They may be asked at once, and then take their turns. */
+/** Reads and writes that take effect together. They may be asked at once, and then take their turns. In rows to write, bytes may be given as hex. */
 export interface SqlWrites extends SqlReads {
   /** Returns the number of rows that changed. */
   run(sql: string, ...values: readonly SqlValue[]): Promise<number>
@@ -22,6 +22,10 @@ export interface SqlWrites extends SqlReads {
   insert(table: string, rows: readonly SqlRow[]): Promise<void>
   /** Adds rows, all with the same columns, or replaces these columns of those with the same primary key. */
   put(table: string, rows: readonly SqlRow[]): Promise<void>
+  /** Adds to a number of the rows with the same primary keys, or adds the rows; returns how many were added. Stored numbers are above 0, and so are those that come. */
+  increase(table: string, column: string, rows: readonly SqlRow[]): Promise<number>
+  /** Removes the rows with these values, all of the same columns. */
+  remove(table: string, keys: readonly SqlRow[]): Promise<void>
 }
 
 export interface SqlDatabase extends SqlReads {

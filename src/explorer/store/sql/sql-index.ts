@@ -1,19 +1,16 @@
 import { assert } from '../../../util/assert.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import type { AddressLabel, IndexStore } from '../index-store.ts'
-import { addToTotals, emptyTotals, totalsOf } from '../index-totals.ts'
+import { addToTotals, emptyTotals } from '../index-totals.ts'
 import { type BlockRecord, TOKEN_STANDARDS, type TokenMetadata, type TokenStandard } from '../records.ts'
 import { searchTerms } from '../search-terms.ts'
 import { STORED_NAME_CHARS, storedText, storedTextOrNull } from '../stored-text.ts'
+import { BlockWriter } from './block-writer.ts'
 import { readRecords } from './read-records.ts'
 import { recountDifferences } from './recount.ts'
 import { clearBlocks, hashOfBlock, removeBlocks } from './rollback-rows.ts'
-import { addSkipPointers } from './skip-pointers.ts'
 import { blobOf, hexColumn, numberColumn, type SqlReads, type SqlWrites } from './sql-database.ts'
 import { SqlReader } from './sql-reader.ts'
-import { together } from './together.ts'
-import { insertBlocks } from './write-blocks.ts'
-import { addTotals } from './write-totals.ts'
 
 /** Blocks removed per transaction of a rollback. */
 const ROLLBACK_BLOCKS = 256
@@ -23,17 +20,28 @@ const LABEL_TERM = 1
 
 /** Index in a database of SQL. */
 export class SqlIndex extends SqlReader implements IndexStore {
-  async append(records: readonly BlockRecord[]): Promise<void> {
-    const [first] = records
-    const last = records.at(-1)
-    if (first === undefined || last === undefined) return
-    const totals = totalsOf(records)
+  append(records: readonly BlockRecord[]): Promise<void> {
+    return this.appendAll([records])
+  }
+
+  async appendAll(batches: AsyncIterable<readonly BlockRecord[]> | Iterable<readonly BlockRecord[]>): Promise<void> {
     await this.database.transaction(async writes => {
       // Read with the lock of the writer: of two processes that fill one index, one begins again behind the other.
-      assert(first.number === (await positionOf(writes)) + 1, 'blocks follow the position of the index')
-      const [, before] = await together(insertBlocks(writes, records), addTotals(writes, totals))
-      await addSkipPointers(writes, records, totals, before)
-      await setPosition(writes, last.number, last.hash)
+      const writer = await BlockWriter.begin(writes, await positionOf(writes))
+      // While a batch is written the next one is read.
+      let written: Promise<unknown> = Promise.resolve()
+      try {
+        for await (const records of batches) {
+          await written
+          written = writer.add(records)
+          // Reported below: the next batch may take a while.
+          written.catch(() => undefined)
+        }
+      } finally {
+        await written
+      }
+      const position = await writer.end()
+      if (position !== undefined) await setPosition(writes, position.number, position.hash)
     })
   }
 

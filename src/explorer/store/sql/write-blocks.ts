@@ -11,7 +11,7 @@ import {
   type TransferRecord,
 } from '../records.ts'
 import { storedText } from '../stored-text.ts'
-import { blobOf, blobOrNull, type SqlRow, type SqlWrites } from './sql-database.ts'
+import type { SqlRow, SqlWrites } from './sql-database.ts'
 
 /** Of a cause of failure, or the name of an algorithm. */
 const NAME_CHARS = 128
@@ -43,11 +43,11 @@ export const insertBlocks = async (writes: SqlWrites, records: readonly BlockRec
 
 const blockRow = (record: BlockRecord): SqlRow => ({
   number: record.number,
-  hash: blobOf(record.hash),
-  parent: blobOf(record.parentHash),
+  hash: record.hash,
+  parent: record.parentHash,
   timestamp: record.timestamp,
-  proposer: blobOf(record.proposer),
-  miner: blobOf(record.miner),
+  proposer: record.proposer,
+  miner: record.miner,
   transactions: record.transactions.length,
   gas_used: record.gasUsed.toString(),
   gas_limit: record.gasLimit.toString(),
@@ -64,11 +64,11 @@ const blockRow = (record: BlockRecord): SqlRow => ({
 const transactionRow = (block: number, transaction: TransactionRecord): SqlRow => ({
   block,
   idx: transaction.index,
-  hash: blobOf(transaction.hash),
-  sender: blobOf(transaction.from),
-  recipient: blobOrNull(transaction.to),
-  created: blobOrNull(transaction.created),
-  party: blobOrNull(counterpartOf(transaction)),
+  hash: transaction.hash,
+  sender: transaction.from,
+  recipient: transaction.to,
+  created: transaction.created,
+  party: counterpartOf(transaction),
   value: transaction.value.toString(),
   gas: transaction.gas.toString(),
   gas_used: transaction.gasUsed.toString(),
@@ -77,7 +77,7 @@ const transactionRow = (block: number, transaction: TransactionRecord): SqlRow =
   type: transaction.type,
   status: transaction.status,
   kind: TRANSACTION_KINDS.indexOf(transaction.kind),
-  method: blobOrNull(transaction.methodId),
+  method: transaction.methodId,
 })
 
 const transferRow = (block: number, transfer: TransferRecord): SqlRow => ({
@@ -86,9 +86,9 @@ const transferRow = (block: number, transfer: TransferRecord): SqlRow => ({
   place: transfer.position,
   idx: transfer.transactionIndex,
   standard: TOKEN_STANDARDS.indexOf(transfer.standard),
-  token: blobOf(transfer.token),
-  sender: blobOf(transfer.from),
-  recipient: blobOf(transfer.to),
+  token: transfer.token,
+  sender: transfer.from,
+  recipient: transfer.to,
   amount: transfer.amount.toString(),
   token_id: transfer.tokenId === null ? null : transfer.tokenId.toString(),
 })
@@ -98,8 +98,8 @@ const internalRow = (block: number, transfer: InternalRecord): SqlRow => ({
   idx: transfer.transactionIndex,
   place: transfer.position,
   kind: INTERNAL_KINDS.indexOf(transfer.kind),
-  sender: blobOf(transfer.from),
-  recipient: blobOf(transfer.to),
+  sender: transfer.from,
+  recipient: transfer.to,
   value: transfer.value.toString(),
 })
 
@@ -113,10 +113,10 @@ const failedRow = (block: number, { transactionIndex, error, output }: FailedExe
 const proofRow = (block: number, proof: ProofRecord): SqlRow => ({
   height: proof.height,
   block,
-  hash: blobOf(proof.id),
-  miner: blobOf(proof.miner),
+  hash: proof.id,
+  miner: proof.miner,
   timestamp: proof.timestamp,
   difficulty: proof.difficulty.toString(),
-  nonce: blobOf(proof.nonce),
+  nonce: proof.nonce,
   algorithm: storedText(proof.algorithm, NAME_CHARS),
 })

@@ -2,11 +2,9 @@ import { bytesToHex, type Hex } from '../../../util/bytes.ts'
 import { balanceFromKey, balanceToKey } from '../balance-key.ts'
 import type { AccountTotals, DayTotals, IndexTotals, ProducerTotals, TokenTotals } from '../index-totals.ts'
 import { TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
-import type { RowsBefore } from './skip-pointers.ts'
 import {
   bigintColumn,
   blobOf,
-  blobOrNull,
   hexColumn,
   numberColumn,
   type SqlReads,
@@ -32,8 +30,15 @@ class Counts<Key> {
   }
 }
 
-/** Adds the sums of new blocks to the running ones: reads the rows that change, adds, and writes them back in bulk. Returns some of those rows. */
-export const addTotals = async (writes: SqlWrites, totals: IndexTotals): Promise<RowsBefore> => {
+/** Stored rows of the running sums that blocks change, as they were before; undefined: there was none. */
+export interface RowsBefore {
+  readonly counters: ReadonlyMap<string, number>
+  readonly accounts: Map<Hex, SqlRow | undefined>
+  readonly tokens: Map<Hex, SqlRow | undefined>
+}
+
+/** Adds the sums of new blocks to the running ones, in bulk. */
+export const addTotals = async (writes: SqlWrites, totals: IndexTotals, before: RowsBefore): Promise<void> => {
   const counters = new Counts<string>()
   counters.add('blocks', totals.blocks)
   counters.add('transactions', totals.transactions)
@@ -41,38 +46,43 @@ export const addTotals = async (writes: SqlWrites, totals: IndexTotals): Promise
   counters.add('internal', totals.internal)
   counters.add('proofs', totals.proofs)
   for (const kind of TRANSACTION_KINDS) counters.add(`transactions:${kind}`, totals.kinds[kind])
-  const [accounts, tokens] = await together(
-    addAccountsAndDays(writes, totals, counters),
-    addHoldersAndTokens(writes, totals, counters),
+  await together(
+    addAccountsAndDays(writes, totals, before, counters),
+    addHoldersAndTokens(writes, totals, before, counters),
     addProducers(writes, totals.producers, 1),
     addRewards(writes, totals.rewards, 1),
     addProofs(writes, totals, 1),
   )
-  return { counters: await addCounters(writes, counters.map), accounts, tokens }
+  await addCounters(writes, counters.map)
 }
 
 const addAccountsAndDays = async (
   writes: SqlWrites,
   { accounts, days }: IndexTotals,
+  before: RowsBefore,
   counters: Counts<string>,
-): Promise<ReadonlyMap<Hex, SqlRow>> => {
-  const [active, added] = await together(addActive(writes, days), addAccounts(writes, accounts, counters))
+): Promise<void> => {
+  const [active, added] = await together(addActive(writes, days), addAccounts(writes, accounts, before, counters))
   await addDays(writes, days, { active, ...added })
-  return added.accounts
 }
 
 const addHoldersAndTokens = async (
   writes: SqlWrites,
   { holders, tokens }: IndexTotals,
+  before: RowsBefore,
   counters: Counts<string>,
-): Promise<ReadonlyMap<Hex, SqlRow>> => {
+): Promise<void> => {
   const owners = new Counts<Hex>()
   for (const [token, by] of await addHolders(writes, holders, 1)) owners.add(token, by)
-  return addTokens(writes, tokens, owners, counters)
+  await addTokens(writes, tokens, before, { owners, counters })
 }
 
 /** Rows of a table by an address. */
-const rowsByAddress = async (reads: SqlReads, table: string, addresses: Iterable<Hex>): Promise<Map<Hex, SqlRow>> => {
+export const rowsByAddress = async (
+  reads: SqlReads,
+  table: string,
+  addresses: Iterable<Hex>,
+): Promise<Map<Hex, SqlRow>> => {
   const keys = [...addresses].map(address => [blobOf(address)])
   const rows = await reads.lookUp(`SELECT * FROM ${table} WHERE address = ?`, keys)
   return new Map(rows.map(row => [hexColumn(row, 'address'), row]))
@@ -81,39 +91,38 @@ const rowsByAddress = async (reads: SqlReads, table: string, addresses: Iterable
 const addAccounts = async (
   writes: SqlWrites,
   accounts: ReadonlyMap<Hex, AccountTotals>,
+  before: RowsBefore,
   counters: Counts<string>,
-): Promise<{
-  readonly newAddresses: Counts<number>
-  readonly newContracts: Counts<number>
-  readonly accounts: ReadonlyMap<Hex, SqlRow>
-}> => {
+): Promise<{ readonly newAddresses: Counts<number>; readonly newContracts: Counts<number> }> => {
   const [newAddresses, newContracts] = [new Counts<number>(), new Counts<number>()]
-  const found = await rowsByAddress(writes, 'account', accounts.keys())
-  const rows = [...accounts].map(([address, sums]) => {
-    const before = found.get(address)
-    if (before === undefined) newAddresses.add(sums.firstDay, 1)
-    if (sums.contractDay !== null && before?.['is_contract'] !== 1) newContracts.add(sums.contractDay, 1)
-    return accountRow(address, before, sums)
-  })
-  await writes.put('account', rows)
+  const [added, changed]: [SqlRow[], SqlRow[]] = [[], []]
+  for (const [address, sums] of accounts) {
+    const found = before.accounts.get(address)
+    if (found === undefined) newAddresses.add(sums.firstDay, 1)
+    if (sums.contractDay !== null && found?.['is_contract'] !== 1) newContracts.add(sums.contractDay, 1)
+    const rows = found === undefined ? added : changed
+    rows.push(accountRow(address, found, sums))
+  }
+  await writes.insert('account', added)
+  await writes.put('account', changed)
   for (const by of newAddresses.map.values()) counters.add('addresses', by)
   for (const by of newContracts.map.values()) counters.add('contracts', by)
-  return { newAddresses, newContracts, accounts: found }
+  return { newAddresses, newContracts }
 }
 
 const accountRow = (address: Hex, before: SqlRow | undefined, sums: AccountTotals): SqlRow => {
   const sum = (name: string, by: number): number => (before ? numberColumn(before, name) : 0) + by
   const { creation } = sums
   return {
-    address: blobOf(address),
+    address,
     transactions: sum('transactions', sums.transactions),
     sent: sum('sent', sums.sent),
     received: sum('received', sums.received),
     transfers: sum('transfers', sums.transfers),
     internal: sum('internal', sums.internal),
     is_contract: sums.contractDay !== null || before?.['is_contract'] === 1 ? 1 : 0,
-    creator: creation ? blobOf(creation.creator) : (before?.['creator'] ?? null),
-    creation: creation ? blobOrNull(creation.transaction) : (before?.['creation'] ?? null),
+    creator: creation?.creator ?? before?.['creator'] ?? null,
+    creation: creation?.transaction ?? before?.['creation'] ?? null,
     first_block: before ? numberColumn(before, 'first_block') : sums.firstBlock,
     last_block: sums.lastBlock,
   }
@@ -137,41 +146,38 @@ export const addHolders = async (
     found.map(row => [hexColumn(row, 'token') + hexColumn(row, 'owner'), balanceFromKey(row['balance'] as Uint8Array)]),
   )
   const changes = new Counts<Hex>()
-  const [kept, emptied]: [SqlRow[], (readonly Uint8Array[])[]] = [[], []]
-  moved.forEach(({ token, owner, by }, at) => {
-    const [tokenBlob, ownerBlob] = keys[at] as [Uint8Array, Uint8Array]
-    const before = balances.get(token + owner) ?? 0n
-    const after = before + by
+  const [added, changed, emptied]: [SqlRow[], SqlRow[], SqlRow[]] = [[], [], []]
+  for (const { token, owner, by } of moved) {
+    const found = balances.get(token + owner)
+    const [before, after] = [found ?? 0n, (found ?? 0n) + by]
     changes.add(token, (after > 0n ? 1 : 0) - (before > 0n ? 1 : 0))
-    if (after === 0n) emptied.push([tokenBlob, ownerBlob])
-    else kept.push({ token: tokenBlob, owner: ownerBlob, balance: balanceToKey(after) })
-  })
-  await writes.put('holder', kept)
-  for (const key of emptied) await writes.run('DELETE FROM holder WHERE token = ? AND owner = ?', ...key)
+    if (after === 0n) emptied.push({ token, owner })
+    else (found === undefined ? added : changed).push({ token, owner, balance: balanceToKey(after) })
+  }
+  await writes.insert('holder', added)
+  await writes.put('holder', changed)
+  await writes.remove('holder', emptied)
   return changes.map
 }
 
 const addTokens = async (
   writes: SqlWrites,
   tokens: ReadonlyMap<Hex, TokenTotals>,
-  holders: Counts<Hex>,
-  counters: Counts<string>,
-): Promise<ReadonlyMap<Hex, SqlRow>> => {
-  const found = await rowsByAddress(writes, 'token', tokens.keys())
-  counters.add('tokens', tokens.size - found.size)
+  before: RowsBefore,
+  { owners, counters }: { readonly owners: Counts<Hex>; readonly counters: Counts<string> },
+): Promise<void> => {
   const rows = [...tokens].map(([address, sums]): SqlRow => {
-    const before = found.get(address)
-    if (before === undefined)
-      return { ...newToken(address, sums), transfers: sums.transfers, holders: holders.of(address) }
+    const found = before.tokens.get(address)
+    if (found === undefined) counters.add('tokens', 1)
+    const row = found ?? newToken(address, sums)
     return {
-      ...before,
-      transfers: numberColumn(before, 'transfers') + sums.transfers,
-      holders: numberColumn(before, 'holders') + holders.of(address),
-      is_stale: sums.supplyChanged ? 1 : numberColumn(before, 'is_stale'),
+      ...row,
+      transfers: numberColumn(row, 'transfers') + sums.transfers,
+      holders: numberColumn(row, 'holders') + owners.of(address),
+      is_stale: sums.supplyChanged ? 1 : numberColumn(row, 'is_stale'),
     }
   })
   await writes.put('token', rows)
-  return found
 }
 
 const newToken = (address: Hex, { standard }: TokenTotals): SqlRow => ({
@@ -224,23 +230,13 @@ const addDays = async (
   if (days.size > 0) await writes.run('DELETE FROM day_address WHERE day < ?', Math.max(...days.keys()) - KEPT_DAYS)
 }
 
-/** Adds the addresses of days; answers how many of them are new to their day. */
+/** Adds the addresses of days; returns how many of them are new to their day. */
 const addActive = async (writes: SqlWrites, days: ReadonlyMap<number, DayTotals>): Promise<Counts<number>> => {
   const added = new Counts<number>()
-  const parts = [...days].flatMap(([day, { active }]) => [...active].map(([address, by]) => ({ day, address, by })))
-  const keys = parts.map(({ day, address }) => [day, blobOf(address)])
-  const found = new Map(
-    (await writes.lookUp('SELECT * FROM day_address WHERE day = ? AND address = ?', keys)).map(row => [
-      `${row['day']}${hexColumn(row, 'address')}`,
-      numberColumn(row, 'transactions'),
-    ]),
-  )
-  const rows = parts.map(({ day, address, by }, at): SqlRow => {
-    const before = found.get(`${day}${address}`)
-    if (before === undefined) added.add(day, 1)
-    return { day, address: keys[at]?.[1] as Uint8Array, transactions: (before ?? 0) + by }
-  })
-  await writes.put('day_address', rows)
+  for (const [day, { active }] of days) {
+    const rows = [...active].map(([address, transactions]): SqlRow => ({ day, address, transactions }))
+    added.add(day, await writes.increase('day_address', 'transactions', rows))
+  }
   return added
 }
 

@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { Hex } from '../../../util/bytes.ts'
 import { CodedError } from '../../../util/errors.ts'
-import type { SqlDatabase, SqlRow, SqlValue, SqlWrites } from '../sql/sql-database.ts'
+import { blobOf, type SqlDatabase, type SqlRow, type SqlValue, type SqlWrites } from '../sql/sql-database.ts'
 import { migrate } from './migrate.ts'
 
 export interface SqliteOptions {
@@ -32,11 +33,18 @@ const indexUnreadable = (error: unknown, path: string): CodedError<IndexUnreadab
   )
 }
 
+interface TableLayout {
+  /** Columns of the primary key. */
+  readonly key: readonly string[]
+  /** Columns of bytes. */
+  readonly bytes: ReadonlySet<string>
+}
+
 /** Index in one SQLite file, with its prepared statements. Its methods are synchronous inside: use it in a separate thread. */
 export class SqliteDatabase implements SqlDatabase, SqlWrites {
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
-  readonly #primaryKeys = new Map<string, readonly string[]>()
+  readonly #layouts = new Map<string, TableLayout>()
   #writing: Promise<unknown> = Promise.resolve()
 
   /** Throws INDEX_TOO_NEW and INDEX_UNREADABLE. */
@@ -86,10 +94,31 @@ export class SqliteDatabase implements SqlDatabase, SqlWrites {
   }
 
   async put(table: string, rows: readonly SqlRow[]): Promise<void> {
-    const key = this.#primaryKey(table)
+    const { key } = this.#layoutOf(table)
     const others = Object.keys(rows[0] ?? {}).filter(column => !key.includes(column))
     const update = others.length === 0 ? 'NOTHING' : `UPDATE SET ${others.map(name => `${name} = excluded.${name}`)}`
     this.#write(table, rows, ` ON CONFLICT (${key}) DO ${update}`)
+  }
+
+  async increase(table: string, column: string, rows: readonly SqlRow[]): Promise<number> {
+    const { key } = this.#layoutOf(table)
+    const [first] = rows
+    if (first === undefined) return 0
+    const columns = Object.keys(first)
+    const add = ` ON CONFLICT (${key}) DO UPDATE SET ${column} = ${column} + excluded.${column} RETURNING ${column} AS sum`
+    const statement = this.#insertInto(table, columns, add)
+    const valuesOf = this.#valuesOf(table, columns)
+    // The number of a row that was there has grown beyond what came.
+    return rows.filter(row => statement.get(...valuesOf(row))?.['sum'] === row[column]).length
+  }
+
+  async remove(table: string, keys: readonly SqlRow[]): Promise<void> {
+    const [first] = keys
+    if (first === undefined) return
+    const columns = Object.keys(first)
+    const statement = this.#prepare(`DELETE FROM ${table} WHERE ${columns.map(name => `${name} = ?`).join(' AND ')}`)
+    const valuesOf = this.#valuesOf(table, columns)
+    for (const key of keys) statement.run(...valuesOf(key))
   }
 
   async transaction<T>(work: (writes: SqlWrites) => Promise<T>): Promise<T> {
@@ -120,21 +149,38 @@ export class SqliteDatabase implements SqlDatabase, SqlWrites {
     const [first] = rows
     if (first === undefined) return
     const columns = Object.keys(first)
-    const places = columns.map(() => '?')
-    const statement = this.#prepare(`INSERT INTO ${table} (${columns}) VALUES (${places})${conflict}`)
-    for (const row of rows) statement.run(...columns.map(column => row[column] as SqlValue))
+    const statement = this.#insertInto(table, columns, conflict)
+    const valuesOf = this.#valuesOf(table, columns)
+    for (const row of rows) statement.run(...valuesOf(row))
   }
 
-  #primaryKey(table: string): readonly string[] {
-    let key = this.#primaryKeys.get(table)
-    if (key === undefined) {
-      const columns = this.#database
-        .prepare(`SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk`)
-        .all(table)
-      key = columns.map(({ name }) => name as string)
-      this.#primaryKeys.set(table, key)
+  #insertInto(table: string, columns: readonly string[], rest: string): StatementSync {
+    return this.#prepare(`INSERT INTO ${table} (${columns}) VALUES (${columns.map(() => '?')})${rest}`)
+  }
+
+  /** Values of a row by column; bytes may be given as hex. */
+  #valuesOf(table: string, columns: readonly string[]): (row: SqlRow) => readonly SqlValue[] {
+    const { bytes } = this.#layoutOf(table)
+    const isBytes = columns.map(name => bytes.has(name))
+    return row =>
+      columns.map((name, at) => {
+        const value = row[name] as SqlValue
+        return isBytes[at] && typeof value === 'string' ? blobOf(value as Hex) : value
+      })
+  }
+
+  #layoutOf(table: string): TableLayout {
+    let layout = this.#layouts.get(table)
+    if (layout === undefined) {
+      const columns = this.#database.prepare('SELECT name, type, pk FROM pragma_table_info(?) ORDER BY pk').all(table)
+      const named = (rows: typeof columns): readonly string[] => rows.map(({ name }) => name as string)
+      layout = {
+        key: named(columns.filter(({ pk }) => Number(pk) > 0)),
+        bytes: new Set(named(columns.filter(({ type }) => type === 'BLOB'))),
+      }
+      this.#layouts.set(table, layout)
     }
-    return key
+    return layout
   }
 
   #prepare(sql: string): StatementSync {
