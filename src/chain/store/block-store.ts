@@ -19,8 +19,10 @@ import type { Log } from '../../primitives/receipt/log.ts'
 import {
   decodeStoredReceipts,
   deriveReceipts,
+  deriveWithoutBlooms,
   type Receipt,
   type ReceiptPrices,
+  type ReceiptWithoutBloom,
   storedReceiptParts,
 } from '../../primitives/receipt/receipt.ts'
 import type { Batch } from '../../storage/batch.ts'
@@ -218,6 +220,18 @@ export class BlockStore {
     const receipts = await this.#inSlices(deriveReceipts(stored, context))
     if (generation === this.#generation) this.#receipts.set(number, receipts)
     return receipts
+  }
+
+  /** The same without blooms, for readers of every block; not cached. */
+  async receiptsWithoutBlooms(number: number): Promise<readonly ReceiptWithoutBloom[] | undefined> {
+    const kept = this.#receipts.peek(number)
+    if (kept) return kept
+    const [row, block] = await Promise.all([readReceipts(this.#store, number), this.block(number)])
+    if (row === undefined || block === undefined) return undefined
+    const stored = await this.#inSlices(decodeStoredReceipts(row))
+    return this.#inSlices(
+      deriveWithoutBlooms(stored, { transactions: block.transactions, ...this.#pricesOf(block.header) }),
+    )
   }
 
   /** Wei that contracts of a block moved, and contracts that they created, in order; empty also when the block was not executed here. */

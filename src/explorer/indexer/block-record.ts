@@ -3,7 +3,7 @@ import type { ChainParams, RewardParams } from '../../config/networks.ts'
 import { type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
 import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
 import type { BlockInternalTransfer } from '../../primitives/receipt/internal-transfer.ts'
-import type { Receipt } from '../../primitives/receipt/receipt.ts'
+import type { ReceiptWithoutBloom } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { cycleOf, lastOfCycle } from '../../rules/council/cycle.ts'
 import { assignFees } from '../../rules/money/fees.ts'
@@ -30,7 +30,7 @@ interface BlockAdditions {
 /** Index record of a committed block. */
 export const recordOfBlock = (
   { header, hash, size, extra, transactions }: ChainBlock,
-  receipts: readonly Receipt[],
+  receipts: readonly ReceiptWithoutBloom[],
   { internal, failed, proofs }: BlockAdditions,
   params: Pick<ChainParams, 'feeShares' | 'rewards'>,
 ): BlockRecord => {
@@ -57,7 +57,7 @@ export const recordOfBlock = (
     minerWei: header.miner === ZERO_ADDRESS ? 0n : fees.miner + minted.miners,
     cycle: cycleOf(header.number, params.rewards.cycleBlocks),
     transactions: transactions.map((transaction, index) =>
-      recordOfTransaction(transaction, index, receipts[index] as Receipt, moving.has(index)),
+      recordOfTransaction(transaction, index, receipts[index] as ReceiptWithoutBloom, moving.has(index)),
     ),
     transfers,
     internal: withPositions(internal),
@@ -102,7 +102,7 @@ const mintedShareOf = (number: number, rewards: RewardParams): { readonly miners
 export const recordOfTransaction = (
   transaction: Transaction,
   index: number,
-  receipt: Receipt,
+  receipt: ReceiptWithoutBloom,
   movesTokens: boolean,
 ): TransactionRecord => {
   const { to, nonce } = transaction
@@ -137,7 +137,7 @@ const METHOD_BYTES = 4
 const methodIdOf = ({ to, data }: Transaction): Hex | null =>
   to === null || data.byteLength < METHOD_BYTES ? null : bytesToHex(data.subarray(0, METHOD_BYTES))
 
-const transfersOf = (receipts: readonly Receipt[]): readonly TransferRecord[] => {
+const transfersOf = (receipts: readonly ReceiptWithoutBloom[]): readonly TransferRecord[] => {
   const transfers: TransferRecord[] = []
   let logIndex = 0
   receipts.forEach(({ logs }, transactionIndex) => {

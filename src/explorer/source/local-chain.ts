@@ -35,7 +35,7 @@ export class LocalChain implements ChainSource {
 
   async record(number: number): Promise<BlockRecord | undefined> {
     const block = await this.blocks.block(number)
-    const receipts = block && (await this.blocks.receipts(number))
+    const receipts = block && (await this.blocks.receiptsWithoutBlooms(number))
     if (block === undefined || receipts === undefined) return undefined
     const [internal, failed, proofs] = await Promise.all([
       this.blocks.internalTransfers(number),

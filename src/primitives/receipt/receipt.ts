@@ -180,6 +180,26 @@ interface ReceiptContext extends ReceiptPrices {
   readonly transactions: readonly Transaction[]
 }
 
+/** Receipt without the bloom, whose hashing costs more than everything else of it. */
+export type ReceiptWithoutBloom = Omit<Receipt, 'logsBloom'>
+
+/** Derives the receipts of a block without their blooms, one in a part. */
+export function* deriveWithoutBlooms(
+  stored: readonly StoredReceipt[],
+  context: ReceiptContext,
+): SlicedWork<readonly ReceiptWithoutBloom[]> {
+  assert(stored.length === context.transactions.length, 'a block has one receipt for each transaction')
+  const receipts: ReceiptWithoutBloom[] = []
+  let gasBefore = 0n
+  for (const [index, receipt] of stored.entries()) {
+    const outcome = deriveOutcome(receipt, gasBefore, context.transactions[index] as Transaction, context)
+    receipts.push({ ...outcome, logs: receipt.logs })
+    gasBefore = receipt.cumulativeGasUsed
+    yield
+  }
+  return receipts
+}
+
 /**
  * Derives the complete receipts of a block, one log in a part: gas used, price, contract address and bloom follow from its transactions.
  */
@@ -187,18 +207,14 @@ export function* deriveReceipts(
   stored: readonly StoredReceipt[],
   context: ReceiptContext,
 ): SlicedWork<readonly Receipt[]> {
-  assert(stored.length === context.transactions.length, 'a block has one receipt for each transaction')
   const receipts: Receipt[] = []
-  let gasBefore = 0n
-  for (const [index, receipt] of stored.entries()) {
-    const outcome = deriveOutcome(receipt, gasBefore, context.transactions[index] as Transaction, context)
+  for (const receipt of yield* deriveWithoutBlooms(stored, context)) {
     const bloom = new GrowingBloom()
     for (const log of receipt.logs) {
       bloom.add(log)
       yield
     }
-    receipts.push({ ...outcome, logsBloom: bloom.bytes, logs: receipt.logs })
-    gasBefore = receipt.cumulativeGasUsed
+    receipts.push({ ...receipt, logsBloom: bloom.bytes })
     yield
   }
   return receipts

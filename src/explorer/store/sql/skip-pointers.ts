@@ -76,7 +76,7 @@ export const kindList = (kind: TransactionKind): SkipList => ({
 export type AccountLengths = Pick<AccountTotals, 'sent' | 'received' | 'transactions' | 'transfers' | 'internal'>
 
 /** Numbers of rows that lists have before a batch. */
-export interface ListLengths {
+interface ListLengths {
   /** `sum`: what the counter of a name adds up. */
   counter(name: string, sum: (totals: IndexTotals) => number): number
   account(address: Hex): AccountLengths

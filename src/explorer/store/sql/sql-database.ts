@@ -35,7 +35,6 @@ export interface SqlDatabase extends SqlReads {
 }
 
 export const blobOf = (hex: Hex): Uint8Array => Buffer.from(hex.slice(2), 'hex')
-export const blobOrNull = (hex: Hex | null): Uint8Array | null => (hex === null ? null : blobOf(hex))
 export const hexColumn = (row: SqlRow, name: string): Hex => bytesToHex(row[name] as Uint8Array)
 export const hexOrNull = (row: SqlRow, name: string): Hex | null => {
   const value = row[name]
