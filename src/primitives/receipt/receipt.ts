@@ -215,7 +215,6 @@ export function* deriveReceipts(
       yield
     }
     receipts.push({ ...receipt, logsBloom: bloom.bytes })
-    yield
   }
   return receipts
 }

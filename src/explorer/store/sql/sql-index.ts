@@ -5,7 +5,7 @@ import { addToTotals, emptyTotals } from '../index-totals.ts'
 import { type BlockRecord, TOKEN_STANDARDS, type TokenMetadata, type TokenStandard } from '../records.ts'
 import { searchTerms } from '../search-terms.ts'
 import { STORED_NAME_CHARS, storedText, storedTextOrNull } from '../stored-text.ts'
-import { BlockWriter } from './block-writer.ts'
+import { IndexBatch } from './index-batch.ts'
 import { readRecords } from './read-records.ts'
 import { recountDifferences } from './recount.ts'
 import { clearBlocks, hashOfBlock, removeBlocks } from './rollback-rows.ts'
@@ -27,7 +27,7 @@ export class SqlIndex extends SqlReader implements IndexStore {
   async appendAll(batches: AsyncIterable<readonly BlockRecord[]> | Iterable<readonly BlockRecord[]>): Promise<void> {
     await this.database.transaction(async writes => {
       // Read with the lock of the writer: of two processes that fill one index, one begins again behind the other.
-      const writer = await BlockWriter.begin(writes, await positionOf(writes))
+      const writer = await IndexBatch.begin(writes, await positionOf(writes))
       // While a batch is written the next one is read.
       let written: Promise<unknown> = Promise.resolve()
       try {

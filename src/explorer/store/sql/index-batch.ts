@@ -16,7 +16,7 @@ const NO_BLOCKS = emptyTotals()
  * Blocks of one transaction. The rows of a batch are written when it comes, the running sums once, at the end: an address that many batches
  * name costs as much as one that a single batch names.
  */
-export class BlockWriter {
+export class IndexBatch {
   readonly #writes: SqlWrites
   readonly #before: RowsBefore
   #totals: IndexTotals | undefined
@@ -29,8 +29,8 @@ export class BlockWriter {
   }
 
   /** `position`: number of the last block, read in the same transaction. */
-  static async begin(writes: SqlWrites, position: number): Promise<BlockWriter> {
-    return new BlockWriter(writes, await storedCounters(writes), position)
+  static async begin(writes: SqlWrites, position: number): Promise<IndexBatch> {
+    return new IndexBatch(writes, await storedCounters(writes), position)
   }
 
   async add(records: readonly BlockRecord[]): Promise<void> {
