@@ -5,6 +5,7 @@
  */
 import { isZero, swapBytes } from "./word";
 import { ACCOUNT_BYTES, ACCOUNT_INDEX_LEAST, accountIndex, accountIndexMost, accountList, accounts, accountsEnd, exhaust } from "./memory";
+import { clearWords, copyApart } from "./ranges";
 import { save } from "./undo";
 
 // Entry: changing fields.
@@ -139,7 +140,7 @@ function use(entry: usize): void {
 /** First use of an earlier message's entry: it is to be loaded again. */
 function reuse(entry: usize): void {
   const storage = load<u32>(entry, STORAGE);
-  memory.fill(entry, 0, ADDRESS);
+  clearWords(entry, ADDRESS);
   store<u32>(entry, storage, STORAGE);
   store<u32>(entry, 0, LOADED);
   store<u32>(entry, 0, PRECOMPILE);
@@ -155,12 +156,12 @@ export function usedAccounts(): u32 { return <u32>((usedAt - accountList) >> 2);
 
 function enter(slot: usize, a0: u64, a1: u64, a2: u64): usize {
   const entry = accountsAt;
-  memory.fill(entry, 0, ACCOUNT_BYTES);
+  clearWords(entry, ACCOUNT_BYTES);
   store<u64>(entry, a0, ADDRESS);
   store<u64>(entry, a1, ADDRESS + 8);
   store<u64>(entry, a2, ADDRESS + 16);
   swapBytes(BYTES, entry + ADDRESS);
-  memory.copy(entry + ADDRESS_BYTES, BYTES + 12, 20);
+  copyApart(entry + ADDRESS_BYTES, BYTES + 12, 20);
   store<u32>(entry, nextStorage++, STORAGE);
   if (entry + ACCOUNT_BYTES > accountsEnd) {
     // The extra entry behind the region takes the overflow; it is in no index and never loaded.

@@ -7,6 +7,7 @@ import { addLog } from "./logs";
 import { endOf, growthPrice, perWord } from "./prices";
 import { frame, FRAME_CODE, FRAME_CODE_SIZE, GAS, growMemory, INPUT, INPUT_SIZE, IS_STATIC, MEMORY, MEMORY_SIZE, RETURN_SIZE, SELF, SP } from "./frames";
 import { returned } from "./memory";
+import { copyApart } from "./ranges";
 import { EXHAUSTED, failFor, GOES_ON, NEEDS_ACCOUNT, NEEDS_CODE, needs, OUT_OF_GAS, STATIC_STATE_CHANGE } from "./status";
 
 const COPY_PRICE: i64 = 3;
@@ -19,17 +20,6 @@ function pay(end: u64, words: i64): i32 {
   if (gas < 0) return failFor(OUT_OF_GAS);
   store<i64>(frame, gas, GAS);
   return growMemory(frame, end) ? GOES_ON : EXHAUSTED;
-}
-
-/** Longest copy that a loop does faster than the call of the runtime that a bulk copy is. */
-const SHORT: usize = 512;
-
-/** Copies between ranges that do not overlap. */
-function copyApart(to: usize, from: usize, size: usize): void {
-  if (size > SHORT || size < 16) return memory.copy(to, from, size);
-  const last = size - 16;
-  for (let at: usize = 0; at < last; at += 16) v128.store(to + at, v128.load(from + at));
-  v128.store(to + last, v128.load(from + last));
 }
 
 /** Copies the available bytes of the source from `at` on, padded with zeros. */

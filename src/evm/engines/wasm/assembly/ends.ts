@@ -2,6 +2,7 @@
 import { clear, copy, set64 } from "./word";
 import { dropLogs } from "./logs";
 import { exhaust, returned, returnedEnd } from "./memory";
+import { copyApart } from "./ranges";
 import { setRefund } from "./refund";
 import { rollBack, save, setFrameMark } from "./undo";
 import { ADDRESS } from "./accounts";
@@ -52,7 +53,7 @@ function settleCreation(result: i32, gas: i64, data: usize, size: usize): i32 {
 /** Copies return data to its region; sets `exhausted` when it does not fit. */
 function keep(data: usize, size: usize): void {
   if (returned + size > returnedEnd) exhaust();
-  else if (data != returned) memory.copy(returned, data, size);
+  else if (data != returned) copyApart(returned, data, size);
   if (size > returnedMost) returnedMost = size;
 }
 
@@ -104,7 +105,7 @@ function answer(parent: usize, result: i32, size: usize, isCreation: bool, self:
     return push(parent, WORD);
   }
   const shown = min(size, outputSize);
-  if (shown && returned + size <= returnedEnd) memory.copy(<usize>load<u32>(parent, MEMORY) + output, returned, shown);
+  if (shown && returned + size <= returnedEnd) copyApart(<usize>load<u32>(parent, MEMORY) + output, returned, shown);
   set64(WORD, u64(result == RETURNED));
   push(parent, WORD);
 }

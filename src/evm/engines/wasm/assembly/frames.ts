@@ -3,6 +3,7 @@
  * nothing follows the newest frame.
  */
 import { align, codesEnd, codesStart, exhaust, framesStart, reserve } from "./memory";
+import { clearWords } from "./ranges";
 import { copy } from "./word";
 
 // Record. Registers of the interpreter while the frame is not running:
@@ -64,7 +65,7 @@ export function openFrame(at: usize): usize {
     exhaust();
     return 0;
   }
-  memory.fill(at, 0, RECORD_BYTES);
+  clearWords(at, RECORD_BYTES);
   const base = at + RECORD_BYTES;
   store<u32>(at, <u32>frame, PARENT);
   store<u32>(at, <u32>base, BASE);
@@ -93,7 +94,7 @@ export function growMemory(at: usize, end: u64): bool {
     exhaust();
     return false;
   }
-  memory.fill(start + have, 0, size - have);
+  clearWords(start + have, size - have);
   store<u32>(at, <u32>size, MEMORY_SIZE);
   return true;
 }

@@ -4,6 +4,7 @@
  */
 import { clear, copy, equal } from "./word";
 import { exhaust, SLOT_BYTES, SLOT_INDEX_LEAST, slotIndex, slotIndexMost, slotList, slots, slotsEnd } from "./memory";
+import { clearWords } from "./ranges";
 import { NEWEST, save } from "./undo";
 import { STORAGE } from "./accounts";
 
@@ -110,7 +111,7 @@ function find(account: usize, id: u32, key: usize, makes: bool): usize {
     if (slot == 0) {
       if (!makes) return 0;
       slot = slotsAt;
-      memory.fill(slot, 0, SLOT_BYTES);
+      clearWords(slot, SLOT_BYTES);
       store<u32>(slot, id, STORAGE_ID);
       store<u32>(slot, <u32>account, OWNER);
       copy(slot + KEY, key);
@@ -168,4 +169,9 @@ export function warmSlot(slot: usize): bool {
 export function setValue(slot: usize, word: usize): void {
   save(slot);
   copy(slot + VALUE, word);
+}
+/** Restores what the slot was before its first change by the message. */
+export function restoreSlot(slot: usize, warm: u32): void {
+  if (isTransient(slot)) clear(slot + VALUE); else copy(slot + VALUE, slot + ORIGINAL);
+  store<u32>(slot, warm, SLOT_WARM);
 }

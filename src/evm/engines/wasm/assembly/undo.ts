@@ -1,15 +1,22 @@
 /*
  * Undo log of the message: copies of accounts and slots from before their first change in a frame. A record ends with a trailer, so
- * that the log is read backwards: kind u32, entry u32, the entry's previous record u32. An entry stores its newest record, so that
- * it is copied once per frame and not at each change.
+ * that the log is read backwards: entry u32, kind u32, warm flag u32. An entry stores its newest record, so that it is copied once per
+ * frame and not at each change. The first record of a slot in a message has no copy, since it changes back to its original word.
  */
 import { exhaust, slotIndex, undoEnd, undoStart } from "./memory";
+import { restoreSlot, SLOT_WARM } from "./slots";
 import { FLAGS, PRECOMPILE, TOUCHED } from "./accounts";
+import { copyWords } from "./ranges";
 
 const TRAILER: usize = 16;
 /** Size of the changing fields of an entry, from its start. */
 const CHANGING: usize = 96;
 const RECORD: usize = CHANGING + TRAILER;
+// Trailer.
+const KIND: usize = 4;
+const WAS_WARM: usize = 8;
+const COPY: u32 = 0;
+const FIRST: u32 = 1;
 /** This precompile stays touched by a failed call (state/journal/undo.ts). */
 const RIPEMD: u32 = 3;
 /** Offset of an entry's newest record. */
@@ -31,19 +38,30 @@ export function setFrameMark(mark: usize): void { frameMark = mark; }
 
 function record(entry: usize): void {
   if (undoAt + RECORD > undoEnd) return exhaust();
-  memory.copy(undoAt, entry, CHANGING);
-  store<u32>(undoAt + CHANGING, <u32>entry);
-  store<u32>(entry, <u32>undoAt, NEWEST);
-  undoAt += RECORD;
+  const at = undoAt, isFirst = entry > slotIndex && load<u32>(entry, NEWEST) == 0;
+  const trailer = isFirst ? at : at + CHANGING;
+  if (isFirst) store<u32>(trailer, load<u32>(entry, SLOT_WARM), WAS_WARM);
+  else copyWords(at, entry, CHANGING);
+  store<u32>(trailer, <u32>entry);
+  store<u32>(trailer, isFirst ? FIRST : COPY, KIND);
+  store<u32>(entry, <u32>at, NEWEST);
+  undoAt = trailer + TRAILER;
 }
 
 /** Restores the entries to the mark. A record restores its entry, including the address of the newest record. */
 export function rollBack(mark: usize): void {
   while (undoAt > mark) {
-    undoAt -= RECORD;
-    const entry = <usize>load<u32>(undoAt + CHANGING), isRipemd = entry < slotIndex && load<u32>(entry, PRECOMPILE) == RIPEMD;
+    const trailer = undoAt - TRAILER, entry = <usize>load<u32>(trailer);
+    if (load<u32>(trailer, KIND) == FIRST) {
+      undoAt = trailer;
+      restoreSlot(entry, load<u32>(trailer, WAS_WARM));
+      store<u32>(entry, 0, NEWEST);
+      continue;
+    }
+    undoAt = trailer - CHANGING;
+    const isRipemd = entry < slotIndex && load<u32>(entry, PRECOMPILE) == RIPEMD;
     const kept = isRipemd ? load<u32>(entry, FLAGS) & TOUCHED : 0;
-    memory.copy(entry, undoAt, CHANGING);
+    copyWords(entry, undoAt, CHANGING);
     if (kept) store<u32>(entry, load<u32>(entry, FLAGS) | kept, FLAGS);
   }
 }
