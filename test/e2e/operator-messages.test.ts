@@ -48,6 +48,18 @@ describe('paths that cannot be used', () => {
     expect(failed.stderr).toBe(`tandem: --datadir: ${join(file, 'data')} cannot be used: not a directory.\n`)
   })
 
+  // A recursive mkdir of the platform never ends there.
+  test.runIf(process.platform === 'linux').each([
+    ['--datadir: ', (): string[] => [...start(genesis, '/proc/tandem/data')]],
+    ['', (): string[] => ['key', 'new', '--keystore', '/proc/tandem/data']],
+  ])('%sa folder that its file system never takes ends the command at once', async (option, args) => {
+    const failed = await tandem(args(), { env: { TANDEM_PASSWORD: 'pw' } })
+    expect(failed).toMatchObject({ code: 1, stdout: '' })
+    expect(failed.stderr).toBe(
+      `tandem: ${option}The folder /proc/tandem cannot be made: its file system takes none there. Name another.\n`,
+    )
+  })
+
   test.each([
     [
       'a folder that is not there',

@@ -1,10 +1,11 @@
-import { mkdirSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { KEY_LIMITS } from '../../config/limits/keys.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import { type EncryptOptions, encryptKey, type Keystore } from '../../crypto/keys/keystore.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import type { Hex } from '../../util/bytes.ts'
+import { makeFolder } from '../../util/fs/make-folder.ts'
 import { writeNewFile } from '../../util/fs/write-new-file.ts'
 
 /*
@@ -30,7 +31,7 @@ export const writeKey = async (
 ): Promise<WrittenKey> => {
   const address = addressFromPrivateKey(privateKey)
   const file = keyPath(folder, address)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   const keystore: Keystore = await encryptKey(privateKey, password, options)
   await writeNewFile(file, `${JSON.stringify(keystore, null, 2)}\n`)
   return { address: checksumAddress(address), file }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { genesisText } from '../../config/genesis/genesis-text.ts'
 import { parseGenesis } from '../../config/genesis.ts'
@@ -8,6 +8,7 @@ import { isScalar } from '../../crypto/signature.ts'
 import { openNodeKey } from '../../network/tls/node-key.ts'
 import { genesisHashFromFile } from '../../node/genesis/genesis-hash.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
+import { makeFolder } from '../../util/fs/make-folder.ts'
 import { writeNewFile } from '../../util/fs/write-new-file.ts'
 import { readText } from '../shared/files.ts'
 import { accountsFromMnemonic, type DevAccount } from '../shared/keys/accounts.ts'
@@ -40,7 +41,7 @@ export const openLocalnet = async (
   given: Partial<LocalnetSettings>,
   full: number,
 ): Promise<LocalnetFolder> => {
-  await mkdir(dir, { recursive: true, mode: 0o700 })
+  makeFolder(dir)
   const shapeFile = join(dir, 'localnet.json')
   const entries = await readdir(dir)
   const isThere = entries.includes('localnet.json')

@@ -1,12 +1,15 @@
 import { constants } from 'node:fs'
-import { access, mkdir, stat } from 'node:fs/promises'
+import { access, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
+import { isCoded } from '../../util/errors.ts'
+import { makeFolder } from '../../util/fs/make-folder.ts'
+import { explainError } from './explain-error.ts'
 
 /** Creates the data folder if it is missing. Throws an error that names the option when that is impossible or it is not writable. */
 export const prepareDataDir = (path: string, option = '--datadir'): Promise<void> =>
   naming(option, path, async () => {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    makeFolder(path)
     await access(path, constants.W_OK | constants.X_OK)
   })
 
@@ -23,6 +26,7 @@ const naming = async (option: string, path: string, work: () => Promise<void>): 
   try {
     await work()
   } catch (error) {
+    if (isCoded(error)) throw new Error(`${option}: ${explainError(error.detail)}`, { cause: error })
     const { errno, message } = error as NodeJS.ErrnoException
     const reason = errno === undefined ? message : getSystemErrorMessage(errno)
     throw new Error(`${option}: ${path} cannot be used: ${reason}.`, { cause: error })

@@ -1,9 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import type { Account } from '../../state/account.ts'
 import type { StateReader } from '../../state/state-reader.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
+import { makeFolder } from '../../util/fs/make-folder.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { Credit } from '../executor-types.ts'
@@ -114,7 +115,7 @@ export const writeReproduction = async (
     oracle: outcomeToJson(oracle),
   }
   try {
-    await mkdir(directory, { recursive: true })
+    makeFolder(directory, 0o777)
     await writeFile(file, `${JSON.stringify(content, plain, 2)}\n`)
     return file
   } catch (err) {

@@ -1,9 +1,10 @@
-import { closeSync, fdatasync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, fdatasync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
+import { makeFolder } from '../../util/fs/make-folder.ts'
 import { type GrantHistory, periodBeginMs } from '../core/grant-rule.ts'
 
 type GrantStoreError =
@@ -73,7 +74,7 @@ export class GrantStore {
 
   /** Throws CodedError<GrantStoreError>. */
   constructor({ path, genesisHash, sender }: GrantStoreOptions) {
-    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    if (path !== ':memory:') makeFolder(dirname(path))
     this.#logPath = path === ':memory:' ? undefined : `${path}-wal`
     this.#database = new DatabaseSync(path, { timeout: 0 })
     try {

@@ -1,6 +1,7 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
+import { makeFolder } from '../../util/fs/make-folder.ts'
 import { replaceFile } from '../../util/fs/replace-file.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { PeerScore } from '../core/peer-scores.ts'
@@ -54,7 +55,7 @@ export class PeerStore {
 
   async #write(path: string, text: string): Promise<void> {
     try {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      makeFolder(dirname(path))
       await replaceFile(path, text)
     } catch (error) {
       this.#logger.warn({ err: error, path }, 'peer file not written')

@@ -1,7 +1,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { CodedError, isCoded } from '../../util/errors.ts'
+import { makeFolder } from '../../util/fs/make-folder.ts'
 import { writeNewFile } from '../../util/fs/write-new-file.ts'
 import type { NetworkError } from '../errors.ts'
 
@@ -28,7 +29,7 @@ export const openNodeKey = async (path: string): Promise<NodeKey> => {
   const stored = await readIfThere(path)
   if (stored !== undefined) return parse(stored, path)
   const key = generateNodeKey()
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   try {
     await writeNewFile(path, key.privateKey.export({ type: 'pkcs8', format: 'pem' }))
     return key

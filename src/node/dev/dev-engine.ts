@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rewindCount } from '../../chain/dev/rewind.ts'
 import type { CatchUp, ConsensusEngine, ConsensusStatus, EngineStoppedError } from '../../consensus/engine/types.ts'
@@ -6,6 +6,7 @@ import { nodeFileSystem } from '../../consensus/wal/file-system.ts'
 import { createWalAfter } from '../../consensus/wal/new-wal.ts'
 import type { Store } from '../../storage/store.ts'
 import { CodedError } from '../../util/errors.ts'
+import { makeFolder } from '../../util/fs/make-folder.ts'
 import { blockCodec } from '../parts/consensus/block-codec.ts'
 import { type ConsensusPartsOptions, createConsensus } from '../parts/consensus/consensus.ts'
 import { consensusFolder } from '../parts/consensus/consensus-folder.ts'
@@ -45,7 +46,7 @@ export class DevEngine implements ConsensusEngine {
     const rewinds = await rewindCount(store)
     const folder = consensusFolder(dataDir, rewinds)
     if (rewinds === 0) return folder
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder)
     await createWalAfter(nodeFileSystem, join(folder, 'wal'), execution.head(), blockCodec(recovery))
     return folder
   }

@@ -1,4 +1,4 @@
-import { mkdir, readdir } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rewindCount } from '../../chain/dev/rewind.ts'
 import {
@@ -14,6 +14,7 @@ import { readIdentity } from '../../storage/schema.ts'
 import { Store } from '../../storage/store.ts'
 import { bytesToHex, type Hex, hexToBytes, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
+import { makeFolder } from '../../util/fs/make-folder.ts'
 import { consensusFolder, watermarkOwner, watermarkPath } from '../parts/consensus/consensus-folder.ts'
 import { lockKey } from './key-lock.ts'
 
@@ -74,7 +75,7 @@ export const importSigning = ({ dataDir, record, genesisHash }: SigningImport): 
       if (hash !== expected) fail({ code: 'SIGNING_RECORD_FOREIGN', found: hash, expected })
     // The whole record is validated before any of it is applied.
     const marks = record.signers.map(signer => ({ address: signer.validator, highest: highestOf(signer) }))
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder)
     const imported: ImportedSigner[] = []
     for (const { address, highest } of marks) {
       const use = { folder, address, genesisHash: expected, dataDir }
@@ -135,7 +136,7 @@ const withFolder = async <T>(
   create: boolean,
   work: (folder: StoppedFolder) => Promise<T>,
 ): Promise<T> => {
-  if (create) await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  if (create) makeFolder(dataDir)
   const store = await Store.open(join(dataDir, 'db'), { createIfMissing: create })
   try {
     const identity = await readIdentity(store)

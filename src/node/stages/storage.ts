@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises'
 import type { Genesis } from '../../config/genesis.ts'
 import { addressFromPrivateKey, signatures, unavailableProviders } from '../../crypto/signature.ts'
 import { storeError } from '../../storage/errors.ts'
 import { isCoded } from '../../util/errors.ts'
+import { makeFolder } from '../../util/fs/make-folder.ts'
 import type { Logger } from '../../util/logger.ts'
 import { beginDev, type DevStart } from '../dev/dev-parts.ts'
 import { genesisHashFromFile } from '../genesis/genesis-hash.ts'
@@ -35,7 +35,7 @@ export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown
   const { clock, logger, onFatal } = deps
   const part = (module: string) => logger.child({ module })
   reportSignatures(part('crypto'))
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  makeFolder(dataDir)
   const storePath = storePathOf(dataDir)
   const observer =
     options.metricsPort === undefined

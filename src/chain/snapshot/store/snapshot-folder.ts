@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { encodeManifest, manifestCodec, type SnapshotManifest, snapshotId } from '../../../network/wire/snapshot.ts'
@@ -7,6 +7,7 @@ import { RlpCursor } from '../../../primitives/rlp/rlp-cursor.ts'
 import type { ByteSink } from '../../../state/snapshot/make-snapshot.ts'
 import { assert } from '../../../util/assert.ts'
 import type { Hex } from '../../../util/bytes.ts'
+import { makeFolder } from '../../../util/fs/make-folder.ts'
 import { SNAPSHOT_FORMAT } from '../format.ts'
 
 /*
@@ -61,7 +62,7 @@ export class FileSink implements ByteSink {
 export const beginSnapshotFolder = async (root: string, number: number): Promise<string> => {
   const folder = join(root, `${UNFINISHED}${number}`)
   await rm(folder, { recursive: true, force: true })
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   return folder
 }
 

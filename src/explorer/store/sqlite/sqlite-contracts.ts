@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import type { Hex } from '../../../util/bytes.ts'
 import { CodedError } from '../../../util/errors.ts'
+import { makeFolder } from '../../../util/fs/make-folder.ts'
 import type { ContractStore, VerifiedContract } from '../contract-store.ts'
 import { blobOf } from '../sql/sql-database.ts'
 import { STORED_NAME_CHARS, storedText } from '../stored-text.ts'
@@ -22,7 +22,7 @@ export class SqliteContracts implements ContractStore {
 
   /** Throws CONTRACTS_TOO_NEW. */
   constructor(path: string) {
-    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    if (path !== ':memory:') makeFolder(dirname(path))
     this.#database = new DatabaseSync(path, { timeout: 10_000 })
     const row = this.#database.prepare('PRAGMA user_version').get() as { readonly user_version: number }
     if (row.user_version > VERSION) throw new CodedError<ContractStoreError>({ code: 'CONTRACTS_TOO_NEW', path })

@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Hex } from '../../../util/bytes.ts'
 import { CodedError } from '../../../util/errors.ts'
+import { makeFolder } from '../../../util/fs/make-folder.ts'
 import { blobOf, type SqlDatabase, type SqlRow, type SqlValue, type SqlWrites } from '../sql/sql-database.ts'
 import { migrate } from './migrate.ts'
 
@@ -50,7 +50,7 @@ export class SqliteDatabase implements SqlDatabase, SqlWrites {
   /** Throws INDEX_TOO_NEW and INDEX_UNREADABLE. */
   constructor(options: SqliteOptions) {
     const { path, readOnly = false } = options
-    if (path !== ':memory:' && !readOnly) mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    if (path !== ':memory:' && !readOnly) makeFolder(dirname(path))
     this.#database = new DatabaseSync(path, { readOnly, timeout: BUSY_MS })
     try {
       this.#prepareFile(options)

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Council } from '../../../chain/council/council.ts'
 import type { ChainParams } from '../../../config/networks.ts'
@@ -16,6 +15,7 @@ import { addressFromPrivateKey, recoverAddress, sign } from '../../../crypto/sig
 import type { ValidatorSigner } from '../../../primitives/consensus/signer.ts'
 import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
 import type { Clock } from '../../../util/clock.ts'
+import { makeFolder } from '../../../util/fs/make-folder.ts'
 import type { Logger } from '../../../util/logger.ts'
 import { blockCodec } from './block-codec.ts'
 import { watermarkPath } from './consensus-folder.ts'
@@ -90,7 +90,7 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
 
 const openMemory = async (folder: string | undefined, validator: Hex, metrics: ConsensusMetrics | undefined) => {
   if (folder === undefined) return { wal: memoryWal(), watermark: memoryWatermark() }
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   const [wal, watermark] = await Promise.all([
     openWal(filesOf('log', metrics), join(folder, 'wal')),
     openWatermark(filesOf('watermark', metrics), watermarkPath(folder, validator)),
