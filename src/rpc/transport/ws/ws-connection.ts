@@ -48,6 +48,7 @@ export class WsConnection {
   #arrivingBytes = 0
   #answeringBytes = 0
   #isGone = false
+  #isDropped = false
   /** Reasons not to read further: too many requests under way, and a turn that is awaited. */
   #pauses = 0
   /** Messages received while a turn is awaited, and their bytes. */
@@ -93,7 +94,7 @@ export class WsConnection {
   }
 
   #arrived(bytes: number): void {
-    if (this.#isGone) return
+    if (this.#isGone || this.#isDropped) return
     this.#arrivingBytes += bytes
     if (!this.#hold()) this.#drop(BODIES_FULL)
     else if (!this.#awaitsTurn) this.#takeTurn()
@@ -121,6 +122,8 @@ export class WsConnection {
 
   /** Messages come in order, also those that were already read when the turn was over. */
   #receive(message: Buffer): void {
+    // The rest of what was read when the connection was dropped.
+    if (this.#isDropped) return
     // The bytes of the next message in the last chunk are too few to count.
     this.#arrivingBytes = 0
     if (!this.#awaitsTurn && this.#takeTurn()) {
@@ -195,7 +198,12 @@ export class WsConnection {
     await sent
   }
 
+  /** Nothing more is read: the bytes of a client that sends on would be kept and its messages handled until the termination. */
   #drop(reason: string): void {
+    if (this.#isDropped) return
+    this.#isDropped = true
+    this.#pause()
+    this.#forgetWaiting()
     this.#options.log.debug({ address: this.#address, reason }, 'websocket dropped')
     this.#cancellation.cancel()
     this.#session.close()
@@ -211,8 +219,12 @@ export class WsConnection {
     // Messages still being handled are charged until they are done.
     this.#isGone = true
     this.#arrivingBytes = 0
+    this.#forgetWaiting()
+    this.#hold()
+  }
+
+  #forgetWaiting(): void {
     this.#waitingBytes = 0
     this.#waiting.length = 0
-    this.#hold()
   }
 }

@@ -113,6 +113,20 @@ describe('messages', () => {
     expect(await socket.closed).toBe(1009)
   })
 
+  test('of a client that is dropped are not handled any more', async () => {
+    await start()
+    const { bodies, filters } = rig.server.budgets
+    const socket = await open()
+    const others = bodies.meter('127.0.0.1')
+    others.hold(bodies.limits.client)
+    // Two pieces for the reader: what comes with the message that has no room, and what comes later.
+    socket.raw.send(`{"id":1,"method":"${'x'.repeat(10_000)}"}`)
+    for (let id = 0; id < 100; id++) socket.raw.send(`{"id":${id},"method":"eth_newBlockFilter"}`)
+    expect(await socket.closed).toBe(1013)
+    expect(filters.held).toBe(0)
+    others.hold(0)
+  })
+
   test('answers all of many calls in flight', async () => {
     await start()
     const socket = await open()
