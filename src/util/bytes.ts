@@ -67,3 +67,11 @@ export const bytesEqual = (a: Uint8Array, b: Uint8Array): boolean =>
   a.byteLength === b.byteLength && asBuffer(a).equals(asBuffer(b))
 
 export const compareBytes = (a: Uint8Array, b: Uint8Array): number => Buffer.compare(asBuffer(a), asBuffer(b))
+
+/**
+ * Returns the memory of bytes at once, if they have a buffer of their own: megabytes would wait for the next garbage collection. The bytes
+ * must not be used afterwards.
+ */
+export const freeMemory = ({ buffer, byteLength }: Uint8Array): void => {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+}

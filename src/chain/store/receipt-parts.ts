@@ -5,6 +5,7 @@ import { keyWithNumber, numberKey } from '../../storage/keys.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import type { SlicedWork } from '../../util/async/sliced-work.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
+import { freeMemory } from '../../util/bytes.ts'
 
 /*
  * Encoded receipts of a block, stored in parts of `receiptPartBytes`: the database hands over each value in one copy on the thread that
@@ -56,6 +57,7 @@ const joined = async (parts: readonly Uint8Array[]): Promise<Uint8Array> => {
   for (const part of parts) {
     row.set(part, at)
     at += part.byteLength
+    freeMemory(part)
     await sliceOver()
   }
   return row

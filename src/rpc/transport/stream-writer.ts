@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
+import { freeMemory } from '../../util/bytes.ts'
 import type { ResponseChunk, ResponseStream } from '../router/response.ts'
 import type { Meter } from './clients/client-budget.ts'
 
@@ -59,14 +60,6 @@ export const drained =
 /** The bytes of a chunk: the system would be given three for each character of a text. */
 export const bytesOf = (responseChunk: ResponseChunk): Uint8Array =>
   typeof responseChunk === 'string' ? Buffer.from(responseChunk) : responseChunk
-
-/**
- * Returns the memory of written bytes at once, if they have a buffer of their own: tens of megabytes would wait for the next garbage
- * collection. The bytes must not be used afterwards.
- */
-export const freeMemory = ({ buffer, byteLength }: Uint8Array): void => {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
-}
 
 interface PumpOptions {
   readonly write?: (responseChunk: ResponseChunk) => boolean

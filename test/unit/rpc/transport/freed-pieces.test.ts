@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { freeMemory } from '../../../../src/rpc/transport/stream-writer.ts'
+import { freeMemory } from '../../../../src/util/bytes.ts'
 import { eventually } from '../../../support/node-process.ts'
 import { Rig } from '../../../support/rpc/rig.ts'
 
