@@ -34,6 +34,7 @@ import { finishSlicedWork, partCounter, runSlicedWork, type SlicedWork } from '.
 import { sliceOver } from '../../util/async/time-slice.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { Lru } from '../../util/lru.ts'
+import { SharedValues } from '../../util/shared-values.ts'
 import type { ChainRules } from '../block/rules-port.ts'
 import { putLogIndex } from '../logs/log-index.ts'
 import type { ChainBlock, TransactionLocation } from '../types.ts'
@@ -144,6 +145,9 @@ export class BlockStore {
     limit: CHAIN_LIMITS.rowCacheBytes,
     weigh: block => block.byteLength,
   })
+  /** Long ones, which caches do not keep: of a block of megabytes there is one copy, whoever reads it meanwhile. */
+  readonly #storedInUse = new SharedValues<number, StoredBlock>()
+  readonly #loggedInUse = new SharedValues<number, LoggedBlock>()
   readonly #storedReads = new Map<number, Promise<StoredBlock | undefined>>()
   readonly #tips = new Lru<number, readonly TipShare[]>({ limit: CHAIN_LIMITS.tipCacheBytes, weigh: weightOfTips })
   readonly #hashes = new Lru<number, Hex>(CHAIN_LIMITS.hashCache)
@@ -260,7 +264,7 @@ export class BlockStore {
 
   /** Returns the rows of a block, for single transactions and receipts when its objects are not in memory. */
   stored(number: number): StoredBlock | Promise<StoredBlock | undefined> {
-    const kept = this.#stored.get(number)
+    const kept = this.#stored.get(number) ?? this.#storedInUse.get(number)
     if (kept) return kept
     const under = this.#storedReads.get(number)
     if (under) return under
@@ -274,7 +278,10 @@ export class BlockStore {
   async #readStored(number: number): Promise<StoredBlock | undefined> {
     const generation = this.#generation
     const stored = await this.#readRows(number)
-    if (stored && generation === this.#generation) this.#stored.set(number, stored)
+    if (stored && generation === this.#generation) {
+      this.#stored.set(number, stored)
+      if (!this.#stored.has(number)) this.#storedInUse.set(number, stored)
+    }
     return stored
   }
 
@@ -314,11 +321,14 @@ export class BlockStore {
 
   /** Returns a block's data for log queries. */
   async logged(number: number): Promise<LoggedBlock | undefined> {
-    const kept = this.#logged.get(number)
+    const kept = this.#logged.get(number) ?? this.#loggedInUse.get(number)
     if (kept) return kept
     const generation = this.#generation
     const logged = await this.#readLogged(number)
-    if (logged && generation === this.#generation) this.#logged.set(number, logged)
+    if (logged && generation === this.#generation) {
+      this.#logged.set(number, logged)
+      if (!this.#logged.has(number)) this.#loggedInUse.set(number, logged)
+    }
     return logged
   }
 
@@ -360,7 +370,7 @@ export class BlockStore {
   forget(): void {
     this.#generation++
     const caches = [this.#blocks, this.#receipts, this.#logged, this.#stored, this.#tips, this.#hashes]
-    for (const cache of caches) cache.clear()
+    for (const cache of [...caches, this.#storedInUse, this.#loggedInUse]) cache.clear()
     this.#storedReads.clear()
   }
 

@@ -94,6 +94,8 @@ export const RPC_LIMITS = {
   largeAnswerBytes: 1024 * 1024,
   largeBlockGas: 5_000_000n,
   largeBlockTransactions: 1_000,
+  /** Transactions whose receipt is known to be long. */
+  longReceipts: 4_096,
   largeAnswers: { total: 4, client: 3, queue: 1_024, clientQueue: 256 },
   /** One thread makes them, one after the other; each is megabytes of small pieces until it is encoded. */
   proofs: { total: 12, client: 4, queue: 1_024, clientQueue: 512 },

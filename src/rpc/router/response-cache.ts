@@ -22,6 +22,8 @@ export class ResponseCache {
   readonly #view: ChainView
   readonly #large: LargeResponses
   /** Grows when blocks are reverted (development chains); texts loaded before are not cached. */
+  /** Transactions known to have long receipts: those are read only in their turn. */
+  readonly #long = new Lru<Hex, true>(RPC_LIMITS.longReceipts)
   #generation = 0
   readonly #stop: () => void
 
@@ -37,6 +39,7 @@ export class ResponseCache {
       view.onReplaced?.(() => {
         this.#generation++
         this.#cache.clear()
+        this.#long.clear()
       }) ?? (() => {})
   }
 
@@ -101,9 +104,13 @@ export class ResponseCache {
   }
 
   async #loadReceipt(hash: Hex): Promise<RawJson | StreamedJson | undefined> {
+    if (this.#long.get(hash)) return this.#large.receipt(hash)
     const generation = this.#generation
     const placed = await this.#view.receipt(hash)
-    if (placed !== undefined && isLongReceipt(placed)) return this.#large.receipt(hash)
+    if (placed !== undefined && isLongReceipt(placed)) {
+      this.#long.set(hash, true)
+      return this.#large.receipt(hash)
+    }
     return placed && this.#keep(`r${hash}`, receiptJson(placed), generation)
   }
 

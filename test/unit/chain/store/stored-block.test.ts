@@ -8,12 +8,13 @@ import {
   readReceiptStream,
   streamedReceipt,
 } from '../../../../src/chain/store/included.ts'
-import { putReceipts } from '../../../../src/chain/store/receipt-parts.ts'
+import { putReceipts, readReceipts } from '../../../../src/chain/store/receipt-parts.ts'
 import { ReceiptsRow } from '../../../../src/chain/store/receipts-row.ts'
 import { CHAIN_LIMITS } from '../../../../src/config/limits/chain.ts'
 import { EMPTY_BLOOM } from '../../../../src/primitives/receipt/bloom.ts'
 import type { Log } from '../../../../src/primitives/receipt/log.ts'
 import {
+  decodeStoredReceipts,
   encodeStoredReceipts,
   type Receipt,
   type StoredReceipt,
@@ -21,7 +22,7 @@ import {
 } from '../../../../src/primitives/receipt/receipt.ts'
 import { receiptsRoot, receiptsRootParts } from '../../../../src/primitives/roots.ts'
 import { receiptJson, receiptPieces } from '../../../../src/rpc/encode/receipt.ts'
-import type { SlicedWork } from '../../../../src/util/async/sliced-work.ts'
+import { finishSlicedWork, type SlicedWork } from '../../../../src/util/async/sliced-work.ts'
 import { type Hex, toWord } from '../../../../src/util/bytes.ts'
 import { ACCOUNT_KEYS, signedRaw, type TestChain, withChain } from '../../../support/chain.ts'
 
@@ -185,6 +186,27 @@ test('rows are read once for reads at the same time, and forgotten with blocks t
     expect(cold.stored(header.number)).toBe(first)
     cold.forget()
     expect(await cold.stored(header.number)).not.toBe(first)
+  }))
+
+test('a block too long for the caches is one object for all who read it', () =>
+  withChain(async chain => {
+    const { header } = await mineMixed(chain)
+    const { number } = header
+    const row = await readReceipts(chain.store, number)
+    const receipts = finishSlicedWork(decodeStoredReceipts(row as Uint8Array))
+    const log: Log = { address: `0x${'ab'.repeat(20)}`, topics: [], data: new Uint8Array(CHAIN_LIMITS.rowCacheBytes) }
+    const long = receipts.map((receipt, index) => (index === 0 ? { ...receipt, logs: [log] } : receipt))
+    const batch = chain.store.batch()
+    for (const _ of putReceipts(batch, number, encodeStoredReceipts(long)));
+    await batch.write()
+    const cold = new BlockStore(chain.store)
+    const [stored, logged] = [await cold.stored(number), await cold.logged(number)]
+    expect(stored?.byteLength).toBeGreaterThan(CHAIN_LIMITS.rowCacheBytes)
+    expect(await cold.stored(number)).toBe(stored)
+    expect(await cold.logged(number)).toBe(logged)
+    cold.forget()
+    expect(await cold.stored(number)).not.toBe(stored)
+    expect(await cold.logged(number)).not.toBe(logged)
   }))
 
 test('a bare receipt row gives each receipt what those before it tell', () => {

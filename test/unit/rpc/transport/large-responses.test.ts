@@ -62,6 +62,21 @@ describe('what is written while it is read is what is written at once', () => {
     expect(await rig.result('eth_getTransactionReceipt', [TRANSACTION.hash])).toEqual(JSON.parse(String(expected)))
   })
 
+  test('a receipt known to be long, which is read in its turn only', async () => {
+    append(1, [logsOf(4_000)])
+    const read = rig.chain.receipt.bind(rig.chain)
+    let reads = 0
+    rig.chain.receipt = hash => {
+      reads++
+      return read(hash)
+    }
+    const ask = () => rig.result('eth_getTransactionReceipt', [TRANSACTION.hash])
+    const first = await ask()
+    expect(reads).toBe(2)
+    expect(await ask()).toEqual(first)
+    expect(reads).toBe(3)
+  })
+
   test('a block of many transactions in full', async () => {
     const block = append(1_001)
     expect(await rig.result('eth_getBlockByHash', [block.hash, true])).toEqual(JSON.parse(blockJson(block, true)))
