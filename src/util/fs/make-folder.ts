@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { CodedError } from '../errors.ts'
 
 /** A folder that its file system refuses although the one above it is there. */
-export interface FolderRefused {
+interface FolderRefused {
   readonly code: 'FOLDER_REFUSED'
   readonly path: string
 }
