@@ -10,31 +10,27 @@ const project = (name: string, extra: object = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], environment: 'node', pool: 'forks', ...extra },
 })
 
-/** By default vitest leaves one core to itself, which is half of a machine of two. */
-const WORKERS = { maxWorkers: availableParallelism() }
+/** One more than there are cores: some tests wait for clocks, databases and processes. */
+const WORKERS = { maxWorkers: availableParallelism() + 1 }
 
 /** Polls end when the answer is there; a slow machine has the time that a test has. */
 const polled = (timeout: number) => ({ expect: { poll: { timeout } } })
 
 const PROCESSES = { testTimeout: 180_000, hookTimeout: 120_000, ...polled(60_000) }
-/** Files of processes at once. Three would save a tenth of the whole run, but networks of processes then meet in ports and time. */
-const E2E_FILES = 2
+/** Files of processes at once: most of their time they wait for blocks. */
+const E2E_FILES = 3
 /** Files that load the machine as far as it goes, or whose figures are of the machine: beside them, others would only wait. */
 const ALONE = ['committee-netem', 'hostile-flood', 'hostile-members', 'hostile-peers', 'hostile-random'].map(
   name => `test/e2e/${name}.test.ts`,
 )
 
-/** Files of many seconds and few lines. Without results of earlier runs vitest begins with the largest files, and these would end alone. */
+/** Files of many seconds, the longest first. Without results of earlier runs vitest begins with the largest files, and these would end alone. */
 const LONG = [
-  'committee-restarts',
-  'council',
-  'hardhat',
-  'localnet',
-  'mining',
-  'mining-kills',
-  'compiler-mutants',
-  'swarm',
-  'wasm-build',
+  ...['devnet-cli', 'pages', 'durability-damage', 'snapshot', 'durability', 'hardhat', 'hostile-blocks', 'council'],
+  ...['verify-kinds', 'localnet', 'foundry', 'committee-restarts', 'operations', 'explorer-process', 'mining'],
+  ...['mining-kills', 'explorer-outage', 'evidence', 'committee-faults', 'network', 'verify-contract'],
+  ...['swarm', 'simulator-mutants', 'verification-api', 'postgres-index', 'indexer-crash', 'traces'],
+  ...['compiler-mutants', 'wasm-build', 'call-service'],
 ]
 
 class LongestFirst extends BaseSequencer {
@@ -42,7 +38,8 @@ class LongestFirst extends BaseSequencer {
     const ranks = new Map((await super.sort(files)).map((file, at) => [file, at]))
     const rank = (file: TestSpecification): number => {
       const name = file.moduleId.replace(/^.*\/|\.test\.ts$/g, '')
-      return (ranks.get(file) ?? 0) - (LONG.includes(name) ? files.length : 0)
+      const place = LONG.indexOf(name)
+      return place < 0 ? LONG.length + (ranks.get(file) ?? 0) : place
     }
     const group = ({ project }: TestSpecification): number => project.config.sequence.groupOrder
     return files.toSorted(

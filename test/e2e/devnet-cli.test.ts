@@ -21,6 +21,10 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
+/** A devnet whose blocks are executed once: nothing here is about execution. */
+const start = (options: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<RunningNode> =>
+  startDevnet([...options, '--execution', 'fast'], env)
+
 /** A folder for the node's own temporary folders, to see that they go. */
 const ownTmp = (name: string): string => {
   const path = join(dir, name)
@@ -84,7 +88,7 @@ describe('tandem devnet', () => {
   })
 
   test('the ready line names the chain, and blocks come', async () => {
-    await withNode(await startDevnet(['--metrics-port', '0']), async node => {
+    await withNode(await start(['--metrics-port', '0']), async node => {
       expect(node).toMatchObject({
         ready: true,
         chainId: 1_998_999,
@@ -116,7 +120,7 @@ describe('tandem devnet', () => {
   })
 
   test('--block-time 0 makes a block at once for a transaction, and none without', async () => {
-    await withNode(await startDevnet(['--block-time', '0']), async node => {
+    await withNode(await start(['--block-time', '0']), async node => {
       await new Promise(resolve => setTimeout(resolve, 1_200))
       expect(await number(node)).toBe(0)
       for (let nonce = 0; nonce < 3; nonce++) {
@@ -128,7 +132,7 @@ describe('tandem devnet', () => {
   })
 
   test('--block-time takes fractions of a second', async () => {
-    await withNode(await startDevnet(['--block-time', '0.2']), async node => {
+    await withNode(await start(['--block-time', '0.2']), async node => {
       const before = { ms: performance.now(), head: await number(node) }
       await eventually(
         'ten blocks',
@@ -143,7 +147,7 @@ describe('tandem devnet', () => {
   test('--accounts, --balance, --mnemonic, --chain-id', async () => {
     const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
     const options = ['--accounts', '3', '--balance', '1.5', '--mnemonic', words, '--chain-id', '424242']
-    await withNode(await startDevnet(options), async node => {
+    await withNode(await start(options), async node => {
       const wallets = [0, 1, 2].map(index => HDNodeWallet.fromPhrase(words, '', `m/44'/60'/0'/0/${index}`))
       expect(node.accounts).toEqual(wallets.map(({ address, privateKey }) => ({ address, privateKey })))
       for (const { address } of wallets)
@@ -155,19 +159,19 @@ describe('tandem devnet', () => {
   test('--unlock lets the node sign; without it no account is known', async () => {
     const send = (node: RunningNode) =>
       node.rpc<Hex>('eth_sendTransaction', [{ from: node.accounts[0]?.address, to: SINK, value: '0x1' }])
-    await withNode(await startDevnet(['--block-time', '0', '--unlock']), async node => {
+    await withNode(await start(['--block-time', '0', '--unlock']), async node => {
       const accounts = await node.rpc<Hex[]>('eth_accounts')
       expect(accounts).toEqual(node.accounts.map(({ address }) => address.toLowerCase()))
       expect(await receipt(node, await send(node))).toMatchObject({ status: '0x1' })
     })
-    await withNode(await startDevnet(['--block-time', '0']), async node => {
+    await withNode(await start(['--block-time', '0']), async node => {
       expect(await node.rpc('eth_accounts')).toEqual([])
       await expect(send(node)).rejects.toMatchObject({ rpcCode: -32000, message: 'unknown account' })
     })
   })
 
   test('--http-api closes namespaces', async () => {
-    await withNode(await startDevnet(['--http-api', 'eth, net']), async node => {
+    await withNode(await start(['--http-api', 'eth, net']), async node => {
       expect(await node.rpc('net_version')).toBe('1998999')
       await expect(node.rpc('web3_clientVersion')).rejects.toMatchObject({
         rpcCode: -32601,
@@ -181,7 +185,7 @@ describe('a kept folder', () => {
   test('holds chain and accepted transactions over a stop and over a crash', async () => {
     const datadir = join(dir, 'kept')
     const options = ['--datadir', datadir, '--block-time', '0.2']
-    const first = await startDevnet(options)
+    const first = await start(options)
     const included = await submit(first, 0, 0)
     const { blockNumber } = await receipt(first, included).then(answer => answer ?? expect.unreachable())
     const block = await first.rpc<{ hash: Hex }>('eth_getBlockByNumber', [blockNumber, false])
@@ -189,7 +193,7 @@ describe('a kept folder', () => {
     const waiting = await submit(first, 1, 1)
     await first.stop()
 
-    const second = await startDevnet(options)
+    const second = await start(options)
     expect(second.genesisHash).toBe(first.genesisHash)
     expect(await second.rpc('eth_getBlockByNumber', [blockNumber, false])).toMatchObject({ hash: block.hash })
     expect(await second.rpc('eth_getTransactionByHash', [waiting])).toMatchObject({ hash: waiting, blockNumber: null })
@@ -197,7 +201,7 @@ describe('a kept folder', () => {
     const head = await number(second)
     await second.kill()
 
-    const third = await startDevnet(options)
+    const third = await start(options)
     await withNode(third, async node => {
       expect(await number(node)).toBeGreaterThanOrEqual(head)
       for (const hash of [waiting, later])
@@ -211,7 +215,7 @@ describe('a kept folder', () => {
 
   test('is not opened twice, nor for another chain', async () => {
     const datadir = join(dir, 'locked')
-    await withNode(await startDevnet(['--datadir', datadir]), async node => {
+    await withNode(await start(['--datadir', datadir]), async node => {
       const second = await tandem(['devnet', '--port', '0', '--datadir', datadir])
       expect(second.code).toBe(1)
       expect(second.stderr).toMatch(/^tandem: .*locked.* is in use by process \d+\. Stop that node, or choose/m)
@@ -225,7 +229,7 @@ describe('a kept folder', () => {
 
   test('db verify checks it, once the node has stopped', async () => {
     const datadir = join(dir, 'verified')
-    const node = await startDevnet(['--datadir', datadir, '--block-time', '0'])
+    const node = await start(['--datadir', datadir, '--block-time', '0'])
     for (let nonce = 0; nonce < 3; nonce++) await receipt(node, await submit(node, 0, nonce))
     const busy = await tandem(['db', 'verify', '--datadir', datadir])
     expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining(`in use by process ${node.process.pid}.`)])
@@ -245,13 +249,13 @@ describe('a kept folder', () => {
 describe('the end', () => {
   test('the folder of a chain that was killed goes when the next one starts', async () => {
     const tmp = ownTmp('killed')
-    const killed = await startDevnet([], { TMPDIR: tmp })
+    const killed = await start([], { TMPDIR: tmp })
     await killed.kill()
     const [left = ''] = readdirSync(tmp)
     expect(left).toMatch(/^tandem-devnet-/)
     // Young folders are spared: their chain may be about to open its store where its process cannot be seen.
     utimesSync(join(tmp, left), 1, 1)
-    const next = await startDevnet([], { TMPDIR: tmp })
+    const next = await start([], { TMPDIR: tmp })
     const folders = await eventually(
       'one folder',
       async () => readdirSync(tmp),
@@ -266,7 +270,7 @@ describe('the end', () => {
     '%s with connections open ends the node and removes the temporary folder',
     async stopSignal => {
       const tmp = ownTmp(stopSignal)
-      const node = await startDevnet(['--block-time', '0.2'], { TMPDIR: tmp })
+      const node = await start(['--block-time', '0.2'], { TMPDIR: tmp })
       expect(readdirSync(tmp)).toEqual([expect.stringMatching(/^tandem-devnet-/)])
       const sockets = await Promise.all(
         [1, 2, 3].map(async id => {
@@ -300,7 +304,7 @@ describe('the end', () => {
     },
   )
 
-  test.each([0, 60, 120, 180])('Ctrl-C while it still starts (%d ms on) leaves nothing behind', async laterMs => {
+  test.each([0, 120])('Ctrl-C while it still starts (%d ms on) leaves nothing behind', async laterMs => {
     const tmp = ownTmp(`early-${laterMs}`)
     const child = spawn(process.execPath, [join(ROOT, 'bin', 'tandem.mjs'), 'devnet', '--port', '0', '--json'], {
       cwd: ROOT,

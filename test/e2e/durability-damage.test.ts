@@ -99,7 +99,7 @@ const levelFiles = (dataDir: string, ending: string): string[] =>
     .map(name => join(dataDir, 'db', name))
 
 describe('what a crash leaves behind', () => {
-  test.each([1, 3, 40, 400])('a consensus log that lacks its last %i bytes starts cleanly', async bytes => {
+  test.each([3, 400])('a consensus log that lacks its last %i bytes starts cleanly', async bytes => {
     await withTempDir(async dir => {
       const dataDir = copyTo(dir)
       truncateSync(walOf(dataDir), usedBytesOf(walOf(dataDir)) - bytes)

@@ -44,7 +44,10 @@ describe('a follower that begins with a snapshot', () => {
     node.start([], ['--sync', 'snapshot', '--bootnodes', (validators[0] as NodeOfMany).url, ...more])
 
   beforeAll(async () => {
-    committee = await Committee.open(4, BLOCK_SECONDS, { params: { rewards: { cycleBlocks: CYCLE } } })
+    committee = await Committee.open(4, BLOCK_SECONDS, {
+      params: { rewards: { cycleBlocks: CYCLE } },
+      args: ['--execution', 'fast'],
+    })
     const genesis = JSON.parse(readFileSync(committee.genesis, 'utf8')) as GenesisFile
     populate(genesis)
     writeFileSync(committee.genesis, JSON.stringify(genesis))

@@ -36,7 +36,7 @@ const run = async (profile: ProfileName, count: number, heights: number, size?: 
 }
 
 /** `SIM_SEEDS=20000`: the long form. */
-const SWARM = 2_000
+const SWARM = 500
 
 test('committees under any trouble agree, and go on once it ends', async () => {
   const { totals, failures } = await run('swarm', SWARM, 6)

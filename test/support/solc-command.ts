@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { compileJson, solcVersion } from './solc-cache.ts'
 
 /** The npm compiler behind the command line of the native one, as far as forge uses it: `--version` and `--standard-json`. */
-const solc = createRequire(import.meta.url)('solc') as { version(): string; compile(input: string): string }
-
 process.stdout.write(
   process.argv.includes('--version')
-    ? `solc, the solidity compiler commandline interface\nVersion: ${solc.version().replace('Emscripten.clang', 'Linux.g++')}\n`
-    : solc.compile(readFileSync(0, 'utf8')),
+    ? `solc, the solidity compiler commandline interface\nVersion: ${solcVersion().replace('Emscripten.clang', 'Linux.g++')}\n`
+    : compileJson(readFileSync(0, 'utf8')),
 )

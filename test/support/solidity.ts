@@ -1,21 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import { type Hex, hexToBytes } from '../../src/util/bytes.ts'
-import { ROOT } from './devnet.ts'
-
-/** The compiler runs in this process (8 MB of WebAssembly): loaded at the first use. */
-interface Solc {
-  compile(input: string, callbacks: { readonly import: (path: string) => { readonly contents: string } }): string
-}
-let solc: Solc | undefined
-const compiler = (): Solc => {
-  solc ??= createRequire(import.meta.url)('solc') as Solc
-  return solc
-}
-
-/** Reads a source that another imports, from an npm package. */
-const readImport = (path: string) => ({ contents: readFileSync(join(ROOT, 'node_modules', path), 'utf8') })
+import { compileJson } from './solc-cache.ts'
 
 export interface CompiledContract {
   readonly abi: readonly unknown[]
@@ -52,7 +36,7 @@ export const compileSolidity = (
       outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
     },
   }
-  const output = JSON.parse(compiler().compile(JSON.stringify(input), { import: readImport })) as Output
+  const output = JSON.parse(compileJson(JSON.stringify(input))) as Output
   const failed = output.errors?.filter(error => error.severity === 'error') ?? []
   if (failed.length > 0) throw new Error(failed.map(error => error.formattedMessage).join('\n'))
   const contracts: Record<string, CompiledContract> = {}

@@ -1,0 +1,47 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/*
+ * The npm compiler, which takes a second of processor time to load and as long to compile a test contract: what it said once is kept for
+ * the other test files. `npm ci` removes the folder with the packages.
+ */
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const FOLDER = join(ROOT, 'node_modules', '.cache', 'test-contracts')
+
+interface Solc {
+  version(): string
+  compile(input: string, callbacks?: { readonly import: (path: string) => { readonly contents: string } }): string
+}
+
+/** Reads a source that another imports, from an npm package. */
+const readImport = (path: string) => ({ contents: readFileSync(join(ROOT, 'node_modules', path), 'utf8') })
+
+const compiler = (): Solc => createRequire(import.meta.url)('solc') as Solc
+
+/** Packages, whose versions decide what is compiled by what. */
+const packages = (): Buffer => readFileSync(join(ROOT, 'package-lock.json'))
+
+/** Returns what `make` said the first time, for this text and these packages. */
+const kept = (text: string, make: (solc: Solc) => string): string => {
+  const file = join(FOLDER, createHash('sha256').update(packages()).update(text).digest('hex'))
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    const said = make(compiler())
+    mkdirSync(FOLDER, { recursive: true })
+    // Whole or not there, also for a test file that reads it at this moment.
+    const own = `${file}.${randomUUID()}`
+    writeFileSync(own, said)
+    renameSync(own, file)
+    return said
+  }
+}
+
+/** Compiles standard JSON, whose sources may import from npm packages. */
+export const compileJson = (input: string): string => kept(input, solc => solc.compile(input, { import: readImport }))
+
+export const solcVersion = (): string => kept('version', solc => solc.version())
