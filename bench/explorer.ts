@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { putBlock } from '../src/chain/store/block-store.ts'
+import { putBlock } from '../src/chain/store/put-block.ts'
 import { NETWORKS } from '../src/config/networks.ts'
 import { keccak256Hex } from '../src/crypto/hash.ts'
 import { createApiServer } from '../src/explorer/api/api-server.ts'

@@ -30,7 +30,8 @@ import { RunningWork } from './block/running-work.ts'
 import { isEndOfWork, warmUpBlocks } from './block/warm-up.ts'
 import type { EvidencePool } from './council/evidence-pool.ts'
 import type { BlockProofs } from './proof/block-proofs.ts'
-import type { BlockRows, BlockStore } from './store/block-store.ts'
+import type { BlockStore } from './store/block-store.ts'
+import type { BlockRows } from './store/put-block.ts'
 import type { ChainBlock, CommittedEvent } from './types.ts'
 
 /** Transaction pool, as the chain uses it. */

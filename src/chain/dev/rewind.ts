@@ -11,7 +11,8 @@ import { metaKey } from '../../storage/schema.ts'
 import type { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import { CodedError } from '../../util/errors.ts'
-import { type BlockStore, putHead } from '../store/block-store.ts'
+import type { BlockStore } from '../store/block-store.ts'
+import { putHead } from '../store/put-block.ts'
 import { removeBlock } from './remove-block.ts'
 
 /*

@@ -1,21 +1,18 @@
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import { encodeBlockParts } from '../../primitives/block.ts'
-import { type Certificate, decodeCertificate, encodeCertificate } from '../../primitives/consensus/certificate.ts'
+import { type Certificate, decodeCertificate } from '../../primitives/consensus/certificate.ts'
 import { decodeExtraData, type ExtraData } from '../../primitives/extra-data.ts'
-import { decodeHeader, encodeHeader, type Header } from '../../primitives/header.ts'
+import { decodeHeader, type Header } from '../../primitives/header.ts'
 import {
   decodeFailedExecutions,
-  encodeFailedExecutions,
   type FailedExecution,
   readFailedExecutions,
 } from '../../primitives/receipt/failed-execution.ts'
 import {
   type BlockInternalTransfer,
   decodeInternalTransfers,
-  encodeInternalTransfers,
   readInternalTransfers,
 } from '../../primitives/receipt/internal-transfer.ts'
-import type { Log } from '../../primitives/receipt/log.ts'
 import {
   decodeStoredReceipts,
   deriveReceipts,
@@ -23,99 +20,24 @@ import {
   type Receipt,
   type ReceiptPrices,
   type ReceiptWithoutBloom,
-  storedReceiptParts,
 } from '../../primitives/receipt/receipt.ts'
-import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
-import { metaKey } from '../../storage/schema.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
-import { finishSlicedWork, partCounter, runSlicedWork, type SlicedWork } from '../../util/async/sliced-work.ts'
+import { runSlicedWork, type SlicedWork } from '../../util/async/sliced-work.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { Lru } from '../../util/lru.ts'
 import { SharedValues } from '../../util/shared-values.ts'
 import type { ChainRules } from '../block/rules-port.ts'
-import { putLogIndex } from '../logs/log-index.ts'
 import type { ChainBlock, TransactionLocation } from '../types.ts'
-import { BodyRow, decodeLocation, encodeBody, encodeLocation } from './body-row.ts'
+import { BodyRow, decodeLocation } from './body-row.ts'
+import { type LoggedBlock, loggedBlock, loggedFromReceipts, weightOfLogged } from './logged-block.ts'
 import { sumTips, type TipShare, tipsPaid, weightOfTips } from './paid-tips.ts'
-import { putReceipts, readReceipts } from './receipt-parts.ts'
+import { type BlockRows, HEAD_ROW } from './put-block.ts'
+import { readReceipts } from './receipt-parts.ts'
 import { ReceiptsRow } from './receipts-row.ts'
 import { StoredBlock } from './stored-block.ts'
-
-/** Row with the number of the head. */
-const HEAD = metaKey('head')
-
-/** Rows of one block besides its state. */
-export interface BlockRows {
-  readonly block: ChainBlock
-  readonly receipts: readonly Receipt[]
-  /** Missing for a block that was not executed here. */
-  readonly internal?: readonly BlockInternalTransfer[] | undefined
-  /** Likewise. */
-  readonly failed?: readonly FailedExecution[] | undefined
-  /** null for genesis. */
-  readonly certificate: Certificate | null
-}
-
-/** Adds the rows of the block that becomes the head to the batch. */
-export const putBlock = (batch: Batch, rows: BlockRows): void => finishSlicedWork(putBlockParts(batch, rows))
-
-/** The same in parts: its receipts may be 40 MB, its transactions tens of thousands. */
-export function* putBlockParts(batch: Batch, rows: BlockRows): SlicedWork<void> {
-  yield* putBlockRows(batch, rows)
-  putHead(batch, rows.block.header.number)
-}
-
-/** Adds the rows of a block to the batch, in parts, without moving the head. */
-export function* putBlockRows(batch: Batch, rows: BlockRows): SlicedWork<void> {
-  const { block, receipts, internal = [], failed = [], certificate } = rows
-  const { header, hash, transactions } = block
-  const key = numberKey(header.number)
-  batch.put(BUCKETS.header, key, encodeHeader(header))
-  batch.put(BUCKETS.body, key, encodeBody(block))
-  yield* putReceipts(batch, header.number, yield* storedReceiptParts(receipts))
-  if (internal.length > 0) batch.put(BUCKETS.internalTransfers, key, encodeInternalTransfers(internal))
-  if (failed.length > 0) batch.put(BUCKETS.failedExecutions, key, encodeFailedExecutions(failed))
-  batch.put(BUCKETS.blockNumber, hexToBytes(hash), key)
-  if (certificate !== null) batch.put(BUCKETS.certificate, key, encodeCertificate(certificate))
-  const partEnds = partCounter()
-  for (const [index, transaction] of transactions.entries()) {
-    batch.put(BUCKETS.transaction, hexToBytes(transaction.hash), encodeLocation(header.number, index))
-    if (partEnds(0)) yield
-  }
-  putLogIndex(batch, header.number, header.logsBloom, receipts)
-}
-
-export const putHead = (batch: Batch, number: number): void => {
-  batch.put(BUCKETS.meta, HEAD, numberKey(number))
-}
-
-/** Block as log queries use it: no transaction is decoded or held. */
-export interface LoggedBlock {
-  readonly number: number
-  readonly hash: Hex
-  /** By transaction; null for those without logs, whose hashes are not needed. */
-  readonly transactionHashes: readonly (Hex | null)[]
-  /** Logs by transaction. */
-  readonly logs: readonly (readonly Log[])[]
-}
-
-export const loggedBlock = (block: ChainBlock, receipts: readonly Receipt[]): LoggedBlock =>
-  loggedOf(block.header.number, block.hash, receipts, index => block.transactions[index]?.hash as Hex)
-
-const loggedOf = (
-  number: number,
-  hash: Hex,
-  receipts: readonly Pick<Receipt, 'logs'>[],
-  hashOf: (index: number) => Hex,
-): LoggedBlock => ({
-  number,
-  hash,
-  transactionHashes: receipts.map(({ logs }, index) => (logs.length > 0 ? hashOf(index) : null)),
-  logs: receipts.map(({ logs }) => logs),
-})
 
 interface BlockStoreOptions extends Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>> {
   /** Called while a long row is decoded, after each transaction or log: returns a promise to await first, when other work is due. */
@@ -139,7 +61,7 @@ export class BlockStore {
     limit: CHAIN_LIMITS.receiptCacheBytes,
     weigh: weightOfReceipts,
   })
-  readonly #logged = new Lru<number, LoggedBlock>({ limit: CHAIN_LIMITS.logCacheBytes, weigh: weightOfLogs })
+  readonly #logged = new Lru<number, LoggedBlock>({ limit: CHAIN_LIMITS.logCacheBytes, weigh: weightOfLogged })
   /** Blocks read for single transactions or receipts, and such reads under way. */
   readonly #stored = new Lru<number, StoredBlock>({
     limit: CHAIN_LIMITS.rowCacheBytes,
@@ -171,7 +93,7 @@ export class BlockStore {
   }
 
   async headNumber(): Promise<number | undefined> {
-    const row = await this.#store.get(BUCKETS.meta, HEAD)
+    const row = await this.#store.get(BUCKETS.meta, HEAD_ROW)
     return row && readNumber(row)
   }
 
@@ -343,7 +265,7 @@ export class BlockStore {
     if (bodyRow === undefined || receiptsRow === undefined) return undefined
     const body = new BodyRow(bodyRow)
     const receipts = await this.#inSlices(decodeStoredReceipts(receiptsRow))
-    return loggedOf(number, body.blockHash, receipts, index => body.transactionHash(index))
+    return loggedFromReceipts(number, body.blockHash, receipts, index => body.transactionHash(index))
   }
 
   async locate(transactionHash: Hex): Promise<TransactionLocation | undefined> {
@@ -385,11 +307,6 @@ export class BlockStore {
 export const nativePrices = (header: Header): ReceiptPrices => ({ baseFeePerGas: header.baseFeePerGas ?? 0n })
 
 const weightOfBlock = (block: ChainBlock): number => 2_048 + block.size + block.transactions.length * 600
-const weightOfLogs = ({ logs }: LoggedBlock): number => {
-  let bytes = 256 + logs.length * 120
-  for (const list of logs) for (const log of list) bytes += 400 + log.data.byteLength
-  return bytes
-}
 const weightOfReceipts = (receipts: readonly Receipt[]): number => {
   let bytes = 256
   for (const receipt of receipts) {

@@ -12,7 +12,7 @@ import { bigintToBytes, bytesEqual, type Hex, hexToBytes } from '../../util/byte
 import type { ChainRules } from '../block/rules-port.ts'
 import { Council } from '../council/council.ts'
 import type { ChainBlock } from '../types.ts'
-import { putBlock } from './block-store.ts'
+import { putBlock } from './put-block.ts'
 
 interface NewChain {
   readonly store: Store

@@ -1,6 +1,6 @@
 import { criteriaBytes, EVERY_LOG, type LogCriteria } from '../../chain/logs/log-criteria.ts'
 import { logEntries } from '../../chain/logs/log-query.ts'
-import { loggedBlock } from '../../chain/store/block-store.ts'
+import { loggedBlock } from '../../chain/store/logged-block.ts'
 import type { ChainView, ClientPoolPort, CommittedEvent, LogEntry } from '../../chain/types.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { decodeProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'

@@ -1,10 +1,10 @@
 import { logEntries } from '../../../src/chain/logs/log-query.ts'
-import { loggedBlock } from '../../../src/chain/store/block-store.ts'
 import {
   includedReceiptsFromBlock,
   includedTransactionFromBlock,
   streamedReceipt,
 } from '../../../src/chain/store/included.ts'
+import { loggedBlock } from '../../../src/chain/store/logged-block.ts'
 import { sumTips, type TipShare, tipsPaid } from '../../../src/chain/store/paid-tips.ts'
 import type {
   ChainBlock,

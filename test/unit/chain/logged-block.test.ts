@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LoggedBlock } from '../../../src/chain/store/block-store.ts'
+import type { LoggedBlock } from '../../../src/chain/store/logged-block.ts'
 import { bytesToHex } from '../../../src/util/bytes.ts'
 import { ACCOUNT_KEYS, signedRaw, withChain } from '../../support/chain.ts'
 

@@ -19,8 +19,9 @@ import { finishSlicedWork } from '../../../util/async/sliced-work.ts'
 import { bytesEqual, type Hex } from '../../../util/bytes.ts'
 import { isCoded } from '../../../util/errors.ts'
 import { putPastProofs } from '../../proof/proof-rows.ts'
-import { nativePrices, putBlockRows } from '../../store/block-store.ts'
+import { nativePrices } from '../../store/block-store.ts'
 import { putEarliestBlock } from '../../store/earliest-block.ts'
+import { putBlockRows } from '../../store/put-block.ts'
 
 /** Upper end of the missing history: the hash of the next block, from its child, and its certificate, from the child's header. */
 export interface HistoryTip {

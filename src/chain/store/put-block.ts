@@ -1,0 +1,63 @@
+import { type Certificate, encodeCertificate } from '../../primitives/consensus/certificate.ts'
+import { encodeHeader } from '../../primitives/header.ts'
+import { encodeFailedExecutions, type FailedExecution } from '../../primitives/receipt/failed-execution.ts'
+import { type BlockInternalTransfer, encodeInternalTransfers } from '../../primitives/receipt/internal-transfer.ts'
+import { type Receipt, storedReceiptParts } from '../../primitives/receipt/receipt.ts'
+import type { Batch } from '../../storage/batch.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import { numberKey } from '../../storage/keys.ts'
+import { metaKey } from '../../storage/schema.ts'
+import { finishSlicedWork, partCounter, type SlicedWork } from '../../util/async/sliced-work.ts'
+import { hexToBytes } from '../../util/bytes.ts'
+import { putLogIndex } from '../logs/log-index.ts'
+import type { ChainBlock } from '../types.ts'
+import { encodeBody, encodeLocation } from './body-row.ts'
+import { putReceipts } from './receipt-parts.ts'
+
+/** Row with the number of the head. */
+export const HEAD_ROW = metaKey('head')
+
+/** Rows of one block besides its state. */
+export interface BlockRows {
+  readonly block: ChainBlock
+  readonly receipts: readonly Receipt[]
+  /** Missing for a block that was not executed here. */
+  readonly internal?: readonly BlockInternalTransfer[] | undefined
+  /** Likewise. */
+  readonly failed?: readonly FailedExecution[] | undefined
+  /** null for genesis. */
+  readonly certificate: Certificate | null
+}
+
+/** Adds the rows of the block that becomes the head to the batch. */
+export const putBlock = (batch: Batch, rows: BlockRows): void => finishSlicedWork(putBlockParts(batch, rows))
+
+/** The same in parts: its receipts may be 40 MB, its transactions tens of thousands. */
+export function* putBlockParts(batch: Batch, rows: BlockRows): SlicedWork<void> {
+  yield* putBlockRows(batch, rows)
+  putHead(batch, rows.block.header.number)
+}
+
+/** Adds the rows of a block to the batch, in parts, without moving the head. */
+export function* putBlockRows(batch: Batch, rows: BlockRows): SlicedWork<void> {
+  const { block, receipts, internal = [], failed = [], certificate } = rows
+  const { header, hash, transactions } = block
+  const key = numberKey(header.number)
+  batch.put(BUCKETS.header, key, encodeHeader(header))
+  batch.put(BUCKETS.body, key, encodeBody(block))
+  yield* putReceipts(batch, header.number, yield* storedReceiptParts(receipts))
+  if (internal.length > 0) batch.put(BUCKETS.internalTransfers, key, encodeInternalTransfers(internal))
+  if (failed.length > 0) batch.put(BUCKETS.failedExecutions, key, encodeFailedExecutions(failed))
+  batch.put(BUCKETS.blockNumber, hexToBytes(hash), key)
+  if (certificate !== null) batch.put(BUCKETS.certificate, key, encodeCertificate(certificate))
+  const partEnds = partCounter()
+  for (const [index, transaction] of transactions.entries()) {
+    batch.put(BUCKETS.transaction, hexToBytes(transaction.hash), encodeLocation(header.number, index))
+    if (partEnds(0)) yield
+  }
+  putLogIndex(batch, header.number, header.logsBloom, receipts)
+}
+
+export const putHead = (batch: Batch, number: number): void => {
+  batch.put(BUCKETS.meta, HEAD_ROW, numberKey(number))
+}
