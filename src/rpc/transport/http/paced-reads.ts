@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { sliceOver } from '../../../util/async/time-slice.ts'
+import { setReadableLimit } from '../../../util/readable-limit.ts'
 import type { Meter } from '../clients/client-budget.ts'
 import { clientIdOf } from '../clients/client-id.ts'
 import { noRoomText } from './lane-answers.ts'
@@ -35,10 +36,6 @@ export const paceReads = (socket: Socket, meter: Meter | undefined, received?: B
 export const watchPaced = (server: Server): void => {
   server.prependListener('request', (request, response) => paced.get(request.socket)?.began(response))
   server.prependListener('upgrade', (_request, socket) => paced.get(socket)?.end())
-}
-
-const setHighWaterMark = (socket: Socket, bytes: number): void => {
-  ;(socket as unknown as { readonly _readableState: { highWaterMark: number } })._readableState.highWaterMark = bytes
 }
 
 /** Received bytes of one connection between its handle and its readers. */
@@ -75,14 +72,14 @@ class PacedReads {
       else this.#pass()
     }
     // Or a paused stream would take all into its own buffer, and give all at once later.
-    setHighWaterMark(socket, HEAD_BYTES)
+    setReadableLimit(socket, HEAD_BYTES)
     if (meter !== undefined) socket.once('close', () => meter.hold(0))
   }
 
   /** Passes on what waits, and paces nothing any more. */
   end(): void {
     this.#isFree = true
-    setHighWaterMark(this.#socket, this.#highWaterMark)
+    setReadableLimit(this.#socket, this.#highWaterMark)
     this.#isWaiting = false
     this.#pass()
   }
