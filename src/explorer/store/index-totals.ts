@@ -35,6 +35,8 @@ export interface TokenTotals {
   /** Standard of its first transfer. */
   readonly standard: TokenStandard
   transfers: number
+  /** The same by standard: a contract may log transfers of several. */
+  readonly byStandard: Record<TokenStandard, number>
   /** Units were minted or burnt: its supply must be read again. */
   supplyChanged: boolean
 }
@@ -251,11 +253,25 @@ const countActive = ({ active }: DayTotals, address: Hex): void => {
   active.set(address, (active.get(address) ?? 0) + 1)
 }
 
+const tokenTotals = ({ tokens }: IndexTotals, token: Hex, standard: TokenStandard): TokenTotals => {
+  let found = tokens.get(token)
+  if (found === undefined) {
+    const byStandard = { 'ERC-20': 0, 'ERC-721': 0, 'ERC-1155': 0 }
+    found = { standard, transfers: 0, byStandard, supplyChanged: false }
+    tokens.set(token, found)
+  }
+  return found
+}
+
+/** Number of transfers of another standard than the one that the token is listed with. */
+export const otherTransfers = ({ transfers, byStandard }: TokenTotals, standard: TokenStandard): number =>
+  transfers - byStandard[standard]
+
 const addTransfer = (totals: IndexTotals, record: BlockRecord, transfer: TransferRecord): void => {
   const { token, from, to, amount, standard } = transfer
-  const found = totals.tokens.get(token) ?? { standard, transfers: 0, supplyChanged: false }
-  totals.tokens.set(token, found)
+  const found = tokenTotals(totals, token, standard)
   found.transfers++
+  found.byStandard[standard]++
   if (from === ZERO_ADDRESS || to === ZERO_ADDRESS) found.supplyChanged = true
   account(totals, token, record).contractDay ??= dayOf(record.timestamp)
   for (const party of new Set([from, to])) if (party !== ZERO_ADDRESS) account(totals, party, record).transfers++

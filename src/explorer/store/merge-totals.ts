@@ -1,6 +1,6 @@
 import type { Hex } from '../../util/bytes.ts'
 import type { AccountTotals, DayTotals, IndexTotals, TokenTotals } from './index-totals.ts'
-import { TRANSACTION_KINDS } from './records.ts'
+import { TOKEN_STANDARDS, TRANSACTION_KINDS } from './records.ts'
 
 /** Adds the sums of the blocks that follow. Takes over parts of `later`, which is of no use afterwards. */
 export const mergeTotals = (totals: IndexTotals, later: IndexTotals): void => {
@@ -58,6 +58,7 @@ const mergeAccounts = (found: AccountTotals, by: AccountTotals): void => {
 
 const mergeTokens = (found: TokenTotals, by: TokenTotals): void => {
   found.transfers += by.transfers
+  for (const standard of TOKEN_STANDARDS) found.byStandard[standard] += by.byStandard[standard]
   found.supplyChanged ||= by.supplyChanged
 }
 

@@ -9,7 +9,7 @@ import { concatBytes, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { ACCOUNTS } from '../../support/chain.ts'
 import { withApi } from '../../support/explorer/api-rig.ts'
-import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
+import { RandomBlocks, tokenOf } from '../../support/explorer/random-blocks.ts'
 import { senderOn } from '../../support/explorer/token-chain.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -54,11 +54,15 @@ test('a page of transfers beyond what is looked at is refused with a way on, and
     const [first] = new RandomBlocks({ seed: 71, transactions: 50 }).chain(30).flatMap(({ transfers }) => transfers)
     const { transactions } = new RandomBlocks({ seed: 72, transactions: 50 }).chain(2)[1] as BlockRecord
     const transfer = { ...(first as TransferRecord), standard: 'ERC-20', tokenId: null, transactionIndex: 0 } as const
-    const transfers = Array.from({ length: 5_200 }, (_, logIndex) => ({ ...transfer, logIndex }))
+    const transfers: TransferRecord[] = Array.from({ length: 5_200 }, (_, logIndex) => ({ ...transfer, logIndex }))
+    // A contract may log transfers of two standards; of one, the list has no end that a page cannot reach.
+    const single = tokenOf(77)
+    transfers.push(...transfers.map(row => ({ ...row, token: single, logIndex: row.logIndex + 6_000 })))
+    transfers[0] = { ...transfer, logIndex: 0, standard: 'ERC-721', tokenId: 1n }
     await index.append([genesis, { ...block, transactions, transfers, internal: [], failed: [] }])
     const app = createApiServer({ context: { ...context, index }, version: '1', logger: silentLogger })
-    const list = async (query: string) => {
-      const { body } = await app.inject(`/api?module=account&contractaddress=${transfer.token}&${query}`)
+    const list = async (query: string, token = transfer.token) => {
+      const { body } = await app.inject(`/api?module=account&contractaddress=${token}&${query}`)
       return JSON.parse(body) as { status: string; result: unknown }
     }
     expect((await list('action=tokentx&page=50&offset=100')).result).toHaveLength(100)
@@ -66,6 +70,10 @@ test('a page of transfers beyond what is looked at is refused with a way on, and
     expect(await list('action=tokentx&page=52&offset=100')).toMatchObject(refused)
     expect(await list('action=tokennfttx')).toMatchObject(refused)
     expect(await list('action=tokennfttx&startblock=2')).toMatchObject({ status: '0', result: [] })
+    expect((await list('action=tokentx&page=52&offset=100', single)).result).toHaveLength(100)
+    expect(await list('action=tokentx&page=53&offset=100', single)).toMatchObject({ status: '0', result: [] })
+    expect(await list('action=tokennfttx', single)).toMatchObject({ status: '0', result: [] })
+    expect(await list('action=tokentx', tokenOf(78))).toMatchObject({ status: '0', result: [] })
     await app.close()
     await index.close()
   }))

@@ -117,6 +117,7 @@ describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_
     await before.append(blocks)
     await before.close()
     await query(url, 'DROP TABLE failed, skip_pointer')
+    await query(url, 'ALTER TABLE token DROP COLUMN other_transfers')
     await query(url, 'UPDATE layout SET version = 3')
     const index = await openIndex({ kind: 'postgres', url })
     expect(await index.position()).toBeUndefined()
@@ -124,6 +125,19 @@ describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_
     expect(await index.recount()).toEqual([])
     const [failed] = blocks.flatMap(block => block.failed.map(row => ({ ...row, blockNumber: block.number })))
     expect(await index.failedExecution(failed?.blockNumber ?? 0, failed?.transactionIndex ?? 0)).toEqual(failed)
+    await index.close()
+  })
+
+  test('an index of the layout before transfers by standard is brought up to date as it is', async () => {
+    const url = await server.database()
+    const before = await openIndex({ kind: 'postgres', url })
+    await before.append(new RandomBlocks({ seed: 5, tokens: 2 }).chain(20))
+    await before.close()
+    await query(url, 'ALTER TABLE token DROP COLUMN other_transfers')
+    await query(url, 'UPDATE layout SET version = 5')
+    const index = await openIndex({ kind: 'postgres', url })
+    expect((await index.position())?.number).toBe(19)
+    expect(await index.recount()).toEqual([])
     await index.close()
   })
 

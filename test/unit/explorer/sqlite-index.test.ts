@@ -46,6 +46,22 @@ test('sums that differ from a count of the rows are reported', async () => {
   await store.close()
 })
 
+test('an index of the layout before transfers by standard is brought up to date as it is', async () => {
+  const path = join(folder(), 'index.sqlite')
+  const before = new SqliteIndex({ path })
+  await before.append(new RandomBlocks({ seed: 5, tokens: 2 }).chain(40))
+  expect(await before.recount()).toEqual([])
+  await before.close()
+  const other = new DatabaseSync(path)
+  expect(other.prepare('SELECT sum(other_transfers) AS sum FROM token').get()?.['sum']).toBeGreaterThan(0)
+  other.exec('ALTER TABLE token DROP COLUMN other_transfers; PRAGMA user_version = 5')
+  other.close()
+  const index = new SqliteIndex({ path })
+  expect((await index.position())?.number).toBe(39)
+  expect(await index.recount()).toEqual([])
+  await index.close()
+})
+
 test('a file that is no database is refused', async () => {
   const path = join(folder(), 'index.sqlite')
   writeFileSync(path, 'not a database, but long enough to look like one. '.repeat(200))

@@ -14,7 +14,7 @@ import { TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
 import { toInternalRow, toTransactionRow, toTransferRow } from './rows.ts'
 import { internalList, skipOffset, transactionList, transferList } from './skip-offset.ts'
 import type { SkipList } from './skip-pointers.ts'
-import { blobOf, type SqlReads, type SqlRow } from './sql-database.ts'
+import { blobOf, numberColumn, type SqlReads, type SqlRow } from './sql-database.ts'
 import { type Condition, type WalkedTable, type WalkRequest, walkPage } from './walks.ts'
 
 export const SELECT_TRANSACTION =
@@ -69,12 +69,24 @@ export const listTransactions = async (
   return rowsOf(reads, found, `${SELECT_TRANSACTION} WHERE tx.block = ? AND tx.idx = ?`, toTransactionRow)
 }
 
+/** Drops the standard from a filter whose token has transfers of no other one; undefined: nothing passes the filter. */
+const withoutStandard = async (reads: SqlReads, filter: TransferFilter): Promise<TransferFilter | undefined> => {
+  const { token, standard, ...others } = filter
+  if (token === undefined || standard === undefined) return filter
+  const row = await reads.get('SELECT standard, other_transfers FROM token WHERE address = ?', blobOf(token))
+  if (row === undefined) return undefined
+  if (row['other_transfers'] !== 0) return filter
+  return TOKEN_STANDARDS[numberColumn(row, 'standard')] === standard ? { token, ...others } : undefined
+}
+
 /** Newest first unless asked otherwise. */
 export const listTransfers = async (
   reads: SqlReads,
-  filter: TransferFilter,
+  asked: TransferFilter,
   page: PageRequest,
 ): Promise<Page<TransferRow>> => {
+  const filter = await withoutStandard(reads, asked)
+  if (filter === undefined) return { items: [], next: null }
   const { token, party, standard } = filter
   const others: Condition[] = [
     ...(party !== undefined && token !== undefined ? [is('token', token)] : []),

@@ -1,5 +1,5 @@
 import type { Hex } from '../../../util/bytes.ts'
-import { addToTotals, emptyTotals, type IndexTotals, rewardKey } from '../index-totals.ts'
+import { addToTotals, emptyTotals, type IndexTotals, otherTransfers, rewardKey } from '../index-totals.ts'
 import { TRANSACTION_KINDS } from '../records.ts'
 import { readRecords } from './read-records.ts'
 import { toAccountRow, toDayRow, toHolderRow, toRewardRow, toTokenRow } from './rows.ts'
@@ -116,16 +116,18 @@ const countedAccounts = ({ accounts }: IndexTotals): Map<string, string> =>
 
 const storedTokens = async (reads: SqlReads): Promise<Map<string, string>> =>
   new Map(
-    (await reads.all('SELECT * FROM token'))
-      .map(toTokenRow)
-      .map(({ address, standard, transfers, holders }) => [address, [standard, transfers, holders].join(' ')]),
+    (await reads.all('SELECT * FROM token')).map(row => {
+      const { address, standard, transfers, holders } = toTokenRow(row)
+      return [address, [standard, transfers, row['other_transfers'], holders].join(' ')]
+    }),
   )
 
 const countedTokens = ({ tokens, holders }: IndexTotals): Map<string, string> =>
   new Map(
-    [...tokens].map(([address, { standard, transfers }]) => {
+    [...tokens].map(([address, sums]) => {
+      const { standard, transfers } = sums
       const owners = [...(holders.get(address)?.values() ?? [])].filter(balance => balance > 0n).length
-      return [address, [standard, transfers, owners].join(' ')]
+      return [address, [standard, transfers, otherTransfers(sums, standard), owners].join(' ')]
     }),
   )
 

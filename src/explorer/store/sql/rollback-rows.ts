@@ -1,7 +1,13 @@
 import { INTERNAL_KINDS } from '../../../primitives/receipt/internal-transfer.ts'
 import type { Hex } from '../../../util/bytes.ts'
-import type { AccountTotals, DayTotals, IndexTotals } from '../index-totals.ts'
-import { dayOf, TRANSACTION_KINDS } from '../records.ts'
+import {
+  type AccountTotals,
+  type DayTotals,
+  type IndexTotals,
+  otherTransfers,
+  type TokenTotals,
+} from '../index-totals.ts'
+import { dayOf, TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
 import { BLOCK_TABLES } from './schema.ts'
 import { bigintColumn, blobOf, hexColumn, numberColumn, type SqlRow, type SqlWrites } from './sql-database.ts'
 import { addRewards } from './write-rewards.ts'
@@ -32,7 +38,7 @@ export const removeBlocks = async (writes: SqlWrites, number: number, totals: In
   await addCounters(writes, counters)
   for (const [token, holders] of await addHolders(writes, totals.holders, -1))
     await writes.run('UPDATE token SET holders = holders + ? WHERE address = ?', holders, blobOf(token))
-  for (const [token, { transfers }] of totals.tokens) await removeFromToken(writes, token, transfers)
+  for (const [token, sums] of totals.tokens) await removeFromToken(writes, token, sums)
   for (const [address, sums] of totals.accounts) await removeFromAccount(writes, address, sums)
   for (const [day, sums] of totals.days) await removeFromDay(writes, day, sums)
   await addProducers(writes, totals.producers, -1)
@@ -41,9 +47,16 @@ export const removeBlocks = async (writes: SqlWrites, number: number, totals: In
   await recountDays(writes)
 }
 
-const removeFromToken = async (writes: SqlWrites, address: Hex, transfers: number): Promise<void> => {
+const removeFromToken = async (writes: SqlWrites, address: Hex, sums: TokenTotals): Promise<void> => {
   const blob = blobOf(address)
-  await writes.run('UPDATE token SET transfers = transfers - ?, is_stale = 1 WHERE address = ?', transfers, blob)
+  const others = TOKEN_STANDARDS.map(standard => otherTransfers(sums, standard))
+  await writes.run(
+    `UPDATE token SET transfers = transfers - ?, is_stale = 1,
+       other_transfers = other_transfers - CASE standard ${others.map((_, at) => `WHEN ${at} THEN CAST(? AS BIGINT)`).join(' ')} END WHERE address = ?`,
+    sums.transfers,
+    ...others,
+    blob,
+  )
   if ((await writes.run('DELETE FROM token WHERE address = ? AND transfers = 0', blob)) === 0) return
   await addCounters(writes, new Map([['tokens', -1]]))
   await writes.run('DELETE FROM search WHERE kind = 0 AND address = ?', blob)

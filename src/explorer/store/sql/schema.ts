@@ -107,6 +107,14 @@ export const MIGRATIONS: readonly string[] = [
     third INTEGER NOT NULL, PRIMARY KEY (list, owner, ordinal)) WITHOUT ROWID;
   CREATE INDEX skip_pointer_block ON skip_pointer (block);
   `,
+  // Transfers of another standard than that of the token: without any, its list by standard is its list.
+  `
+  ALTER TABLE token ADD COLUMN other_transfers INTEGER NOT NULL DEFAULT 0;
+  UPDATE token SET other_transfers = others.count FROM (
+    SELECT t.token, count(*) AS count FROM transfer t JOIN token k ON k.address = t.token
+    WHERE t.standard <> k.standard GROUP BY t.token) AS others
+  WHERE others.token = token.address;
+  `,
 ]
 
 /** Every table derived from blocks, for emptying them. */

@@ -1,7 +1,14 @@
 import { bytesToHex, type Hex } from '../../../util/bytes.ts'
 import { balanceFromKey, balanceToKey } from '../balance-key.ts'
-import type { AccountTotals, DayTotals, IndexTotals, ProducerTotals, TokenTotals } from '../index-totals.ts'
-import { TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
+import {
+  type AccountTotals,
+  type DayTotals,
+  type IndexTotals,
+  otherTransfers,
+  type ProducerTotals,
+  type TokenTotals,
+} from '../index-totals.ts'
+import { TOKEN_STANDARDS, type TokenStandard, TRANSACTION_KINDS } from '../records.ts'
 import {
   bigintColumn,
   blobOf,
@@ -173,12 +180,15 @@ const addTokens = async (
     return {
       ...row,
       transfers: numberColumn(row, 'transfers') + sums.transfers,
+      other_transfers: numberColumn(row, 'other_transfers') + otherTransfers(sums, standardOf(row)),
       holders: numberColumn(row, 'holders') + owners.of(address),
       is_stale: sums.supplyChanged ? 1 : numberColumn(row, 'is_stale'),
     }
   })
   await writes.put('token', rows)
 }
+
+const standardOf = (row: SqlRow): TokenStandard => TOKEN_STANDARDS[numberColumn(row, 'standard')] as TokenStandard
 
 const newToken = (address: Hex, { standard }: TokenTotals): SqlRow => ({
   address: blobOf(address),
@@ -188,6 +198,7 @@ const newToken = (address: Hex, { standard }: TokenTotals): SqlRow => ({
   decimals: null,
   supply: null,
   transfers: 0,
+  other_transfers: 0,
   holders: 0,
   is_read: 0,
   is_stale: 1,
