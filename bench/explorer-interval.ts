@@ -32,7 +32,9 @@ const sendBatch = async (url: string, raws: readonly Hex[]): Promise<void> => {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(calls),
   })
-  await response.arrayBuffer()
+  const answers = (await response.json()) as readonly { readonly error?: { readonly message: string } }[]
+  const refused = answers.find(({ error }) => error !== undefined)
+  if (refused?.error !== undefined) throw new Error(`a transfer was refused: ${refused.error.message}`)
 }
 
 const measure = async (name: string, flags: readonly string[]): Promise<void> => {

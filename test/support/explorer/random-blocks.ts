@@ -120,8 +120,10 @@ export class RandomBlocks {
     const random = this.#random
     return Array.from({ length: 1 + random.below(3) }, () => {
       const token = random.below(this.#options.tokens)
-      const standard = TOKEN_STANDARDS[token % 3] as TransferRecord['standard']
       const one = random.below(5)
+      // The last token logs transfers of two standards.
+      const isOdd = token === this.#options.tokens - 1 && one > 2
+      const standard = TOKEN_STANDARDS[(token + (isOdd ? 1 : 0)) % 3] as TransferRecord['standard']
       return {
         position: 0,
         transactionIndex,
