@@ -7,8 +7,9 @@
  *   kills     kill -9 all over the nodes under load, checked against everything said, logged and answered; ends with 1 if anything is wrong
  *   instant   from a transaction to its receipt with a block time of 0, the first and later ones of each run
  *   load      transfers included a second
+ *   shadow    one node executes each block by EthereumJS too, under mixed transactions; ends with 1 at a difference
  *   sync      how fast a new node fetches empty blocks
- *   node bench/committee.ts [--mode plain] [--validators 4] [--blocks 1000] [--kills 100] [--seconds 30] [--runs 5] [--block-time 1] [--seed 1]
+ *   node bench/committee.ts [--mode plain] [--validators 4] [--blocks 1000] [--kills 100] [--seconds 30] [--runs 5] [--block-time 1] [--seed 1] [--evm wasm]
  */
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -21,6 +22,7 @@ import { kills } from './committee/kills.ts'
 import { load } from './committee/load.ts'
 import { pace } from './committee/pace.ts'
 import { restarts } from './committee/restarts.ts'
+import { shadow } from './committee/shadow.ts'
 import { sync } from './committee/sync.ts'
 
 const { values } = parseArgs({
@@ -33,6 +35,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '30' },
     'block-time': { type: 'string' },
     seed: { type: 'string', default: '1' },
+    evm: { type: 'string', default: 'wasm' },
   },
 })
 const validators = Number(values.validators)
@@ -51,6 +54,8 @@ interface Mode {
   /** Seconds. */
   readonly blockTime: number
   readonly options?: () => CommitteeOptions
+  /** It starts the nodes itself. */
+  readonly starts?: boolean
   /** false: what it showed is wrong. */
   readonly run: (committee: Committee) => Promise<boolean>
 }
@@ -82,6 +87,11 @@ const MODES: Readonly<Record<string, Mode>> = {
     options: () => ({ accounts: 200 }),
     run: committee => load(committee, Number(values.seconds), labels),
   },
+  shadow: {
+    blockTime: 1,
+    starts: true,
+    run: committee => shadow(committee, Number(values.seconds), seed, { ...labels, evm: values.evm }),
+  },
   sync: { blockTime: 0.05, run: committee => sync(committee, blocks, labels) },
 }
 
@@ -94,10 +104,10 @@ if (values.mode === 'netem' && !isInside && why === undefined) {
 }
 const committee = await Committee.open(validators, Number(values['block-time'] ?? mode.blockTime), {
   ...mode.options?.(),
-  args: ['--execution', 'fast', '--metrics-port', '0', '--log-level', 'warn'],
+  args: ['--execution', 'fast', '--evm', values.evm, '--metrics-port', '0', '--log-level', 'warn'],
 })
 try {
-  await committee.start()
+  if (mode.starts !== true) await committee.start()
   process.exitCode = (await mode.run(committee)) === false ? 1 : 0
 } finally {
   await committee.close()
