@@ -1,18 +1,17 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { FILE_LIMITS } from '../../config/limits/commands.ts'
 import { KEY_LIMITS } from '../../config/limits/keys.ts'
+import { readLimited } from '../../util/fs/read-limited.ts'
 import { explainSystemError } from './explain-error.ts'
 import { printWarning } from './output.ts'
 
 /** Reads the bytes of a file named by an option, at most `limit`; errors name the option. */
-export const readBytes = (path: string, option: string, limit: number): Uint8Array =>
-  naming(option, () => {
-    const { size } = statSync(path)
-    if (size > limit) throw new Error(`${path} has ${size} bytes, more than the ${limit} that are taken.`)
-    return readFileSync(path)
-  })
+export const readBytes = (path: string, option: string, limit: number): Buffer =>
+  naming(option, () => readLimited(path, limit))
 
-/** Reads the text of a file named by an option; errors name the option. */
-export const readText = (path: string, option: string): string => naming(option, () => readFileSync(path, 'utf8'))
+/** Reads the text of a file named by an option, at most `limit` bytes; errors name the option. */
+export const readText = (path: string, option: string, limit: number = FILE_LIMITS.configBytes): string =>
+  readBytes(path, option, limit).toString('utf8')
 
 /**
  * Reads the text of a small file, a pipe or a descriptor (0 is the standard input) that only its owner, and perhaps a dedicated

@@ -1,5 +1,6 @@
 import { Option } from 'commander'
 import type { Genesis } from '../../config/genesis.ts'
+import { FILE_LIMITS } from '../../config/limits/commands.ts'
 import type { Namespace } from '../../config/networks.ts'
 import type { NodeOptions, PublicPortOptions } from '../../node/options.ts'
 import { readSecret } from '../shared/files.ts'
@@ -59,7 +60,7 @@ const secretFrom = (file: string): Uint8Array => {
 }
 
 const apiKeysFrom = (file: string): NonNullable<PublicPortOptions['apiKeys']> => {
-  const lines = readSecret(file, '--api-keys', 1024 * 1024).split(/\r?\n/)
+  const lines = readSecret(file, '--api-keys', FILE_LIMITS.listBytes).split(/\r?\n/)
   return lines.flatMap((line, index) => {
     const text = line.trim()
     if (text === '' || text.startsWith('#')) return []

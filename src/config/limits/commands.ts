@@ -1,5 +1,8 @@
 /* Commands other than the node: localnet, sim, statetest, and recorded chains. Units are in the names. */
 
+/** Files named by options: genesis, settings and labels; keys of clients and sources of prices. */
+export const FILE_LIMITS = { configBytes: 64 * 1024 * 1024, listBytes: 1024 * 1024 } as const
+
 /** Recorded chain: file size, number of blocks, and the gas of a simulation when the responses were recorded. */
 export const FIXTURE_LIMITS = { chainBytes: 64 * 1024 * 1024, blocks: 10_000, simulationGas: 50_000_000n } as const
 

@@ -1,11 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { FILE_LIMITS } from '../../config/limits/commands.ts'
+import { readLimited } from '../../util/fs/read-limited.ts'
 import { hashOfKey } from './request-limiter.ts'
 
 /** Reads a file with one key a line; returns their hashes, so that the keys themselves stay nowhere in memory. */
 export const readKeys = (file: string | undefined): readonly string[] =>
   file === undefined
     ? []
-    : readFileSync(file, 'utf8')
+    : readLimited(file, FILE_LIMITS.listBytes)
+        .toString('utf8')
         .split('\n')
         .map(line => line.trim())
         .filter(line => line !== '' && !line.startsWith('#'))

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { FILE_LIMITS } from '../../config/limits/commands.ts'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
+import { readLimited } from '../../util/fs/read-limited.ts'
 import { plainText } from '../indexer/plain-text.ts'
 import type { AddressLabel } from '../store/index-store.ts'
 
@@ -14,7 +15,7 @@ const MAX_LABELS = 100_000
 export const readLabels = (path: string | undefined): readonly AddressLabel[] => {
   if (path === undefined) return []
   try {
-    return labelsOf(JSON.parse(readFileSync(path, 'utf8')) as unknown)
+    return labelsOf(JSON.parse(readLimited(path, FILE_LIMITS.configBytes).toString('utf8')) as unknown)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new CodedError<LabelFileError>({ code: 'LABEL_FILE_INVALID', path, reason }, { cause: error })

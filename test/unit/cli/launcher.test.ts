@@ -86,3 +86,16 @@ test('a missing package says what to run', () => {
   })
   expect(explainSystemError(error)).toMatch(/^Cannot find package 'ws' .*: run "npm ci"/)
 })
+
+test.runIf(process.platform !== 'win32')(
+  'a signal opens no debugger, through which every user of the machine could read keys',
+  () =>
+    withLauncher('', async ({ root, start, install }) => {
+      for (const name of PACKAGES) install(name)
+      const program = `import { url } from 'node:inspector'
+process.kill(process.pid, 'SIGUSR1')
+setTimeout(() => process.stdout.write(String(url())), 500)`
+      writeFileSync(join(root, 'src', 'cli', 'main.ts'), program)
+      expect(await start()).toBe('undefined')
+    }),
+)
