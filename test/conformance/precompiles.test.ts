@@ -3,7 +3,9 @@ import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { EvmFork } from '../../src/config/forks.ts'
 import type { BlockEnv } from '../../src/evm/block-env.ts'
+import type { Engine } from '../../src/evm/engine.ts'
 import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
+import { createWasmEngine } from '../../src/evm/engines/wasm/wasm-engine.ts'
 import { Journal } from '../../src/state/journal/journal.ts'
 import { bytesToHex, type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { env, funded, key, paramsAt } from '../unit/evm/world.ts'
@@ -54,11 +56,14 @@ const vectors = JSON.parse(
   brotliDecompressSync(readFileSync(new URL('data/precompiles/vectors.json.br', import.meta.url))).toString('utf8'),
 ) as Readonly<Record<string, readonly Vector[]>>
 
-const engine = createInterpreter()
+const interpreter = createInterpreter()
+const wasm = createWasmEngine(() => interpreter)
+/** Those that the engine in WebAssembly runs by itself, or by another way than the interpreter. */
+const QUICK = [0x01, 0x05, 0x06, 0x07]
 const caller = key(1)
 const GAS = 100_000_000n
 
-const run = (block: BlockEnv, number: number, input: string) =>
+const run = (engine: Engine, block: BlockEnv, number: number, input: string) =>
   engine.run(new Journal(funded([caller])), block, {
     from: caller.address,
     to: `0x${toWord(BigInt(number)).slice(-40)}` as Hex,
@@ -79,16 +84,18 @@ describe.each(Object.entries(FILES))('%s', (file, [number, fork]) => {
   test.each(vectors[file]?.map(vector => [vector.Name, vector] as const) ?? [])(
     '%s',
     async (_, { Input, Expected, Gas }) => {
-      const { output, gasUsed, failure } = await run(block, number, Input)
-      if (Expected === undefined) {
-        expect(failure).not.toBeNull()
-        expect(gasUsed).toBe(GAS)
-      } else {
-        expect({ output: bytesToHex(output), failure }).toEqual({
-          output: `0x${Expected.toLowerCase()}`,
-          failure: null,
-        })
-        expect(gasUsed).toBe(BigInt(Gas ?? 0))
+      for (const engine of QUICK.includes(number) ? [interpreter, wasm] : [interpreter]) {
+        const { output, gasUsed, failure } = await run(engine, block, number, Input)
+        if (Expected === undefined) {
+          expect(failure).not.toBeNull()
+          expect(gasUsed).toBe(GAS)
+        } else {
+          expect({ output: bytesToHex(output), failure }).toEqual({
+            output: `0x${Expected.toLowerCase()}`,
+            failure: null,
+          })
+          expect(gasUsed).toBe(BigInt(Gas ?? 0))
+        }
       }
     },
   )

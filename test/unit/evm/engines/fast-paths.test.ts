@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { bn254 } from '@noble/curves/bn254.js'
 import { expect, test } from 'vitest'
 import { loadEngine } from '../../../../src/evm/engines/select-engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
@@ -108,6 +109,32 @@ test.each([6, 7])('precompile %d gives the same for short, long, wrong and unpai
       const expected = await run(interpreter, data, gas)
       const got = await run(wasm, data, gas)
       expect([got.output, got.gasUsed, got.failure]).toEqual([expected.output, expected.gasUsed, expected.failure])
+    }
+  }
+})
+
+test(`sums of points of bn254 are those of the reference (SEED=${SEED})`, async () => {
+  const { Point } = bn254.G1
+  const order = bn254.fields.Fr.ORDER
+  const bytesOf = (point: typeof Point.BASE): Uint8Array => {
+    const { x, y } = point.toAffine()
+    return words(x, y)
+  }
+  const scalar = (): bigint => 1n + (bytesToBigint(random.bytes(32)) % (order - 1n))
+  const state = funded([sender])
+  const to: Hex = `0x${'00'.repeat(19)}06`
+  for (let i = 0; i < 120; i++) {
+    const a = Point.BASE.multiply(i % 7 === 6 ? 1n + BigInt(i) : scalar())
+    const b = i % 6 === 0 ? a : i % 6 === 1 ? a.negate() : i % 6 === 2 ? Point.ZERO : Point.BASE.multiply(scalar())
+    for (const [left, right] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      const data = concatBytes(bytesOf(left), bytesOf(right))
+      const message = { from: sender.address, to, value: 0n, data, gas: 150n, gasPrice: 1n, accessList: [] }
+      const { output, gasUsed } = await wasm.run(new Journal(state), block, message)
+      expect(bytesToHex(output)).toBe(bytesToHex(bytesOf(left.add(right))))
+      expect(gasUsed).toBe(150n)
     }
   }
 })

@@ -1,8 +1,9 @@
-/* Precompiles that the module runs itself: IDENTITY, and SHA256 of inputs up to half a kilobyte. The others are the host's. */
+/* Precompiles that the module runs itself: IDENTITY, SHA256 of inputs up to half a kilobyte, and ECADD. The others are the host's. */
 import { sha256 } from "../../../../crypto/assembly/sha256";
+import { sumPoints } from "./curve-sums";
 import { endFrame } from "./ends";
 import { returned } from "./memory";
-import { perWord } from "./prices";
+import { fork, ISTANBUL, perWord } from "./prices";
 import { frame, INPUT } from "./frames";
 import { failFor, NEEDS_PRECOMPILE, needs, OUT_OF_GAS, RETURNED } from "./status";
 
@@ -15,11 +16,23 @@ const IDENTITY: u32 = 4;
 const IDENTITY_PRICE: i64 = 15;
 const IDENTITY_WORD_PRICE: i64 = 3;
 
+const ECADD: u32 = 6;
+/** EIP-1108. */
+const ECADD_PRICE: i64 = 150;
+
 /** Runs the precompile of the current frame, or asks the host to. */
 export function precompile(number: u32, gas: i64, size: u32): i32 {
   if (number == SHA256 && size <= SHA256_LIMIT) return hash(gas - SHA256_PRICE - perWord(size, SHA256_WORD_PRICE), size);
   if (number == IDENTITY) return identity(gas - IDENTITY_PRICE - perWord(size, IDENTITY_WORD_PRICE), size);
+  if (number == ECADD && fork >= ISTANBUL) return sum(gas - ECADD_PRICE, size);
   return needs(NEEDS_PRECOMPILE, number);
+}
+
+/** The host fails where a point is invalid, as its error is not that of other failures. */
+function sum(left: i64, size: u32): i32 {
+  if (left < 0) return endFrame(failFor(OUT_OF_GAS), 0, 0, 0);
+  if (!sumPoints(returned, load<u32>(frame, INPUT), size)) return needs(NEEDS_PRECOMPILE, ECADD);
+  return endFrame(RETURNED, left, returned, 64);
 }
 
 function hash(left: i64, size: u32): i32 {
