@@ -1,6 +1,7 @@
 import type { CallMessage } from '../../evm/calls/message/call-args.ts'
 import type { AccessListEntry, Authorization } from '../../primitives/transaction/transaction.ts'
 import { bigintToBytes, EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import type { Nonce } from '../../util/nonce.ts'
 import { serverError } from '../errors.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec } from './codec.ts'
@@ -13,7 +14,7 @@ import {
   parseAddress,
   parseBytes,
   parseHash,
-  parseNumber,
+  parseNonce,
   parseQuantity,
   QUANTITY_SCHEMA,
 } from './scalars.ts'
@@ -31,7 +32,7 @@ export interface TransactionArgs {
   readonly data: Uint8Array | undefined
   readonly accessList: readonly AccessListEntry[] | undefined
   readonly authorizationList: readonly Authorization[] | undefined
-  readonly nonce: number | undefined
+  readonly nonce: Nonce | undefined
   readonly chainId: bigint | undefined
 }
 
@@ -113,7 +114,7 @@ const parseArgs = (value: unknown): TransactionArgs => {
     data: member(object, 'input', parseBytes) ?? data,
     accessList: member(object, 'accessList', parseAccessList),
     authorizationList: member(object, 'authorizationList', parseAuthorizations),
-    nonce: member(object, 'nonce', parseNumber),
+    nonce: member(object, 'nonce', parseNonce),
     chainId: wei('chainId'),
   }
 }

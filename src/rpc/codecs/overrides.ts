@@ -10,6 +10,7 @@ import {
   parseAddress,
   parseBytes,
   parseHash,
+  parseNonce,
   parseNumber,
   parseQuantity,
   parseSlot,
@@ -40,7 +41,7 @@ const parseAccount = (value: unknown): AccountOverride => {
   const object = asObject(value, 'ethapi.OverrideAccount')
   return present<AccountOverride>({
     balance: member(object, 'balance', inner => parseQuantity(inner)),
-    nonce: member(object, 'nonce', parseNumber),
+    nonce: member(object, 'nonce', parseNonce),
     code: member(object, 'code', parseBytes),
     state: member(object, 'state', parseSlots),
     stateDiff: member(object, 'stateDiff', parseSlots),

@@ -1,4 +1,5 @@
 import { bytesFromDigits, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
+import { type Nonce, nonceFromBigint } from '../../util/nonce.ts'
 import { InvalidArgument } from '../errors.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec } from './codec.ts'
@@ -43,6 +44,9 @@ export const parseQuantity = (value: unknown, bits = 256): bigint => {
  * large.
  */
 export const parseNumber = (value: unknown): number => Number(parseQuantity(value, 64))
+
+/** Decodes a nonce, exact up to its 64 bits. */
+export const parseNonce = (value: unknown): Nonce => nonceFromBigint(parseQuantity(value, 64))
 
 /** Returns the digits of DATA, of which there is an even number. */
 const dataDigits = (value: unknown, type = 'hexutil.Bytes'): string => {

@@ -1,5 +1,6 @@
 import type { AccessListEntry, Authorization } from '../../../primitives/transaction/transaction.ts'
 import type { Hex } from '../../../util/bytes.ts'
+import type { Nonce } from '../../../util/nonce.ts'
 
 /** Decoded call object of docs/interface.md#call. */
 export interface CallMessage {
@@ -14,13 +15,13 @@ export interface CallMessage {
   readonly accessList?: readonly AccessListEntry[]
   /** EIP-7702; no effect where that is not active. */
   readonly authorizationList?: readonly Authorization[]
-  readonly nonce?: number
+  readonly nonce?: Nonce
 }
 
 /** geth-style state override of one account; `state` replaces all slots, `stateDiff` only those listed. */
 export interface AccountOverride {
   readonly balance?: bigint
-  readonly nonce?: number
+  readonly nonce?: Nonce
   readonly code?: Uint8Array
   readonly state?: Readonly<Record<Hex, Hex>>
   readonly stateDiff?: Readonly<Record<Hex, Hex>>
