@@ -148,20 +148,36 @@ describe('what a crash leaves behind', () => {
   })
 })
 
+/** Results of one batch of calls, in their order. */
+const batch = async <T>(
+  { http }: Ready,
+  calls: readonly (readonly [string, ...unknown[]])[],
+): Promise<readonly T[]> => {
+  const response = await fetch(http, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(calls.map(([method, ...params], id) => ({ id, method, params }))),
+  })
+  return ((await response.json()) as { readonly result: T }[]).map(({ result }) => result)
+}
+
+const lookUp = (ready: Ready, transactions: readonly Signed[]): Promise<readonly unknown[]> =>
+  batch(
+    ready,
+    transactions.map(({ hash }) => ['eth_getTransactionByHash', hash]),
+  )
+
 const sendTransfers = async (ready: Ready, count: number, lane = 0): Promise<readonly Signed[]> => {
   const account = ready.accounts[lane]
   if (account === undefined) throw new Error('devnets have accounts')
   const signed = signerOf(account.privateKey, ready.chainId)
   const from = Number(await rpc<Hex>(ready.http, 'eth_getTransactionCount', [account.address, 'pending']))
   const transactions = Array.from({ length: count }, (_, index) => signed({ nonce: from + index }))
-  const calls = transactions.map(({ raw }, id) => ({ id, method: 'eth_sendRawTransaction', params: [raw] }))
-  const response = await fetch(ready.http, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(calls),
-  })
-  const answers = (await response.json()) as { id: number; result?: Hex }[]
-  expect(answers.map(({ result }) => result)).toEqual(transactions.map(({ hash }) => hash))
+  const answers = await batch<Hex>(
+    ready,
+    transactions.map(({ raw }) => ['eth_sendRawTransaction', raw]),
+  )
+  expect(answers).toEqual(transactions.map(({ hash }) => hash))
   return transactions
 }
 
@@ -198,15 +214,12 @@ describe('a client that does not wait for the ready line', () => {
 
       const third = devnet(dataDir, slow, port)
       await third.ready
-      const found: unknown[] = []
       const all = [...kept, early]
-      // A connection each: fewer at a time than one client may have.
-      for (let at = 0; at < all.length; at += 500) {
-        const part = all.slice(at, at + 500)
-        found.push(...(await Promise.all(part.map(({ hash }) => rpc(ready.http, 'eth_getTransactionByHash', [hash])))))
-      }
+      const found = (
+        await Promise.all(Array.from({ length: 11 }, (_, at) => lookUp(ready, all.slice(at * 300, at * 300 + 300))))
+      ).flat()
       expect(found).toHaveLength(3_001)
-      expect(found.filter(transaction => transaction === null)).toEqual([])
+      expect(found.filter(transaction => !transaction)).toEqual([])
       await third.kill()
     })
   })
