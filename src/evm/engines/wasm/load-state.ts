@@ -33,7 +33,7 @@ const putAccount = (run: RunState, entry: number, address: Hex): void => {
   }
   view.setUint32(entry + ACCOUNT.flags, flags, true)
   view.setUint32(entry + ACCOUNT.loaded, 1, true)
-  if (account !== undefined && flags & FLAG.hasCode) machine.useKnownCode(entry, account.codeHash)
+  if (account !== undefined && flags & FLAG.hasCode) machine.codes.useKnown(entry, account.codeHash)
   if (rules.precompiles.has(address)) {
     view.setUint32(entry + ACCOUNT.precompile, Number(address), true)
     if (run.since('berlin')) view.setUint32(entry + ACCOUNT.warm, 1, true)
@@ -54,7 +54,7 @@ const putCode = (run: RunState, entry: number, address: Hex): void => {
   putAccount(run, entry, address)
   if (machine.wasm.lacksCode(entry) === 0) return
   const hash = machine.readHex(entry + ACCOUNT.codeHash, 32)
-  if (!machine.useKnownCode(entry, hash)) machine.addCode(entry, hash, journal.code(address))
+  if (!machine.codes.useKnown(entry, hash)) machine.codes.add(entry, hash, journal.code(address))
 }
 
 export const loadSlot = (run: RunState, slot: number): Promise<void> | undefined => {

@@ -1,130 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import type { EvmFork } from '../../../config/forks.ts'
-import { loadWasm, type WasmMemory } from '../../../crypto/wasm/wasm.ts'
+import type { WasmMemory } from '../../../crypto/wasm/wasm.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import type { BlockEnv } from '../../block-env.ts'
-import { compilerCounts } from '../engine-counts.ts'
 import type { CodeCompiler } from './compiler/code-compiler.ts'
-import { CompiledCodes, type CompiledExports } from './compiler/compiled-codes.ts'
+import { type EvmModule, LAYOUT, loadEvmModule } from './evm-module.ts'
+import { LoadedCodes } from './loaded-codes.ts'
 import { opcodesOf } from './opcodes.ts'
 import { ACCOUNT, WORD } from './protocol.ts'
 
-interface Exports extends CompiledExports {
-  readonly memory: WasmMemory
-  layOut(
-    accounts: number,
-    slots: number,
-    undo: number,
-    logs: number,
-    output: number,
-    codePages: number,
-    unpaged: number,
-    most: number,
-  ): boolean
-  begin(fork: number, seed: bigint, keepsSlots: boolean, committed: boolean): void
-  clearOpcodes(): void
-  setOpcode(op: number, price: number, least: number, most: number): void
-  setBlobs(count: number): void
-  run(slice: bigint): number
-  exchangeAt(): number
-  blobHashesAt(): number
-  emptyHashAt(): number
-  returnedAt(): number
-  usedAccount(index: number): number
-  usedSlot(index: number): number
-  slotsMayStay(): number
-  logsStartAt(): number
-  logsEndAt(): number
-  bloomOfLogs(): void
-  bloomAt(): number
-  encodeLogs(): number
-  encodedLogsAt(): number
-  neededEntry(): number
-  neededNumber(): bigint
-  failReason(): number
-  outcomeOf(): number
-  gasLeftOf(): bigint
-  outputSizeOf(): number
-  refundOf(): bigint
-  spareGasOf(): bigint
-  isExhausted(): boolean
-  codePagesUsed(): number
-  codePageTaken(): number
-  bytesUsed(): number
-  frameGas(): bigint
-  beginClock(gas: bigint, bound: bigint): void
-  gasBoundLeft(): bigint
-  gasBoundReached(): number
-  inputAt(): number
-  inputSize(): number
-  account(): number
-  warm(entry: number): void
-  warmKey(entry: number): void
-  delegate(entry: number): number
-  createdBy(creator: number, nonce: bigint): number
-  showKey(slot: number): void
-  provideSlot(slot: number): void
-  sender(warms: boolean, warmsCoinbase: boolean): number
-  nextChanged(from: number): number
-  nextChange(from: number): number
-  provideHash(): void
-  inputRoom(size: number): number
-  startCall(from: number, to: number, runs: number, gas: bigint, size: number): number
-  startCreation(from: number, created: number, gas: bigint, size: number): number
-  precompiled(success: boolean, left: bigint, size: number): number
-  codeRoom(size: number): number
-  keepCode(code: number, size: number, isAnalysed: boolean): number
-  pageOf(code: number): number
-  lacksCode(entry: number): number
-  useCode(entry: number, code: number, size: number, jumps: number): void
-  dropCodes(): void
-}
-
-const KIB = 1024
-const MIB = 1024 * KIB
-/**
- * Sizes of the regions: room for all that 100 M gas can pay for under the rules of Berlin and later (docs/design/evm-engine.md#memory-map).
- * A region takes memory as it is used.
- */
-const LAYOUT = {
-  ...{ accounts: 64 * KIB, slots: 1024 * KIB, undo: 112 * MIB, logs: 32 * MIB, output: 16 * MIB },
-  /** Codes without a page: created by the message, 200 gas a byte, or beyond the size that a creation may have. */
-  unpaged: 2 * MIB,
-} as const
-/**
- * Pages of codes: more than there are frames. A code beyond them is read from the store at each call by which it gets its place back, for
- * 100 gas, so there are many.
- */
-export const CODE_PAGES = 8 * KIB
-const CODE_PAGE_BYTES = 28 * KIB
-/** Most codes whose jump destinations are remembered when they lose their place. */
-const KEPT_JUMPS = 8 * KIB
-/** Most pages whose codes stay for the next message. */
-const KEPT_PAGES = 128
-/** Memory limit of a message's frames. */
-const FRAME_BYTES = 128 * MIB
-
-interface KnownCode {
-  readonly at: number
-  readonly size: number
-  readonly jumps: number
-}
-
 /** Instance of the interpreter with views of its memory. It runs one message at a time. */
 export class Machine {
-  readonly wasm: Exports
+  readonly wasm: EvmModule
   readonly codePages: number
   readonly exchange: number
   readonly compiler: CodeCompiler | undefined
-  #compiled: CompiledCodes | undefined = undefined
-  #entriesSeen = 0
-  /** Codes in its memory by hash. */
-  readonly #codes = new Map<Hex, KnownCode>()
-  /** Hashes of the codes in each page. */
-  #pages: Hex[][] = []
-  /** Jump destinations of codes that lost their place during the message. */
-  readonly #jumps = new Map<Hex, Uint8Array>()
+  readonly codes: LoadedCodes
   readonly #words: number
   readonly #memory: WasmMemory
   #buffer: ArrayBuffer
@@ -142,13 +34,7 @@ export class Machine {
 
   /** Throws where the system does not let its memory be laid out. */
   constructor(codePages: number, compiler?: CodeCompiler) {
-    const wasm = loadWasm<Exports>(new URL('./assembly/evm.wasm', import.meta.url))
-    const { accounts, slots, undo, logs, output, unpaged } = LAYOUT
-    const codes = codePages * (CODE_PAGE_BYTES + 4) + unpaged
-    const rest = accounts * 236 + slots * 140 + undo + logs + output + codes
-    if (!wasm.layOut(accounts, slots, undo, logs, output, codePages, unpaged, rest + FRAME_BYTES))
-      throw new RangeError('the memory of the engine cannot be laid out')
-    wasm.dropCodes()
+    const wasm = loadEvmModule(codePages)
     this.wasm = wasm
     this.compiler = compiler
     this.codePages = codePages
@@ -158,6 +44,7 @@ export class Machine {
     this.#buffer = wasm.memory.buffer
     this.bytes = Buffer.from(this.#buffer)
     this.view = new DataView(this.#buffer)
+    this.codes = new LoadedCodes(this)
     this.bytes.write(EMPTY_CODE_HASH.slice(2), wasm.emptyHashAt(), 'hex')
   }
 
@@ -182,31 +69,6 @@ export class Machine {
     return status
   }
 
-  /** Requests compilation of codes that have become hot. */
-  compileHot(): void {
-    this.#compiled?.requestHot()
-  }
-  /** Counts entries of compiled code for the metrics. */
-  countCompiled(): void {
-    if (this.#compiled === undefined) return
-    const { entries } = this.#compiled
-    compilerCounts.entries += (entries - this.#entriesSeen) >>> 0
-    this.#entriesSeen = entries
-  }
-  /** Number of codes that it has compiled. */
-  get compiledCount(): number {
-    return this.#compiled?.count ?? 0
-  }
-  /** Called when the message has ended, or failed. */
-  rest(): void {
-    this.#jumps.clear()
-  }
-
-  /** Called when the machine is dropped. */
-  close(): void {
-    this.#compiled?.close()
-  }
-
   /** Writes the input of a message for the module; returns false when there is no room. */
   putInput(data: Uint8Array): boolean {
     const at = this.wasm.inputRoom(data.byteLength)
@@ -227,12 +89,9 @@ export class Machine {
       this.#fork = fork
       wasm.clearOpcodes()
       for (const { op, price, least, most } of opcodesOf(fork)) wasm.setOpcode(op, price, least, most)
-      this.#dropCodes()
-      this.#compiled?.setFork(fork)
+      this.codes.setFork(fork)
     }
-    if (wasm.codePagesUsed() > KEPT_PAGES) this.#dropCodes()
-    if (this.compiler !== undefined)
-      this.#compiled ??= new CompiledCodes(wasm, this.compiler, fork, (at, size) => this.copy(at, size))
+    this.codes.begin(fork)
     // Memory used by the previous message is no longer visible after this.
     this.#usedBytes = this.usedBytes
     wasm.begin(place, SEED, this.#hasSlots, committed)
@@ -243,13 +102,6 @@ export class Machine {
   /** Called when the message has ended, with the versions of the storage under and after it; undefined: its changes are dropped. */
   keepSlots(before: number, after: number | undefined): void {
     if (this.wasm.slotsMayStay()) this.#kept = { before, after }
-  }
-
-  #dropCodes(): void {
-    this.#compiled?.clear()
-    this.wasm.dropCodes()
-    this.#codes.clear()
-    this.#pages = []
   }
 
   #writeEnv(env: BlockEnv): void {
@@ -357,48 +209,6 @@ export class Machine {
   #named(entry: number, address: Hex): number {
     this.#addresses.set(entry, address)
     return entry
-  }
-
-  /** Assigns a code loaded earlier to the account; returns false when it is not loaded. */
-  useKnownCode(entry: number, hash: Hex): boolean {
-    const known = this.#codes.get(hash)
-    if (known === undefined) return false
-    this.wasm.useCode(entry, known.at, known.size, known.jumps)
-    return true
-  }
-
-  /** Returns false when there is no room for it. */
-  addCode(entry: number, hash: Hex, code: Uint8Array): boolean {
-    const size = code.byteLength
-    const { wasm } = this
-    const at = wasm.codeRoom(size)
-    if (at === 0) return false
-    const taken = wasm.codePageTaken()
-    if (taken >= 0) this.#takePage(taken)
-    this.bytes.set(code, at)
-    const known = this.#jumps.get(hash)
-    const jumps = wasm.keepCode(at, size, known !== undefined)
-    if (known !== undefined) this.bytes.set(known, jumps)
-    wasm.useCode(entry, at, size, jumps)
-    const page = wasm.pageOf(at)
-    if (page < 0) return true
-    this.#pages[page]?.push(hash)
-    this.#codes.set(hash, { at, size, jumps })
-    this.#compiled?.loaded(at, hash, size)
-    return true
-  }
-
-  /** Forgets the codes of a page: a code is loaded into it. */
-  #takePage(page: number): void {
-    for (const hash of this.#pages[page] ?? []) {
-      const { at, size, jumps } = this.#codes.get(hash) as KnownCode
-      // A warm code is loaded again for 100 gas: its analysis is not repeated.
-      if (this.#jumps.size < KEPT_JUMPS && !this.#jumps.has(hash))
-        this.#jumps.set(hash, this.copy(jumps, (size >> 3) + 1))
-      this.#codes.delete(hash)
-      this.#compiled?.unloaded(at)
-    }
-    this.#pages[page] = []
   }
 }
 

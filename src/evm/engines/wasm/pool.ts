@@ -69,7 +69,7 @@ export const dropIdleMachines = (): void => {
 export const forgetDroppedMachines = (): void => dropped.clear()
 
 const drop = (machine: Machine): void => {
-  machine.close()
+  machine.codes.close()
   const id = nextId++
   dropped.set(id, machine.usedBytes)
   collected.register(machine, id)
@@ -108,7 +108,7 @@ const create = (codePages: number, compiler: CodeCompiler | undefined): Machine 
 
 export const releaseMachine = (machine: Machine): void => {
   busy.delete(machine)
-  machine.rest()
+  machine.codes.rest()
   if (machine.usedBytes <= LARGE_BYTES && sizesOf(idle) + machine.usedBytes <= IDLE_BYTES) {
     idle.push(machine)
     return

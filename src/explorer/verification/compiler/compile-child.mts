@@ -90,6 +90,8 @@ const answerOf = (output: CompilerOutput, file: string | null, name: string): ob
   }
 }
 
+// The shell that limits this process adds variables of its own.
+for (const variable of Object.keys(process.env)) delete process.env[variable]
 const [compiler, file, name] = JSON.parse(process.argv[2] as string) as [string, string | null, string]
 const soljson = createRequire(import.meta.url)(compiler) as Soljson
 // Null pointers: no callback that reads imports. Older versions take fewer arguments and leave the others.

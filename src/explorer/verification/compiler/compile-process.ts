@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
@@ -25,6 +26,7 @@ const OUTPUTS = [
 const LOW_PRIORITY = 10
 
 interface CompileLimits {
+  readonly compileCpuSeconds: number
   readonly compileMs: number
   readonly outputBytes: number
   readonly heapMegabytes: number
@@ -62,8 +64,8 @@ const runChild = (task: readonly unknown[], input: string, limits: CompileLimits
   new Promise((resolve, reject) => {
     const [compiler] = task as [string]
     const child = spawn(
-      process.execPath,
-      [
+      ...limitedCommand(limits.compileCpuSeconds, [
+        process.execPath,
         '--permission',
         `--allow-fs-read=${CHILD}`,
         `--allow-fs-read=${compiler}`,
@@ -72,7 +74,7 @@ const runChild = (task: readonly unknown[], input: string, limits: CompileLimits
         '--no-warnings',
         CHILD,
         JSON.stringify(task),
-      ],
+      ]),
       { env: {}, stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true },
     )
     const chunks: Buffer[] = []
@@ -82,7 +84,7 @@ const runChild = (task: readonly unknown[], input: string, limits: CompileLimits
       reason ??= why
       child.kill('SIGKILL')
     }
-    const timer = setTimeout(() => kill(`compiling took longer than ${limits.compileMs / 1_000} s`), limits.compileMs)
+    const timer = setTimeout(() => kill(tooLong(limits.compileMs / 1_000)), limits.compileMs)
     child.on('spawn', () => lowerPriority(child.pid))
     child.on('error', () => reject(refuseVerification('UNAVAILABLE', 'the compiler could not be started')))
     child.stdin.on('error', () => {})
@@ -91,8 +93,9 @@ const runChild = (task: readonly unknown[], input: string, limits: CompileLimits
       if (bytes > limits.outputBytes) kill(`the compiler's output has more than ${limits.outputBytes} bytes`)
       else chunks.push(chunk)
     })
-    child.on('close', code => {
+    child.on('close', (code, signal) => {
       clearTimeout(timer)
+      if (signal === 'SIGXCPU') reason ??= tooLong(limits.compileCpuSeconds)
       if (reason !== undefined) reject(failed(reason))
       else if (code !== 0)
         reject(failed('the compiler stopped: the sources need too much memory, or are nested too deep'))
@@ -100,6 +103,20 @@ const runChild = (task: readonly unknown[], input: string, limits: CompileLimits
     })
     child.stdin.end(input)
   })
+
+const tooLong = (seconds: number): string => `compiling took longer than ${seconds} s`
+
+const SHELL = '/bin/sh'
+
+/**
+ * Program and arguments that run a command which the system ends after so much processor time. Only the shell can set that limit: a system
+ * without one has the limit of elapsed time alone, which a busy machine would reach without compiling.
+ */
+const limitedCommand = (seconds: number, command: readonly string[]): [program: string, args: string[]] => {
+  const [program, ...args] = command as [string, ...string[]]
+  if (!existsSync(SHELL)) return [program, args]
+  return [SHELL, ['-c', 'ulimit -c 0; ulimit -S -t "$0"; exec "$@"', String(seconds), program, ...args]]
+}
 
 const lowerPriority = (pid: number | undefined): void => {
   try {

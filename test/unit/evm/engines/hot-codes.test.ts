@@ -10,7 +10,7 @@ import {
   createImmediateCompiler,
 } from '../../../../src/evm/engines/wasm/compiler/code-compiler.ts'
 import { createHotCompiler } from '../../../../src/evm/engines/wasm/compiler/hot-compiler.ts'
-import { CODE_PAGES } from '../../../../src/evm/engines/wasm/machine.ts'
+import { CODE_PAGES } from '../../../../src/evm/engines/wasm/evm-module.ts'
 import { acquireMachine, releaseMachine } from '../../../../src/evm/engines/wasm/pool.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { declareEvmMetrics } from '../../../../src/evm/metrics.ts'
@@ -67,7 +67,7 @@ test('hot code is compiled in a worker, and the oldest compiled code makes room 
   const engine = createWasmEngine(createInterpreter, compiler)
   const compiledCodes = (): number => {
     const machine = acquireMachine(CODE_PAGES, compiler)
-    const count = machine?.compiledCount ?? 0
+    const count = machine?.codes.compiledCount ?? 0
     if (machine !== undefined) releaseMachine(machine)
     return count
   }

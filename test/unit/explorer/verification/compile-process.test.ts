@@ -1,8 +1,13 @@
+import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { EXPLORER_LIMITS } from '../../../../src/config/limits/explorer.ts'
 import { compileContracts } from '../../../../src/explorer/verification/compiler/compile-process.ts'
+import type { CompilerBuild } from '../../../../src/explorer/verification/compiler/compiler-list.ts'
 import { parseStandardInput, standardInput } from '../../../../src/explorer/verification/input/standard-input.ts'
 import { VerificationQueue } from '../../../../src/explorer/verification/jobs/verification-queue.ts'
+import { withTempDir } from '../../../support/devnet.ts'
 import { buildOf, compileNamed, inputOf } from '../../../support/explorer/verified-contracts.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -18,6 +23,14 @@ const compile = async (source: string, limits = {}, settings = {}) =>
     { ...LIMITS, ...limits },
   )
 
+/** A compiler of our own, instead of the real one. */
+const withCompiler = (script: string, use: (build: CompilerBuild) => Promise<void>): Promise<void> =>
+  withTempDir(async folder => {
+    const file = join(folder, 'soljson.js')
+    writeFileSync(file, script)
+    await use({ version: 'test', file, sha256: undefined })
+  })
+
 test('a compilation that does not end is killed, with an answer', async () => {
   const bodies = Array.from(
     { length: 1_500 },
@@ -25,8 +38,23 @@ test('a compilation that does not end is killed, with an answer', async () => {
       `function f${i}(uint256 a) public returns (uint256) { for (uint256 i; i < a; i++) s += f${(i + 1) % 1_500}(a * i + s); return s; }`,
   )
   await expect(
-    compile(`contract A { uint256 s; ${bodies.join('\n')} }`, { compileMs: 1_000 }, { viaIR: true }),
+    compile(`contract A { uint256 s; ${bodies.join('\n')} }`, { compileCpuSeconds: 1 }, { viaIR: true }),
   ).rejects.toMatchObject({ detail: { code: 'COMPILER_FAILED', message: 'compiling took longer than 1 s' } })
+})
+
+test('time in which a compiler waits for the processor is not counted', async () => {
+  const wait = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500)'
+  const answer = JSON.stringify({ errors: [{ severity: 'error', message: 'done' }] })
+  await withCompiler(`module.exports = { cwrap: () => () => { ${wait}; return '${answer}' } }`, async build => {
+    const task = (limits: object) =>
+      compileContracts(build, inputOf(), { path: null, name: 'A' }, { ...LIMITS, ...limits })
+    await expect(task({ compileCpuSeconds: 1 })).rejects.toMatchObject({
+      detail: { message: 'the sources do not compile: done' },
+    })
+    await expect(task({ compileMs: 1_000 })).rejects.toMatchObject({
+      detail: { message: 'compiling took longer than 1 s' },
+    })
+  })
 })
 
 test('sources nested too deep end the compiler, and nothing else', async () => {
@@ -56,33 +84,23 @@ test.each(['/etc/passwd', '../../package.json', 'https://example.org/a.sol'])(
 
 test('a process of a compilation has no files, no network, no processes and no threads', async () => {
   // A compiler that tries them all and answers with what it could do.
-  const { mkdtempSync, rmSync, writeFileSync } = await import('node:fs')
-  const { tmpdir } = await import('node:os')
-  const { join } = await import('node:path')
-  const folder = mkdtempSync(join(tmpdir(), 'tandem-compiler-'))
-  try {
-    const file = join(folder, 'soljson.js')
-    writeFileSync(
-      file,
-      `const can = (name, work) => { try { work(); return [name] } catch (e) { return [] } }
+  await withCompiler(
+    `const can = (name, work) => { try { work(); return [name] } catch (e) { return [] } }
        const { readFileSync, writeFileSync } = process.getBuiltinModule('fs')
        const found = [
          ...can('read', () => readFileSync('/etc/hostname')),
-         ...can('write', () => writeFileSync(${JSON.stringify(join(folder, 'out'))}, 'x')),
+         ...can('write', () => writeFileSync(${JSON.stringify(join(tmpdir(), 'tandem-compiler-wrote'))}, 'x')),
          ...can('process', () => process.getBuiltinModule('child_process').execFileSync(process.execPath, ['--version'])),
          ...can('thread', () => new (process.getBuiltinModule('worker_threads').Worker)('1', { eval: true })),
          ...(process.permission.has('net') ? ['network'] : []),
          ...Object.keys(process.env).map(name => 'environment ' + name),
        ]
        module.exports = { cwrap: () => () => JSON.stringify({ errors: [{ severity: 'error', message: 'could: ' + found.join(', ') }] }) }`,
-    )
-    const build = { version: 'test', file, sha256: undefined }
-    await expect(compileContracts(build, inputOf(), { path: null, name: 'A' })).rejects.toMatchObject({
-      detail: { message: 'the sources do not compile: could:' },
-    })
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+    build =>
+      expect(compileContracts(build, inputOf(), { path: null, name: 'A' })).rejects.toMatchObject({
+        detail: { message: 'the sources do not compile: could:' },
+      }),
+  )
 })
 
 test('metadata of contracts that a contract creates is found too', async () => {

@@ -1,0 +1,106 @@
+import { loadWasm, type WasmMemory } from '../../../crypto/wasm/wasm.ts'
+import type { CompiledExports } from './compiler/compiled-codes.ts'
+
+/** Exports of the interpreter (assembly/evm.ts). */
+export interface EvmModule extends CompiledExports {
+  readonly memory: WasmMemory
+  layOut(
+    accounts: number,
+    slots: number,
+    undo: number,
+    logs: number,
+    output: number,
+    codePages: number,
+    unpaged: number,
+    most: number,
+  ): boolean
+  begin(fork: number, seed: bigint, keepsSlots: boolean, committed: boolean): void
+  clearOpcodes(): void
+  setOpcode(op: number, price: number, least: number, most: number): void
+  setBlobs(count: number): void
+  run(slice: bigint): number
+  exchangeAt(): number
+  blobHashesAt(): number
+  emptyHashAt(): number
+  returnedAt(): number
+  usedAccount(index: number): number
+  usedSlot(index: number): number
+  slotsMayStay(): number
+  logsStartAt(): number
+  logsEndAt(): number
+  bloomOfLogs(): void
+  bloomAt(): number
+  encodeLogs(): number
+  encodedLogsAt(): number
+  neededEntry(): number
+  neededNumber(): bigint
+  failReason(): number
+  outcomeOf(): number
+  gasLeftOf(): bigint
+  outputSizeOf(): number
+  refundOf(): bigint
+  spareGasOf(): bigint
+  isExhausted(): boolean
+  codePagesUsed(): number
+  codePageTaken(): number
+  bytesUsed(): number
+  frameGas(): bigint
+  beginClock(gas: bigint, bound: bigint): void
+  gasBoundLeft(): bigint
+  gasBoundReached(): number
+  inputAt(): number
+  inputSize(): number
+  account(): number
+  warm(entry: number): void
+  warmKey(entry: number): void
+  delegate(entry: number): number
+  createdBy(creator: number, nonce: bigint): number
+  showKey(slot: number): void
+  provideSlot(slot: number): void
+  sender(warms: boolean, warmsCoinbase: boolean): number
+  nextChanged(from: number): number
+  nextChange(from: number): number
+  provideHash(): void
+  inputRoom(size: number): number
+  startCall(from: number, to: number, runs: number, gas: bigint, size: number): number
+  startCreation(from: number, created: number, gas: bigint, size: number): number
+  precompiled(success: boolean, left: bigint, size: number): number
+  codeRoom(size: number): number
+  keepCode(code: number, size: number, isAnalysed: boolean): number
+  pageOf(code: number): number
+  lacksCode(entry: number): number
+  useCode(entry: number, code: number, size: number, jumps: number): void
+  dropCodes(): void
+}
+
+const KIB = 1024
+const MIB = 1024 * KIB
+/**
+ * Sizes of the regions: room for all that 100 M gas can pay for under the rules of Berlin and later (docs/design/evm-engine.md#memory-map).
+ * A region takes memory as it is used.
+ */
+export const LAYOUT = {
+  ...{ accounts: 64 * KIB, slots: 1024 * KIB, undo: 112 * MIB, logs: 32 * MIB, output: 16 * MIB },
+  /** Codes without a page: created by the message, 200 gas a byte, or beyond the size that a creation may have. */
+  unpaged: 2 * MIB,
+} as const
+/**
+ * Pages of codes: more than there are frames. A code beyond them is read from the store at each call by which it gets its place back, for
+ * 100 gas, so there are many.
+ */
+export const CODE_PAGES = 8 * KIB
+const CODE_PAGE_BYTES = 28 * KIB
+/** Memory limit of a message's frames. */
+const FRAME_BYTES = 128 * MIB
+
+/** Loads an instance with its memory laid out. Throws where the system does not let it be. */
+export const loadEvmModule = (codePages: number): EvmModule => {
+  const wasm = loadWasm<EvmModule>(new URL('./assembly/evm.wasm', import.meta.url))
+  const { accounts, slots, undo, logs, output, unpaged } = LAYOUT
+  const codes = codePages * (CODE_PAGE_BYTES + 4) + unpaged
+  const rest = accounts * 236 + slots * 140 + undo + logs + output + codes
+  if (!wasm.layOut(accounts, slots, undo, logs, output, codePages, unpaged, rest + FRAME_BYTES))
+    throw new RangeError('the memory of the engine cannot be laid out')
+  wasm.dropCodes()
+  return wasm
+}

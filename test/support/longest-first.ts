@@ -1,0 +1,62 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/*
+ * Order of the test files. Most of the time of processes is waiting, and most of the time of the others is work, so both run side by side:
+ * three files of processes, and the others beside them. Within each kind the longest begin, since these would otherwise end alone.
+ */
+
+/** Files of processes at once, as far as order can say: networks that wait for each other's machine are slow and prove no more. */
+const PROCESSES_AT_ONCE = 3
+
+/** Estimated seconds of long files on two cores; without results of earlier runs vitest knows the sizes of files only. */
+const SECONDS: Readonly<Record<string, number>> = {
+  ...{ 'e2e/devnet-cli': 90, 'e2e/pages': 90, 'e2e/durability-damage': 80, 'e2e/hardhat': 60, 'e2e/durability': 50 },
+  ...{ 'e2e/snapshot': 50, 'e2e/council': 45, 'e2e/hostile-blocks': 45, 'e2e/localnet': 45, 'e2e/mining-kills': 40 },
+  ...{ 'e2e/verify-kinds': 40, 'e2e/operations': 40, 'e2e/explorer-process': 40, 'e2e/foundry': 35, 'e2e/mining': 35 },
+  ...{ 'e2e/network': 30, 'e2e/committee-restarts': 25, 'e2e/committee-faults': 25, 'e2e/committee-disk': 25 },
+  ...{ 'e2e/verify-contract': 25, 'e2e/faucet': 25, 'e2e/evidence': 25, 'e2e/explorer-outage': 20, 'e2e/openrpc': 20 },
+  ...{ 'sim/swarm': 30, 'sim/simulator-mutants': 30, 'sim/explorer': 20, 'conformance/recorded-chain': 20 },
+  ...{ 'conformance/interface': 15, 'conformance/state-tests': 15, 'property/council': 10 },
+  ...{ 'unit/explorer/postgres-index': 35, 'unit/explorer/verification/verification-api': 20 },
+  ...{ 'unit/explorer/indexer-crash': 15, 'unit/chain/trace/traces': 15, 'unit/crypto/wasm-build': 12 },
+  ...{ 'unit/evm/calls/call-service': 12, 'unit/chain/snapshot/false-data': 10 },
+}
+const OTHER_SECONDS = { processes: 10, work: 1.5 } as const
+
+const secondsOf = ({ moduleId, project }: TestSpecification): number => {
+  const name = moduleId.replace(/^.*\/test\/|\.test\.ts$/g, '')
+  return SECONDS[name] ?? (project.name === 'e2e' ? OTHER_SECONDS.processes : OTHER_SECONDS.work)
+}
+
+/** Seconds at which each file begins when so many run at once, each as long as estimated, the longest first. */
+const beginnings = (
+  files: readonly TestSpecification[],
+  atOnce: number,
+): readonly (readonly [TestSpecification, number])[] => {
+  const free = Array<number>(atOnce).fill(0)
+  return files
+    .toSorted((a, b) => secondsOf(b) - secondsOf(a))
+    .map(file => {
+      const next = free.indexOf(Math.min(...free))
+      const at = free[next] as number
+      free[next] = at + secondsOf(file)
+      return [file, at]
+    })
+}
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // Files that vitest knows to have failed come first among those of one length.
+    const sorted = await super.sort(files)
+    const group = ({ project }: TestSpecification): number => project.config.sequence.groupOrder
+    const first = sorted.filter(file => group(file) === 0)
+    const processes = first.filter(({ project }) => project.name === 'e2e')
+    const work = first.filter(({ project }) => project.name !== 'e2e')
+    const workers = Math.max(PROCESSES_AT_ONCE + 1, first[0]?.project.config.maxWorkers ?? 0)
+    const ordered = [
+      ...beginnings(processes, PROCESSES_AT_ONCE),
+      ...beginnings(work, workers - PROCESSES_AT_ONCE),
+    ].toSorted(([, a], [, b]) => a - b)
+    return [...ordered.map(([file]) => file), ...sorted.filter(file => group(file) !== 0)]
+  }
+}
