@@ -12,7 +12,13 @@ if ('missing' in foundry) test.skip(`forge verify-contract by kind, not run: ${f
 
 const FILE = 'src/Kinds.sol'
 
-describe.runIf('found' in foundry)('forge verify-contract --verifier etherscan', () => {
+const VERIFIERS = ['etherscan', 'blockscout', 'sourcify'] as const
+type Verifier = (typeof VERIFIERS)[number]
+/** The long form verifies each kind by each of them, and prints how long it took. */
+const isLong = process.env['VERIFY_ALL'] === '1'
+const verifiersOf = (usual: Verifier): readonly Verifier[] => (isLong ? VERIFIERS : [usual])
+
+describe.runIf('found' in foundry)('forge verify-contract', () => {
   const { forge, cast } = 'found' in foundry ? foundry.found : ({} as Foundry)
   let temporary: string
   let node: RunningNode
@@ -53,58 +59,77 @@ describe.runIf('found' in foundry)('forge verify-contract --verifier etherscan',
     expect(stdout, text).toContain('deployedTo')
     return (JSON.parse(stdout) as { deployedTo: string }).deployedTo
   }
-  const verify = (address: string, name: string, ...args: readonly string[]) => {
-    const where = [
-      '--chain',
-      String(node.chainId),
-      '--watch',
-      '--verifier',
-      'etherscan',
-      '--verifier-url',
-      `${node.http}/api`,
-    ]
-    return tool(forge, ['verify-contract', address, `${FILE}:${name}`, ...where, ...args])
+  const verify = async (address: string, name: string, verifier: Verifier, ...args: readonly string[]) => {
+    const url = verifier === 'sourcify' ? `${node.http}/api/` : `${node.http}/api`
+    const where = ['--chain', String(node.chainId), '--watch', '--verifier', verifier, '--verifier-url', url]
+    const began = performance.now()
+    const result = await tool(forge, ['verify-contract', address, `${FILE}:${name}`, ...where, ...args])
+    return { ...result, seconds: (performance.now() - began) / 1_000 }
   }
   const expectExact = async (address: string, expected: object = {}): Promise<void> => {
     const body = await (await fetch(`${node.http}/api/contracts/${address}/verify`)).json()
     expect(body).toMatchObject({ verified: true, match: 'exact', ...expected })
   }
-  const expectVerified = ({ code, text }: Awaited<ReturnType<typeof tool>>): void => expect(code, text).toBe(0)
+  const expectVerified = ({ code, text, seconds }: Awaited<ReturnType<typeof verify>>): void => {
+    expect(code, text).toBe(0)
+    if (isLong) process.stdout.write(`${expect.getState().currentTestName}: ${seconds.toFixed(1)} s\n`)
+  }
+  const expectRefused = ({ code, text }: Awaited<ReturnType<typeof verify>>, reason: string): void => {
+    expect(text).toContain(reason)
+    expect(code).toBe(1)
+  }
 
-  test('library, immutable and arguments of two types', async () => {
+  test.each(verifiersOf('sourcify'))('plain: %s', async verifier => {
+    const counter = await create(0, 'Sums')
+    expectVerified(await verify(counter, 'Sums', verifier))
+    await expectExact(counter)
+  })
+
+  test.each(verifiersOf('etherscan'))('library, immutable and arguments of two types: %s', async verifier => {
     const sums = await create(0, 'Sums')
     const links = ['--libraries', `${FILE}:Sums:${sums}`]
     const tally = await create(1, 'Tally', ...links, '--constructor-args', '5', 'votes')
     const encoded = (await tool(cast, ['abi-encode', 'f(uint256,string)', '5', 'votes'])).stdout.trim()
-    expectVerified(await verify(tally, 'Tally', ...links, '--constructor-args', encoded))
+    expectVerified(await verify(tally, 'Tally', verifier, ...links, '--constructor-args', encoded))
     const libraries = { [`${FILE}:Sums`]: expect.stringMatching(new RegExp(sums, 'i')) }
     await expectExact(tally, { constructorArguments: encoded, libraries })
   })
 
-  test('a contract that a contract created, its tampered source, and a proxy', async () => {
+  test.each(verifiersOf('etherscan'))('a contract that a contract created, and a proxy: %s', async verifier => {
     const factory = await create(2, 'PartFactory')
     const sent = await tool(cast, ['send', factory, 'make(uint256)', '9', '--json', ...key(2)])
     const { logs } = JSON.parse(sent.stdout) as { logs: readonly { data: string }[] }
     const part = `0x${logs[0]?.data.slice(26)}`
-    expectVerified(await verify(part, 'Part'))
+    expectVerified(await verify(part, 'Part', verifier))
     await expectExact(part, { constructorArguments: `0x${'9'.padStart(64, '0')}` })
     const forwarder = await create(3, 'Forwarder', '--constructor-args', part)
-    expectVerified(await verify(forwarder, 'Forwarder', '--guess-constructor-args'))
+    const guess = verifier === 'etherscan' ? ['--guess-constructor-args'] : []
+    expectVerified(await verify(forwarder, 'Forwarder', verifier, ...guess))
     const implementation = expect.stringMatching(new RegExp(part, 'i'))
     await expectExact(forwarder, { proxy: { isProxy: true, kind: 'EIP-1967', implementation } })
+  })
+
+  test.each(verifiersOf('etherscan'))('tampered source, another compiler and other arguments: %s', async verifier => {
+    const factory = await create(2, 'PartFactory')
     const path = join(temporary, 'project', FILE)
     const source = readFileSync(path, 'utf8')
     writeFileSync(path, source.replace('emit Made(new Part(value))', 'emit Made(new Part(value + 1))'))
-    const refused = await verify(factory, 'PartFactory')
+    const tampered = await verify(factory, 'PartFactory', verifier)
     writeFileSync(path, source)
-    expect(refused.text).toContain('Fail - Unable to verify. the code')
-    expect(refused.code).toBe(1)
+    expectRefused(tampered, 'the code')
+    const part = await create(3, 'Part', '--constructor-args', '7')
+    const older = ['--compiler-version', '0.8.28+commit.7893614a']
+    expectRefused(await verify(part, 'Part', verifier, ...older), 'of compiler 0.8.37, not 0.8.28')
+    // Sourcify takes no arguments: the chain has them.
+    if (verifier === 'sourcify') return
+    const eight = ['--constructor-args', `0x${'8'.padStart(64, '0')}`]
+    expectRefused(await verify(part, 'Part', verifier, ...eight), 'wrong constructor arguments')
   })
 
-  test('via-IR', async () => {
+  test.each(verifiersOf('blockscout'))('via-IR: %s', async verifier => {
     env = { ...env, FOUNDRY_VIA_IR: 'true' }
     const part = await create(4, 'Part', '--constructor-args', '7')
-    expectVerified(await verify(part, 'Part'))
+    expectVerified(await verify(part, 'Part', verifier))
     await expectExact(part, { viaIR: true })
   })
 })

@@ -1,3 +1,4 @@
+import { checksumAddress } from '../../crypto/checksum.ts'
 import type { ProofRow } from '../store/index-store.ts'
 import type { PageContext } from './page-route.ts'
 
@@ -19,7 +20,7 @@ const SHOWN_HEADERS = 100
 const viewOf = ({ height, id, miner, algorithm, difficulty, timestamp, blockNumber }: ProofRow): ProofHeaderView => ({
   height,
   id,
-  miner,
+  miner: checksumAddress(miner),
   algorithm,
   work: Number(difficulty),
   timestamp,

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { proofStats } from '../../../src/explorer/api/routes/proof-stats.ts'
 import { newestProofHeaders } from '../../../src/explorer/pages/proof-headers.ts'
 import type { BlockRecord } from '../../../src/explorer/store/records.ts'
@@ -81,7 +82,8 @@ test('the mining page takes its headers from the index, oldest first', async () 
   const proofs = blocks.flatMap(({ number, proofs: made }) => made.map(proof => ({ ...proof, number })))
   expect(await newestProofHeaders({ index })).toEqual(
     proofs.map(({ height, id, miner, algorithm, difficulty, timestamp, number }) => ({
-      ...{ height, id, miner, algorithm, timestamp },
+      ...{ height, id, algorithm, timestamp },
+      miner: checksumAddress(miner),
       work: Number(difficulty),
       includedIn: number,
     })),

@@ -13,7 +13,7 @@ import type {
 import { TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
 import { toInternalRow, toTransactionRow, toTransferRow } from './rows.ts'
 import { internalList, skipOffset, transactionList, transferList } from './skip-offset.ts'
-import type { SkipList } from './skip-pointers.ts'
+import { SKIP_ROWS, type SkipList } from './skip-pointers.ts'
 import { blobOf, numberColumn, type SqlReads, type SqlRow } from './sql-database.ts'
 import { type Condition, type WalkedTable, type WalkRequest, walkPage } from './walks.ts'
 
@@ -38,7 +38,12 @@ const keysOf = async (
   page: PageRequest,
 ): Promise<Page<PageKey>> => {
   const { range, table } = walks[0] as WalkRequest
-  const scan = await skipOffset(reads, list, { range, page, keyParts: table.key.length })
+  const count = async (below: number, from: PageKey | undefined): Promise<number> => {
+    const parts = walks.map(walk => ({ ...walk, range: { toBlock: below - 1 } }))
+    const rows = { limit: SKIP_ROWS, offset: 0, after: null, ascending: true, ...(from && { from }) }
+    return (await walkPage(reads, parts, rows)).items.length
+  }
+  const scan = await skipOffset(reads, list, { range, page, keyParts: table.key.length, count })
   return scan === undefined ? { items: [], next: null } : walkPage(reads, walks, scan)
 }
 

@@ -115,6 +115,10 @@ export const MIGRATIONS: readonly string[] = [
     WHERE t.standard <> k.standard GROUP BY t.token) AS others
   WHERE others.token = token.address;
   `,
+  // For offsets between two blocks.
+  `
+  CREATE INDEX skip_pointer_list ON skip_pointer (list, owner, block, ordinal);
+  `,
 ]
 
 /** Every table derived from blocks, for emptying them. */

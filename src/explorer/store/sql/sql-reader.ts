@@ -327,7 +327,7 @@ export class SqlReader implements IndexReader {
     const rows = await this.database.all(
       `SELECT found.address, found.kind, coalesce(token.transfers, 0) AS weight FROM (
          SELECT DISTINCT address, kind FROM (
-           SELECT address, kind FROM search WHERE term >= ? AND term < ? ORDER BY term, kind, address LIMIT 1000) AS terms
+           SELECT address, kind FROM search WHERE term >= ? AND term < ? ORDER BY term, kind, address LIMIT 300) AS terms
        ) AS found LEFT JOIN token ON found.kind = 0 AND token.address = found.address
        ORDER BY weight DESC, found.address, found.kind LIMIT ?`,
       prefix,
