@@ -86,6 +86,7 @@ export const createStepOracle = ({ records = true } = {}): Engine & { steps: Ora
         value: message.value,
         data: message.data,
         skipNonceIncrement: true,
+        ...(message.blobVersionedHashes !== undefined && { blobVersionedHashes: [...message.blobVersionedHashes] }),
         ...(message.to !== null && { to: addressFrom(message.to) }),
       })
       const { exceptionError, selfdestruct = new Map<PrefixedHexString, PrefixedHexString>() } = execResult

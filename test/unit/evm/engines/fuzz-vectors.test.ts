@@ -35,6 +35,11 @@ const creating = (init: string): string => `67${init}5f52600860186000f05f523d602
 const VECTORS: Readonly<Record<string, Vector>> = {
   'a creation that reverts with 0xef loses its gas': { code: creating('60ef5f5360015ffd'), fork: 'prague' },
   'before London it does not': { code: creating('60ef60005360fd00'), fork: 'berlin' },
+  'hashes of blobs, and none behind them': {
+    code: '5f495f5260014960205260405ff3',
+    fork: 'cancun',
+    message: { blobVersionedHashes: [`0x01${'ab'.repeat(31)}`] },
+  },
   'a creation by a transaction that reverts with 0xef': {
     code: '00',
     fork: 'osaka',
