@@ -67,7 +67,7 @@ export class BlockStore {
     limit: CHAIN_LIMITS.rowCacheBytes,
     weigh: block => block.byteLength,
   })
-  /** Long ones, which caches do not keep: of a block of megabytes there is one copy, whoever reads it meanwhile. */
+  /** Long ones, which the caches do not keep: readers at the same time share one copy of a block of megabytes. */
   readonly #storedInUse = new SharedValues<number, StoredBlock>()
   readonly #loggedInUse = new SharedValues<number, LoggedBlock>()
   readonly #storedReads = new Map<number, Promise<StoredBlock | undefined>>()

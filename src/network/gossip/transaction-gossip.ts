@@ -51,7 +51,7 @@ export class TransactionGossip {
    */
   announce(transactions: readonly NewTransaction[]): void {
     for (const { hash, raw } of transactions) {
-      const from = this.#ingress.bringer(hash)
+      const from = this.#ingress.peerOf(hash)
       this.#fresh.push({ hash, raw, isSpread: from !== undefined && this.#hub.isNeighbour(from) })
       if (this.#fresh.length >= NETWORK_LIMITS.batchItems) this.#flush()
     }

@@ -49,7 +49,7 @@ export class TransactionIngress {
   }
 
   /** Returns the peer whose copy of it is being admitted. */
-  bringer(hash: Hex): Peer | undefined {
+  peerOf(hash: Hex): Peer | undefined {
     return this.#admitting.get(hash)
   }
 

@@ -105,11 +105,11 @@ export const listen = async (
   options: tls.TlsOptions,
   events: ListenerEvents,
 ): Promise<Listener> => {
-  const guests = new Map<string, { readonly socket: Socket; readonly leave: () => void }>()
+  const accepted = new Map<string, { readonly socket: Socket; readonly leave: () => void }>()
   const secure = tls.createServer({ ...options, requestCert: true, handshakeTimeout: events.handshakeMs })
   secure.on('secureConnection', socket => {
     socket.on('error', ignore)
-    events.secured(socket, guests.get(nameOf(socket))?.leave ?? ignore)
+    events.secured(socket, accepted.get(nameOf(socket))?.leave ?? ignore)
   })
   secure.on('tlsClientError', (_, socket) => socket.destroy())
   const plain: Server = createServer(socket => {
@@ -119,9 +119,9 @@ export const listen = async (
       return
     }
     const name = nameOf(socket)
-    guests.set(name, { socket, leave })
+    accepted.set(name, { socket, leave })
     socket.on('close', () => {
-      guests.delete(name)
+      accepted.delete(name)
       leave()
     })
     socket.on('error', ignore)
@@ -138,7 +138,7 @@ export const listen = async (
     close: () =>
       new Promise(resolve => {
         // Peers were told that the node stops; those that stay connected are closed.
-        const timer = setTimeout(() => guests.forEach(({ socket }) => void socket.destroy()), GOODBYE_MS)
+        const timer = setTimeout(() => accepted.forEach(({ socket }) => void socket.destroy()), GOODBYE_MS)
         plain.close(() => {
           clearTimeout(timer)
           resolve()
