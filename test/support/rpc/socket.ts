@@ -52,7 +52,7 @@ export class Socket {
   }
 
   /** Waits until so many notifications have come. */
-  async until(count: number, timeoutMs = 15_000): Promise<readonly Notification[]> {
+  async until(count: number, timeoutMs = 45_000): Promise<readonly Notification[]> {
     const deadline = performance.now() + timeoutMs
     while (this.notifications.length < count) {
       if (performance.now() > deadline) throw new Error(`${this.notifications.length} of ${count} notifications came`)
