@@ -118,8 +118,9 @@ describe.runIf('found' in foundry)('forge verify-contract', () => {
     writeFileSync(path, source)
     expectRefused(tampered, 'the code')
     const part = await create(3, 'Part', '--constructor-args', '7')
+    // forge refuses it by itself, and sends nothing; verification-api.test.ts has the answer of the API.
     const older = ['--compiler-version', '0.8.28+commit.7893614a']
-    expectRefused(await verify(part, 'Part', verifier, ...older), 'of compiler 0.8.37, not 0.8.28')
+    expectRefused(await verify(part, 'Part', verifier, ...older), 'compiler version 0.8.28')
     // Sourcify takes no arguments: the chain has them.
     if (verifier === 'sourcify') return
     const eight = ['--constructor-args', `0x${'8'.padStart(64, '0')}`]

@@ -1,5 +1,6 @@
 import { checksumAddress } from '../../crypto/checksum.ts'
 import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import { knownFunctionName } from '../verification/abi/known-signatures.ts'
 import type { PageContext } from './page-route.ts'
 
 /** One call between contracts, as the call tracer describes it. */
@@ -11,6 +12,7 @@ export interface TracedCall {
   readonly gasUsed: bigint
   readonly depth: number
   readonly error: string | null
+  /** Function by its name or selector; null: none is called. */
   readonly method: string | null
 }
 
@@ -69,5 +71,12 @@ const callOf = (
   gasUsed: BigInt(gasUsed ?? '0x0'),
   depth,
   error: revertReason ?? error ?? null,
-  method: input !== undefined && input.length >= SELECTOR_CHARS ? input.slice(0, SELECTOR_CHARS) : null,
+  method: type?.startsWith('CREATE') === true ? null : methodOf(input),
 })
+
+/** Name of the function that calldata calls, or its selector. */
+const methodOf = (input: string | undefined): string | null => {
+  if (input === undefined || input.length < SELECTOR_CHARS) return null
+  const selector = input.slice(0, SELECTOR_CHARS) as Hex
+  return knownFunctionName(selector) ?? selector
+}

@@ -37,11 +37,12 @@ interface ChartOptions {
 /** Round numbers whose quarters are short. */
 const ROUND = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10] as const
 
-/** Next round number not below a value. */
-const niceCeiling = (value: number): number => {
-  if (!(value > 0) || !Number.isFinite(value)) return 1
+/** Next round number not below a value; of whole numbers one whose quarters are whole too, as half a transaction is none. */
+const niceCeiling = (value: number, isWhole: boolean): number => {
+  if (!(value > 0) || !Number.isFinite(value)) return isWhole ? GRID_LINES : 1
   const power = 10 ** Math.floor(Math.log10(value))
-  return (ROUND.find(step => step * power >= value) ?? 10) * power
+  const steps = [power, 10 * power].flatMap(size => ROUND.map(step => step * size))
+  return steps.find(step => step >= value && (!isWhole || step % GRID_LINES === 0)) ?? 10 * power
 }
 
 const rounded = (value: number): number => Math.round(value * 100) / 100
@@ -55,7 +56,8 @@ interface Scale {
 }
 
 const scaleOf = ({ points, isWide = false }: ChartOptions): Scale => {
-  const top = niceCeiling(Math.max(...points.map(({ value }) => value)))
+  const values = points.map(({ value }) => value)
+  const top = niceCeiling(Math.max(...values), values.every(Number.isInteger))
   const right = (isWide ? WIDE : WIDTH) - RIGHT
   const step = (right - LEFT) / Math.max(1, points.length)
   return {
