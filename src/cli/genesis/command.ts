@@ -23,7 +23,7 @@ export const addGenesisCommand = (program: Command): void => {
     .addOption(
       new Option(
         '--foundation <address>',
-        'address that gets the share of the foundation (devnet default: the first validator)',
+        'address that gets the share of the foundation; required for mainnet and testnet (devnet default: the first validator)',
       ).argParser(addressOption),
     )
     .addOption(
@@ -35,7 +35,7 @@ export const addGenesisCommand = (program: Command): void => {
       new Option('--block-time <seconds>', "seconds between blocks (default: the network's)").argParser(secondsOption),
     )
     .addOption(
-      new Option('--timestamp <time>', 'of block 0: "now", unix seconds, or a date')
+      new Option('--timestamp <time>', 'time of block 0: "now", unix seconds, or a date')
         .argParser(timestampOption)
         .default(timestampOption('now'), 'now'),
     )
@@ -51,7 +51,7 @@ const collect =
   (text: string, before: readonly T[] = []): readonly T[] => [...before, parse(text)]
 
 const DETAILS = `
-A validator without a name is called validator-1 and so on, without a stake it has the network's smallest, without a reward address
+A validator without a name is called validator-1 and so on, without a stake it has the network's smallest, and without a reward address
 it is paid to its own. Its owner, whose stake it is and who votes on newcomers, is its own address as well unless you name one: a key that
 is not on the node is safer. A key file is only looked at for its address; no password is needed. Every node of the chain needs the same
 file: the hash printed is how nodes know each other.

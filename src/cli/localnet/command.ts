@@ -66,14 +66,15 @@ export const addLocalnetCommand = (program: Command): void => {
     .addOption(new Option('--stratum', 'serve Stratum to miners at the fifth port of each node').default(false))
     .addOption(new Option('--chaos', 'pause, kill and restart nodes at random').default(false))
     .addOption(
-      new Option('--seed <number>', 'of the chaos: the same seed does the same (default: by chance)').argParser(
-        integerOption(0, 2 ** 32 - 1),
-      ),
+      new Option(
+        '--seed <number>',
+        'seed of the chaos: the same seed repeats nodes, signals and order (default: random)',
+      ).argParser(integerOption(0, 2 ** 32 - 1)),
     )
     .addOption(
       new Option(
         '--chaos-down <count>',
-        'validators away at one time, at most (default: as many as the rest decides without)',
+        'most validators that are down at one time (default: as many as the rest decides blocks without)',
       ).argParser(integerOption(0, validators)),
     )
     .addOption(

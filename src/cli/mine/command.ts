@@ -30,9 +30,10 @@ export const addMineCommand = (program: Command): void => {
         .conflicts('rpc'),
     )
     .addOption(
-      new Option('--coinbase <address>', "who mined headers pay (default: the node's --mine-coinbase)").argParser(
-        addressOption,
-      ),
+      new Option(
+        '--coinbase <address>',
+        "address that mined headers pay (default: the node's --mine-coinbase)",
+      ).argParser(addressOption),
     )
     .addOption(
       new Option('--worker <name>', 'name of this miner in the accounts of a Stratum server')

@@ -24,7 +24,9 @@ export const addStartCommand = (program: Command): void => {
   const command = program
     .command('start')
     .description('Start a node of a network')
-    .addOption(new Option('--network <name>', 'which network').choices(Object.keys(NETWORKS)).makeOptionMandatory())
+    .addOption(
+      new Option('--network <name>', 'network to take part in').choices(Object.keys(NETWORKS)).makeOptionMandatory(),
+    )
     .addOption(new Option('--genesis <file>', 'genesis file of the network, "format": "tandem/1"'))
     .addOption(new Option('--datadir <folder>', 'where the chain is kept').makeOptionMandatory())
     .addOption(
@@ -57,7 +59,10 @@ export const addStartCommand = (program: Command): void => {
         .default(8547),
     )
   command.addOption(
-    new Option('--explorer', 'index the chain and serve the explorer under /api on the public port').default(false),
+    new Option(
+      '--explorer',
+      'index the chain and serve the explorer on the public port: its API under /api, its pages under /explorer',
+    ).default(false),
   )
   for (const option of faucetOptions()) command.addOption(option)
   for (const option of syncOptions()) command.addOption(option)

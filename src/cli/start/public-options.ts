@@ -1,5 +1,6 @@
 import { Option } from 'commander'
 import type { Genesis } from '../../config/genesis.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { FILE_LIMITS } from '../../config/limits/commands.ts'
 import type { Namespace } from '../../config/networks.ts'
 import type { NodeOptions, PublicPortOptions } from '../../node/options.ts'
@@ -26,7 +27,10 @@ export const publicOptions = (): readonly Option[] => [
     'calls of the public port need a token over this secret of 32 bytes in hex (HS256)',
   ),
   new Option('--api-keys <file>', 'keys of clients with limits of their own: a line has NAME KEY CALLS-PER-SECOND'),
-  new Option('--ws-per-client <number>', 'WebSocket connections of one client').argParser(integerOption(1, 1_000_000)),
+  new Option(
+    '--ws-per-client <number>',
+    `most WebSocket connections of one client (default: ${RPC_LIMITS.budgets.sockets.client})`,
+  ).argParser(integerOption(1, 1_000_000)),
   new Option('--tls-cert <file>', 'certificate chain (PEM) of the public port; read again when it changes'),
   new Option('--tls-key <file>', 'private key (PEM) of the certificate'),
   new Option('--compression', 'compress answers of the public port (gzip), where no proxy does').default(false),

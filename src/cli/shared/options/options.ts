@@ -91,7 +91,7 @@ export const evmOption = (): Option =>
 export const executionOption = (): Option =>
   new Option(
     '--execution <mode>',
-    'execution of blocks: the own executor, the EthereumJS VM, or both compared; the last two are development tools, in which one transaction may take minutes (docs/security.md)',
+    'executor of blocks: our own (fast), the EthereumJS VM, or both with their results compared (shadow); the last two are development tools, in which one transaction may take minutes (docs/security.md)',
   )
     .choices([...EXECUTION_MODES])
     .default('fast')
@@ -116,7 +116,10 @@ export const nodeOptions = (): readonly Option[] => [
   new Option('--state-history <blocks>', 'number of blocks whose old state can be queried; "archive" keeps all')
     .argParser(historyOption)
     .default(128),
-  new Option('--metrics-port <number>', 'serve Prometheus metrics on this port (off by default)').argParser(portOption),
+  new Option(
+    '--metrics-port <number>',
+    'serve Prometheus metrics on this port; 0 picks a free one (off by default)',
+  ).argParser(portOption),
   new Option('--metrics-host <address>', 'address of the metrics').default('127.0.0.1'),
   new Option('--cors <origins>', 'comma-separated origins a browser page may call from; "*" is any').argParser(
     listOption,
