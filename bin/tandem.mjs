@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
+import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -50,7 +51,7 @@ const child = spawn(binary, args, { stdio: ['inherit', 'inherit', 'inherit', 'ip
 child.channel?.unref()
 // A terminal sends Ctrl-C to the whole group; a supervisor signals only us, so pass everything on.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)))
+child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
 
 /** False also after an installation that was cut short, or of older source that needed fewer packages. */
 function isInstalled() {

@@ -11,7 +11,7 @@ interface Launcher {
   readonly root: string
   /** Runs it to its end; returns what it said. */
   readonly start: () => Promise<string>
-  readonly spawn: () => ChildProcess
+  readonly spawn: (more?: NodeJS.ProcessEnv) => ChildProcess
   readonly install: (name: string) => void
 }
 
@@ -34,7 +34,8 @@ const withLauncher = (npm: string, use: (launcher: Launcher) => Promise<void>): 
       PATH: `${join(root, 'tools')}${delimiter}${process.env['PATH']}`,
       NODE_COMPILE_CACHE: '',
     }
-    const begin = (): ChildProcess => spawn(process.execPath, [join(root, 'bin', 'tandem.mjs')], { env })
+    const begin = (more: NodeJS.ProcessEnv = {}): ChildProcess =>
+      spawn(process.execPath, [join(root, 'bin', 'tandem.mjs')], { env: { ...env, ...more } })
     await use({
       root,
       spawn: begin,
@@ -97,5 +98,26 @@ process.kill(process.pid, 'SIGUSR1')
 setTimeout(() => process.stdout.write(String(url())), 500)`
       writeFileSync(join(root, 'src', 'cli', 'main.ts'), program)
       expect(await start()).toBe('undefined')
+    }),
+)
+
+test.runIf(process.platform !== 'win32')(
+  'where the launcher stays the parent of the node, a signal that ended the node is its exit status',
+  () =>
+    withLauncher('', async ({ root, spawn, install }) => {
+      for (const name of PACKAGES) install(name)
+      // As on a host whose own Node.js is too old to give way to another program.
+      const withoutExec = { NODE_OPTIONS: '--import=data:text/javascript,process.execve=undefined' }
+      for (const [signal, status] of [
+        ['SIGKILL', 137],
+        ['SIGTERM', 143],
+        ['SIGINT', 130],
+      ] as const) {
+        writeFileSync(
+          join(root, 'src', 'cli', 'main.ts'),
+          `process.kill(process.pid, '${signal}')\nsetTimeout(() => {}, 60_000)`,
+        )
+        expect(await once(spawn(withoutExec), 'close'), signal).toEqual([status, null])
+      }
     }),
 )
