@@ -10,8 +10,8 @@ const project = (name: string, extra: object = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], environment: 'node', pool: 'forks', ...extra },
 })
 
-/** Two more than there are cores: most of the time of files with processes is waiting (test/support/longest-first.ts). */
-const WORKERS = { maxWorkers: Math.min(8, availableParallelism() + 2) }
+/** One more than there are cores: files of processes wait for half of their time (test/support/longest-first.ts). */
+const WORKERS = { maxWorkers: Math.min(8, availableParallelism() + 1) }
 
 /** Polls end when the answer is there; a slow machine has the time that a test has. */
 const polled = (timeout: number) => ({ expect: { poll: { timeout } } })

@@ -23,7 +23,10 @@ if (missing !== undefined) {
   test.skip(`hardhat 3, not run: no binary of @nomicfoundation/edr for ${process.platform}-${process.arch}`)
 }
 
-describe.runIf(missing === undefined)('hardhat 3 over RPC', () => {
+// The node's compiler has a low priority: a busy machine leaves it little time.
+const VERIFYING = { timeout: 600_000 }
+
+describe.runIf(missing === undefined)('hardhat 3 over RPC', VERIFYING, () => {
   let node: RunningNode
   let dir: string
   let env: NodeJS.ProcessEnv

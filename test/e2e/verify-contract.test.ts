@@ -12,7 +12,10 @@ if ('missing' in foundry) test.skip(`forge verify-contract, not run: ${foundry.m
 
 const word = (value: number): string => `0x${value.toString(16).padStart(64, '0')}`
 
-describe.runIf('found' in foundry)('forge verify-contract', () => {
+// The node's compiler has a low priority: a busy machine leaves it little time.
+const VERIFYING = { timeout: 600_000 }
+
+describe.runIf('found' in foundry)('forge verify-contract', VERIFYING, () => {
   const { forge } = 'found' in foundry ? foundry.found : ({} as Foundry)
 
   test('verifies for each kind of explorer, and ends with a failure and the reason on wrong arguments', async () => {

@@ -18,7 +18,10 @@ type Verifier = (typeof VERIFIERS)[number]
 const isLong = process.env['VERIFY_ALL'] === '1'
 const verifiersOf = (usual: Verifier): readonly Verifier[] => (isLong ? VERIFIERS : [usual])
 
-describe.runIf('found' in foundry)('forge verify-contract', () => {
+// The node's compiler has a low priority: a busy machine leaves it little time.
+const VERIFYING = { timeout: 600_000 }
+
+describe.runIf('found' in foundry)('forge verify-contract', VERIFYING, () => {
   const { forge, cast } = 'found' in foundry ? foundry.found : ({} as Foundry)
   let temporary: string
   let node: RunningNode

@@ -23,7 +23,7 @@ export interface CommandOptions {
 export const run = async (
   program: string,
   args: readonly string[],
-  { cwd = ROOT, env, input = '', timeoutMs = 60_000 }: CommandOptions = {},
+  { cwd = ROOT, env, input = '', timeoutMs = 170_000 }: CommandOptions = {},
 ): Promise<CommandResult> => {
   const began = performance.now()
   const child = spawn(program, args, {

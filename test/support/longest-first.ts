@@ -1,12 +1,12 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /*
- * Order of the test files. Most of the time of processes is waiting, and most of the time of the others is work, so both run side by side:
- * three files of processes, and the others beside them. Within each kind the longest begin, since these would otherwise end alone.
+ * Order of the test files. Files of processes wait for half of their time, and the others hardly ever, so both run side by side: two files
+ * of processes and one of the others on two cores. Within each kind the longest begin, since these would otherwise end alone.
  */
 
-/** Files of processes at once, as far as order can say: networks that wait for each other's machine are slow and prove no more. */
-const PROCESSES_AT_ONCE = 3
+/** Share of the workers for files of processes, as far as order can say. */
+const PROCESSES = 2 / 3
 
 /** Estimated seconds of long files on two cores; without results of earlier runs vitest knows the sizes of files only. */
 const SECONDS: Readonly<Record<string, number>> = {
@@ -52,11 +52,11 @@ export class LongestFirst extends BaseSequencer {
     const first = sorted.filter(file => group(file) === 0)
     const processes = first.filter(({ project }) => project.name === 'e2e')
     const work = first.filter(({ project }) => project.name !== 'e2e')
-    const workers = Math.max(PROCESSES_AT_ONCE + 1, first[0]?.project.config.maxWorkers ?? 0)
-    const ordered = [
-      ...beginnings(processes, PROCESSES_AT_ONCE),
-      ...beginnings(work, workers - PROCESSES_AT_ONCE),
-    ].toSorted(([, a], [, b]) => a - b)
+    const workers = Math.max(3, first[0]?.project.config.maxWorkers ?? 0)
+    const atOnce = Math.floor(workers * PROCESSES)
+    const ordered = [...beginnings(processes, atOnce), ...beginnings(work, workers - atOnce)].toSorted(
+      ([, a], [, b]) => a - b,
+    )
     return [...ordered.map(([file]) => file), ...sorted.filter(file => group(file) !== 0)]
   }
 }

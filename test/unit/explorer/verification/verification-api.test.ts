@@ -16,8 +16,8 @@ import {
   VERSION,
 } from '../../../support/explorer/verified-contracts.ts'
 
-// Each submission compiles in a process of its own.
-vi.setConfig({ testTimeout: 180_000 })
+// Each submission compiles in a process of its own, whose priority is low: a busy machine leaves it little time.
+vi.setConfig({ testTimeout: 600_000 })
 
 /** Pause between two questions about a job: the compiler runs at a low priority, and questions without a pause would keep it waiting. */
 const POLL_MS = 20
