@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { deserialize, serialize } from 'node:v8'
 
 /*
  * The npm compiler, which takes a second of processor time to load and as long to compile a test contract: what it said once is kept for
@@ -25,20 +26,43 @@ const compiler = (): Solc => createRequire(import.meta.url)('solc') as Solc
 /** Packages, whose versions decide what is compiled by what. */
 const packages = (): Buffer => readFileSync(join(ROOT, 'package-lock.json'))
 
-/** Returns what `make` said the first time, for this text and these packages. */
-const kept = (text: string, make: (solc: Solc) => string): string => {
-  const file = join(FOLDER, createHash('sha256').update(packages()).update(text).digest('hex'))
+const fileOf = (text: string): string =>
+  join(FOLDER, createHash('sha256').update(packages()).update(text).digest('hex'))
+
+const read = (file: string): string | undefined => {
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    const said = make(compiler())
-    mkdirSync(FOLDER, { recursive: true })
-    // Whole or not there, also for a test file that reads it at this moment.
-    const own = `${file}.${randomUUID()}`
-    writeFileSync(own, said)
-    renameSync(own, file)
-    return said
+    return undefined
   }
+}
+
+const write = (file: string, said: string): void => {
+  mkdirSync(FOLDER, { recursive: true })
+  // Whole or not there, also for a test file that reads it at this moment.
+  const own = `${file}.${randomUUID()}`
+  writeFileSync(own, said)
+  renameSync(own, file)
+}
+
+/** Returns what the compiler said the first time, for this text and these packages. */
+const kept = (text: string, ask: (solc: Solc) => string): string => {
+  const file = fileOf(text)
+  const before = read(file)
+  if (before !== undefined) return before
+  const said = ask(compiler())
+  write(file, said)
+  return said
+}
+
+/** Returns what `make` gave the first time, for this text and these packages; a value that threads could exchange. */
+export const keptValue = async <T>(text: string, make: () => Promise<T>): Promise<T> => {
+  const file = fileOf(text)
+  const before = read(file)
+  if (before !== undefined) return deserialize(Buffer.from(before, 'base64')) as T
+  const value = await make()
+  write(file, serialize(value).toString('base64'))
+  return value
 }
 
 /** Compiles standard JSON, whose sources may import from npm packages. */

@@ -3,6 +3,7 @@ import { type CompilerBuild, CompilerList } from '../../../src/explorer/verifica
 import { type SourceInput, standardInput } from '../../../src/explorer/verification/input/standard-input.ts'
 import type { CompiledContract } from '../../../src/explorer/verification/match/compiled-contract.ts'
 import { concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
+import { keptValue } from '../solc-cache.ts'
 
 /** Sources that tests verify: a library, a contract that is linked to it, and one that creates another. */
 export const SOURCES = {
@@ -36,8 +37,11 @@ export const OLDER = '0.8.28+commit.7893614a'
 const list = new CompilerList()
 export const buildOf = (version = VERSION): Promise<CompilerBuild> => list.find(version)
 
-/** A contract of the sources, compiled in the sandbox. */
-export const compileNamed = async (name: string, input = inputOf(), version = VERSION): Promise<CompiledContract> => {
+/** A contract of the sources, compiled in the sandbox once for all test files. */
+export const compileNamed = (name: string, input = inputOf(), version = VERSION): Promise<CompiledContract> =>
+  keptValue(JSON.stringify({ name, input, version }), () => compileAnew(name, input, version))
+
+export const compileAnew = async (name: string, input = inputOf(), version = VERSION): Promise<CompiledContract> => {
   const [compiled] = await compileContracts(await buildOf(version), input, { path: null, name })
   if (compiled === undefined) throw new Error(`no contract ${name}`)
   return compiled

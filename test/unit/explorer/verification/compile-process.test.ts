@@ -8,7 +8,7 @@ import type { CompilerBuild } from '../../../../src/explorer/verification/compil
 import { parseStandardInput, standardInput } from '../../../../src/explorer/verification/input/standard-input.ts'
 import { VerificationQueue } from '../../../../src/explorer/verification/jobs/verification-queue.ts'
 import { withTempDir } from '../../../support/devnet.ts'
-import { buildOf, compileNamed, inputOf } from '../../../support/explorer/verified-contracts.ts'
+import { buildOf, compileAnew, inputOf } from '../../../support/explorer/verified-contracts.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -104,9 +104,9 @@ test('a process of a compilation has no files, no network, no processes and no t
 })
 
 test('metadata of contracts that a contract creates is found too', async () => {
-  const plain = await compileNamed('Plain')
+  const plain = await compileAnew('Plain')
   expect(plain.metadataSections).toHaveLength(2)
-  const counter = await compileNamed('Counter')
+  const counter = await compileAnew('Counter')
   expect([...counter.creation.links.keys()]).toEqual(['src/Sums.sol:Sums'])
   expect(counter.runtime.immutables.size).toBe(1)
 })
