@@ -16,6 +16,11 @@ export interface SqliteOptions {
 const CACHE_KILOBYTES = 32 * 1_024
 /** Pages are read from the file's memory map: a copy of each would cost more than the search in it. */
 const MAPPED_BYTES = 1_024 ** 3
+/**
+ * Pages in the write-ahead log from which it is copied into the file. A block of 2,000 transactions changes a thousand, most of them those that
+ * the block before it changed: of many blocks together each is copied once.
+ */
+const LOGGED_PAGES = 8_000
 const BUSY_MS = 10_000
 
 /** Thrown as CodedError for a file that is damaged, or no database. */
@@ -67,6 +72,7 @@ export class SqliteDatabase implements SqlDatabase, SqlWrites {
     if (readOnly) return
     // The write-ahead log keeps the file consistent when the process ends; data lost in a power failure is indexed again.
     this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${ephemeral ? 'OFF' : 'NORMAL'}`)
+    this.#database.exec(`PRAGMA wal_autocheckpoint = ${LOGGED_PAGES}`)
     migrate(this.#database, path)
   }
 
