@@ -22,7 +22,13 @@ export const EVM_FORKS = [
   'osaka',
 ] as const
 export type EvmFork = (typeof EVM_FORKS)[number]
-export type ForkName = EvmFork | 'nativeHash'
+/** Forks of the proof chain (docs/design/proof-chain.md#fork-height). */
+const PROOF_FORKS = ['nativeHash'] as const
+type ForkName = EvmFork | (typeof PROOF_FORKS)[number]
+export const FORK_NAMES: readonly ForkName[] = [...EVM_FORKS.slice(1), ...PROOF_FORKS]
+
+/** Returns true for a fork whose height is a number of the main chain; false for a height of the proof chain. */
+export const isEvmFork = (name: ForkName): name is EvmFork => (EVM_FORKS as readonly string[]).includes(name)
 
 export interface Fork {
   readonly name: ForkName
@@ -39,9 +45,13 @@ export interface BlobFork extends BlobParams {
 export const blobParamsAt = (forks: readonly BlobFork[], number: number): BlobParams | undefined =>
   forks.findLast(({ height }) => number >= height)
 
+/** First height under a fork's rules; null when it is not scheduled. */
+export const forkHeight = (forks: readonly Fork[], name: ForkName): number | null =>
+  forks.find(fork => fork.name === name)?.height ?? null
+
 export const isActive = (forks: readonly Fork[], name: ForkName, height: number): boolean => {
-  const fork = forks.find(f => f.name === name)
-  return fork !== undefined && fork.height !== null && height >= fork.height
+  const first = forkHeight(forks, name)
+  return first !== null && height >= first
 }
 
 /** Every EVM fork up to this one, active from block 0. */

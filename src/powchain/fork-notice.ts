@@ -1,3 +1,4 @@
+import { forkHeight } from '../config/forks.ts'
 import type { ChainParams } from '../config/networks.ts'
 import type { Logger } from '../util/logger.ts'
 
@@ -23,13 +24,13 @@ export const forkNoticeAt = (
   tipHeight: number,
   atStart = false,
 ): ForkNotice | undefined => {
-  const forkHeight = forks.find(({ name }) => name === 'nativeHash')?.height ?? null
+  const height = forkHeight(forks, 'nativeHash')
   // A fork at genesis or at the first header changes nothing for miners.
-  if (forkHeight === null || forkHeight <= 1 || tipHeight === 0) return undefined
-  const remaining = forkHeight - 1 - tipHeight
+  if (height === null || height <= 1 || tipHeight === 0) return undefined
+  const remaining = height - 1 - tipHeight
   if (remaining < 0 || remaining > FORK_NOTICE_HEADERS) return undefined
   const isDue = atStart || remaining % NOTICE_STEP === 0 || remaining <= LAST_NOTICES
-  return isDue ? { forkHeight, remaining } : undefined
+  return isDue ? { forkHeight: height, remaining } : undefined
 }
 
 /** Warns of the fork of the proof chain's hash function as it comes near, and tells when it is in force. */
@@ -54,7 +55,7 @@ export class ForkWatch {
     for (let height = this.#tipHeight + 1; height <= tipHeight; height++) {
       this.#tell(forkNoticeAt(this.#params, height), height)
       const { forks, proofChain } = this.#params
-      if (forks.some(fork => fork.name === 'nativeHash' && fork.height === height))
+      if (forkHeight(forks, 'nativeHash') === height)
         this.#logger.info(
           { forkHeight: height, activatedAtMainBlock: number, algorithm: proofChain.after },
           'fork nativeHash is in force',

@@ -1,3 +1,4 @@
+import { forkHeight } from '../../config/forks.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { CodedError } from '../../util/errors.ts'
 
@@ -15,7 +16,7 @@ export const forkMismatch = (
   { forks }: Pick<ChainParams, 'forks'>,
   cause: CodedError,
 ): CodedError<ForkMismatchError> => {
-  const height = forks.find(({ name }) => name === 'nativeHash')?.height ?? null
+  const height = forkHeight(forks, 'nativeHash')
   return new CodedError<ForkMismatchError>(
     { code: 'FORK_MISMATCH', fork: 'nativeHash', height, reason: cause.message },
     { cause },

@@ -1,4 +1,4 @@
-import { EVM_FORKS, type Fork, type ForkName } from '../forks.ts'
+import { FORK_NAMES, type Fork, isEvmFork } from '../forks.ts'
 import type {
   BaseFeeParams,
   CouncilParams,
@@ -109,8 +109,6 @@ const positive = (value: GenesisValue, max?: bigint): bigint => {
 
 const readCalldataPrice = (value: GenesisValue): bigint | null => (value.isNull() ? null : value.amount(1_000_000n))
 
-const FORK_NAMES: readonly ForkName[] = [...EVM_FORKS.slice(1), 'nativeHash']
-
 /** `{ "prague": 100, "osaka": null }`: heights by name; the network's own for unlisted ones. */
 const readForks = (value: GenesisValue, base: readonly Fork[]): readonly Fork[] => {
   value.only(FORK_NAMES)
@@ -127,8 +125,9 @@ const readForks = (value: GenesisValue, base: readonly Fork[]): readonly Fork[] 
 const checkOrder = (value: GenesisValue, forks: readonly Fork[]): void => {
   let before: { name: string; height: number } = { name: 'frontier', height: 0 }
   for (const { name, height } of forks) {
-    if (name === 'nativeHash' || height === null) {
-      if (height === null && name !== 'nativeHash') before = { name, height: Number.POSITIVE_INFINITY }
+    if (!isEvmFork(name)) continue
+    if (height === null) {
+      before = { name, height: Number.POSITIVE_INFINITY }
       continue
     }
     if (height < before.height)

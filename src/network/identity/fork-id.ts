@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { Fork } from '../../config/forks.ts'
+import { type Fork, isEvmFork } from '../../config/forks.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 
 /** Value that two nodes compare to check that they follow the same forks (EIP-2124). */
@@ -26,8 +26,8 @@ export const createForkFilter = (genesisHash: Hex, forks: readonly Fork[]): Fork
     const heights = forks.filter(wanted).map(({ height }) => height ?? 0)
     return [...new Set(heights)].filter(height => height > 0).sort((a, b) => a - b)
   }
-  const numbers = heightsOf(({ name }) => name !== 'nativeHash')
-  const proofHeights = heightsOf(({ name }) => name === 'nativeHash')
+  const numbers = heightsOf(({ name }) => isEvmFork(name))
+  const proofHeights = heightsOf(({ name }) => !isEvmFork(name))
   /** After genesis, and after each fork. */
   const sums: number[] = [proofHeights.reduce(extend, crc32(hexToBytes(genesisHash)))]
   for (const number of numbers) sums.push(extend(sums.at(-1) as number, number))

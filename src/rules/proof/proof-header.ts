@@ -1,3 +1,4 @@
+import { forkHeight } from '../../config/forks.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { ProofHeader, ProofTemplate } from '../../primitives/proof-header.ts'
 import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
@@ -113,7 +114,7 @@ export const anchorViewAbove = (
 export const checkProofVersion = (params: ChainParams, { version, height, mixHash }: ProofHeader): ProofVersion => {
   const want = proofVersionAt(params, height)
   if (version !== want) {
-    const fork = params.forks.find(({ name }) => name === 'nativeHash')?.height ?? null
+    const fork = forkHeight(params.forks, 'nativeHash')
     const reason =
       want === 2
         ? `outdated work: from the fork nativeHash at proof height ${fork} on, headers have version 2 (${params.proofChain.after}); upgrade the miner`

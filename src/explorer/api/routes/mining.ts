@@ -1,3 +1,4 @@
+import { forkHeight } from '../../../config/forks.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
 import { periodOf, rewardOfPeriod, splitReward } from '../../../rules/money/rewards.ts'
 import { proofAlgorithmAt } from '../../../rules/proof/proof-target.ts'
@@ -134,7 +135,7 @@ export const miningBody = async (context: ApiContext) => {
     spacingSeconds: (params.proofChain.spacingBlocks * (params.blockTimeMs || 1_000)) / 1_000,
   })
   const height = proofs.newest?.height ?? 0
-  const forkBlock = params.forks.find(({ name }) => name === 'nativeHash')?.height ?? 0
+  const forkBlock = forkHeight(params.forks, 'nativeHash') ?? 0
   return {
     topMiners: await Promise.all(
       top.map(async ([address, mined]) => ({

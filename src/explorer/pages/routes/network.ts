@@ -1,3 +1,4 @@
+import { isEvmFork } from '../../../config/forks.ts'
 import { formatNumber } from '../../../web/amounts.ts'
 import { WALLET_SCRIPT } from '../../../web/assets.ts'
 import { type Html, html } from '../../../web/html.ts'
@@ -79,7 +80,7 @@ const forks = ({ params }: PageContext): Html => {
               name,
               height === 0
                 ? 'from genesis'
-                : html`from ${name === 'nativeHash' ? 'proof height' : 'block'} ${formatNumber(height ?? 0)}`,
+                : html`from ${isEvmFork(name) ? 'block' : 'proof height'} ${formatNumber(height ?? 0)}`,
             ] as const,
         ),
       )

@@ -1,5 +1,5 @@
 import type { ChainView } from '../../../chain/types.ts'
-import { blobParamsAt } from '../../../config/forks.ts'
+import { blobParamsAt, isEvmFork } from '../../../config/forks.ts'
 import type { ChainParams } from '../../../config/networks.ts'
 import { createForkFilter } from '../../../network/identity/fork-id.ts'
 import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
@@ -57,7 +57,7 @@ const blobSchedule = ({ blobForks }: ChainParams, number: number) => {
 
 /** Numbers of the blocks at which the EVM's rules or the blobs change, ascending, 0 first. */
 const changesOf = ({ forks, blobForks }: ChainParams): readonly number[] => {
-  const evm = forks.filter(({ name }) => name !== 'nativeHash')
+  const evm = forks.filter(({ name }) => isEvmFork(name))
   const heights = [...evm, ...blobForks].flatMap(({ height }) => (height === null ? [] : [height]))
   return [...new Set([0, ...heights])].sort((a, b) => a - b)
 }

@@ -1,9 +1,5 @@
-import { EVM_FORKS, evmForkAt, isActive } from '../../../config/forks.ts'
+import { EVM_FORKS, evmForkAt, forkHeight, isActive, isEvmFork } from '../../../config/forks.ts'
 import type { ChainParams } from '../../../config/networks.ts'
-
-/** Height of the fork of the proof chain's hash; null on networks without it. */
-const nativeHashHeight = (params: ChainParams): number | null =>
-  params.forks.find(({ name }) => name === 'nativeHash')?.height ?? null
 
 /**
  * Result of docs/interface.md#chain-configuration; `proofHeight` is the height of the newest proof header, and the algorithm is that of
@@ -11,7 +7,7 @@ const nativeHashHeight = (params: ChainParams): number | null =>
  */
 export const chainConfig = (params: ChainParams, proofHeight: number): object => ({
   chainId: params.chainId,
-  nativeHashForkBlock: nativeHashHeight(params) ?? Number.MAX_SAFE_INTEGER,
+  nativeHashForkBlock: forkHeight(params.forks, 'nativeHash') ?? Number.MAX_SAFE_INTEGER,
   blockTime: params.blockTimeMs / 1_000,
   consensus: 'PBFT',
   proofChain: {
@@ -21,13 +17,12 @@ export const chainConfig = (params: ChainParams, proofHeight: number): object =>
   },
 })
 
-/** Every known fork with its height and whether it is active: `nativeHash` by proof height, the others by block number. */
+/** Every known fork with its height and whether it is active: those of the proof chain by proof height, the others by block number. */
 export const forkStatus = (params: ChainParams, number: number, proofHeight: number): object => {
   const current = EVM_FORKS.indexOf(evmForkAt(params.forks, number))
   return Object.fromEntries(
     params.forks.map(({ name, height }) => {
-      const active =
-        name === 'nativeHash' ? isActive(params.forks, name, proofHeight) : EVM_FORKS.indexOf(name) <= current
+      const active = isEvmFork(name) ? EVM_FORKS.indexOf(name) <= current : isActive(params.forks, name, proofHeight)
       return [name, { height, active }]
     }),
   )
