@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
+import { LogOutput } from '../util/fs/log-output.ts'
 import type { Logger } from '../util/logger.ts'
 
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
@@ -14,6 +15,8 @@ export interface LoggingOptions {
   /** Colours in the pretty format; by default when the destination is a terminal. */
   readonly colour?: boolean
 }
+
+const STANDARD_ERROR = 2
 
 /** Fields of these names are never written, wherever they occur (up to two levels deep). */
 const SECRETS = [
@@ -31,8 +34,10 @@ const SECRETS = [
 const SECRET_PATHS = SECRETS.flatMap(name => [name, `*.${name}`, `*.*.${name}`])
 
 /** Creates the root logger; parts use a child with their name: `logger.child({ module: 'txpool' })`. */
-export const createLogger = (options: LoggingOptions): Logger & PinoLogger =>
-  pino(
+export const createLogger = (options: LoggingOptions): Logger & PinoLogger => {
+  const output = new LogOutput(STANDARD_ERROR)
+  const destination = options.destination ?? output
+  const logger = pino(
     {
       level: options.level,
       base: null,
@@ -40,12 +45,14 @@ export const createLogger = (options: LoggingOptions): Logger & PinoLogger =>
       formatters: { level: label => ({ level: label }), log: withoutBigints },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    options.format === 'json' ? (options.destination ?? pino.destination({ dest: 2, sync: false })) : person(options),
+    options.format === 'json' ? destination : person(destination, options),
   )
+  output.onLost = lines => logger.warn({ lines }, 'log lines lost: their reader did not keep up')
+  return logger
+}
 
 /** In-process and synchronous: no worker to start, and nothing is lost when the process ends. */
-const person = (options: LoggingOptions): DestinationStream => {
-  const destination = options.destination ?? pino.destination({ dest: 2, sync: true })
+const person = (destination: DestinationStream, options: LoggingOptions): DestinationStream => {
   let format: ((line: string) => string) | undefined
   return {
     write(line) {
