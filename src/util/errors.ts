@@ -36,3 +36,9 @@ export const undefinedIfCoded = <T>(work: () => T): T | undefined => {
   const answer = resultOrCoded(work)
   return isCoded(answer) ? undefined : answer
 }
+
+/** Returns the message of an error and of its cause. */
+export const messageWithCause = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
+}

@@ -1,7 +1,7 @@
-import { yieldToEventLoop } from '../../src/evm/block/pacer.ts'
 import type { BlockEnv } from '../../src/evm/block-env.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult, InterruptedError } from '../../src/evm/engine.ts'
 import type { Journal } from '../../src/state/journal/journal.ts'
+import { yieldToEventLoop } from '../../src/util/async/delay.ts'
 import { EMPTY_BYTES } from '../../src/util/bytes.ts'
 import { CodedError } from '../../src/util/errors.ts'
 

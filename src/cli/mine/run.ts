@@ -1,6 +1,7 @@
 import { Miner } from '../../powchain/mining/miner.ts'
 import { delayUntil } from '../../util/async/delay.ts'
 import { systemClock } from '../../util/clock.ts'
+import { messageWithCause } from '../../util/errors.ts'
 import { silentLogger } from '../../util/logger.ts'
 import { printWarning } from '../shared/output.ts'
 import type { MineFlags } from './flags.ts'
@@ -40,7 +41,7 @@ const mineByRpc = async ({ rpc, coinbase, threads, duty }: MineFlags, stopping: 
       }
       said = ''
     } catch (error) {
-      const text = reasonOf(error)
+      const text = messageWithCause(error)
       // Logged once, however long the node is unreachable.
       if (text !== said) printWarning(text)
       said = text
@@ -73,11 +74,6 @@ const mineByStratum = async (
   }
   await source.stop()
   await miner.stop()
-}
-
-const reasonOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }
 
 const printRate = (miner: Miner, { counts }: Pick<RemoteWork, 'counts'>): void => {

@@ -1,7 +1,7 @@
 import { BUILD_LIMITS } from '../../config/limits/execution.ts'
+import { yieldToEventLoop } from '../../util/async/delay.ts'
 import type { BuildBudget, Overrun } from '../executor-types.ts'
 import type { StopCondition } from './block-runner.ts'
-import { yieldToEventLoop } from './pacer.ts'
 
 /** Run of a transaction that may be stopped. */
 export interface Trial {

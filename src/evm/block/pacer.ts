@@ -1,8 +1,7 @@
 import { EXECUTION_LIMITS } from '../../config/limits/execution.ts'
+import { yieldToEventLoop } from '../../util/async/delay.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { InterruptedError } from '../engine.ts'
-
-export const yieldToEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 /** Yields to the event loop between two transactions when a time slice is over. */
 interface Pacer {

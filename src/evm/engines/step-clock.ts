@@ -1,10 +1,9 @@
+import { yieldToEventLoop } from '../../util/async/delay.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Interrupt, InterruptedError } from '../engine.ts'
 
 /** Cheap opcodes between two checks of the clock. */
 const STEPS_PER_CHECK = 2_000
-
-const yieldToEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 /** Counts steps across the frames of one message; yields to other work and stops on demand. */
 export class StepClock {

@@ -7,7 +7,7 @@ import type { SimulatedCall } from './types.ts'
 /** Size of a log in a response besides its data. */
 const LOG_BYTES = 512
 
-const exceeded = (what: string) => new CodedError<CallError>({ code: 'SIMULATION_LIMIT', what })
+export const simulationLimit = (what: string) => new CodedError<CallError>({ code: 'SIMULATION_LIMIT', what })
 
 /** Usage of one simulation against its limits. */
 export class SimulationLimits {
@@ -27,7 +27,7 @@ export class SimulationLimits {
 
   /** Returns the gas for a call, at most `wanted`. Throws SIMULATION_LIMIT when there is none left. */
   gasFor(wanted: bigint): bigint {
-    if (this.#gas === 0n && wanted > 0n) throw exceeded(`${this.#allowance} gas for all calls together`)
+    if (this.#gas === 0n && wanted > 0n) throw simulationLimit(`${this.#allowance} gas for all calls together`)
     return wanted < this.#gas ? wanted : this.#gas
   }
 
@@ -36,13 +36,13 @@ export class SimulationLimits {
     this.#answerBytes += output.byteLength
     for (const { data } of logs) this.#answerBytes += LOG_BYTES + data.byteLength
     const limit = SIMULATE_LIMITS.answerBytes
-    if (this.#answerBytes > limit) throw exceeded(`${limit} bytes of results and logs`)
+    if (this.#answerBytes > limit) throw simulationLimit(`${limit} bytes of results and logs`)
   }
 
   changed(entries: number): void {
     this.#changes += entries
     const limit = SIMULATE_LIMITS.changes
-    if (this.#changes > limit) throw exceeded(`${limit} changed accounts and slots`)
+    if (this.#changes > limit) throw simulationLimit(`${limit} changed accounts and slots`)
   }
 
   /** Counts a computation of all hashes so far: its work grows with the changes. */
@@ -50,7 +50,7 @@ export class SimulationLimits {
     this.#hashed += this.#changes
     const limit = SIMULATE_LIMITS.hashedChanges
     if (this.#hashed > limit)
-      throw exceeded(`${limit} changed accounts and slots under the block hashes that code reads`)
+      throw simulationLimit(`${limit} changed accounts and slots under the block hashes that code reads`)
   }
 
   /** Between two calls: yields to other work when the slice is over, and stops at the time limit. */

@@ -1,28 +1,26 @@
 import { assert } from '../../util/assert.ts'
 import { type CallFrame, CallTree, type FrameLog } from './call-frames.ts'
 import type { CallTracerConfig } from './config.ts'
-import { dataJson, objectJson, quantityJson } from './json-text.ts'
+import { dataJson, objectJson, quantityJson, quotedJson } from './json-text.ts'
 import type { Tracer } from './tracer.ts'
 import type { TracerContext } from './tracer-context.ts'
-
-const quoted = (text: string | undefined): string | undefined => (text === undefined ? undefined : JSON.stringify(text))
 
 /** Members before the inner calls, without the closing brace. */
 const headJson = ({ from, gas, gasUsed, to, input, output, error, revertReason }: CallFrame): string =>
   objectJson({
-    from: quoted(from),
+    from: quotedJson(from),
     gas: quantityJson(gas),
     gasUsed: quantityJson(gasUsed),
-    to: quoted(to),
-    input: quoted(input),
-    output: quoted(output),
-    error: quoted(error),
-    revertReason: quoted(revertReason),
+    to: quotedJson(to),
+    input: quotedJson(input),
+    output: quotedJson(output),
+    error: quotedJson(error),
+    revertReason: quotedJson(revertReason),
   }).slice(0, -1)
 
 const logJson = ({ address, topics, data, index, position }: FrameLog): string =>
   objectJson({
-    address: quoted(address),
+    address: quotedJson(address),
     topics: JSON.stringify(topics),
     data: dataJson(data),
     index: quantityJson(index),

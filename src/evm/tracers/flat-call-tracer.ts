@@ -2,11 +2,9 @@ import { assert } from '../../util/assert.ts'
 import { REASON } from '../engines/failure-reasons.ts'
 import { type CallFrame, CallTree } from './call-frames.ts'
 import type { FlatCallTracerConfig } from './config.ts'
-import { objectJson, quantityJson } from './json-text.ts'
+import { objectJson, quantityJson, quotedJson } from './json-text.ts'
 import type { TracedTransaction, Tracer } from './tracer.ts'
 import type { TracerContext } from './tracer-context.ts'
-
-const quoted = (text: string | undefined): string | undefined => (text === undefined ? undefined : JSON.stringify(text))
 
 /** OpenEthereum's error texts, by the beginning of this node's. */
 const PARITY_ERRORS: readonly (readonly [string, string])[] = [
@@ -35,11 +33,11 @@ const kindOf = (frame: CallFrame): string => {
 const actionJson = (frame: CallFrame): string => {
   const { type, from, to, input, gas, value = 0n } = frame
   if (type === 'SELFDESTRUCT')
-    return objectJson({ address: quoted(from), balance: quantityJson(value), refundAddress: quoted(to) })
-  const common = { from: quoted(from), gas: quantityJson(gas), value: quantityJson(value) }
+    return objectJson({ address: quotedJson(from), balance: quantityJson(value), refundAddress: quotedJson(to) })
+  const common = { from: quotedJson(from), gas: quantityJson(gas), value: quantityJson(value) }
   return isCreation(frame)
-    ? objectJson({ creationMethod: `"${type.toLowerCase()}"`, ...common, init: quoted(input) })
-    : objectJson({ callType: `"${type.toLowerCase()}"`, ...common, input: quoted(input), to: quoted(to) })
+    ? objectJson({ creationMethod: `"${type.toLowerCase()}"`, ...common, init: quotedJson(input) })
+    : objectJson({ callType: `"${type.toLowerCase()}"`, ...common, input: quotedJson(input), to: quotedJson(to) })
 }
 
 /** A failure has no result except the data of a revert. */
@@ -48,8 +46,8 @@ const resultJson = (frame: CallFrame): string | undefined => {
   if (type === 'SELFDESTRUCT' || (error !== undefined && error !== REASON.revert)) return undefined
   const gas = { gasUsed: quantityJson(gasUsed) }
   return isCreation(frame)
-    ? objectJson({ address: quoted(to), code: quoted(output), ...gas })
-    : objectJson({ ...gas, output: quoted(output) })
+    ? objectJson({ address: quotedJson(to), code: quotedJson(output), ...gas })
+    : objectJson({ ...gas, output: quotedJson(output) })
 }
 
 /** Yields the frames in the order of their start, each with its position in the tree. */
@@ -67,7 +65,7 @@ function* flatJson(
       objectJson({
         action: actionJson(frame),
         ...place,
-        error: quoted(error),
+        error: quotedJson(error),
         result: resultJson(frame),
         subtraces: String(frame.calls.length),
         traceAddress: `[${at.join(',')}]`,

@@ -4,6 +4,10 @@ import { asBuffer } from '../../util/bytes.ts'
 export const quantityJson = (value: bigint | number): string => `"0x${value.toString(16)}"`
 export const dataJson = (bytes: Uint8Array): string => `"0x${asBuffer(bytes).hexSlice(0, bytes.byteLength)}"`
 
+/** String literal; undefined stays. */
+export const quotedJson = (text: string | undefined): string | undefined =>
+  text === undefined ? undefined : JSON.stringify(text)
+
 /** Returns an object of members that are JSON already; undefined ones are omitted. */
 export const objectJson = (members: Readonly<Record<string, string | undefined>>): string => {
   let text = ''

@@ -1,6 +1,6 @@
 import { FAUCET_LIMITS } from '../../config/limits/faucet.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
+import { CodedError, messageWithCause } from '../../util/errors.ts'
 
 /** Answers the text of a JSON-RPC request: inside the node, or over HTTP. */
 type NodeCall = (request: string) => Promise<string>
@@ -74,17 +74,12 @@ const askNode = async (call: NodeCall, method: string, params: readonly unknown[
   try {
     answer = JSON.parse(await call(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })))
   } catch (error) {
-    throw unreachable(reasonOf(error), error)
+    throw unreachable(messageWithCause(error), error)
   }
   if (answer.error !== undefined)
     throw new CodedError<FaucetNodeError>({ code: 'NODE_REFUSED', method, message: String(answer.error.message) })
   if (answer.result === undefined) throw unreachable(`no result of ${method}`)
   return answer.result
-}
-
-const reasonOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }
 
 const quantity = (value: unknown): bigint => {

@@ -1,8 +1,7 @@
 import { SIMULATE_LIMITS } from '../../config/limits/clients.ts'
 import type { CallMessage } from '../../evm/calls/message/call-args.ts'
-import type { CallError } from '../../evm/calls/types.ts'
+import { simulationLimit } from '../../evm/simulate/simulation-limits.ts'
 import type { BlockCalls, SimulationRequest } from '../../evm/simulate/types.ts'
-import { CodedError } from '../../util/errors.ts'
 import { callMessageFromArgs, callObject, PLAIN_CALL_SCHEMA } from './call.ts'
 import { type Codec, codec } from './codec.ts'
 import { asArray, asObject, type JsonObject, member, within } from './object.ts'
@@ -13,8 +12,6 @@ import { BOOLEAN_SCHEMA, invalidValue, parseBoolean } from './scalars.ts'
 export interface SimulationArgs extends Omit<SimulationRequest, 'number' | 'pending'> {
   readonly returnFullTransactions: boolean
 }
-
-const exceeded = (what: string) => new CodedError<CallError>({ code: 'SIMULATION_LIMIT', what })
 
 /**
  * Rejects members that would select a kind of transaction or block that this node does not simulate, instead of ignoring
@@ -43,7 +40,7 @@ const createCallsParser = () => {
   return (value: unknown): readonly CallMessage[] => {
     const calls = asArray(value, '[]ethapi.TransactionArgs')
     left -= calls.length
-    if (left < 0) throw exceeded(`${SIMULATE_LIMITS.calls} calls`)
+    if (left < 0) throw simulationLimit(`${SIMULATE_LIMITS.calls} calls`)
     return calls.map((call, i) => within(`[${i}]`, () => parseCall(call)))
   }
 }
@@ -51,7 +48,7 @@ const createCallsParser = () => {
 const parseBlocks = (value: unknown): readonly BlockCalls[] => {
   const blocks = asArray(value, '[]ethapi.simBlock')
   if (blocks.length === 0) return invalidValue('at least one block is needed')
-  if (blocks.length > SIMULATE_LIMITS.blocks) throw exceeded(`${SIMULATE_LIMITS.blocks} blocks`)
+  if (blocks.length > SIMULATE_LIMITS.blocks) throw simulationLimit(`${SIMULATE_LIMITS.blocks} blocks`)
   const parseCalls = createCallsParser()
   return blocks.map((block, i) =>
     within(`[${i}]`, () => {

@@ -26,3 +26,6 @@ export const waitUntil = async (clock: Clock, atMs: number, stopping: AbortSigna
   await over
   stopping.removeEventListener('abort', end)
 }
+
+/** Lets other work of the thread go on: resolves in the next turn of the event loop. */
+export const yieldToEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))

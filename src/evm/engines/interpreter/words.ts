@@ -1,4 +1,4 @@
-import { asBuffer, type Hex } from '../../../util/bytes.ts'
+import type { Hex } from '../../../util/bytes.ts'
 
 /* Conversions between stack words, memory bytes, and the hex of accounts and slots. */
 
@@ -29,10 +29,6 @@ export const writeWord = (view: DataView, at: number, word: bigint): void => {
 
 /** Returns the account of a word: its lowest 20 bytes. */
 export const addressOf = (word: bigint): Hex => `0x${BigInt.asUintN(160, word).toString(16).padStart(40, '0')}`
-
-/** Converts up to 32 bytes to a number. */
-export const wordOfBytes = (bytes: Uint8Array): bigint =>
-  bytes.byteLength === 0 ? 0n : BigInt(`0x${asBuffer(bytes).hexSlice(0, bytes.byteLength)}`)
 
 /** Converts offsets and lengths: values beyond any memory or data become Infinity. */
 export const offsetFromWord = (word: bigint): number => (word <= MAX_UINT32 ? Number(word) : Number.POSITIVE_INFINITY)

@@ -1,6 +1,6 @@
 import { keccak256Hex } from '../../../../crypto/hash.ts'
-import { EMPTY_BYTES, type Hex } from '../../../../util/bytes.ts'
-import { readWord, wordOfBytes } from '../words.ts'
+import { bytesToBigint, EMPTY_BYTES, type Hex } from '../../../../util/bytes.ts'
+import { readWord } from '../words.ts'
 
 /** Number of wide pushes executed after which their values are cached. */
 const PUSHES_BEFORE_CACHE = 256
@@ -43,7 +43,7 @@ export class Code {
       return BigInt.asUintN(8 * size, readWord(this.#view, end - 32))
     }
     const given = bytes.subarray(at, end)
-    return wordOfBytes(given) << BigInt(8 * (size - given.byteLength))
+    return bytesToBigint(given) << BigInt(8 * (size - given.byteLength))
   }
 }
 

@@ -1,6 +1,7 @@
+import { bytesToBigint } from '../../../../util/bytes.ts'
 import type { Frame } from '../frame/frame.ts'
 import type { Execution, Operation, Price } from '../transaction/execution.ts'
-import { offsetFromWord, wordOfBytes } from '../words.ts'
+import { offsetFromWord } from '../words.ts'
 import { entry, type OperationEntry } from './operation.ts'
 
 /* Opcodes that read the message, the transaction and the block. */
@@ -26,7 +27,7 @@ const callDataLoad: Operation = frame => {
     return
   }
   const given = input.subarray(offset, offset + WORD_BYTES)
-  frame.push(wordOfBytes(given) << BigInt(8 * (WORD_BYTES - given.byteLength)))
+  frame.push(bytesToBigint(given) << BigInt(8 * (WORD_BYTES - given.byteLength)))
 }
 
 /** True for the number of a recent block. */
