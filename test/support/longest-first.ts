@@ -9,7 +9,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const PROCESSES = 2 / 3
 
 /** Estimated seconds of long files on two cores; without results of earlier runs vitest knows the sizes of files only. */
-const SECONDS: Readonly<Record<string, number>> = {
+export const SECONDS: Readonly<Record<string, number>> = {
   ...{ 'e2e/devnet-cli': 90, 'e2e/pages': 90, 'e2e/durability-damage': 80, 'e2e/hardhat': 60, 'e2e/durability': 50 },
   ...{ 'e2e/snapshot': 50, 'e2e/council': 45, 'e2e/hostile-blocks': 45, 'e2e/localnet': 45, 'e2e/mining-kills': 40 },
   ...{ 'e2e/verify-kinds': 40, 'e2e/operations': 40, 'e2e/explorer-process': 40, 'e2e/foundry': 35, 'e2e/mining': 35 },
@@ -44,19 +44,22 @@ const beginnings = (
     })
 }
 
+/** Returns the files of one group of projects in the order of their beginnings. */
+export const sideBySide = (files: readonly TestSpecification[]): readonly TestSpecification[] => {
+  const workers = Math.max(3, files[0]?.project.config.maxWorkers ?? 0)
+  const atOnce = Math.floor(workers * PROCESSES)
+  const processes = files.filter(({ project }) => project.name === 'e2e')
+  const work = files.filter(({ project }) => project.name !== 'e2e')
+  return [...beginnings(processes, atOnce), ...beginnings(work, workers - atOnce)]
+    .toSorted(([, a], [, b]) => a - b)
+    .map(([file]) => file)
+}
+
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    // Files that vitest knows to have failed come first among those of one length.
+    // Files that are known to have failed come first among those of one length.
     const sorted = await super.sort(files)
-    const group = ({ project }: TestSpecification): number => project.config.sequence.groupOrder
-    const first = sorted.filter(file => group(file) === 0)
-    const processes = first.filter(({ project }) => project.name === 'e2e')
-    const work = first.filter(({ project }) => project.name !== 'e2e')
-    const workers = Math.max(3, first[0]?.project.config.maxWorkers ?? 0)
-    const atOnce = Math.floor(workers * PROCESSES)
-    const ordered = [...beginnings(processes, atOnce), ...beginnings(work, workers - atOnce)].toSorted(
-      ([, a], [, b]) => a - b,
-    )
-    return [...ordered.map(([file]) => file), ...sorted.filter(file => group(file) !== 0)]
+    const isFirst = ({ project }: TestSpecification): boolean => project.config.sequence.groupOrder === 0
+    return [...sideBySide(sorted.filter(isFirst)), ...sorted.filter(file => !isFirst(file))]
   }
 }
