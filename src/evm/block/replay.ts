@@ -44,6 +44,8 @@ export class Replay {
   readonly #context: ReplayContext
   readonly #run: BlockRun
   readonly #options: EngineOptions
+  /** Logs of the executed transactions. */
+  #logs = 0
 
   private constructor(context: ReplayContext) {
     const { interrupt, prefetch } = context
@@ -73,11 +75,17 @@ export class Replay {
     const receipt = isPlainTransfer(journal, this.#run, tx)
       ? runPlainTransfer(journal, this.#run, tx)
       : (await runMessageTransaction(journal, this.#run, tx, this.#context.engine, this.#options)).receipt
-    addResult(this.#run, tx, receipt)
+    this.#add(tx, receipt)
     return receipt
   }
 
-  /** Runs the next transaction under a tracer. */
+  /** Of logs only the number is kept: those of a block are up to 50 MB. */
+  #add(tx: Transaction, receipt: Receipt): void {
+    this.#logs += receipt.logs.length
+    addResult(this.#run, tx, { ...receipt, logs: [] })
+  }
+
+  /** Runs the next transaction under a tracer. The data of its logs are left out of the receipt. */
   async trace(tx: Transaction, place: TracedPosition, hooks: TraceHooks): Promise<Receipt> {
     const { tracer } = hooks
     await this.#load(tx)
@@ -85,7 +93,7 @@ export class Replay {
     const options = { ...this.#options, trace: hooks }
     const { tracingEngine } = this.#context
     const { receipt } = await runMessageTransaction(this.journal, this.#run, tx, tracingEngine, options)
-    addResult(this.#run, tx, receipt)
+    this.#add(tx, receipt)
     tracer.end?.({ gasUsed: receipt.gasUsed })
     return receipt
   }
@@ -114,7 +122,7 @@ export class Replay {
       blockHash,
       hash: tx.hash,
       index,
-      logsBefore: this.#run.receipts.reduce((sum, { logs }) => sum + logs.length, 0),
+      logsBefore: this.#logs,
     }
   }
 }

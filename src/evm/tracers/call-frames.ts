@@ -88,7 +88,7 @@ export class CallTree {
     if (!withLogs || (onlyTop && this.#depth > 0)) return
     const frame = this.#path.at(-1)
     memory.add(LOG_BYTES + log.data.byteLength)
-    frame?.logs.push({ ...log, index, position: frame.calls.length })
+    frame?.logs.push({ ...log, data: log.data.slice(), index, position: frame.calls.length })
   }
 
   exit(end: FrameEnd): CallFrame | undefined {

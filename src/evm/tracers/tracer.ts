@@ -57,6 +57,7 @@ export interface Step {
 export interface TracedLog {
   readonly address: Hex
   readonly topics: readonly Hex[]
+  /** A view of the frame's memory, which changes later. */
   readonly data: Uint8Array
 }
 

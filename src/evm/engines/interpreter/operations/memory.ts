@@ -1,6 +1,5 @@
 import { keccak256Hex } from '../../../../crypto/hash.ts'
-import type { Log } from '../../../../primitives/receipt/log.ts'
-import { type Hex, toWord } from '../../../../util/bytes.ts'
+import { EMPTY_BYTES, type Hex, toWord } from '../../../../util/bytes.ts'
 import { FAULTS } from '../fault.ts'
 import type { Frame } from '../frame/frame.ts'
 import { perWord } from '../prices.ts'
@@ -101,9 +100,14 @@ const log: Operation = (frame, vm) => {
   const length = frame.pop()
   const topics: Hex[] = []
   for (let topic = 0xa0; topic < frame.op; topic++) topics.push(toWord(frame.pop()))
-  const entered: Log = { address: frame.context.address, topics, data: frame.memory.copy(offset, length) }
-  vm.effects.logs.push(entered)
-  vm.trace?.tracer.log?.(entered)
+  const { address } = frame.context
+  if (vm.trace === undefined) {
+    vm.effects.logs.push({ address, topics, data: frame.memory.copy(offset, length) })
+    return undefined
+  }
+  // Data that the transaction logs is kept by tracers that show it, and by nobody else.
+  vm.effects.logs.push({ address, topics, data: EMPTY_BYTES })
+  vm.trace.tracer.log?.({ address, topics, data: frame.memory.slice(offset, length) })
   return undefined
 }
 
