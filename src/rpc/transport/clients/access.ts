@@ -11,7 +11,7 @@ export interface AccessRules {
 }
 
 /** Verbs of the port. */
-export const VERBS = 'GET, POST, OPTIONS'
+export const VERBS = 'GET, HEAD, POST, OPTIONS'
 
 /** Returns the name in a Host header, without the port. */
 const hostName = (host: string): string => {

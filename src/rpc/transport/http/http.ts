@@ -109,7 +109,7 @@ const addRoutes = (app: FastifyInstance, options: HttpOptions): void => {
         .header('location', wsPaths[0] ?? '/')
         .send(''),
     )
-  app.get('/health', (_request, reply) => {
+  app.get('/health', { exposeHeadRoute: true }, (_request, reply) => {
     const status = health()
     return reply
       .code(status.healthy ? 200 : 503)
@@ -126,7 +126,7 @@ const addRoutes = (app: FastifyInstance, options: HttpOptions): void => {
 
 /** A browser gets a page at `/`; load balancers and other clients get what they always got, an empty text. */
 const addPages = (app: FastifyInstance, { pages }: HttpOptions): void => {
-  app.get('/', async ({ headers }, reply) => {
+  app.get('/', { exposeHeadRoute: true }, async ({ headers }, reply) => {
     if (pages === undefined) return reply.send('')
     reply.header('vary', 'accept')
     if (!wantsPage(headers.accept)) return reply.send('')

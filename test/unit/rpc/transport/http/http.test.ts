@@ -41,6 +41,10 @@ test('answers calls, health checks and wrong requests with clear statuses', asyn
   await note('POST other', ask('POST', '/x', json, CALL))
   await note('OPTIONS', ask('OPTIONS'))
   await note('health', ask('GET', '/health'))
+  // Monitors ask so.
+  await note('HEAD health', ask('HEAD', '/health'))
+  await note('HEAD', ask('HEAD'))
+  await note('HEAD other', ask('HEAD', '/x'))
   expect(statuses).toEqual({
     POST: 200,
     'POST on the socket path': 200,
@@ -56,6 +60,9 @@ test('answers calls, health checks and wrong requests with clear statuses', asyn
     'POST other': 404,
     OPTIONS: 204,
     health: 200,
+    'HEAD health': 200,
+    HEAD: 200,
+    'HEAD other': 404,
   })
   expect(await (await ask('GET')).text()).toBe('')
   expect(await (await ask('POST', '/', { 'content-type': 'text/plain' }, CALL)).text()).toBe(
