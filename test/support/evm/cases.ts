@@ -9,7 +9,7 @@ import { MemoryState, memoryAccount } from '../../unit/state/memory-state.ts'
 import { precompileProgram } from './precompile-calls.ts'
 import { mutated, Program, randomBytesProgram } from './programs.ts'
 import { type RealContract, realCallData } from './real-contracts.ts'
-import { reporterProgram } from './reporters.ts'
+import { failingProgram, reporterProgram } from './reporters.ts'
 
 /* Worlds of a few contracts, and messages to them. */
 
@@ -57,6 +57,7 @@ const codeFor = (random: Random, fork: EvmFork): Uint8Array => {
   if (kind < 2) return randomBytesProgram(random)
   if (kind < 4) return mutated(new Program(random, ADDRESSES, fork).build(), random)
   if (kind === 4) return precompileProgram(random)
+  if (kind < 8) return failingProgram(random, fork)
   if (kind < 20) return reporterProgram(random, ADDRESSES, fork)
   return new Program(random, ADDRESSES, fork).build()
 }

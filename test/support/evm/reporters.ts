@@ -1,4 +1,4 @@
-import type { EvmFork } from '../../../src/config/forks.ts'
+import { type EvmFork, isForkSince } from '../../../src/config/forks.ts'
 import { opcodesOf } from '../../../src/evm/engines/wasm/opcodes.ts'
 import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import type { Random } from '../../property/executor-plans.ts'
@@ -18,6 +18,8 @@ const FRAME = [0x30, 0x33, 0x34, 0x36]
 /** SIGNEXTEND and BYTE, whose first operand is an index, and the shifts. */
 const INDEXED = [0x0b, 0x1a, 0x1b, 0x1c, 0x1d]
 const CALLS = [0xf1, 0xf1, 0xf2, 0xf4, 0xfa, 0xfa] as const
+/** Mostly those that run other code on the frame's own words. */
+const SHARING_CALLS = [0xf1, 0xf2, 0xf4, 0xf4]
 const PRECOMPILES = [1, 2, 2, 3, 4, 5, 6, 7, 8, 9]
 /** Init codes: ends of every kind, code that is not allowed, contracts that destroy themselves at once or when called. */
 const INITS = [
@@ -41,6 +43,8 @@ const INITS = [
 /** Memory below is scratch; words of the report follow. */
 const REPORT = 0x40
 const WORDS = 16
+/** Keys of words, from 0 on. */
+const KEYS = 3
 /** Copies go behind the words. */
 const COPIES = REPORT + WORDS * 32
 const REPORT_END = COPIES + 0x80
@@ -59,6 +63,13 @@ export class Reporter {
   build(): Uint8Array {
     for (let i = 1 + this.#random.int(8); i > 0; i--) this.#statement()
     this.#end()
+    return Uint8Array.from(this.#code)
+  }
+
+  /** Only calls that may leave words changed, and what is left. */
+  buildWatcher(): Uint8Array {
+    for (let i = 1 + this.#random.int(2); i > 0; i--) this.#watchedCall()
+    this.#return()
     return Uint8Array.from(this.#code)
   }
 
@@ -94,7 +105,8 @@ export class Reporter {
     if (kind < 2) this.#environment()
     else if (kind < 4) this.#arithmetic()
     else if (kind < 6) this.#storage()
-    else if (kind < 9) this.#call()
+    else if (kind < 7) this.#call()
+    else if (kind < 9) this.#watchedCall()
     else if (kind < 10) this.#create()
     else this.#account()
   }
@@ -128,20 +140,33 @@ export class Reporter {
   #storage(): void {
     const { int, chance } = this.#random
     const transient = chance(2)
-    if (chance(2)) {
-      this.#push(int(3))
-      this.#push(int(3))
-      this.#add(transient ? 0x5d : 0x55)
-      return
-    }
-    this.#push(int(3))
+    if (chance(2)) this.#write(transient, int(KEYS))
+    else this.#read(transient, int(KEYS))
+  }
+  #write(transient: boolean, key: number): void {
+    this.#push(this.#random.int(4))
+    this.#push(key)
+    this.#add(transient ? 0x5d : 0x55)
+  }
+  #read(transient: boolean, key: number): void {
+    this.#push(key)
     this.#add(transient ? 0x5c : 0x54)
     this.#show()
   }
 
-  #call(): void {
+  /** A call, and the words that a failed frame may have left changed. */
+  #watchedCall(): void {
+    const { int, chance, pick } = this.#random
+    if (chance(3)) this.#write(true, int(KEYS))
+    this.#call(pick(SHARING_CALLS))
+    for (let key = 0; key < KEYS; key++) {
+      this.#read(true, key)
+      this.#read(false, key)
+    }
+  }
+
+  #call(op: number = this.#random.pick(CALLS)): void {
     const { int, pick, chance } = this.#random
-    const op = pick(CALLS)
     this.#push(int(300))
     this.#push(chance(2) ? COPIES : int(32))
     this.#push(chance(3) ? int(130) : int(8) * 32)
@@ -216,17 +241,46 @@ export class Reporter {
       this.#add(0xff)
       return
     }
+    if (!chance(4)) {
+      this.#return()
+      return
+    }
     this.#push(chance(4) ? int(700) : REPORT_END)
     this.#push(0)
-    this.#add(chance(6) ? 0xfd : 0xf3)
+    this.#add(0xfd)
   }
+  #return(): void {
+    this.#push(this.#random.chance(6) ? this.#random.int(700) : REPORT_END)
+    this.#push(0)
+    this.#add(0xf3)
+  }
+}
+
+/** Program that changes words and then fails, which a caller by DELEGATECALL or CALLCODE may see in its own. */
+export const failingProgram = ({ int, chance, pick }: Random, fork: EvmFork): Uint8Array => {
+  const hasTransient = isForkSince(fork, 'cancun')
+  const writes = Array.from({ length: 1 + int(4) }, () => [
+    0x60,
+    int(4),
+    0x60,
+    int(3),
+    hasTransient && chance(2) ? 0x5d : 0x55,
+  ])
+  // All but the first consume the gas of the frame, so that often its caller fails too.
+  const end = chance(3) ? pick([[0xfe], [0x50], [0x60, 0, 0x56]]) : [0x60, 0, 0x60, 0, 0xfd]
+  return Uint8Array.from([...writes.flat(), ...end])
 }
 
 /** Program of this kind with only opcodes of the fork, so that it does not end at one that is not there. */
 export const reporterProgram = (random: Random, addresses: readonly Hex[], fork: EvmFork): Uint8Array => {
   const known = new Set(opcodesOf(fork).map(({ op }) => op))
-  let code = new Reporter(random, addresses).build()
-  for (let tries = 0; tries < 4 && !usesOnly(code, known); tries++) code = new Reporter(random, addresses).build()
+  const watches = random.chance(6)
+  const build = (): Uint8Array => {
+    const reporter = new Reporter(random, addresses)
+    return watches ? reporter.buildWatcher() : reporter.build()
+  }
+  let code = build()
+  for (let tries = 0; tries < 4 && !usesOnly(code, known); tries++) code = build()
   return code
 }
 

@@ -113,6 +113,24 @@ test.each([6, 7])('precompile %d gives the same for short, long, wrong and unpai
   }
 })
 
+/*
+ * A call to itself writes 7 and fails; before it the word of the input is written, unless it is zero. The undo log has a short record for
+ * the first change of a word, and a copy of it for later ones.
+ */
+test.each([
+  ['transient', '5d', '5c'],
+  ['stored', '55', '54'],
+])('a %s word is what it was before a frame that failed', async (_, write, read) => {
+  const outer = `3033146023575f35801560105780` + `5f${write}5b50` + `5f5f5f5f5f305af150` + `5f${read}5f5260205ff3`
+  const run = contract(`0x${outer}5b60075f${write}5f5ffd`)
+  for (const before of [0n, 5n]) {
+    const expected = await run(interpreter, words(before))
+    const got = await run(wasm, words(before))
+    expect(bytesToBigint(got.output)).toBe(before)
+    expect([got.output, got.gasUsed, got.refund]).toEqual([expected.output, expected.gasUsed, expected.refund])
+  }
+})
+
 test(`sums of points of bn254 are those of the reference (SEED=${SEED})`, async () => {
   const { Point } = bn254.G1
   const order = bn254.fields.Fr.ORDER
