@@ -42,6 +42,21 @@ describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_
     await Promise.all([first.close(), second.close(), index.close()])
   })
 
+  test('a contract is stored while a transaction takes in many blocks', async () => {
+    const { database, path, index } = await opened()
+    const contracts = await openContracts(database, path)
+    const blocks = new RandomBlocks({ seed: 1 }).chain(6)
+    async function* batches() {
+      yield blocks.slice(0, 3)
+      await contracts.writeContract(storedContract({ address: one, name: 'A' }))
+      yield blocks.slice(3)
+    }
+    await index.appendAll(batches())
+    expect((await index.position())?.number).toBe(5)
+    expect(await contracts.contractName(one)).toBe('A')
+    await Promise.all([contracts.close(), index.close()])
+  })
+
   test('contracts of an earlier file are taken over once, and replace none', async () => {
     const { database, path, index } = await opened()
     const file = new SqliteContracts(path)

@@ -30,7 +30,7 @@ export class PostgresContracts implements ContractStore {
   static async open({ url, readUrl = url }: PostgresContractsOptions): Promise<PostgresContracts> {
     const [reads, writes] = await Promise.all([
       PostgresDatabase.open({ url: readUrl, readOnly: true }),
-      PostgresDatabase.open({ url, hasLayout: true }),
+      PostgresDatabase.open({ url, isApart: true }),
     ])
     return new PostgresContracts(reads, writes)
   }

@@ -14,8 +14,8 @@ interface PostgresOptions {
   /** postgres:// */
   readonly url: string
   readonly readOnly?: boolean
-  /** Another connection keeps the layout up to date. */
-  readonly hasLayout?: boolean
+  /** Its tables are not those of the index: another connection keeps the layout up to date, and it need not wait for the index's writer. */
+  readonly isApart?: boolean
   /** Of the writer; that of the limits when left out. */
   readonly silenceMs?: number
 }
@@ -53,6 +53,7 @@ const READS_ONLY = `-c default_transaction_read_only=on -c statement_timeout=${q
 export class PostgresDatabase implements SqlDatabase {
   readonly #pool: Pool
   readonly #breaker: CircuitBreaker
+  readonly #isApart: boolean
   readonly #watch: ConstructorParameters<typeof StallWatch>[1]
   readonly #statements = new Map<string, { readonly name: string; readonly text: string }>()
   readonly #lookUps = new Map<string, string>()
@@ -61,9 +62,10 @@ export class PostgresDatabase implements SqlDatabase {
 
   private constructor(
     pool: Pool,
-    { url, readOnly = false, silenceMs = EXPLORER_LIMITS.postgres.silenceMs }: PostgresOptions,
+    { url, readOnly = false, isApart = false, silenceMs = EXPLORER_LIMITS.postgres.silenceMs }: PostgresOptions,
   ) {
     this.#pool = pool
+    this.#isApart = isApart
     this.#breaker = new CircuitBreaker(readOnly)
     // The server's own limit ends a slow read first; a write may take as long as it takes.
     this.#watch = readOnly
@@ -73,7 +75,7 @@ export class PostgresDatabase implements SqlDatabase {
 
   /** Throws INDEX_TOO_NEW, DATABASE_REFUSED and DATABASE_UNREACHABLE. */
   static async open(options: PostgresOptions): Promise<PostgresDatabase> {
-    const { url, readOnly = false, hasLayout = readOnly } = options
+    const { url, readOnly = false, isApart = false } = options
     const pool = new pg.Pool({
       connectionString: url,
       max: readOnly ? connections : 2,
@@ -87,7 +89,7 @@ export class PostgresDatabase implements SqlDatabase {
     pool.on('error', () => undefined)
     const database = new PostgresDatabase(pool, options)
     try {
-      if (!hasLayout) await database.#migrate(new URL(url).pathname.slice(1))
+      if (!readOnly && !isApart) await database.#migrate(new URL(url).pathname.slice(1))
       return database
     } catch (error) {
       await pool.end()
@@ -113,7 +115,7 @@ export class PostgresDatabase implements SqlDatabase {
       this.#onClient(async (client, watch) => {
         try {
           await watch.run(() => client.query('BEGIN'))
-          await watch.run(() => client.query(`SELECT pg_advisory_xact_lock(${WRITER_LOCK})`))
+          if (!this.#isApart) await watch.run(() => client.query(`SELECT pg_advisory_xact_lock(${WRITER_LOCK})`))
           const result = await work(this.#writesOf(client, watch))
           await watch.run(() => client.query('COMMIT'))
           return result
