@@ -39,7 +39,7 @@ type RangeFaultReason =
   | 'BODY'
   /** The child carries no certificate of the block. */
   | 'CERTIFICATE_MISSING'
-  /** Only a shorter range can be verified so far: see `beginningOf`. */
+  /** Only a shorter range can be verified so far (`rangePrefix`). */
   | 'COMMITTEE_UNKNOWN'
   | CertificateFault
 

@@ -39,7 +39,7 @@ const NAME = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/
 const LATENCY_BUCKETS_SECONDS = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
 interface MetricOptions<Label extends string> {
-  /** `<part>_<thing>_<unit>`, for example `txpool_admit_seconds`. */
+  /** `<part>_<thing>_<unit>`, for example `txpool_submit_seconds`. */
   readonly name: string
   readonly help: string
   readonly labels?: readonly Label[]

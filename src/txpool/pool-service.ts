@@ -43,7 +43,7 @@ const LOCAL_BATCH = 64
 
 /**
  * Pool service for the rest of the node: decodes transactions, recovers senders off this thread, journals local ones before they are
- * acknowledged, and notifies listeners of executable ones. Implements `PoolPort` of the chain's types.
+ * acknowledged, and notifies listeners of executable ones. Implements the submission and lookups of `ClientPoolPort` (chain/types.ts).
  */
 export class PoolService {
   readonly #options: PoolServiceOptions & { readonly quarantineMs: number }

@@ -78,6 +78,9 @@ const summary = (
   const funded = [...balances].map(([address, wei]) => `  ${checksumAddress(address)}  ${formatTokens(wei)} tokens`)
   if (funded.length === 0)
     funded.push('  none: only validators earn tokens; --fund ADDRESS=TOKENS gives an account some')
+  const helpers = params.devHelpers
+    ? '\nThis chain has one validator: every client of its RPC may edit accounts and take blocks back (docs/dev-helpers.md).\n"params": { "devHelpers": false } in the file switches that off (docs/genesis.md).\n'
+    : ''
   return `Genesis     ${genesisHash}
 File        ${file}
 Network     ${network}, chain id ${params.chainId}, ${params.blockTimeMs / 1_000} s blocks
@@ -85,7 +88,7 @@ Validators
 ${members.join('\n')}
 Funded accounts
 ${funded.join('\n')}
-
+${helpers}
 Start a node with
   tandem start --network ${network} --genesis ${file} --datadir DIR --validator-key FILE
 `

@@ -17,14 +17,16 @@ const REPORT_MS = 5_000
 export const runMine = async (flags: MineFlags): Promise<void> => {
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
-  const { threads } = flags
-  const { stratum, rpc } = flags
-  const to = stratum === undefined ? rpc : `${stratum.host}:${stratum.port}`
-  process.stdout.write(`Mining for ${to} with ${threads} ${threads === 1 ? 'thread' : 'threads'}; Ctrl-C stops.\n`)
+  const { stratum } = flags
   await (stratum === undefined ? mineByRpc(flags, stopping.signal) : mineByStratum(flags, stratum, stopping.signal))
 }
 
+const announce = (to: string, threads: number): void => {
+  process.stdout.write(`Mining for ${to} with ${threads} ${threads === 1 ? 'thread' : 'threads'}; Ctrl-C stops.\n`)
+}
+
 const mineByRpc = async ({ rpc, coinbase, threads, duty }: MineFlags, stopping: AbortSignal): Promise<void> => {
+  announce(rpc, threads)
   const source = new RemoteWork(rpc, coinbase)
   const miner = new Miner({ source, threads, duty, clock: systemClock, logger: silentLogger })
   miner.start()
@@ -57,6 +59,7 @@ const mineByStratum = async (
   stopping: AbortSignal,
 ): Promise<void> => {
   if (coinbase === undefined) throw new Error('--stratum needs --coinbase ADDRESS: the payee of mined headers.')
+  announce(`${host}:${port}`, threads)
   const source: StratumWork = new StratumWork({
     host,
     port,

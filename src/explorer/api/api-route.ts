@@ -46,7 +46,7 @@ interface ApiRequest {
   readonly query: Readonly<Record<string, unknown>>
   /** Parsed JSON. */
   readonly body: unknown
-  /** Who asks, as limits count clients. */
+  /** Client of the request, as limits count clients. */
   readonly client: string
 }
 

@@ -15,7 +15,7 @@ interface ReadAhead {
   readonly records: Promise<readonly BlockRecord[]>
 }
 
-/** What a step takes in. */
+/** Blocks that a step has read. */
 interface Taken {
   /** Last block that was read; at first that of the index. */
   last: IndexPosition | undefined
@@ -96,7 +96,7 @@ export class Indexer {
     const untilMs = nowMs() + EXPLORER_LIMITS.index.bulkMs
     do {
       const records = await this.#nextBatch(taken.last, head).catch((error: unknown) => {
-        // What came before it is kept; the next step meets the failure again.
+        // Earlier batches are kept; the next step meets the failure again.
         if (taken.blocks === 0) throw error
         return []
       })

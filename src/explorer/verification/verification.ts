@@ -10,7 +10,7 @@ import { CompilerList } from './compiler/compiler-list.ts'
 import { createdCode } from './created-code.ts'
 import { type ContractCode, Verifier } from './jobs/verifier.ts'
 
-/** What routes need of contract verification. */
+/** Contract verification, as routes use it. */
 export interface Verification {
   readonly contracts: ContractStore
   readonly verifier: Verifier

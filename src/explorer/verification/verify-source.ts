@@ -9,7 +9,7 @@ import type { CompiledContract } from './match/compiled-contract.ts'
 import { type ContractMatch, checkArguments, type DeployedContract, matchContract } from './match/match-contract.ts'
 import { refuseVerification } from './verification-error.ts'
 
-/** What a client claims about a contract. */
+/** Submission of a client: the source, compiler and name that a contract is said to have. */
 export interface SourceSubmission {
   readonly address: Hex
   readonly input: SourceInput
@@ -21,7 +21,7 @@ export interface SourceSubmission {
   readonly constructorArguments: Uint8Array
 }
 
-/** What compiling and comparing found. */
+/** Result of compiling a submission and comparing it with the contract. */
 type VerifiedSource = Omit<VerifiedContract, 'codeHash' | 'verifiedAt'>
 
 interface Found {

@@ -61,7 +61,7 @@ const namedHit = async (
   return { type: kind, address: checksumAddress(address), name, symbol, verified, score: isWhole ? 1 : 0.5 }
 }
 
-/** What a text names exactly, then tokens and labels that begin with it. */
+/** Results of a search: exact matches of the text, then tokens and labels that begin with it. */
 export const searchBody = async (
   context: ApiContext,
   query: string,

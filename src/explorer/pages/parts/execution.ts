@@ -55,7 +55,7 @@ const decodedInputOf = ({ decodedInput, input, txType }: Transaction): Html | un
   return decodedInput === null ? undefined : decodedByAbi(decodedInput)
 }
 
-/** What a transaction was called with. */
+/** Card with the input of a transaction, decoded where its function is known. */
 export const inputCard = (transaction: Transaction): Html => {
   const { input, txType, method, methodId } = transaction
   if (input === '0x') return card('Input', emptyState('No input.', 'The transaction only moved value.'))

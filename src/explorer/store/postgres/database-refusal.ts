@@ -5,7 +5,7 @@ type DatabaseRefused = {
   readonly code: 'DATABASE_REFUSED'
   readonly database: string
   readonly reason: string
-  /** What the operator should do. */
+  /** Advice to the operator. */
   readonly fix: string
 }
 

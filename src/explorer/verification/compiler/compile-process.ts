@@ -11,7 +11,7 @@ import type { CompilerBuild } from './compiler-list.ts'
 
 const CHILD = fileURLToPath(new URL('./compile-child.mts', import.meta.url))
 
-/** What the comparison needs of the compiler's output. */
+/** Parts of the compiler's output that the comparison needs. */
 const OUTPUTS = [
   'abi',
   'metadata',

@@ -36,7 +36,7 @@ export interface HttpOptions extends AccessRules {
   readonly pages?: NodePages | undefined
 }
 
-/** What a browser gets, as opposed to a JSON-RPC client. */
+/** Pages for browsers on the port of JSON-RPC. */
 export interface NodePages {
   /** The node's own page. */
   front(request: {

@@ -58,6 +58,18 @@ describe('tandem genesis new', () => {
     )
   })
 
+  test('says that a chain with one validator serves the development helpers, and how to switch them off', async () => {
+    const told = async (out: string, validators: readonly Hex[]) =>
+      printed(() =>
+        newGenesis(
+          { ...flags, out: join(dir, out), network: 'devnet', validator: validators.map(validatorSpec), json: false },
+          nobody(),
+        ),
+      )
+    expect(await told('one.json', [ONE])).toMatch(/one validator: .*docs\/dev-helpers\.md\)\.\n.*"devHelpers": false/)
+    expect(await told('two.json', [ONE, TWO])).not.toContain('devHelpers')
+  })
+
   test('with everything', async () => {
     const key = new Uint8Array(32).fill(9)
     const keyFile = join(dir, 'key.json')
