@@ -55,22 +55,52 @@ describe('help', () => {
 
 describe('options that pages name', () => {
   const known = new Set(commands.flatMap(({ options }) => options.flatMap(({ long }) => long ?? [])))
-  const PAGES = readdirSync(DOCS).filter(name => name.endsWith('.md'))
-  /** Options of other programs: forge, cast, anvil, docker, git, npm, vitest, node, asc, and of benchmarks. */
-  const FOREIGN = new Set(
-    `--help --blocks --branch --broadcast --build --check --config --constructor-args --depth --dump-state --fork-url
-    --gas-estimate-multiplier --ignore-scripts --legacy --load-state --omit --private-key --project --rpc-url
-    --skip-simulation --storage --mode --external-memory-accounted-in-global-limit --value --verifier --verifier-url --watch`.split(
-      /\s+/,
-    ),
-  )
+  /** Options of other programs that stand alone between backticks. */
+  const FOREIGN = new Set([
+    ...['--skip-simulation', '--gas-estimate-multiplier', '--verifier', '--load-state', '--dump-state', '--help'],
+    ...['--external-memory-accounted-in-global-limit', '--wasm-max-mem-pages', '--mode'],
+  ])
 
-  test.each(PAGES)('docs/%s names options that there are', page => {
-    const named = new Set(readFileSync(new URL(page, DOCS), 'utf8').match(OPTION))
-    expect([...named].filter(name => !known.has(name) && !FOREIGN.has(name))).toEqual([])
+  /** Text between backticks, and commands in lines of code. */
+  const codeOf = (page: string): readonly string[] =>
+    page.split('\n').flatMap(line => {
+      if (line.startsWith('    ')) return commandLine(line.trim()) === undefined ? [] : [line.trim()]
+      return [...line.matchAll(/`([^`]+)`/g)].map(([, text]) => text as string)
+    })
+  /** Command line of ours in a code, from its first word on: options before another program are not ours. */
+  const commandLine = (code: string): string | undefined => /(?:^|npx |: )tandem ([a-z][^|>]*)/.exec(code)?.[1]
+
+  const wrongIn = (page: string): readonly string[] =>
+    codeOf(page).flatMap(code => {
+      const line = commandLine(code)
+      if (line === undefined) {
+        const [first = ''] = code.match(/^--[a-z][a-z0-9-]+/) ?? []
+        return first === '' || known.has(first) || FOREIGN.has(first) ? [] : [first]
+      }
+      let command: Command = program
+      for (const word of line.split(/\s+/)) {
+        const child = command.commands.find(one => one.name() === word)
+        if (child === undefined) break
+        command = child
+      }
+      const options = new Set(commandsBelow(command).flatMap(one => one.options.flatMap(({ long }) => long ?? [])))
+      const wrong = (line.match(OPTION) ?? []).filter(name => name !== '--help' && !options.has(name))
+      return wrong.map(name => `${command.name()} ${name}`)
+    })
+
+  const pages = [
+    ...readdirSync(DOCS, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.md')),
+    ...['../README.md', '../CONTRIBUTING.md'],
+  ]
+  test.each(pages)('docs/%s: are options of the command beside them', page => {
+    expect(wrongIn(readFileSync(new URL(page, DOCS), 'utf8'))).toEqual([])
   })
-  test('are found, and one that is gone is reported', () => {
-    const page = 'Start it with `--datadir DIR` and `--data-dir DIR`'
-    expect(page.match(OPTION)?.filter(name => !known.has(name))).toEqual(['--data-dir'])
+
+  test('are found, and those that are gone or of another command are reported', () => {
+    const page = `Give \`--data-dir DIR\` or \`--datadir DIR\`; \`cast send --value 1\`.
+
+    tandem start --network devnet --chaos
+    tandem key watermark import FILE --genesis FILE --reveal`
+    expect(wrongIn(page)).toEqual(['--data-dir', 'start --chaos', 'import --reveal'])
   })
 })
