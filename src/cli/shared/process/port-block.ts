@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:net'
 import { LOCALNET_LIMITS } from '../../../config/limits/commands.ts'
-import { holdPort, isPortFree, LOOPBACK } from './free-port.ts'
+import { assertPortFree, holdPort, LOOPBACK } from './free-port.ts'
 
 /** Ports that no system assigns by default: Linux begins at 32,768, others at 49,152. */
 const FIRST = 10_000
@@ -14,7 +14,8 @@ const SIZE = LOCALNET_LIMITS.portsPerNode
 /**
  * Claims ten consecutive free ports for as long as this process runs, and returns the first. The process listens on the last one, so
  * that no other process claims the block; the others are for its servers, as of one node of a localnet. None of them is among those that
- * the system assigns: such a port can become that of any connection before its server listens, or while the server is restarted.
+ * the system assigns: such a port can become that of any connection before its server listens, or while the server is restarted. Throws
+ * the system's error where nothing can listen at `host`.
  */
 export const claimPortBlock = async (host: string): Promise<number> => {
   const blocks = Math.floor((lastUnassigned() - FIRST + 1) / SIZE)
@@ -38,10 +39,22 @@ const lastUnassigned = (): number => {
   }
 }
 
-const guardOf = (port: number): Promise<Server | undefined> => holdPort(port, LOOPBACK).catch(() => undefined)
+/** Returns undefined for a port that is in use, or that needs more rights. */
+const unlessTaken = async <T>(listening: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await listening
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE' || code === 'EACCES') return undefined
+    throw error
+  }
+}
+
+const guardOf = (port: number): Promise<Server | undefined> => unlessTaken(holdPort(port, LOOPBACK))
 
 const areFree = async (first: number, count: number, host: string): Promise<boolean> => {
   for (let port = first; port < first + count; port++)
-    for (const address of new Set([host, LOOPBACK])) if (!(await isPortFree(port, address))) return false
+    for (const address of new Set([host, LOOPBACK]))
+      if ((await unlessTaken(assertPortFree(port, address).then(() => true))) === undefined) return false
   return true
 }

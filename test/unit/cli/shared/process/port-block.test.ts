@@ -21,3 +21,7 @@ test('no port is one that the system assigns to connections', async () => {
   if (low <= 11_000) return
   for (let index = 0; index < 50; index++) expect((await claimPortBlock(LOOPBACK)) + 9).toBeLessThan(low)
 })
+
+test('an address that this machine does not have is told at once', async () => {
+  await expect(claimPortBlock('203.0.113.1')).rejects.toMatchObject({ code: 'EADDRNOTAVAIL', address: '203.0.113.1' })
+})
