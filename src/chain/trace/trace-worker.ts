@@ -1,9 +1,12 @@
+import { getHeapStatistics } from 'node:v8'
 import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import { createSliceScheduler } from '../../evm/calls/worker/slice-scheduler.ts'
 import { createInterpreter } from '../../evm/engines/interpreter/engine.ts'
+import type { TraceError } from '../../evm/tracers/config.ts'
 import { JsonSink } from '../../evm/tracers/json-sink.ts'
 import { Store } from '../../storage/store.ts'
-import { collectExternalGarbage } from '../../util/worker/garbage.ts'
+import { CodedError } from '../../util/errors.ts'
+import { collectExternalGarbage, collectGarbage } from '../../util/worker/garbage.ts'
 import { lowerThreadPriority } from '../../util/worker/priority.ts'
 import { type ServedCall, serveWorker, workerStartData } from '../../util/worker/serve-worker.ts'
 import { RequestTimer } from './request-timer.ts'
@@ -22,6 +25,18 @@ const scheduler = createSliceScheduler()
 const engine = createInterpreter()
 const tracingEngine = createInterpreter()
 
+const isBeyondMemory = (): boolean => getHeapStatistics().external_memory > TRACE_LIMITS.frameBytes
+
+/** Throws TRACE_TOO_LARGE when all traces hold more memory than they may: the one that runs ends. It may wait long for its reader. */
+const checkMemory = (): void => {
+  // A collection returns the memory of byte arrays some time later, and at the latest when the next one begins.
+  for (let collections = 0; isBeyondMemory(); collections++) {
+    if (collections === 2)
+      throw new CodedError<TraceError>({ code: 'TRACE_TOO_LARGE', limitBytes: TRACE_LIMITS.frameBytes })
+    collectGarbage()
+  }
+}
+
 const trace = async (request: TraceRequest, call: ServedCall): Promise<void> => {
   const sink = new JsonSink({
     emit: chunk => call.sendChunk(chunk),
@@ -32,14 +47,20 @@ const trace = async (request: TraceRequest, call: ServedCall): Promise<void> => 
   call.onCredit(() => sink.credit())
   call.onCancel(() => sink.abandon())
   const requestTimer = new RequestTimer({
-    giveWay: () => {
+    async giveWay() {
+      checkMemory()
       collectExternalGarbage()
-      return scheduler.giveWay().then(() => call.beat())
+      await scheduler.giveWay()
+      call.beat()
     },
     isCancelled: () => call.isCancelled,
     nowMs: () => performance.now(),
   })
-  await runTrace({ store: await opening, params, engine, tracingEngine, sink, requestTimer }, request)
+  try {
+    await runTrace({ store: await opening, params, engine, tracingEngine, sink, requestTimer }, request)
+  } finally {
+    setImmediate(collectExternalGarbage)
+  }
 }
 
 serveWorker<TraceMethods>({ trace }, { order: 'parallel' })

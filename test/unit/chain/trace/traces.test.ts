@@ -250,6 +250,24 @@ describe('an endless trace', () => {
       })
       await expect(readAll(answer)).rejects.toMatchObject({ code: 'TRACE_TOO_LARGE', text: '' })
     }))
+
+  test('fails when its frames need more memory than all traces may', () =>
+    withTraces(async ({ traces, deploy, block }) => {
+      // Half a megabyte of memory, then a call of itself.
+      const nested = await deploy(hexToBytes('0x6207ffff51505f5f5f5f5f305af100'))
+      const answer = traces.call(await block(1), callOf(nested, new Uint8Array(0), 1), undefined, {
+        ...CALL_TRACE,
+        tracer: { name: 'noopTracer' },
+        timeoutMs: 60_000,
+      })
+      await expect(readAll(answer)).rejects.toMatchObject({ code: 'TRACE_TOO_LARGE', text: '' })
+      // What it held is free again.
+      const loop = await deploy(LOOP)
+      const short = { ...CALL_TRACE, timeoutMs: 20 }
+      await expect(
+        readAll(traces.call(await block(2), callOf(loop, new Uint8Array(0), 2), undefined, short)),
+      ).rejects.toMatchObject({ code: 'TRACE_TIMEOUT' })
+    }))
 })
 
 describe('walks', () => {
