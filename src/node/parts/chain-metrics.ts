@@ -33,12 +33,12 @@ export const declareSyncMetrics = (
   const own = () => chain.headBlock.header.number
   metrics.gauge({
     name: 'sync_target_number',
-    help: 'Height to sync to by the heads of the peers',
+    help: 'Block number to sync to by the heads of the peers',
     read: () => Math.max(own(), target() ?? 0),
   })
   metrics.gauge({
     name: 'sync_distance_blocks',
-    help: 'Blocks between the own head and that height; 0 while no head of a peer is known',
+    help: 'Blocks between the own head and that number; 0 while no head of a peer is known',
     read: () => Math.max(0, (target() ?? 0) - own()),
   })
 }
