@@ -56,13 +56,22 @@ export const addressOption = (text: string): Hex => {
   return lower
 }
 
-/** Parses "now", a number, or an ISO 8601 date to unix seconds. */
+/** Parses "now", a number, or an ISO 8601 date (a time of day with its zone) to unix seconds. */
 export const timestampOption = (text: string): number => {
-  const seconds =
-    text === 'now' ? Date.now() / 1_000 : /^\d{1,12}$/.test(text) ? Number(text) : Date.parse(text) / 1_000
+  const seconds = text === 'now' ? Date.now() / 1_000 : /^\d{1,12}$/.test(text) ? Number(text) : secondsOfDate(text)
   if (Number.isFinite(seconds) && seconds >= 0) return Math.floor(seconds)
   throw new InvalidArgumentError('It must be "now", unix seconds, or a date such as 2027-01-01T00:00:00Z.')
 }
+
+/** Returns NaN for any other text: Date.parse makes a date of "-1" and of February 30, and takes a time without a zone for local. */
+const secondsOfDate = (text: string): number => {
+  const day = DATE.exec(text)?.[1]
+  if (day === undefined) return Number.NaN
+  const midnight = new Date(`${day}T00:00:00Z`)
+  const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day)
+  return isDay ? Date.parse(text) / 1_000 : Number.NaN
+}
+const DATE = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/
 
 export const historyOption = (text: string): number | 'archive' =>
   text === 'archive' ? text : integerOption(1, 1_000_000_000)(text)

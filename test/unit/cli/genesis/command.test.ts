@@ -210,7 +210,23 @@ test.each<[string, () => unknown, RegExp]>([
   ['an address with a wrong checksum', () => validatorSpec(CHECKED.replace('C51', 'c51')), /checksum/],
   ['a fund without an amount', () => fund(ONE), /decimal number of tokens/],
   ['a fund of nobody', () => fund('=5'), /0x and 40 hex digits/],
-  ['a time that is none', () => timestampOption('tomorrow'), /"now", unix seconds, or a date/],
+  ...[
+    'tomorrow',
+    '',
+    '-1',
+    '1.5',
+    '1735689600000',
+    '1e9',
+    '2026-02-30',
+    '2026-13-01',
+    '2027-01-15T08:00:00',
+    '2027-01-15T25:00:00Z',
+    'Jan 1',
+  ].map((text): [string, () => unknown, RegExp] => [
+    `the time "${text}"`,
+    () => timestampOption(text),
+    /"now", unix seconds, or a date/,
+  ]),
 ])('%s is refused', (_, parse, message) => {
   expect(parse).toThrow(message)
 })
@@ -223,6 +239,8 @@ test('addresses are taken in lower case, in upper case and with their checksum',
 test('times are now, unix seconds, or a date', () => {
   expect(timestampOption('1800000000')).toBe(1_800_000_000)
   expect(timestampOption('2027-01-15T08:00:00Z')).toBe(1_800_000_000)
+  expect(timestampOption('2027-01-15T10:00+02:00')).toBe(1_800_000_000)
+  expect(timestampOption('2028-02-29')).toBe(1_835_395_200)
   const before = Math.floor(Date.now() / 1_000)
   const now = timestampOption('now')
   expect(now >= before && now <= Date.now() / 1_000 + 1).toBe(true)
