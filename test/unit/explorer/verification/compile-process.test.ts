@@ -10,7 +10,8 @@ import { VerificationQueue } from '../../../../src/explorer/verification/jobs/ve
 import { withTempDir } from '../../../support/devnet.ts'
 import { buildOf, compileAnew, inputOf } from '../../../support/explorer/verified-contracts.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
+// The priority of compilations is low: a busy machine leaves them little time.
+vi.setConfig({ testTimeout: 600_000 })
 
 const LIMITS = EXPLORER_LIMITS.verification
 const HEAD = '// SPDX-License-Identifier: MIT\npragma solidity ^0.8.0;\n'
