@@ -13,6 +13,8 @@ import { measureThreads } from './explorer-attacks/threads.ts'
 const [seconds = 25, perBlock = 2_000] = process.argv.slice(2).map(Number)
 const BATCH = 50
 const WARM_UP = 5
+/** Wei per gas: what the base fee cannot exceed. Full blocks raise it. */
+const GAS_PRICE = 750_000_000_000n
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 const sleep = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
 
@@ -21,7 +23,7 @@ const signAll = ({ accounts, chainId }: RunningNode): readonly Hex[] => {
   const signers = accounts.map(({ privateKey }) => signerOf(privateKey, chainId))
   return Array.from({ length: (seconds + WARM_UP) * perBlock }, (_, at) => {
     const signer = signers[at % signers.length] as ReturnType<typeof signerOf>
-    return signer({ nonce: Math.floor(at / signers.length), value: 1n }).raw
+    return signer({ nonce: Math.floor(at / signers.length), value: 1n, maxFeePerGas: GAS_PRICE }).raw
   })
 }
 
