@@ -1,4 +1,5 @@
 import { asBuffer } from '../../util/bytes.ts'
+import { firstWorking } from '../first-working.ts'
 import type { Argon2Provider } from './provider.ts'
 
 type Load = () => Promise<Argon2Provider>
@@ -21,21 +22,8 @@ const checkProvider = async (provider: Argon2Provider): Promise<void> => {
 }
 
 /** Returns the first provider that loads and passes its self-test, with the errors of those before it, for the log. */
-export const chooseArgon2 = async (
-  providers: readonly Load[] = ARGON2_PROVIDERS,
-): Promise<{ readonly provider: Argon2Provider; readonly refused: readonly Error[] }> => {
-  const refused: Error[] = []
-  for (const load of providers) {
-    try {
-      const provider = await load()
-      await checkProvider(provider)
-      return { provider, refused }
-    } catch (error) {
-      refused.push(error instanceof Error ? error : new Error(String(error)))
-    }
-  }
-  throw new AggregateError(refused, 'no Argon2id provider works on this machine: reinstall the packages (npm ci)')
-}
+export const chooseArgon2 = (providers = ARGON2_PROVIDERS): ReturnType<typeof firstWorking<Argon2Provider>> =>
+  firstWorking(providers, checkProvider, 'no Argon2id provider works on this machine: reinstall the packages (npm ci)')
 
 let chosen: Promise<Argon2Provider> | undefined
 

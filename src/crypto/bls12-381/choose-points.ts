@@ -1,4 +1,5 @@
 import { asBuffer, bytesEqual, hexToBytes } from '../../util/bytes.ts'
+import { firstWorking } from '../first-working.ts'
 import { loadMcl } from './mcl.ts'
 import { createMclPoints } from './mcl-points.ts'
 import { createNativePoints } from './native-points.ts'
@@ -11,19 +12,8 @@ const LADDER: readonly (() => BlsPoints | Promise<BlsPoints>)[] = [
 ]
 
 /** Returns the first that loads on this machine and gives the known answer. */
-export const choosePoints = async (ladder = LADDER): Promise<BlsPoints> => {
-  const refused: Error[] = []
-  for (const load of ladder) {
-    try {
-      const points = await load()
-      checkPoints(points)
-      return points
-    } catch (error) {
-      refused.push(error instanceof Error ? error : new Error(String(error)))
-    }
-  }
-  throw new AggregateError(refused, 'no library of BLS12-381 loads')
-}
+export const choosePoints = async (ladder = LADDER): Promise<BlsPoints> =>
+  (await firstWorking(ladder, checkPoints, 'no library of BLS12-381 loads')).provider
 
 let chosen: BlsPoints | undefined
 let choosing: Promise<BlsPoints> | undefined

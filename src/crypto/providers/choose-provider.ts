@@ -1,4 +1,5 @@
 import { asBuffer, bytesEqual } from '../../util/bytes.ts'
+import { firstWorking } from '../first-working.ts'
 import { keccak256 } from '../hash.ts'
 import type { SignatureProvider } from './signature-provider.ts'
 
@@ -10,21 +11,8 @@ const LADDER: readonly (() => Promise<SignatureProvider>)[] = [
 ]
 
 /** Returns the fastest provider that loads on this machine, and the errors of the faster ones, for the log at start. */
-export const chooseSignatureProvider = async (
-  ladder: readonly (() => Promise<SignatureProvider>)[] = LADDER,
-): Promise<{ provider: SignatureProvider; refused: readonly Error[] }> => {
-  const refused: Error[] = []
-  for (const load of ladder) {
-    try {
-      const provider = await load()
-      checkProvider(provider)
-      return { provider, refused }
-    } catch (error) {
-      refused.push(error instanceof Error ? error : new Error(String(error)))
-    }
-  }
-  throw new AggregateError(refused, 'no secp256k1 provider loads')
-}
+export const chooseSignatureProvider = (ladder = LADDER): ReturnType<typeof firstWorking<SignatureProvider>> =>
+  firstWorking(ladder, checkProvider, 'no secp256k1 provider loads')
 
 /** Self-test of a provider: private key 1 belongs to the generator, and a signature recovers its key. */
 const checkProvider = (provider: SignatureProvider): void => {

@@ -1,0 +1,21 @@
+/**
+ * Returns the first of several implementations that loads on this machine and passes its check, with the errors of those before it, for
+ * the log. Throws an AggregateError with this message when none does.
+ */
+export const firstWorking = async <T>(
+  loads: readonly (() => T | Promise<T>)[],
+  check: (candidate: T) => void | Promise<void>,
+  message: string,
+): Promise<{ readonly provider: T; readonly refused: readonly Error[] }> => {
+  const refused: Error[] = []
+  for (const load of loads) {
+    try {
+      const provider = await load()
+      await check(provider)
+      return { provider, refused }
+    } catch (error) {
+      refused.push(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+  throw new AggregateError(refused, message)
+}
