@@ -40,6 +40,8 @@ interface PoolServiceOptions {
 const REPLAY_CHUNK = 1_024
 /** Local transactions at most that are recovered, admitted and journaled together. */
 const LOCAL_BATCH = 64
+/** Batches of them whose senders are recovered at a time: one for each thread of two cores. */
+const LOCAL_OVERLAP = 2
 
 /**
  * Pool service for the rest of the node: decodes transactions, recovers senders off this thread, journals local ones before they are
@@ -50,8 +52,8 @@ export class PoolService {
   readonly #pool: TxPool
   readonly #order = new OrderedResults()
   readonly #underWay = new Map<Hex, PoolSubmission>()
-  /** Local submissions of this turn of the event loop. */
-  readonly #local = new Batcher<PoolSubmission>(LOCAL_BATCH, batch => void this.#admitBatch(batch, 'local'))
+  /** Local submissions of this turn of the event loop, and of those before it while senders of earlier ones are recovered. */
+  readonly #local = new Batcher<PoolSubmission>(LOCAL_BATCH, batch => this.#admitLocal(batch), LOCAL_OVERLAP)
   readonly #listeners = new Set<(transaction: Transaction) => void>()
 
   constructor(options: PoolServiceOptions) {
@@ -202,7 +204,7 @@ export class PoolService {
   async #take(raws: readonly Uint8Array[], origin: Origin): Promise<readonly AdmitOutcome[]> {
     const batch: PoolSubmission[] = []
     const begun = raws.map(raw => this.#begin(raw, origin, submission => batch.push(submission)))
-    if (batch.length > 0) void this.#admitBatch(batch, origin)
+    if (batch.length > 0) void this.#admitBatch(batch, this.#senders(batch), origin)
     return Promise.all(begun)
   }
 
@@ -230,10 +232,21 @@ export class PoolService {
     })
   }
 
+  /** Settles when the senders of the batch are known; its transactions are admitted after those of earlier batches. */
+  #admitLocal(batch: readonly PoolSubmission[]): Promise<unknown> {
+    const senders = this.#senders(batch)
+    void this.#admitBatch(batch, senders, 'local')
+    return senders
+  }
+
   /** Settles every submission of the batch, and rejects those that an error prevented which no transaction caused. */
-  async #admitBatch(batch: readonly PoolSubmission[], origin: Origin): Promise<void> {
+  async #admitBatch(
+    batch: readonly PoolSubmission[],
+    senders: Promise<readonly SenderResult[]>,
+    origin: Origin,
+  ): Promise<void> {
     try {
-      const outcomes = await this.#order.run(this.#senders(batch), results =>
+      const outcomes = await this.#order.run(senders, results =>
         batch.map((submission, at) => resultOrCoded(() => this.#admit(submission, results[at], origin))),
       )
       const failure = origin === 'local' ? await this.#journal(batch, outcomes) : undefined

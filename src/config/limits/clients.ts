@@ -111,7 +111,7 @@ export const CALL_LIMITS = {
      * TypeScript: loading it would hold a committee's main thread for hundreds of milliseconds.
      */
     bound: { gas: 150_000n, listGas: 0n, ms: 1 },
-    developmentBound: { gas: 5_000_000n, listGas: 600_000n, ms: 20 },
+    developmentBound: { gas: 20_000_000n, listGas: 600_000n, ms: 20 },
     /** Time of all calls in one turn of the event loop. */
     turnMs: 4,
     /** Calls that wait for a turn; further ones go to a worker. */

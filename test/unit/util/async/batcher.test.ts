@@ -2,6 +2,38 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Batcher } from '../../../../src/util/async/batcher.ts'
 
+test('while as many deliveries are under way as may be, items wait together for the end of one, but not more than the limit', async () => {
+  const under: PromiseWithResolvers<void>[] = []
+  const delivered: (readonly number[])[] = []
+  const batcher = new Batcher<number>(
+    3,
+    items => {
+      delivered.push(items)
+      const delivery = Promise.withResolvers<void>()
+      under.push(delivery)
+      return delivery.promise
+    },
+    1,
+  )
+  batcher.add(1)
+  await setImmediate()
+  batcher.add(2)
+  await setImmediate()
+  batcher.add(3)
+  await setImmediate()
+  expect(delivered).toEqual([[1]])
+  under[0]?.resolve()
+  await setImmediate()
+  expect(delivered).toEqual([[1], [2, 3]])
+  for (const item of [4, 5, 6]) batcher.add(item)
+  expect(delivered).toEqual([[1], [2, 3], [4, 5, 6]])
+  batcher.add(7)
+  under[1]?.reject(new Error('a failed delivery has ended too'))
+  under[2]?.resolve()
+  await setImmediate()
+  expect(delivered).toEqual([[1], [2, 3], [4, 5, 6], [7]])
+})
+
 const setUp = (limit: number) => {
   const delivered: (readonly number[])[] = []
   return { delivered, batcher: new Batcher<number>(limit, items => delivered.push(items)) }
