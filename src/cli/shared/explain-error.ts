@@ -12,7 +12,8 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     `The database in ${d['path']} is damaged: ${d['reason']}. Restore the folder from a copy, or start with an empty --datadir.`,
   STORE_INCOMPLETE: d =>
     `Blocks after ${d['since']} are missing in ${d['path']}: the machine stopped while they were being imported. Remove only that folder and start again: they are fetched from peers again.`,
-  STORE_OPEN_FAILED: d => `The database in ${d['path']} cannot be opened: ${d['reason']}.`,
+  STORE_OPEN_FAILED: d =>
+    `The database in ${d['path']} cannot be opened: ${d['reason']}. Free disk space, or see that this user may write there, then start again.`,
   STORE_READ_FAILED: d =>
     `Reading the database in ${d['path']} failed: ${d['reason']}. The disk or the folder is damaged: run "tandem db verify", restore a copy, or start with an empty --datadir.`,
   STORE_WRITE_FAILED: d =>
