@@ -1,23 +1,23 @@
 /**
  * One node, hostile clients of one address that do everything they can think of at once, and an honest one that asks fifty times a second
  * from another: one JSON line with the stalls of the main thread, the growth of the resident set and the honest client's latencies.
- * Ends with 1 when a bound is broken. The attackers share the machine, so their own work is in all figures: `attackerCpu` is their
- * share of one core, `stalls` counts those in which the main thread itself worked so long, `waits` all in which it did not get to run.
+ * Ends with 1 when a bound is broken. The attackers share the machine: they get the processor time that the node and the honest client
+ * leave, as real ones take none of it, or with `--attackers equal` as much as these. `attackerCpu` is their share of one core, `stalls` counts those in which the main thread itself worked so long, `waits` all in which it did not get to run.
  * `--mode at-once` runs the attacks together, 25 programs on the node's own machine; `--mode in-turns` runs one after the other, each for
  * an equal share of the time, as one client machine of the node's size would.
- *   node bench/hostile-clients.ts [--minutes 2] [--mode at-once] [--seed 1] [--clients 1] [attack...]     (default: all attacks)
+ *   node bench/hostile-clients.ts [--minutes 2] [--mode at-once] [--seed 1] [--clients 1] [--attackers last] [attack...]     (default: all attacks)
  */
+import { fork } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Worker } from 'node:worker_threads'
-import { createRandom } from '../src/sim/random.ts'
 import { rpc } from '../test/support/devnet.ts'
-import { ATTACK_NAMES, ATTACKS, type AttackName } from '../test/support/hostile/clients/attacks.ts'
+import { ATTACK_NAMES, type AttackName } from '../test/support/hostile/clients/attacks.ts'
 import { layMines } from '../test/support/hostile/clients/chain.ts'
 import { sleep, spawnNode } from '../test/support/node-process.ts'
 import { scrape } from '../test/support/scrape.ts'
+import type { AttackersOptions, AttackersReport, ToAttackers } from './hostile-clients/attackers.ts'
 import type { HonestReport } from './hostile-clients/honest.ts'
 import { quantile, thinned } from './soak/samples.ts'
 
@@ -29,14 +29,17 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
     /** Addresses the attackers come from. */
     clients: { type: 'string', default: '1' },
+    /** Whom processors serve last, or equally. */
+    attackers: { type: 'string', default: 'last' },
   },
 })
 const minutes = Number(values.minutes)
 const clients = Number(values.clients)
 const { mode } = values
 if (mode !== 'at-once' && mode !== 'in-turns') throw new Error('--mode is at-once or in-turns')
+const { attackers: priority } = values
+if (priority !== 'last' && priority !== 'equal') throw new Error('--attackers is last or equal')
 const names = (positionals.length > 0 ? positionals : ATTACK_NAMES) as readonly AttackName[]
-const random = createRandom(Number(values.seed))
 const SAMPLE_MS = 500
 const CALM_MS = 5_000
 const MOST = { stallMs: 100, growthMb: 256, honestP99Ms: 150 }
@@ -96,11 +99,26 @@ const rssMb = (): number => {
 }
 const fresh = rssMb()
 const target = await layMines(ready)
-const honest = new Worker(new URL('./hostile-clients/honest.ts', import.meta.url), { workerData: { url: ready.http } })
+
+/** Starts a process of the bench in a session of its own: Linux shares processors between sessions first, and the node has one too. */
+const start = (name: 'attackers' | 'honest', argument: string) => {
+  const child = fork(new URL(`./hostile-clients/${name}.ts`, import.meta.url), [argument], { detached: true })
+  process.once('exit', () => child.kill('SIGKILL'))
+  return child
+}
+const honest = start('honest', ready.http)
 const reportOf = (since: 'report' | 'turn' = 'report'): Promise<HonestReport> =>
   new Promise(resolve => {
-    honest.once('message', resolve)
-    honest.postMessage(since)
+    honest.once('message', report => resolve(report as HonestReport))
+    honest.send(since)
+  })
+const options: AttackersOptions = { target, seed: Number(values.seed), clients, areLast: priority === 'last' }
+const attackers = start('attackers', JSON.stringify(options))
+const tellAttackers = (message: ToAttackers): boolean => attackers.send(message)
+const attackersReport = (): Promise<AttackersReport> =>
+  new Promise(resolve => {
+    attackers.once('message', report => resolve(report as AttackersReport))
+    tellAttackers('report')
   })
 
 await sleep(CALM_MS)
@@ -108,33 +126,21 @@ const calm = await reportOf()
 await reportOf('turn')
 const before = rssMb()
 const beganMs = Date.now()
-const cpu = process.cpuUsage()
-const over = new AbortController()
-const counts = new Map<string, Map<string, number>>()
-const attack = async (name: AttackName, signal: AbortSignal): Promise<void> => {
-  const own = counts.get(name) ?? new Map<string, number>()
-  counts.set(name, own)
-  const from = () => `127.1.0.${1 + random.below(clients)}`
-  await ATTACKS[name]({ target, random, signal, from, rounds: Number.POSITIVE_INFINITY, counts: own })
-}
 const endMs = beganMs + minutes * 60_000
 /** Growth and the honest client's latencies when the turn of each attack ended. */
 const turns: Record<string, Record<string, number>> = {}
 const inTurns = async (): Promise<void> => {
   for (const [i, name] of names.entries()) {
-    const turn = new AbortController()
-    const stop = () => turn.abort()
-    over.signal.addEventListener('abort', stop, { once: true })
-    const ended = attack(name, turn.signal)
+    tellAttackers({ begin: name })
     await sleep(Math.max(0, beganMs + ((i + 1) * minutes * 60_000) / names.length - Date.now()))
-    turn.abort()
+    tellAttackers({ end: name })
     const { p50, p99, max, failed } = await reportOf('turn')
     turns[name] = { growth: rssMb() - fresh, p50, p99, max, failed }
-    over.signal.removeEventListener('abort', stop)
-    await Promise.race([ended, sleep(1_000)])
   }
 }
-const attacking = mode === 'in-turns' ? [inTurns()] : names.map(name => attack(name, over.signal))
+const startCpuMs = (await attackersReport()).cpuMs
+const attacking = mode === 'in-turns' ? inTurns() : undefined
+if (mode === 'at-once') for (const name of names) tellAttackers({ begin: name })
 const rss: number[] = []
 while (Date.now() < endMs && node.child.exitCode === null) {
   await sleep(SAMPLE_MS)
@@ -142,9 +148,9 @@ while (Date.now() < endMs && node.child.exitCode === null) {
 }
 const attacked = await reportOf()
 const metrics = await scrape(ready.metrics).catch(() => new Map<string, number>())
-over.abort()
-const used = process.cpuUsage(cpu)
-await Promise.race([Promise.all(attacking), sleep(10_000)])
+const { did, cpuMs } = await attackersReport()
+if (mode === 'at-once') for (const name of names) tellAttackers({ end: name })
+await attacking
 await sleep(CALM_MS)
 const after = node.child.exitCode === null ? rssMb() : Number.NaN
 const { status } = await fetch(`${ready.http}/health`).catch(() => ({ status: 0 }))
@@ -189,6 +195,7 @@ process.stdout.write(
       mode,
       seed: Number(values.seed),
       clients,
+      attackers: priority,
       attacks: names.length === ATTACK_NAMES.length ? 'all' : names,
     },
     kept,
@@ -204,10 +211,10 @@ process.stdout.write(
     threads,
     honest: { calm, attacked },
     ...(mode === 'in-turns' && { turns }),
-    attackerCpu: share((used.user + used.system) / 1_000),
+    attackerCpu: share(cpuMs - startCpuMs),
     p50RssMb: quantile(rss, 0.5),
     budgets: Object.fromEntries([...metrics].filter(([name]) => /^rpc_(?!calls|failures|busy|slow)/.test(name))),
-    did: Object.fromEntries([...counts].map(([name, own]) => [name, Object.fromEntries(own)])),
+    did,
     log: node.stderr().slice(0, 2_000),
   })}\n`,
 )

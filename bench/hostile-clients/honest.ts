@@ -1,9 +1,8 @@
 import { Agent, request } from 'node:http'
-import { parentPort, workerData } from 'node:worker_threads'
 
 /*
- * An honest client in a thread of its own: fifty requests a second at fixed times, whatever became of those before, from an address of
- * its own. A message, `report` or `turn`, is answered with the latencies since the last one of its name.
+ * An honest client in a process of its own: fifty requests a second at fixed times, whatever became of those before, from an address of
+ * its own. A message, `report` or `turn`, is answered with the latencies since the last one of its name. Argument: URL of the node.
  */
 
 /** Milliseconds from the moment a request was due. */
@@ -20,8 +19,7 @@ export interface HonestReport {
 }
 
 const PER_SECOND = 50
-const { url } = workerData as { readonly url: string }
-const { hostname, port } = new URL(url)
+const { hostname, port } = new URL(process.argv[2] ?? '')
 const agent = new Agent({ keepAlive: true, maxSockets: 50, localAddress: '127.0.0.9' } as never)
 const A = `0x${'22'.repeat(20)}`
 const REQUESTS: readonly (readonly [string, readonly unknown[]])[] = [
@@ -98,7 +96,8 @@ setInterval(() => {
     ask(next, startMs + (next * 1_000) / PER_SECOND)
 }, 5)
 
-parentPort?.on('message', (name: keyof typeof tallies) => {
-  parentPort?.postMessage(tallies[name].report())
+process.on('message', (name: keyof typeof tallies) => {
+  process.send?.(tallies[name].report())
   tallies = { ...tallies, [name]: new Tally() }
 })
+process.once('disconnect', () => process.exit())

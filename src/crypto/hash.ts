@@ -61,16 +61,29 @@ export const keccak256Hex = (bytes: Uint8Array): Hex => {
 
 /** keccak256 of the concatenated parts, without joining them first. */
 export const keccak256Parts = (parts: readonly Uint8Array[]): Uint8Array => {
+  computeParts(parts)
+  return takeHash()
+}
+
+/** The same, written to the first 32 bytes of `out`. */
+export const keccak256PartsInto = (parts: readonly Uint8Array[], out: Uint8Array): void => {
+  computeParts(parts)
+  out.set(hash)
+}
+
+const computeParts = (parts: readonly Uint8Array[]): void => {
   let size = 0
   for (const part of parts) size += part.byteLength
-  if (size > WINDOW_BYTES) return keccak256(Buffer.concat(parts, size))
+  if (size > WINDOW_BYTES) {
+    compute(Buffer.concat(parts, size))
+    return
+  }
   let at = 0
   for (const part of parts) {
     window.set(part, at)
     at += part.byteLength
   }
   wasm.hash(size)
-  return takeHash()
 }
 
 /** Writes the 32 bytes of the hash at `at` of `out`, for callers that hash very often. */

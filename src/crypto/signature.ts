@@ -1,6 +1,6 @@
 import { assert } from '../util/assert.ts'
-import { asBuffer, type Hex } from '../util/bytes.ts'
-import { keccak256 } from './hash.ts'
+import type { Hex } from '../util/bytes.ts'
+import { keccak256Hex } from './hash.ts'
 import { chooseSignatureProvider } from './providers/choose-provider.ts'
 import type { SignatureProvider } from './providers/signature-provider.ts'
 
@@ -15,18 +15,16 @@ const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501d
 const ZERO = Buffer.alloc(32)
 
 /** Returns true when a 32-byte r or s is in 1 .. n - 1. */
-export const isScalar = (word: Uint8Array): boolean => {
-  const bytes = asBuffer(word)
-  return Buffer.compare(bytes, ORDER) < 0 && !bytes.equals(ZERO)
-}
+export const isScalar = (word: Uint8Array): boolean =>
+  Buffer.compare(word, ORDER) < 0 && Buffer.compare(word, ZERO) !== 0
 
 /** Rule of EIP-2: a 32-byte s is at most n / 2. */
-export const isLowS = (s: Uint8Array): boolean => Buffer.compare(asBuffer(s), HALF_ORDER) <= 0
+export const isLowS = (s: Uint8Array): boolean => Buffer.compare(s, HALF_ORDER) <= 0
 
 /** Address of a 64-byte public key: the last 20 bytes of its keccak256. */
 export const publicKeyToAddress = (publicKey: Uint8Array): Hex => {
   assert(publicKey.byteLength === 64, 'a public key has 64 bytes')
-  return `0x${asBuffer(keccak256(publicKey)).toString('hex', 12)}`
+  return `0x${keccak256Hex(publicKey).slice(26)}`
 }
 
 /** Returns the signer of a digest; undefined for an invalid signature (r || s || v, v 0 or 1). High s is accepted: see isLowS. */

@@ -17,7 +17,10 @@ export const ZERO_HASH: Hex = `0x${'00'.repeat(32)}`
 /** Returns a Buffer over the same memory, without a copy. */
 export const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-export const bytesToHex = (bytes: Uint8Array): Hex => `0x${asBuffer(bytes).hexSlice(0, bytes.byteLength)}`
+// Called on plain arrays too: a Buffer over an array of V8's heap would move it out of there.
+const { hexSlice } = Buffer.prototype
+
+export const bytesToHex = (bytes: Uint8Array): Hex => `0x${hexSlice.call(bytes as Buffer, 0, bytes.byteLength)}`
 
 /** `hex` must be 0x-prefixed and of even length; the caller has checked it. */
 export const hexToBytes = (hex: Hex): Uint8Array => bytesFromDigits(hex.slice(2))
@@ -46,7 +49,7 @@ export const bigintToBytes = (value: bigint): Uint8Array => {
 }
 
 export const bytesToBigint = (bytes: Uint8Array): bigint =>
-  bytes.byteLength === 0 ? 0n : BigInt(`0x${asBuffer(bytes).hexSlice(0, bytes.byteLength)}`)
+  bytes.byteLength === 0 ? 0n : BigInt(bytesToHex(bytes))
 
 /** A 32-byte word as 0x and 64 digits. */
 export const toWord = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`

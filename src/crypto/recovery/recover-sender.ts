@@ -1,6 +1,6 @@
 import { asBuffer, type Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
-import { keccak256Hex, keccak256Parts } from '../hash.ts'
+import { keccak256Hex, keccak256PartsInto } from '../hash.ts'
 import { isLowS, isScalar, publicKeyToAddress, signatures } from '../signature.ts'
 
 /*
@@ -38,9 +38,7 @@ const FIRST_PROTECTED_V = 35
 
 /** Throws CodedError<SenderError>. The bytes are the canonical form: RLP, or the type byte and RLP, without blobs. */
 export const recoverSender = (raw: Uint8Array): RecoveredSender => {
-  const digest = new Uint8Array(32)
-  const signature = new Uint8Array(64)
-  const recoveryId = signingDigest(raw, digest, signature)
+  const recoveryId = readSigned(raw)
   const key = signatures.recover(digest, signature, recoveryId)
   if (key === undefined) throw invalid('no public key has this signature')
   return { hash: keccak256Hex(raw), from: publicKeyToAddress(key) }
@@ -53,8 +51,15 @@ const starts = new Uint32Array(MAX_FIELDS)
 const sizes = new Uint32Array(MAX_FIELDS)
 const headers = new Uint32Array(MAX_FIELDS)
 
-/** Writes the 32-byte signed digest and the signature r || s; returns the recovery id. */
-const signingDigest = (raw: Uint8Array, digest: Uint8Array, signature: Uint8Array): number => {
+// Signed digest and signature r || s of the transaction that is read. Memory outside of V8's heap: what lies within is moved out of it for
+// each native call.
+const digest = Buffer.allocUnsafeSlow(32)
+const signature = Buffer.allocUnsafeSlow(64)
+const r = signature.subarray(0, 32)
+const s = signature.subarray(32)
+
+/** Sets digest and signature; returns the recovery id. */
+const readSigned = (raw: Uint8Array): number => {
   const first = raw[0]
   if (first === undefined) throw invalid('malformed RLP')
   const legacy = first >= 0xc0
@@ -62,24 +67,24 @@ const signingDigest = (raw: Uint8Array, digest: Uint8Array, signature: Uint8Arra
   if (signed === undefined) throw invalid('unknown transaction type')
   if (readFields(raw, legacy ? 0 : 1) !== signed + 3) throw invalid('wrong number of fields')
 
-  readScalar(raw, signed + 1, signature.subarray(0, 32))
-  readScalar(raw, signed + 2, signature.subarray(32))
-  if (!isLowS(signature.subarray(32))) throw invalid('s above half the group order')
+  readScalar(raw, signed + 1, r)
+  readScalar(raw, signed + 2, s)
+  if (!isLowS(s)) throw invalid('s above half the group order')
 
   const fields = raw.subarray(headers[0]!, headers[signed]!)
   const v = readV(raw, signed)
   if (!legacy) {
     if (v > 1) throw invalid('y parity is neither 0 nor 1')
-    digest.set(keccak256Parts([raw.subarray(0, 1), listHeader(fields.byteLength), fields]))
+    keccak256PartsInto([raw.subarray(0, 1), listHeader(fields.byteLength), fields], digest)
     return v
   }
   if (v === 27 || v === 28) {
-    digest.set(keccak256Parts([listHeader(fields.byteLength), fields]))
+    keccak256PartsInto([listHeader(fields.byteLength), fields], digest)
     return v - 27
   }
   if (v < FIRST_PROTECTED_V) throw invalid('v fits no signature scheme')
   const tail = protection(Math.floor((v - FIRST_PROTECTED_V) / 2))
-  digest.set(keccak256Parts([listHeader(fields.byteLength + tail.byteLength), fields, tail]))
+  keccak256PartsInto([listHeader(fields.byteLength + tail.byteLength), fields, tail], digest)
   return (v - FIRST_PROTECTED_V) % 2
 }
 
