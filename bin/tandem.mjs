@@ -13,8 +13,8 @@ import { fileURLToPath } from 'node:url'
 const MINIMUM_MAJOR = 26
 const NODE_FLAGS = [
   // A node's garbage is short-lived and its live heap small: V8's defaults trade a third more memory for a few percent of speed.
-  '--max-semi-space-size=8',
-  '--heap-growing-percent=50',
+  '--max-semi-space-size=16',
+  '--heap-growing-percent=30',
   // Node.js answers SIGUSR1, which tools for logs send, with a debugger on the loopback: every user of the machine could read keys.
   '--disable-sigusr1',
 ]

@@ -31,14 +31,25 @@ const compute = (bytes: Uint8Array): void => {
     wasm.hash(size)
     return
   }
+  computeLong([bytes])
+}
+
+/** Passes the parts through the window. */
+const computeLong = (parts: readonly Uint8Array[]): void => {
   wasm.reset()
-  let at = 0
-  for (; size - at >= WINDOW_BYTES; at += WINDOW_BYTES) {
-    window.set(bytes.subarray(at, at + WINDOW_BYTES))
-    wasm.absorb()
+  let filled = 0
+  for (const part of parts) {
+    for (let at = 0; at < part.byteLength; ) {
+      const piece = part.subarray(at, at + WINDOW_BYTES - filled)
+      window.set(piece, filled)
+      at += piece.byteLength
+      filled += piece.byteLength
+      if (filled < WINDOW_BYTES) continue
+      wasm.absorb()
+      filled = 0
+    }
   }
-  window.set(bytes.subarray(at))
-  wasm.finish(size - at)
+  wasm.finish(filled)
 }
 
 const takeHash = (): Uint8Array => {
@@ -75,7 +86,7 @@ const computeParts = (parts: readonly Uint8Array[]): void => {
   let size = 0
   for (const part of parts) size += part.byteLength
   if (size > WINDOW_BYTES) {
-    compute(Buffer.concat(parts, size))
+    computeLong(parts)
     return
   }
   let at = 0

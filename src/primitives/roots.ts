@@ -1,6 +1,6 @@
 import { orderedRoot, orderedRootParts } from '../crypto/ordered-root.ts'
 import { finishSlicedWork, partCounter, type SlicedWork } from '../util/async/sliced-work.ts'
-import type { Hex } from '../util/bytes.ts'
+import { freeLarge, type Hex } from '../util/bytes.ts'
 import { encodeReceipt, type Receipt } from './receipt/receipt.ts'
 import type { DecodedTransaction } from './transaction/transaction.ts'
 
@@ -24,5 +24,7 @@ export function* receiptsRootParts(receipts: readonly Receipt[]): SlicedWork<Hex
     encoded.push(bytes)
     if (partEnds(bytes.byteLength)) yield
   }
-  return yield* orderedRootParts(encoded)
+  const root = yield* orderedRootParts(encoded)
+  freeLarge(encoded)
+  return root
 }

@@ -48,8 +48,7 @@ export const bigintToBytes = (value: bigint): Uint8Array => {
   return hexToBytes(`0x${hex.length & 1 ? '0' : ''}${hex}`)
 }
 
-export const bytesToBigint = (bytes: Uint8Array): bigint =>
-  bytes.byteLength === 0 ? 0n : BigInt(bytesToHex(bytes))
+export const bytesToBigint = (bytes: Uint8Array): bigint => (bytes.byteLength === 0 ? 0n : BigInt(bytesToHex(bytes)))
 
 /** A 32-byte word as 0x and 64 digits. */
 export const toWord = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
@@ -77,4 +76,11 @@ export const compareBytes = (a: Uint8Array, b: Uint8Array): number => Buffer.com
  */
 export const freeMemory = ({ buffer, byteLength }: Uint8Array): void => {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+}
+
+const LARGE_BYTES = 64 * 1024
+
+/** The same for those of the arrays that are large; the garbage collector returns small ones faster. */
+export const freeLarge = (all: readonly Uint8Array[]): void => {
+  for (const bytes of all) if (bytes.byteLength >= LARGE_BYTES) freeMemory(bytes)
 }

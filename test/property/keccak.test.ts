@@ -1,7 +1,14 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { keccak256, keccak256Hex, keccak256Into, keccak256OfHex, keccak256Parts } from '../../src/crypto/hash.ts'
+import {
+  keccak256,
+  keccak256Hex,
+  keccak256Into,
+  keccak256OfHex,
+  keccak256Parts,
+  keccak256PartsInto,
+} from '../../src/crypto/hash.ts'
 import { bytesToHex } from '../../src/util/bytes.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
@@ -42,7 +49,11 @@ test('equals the reference implementation at any length', () => {
 test('the hash of parts is that of the whole', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.uint8Array({ maxLength: 200 }), bytes), { maxLength: 5 }), parts => {
-      expect(keccak256Parts(parts)).toEqual(keccak_256(Buffer.concat(parts)))
+      const expected = keccak_256(Buffer.concat(parts))
+      expect(keccak256Parts(parts)).toEqual(expected)
+      const out = new Uint8Array(33)
+      keccak256PartsInto(parts, out)
+      expect(out.subarray(0, 32)).toEqual(expected)
     }),
     parameters(100),
   )

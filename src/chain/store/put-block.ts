@@ -8,7 +8,7 @@ import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import { metaKey } from '../../storage/schema.ts'
 import { finishSlicedWork, partCounter, type SlicedWork } from '../../util/async/sliced-work.ts'
-import { hexToBytes } from '../../util/bytes.ts'
+import { freeLarge, hexToBytes } from '../../util/bytes.ts'
 import { putLogIndex } from '../logs/log-index.ts'
 import type { ChainBlock } from '../types.ts'
 import { encodeBody, encodeLocation } from './body-row.ts'
@@ -45,7 +45,9 @@ export function* putBlockRows(batch: Batch, rows: BlockRows): SlicedWork<void> {
   const key = numberKey(header.number)
   batch.put(BUCKETS.header, key, encodeHeader(header))
   batch.put(BUCKETS.body, key, encodeBody(block))
-  yield* putReceipts(batch, header.number, yield* storedReceiptParts(receipts))
+  const row = yield* storedReceiptParts(receipts)
+  yield* putReceipts(batch, header.number, row)
+  freeLarge([row])
   if (internal.length > 0) batch.put(BUCKETS.internalTransfers, key, encodeInternalTransfers(internal))
   if (failed.length > 0) batch.put(BUCKETS.failedExecutions, key, encodeFailedExecutions(failed))
   batch.put(BUCKETS.blockNumber, hexToBytes(hash), key)

@@ -13,12 +13,12 @@ export const RPC_LIMITS = {
      * Ledger of the memory of all kinds of work together: `bodies`, `answers` and `criteria` below, parsed requests (`parsedBytes`) and
      * heavy calls (`work`). One body of the largest size can be parsed beside all bodies and criteria of its client.
      */
-    memory: { total: 128 * 1024 * 1024, client: 48 * 1024 * 1024 },
-    bodies: { total: 64 * 1024 * 1024, client: 16 * 1024 * 1024, free: 4 * 1024 },
+    memory: { total: 128 * 1024 * 1024, client: 36 * 1024 * 1024 },
+    bodies: { total: 64 * 1024 * 1024, client: 10 * 1024 * 1024, free: 4 * 1024 },
     /** Responses and notifications their reader has not taken; the largest response fits. */
     answers: { total: 96 * 1024 * 1024, client: 32 * 1024 * 1024, free: 16 * 1024 },
     /** Filters and subscriptions, with their criteria. */
-    criteria: { total: 32 * 1024 * 1024, client: 8 * 1024 * 1024 },
+    criteria: { total: 32 * 1024 * 1024, client: 4 * 1024 * 1024 },
     filters: { total: 10_000, client: 2_500 },
     connections: { total: 10_000, client: 2_500 },
     sockets: { total: 3_000, client: 1_000 },
@@ -43,7 +43,7 @@ export const RPC_LIMITS = {
    * Bytes of batches and large bodies that are parsed and being handled, in total and per client: the next one starts while less is held.
    * Parsed JSON takes up to ten times as much, `memory` times as much on average: so it counts in the ledger.
    */
-  parsedBytes: { total: 12 * 1024 * 1024, client: 3 * 1024 * 1024, memory: 4 },
+  parsedBytes: { total: 12 * 1024 * 1024, client: 2 * 1024 * 1024, memory: 4 },
   /** Bodies up to this size are parsed without a check of their shape. */
   unscannedBytes: 32 * 1024,
   nesting: 32,
@@ -138,11 +138,11 @@ export const CALL_LIMITS = {
   clientInFlight: 24,
   /**
    * Memory of the frames of all calls of a worker, which is outside the heap limit; no call starts beyond it, and one that allocates
-   * beyond it is stopped. Five hundred nested frames of 128 KiB fit.
+   * beyond it is stopped. Three hundred nested frames of 128 KiB fit.
    */
-  frameBytes: 72 * 1024 * 1024,
+  frameBytes: 40 * 1024 * 1024,
   /** Memory that an idle worker keeps for the next calls. */
-  idleBytes: 24 * 1024 * 1024,
+  idleBytes: 16 * 1024 * 1024,
   /** Calls that share a worker. */
   inFlight: 32,
   /** Jobs and responses sent between threads in one message. */
@@ -183,7 +183,7 @@ export const TRACE_LIMITS = {
   /** Memory of tracers whose result is complete only at the end. */
   heldBytes: 64 * 1024 * 1024,
   /** Memory outside the heap of all traces, such as that of their frames; the trace that goes beyond it ends. */
-  frameBytes: 32 * 1024 * 1024,
+  frameBytes: 24 * 1024 * 1024,
   /** Size of one response: a hundred million gas in small loops make ten gigabytes of struct logs. */
   answerBytes: 64 * 1024 * 1024 * 1024,
   /** Size of a piece of a response, and number of pieces on their way to its reader. */

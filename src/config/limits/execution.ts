@@ -37,5 +37,5 @@ export const RECOVERY_LIMITS = {
   blockQueue: 262_144,
 } as const
 
-/** Young generation of worker threads with much short-lived garbage: semi-spaces as large as the main thread's (a third of it). */
+/** Young generation of worker threads with much short-lived garbage: semi-spaces of eight megabytes (a third of it). */
 export const WORKER_LIMITS = { nurseryMegabytes: 24 } as const

@@ -1,7 +1,7 @@
 import { GAS_PER_BLOB } from '../../config/blobs.ts'
 import { assert } from '../../util/assert.ts'
 import { finishSlicedWork, partCounter, type SlicedWork } from '../../util/async/sliced-work.ts'
-import { EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { EMPTY_BYTES, freeLarge, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { createAddress } from '../address.ts'
 import { decodeOrMalformed, decodePartsOrMalformed, malformed } from '../rlp/malformed.ts'
 import { encodeRlpList, rlpHeaderBytes, rlpStringBytes, uintItem, writeRlpHeader, writeRlpString } from '../rlp/rlp.ts'
@@ -79,7 +79,9 @@ export function* storedReceiptParts(receipts: readonly StoredReceipt[]): SlicedW
     encoded.push(bytes)
     if (partEnds(bytes.byteLength)) yield
   }
-  return encodeRlpList(encoded)
+  const row = encodeRlpList(encoded)
+  freeLarge(encoded)
+  return row
 }
 
 const encodeStoredReceipt = (receipt: StoredReceipt): Uint8Array => {

@@ -121,7 +121,7 @@ test.each([
   ['transient', '5d', '5c'],
   ['stored', '55', '54'],
 ])('a %s word is what it was before a frame that failed', async (_, write, read) => {
-  const outer = `3033146023575f35801560105780` + `5f${write}5b50` + `5f5f5f5f5f305af150` + `5f${read}5f5260205ff3`
+  const outer = `3033146023575f358015601057805f${write}5b505f5f5f5f5f305af1505f${read}5f5260205ff3`
   const run = contract(`0x${outer}5b60075f${write}5f5ffd`)
   for (const before of [0n, 5n]) {
     const expected = await run(interpreter, words(before))

@@ -3,7 +3,7 @@ import { recoverTransaction } from '../../../../src/evm/state-test/transaction-s
 import { create2Address, createAddress } from '../../../../src/primitives/address.ts'
 import { decodeHeader } from '../../../../src/primitives/header.ts'
 import { bloomFromLogs, bloomMayContain, EMPTY_BLOOM, mergeBlooms } from '../../../../src/primitives/receipt/bloom.ts'
-import type { Log } from '../../../../src/primitives/receipt/log.ts'
+import { encodeLogs, type Log, rememberDigest } from '../../../../src/primitives/receipt/log.ts'
 import {
   decodeStoredReceipts,
   deriveReceipts,
@@ -80,6 +80,26 @@ describe('stored receipts', () => {
     const encoded = encodeStoredReceipts([{ status: 1, cumulativeGasUsed: 5n, logs: [five] }])
     expect(codeOf(() => decoded(encoded))).toBe('RECEIPT_MALFORMED')
   })
+})
+
+test('large receipts are whole after what was encoded of them for a root and for the store is freed', () => {
+  const log: Log = { address: ZERO_ADDRESS, topics: [ZERO_HASH], data: new Uint8Array(100_000).fill(7) }
+  const logs = [log, { ...log, data: new Uint8Array(70_000).fill(8) }]
+  const known = [...logs]
+  rememberDigest(known, { bloom: bloomFromLogs(logs), encoded: encodeLogs(logs) })
+  const receipts = [logs, known, []].map(logsOfOne => ({
+    type: 2,
+    status: 1 as const,
+    cumulativeGasUsed: 7n,
+    gasUsed: 7n,
+    effectiveGasPrice: 1n,
+    contractAddress: null,
+    logsBloom: bloomFromLogs(logsOfOne),
+    logs: logsOfOne,
+  }))
+  const first = [receiptsRoot(receipts), bytesToHex(encodeStoredReceipts(receipts))]
+  expect([receiptsRoot(receipts), bytesToHex(encodeStoredReceipts(receipts))]).toEqual(first)
+  expect(logs.map(({ data }) => data.byteLength)).toEqual([100_000, 70_000])
 })
 
 test('a receipt of a typed transaction starts with its type (EIP-2718), one before Byzantium holds a root', () => {
