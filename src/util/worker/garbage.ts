@@ -47,14 +47,5 @@ export const collectGarbage = (): void => all.collect()
 /** Collects all garbage when it has grown; called between pieces of work of a worker thread. */
 export const collectExternalGarbage = (): void => all.check()
 
-/** Time between two looks at the memory of the main thread; each takes a few microseconds. */
-const LOOK_MS = 2
-let lookedMs = 0
-
-/** Collects recent garbage when it has grown: a few milliseconds, so for the main thread; called as often as its turns end. */
-export const collectYoungGarbage = (): void => {
-  const nowMs = performance.now()
-  if (nowMs - lookedMs < LOOK_MS) return
-  lookedMs = nowMs
-  young.check()
-}
+/** Collects recent garbage when it has grown: a few milliseconds, so for the main thread. */
+export const collectYoungGarbage = (): void => young.check()
