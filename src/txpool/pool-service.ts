@@ -221,15 +221,22 @@ export class PoolService {
     return resultOrCoded(() => {
       const submission = openSubmission(raw, sender)
       const { decoded, hash } = submission
-      if (this.#pool.has(hash)) return alreadyKnown(hash)
       const first = this.#underWay.get(hash)
       if (first !== undefined) return submittedAgain(first)
+      if (this.#pool.has(hash)) return origin === 'local' ? this.#knownLocal(hash) : alreadyKnown(hash)
       this.#pool.checkQuarantine(hash, this.#options.clock.nowMs(), origin)
       this.#pool.precheck(decoded, origin)
       this.#underWay.set(hash, submission)
       queue(submission)
       return submission.outcome
     })
+  }
+
+  /** After a failed write, a transaction that is sent again is accepted once the journal has all that the pool holds. */
+  #knownLocal(hash: Hex): AdmitOutcome | Promise<AdmitOutcome> {
+    const { journal } = this.#options
+    if (journal?.isBehind !== true) return alreadyKnown(hash)
+    return journal.rewrite().then(() => hash, codedOrThrow)
   }
 
   /** Settles when the senders of the batch are known; its transactions are admitted after those of earlier batches. */
@@ -291,8 +298,7 @@ export class PoolService {
       await journal.append(...admitted.map(rawOf))
       return undefined
     } catch (error) {
-      if (isCoded(error)) return error
-      throw error
+      return codedOrThrow(error)
     }
   }
 
@@ -307,6 +313,11 @@ export class PoolService {
       }
     }
   }
+}
+
+const codedOrThrow = (error: unknown): CodedError => {
+  if (isCoded(error)) return error
+  throw error
 }
 
 const rawOf = ({ decoded }: PoolSubmission): Uint8Array => decoded.raw

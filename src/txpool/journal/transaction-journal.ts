@@ -41,11 +41,17 @@ export class TransactionJournal {
   #limitBytes: number
   /** The end of the file is unknown: it must be rewritten before the next append. */
   #mustRewrite = true
+  #isBehind = false
   #closed = false
 
   constructor(options: JournalOptions) {
     this.#options = options
     this.#limitBytes = options.limitBytes
+  }
+
+  /** True since a write that failed, until one succeeds: local transactions of the pool may be missing on disk. */
+  get isBehind(): boolean {
+    return this.#isBehind
   }
 
   get sizeBytes(): number {
@@ -97,10 +103,11 @@ export class TransactionJournal {
       const startedMs = performance.now()
       try {
         const bytes = await this.#write(batch.raws)
+        this.#isBehind = false
         this.#options.onWritten?.({ transactions: batch.raws.length, bytes, durationMs: performance.now() - startedMs })
         batch.resolve()
       } catch (error) {
-        this.#mustRewrite = true
+        this.#mustRewrite = this.#isBehind = true
         this.#options.logger.error(
           { err: error, transactions: batch.raws.length },
           'transaction journal could not be written',

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { ClientPoolPort } from '../../../src/chain/types.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import type { SenderResult } from '../../../src/crypto/recovery/batch.ts'
@@ -116,6 +116,32 @@ describe('submit', () => {
     expect([answered, service.counts().pending]).toEqual([false, 1])
     gate.resolve()
     await answer
+  })
+
+  test('sent again before the journal has it, waits for the journal', async () => {
+    const { service, storage } = await start()
+    const gate = Promise.withResolvers<void>()
+    storage.gate = gate.promise
+    const raw = signedTransfer(1, { nonce: 0 })
+    const first = service.submit(raw)
+    await vi.waitFor(() => expect(service.counts().pending).toBe(1))
+    storage.failIn = 1
+    const second = service.submit(raw)
+    gate.resolve()
+    await expect(first).rejects.toMatchObject({ code: 'JOURNAL_FAILED' })
+    await expect(second).rejects.toMatchObject({ code: 'JOURNAL_FAILED' })
+  })
+
+  test('sent again after the journal failed, is accepted once the journal has it', async () => {
+    const { service, storage } = await start()
+    const raw = signedTransfer(1, { nonce: 0 })
+    storage.failIn = 1
+    await expect(service.submit(raw)).rejects.toMatchObject({ code: 'JOURNAL_FAILED' })
+    storage.failIn = 1
+    await expect(service.submit(raw)).rejects.toMatchObject({ code: 'JOURNAL_FAILED' })
+    expect(await service.submit(raw)).toBe(recoverSender(raw).hash)
+    expect(journaled(storage)).toEqual([bytesToHex(raw)])
+    await expect(service.submit(raw)).rejects.toMatchObject({ code: 'ALREADY_KNOWN' })
   })
 
   test('from a peer is not journaled', async () => {
