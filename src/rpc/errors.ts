@@ -210,7 +210,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   REPLACEMENT_UNDERPRICED: ({ minFeeWei, minTipWei }) =>
     withFigures('replacement transaction underpriced', { maxFeePerGas: minFeeWei, maxPriorityFeePerGas: minTipWei }),
   POOL_FULL: () => serverError('txpool is full'),
-  JOURNAL_FAILED: () => serverError('the transaction could not be written to disk and a restart would lose it: send it again when the disk of the node works'),
+  JOURNAL_FAILED: () => serverError('the node cannot write it to its disk: mend that, then send it again'),
   // development chains (chain/dev)
   REWIND_TOO_FAR: ({ number, oldest }) =>
     serverError(

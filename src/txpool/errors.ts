@@ -30,7 +30,7 @@ import type { Hex } from '../util/bytes.ts'
  * | INTRINSIC_GAS | `intrinsic gas too low` |
  * | REPLACEMENT_UNDERPRICED | `replacement transaction underpriced` |
  * | POOL_FULL | `txpool is full` |
- * | JOURNAL_FAILED | `the transaction could not be written to disk and a restart would lose it: send it again when the disk of the node works` |
+ * | JOURNAL_FAILED | `the node cannot write it to its disk: mend that, then send it again` |
  */
 export type PoolError = TransactionFormError | TransactionSenderStateError | PoolPolicyError
 

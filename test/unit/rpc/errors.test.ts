@@ -90,7 +90,7 @@ const TEXTS: Record<string, readonly [object, string]> = {
     '-32000 transaction takes longer than a block of this node may, try again in 1799 s or send another one with its nonce',
   ],
   POOL_FULL: [{}, '-32000 txpool is full'],
-  JOURNAL_FAILED: [{}, '-32000 the transaction could not be written to disk and a restart would lose it: send it again when the disk of the node works'],
+  JOURNAL_FAILED: [{}, '-32000 the node cannot write it to its disk: mend that, then send it again'],
   REWIND_TOO_FAR: [
     { number: 0, oldest: 7 },
     '-32000 the state of block 0 is not kept any more, the oldest is that of block 7: start with --state-history archive',
