@@ -84,6 +84,36 @@ describe('text of an argument', () => {
   })
 })
 
+describe('parameters', () => {
+  const bytesList = [list({ kind: 'bytes' })]
+
+  test('whose bytes are named many times are no encoding: their values would be far longer', () => {
+    const once = encodeParameters(bytesList, [[`0x${'11'.repeat(100)}`, '0x']])
+    expect(decodeParameters(bytesList, once)).toEqual([[`0x${'11'.repeat(100)}`, '0x']])
+    const names = 1_000
+    const words = [32, names, ...new Array<number>(names).fill(32 * names), 32 * names]
+    const data = new Uint8Array(32 * words.length + 32 * names)
+    const view = new DataView(data.buffer)
+    for (const [at, value] of words.entries()) view.setUint32(32 * at + 28, value)
+    expect(decodeParameters(bytesList, data)).toBeUndefined()
+  })
+
+  test('of any number of texts and bytes are read as they were encoded', () => {
+    const types = [list({ kind: 'tuple', items: [{ kind: 'string' }, { kind: 'bytes' }, word('bool')] })]
+    const item = fc.tuple(
+      fc.string({ unit: 'binary' }),
+      fc.uint8Array().map(bytes => `0x${Buffer.from(bytes).toString('hex')}`),
+      fc.boolean(),
+    )
+    fc.assert(
+      fc.property(fc.array(item), items => {
+        expect(decodeParameters(types, encodeParameters(types, [items]))).toEqual([items])
+      }),
+      { seed: SEED },
+    )
+  })
+})
+
 test('functions of an ABI have their selector, and unknown types are left out', () => {
   const uint = (name: string) => ({ name, type: 'uint256' })
   const functions = contractFunctions([

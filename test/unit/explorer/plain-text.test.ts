@@ -52,6 +52,11 @@ describe('text that a contract chose', () => {
     expect(plainText('\u0301'.repeat(200), 100)).toBeNull()
   })
 
+  test('is shown after some characters that cannot be, and not looked for behind any number of them', () => {
+    expect(plainText(`${'\u202E'.repeat(100)}abc`, 10)).toBe('abc')
+    expect(plainText(`${'\u202E'.repeat(1_000)}abc`, 10)).toBeNull()
+  })
+
   test('hides nothing and stays within its limit, whatever it was', () => {
     fc.assert(
       fc.property(hostileText, fc.integer({ min: 1, max: 40 }), (text, limit) => {

@@ -11,7 +11,10 @@ const MAX_VALUES = 10_000
 /** Decoding stops by this error, which never leaves the file. */
 class MalformedData extends Error {}
 
-/** Values of ABI-encoded parameters; undefined when the bytes are no such encoding. */
+/**
+ * Values of ABI-encoded parameters; undefined when the bytes are no such encoding, have more than 10,000 values, or name the same bytes
+ * for so many of them that these together are longer than the encoding.
+ */
 export const decodeParameters = (types: readonly AbiType[], data: Uint8Array): readonly AbiValue[] | undefined => {
   try {
     return new Decoding(data).tuple(types, 0)
@@ -42,6 +45,8 @@ const headSize = (type: AbiType): number => {
 class Decoding {
   readonly #data: Uint8Array
   #values = 0
+  /** Of all byte arrays and texts. An encoding of its own values never has more than its length: places may be named many times. */
+  #bytes = 0
 
   constructor(data: Uint8Array) {
     this.#data = data
@@ -63,6 +68,8 @@ class Decoding {
     if (type.kind === 'tuple') return this.tuple(type.items, at)
     if (type.kind === 'array') return this.#array(type.item, type.length, at)
     const length = this.#count(at)
+    this.#bytes += length
+    if (this.#bytes > this.#data.length) throw new MalformedData()
     const padded = this.#read(at + WORD, Math.ceil(length / WORD) * WORD)
     const bytes = padded.subarray(0, length)
     return type.kind === 'bytes' ? bytesToHex(bytes) : textOf(bytes)
