@@ -1,35 +1,63 @@
-/**
- * Group of addresses that counts as one for peer slots and bans: an IPv4 address, also when mapped into IPv6, or the /64 of an
- * IPv6 address, the usual allocation of one customer.
- */
-export const addressGroup = (address: string): string => {
-  const plain = plainAddress(address)
-  return plain.includes(':') ? `${subscriberPrefix(plain)}::/64` : plain
+import { isIPv4, isIPv6 } from 'node:net'
+
+/** Returns the eight groups of an IPv6 address in any of its spellings (RFC 4291 2.2), without its zone; undefined for anything else. */
+const groupsOf = (address: string): readonly number[] | undefined => {
+  if (!address.includes(':') || !isIPv6(address)) return undefined
+  const [plain = ''] = address.split('%', 1)
+  const [front = '', back] = plain.split('::')
+  const head = groupsIn(front)
+  const tail = groupsIn(back ?? '')
+  return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail]
 }
 
-/** Returns the first four groups of an IPv6 address: those of the /64, without zeros in front. */
-export const subscriberPrefix = (address: string): string => {
-  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? []
-  const front = head === '' ? [] : head.split(':')
-  const back = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length)
-  const groups = [...front, ...new Array<string>(zeros).fill('0'), ...back]
-  return groups
+/** The last two groups may be written as an IPv4 address. */
+const groupsIn = (text: string): readonly number[] =>
+  text === '' ? [] : text.split(':').flatMap(part => (isIPv4(part) ? wordsOf(part) : [Number.parseInt(part, 16)]))
+
+const wordsOf = (ipv4: string): readonly number[] => {
+  const [a = 0, b = 0, c = 0, d = 0] = ipv4.split('.').map(Number)
+  return [a * 256 + b, c * 256 + d]
+}
+
+/** Returns the IPv4 address that is mapped into IPv6 (::ffff:1.2.3.4, as dual-stack sockets report it, or ::ffff:102:304); or undefined. */
+const mappedIn = (groups: readonly number[]): string | undefined => {
+  const [high = 0, low = 0] = groups.slice(6)
+  const isMapped = groups[5] === 0xffff && groups.slice(0, 5).every(group => group === 0)
+  return isMapped ? `${high >> 8}.${high & 0xff}.${low >> 8}.${low & 0xff}` : undefined
+}
+
+/** Returns the first four groups of an IPv6 address, those of the /64: the usual allocation of one subscriber. */
+const prefixOf = (groups: readonly number[]): string =>
+  groups
     .slice(0, 4)
-    .map(group => Number.parseInt(group, 16).toString(16))
+    .map(group => group.toString(16))
     .join(':')
+
+/**
+ * Returns what counts as one subscriber: an IPv4 address, also when mapped into IPv6, or the /64 of an IPv6 address, the same for all of
+ * its spellings. Anything else stands for itself.
+ */
+export const subscriberOf = (address: string): string => {
+  const groups = groupsOf(address)
+  return groups === undefined ? address : (mappedIn(groups) ?? prefixOf(groups))
 }
 
-/** Returns the IPv4 address that a dual-stack socket reports as ::ffff:1.2.3.4; any other address as it is. */
-export const plainAddress = (address: string): string => {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
-  return mapped?.[1] ?? address
+/** Returns the subscriber as peer slots and bans name it: `1.2.3.4` or `2001:db8:1:2::/64`. */
+export const addressGroup = (address: string): string => {
+  const groups = groupsOf(address)
+  return groups === undefined ? address : (mappedIn(groups) ?? `${prefixOf(groups)}::/64`)
 }
 
 /** Returns true for an address to listen at that is no address to connect to. */
-export const isUnspecifiedAddress = (address: string): boolean => address === '0.0.0.0' || address === '::'
+export const isUnspecifiedAddress = (address: string): boolean => {
+  const groups = groupsOf(address)
+  return groups === undefined
+    ? address === '0.0.0.0'
+    : groups.every(group => group === 0) || mappedIn(groups) === '0.0.0.0'
+}
 
 export const isLoopbackAddress = (address: string): boolean => {
-  const plain = plainAddress(address)
-  return plain === '::1' || plain === 'localhost' || plain.startsWith('127.')
+  const groups = groupsOf(address)
+  if (groups === undefined) return address === 'localhost' || (isIPv4(address) && address.startsWith('127.'))
+  return groups.every((group, at) => group === (at === 7 ? 1 : 0)) || mappedIn(groups)?.startsWith('127.') === true
 }

@@ -7,7 +7,11 @@ const READ_FOR_ONE = 16
  * The time is bounded by `limit`, however long the text is.
  */
 export const plainText = (text: string, limit: number): string | null => {
-  const visible = text.slice(0, READ_FOR_ONE * limit).replace(HIDDEN, '').normalize('NFC').replace(PILED, '$1')
+  const visible = text
+    .slice(0, READ_FOR_ONE * limit)
+    .replace(HIDDEN, '')
+    .normalize('NFC')
+    .replace(PILED, '$1')
   const cut = [...withoutStart(visible)].slice(0, limit).join('').trim()
   return cut === '' ? null : cut
 }

@@ -1,5 +1,5 @@
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { isLoopbackAddress } from '../../util/address.ts'
+import { isLoopbackAddress, isUnspecifiedAddress } from '../../util/address.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import { isCoded } from '../../util/errors.ts'
@@ -100,7 +100,8 @@ export class PeerExchange {
     const isNews = (id: string, sequence: number) => id !== selfId && this.#records.isNews(id, sequence)
     const record = readPeerRecord(bytes, domain, isNews)
     if (typeof record === 'string') return record
-    if (!acceptsLoopback && isLoopbackAddress(record.host)) return 'old'
+    // This node itself would answer.
+    if (isUnspecifiedAddress(record.host) || (!acceptsLoopback && isLoopbackAddress(record.host))) return 'old'
     const gone = this.#records.put(record, id => hub.peer(id) !== undefined, hub.random())
     if (gone !== undefined && dialScheduler.kindOf(gone) === 'known') dialScheduler.remove(gone)
     if (gone !== record.id) dialScheduler.add(record, 'known', this.#firstDialMs(record.id))

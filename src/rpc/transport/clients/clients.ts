@@ -5,6 +5,7 @@ import type { Quota } from '../../../util/token-bucket.ts'
 import type { MaybePromise } from '../../methods/block-reads.ts'
 import { type ApiKey, ApiKeys, tokenValidUntil } from './access-tokens.ts'
 import { ClientAddress, type TrustProxy } from './client-address.ts'
+import { clientIdOf } from './client-id.ts'
 
 /** Rules by which the client of a request is known. */
 export interface ClientRules {
@@ -20,8 +21,10 @@ export interface ClientRules {
 
 /** Client of a request, as the limits count it. */
 export interface ClientIdentity {
-  /** Address, or `key:` and the name of its key. */
+  /** Address, or `key:` and the name of its key: for the log. */
   readonly address: string
+  /** The same for limits: that of the subscriber (clientIdOf). */
+  readonly id: string
   readonly limiter: RateLimiter | undefined
   /** Unix milliseconds from which its token must be verified again; Infinity without tokens. */
   readonly untilMs: number
@@ -79,7 +82,7 @@ export class Clients {
 
   /** Returns the other end of a connection as a client. */
   ofConnection({ remoteAddress = '' }: RequestOrigin['socket']): ClientIdentity {
-    return { address: remoteAddress, limiter: this.#limiter, untilMs: Number.POSITIVE_INFINITY }
+    return identityOf(remoteAddress, this.#limiter, Number.POSITIVE_INFINITY)
   }
 
   #admit(request: RequestOrigin, untilMs: number): ClientIdentity | undefined {
@@ -87,8 +90,8 @@ export class Clients {
     if (apiKey === null) return undefined
     const identity =
       apiKey === undefined
-        ? { address: this.addressOf(request), limiter: this.#limiter, untilMs }
-        : { address: `key:${apiKey.name}`, limiter: this.#limiterFor(apiKey), untilMs }
+        ? identityOf(this.addressOf(request), this.#limiter, untilMs)
+        : identityOf(`key:${apiKey.name}`, this.#limiterFor(apiKey), untilMs)
     this.#known.set(request, identity)
     return identity
   }
@@ -103,9 +106,20 @@ export class Clients {
   }
 }
 
+const identityOf = (address: string, limiter: RateLimiter | undefined, untilMs: number): ClientIdentity => ({
+  address,
+  id: clientIdOf(address),
+  limiter,
+  untilMs,
+})
+
 /** Returns the function that charges a client for calls by weight; undefined: it has no limit. */
-export const chargeOf = ({ address, limiter }: ClientIdentity): ((weight: number) => void) | undefined =>
-  limiter && (weight => limiter.charge(address, performance.now(), weight))
+export const chargeOf = ({ id, limiter }: ClientIdentity): ((weight: number) => void) | undefined =>
+  limiter && (weight => limiter.charge(id, performance.now(), weight))
+
+/** Returns true when a client has a limit and has exceeded it. */
+export const isBeyondRate = ({ id, limiter }: ClientIdentity): boolean =>
+  limiter?.allows(id, performance.now()) === false
 
 /** Refusal of a request for its client, before anything is called. */
 export interface ClientRefusal {
@@ -124,5 +138,5 @@ const TOO_MANY: ClientRefusal = { status: 429, headers: { 'retry-after': '1' }, 
 /** Returns the refusal of a request by what `identify` returned; undefined: it may be handled. */
 export const clientRefusal = (identity: ClientIdentity | undefined): ClientRefusal | undefined => {
   if (identity === undefined) return UNAUTHORIZED
-  return identity.limiter?.allows(identity.address, performance.now()) === false ? TOO_MANY : undefined
+  return isBeyondRate(identity) ? TOO_MANY : undefined
 }

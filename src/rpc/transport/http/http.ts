@@ -76,7 +76,7 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(JSON_TYPES, (request: FastifyRequest, payload: IncomingMessage) =>
-    readBody(payload, options.budgets.bodies.meter(clientIdOf(options.clients.of(request.raw).address))),
+    readBody(payload, options.budgets.bodies.meter(options.clients.of(request.raw).id)),
   )
   // A body that no handler took, such as that of a path that is not served.
   app.addHook('onResponse', ({ body }, _reply, done) => {
@@ -158,7 +158,7 @@ const post = (
   if (requestBody === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
   requestBody.take()
   const identity = clients.of(request.raw)
-  const answering = endpointForClient(endpoint, identity.address, cancellationOf(request.raw.socket))
+  const answering = endpointForClient(endpoint, identity.id, cancellationOf(request.raw.socket))
   const answer = gate.handle(requestBody.bytes, answering, chargeOf(identity))
   const meter = budgets.answers.meter(answering.context.client)
   reply.header('content-type', JSON_TYPE)

@@ -8,7 +8,7 @@ import type { ResponseStream, RpcResponse } from '../../router/response.ts'
 import type { AccessRules } from '../clients/access.ts'
 import type { Budgets } from '../clients/budgets.ts'
 import type { Meter } from '../clients/client-budget.ts'
-import { clientIdOf, endpointForClient } from '../clients/client-id.ts'
+import { endpointForClient } from '../clients/client-id.ts'
 import { type ClientIdentity, type Clients, chargeOf, clientRefusal } from '../clients/clients.ts'
 import { waitingMeter } from '../clients/connection-limit.ts'
 import type { RequestGate } from '../request-gate.ts'
@@ -63,7 +63,7 @@ export class Lane {
     this.#exits = exits
     this.#heads = new LaneHeads(socket, options)
     this.#identity = options.clients.ofConnection(socket)
-    this.#endpoint = endpointForClient(options.endpoint, socket.remoteAddress, this.#cancellation)
+    this.#endpoint = endpointForClient(options.endpoint, this.#identity.id, this.#cancellation)
     const { client } = this.#endpoint.context
     this.#meter = options.budgets.bodies.meter(client)
     this.#answers = options.budgets.answers.meter(client)
@@ -160,12 +160,12 @@ export class Lane {
   #serve(identity: ClientIdentity): boolean {
     if (identity === this.#identity) return true
     this.#identity = identity
-    const client = clientIdOf(identity.address)
+    const client = identity.id
     if (client === this.#endpoint.context.client) return true
     const { endpoint, budgets } = this.#options
     this.#meter.hold(0)
     this.#answers.hold(0)
-    this.#endpoint = endpointForClient(endpoint, identity.address, this.#cancellation)
+    this.#endpoint = endpointForClient(endpoint, client, this.#cancellation)
     this.#meter = budgets.bodies.meter(client)
     this.#answers = budgets.answers.meter(client)
     this.#isFull = !this.#meter.hold(this.#heldBytes)

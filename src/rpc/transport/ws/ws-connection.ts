@@ -10,8 +10,7 @@ import type { RpcResponse } from '../../router/response.ts'
 import type { MessageScope, SocketSession, SubscriptionHub } from '../../subscriptions/subscription-hub.ts'
 import { BODIES_FULL, type Budgets } from '../clients/budgets.ts'
 import type { Meter } from '../clients/client-budget.ts'
-import { clientIdOf } from '../clients/client-id.ts'
-import type { ClientIdentity } from '../clients/clients.ts'
+import { type ClientIdentity, chargeOf, isBeyondRate } from '../clients/clients.ts'
 import { isSmallCall, type RequestGate } from '../request-gate.ts'
 import { SocketSender } from './ws-sender.ts'
 
@@ -58,11 +57,11 @@ export class WsConnection {
 
   constructor(client: WebSocket, request: IncomingMessage, options: WsConnectionOptions) {
     const { identity, budgets, hub } = options
-    const { address, limiter } = identity
+    const { address, id } = identity
     this.#client = client
     this.#options = options
     this.#address = address
-    this.#clientId = clientIdOf(address)
+    this.#clientId = id
     // A client that does not read is disconnected, since its backlog uses shared memory.
     const answers = budgets.answers.meter(this.#clientId)
     const sender = new SocketSender(client, this.#clientId, answers, reason => this.#drop(reason))
@@ -74,7 +73,7 @@ export class WsConnection {
     )
     this.#plainScope = this.#session.scope()
     this.#plainEndpoint = this.#endpointOf(this.#plainScope)
-    this.#charge = limiter && (weight => limiter.charge(address, performance.now(), weight))
+    this.#charge = chargeOf(identity)
     this.#meter = budgets.bodies.meter(this.#clientId)
     // Before the parser, so that its work counts as the client's.
     request.socket.prependListener('data', (chunk: Buffer) => this.#arrived(chunk.byteLength))
@@ -160,7 +159,7 @@ export class WsConnection {
     const bytes = message.byteLength
     // The bytes of the next message in the last chunk are too few to count.
     this.#arrivingBytes = 0
-    if (identity.limiter?.allows(this.#address, performance.now()) === false) {
+    if (isBeyondRate(identity)) {
       this.#sender.send(RATE_LIMITED)
       return
     }

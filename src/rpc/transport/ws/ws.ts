@@ -4,7 +4,6 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { hostAllowed, originAllowed } from '../clients/access.ts'
 import type { Budgets } from '../clients/budgets.ts'
-import { clientIdOf } from '../clients/client-id.ts'
 import type { ClientIdentity, Clients } from '../clients/clients.ts'
 import { WsConnection, type WsConnectionOptions } from './ws-connection.ts'
 
@@ -49,7 +48,7 @@ export const attachWebSockets = (
   }
   const open = (request: IncomingMessage, socket: Duplex, head: Buffer, identity: ClientIdentity | undefined): void => {
     if (socket.destroyed) return
-    const place = options.budgets.sockets.meter(clientIdOf(identity?.address))
+    const place = options.budgets.sockets.meter(identity?.id ?? '')
     if (identity === undefined || !place.hold(1)) {
       refuse(socket, { status: identity === undefined ? '401 Unauthorized' : '503 Service Unavailable' })
       return

@@ -4,7 +4,6 @@ import { DISCONNECT_REASONS, disconnectReasonFromCode } from '../../../../src/ne
 import { keepsNewConnection } from '../../../../src/network/core/duplicate-connections.ts'
 import { InboundLimiter } from '../../../../src/network/core/inbound-limiter.ts'
 import { assignSlot } from '../../../../src/network/core/peer-slots.ts'
-import { addressGroup, isLoopbackAddress } from '../../../../src/util/address.ts'
 
 const limits = { inbound: 2, outbound: 1, reserved: 1, perAddress: 2 }
 const none = { inbound: 0, outbound: 0, reserved: 0, sameAddress: 0 }
@@ -106,24 +105,6 @@ describe('of two connections to one node', () => {
   })
   test('the newer one of the same side stays', () => {
     expect(keepsNewConnection({ self: 'a', peer: 'b' }, old, old)).toBe(true)
-  })
-})
-
-describe('addresses', () => {
-  test.each([
-    ['1.2.3.4', '1.2.3.4'],
-    ['::ffff:1.2.3.4', '1.2.3.4'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
-    ['2001:0db8::1', '2001:db8:0:0::/64'],
-    ['::1', '0:0:0:0::/64'],
-    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ])('%s counts as %s', (address, group) => {
-    expect(addressGroup(address)).toBe(group)
-  })
-  test('of the loopback are known', () => {
-    expect(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', 'localhost'].every(isLoopbackAddress)).toBe(true)
-    expect(['128.0.0.1', '::2', '0.0.0.0', ''].some(isLoopbackAddress)).toBe(false)
   })
 })
 

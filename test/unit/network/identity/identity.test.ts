@@ -4,10 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../../src/config/limits/network.ts'
+import type { PeerRecord } from '../../../../src/network/core/address-book.ts'
+import type { DialScheduler } from '../../../../src/network/core/dial-scheduler.ts'
+import { PeerExchange } from '../../../../src/network/gossip/peer-exchange.ts'
+import type { PeerHub } from '../../../../src/network/gossip/peer-hub.ts'
 import { readPeerRecord, signPeerRecord } from '../../../../src/network/identity/peer-record.ts'
 import { PeerStore, parseMemory } from '../../../../src/network/peer/peer-store.ts'
 import { certificatePem, nodeIdOf } from '../../../../src/network/tls/certificate.ts'
 import { generateNodeKey, openNodeKey } from '../../../../src/network/tls/node-key.ts'
+import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
 import { DOMAIN, signerOf } from '../../../support/consensus/member.ts'
 import { LogBook, NetNodes, until } from '../../../support/network/net-node.ts'
@@ -92,6 +97,27 @@ describe('a record', () => {
         /MESSAGE_MALFORMED/,
       )
     }
+  })
+  test('of this machine is of use only to nodes that are reached there, however its address is spelled', () => {
+    const dialed: string[] = []
+    const kept = (host: string, acceptsLoopback: boolean): number => {
+      const exchange = new PeerExchange({
+        hub: { peer: () => undefined, random: () => 0.5 } as unknown as PeerHub,
+        dialScheduler: { add: (record: PeerRecord) => dialed.push(record.host) } as unknown as DialScheduler,
+        domain: DOMAIN,
+        selfId: '00'.repeat(32),
+        clock: systemClock,
+        acceptsLoopback,
+      })
+      exchange.restore([Buffer.from(signPeerRecord({ ...params, host }).bytes).toString('base64')])
+      return exchange.size
+    }
+    const loopback = ['127.0.0.1', '::1', '0:0:0:0:0:0:0:1', '::ffff:7f00:1']
+    const unspecified = ['0.0.0.0', '::', '::0', '::ffff:0:0']
+    expect([...loopback, ...unspecified].filter(host => kept(host, false) > 0)).toEqual([])
+    expect(unspecified.filter(host => kept(host, true) > 0)).toEqual([])
+    expect([kept('::1', true), kept('2001:db8::1', false)]).toEqual([1, 1])
+    expect(dialed).toEqual(['::1', '2001:db8::1'])
   })
   test('that its node did not sign is charged to its sender', async () => {
     const node = await nodes.start()

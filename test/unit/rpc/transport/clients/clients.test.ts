@@ -49,6 +49,20 @@ describe('behind a proxy', () => {
     expect(await post(from('203.0.113.3, 203.0.113.1')), 'what it claims itself changes nothing').toBe(429)
   })
 
+  test('addresses of one /64, and spellings of one address, share a limit', async () => {
+    await start({ rateLimit: RATE, trustProxy: { proxies: 1, header: 'x-forwarded-for' } })
+    const statusesOf = async (addresses: readonly string[]) => {
+      const statuses = []
+      for (const address of addresses) statuses.push(await post(from(address)))
+      return statuses
+    }
+    const ipv6 = ['2001:db8:7:7::1', '2001:db8:7:7::2', '2001:0DB8:7:7:0:0:0:3', '2001:db8:7:7::4']
+    expect(await statusesOf(ipv6)).toEqual([200, 200, 200, 429])
+    const ipv4 = ['203.0.113.9', '::ffff:203.0.113.9', '::ffff:cb00:7109', '0:0:0:0:0:FFFF:203.0.113.9']
+    expect(await statusesOf(ipv4)).toEqual([200, 200, 200, 429])
+    expect(await post(from('2001:db8:7:8::1'))).toBe(200)
+  })
+
   test('other routes of the port, such as the faucet, know the client of reads and posts', async () => {
     await start(
       { trustProxy: { proxies: 1, header: 'x-forwarded-for' } },
