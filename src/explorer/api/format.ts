@@ -24,9 +24,6 @@ export const tokensFromWei = (wei: bigint): number => Number(formatWei(wei))
 export const percentOf = (part: bigint, whole: bigint): number =>
   whole <= 0n ? 0 : Number((part * 10_000n + whole / 2n) / whole) / 100
 
-/** 0x and 4 digits at each end, lower case. */
-export const abbreviateAddress = (address: Hex): string => `${address.slice(0, 6)}...${address.slice(-4)}`
-
 export const checksumOrNull = (address: Hex | null): string | null =>
   address === null ? null : checksumAddress(address)
 

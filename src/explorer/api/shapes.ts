@@ -273,8 +273,8 @@ export const NETWORK_SHAPE = shape({
   tps: NUMBER,
   latestBlock: shape({
     number: INTEGER,
-    miner: TEXT,
-    proposer: TEXT,
+    miner: ADDRESS,
+    proposer: ADDRESS,
     gasUsed: DECIMAL,
     gasLimit: DECIMAL,
     baseFeePerGas: DECIMAL,

@@ -65,6 +65,14 @@ describe('answers', () => {
       expect(tps).toBeCloseTo(hashes.slice(1).length / (head.timestamp - first.timestamp), 2)
     }))
 
+  test('addresses of the head with every digit', () =>
+    withApi(async ({ get, chain }) => {
+      const { header, extra } = chain.chain.headBlock
+      expect((await get('/api/network')).body).toMatchObject({
+        latestBlock: { miner: checksumAddress(header.miner), proposer: checksumAddress(extra.proposer) },
+      })
+    }))
+
   test('a block, its transactions and its neighbours', () =>
     withApi(async ({ get, chain, hashes }) => {
       const head = chain.chain.headBlock

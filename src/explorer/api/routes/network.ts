@@ -2,7 +2,7 @@ import type { ChainBlock } from '../../../chain/types.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
 import { assert } from '../../../util/assert.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
-import { abbreviateAddress, formatGwei, roundTo, tokensFromWei } from '../format.ts'
+import { formatGwei, roundTo, tokensFromWei } from '../format.ts'
 import { NETWORK_SHAPE, PRICE_SHAPE, SUPPLY_SHAPE, UNIONS_SHAPE } from '../shapes.ts'
 import { aprOf, nextHalving, supplyBody, unionYearWei } from './economy.ts'
 
@@ -38,8 +38,8 @@ export const networkBody = async (context: ApiContext) => {
     tps: await transactionRate(context),
     latestBlock: {
       number: header.number,
-      miner: abbreviateAddress(header.miner),
-      proposer: abbreviateAddress(extra.proposer),
+      miner: checksumAddress(header.miner),
+      proposer: checksumAddress(extra.proposer),
       gasUsed: header.gasUsed.toString(),
       gasLimit: header.gasLimit.toString(),
       baseFeePerGas: (header.baseFeePerGas ?? 0n).toString(),
