@@ -2,6 +2,8 @@ import { nativeRules } from '../../chain/block/chain-rules.ts'
 import { NAMESPACES } from '../../config/networks.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import type { MiningService } from '../../powchain/mining/mining-service.ts'
+import { methodsFor } from '../../rpc/methods.ts'
+import { namespacesIn } from '../../rpc/router/method.ts'
 import { createRpcServer, type RpcServerOptions } from '../../rpc/server.ts'
 import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { EXPLORER_PATH, FAUCET_PATH, type Site } from '../../web/site.ts'
@@ -38,16 +40,16 @@ export const openServers = async (
   if (core.dev) teardown.add(logTransactions({ chain, reads, logger: part('devnet') }))
   const explorer = await explorerOf(storage, reads)
   const faucet = await faucetOf(storage)
+  const services = { ...rpc, ...(isDev && { mining }) }
   const server = await createRpcServer({
-    ...rpc,
+    ...services,
     ...publicOptions(storage, core),
-    ...(isDev && { mining }),
     ...(core.dev && { onRefused: createRefusalLog(part('devnet'), deps.clock) }),
     routes: (app, call) => {
       explorer?.(app, call)
       faucet?.(app, call)
     },
-    pages: createNodePages(pageOptions(storage, rpc, explorer !== undefined)),
+    pages: createNodePages(pageOptions(storage, services, explorer !== undefined)),
   })
   teardown.add(() => server.close())
   teardown.add(warmUpCalls({ server: server.app.server, calls: reads.calls, chain, clock: deps.clock }))
@@ -137,13 +139,13 @@ const siteOf = ({ genesis: { params }, faucet }: NodeOptions, explorer: boolean)
 })
 
 /** Options of the node's own page. */
-const pageOptions = ({ options, deps }: StorageStage, { view, health }: Rpc, explorer: boolean): NodePageOptions => {
+const pageOptions = ({ options, deps }: StorageStage, services: Rpc, explorer: boolean): NodePageOptions => {
   const { params } = options.genesis
   return {
-    view,
+    view: services.view,
     site: siteOf(options, explorer),
-    health: health ?? (() => ({ healthy: true })),
-    namespaces: (options.namespaces ?? params.namespaces).http,
+    health: services.health ?? (() => ({ healthy: true })),
+    namespaces: namespacesIn(methodsFor((options.namespaces ?? params.namespaces).http, services)),
     wsPath: params.wsPaths[0] ?? '/',
     accounts: options.devnet?.accounts ?? [],
     clock: deps.clock,

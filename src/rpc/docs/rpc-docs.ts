@@ -2,7 +2,7 @@ import { NETWORKS } from '../../config/networks.ts'
 import type { Codec } from '../codecs/codec.ts'
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, DATA_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import { METHODS } from '../methods.ts'
-import { type Method, type MethodTable, namespaceOf } from '../router/method.ts'
+import { type Method, type MethodTable, namespaceOf, namespacesIn } from '../router/method.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 
 const NAMES: readonly (readonly [JsonSchema, string])[] = [
@@ -69,7 +69,7 @@ const networkTable = (): string =>
 
 /** Renders docs/rpc.md from the method table; the page is never edited by hand. */
 export const renderRpcDocs = (methods: MethodTable = METHODS): string => {
-  const namespaces = [...new Set(Object.keys(methods).map(namespaceOf))]
+  const namespaces = namespacesIn(methods)
   const sections = namespaces.map(namespace => {
     const own = Object.entries(methods).filter(([name]) => namespaceOf(name) === namespace)
     return `## ${namespace}\n\n${own.map(([name, method]) => methodText(name, method)).join('\n')}`

@@ -1,5 +1,5 @@
 import { OPENRPC_SCHEMA, openRpcDocument } from '../docs/openrpc.ts'
-import { type MethodTable, method, namespaceOf } from '../router/method.ts'
+import { type MethodTable, method, namespacesIn } from '../router/method.ts'
 import type { MethodDescriptions } from '../router/method-description.ts'
 import { RawJson } from '../router/raw-json.ts'
 
@@ -21,8 +21,7 @@ export const rpc = {
     params: [],
     result: { type: 'object', additionalProperties: { const: '1.0' } },
     // Only served namespaces: one whose methods need missing parts of the node is left out.
-    handler: ({ methods }) =>
-      Object.fromEntries([...new Set(Object.keys(methods).map(namespaceOf))].map(name => [name, '1.0'])),
+    handler: ({ methods }) => Object.fromEntries(namespacesIn(methods).map(name => [name, '1.0'])),
   }),
   'rpc.discover': method({
     summary: 'The OpenRPC document of this endpoint',

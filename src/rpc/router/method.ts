@@ -1,6 +1,6 @@
 import type { Codec } from '../codecs/codec.ts'
 import type { Context } from '../context.ts'
-import type { MethodDescription, Requirement } from './method-description.ts'
+import type { MethodDescription, MethodDescriptions, Requirement } from './method-description.ts'
 import type { JsonSchema } from './raw-json.ts'
 
 /** Declaration of a method. */
@@ -50,6 +50,11 @@ export type MethodTable = Readonly<Record<string, Method>>
 
 export const namespaceOf = (name: string): string =>
   name.slice(0, name.indexOf('_') === -1 ? name.indexOf('.') : name.indexOf('_'))
+
+/** Namespaces of methods, each once. */
+export const namespacesIn = (methods: MethodDescriptions): readonly string[] => [
+  ...new Set(Object.keys(methods).map(namespaceOf)),
+]
 
 /** Endpoint: its methods by name, and the context of their handlers. */
 export interface Endpoint {

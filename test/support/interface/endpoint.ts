@@ -1,4 +1,4 @@
-import type { NetworkName } from '../../../src/config/networks.ts'
+import { NAMESPACES, type NetworkName } from '../../../src/config/networks.ts'
 import type { Answer } from '../rpc/rig.ts'
 import { Socket } from '../rpc/socket.ts'
 import { interfaceRows } from './rows.ts'
@@ -22,7 +22,11 @@ export const namespacesOf = (name: string): readonly string[] | 'all' => {
   const row = interfaceRows().find(({ section, key }) => section === 'Namespaces' && key === name)
   if (row === undefined) throw new Error(`docs/interface.md names no endpoint ${name}`)
   const { namespaces = '' } = row.cells
-  return namespaces === 'all' ? 'all' : namespaces.split(', ')
+  if (namespaces === 'all') return 'all'
+  const [, missing] = /^all but (.+)$/.exec(namespaces) ?? []
+  return missing === undefined
+    ? namespaces.split(', ')
+    : NAMESPACES.filter(namespace => !missing.split(', ').includes(namespace))
 }
 
 /** Posts a request and returns the answer's status, type and body. */

@@ -38,6 +38,17 @@ test('a browser gets the page of the node, everybody else what they got before',
     socket.terminate()
   }))
 
+test.each([
+  ['of a development chain', {}],
+  ['without its helpers', { params: { devHelpers: false, blockTimeMs: 1_000 } }],
+])('the page names the namespaces that the port serves: %s', (_, options) =>
+  withNode(options, async ({ http }) => {
+    const served = Object.keys(await rpc<object>(http, 'rpc_modules'))
+    const text = await (await fetch(http, { headers: BROWSER })).text()
+    expect(/<dt>Namespaces<\/dt><dd>([^<]*)<\/dd>/.exec(text)?.[1]).toBe(served.join(', '))
+  }),
+)
+
 test('style sheet, script and icon may be kept for ever; other paths are not served', () =>
   withNode({}, async ({ http }) => {
     const text = await (await fetch(http, { headers: BROWSER })).text()

@@ -14,6 +14,7 @@ export interface NodePageOptions {
   readonly view: ChainView
   readonly site: Site
   readonly health: () => HealthStatus
+  /** Those that the port serves over HTTP. */
   readonly namespaces: readonly string[]
   readonly wsPath: string
   /** Funded accounts of a development chain with well-known keys. */
