@@ -194,7 +194,7 @@ describe.skipIf(CHROMIUM === undefined)('pages in a browser (skipped where there
       [chain.coin, /token\/0x/, 'Green Bean'],
       [node.accounts[0]?.address as string, /address\/0x/, 'Balance'],
       ['bean', /search/, 'Green Bean'],
-      ['foundation', /search/, 'Foundation'],
+      ['devnet', /search/, 'Validator devnet'],
     ]
     await withPage({}, async page => {
       await page.goto(`${node.http}/explorer`)

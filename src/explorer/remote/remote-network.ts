@@ -1,6 +1,7 @@
 import { NETWORKS, type NetworkName, type NetworkParams } from '../../config/networks.ts'
 import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
+import { networkLabels } from '../indexer/network-labels.ts'
 import type { AddressLabel } from '../store/index-store.ts'
 import type { NodeAnswer } from './node-answer.ts'
 import type { NodeClient } from './node-client.ts'
@@ -36,13 +37,12 @@ export const readNetwork = async (node: NodeClient): Promise<RemoteNetwork> => {
     genesisHash: genesis.member('hash').hex(32),
     genesisWei: supply?.member('totalSupply').quantity() ?? 0n,
     foundation: founder,
-    labels: [
-      ...council.items().map(member => ({
-        address: member.member('validator').hex(20),
-        name: `Validator ${member.member('name').text()}`.trim(),
-      })),
-      ...(founder === ZERO_ADDRESS ? [] : [{ address: founder, name: 'Foundation' }]),
-    ],
+    labels: networkLabels(
+      council
+        .items()
+        .map(member => ({ validator: member.member('validator').hex(20), name: member.member('name').text() })),
+      founder,
+    ),
   }
 }
 

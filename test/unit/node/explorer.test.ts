@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
+import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import type { ExplorerNodeOptions } from '../../../src/node/options.ts'
 import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
-import { ACCOUNT_KEYS, ACCOUNTS, signedRaw } from '../../support/chain.ts'
+import { ACCOUNT_KEYS, ACCOUNTS, signedRaw, VALIDATOR } from '../../support/chain.ts'
 import { withDevNode } from '../../support/dev-node.ts'
 import { rpc } from '../../support/devnet.ts'
 
@@ -58,6 +59,17 @@ test('a transaction is in the lists as soon as it has its receipt, and goes when
     expect(await body(`${http}/api/network`)).toMatchObject({ blockNumber: 1, latestBlock: { transactionCount: 1 } })
     expect(await body(`${http}/api/unions`)).toMatchObject({ totalCnt: 1, members: [{ proposedBlocks: 1 }] })
     expect(await body(`${http}/api/blocks/1`)).toMatchObject({ round: 0, committers: { length: 1 } })
+  }))
+
+test('a validator that is the foundation too is found by its own name', () =>
+  withExplorer(LAZY, async ({ http }) => {
+    await send(http, 0, 1n)
+    const address = checksumAddress(VALIDATOR)
+    expect(await body(`${http}/api/search?q=devnet`)).toMatchObject({
+      results: [{ address, name: 'Validator devnet' }],
+    })
+    expect(await body(`${http}/api/addresses/${VALIDATOR}`)).toMatchObject({ label: 'Validator devnet' })
+    expect(await body(`${http}/api/search?q=foundation`)).toMatchObject({ results: [] })
   }))
 
 test('the modules answer as wallets and tools ask', () =>

@@ -4,6 +4,7 @@ import type { ChainView } from '../../../chain/types.ts'
 import type { Genesis } from '../../../config/genesis.ts'
 import { COUNCIL_ADDRESS } from '../../../config/networks.ts'
 import type { NodePort, UnionMember } from '../../../explorer/api/api-route.ts'
+import { networkLabels } from '../../../explorer/indexer/network-labels.ts'
 import { readPriceConfig } from '../../../explorer/price/price-config.ts'
 import { readKeys } from '../../../explorer/service/api-keys.ts'
 import { addExplorerRoutes } from '../../../explorer/service/explorer-http.ts'
@@ -121,7 +122,6 @@ const unionMembers = (view: ChainView, genesis: Genesis): readonly UnionMember[]
   )
 
 const labelsOf = ({ council, foundation }: Genesis): readonly AddressLabel[] => [
-  ...council.map(({ validator, name }) => ({ address: validator, name: `Validator ${name}` })),
-  { address: foundation, name: 'Foundation' },
+  ...networkLabels(council, foundation),
   { address: COUNCIL_ADDRESS, name: 'Council' },
 ]
