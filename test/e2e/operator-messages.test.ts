@@ -71,6 +71,20 @@ describe('paths that cannot be used', () => {
     const failed = await tandem(['devnet', '--port', '0', '--state', join(dir, ...path)], { timeoutMs: 20_000 })
     expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(text) })
   })
+
+  test.each([
+    ['start', (): string[] => start(genesis, join(dir, 'solc'))],
+    ['devnet', (): string[] => ['devnet', '--port', '0']],
+    ['explorer', (): string[] => ['explorer', '--node', 'ws://127.0.0.1:1', '--datadir', join(dir, 'solc-explorer')]],
+  ])('--solc-dir is checked at the start: %s', async (_, args) => {
+    const nowhere = join(dir, 'nowhere')
+    const failed = await tandem([...args(), '--solc-dir', nowhere], { timeoutMs: 20_000 })
+    expect(failed).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `tandem: --solc-dir: ${nowhere} cannot be read: no such file or directory.\n`,
+    })
+  })
 })
 
 test('the data folder of another chain: both hashes are those of a genesis file', async () => {

@@ -6,7 +6,7 @@ import { devnetGenesis } from '../../node/genesis/devnet-genesis.ts'
 import type { DevAccountKey, RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
-import { checkStateFile, prepareDataDir } from '../shared/check-paths.ts'
+import { checkSolcDir, checkStateFile, prepareDataDir } from '../shared/check-paths.ts'
 import { formatTokens } from '../shared/format.ts'
 import { accountsFromMnemonic, type DevAccount, TEST_MNEMONIC } from '../shared/keys/accounts.ts'
 import { methodsOf } from '../shared/options/methods-of.ts'
@@ -46,6 +46,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
   const { accounts, validatorKey } = await accountsFromMnemonic(flags.mnemonic ?? TEST_MNEMONIC, flags.accounts)
   if (flags.state !== undefined) await checkStateFile(resolve(flags.state))
   if (flags.datadir !== undefined) await prepareDataDir(resolve(flags.datadir))
+  await checkSolcDir(flags.solcDir)
   const temporary = flags.datadir === undefined
   const genesis = devnetGenesis({
     accounts: accounts.map(({ address }) => address.toLowerCase() as Hex),

@@ -7,7 +7,7 @@ import { version } from '../../node/version.ts'
 import { ClientAddress } from '../../rpc/transport/clients/client-address.ts'
 import { clientIdOf } from '../../rpc/transport/clients/client-id.ts'
 import { systemClock } from '../../util/clock.ts'
-import { prepareDataDir } from '../shared/check-paths.ts'
+import { checkSolcDir, prepareDataDir } from '../shared/check-paths.ts'
 import { exitWithError } from '../shared/output.ts'
 import { nameFreePort } from '../shared/process/free-port.ts'
 import { onParentExit } from '../shared/process/parent-process.ts'
@@ -17,6 +17,7 @@ import type { ExplorerFlags } from './flags.ts'
 export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
   const dataDir = resolve(flags.datadir)
   await prepareDataDir(dataDir)
+  await checkSolcDir(flags.solcDir)
   const addresses =
     flags.trustProxy === undefined
       ? undefined

@@ -6,7 +6,7 @@ import { checkFaucetNetwork } from '../../faucet/open-faucet.ts'
 import type { NodeOptions, RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
 import { isUnspecifiedAddress } from '../../util/address.ts'
-import { prepareDataDir } from '../shared/check-paths.ts'
+import { checkSolcDir, prepareDataDir } from '../shared/check-paths.ts'
 import { readText } from '../shared/files.ts'
 import { type Passwords, passwordsFrom } from '../shared/keys/passwords.ts'
 import { readKey } from '../shared/keys/read-key.ts'
@@ -24,6 +24,7 @@ export const runStart = async (flags: StartFlags): Promise<void> => {
   checkFaucetFlags(flags, genesis)
   // Before the passwords, which a person may have to type.
   await prepareDataDir(resolve(flags.datadir))
+  await checkSolcDir(flags.solcDir)
   const passwords = passwordsFrom(flags.passwordFile)
   const { validatorKey: file } = flags
   const validatorKey = file === undefined ? null : await readValidatorKey(file, passwords)

@@ -35,6 +35,7 @@ export class CompilerList {
       const file = undefinedIfMissing(() => resolve(`${name}/soljson.js`))
       if (file !== undefined) this.#builds.set(version, { version, file, sha256 })
     }
+    // That it is there is checked at the start of the process; one that went away since has no compilers.
     if (directory === undefined || !existsSync(directory)) return
     const hashes = hashesOf(join(directory, 'list.json'))
     for (const name of readdirSync(directory)) {
