@@ -15,10 +15,12 @@ export type VerificationRefusal = {
   readonly message: string
 }
 
+/** `cause` is for the log. */
 export const refuseVerification = (
   code: VerificationRefusal['code'],
   message: string,
-): CodedError<VerificationRefusal> => new CodedError<VerificationRefusal>({ code, message })
+  options?: ErrorOptions,
+): CodedError<VerificationRefusal> => new CodedError<VerificationRefusal>({ code, message }, options)
 
 export const isVerificationRefusal = (error: unknown): error is CodedError<VerificationRefusal> =>
   error instanceof CodedError && typeof (error.detail as { readonly message?: unknown }).message === 'string'

@@ -86,7 +86,7 @@ const runChild = (task: readonly unknown[], input: string, limits: CompileLimits
     }
     const timer = setTimeout(() => kill(tooLong(limits.compileMs / 1_000)), limits.compileMs)
     child.on('spawn', () => lowerPriority(child.pid))
-    child.on('error', () => reject(refuseVerification('UNAVAILABLE', 'the compiler could not be started')))
+    child.on('error', cause => reject(notStarted(cause)))
     child.stdin.on('error', () => {})
     child.stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length
@@ -97,12 +97,32 @@ const runChild = (task: readonly unknown[], input: string, limits: CompileLimits
       clearTimeout(timer)
       if (signal === 'SIGXCPU') reason ??= tooLong(limits.compileCpuSeconds)
       if (reason !== undefined) reject(failed(reason))
-      else if (code !== 0)
-        reject(failed('the compiler stopped: the sources need too much memory, or are nested too deep'))
+      else if (code !== 0) reject(refusalOfEnd(code ?? signal, compiler))
       else resolve(Buffer.concat(chunks).toString('utf8'))
     })
     child.stdin.end(input)
   })
+
+const notStarted = (cause: Error) =>
+  refuseVerification(
+    'UNAVAILABLE',
+    "the compiler could not be started: were the node's files replaced? restart the node",
+    { cause },
+  )
+
+/** Exit codes of a shell that cannot run its program. */
+const NOT_RUN: ReadonlySet<unknown> = new Set([126, 127])
+/** Ends of a compiler that has no memory or no stack left: an error that nothing caught, or by the system. */
+const EXHAUSTED: ReadonlySet<unknown> = new Set([1, 'SIGABRT', 'SIGKILL', 'SIGSEGV', 'SIGTRAP'])
+
+/** Refusal of a process that ended by itself, with an exit code or a signal. */
+const refusalOfEnd = (end: number | NodeJS.Signals | null, compiler: string) => {
+  const cause = new Error(`the compiler ended with ${end}`)
+  if (NOT_RUN.has(end) || !existsSync(CHILD) || !existsSync(compiler)) return notStarted(cause)
+  if (EXHAUSTED.has(end))
+    return failed('the compiler stopped: the sources need too much memory, or are nested too deep')
+  return refuseVerification('COMPILER_FAILED', "the compiler stopped; the explorer's log has its exit code", { cause })
+}
 
 const tooLong = (seconds: number): string => `compiling took longer than ${seconds} s`
 

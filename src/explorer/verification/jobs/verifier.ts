@@ -126,7 +126,10 @@ export class Verifier {
   }
 
   #refusalOf(error: unknown): VerificationRefusal {
-    if (isVerificationRefusal(error)) return error.detail
+    if (isVerificationRefusal(error)) {
+      if (error.cause !== undefined) this.#options.logger.warn({ reason: String(error.cause) }, 'a compiler failed')
+      return error.detail
+    }
     this.#options.logger.error(
       { err: error instanceof Error ? (error.stack ?? error.message) : String(error) },
       'a verification failed',

@@ -71,6 +71,42 @@ test('memory and output have bounds', async () => {
   })
 })
 
+/** Compiles as a process whose own program is at another path. */
+const compileWith = async (program: string): Promise<unknown> => {
+  const own = process.execPath
+  process.execPath = program
+  try {
+    return await compile('contract A {}')
+  } finally {
+    process.execPath = own
+  }
+}
+
+test('a compiler that cannot be started is no fault of the sources', async () => {
+  const refusal = {
+    detail: {
+      code: 'UNAVAILABLE',
+      message: expect.stringMatching(/^the compiler could not be started: .*restart the/),
+    },
+  }
+  await withTempDir(async folder => {
+    const file = join(folder, 'node')
+    await expect(compileWith(file)).rejects.toMatchObject(refusal)
+    writeFileSync(file, '', { mode: 0o600 })
+    await expect(compileWith(file)).rejects.toMatchObject(refusal)
+    const build = { version: 'test', file: join(folder, 'soljson.js'), sha256: undefined }
+    await expect(compileContracts(build, inputOf(), { path: null, name: 'A' })).rejects.toMatchObject(refusal)
+  })
+})
+
+test('the exit code of a compiler that ends in no known way is for the log', () =>
+  withCompiler('process.exit(77)', build =>
+    expect(compileContracts(build, inputOf(), { path: null, name: 'A' })).rejects.toMatchObject({
+      code: 'COMPILER_FAILED',
+      cause: { message: 'the compiler ended with 77' },
+    }),
+  ))
+
 test.each(['/etc/passwd', '../../package.json', 'https://example.org/a.sol'])(
   'an import of %s reads nothing',
   async path => {
