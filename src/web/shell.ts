@@ -1,6 +1,6 @@
 import { ICON, SCRIPT, STYLE_SHEET } from './assets.ts'
 import { type Fragment, type Html, html, NOTHING } from './html.ts'
-import { EXPLORER_PATH, type Site, type SiteLink, siteLinks, VERIFY_PATH } from './site.ts'
+import { EXPLORER_PATH, RPC_PATH, type Site, type SiteLink, siteLinks, VERIFY_PATH } from './site.ts'
 
 interface PageOptions {
   readonly site: Site
@@ -46,10 +46,10 @@ ${
 </header>`
 }
 
-const footer = ({ version, explorer }: Site): Html => html`
+const footer = ({ version, explorer, rpcUrl }: Site): Html => html`
 <footer class="bottom">
-<p>Tandem ${version}, served by this node.</p>
-<p><a href="/">This node</a>${explorer && html`<a href="${VERIFY_PATH}">Verify a contract</a><a href="${EXPLORER_PATH}/api">API</a>`}</p>
+<p>Tandem ${version}${rpcUrl === RPC_PATH && ', served by this node'}.</p>
+<p>${rpcUrl === RPC_PATH && html`<a href="${RPC_PATH}">This node</a>`}${explorer && html`<a href="${VERIFY_PATH}">Verify a contract</a><a href="${EXPLORER_PATH}/api">API</a>`}</p>
 </footer>`
 
 /** A whole document: the same head, navigation and footer around every page of a node. */

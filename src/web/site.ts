@@ -6,6 +6,8 @@ export interface Site {
   readonly version: string
   readonly explorer: boolean
   readonly faucet: boolean
+  /** URL of JSON-RPC for wallets, or `RPC_PATH` on a node; absent: none is known. */
+  readonly rpcUrl?: string
 }
 
 export interface SiteLink {
@@ -13,6 +15,8 @@ export interface SiteLink {
   readonly label: string
 }
 
+/** Path at which a node serves JSON-RPC beside its pages. */
+export const RPC_PATH = '/'
 /** Path below which the pages of the explorer stand; wallets append /tx/..., /address/... (EIP-3091). */
 export const EXPLORER_PATH = '/explorer'
 /** Path of the parts of the explorer's home page that change, for its stream of blocks. */

@@ -166,10 +166,12 @@ describe.each(BACK_ENDS)('%s', name => {
           const page = await get(base, '/explorer')
           expect([page.status, page.text.includes('<html')]).toEqual([200, true])
           expect((await get(base, '/assets/nothing')).status).toBe(404)
+          expect((await get(base, '/explorer/network')).text).not.toContain('JSON-RPC')
 
           await explorer.kill()
-          explorer = spawnNode([...args, '--explorer-keys', keys])
+          explorer = spawnNode([...args, '--explorer-keys', keys, '--rpc-url', 'https://node.example'])
           base = await explorerOf(explorer)
+          expect((await get(base, '/explorer/network')).text).toContain('https://node.example')
           expect((await get(base, '/api/blocks?limit=1')).indexed).toBe(head)
 
           expect(await node.stop()).toMatchObject({ code: 0 })

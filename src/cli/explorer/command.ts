@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { outputOptions, portOption } from '../shared/options/options.ts'
+import { httpUrlOption, outputOptions, portOption } from '../shared/options/options.ts'
 import { proxyOptions } from '../shared/options/proxy-options.ts'
 import type { ExplorerFlags } from './flags.ts'
 
@@ -21,6 +21,12 @@ export const addExplorerCommand = (program: Command): void => {
     .description('Index the chain of a node and serve the explorer, in a process of its own')
     .addOption(
       new Option('--node <url>', 'WebSocket of a node of the network').argParser(nodeOption).makeOptionMandatory(),
+    )
+    .addOption(
+      new Option(
+        '--rpc-url <url>',
+        'public HTTP address of the node, which the pages give to wallets (default: they give none)',
+      ).argParser(httpUrlOption('https://node.example')),
     )
     .addOption(new Option('--datadir <folder>', 'where index and verified contracts are kept').makeOptionMandatory())
     .addOption(
@@ -52,7 +58,7 @@ export const addExplorerCommand = (program: Command): void => {
       `
 Examples:
   tandem explorer --node ws://127.0.0.1:8545/ws --datadir ./explorer
-  tandem explorer --node wss://node.example/ws --datadir ./explorer --trust-proxy loopback
+  tandem explorer --node wss://node.example/ws --datadir ./explorer --trust-proxy loopback --rpc-url https://node.example
   tandem explorer --node ws://127.0.0.1:8545/ws --datadir ./explorer --database postgres://tandem@db.example/tandem`,
     )
     .action(async (flags: ExplorerFlags) => {

@@ -4,6 +4,7 @@ import type { ProxyFlags } from '../shared/options/proxy-options.ts'
 /** Parsed options of `tandem explorer`. */
 export interface ExplorerFlags extends ProxyFlags, OutputFlags {
   readonly node: string
+  readonly rpcUrl?: string
   readonly datadir: string
   readonly database?: string
   readonly databaseRead?: string

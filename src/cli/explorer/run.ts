@@ -35,6 +35,7 @@ export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
   try {
     running = await startExplorerProcess({
       nodeUrl: flags.node,
+      rpcUrl: flags.rpcUrl,
       dataDir,
       database: databaseOf(flags, dataDir),
       host: flags.host,

@@ -1,19 +1,17 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import { chainIdOption, outputOptions, portOption } from '../shared/options/options.ts'
+import { type Command, Option } from 'commander'
+import { chainIdOption, httpUrlOption, outputOptions, portOption } from '../shared/options/options.ts'
 import { proxyOptions } from '../shared/options/proxy-options.ts'
 import type { FaucetFlags } from './flags.ts'
-
-const urlOption = (text: string): string => {
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new InvalidArgumentError('It must be an http or https URL: http://127.0.0.1:8545.')
-  return text
-}
 
 export const addFaucetCommand = (program: Command): void => {
   const command = program
     .command('faucet')
     .description('Serve the faucet of a test network in a process of its own')
-    .addOption(new Option('--rpc <url>', 'node of the test network').argParser(urlOption).makeOptionMandatory())
+    .addOption(
+      new Option('--rpc <url>', 'node of the test network')
+        .argParser(httpUrlOption('http://127.0.0.1:8545'))
+        .makeOptionMandatory(),
+    )
     .addOption(
       new Option(
         '--key <file>',

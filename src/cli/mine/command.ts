@@ -1,14 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { MINING_LIMITS } from '../../config/limits/chain.ts'
 import { dutyOption, stratumAddress } from '../shared/options/mining-options.ts'
-import { addressOption, integerOption } from '../shared/options/options.ts'
+import { addressOption, httpUrlOption, integerOption } from '../shared/options/options.ts'
 import type { MineFlags } from './flags.ts'
-
-const urlOption = (text: string): string => {
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new InvalidArgumentError('It must be an http or https URL: http://127.0.0.1:8547.')
-  return text
-}
 
 const workerOption = (text: string): string => {
   if (!/^[\w-]{1,32}$/.test(text)) throw new InvalidArgumentError('It must be 1 to 32 letters, digits, _ or -.')
@@ -21,7 +15,7 @@ export const addMineCommand = (program: Command): void => {
     .description('Mine headers of the proof chain for a node, in a process of its own')
     .addOption(
       new Option('--rpc <url>', "the node's operator port, or the port of a devnet")
-        .argParser(urlOption)
+        .argParser(httpUrlOption('http://127.0.0.1:8547'))
         .default('http://127.0.0.1:8547'),
     )
     .addOption(

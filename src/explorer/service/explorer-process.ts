@@ -23,6 +23,8 @@ import { RequestLimiter } from './request-limiter.ts'
 interface ExplorerProcessOptions {
   /** ws:// or wss:// */
   readonly nodeUrl: string
+  /** Public address of the node's JSON-RPC, for wallets. */
+  readonly rpcUrl: string | undefined
   readonly dataDir: string
   readonly database: IndexDatabase
   readonly host: string
@@ -71,6 +73,7 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
     version: options.version,
     explorer: true,
     faucet: false,
+    ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),
   }
   const service = new ExplorerService({ ...threadOptions(options, network, site), node: remotePort(node), logger })
   const live = new LiveStream(() => readLiveParts(service))

@@ -6,7 +6,7 @@ import { methodsFor } from '../../rpc/methods.ts'
 import { namespacesIn } from '../../rpc/router/method.ts'
 import { createRpcServer, type RpcServerOptions } from '../../rpc/server.ts'
 import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
-import { EXPLORER_PATH, FAUCET_PATH, type Site } from '../../web/site.ts'
+import { EXPLORER_PATH, FAUCET_PATH, RPC_PATH, type Site } from '../../web/site.ts'
 import { createRefusalLog, logTransactions } from '../dev/terminal-log.ts'
 import type { NodeOptions, RunningNode } from '../options.ts'
 import { createMining } from '../parts/mining/mining.ts'
@@ -136,6 +136,7 @@ const siteOf = ({ genesis: { params }, faucet }: NodeOptions, explorer: boolean)
   version,
   explorer,
   faucet: faucet !== undefined,
+  rpcUrl: RPC_PATH,
 })
 
 /** Options of the node's own page. */

@@ -4,11 +4,13 @@ const ASKED_CHARS = 200
 const POLL_MS = 1000
 const POLLS = 120
 const UNKNOWN_CHAIN = 4902
+/** As in site.ts. */
+const RPC_PATH = '/'
 
 const chainOf = place => {
   const chain = JSON.parse(place.dataset.chain)
-  // The addresses under which this browser reaches the node.
-  chain.rpcUrls = [location.origin]
+  // The addresses under which this browser reaches the pages, and the node beside them; another node has an address of its own.
+  chain.rpcUrls = chain.rpcUrls.map(url => (url === RPC_PATH ? location.origin : url))
   chain.blockExplorerUrls = [`${location.origin}/explorer`]
   return chain
 }
@@ -24,7 +26,8 @@ const useNetwork = async (place, provider) => {
   try {
     await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: chain.chainId }] })
   } catch (error) {
-    if (error?.code !== UNKNOWN_CHAIN) throw error
+    // Without the address of a node there is nothing to add.
+    if (error?.code !== UNKNOWN_CHAIN || chain.rpcUrls.length === 0) throw error
     await provider.request({ method: 'wallet_addEthereumChain', params: [chain] })
   }
 }

@@ -1,16 +1,24 @@
 import type { InjectOptions } from 'fastify'
-import type { ApiContext } from '../../../src/explorer/api/api-route.ts'
 import { Readiness } from '../../../src/explorer/api/readiness.ts'
+import type { PageContext } from '../../../src/explorer/pages/page-route.ts'
 import { createPageServer } from '../../../src/explorer/pages/page-server.ts'
 import type { IndexReader } from '../../../src/explorer/store/index-store.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
-import type { Site } from '../../../src/web/site.ts'
+import { RPC_PATH, type Site } from '../../../src/web/site.ts'
 import { type ApiRig, withApi } from './api-rig.ts'
 
-export const PAGE_SITE: Site = { network: 'devnet', symbol: 'dTNDM', version: '1', explorer: true, faucet: false }
+/** Of a node. */
+export const PAGE_SITE: Site = {
+  network: 'devnet',
+  symbol: 'dTNDM',
+  version: '1',
+  explorer: true,
+  faucet: false,
+  rpcUrl: RPC_PATH,
+}
 
 export interface PageRig extends ApiRig {
-  page(path: string, changes?: Partial<ApiContext>): Promise<PageAnswer>
+  page(path: string, changes?: Partial<PageContext>): Promise<PageAnswer>
   /** Posts a form. */
   post(path: string, form: Readonly<Record<string, string>>): Promise<PageAnswer>
 }
@@ -24,8 +32,8 @@ interface PageAnswer {
 /** The pages over the chain of the API's tests; `changes` replace parts of what they read. */
 export const withPages = (use: (rig: PageRig) => Promise<void>): Promise<void> =>
   withApi(async rig => {
-    const ask = async (request: InjectOptions, changes: Partial<ApiContext>): Promise<PageAnswer> => {
-      const context = { ...rig.context, ...changes, site: PAGE_SITE }
+    const ask = async (request: InjectOptions, changes: Partial<PageContext>): Promise<PageAnswer> => {
+      const context = { ...rig.context, site: PAGE_SITE, ...changes }
       const app = createPageServer({ context, readiness: new Readiness(context), logger: silentLogger })
       try {
         const response = await app.inject(request)

@@ -13,6 +13,7 @@ vi.setConfig({ testTimeout: 120_000 })
 const start = ({ urls: { ws }, dataDir }: DevNode, path: string) =>
   startExplorerProcess({
     nodeUrl: ws,
+    rpcUrl: undefined,
     dataDir,
     database: { kind: 'sqlite', path, ephemeral: false },
     host: '127.0.0.1',

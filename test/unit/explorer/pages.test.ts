@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { Readiness } from '../../../src/explorer/api/readiness.ts'
+import type { PageContext } from '../../../src/explorer/pages/page-route.ts'
 import { PAGE_ROUTES } from '../../../src/explorer/pages/page-routes.ts'
 import { createPageServer } from '../../../src/explorer/pages/page-server.ts'
 import type { InternalRow, TokenRow } from '../../../src/explorer/store/index-store.ts'
@@ -203,6 +204,37 @@ describe('pages', () => {
         const { text } = await page(`/explorer/search?q=${query}`)
         expect(text, query).toMatch(query === 'Bob' ? /Bob Exchange/ : /Green Bean/)
       }
+    }))
+
+  test('wallets get the address of JSON-RPC: that of the page, one of its own, or none', () =>
+    withPages(async ({ page }) => {
+      const { rpcUrl: _, ...site } = PAGE_SITE
+      const partsOf = async (changes: Partial<PageContext>) => {
+        const { text } = await page('/explorer/network', changes)
+        return {
+          row: text.includes('JSON-RPC'),
+          origin: text.includes('data-origin'),
+          node: /this node/i.test(text),
+          script: /<script src="\/assets\/wallet/.test(text),
+          wallets: /&quot;rpcUrls&quot;:(\[[^\]]*\])/.exec(text)?.[1]?.replaceAll('&quot;', '"'),
+        }
+      }
+      const all = { row: true, origin: true, node: true, script: true, wallets: '["/"]' }
+      expect(await partsOf({})).toEqual(all)
+      const url = 'https://node.example'
+      expect(await partsOf({ site: { ...site, rpcUrl: url } })).toEqual({
+        ...all,
+        origin: false,
+        node: false,
+        wallets: `["${url}"]`,
+      })
+      expect(await partsOf({ site })).toEqual({
+        row: false,
+        origin: false,
+        node: false,
+        script: false,
+        wallets: undefined,
+      })
     }))
 
   test('an index that is being filled has a page of its own', () =>

@@ -90,6 +90,13 @@ export const namespacesOption = (text: string): readonly Namespace[] => {
   throw new InvalidArgumentError(`${problem} There are ${NAMESPACES.join(', ')}.`)
 }
 
+export const httpUrlOption =
+  (example: string) =>
+  (text: string): string => {
+    if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text
+    throw new InvalidArgumentError(`It must be an http or https URL: ${example}.`)
+  }
+
 export const evmOption = (): Option =>
   new Option(
     '--evm <engine>',

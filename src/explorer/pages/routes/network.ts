@@ -3,7 +3,7 @@ import { formatNumber } from '../../../web/amounts.ts'
 import { WALLET_SCRIPT } from '../../../web/assets.ts'
 import { type Html, html } from '../../../web/html.ts'
 import { card, copyable, emptyState, facts } from '../../../web/parts.ts'
-import { EXPLORER_PATH } from '../../../web/site.ts'
+import { EXPLORER_PATH, RPC_PATH } from '../../../web/site.ts'
 import type { PageContent, PageContext, PageRoute } from '../page-route.ts'
 import { heading } from '../parts/heading.ts'
 import { gwei } from '../parts/values.ts'
@@ -21,6 +21,11 @@ const wallets = (context: PageContext): Html =>
 <p class="note" data-wallet-status role="status">Wallets of this browser appear here as buttons. Without one, enter the values below by hand.</p>`,
   )
 
+const rpcAddress = (url: string): Html =>
+  url === RPC_PATH
+    ? html`<span class="scripted" data-origin="${ORIGIN}">${copyable(ORIGIN, 'JSON-RPC address')}</span><noscript>the address of this page without its path</noscript> <small>see <a href="${RPC_PATH}">this node</a></small>`
+    : copyable(url, 'JSON-RPC address')
+
 const networkPage = async (context: PageContext): Promise<PageContent> => {
   const { params, site } = context
   const { baseFee, rewards, proofChain } = params
@@ -28,17 +33,14 @@ const networkPage = async (context: PageContext): Promise<PageContent> => {
     title: 'Network',
     body: html`
 ${heading('Network', { lead: 'What a wallet, a library or a node needs to know of this chain.' })}
-${wallets(context)}
+${site.rpcUrl !== undefined && wallets(context)}
 ${card(
   'For wallets and libraries',
   facts([
     ['Name', `Tandem ${site.network}`],
     ['Chain id', html`${copyable(String(params.chainId), 'chain id')} <small>0x${params.chainId.toString(16)}</small>`],
     ['Currency', html`${site.symbol} <small>${TOKEN_DECIMALS} decimals</small>`],
-    [
-      'JSON-RPC',
-      html`<span class="scripted" data-origin="${ORIGIN}">${copyable(ORIGIN, 'JSON-RPC address')}</span><noscript>the address of this page without its path</noscript> <small>see <a href="/">this node</a></small>`,
-    ],
+    site.rpcUrl !== undefined && ['JSON-RPC', rpcAddress(site.rpcUrl)],
     [
       'Explorer',
       html`<code>${EXPLORER_PATH}</code> <small>pages as in EIP-3091: /block, /tx, /address, /token</small>`,
@@ -64,7 +66,7 @@ ${card(
 )}
 ${card('Forks', forks(context))}
 </div>
-<script src="${WALLET_SCRIPT.path}"></script>`,
+${site.rpcUrl !== undefined && html`<script src="${WALLET_SCRIPT.path}"></script>`}`,
   }
 }
 
