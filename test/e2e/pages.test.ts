@@ -255,13 +255,23 @@ describe.skipIf(CHROMIUM === undefined)('pages in a browser (skipped where there
             dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: { info, provider } })))`,
       })
       await page.goto(`${node.http}/explorer/network`)
-      await page.getByRole('button', { name: 'Add to <b>Stub</b>' }).click()
-      const [chainParameter] = (await page.evaluate<{ params: readonly object[] }>('window.asked')).params
-      expect(chainParameter).toMatchObject({
+      const asked = async (): Promise<unknown> => {
+        await page.getByRole('button', { name: 'Add to <b>Stub</b>' }).click()
+        return (await page.evaluate<{ params: readonly object[] }>('window.asked')).params[0]
+      }
+      expect(await asked()).toMatchObject({
         chainId: '0x1e8097',
         rpcUrls: [node.http],
         blockExplorerUrls: [`${node.http}/explorer`],
         nativeCurrency: { symbol: 'dTNDM', decimals: 18 },
+      })
+      // As of an explorer elsewhere, with --rpc-url.
+      await page.evaluate(
+        `{ const { dataset } = document.querySelector('.wallets'); dataset.chain = dataset.chain.replace('"/"', '"https://node.example"') }`,
+      )
+      expect(await asked()).toMatchObject({
+        rpcUrls: ['https://node.example'],
+        blockExplorerUrls: [`${node.http}/explorer`],
       })
     }))
 
