@@ -8,6 +8,7 @@ import type { Hex } from '../../util/bytes.ts'
 import { writeNewFile } from '../../util/fs/write-new-file.ts'
 import { formatTokens } from '../shared/format.ts'
 import { processTerminal, type Terminal } from '../shared/keys/prompt.ts'
+import { errorMessage } from '../shared/output.ts'
 import type { GenesisFlags } from './flags.ts'
 import { askForRest, type GenesisAnswers } from './interview.ts'
 import type { Fund, ValidatorSpec } from './specs.ts'
@@ -22,7 +23,9 @@ export const newGenesis = async (flags: GenesisFlags, terminal: Terminal = proce
   const genesis = parseGenesis(text)
   const genesisHash = await genesisHashFromFile(genesis)
   const file = resolve(flags.out)
-  await writeNewFile(file, text, 0o644)
+  await writeNewFile(file, text, 0o644).catch(error => {
+    throw new Error(`--out: ${errorMessage(error)}`, { cause: error })
+  })
   const { chainId } = genesis.params
   if (flags.json) process.stdout.write(`${JSON.stringify({ file, genesisHash, chainId })}\n`)
   else process.stdout.write(summary(file, genesisHash, choices, genesis.params))

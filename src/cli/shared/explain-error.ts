@@ -87,6 +87,8 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   PEER_URL_INVALID: d => `${d['url']} is no address of a node: ${d['reason']}.`,
   TOO_MANY_STATIC_PEERS: d => `At most ${d['limit']} peers can be kept in reserved places: name fewer with --peers.`,
   FILE_EXISTS: d => `${d['path']} is there already and is never overwritten. Move it away, or give another name.`,
+  FILE_NOT_WRITABLE: d => `${d['path']} cannot be written: ${d['reason']}.`,
+  NOT_A_FOLDER: d => `${d['path']} is a file, not a folder. Name another.`,
   FOLDER_REFUSED: d => `The folder ${d['path']} cannot be made: its file system takes none there. Name another.`,
   FOLDER_MISSING: d => `The folder ${d['path']} is not there. Make it first, or name another.`,
   SIGNING_RECORD_INVALID: d =>

@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CodedError } from '../errors.ts'
 
-/** A folder that its file system refuses although the one above it is there. */
-interface FolderRefused {
-  readonly code: 'FOLDER_REFUSED'
-  readonly path: string
-}
+type FolderError =
+  /** A file has that name. */
+  | { readonly code: 'NOT_A_FOLDER'; readonly path: string }
+  /** Its file system refuses it although the folder above it is there. */
+  | { readonly code: 'FOLDER_REFUSED'; readonly path: string }
 
 /**
- * Creates a folder, and those above it that are missing; one that is there stays as it is. Throws CodedError<FolderRefused>, or the error of
+ * Creates a folder, and those above it that are missing; one that is there stays as it is. Throws CodedError<FolderError>, or the error of
  * the system. The `recursive` of `mkdir` tries for ever where the system answers as if the folder above were missing, as in /proc.
  */
 export const makeFolder = (path: string, mode = 0o700): void => {
@@ -19,9 +19,13 @@ export const makeFolder = (path: string, mode = 0o700): void => {
     mkdirSync(path, { mode })
   } catch (error) {
     if (isFolder(path)) return
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw new CodedError<FolderRefused>({ code: 'FOLDER_REFUSED', path }, { cause: error })
+    const code = REFUSALS[(error as NodeJS.ErrnoException).code ?? '']
+    if (code === undefined) throw error
+    throw new CodedError<FolderError>({ code, path }, { cause: error })
   }
 }
+
+/** Code of the system -> ours. */
+const REFUSALS: Readonly<Record<string, FolderError['code']>> = { EEXIST: 'NOT_A_FOLDER', ENOENT: 'FOLDER_REFUSED' }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true

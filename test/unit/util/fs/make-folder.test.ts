@@ -24,7 +24,8 @@ test('a folder that is there stays as it is', () => {
 
 test('a file in the way is told', () => {
   writeFileSync(join(root, 'file'), '')
-  expect(() => makeFolder(join(root, 'file'))).toThrow(/EEXIST/)
+  const path = join(root, 'file')
+  expect(() => makeFolder(path)).toThrow(expect.objectContaining({ detail: { code: 'NOT_A_FOLDER', path } }))
   expect(() => makeFolder(join(root, 'file', 'below'))).toThrow(/ENOTDIR/)
 })
 

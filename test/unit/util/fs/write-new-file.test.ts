@@ -37,6 +37,15 @@ test('of many that write it at once one wins', async () => {
   expect(readdirSync(dir)).toEqual(['key'])
 })
 
+test('a file that cannot be written is named, and not the one that is written first', async () => {
+  const dir = folder()
+  writeFileSync(join(dir, 'file'), '')
+  const path = join(dir, 'file', 'key')
+  await expect(writeNewFile(path, 'x')).rejects.toMatchObject({
+    detail: { code: 'FILE_NOT_WRITABLE', path, reason: 'not a directory' },
+  })
+})
+
 test('a folder that is not there is not made', async () => {
   const path = join(folder(), 'none')
   await expect(writeNewFile(join(path, 'key'), 'x')).rejects.toMatchObject({ detail: { code: 'FOLDER_MISSING', path } })
