@@ -7,7 +7,7 @@ import { printWarning } from './output.ts'
 
 /** Reads the bytes of a file named by an option, at most `limit`; errors name the option. */
 export const readBytes = (path: string, option: string, limit: number): Buffer =>
-  naming(option, () => readLimited(path, limit))
+  naming(option, path, () => readLimited(path, limit))
 
 /** Reads the text of a file named by an option, at most `limit` bytes; errors name the option. */
 export const readText = (path: string, option: string, limit: number = FILE_LIMITS.configBytes): string =>
@@ -18,7 +18,7 @@ export const readText = (path: string, option: string, limit: number = FILE_LIMI
  * group, should be able to read; warns when others can.
  */
 export const readSecret = (path: string | 0, option: string, limit: number = KEY_LIMITS.fileBytes): string =>
-  naming(option, () => {
+  naming(option, path, () => {
     const descriptor = path === 0 ? path : openSync(path, 'r')
     try {
       const { mode } = fstatSync(descriptor)
@@ -46,10 +46,15 @@ const refuse = (path: string | 0, limit: number): never => {
   throw new Error(`${path === 0 ? 'The standard input' : path} has more than the ${limit} bytes that are taken.`)
 }
 
-const naming = <T>(option: string, read: () => T): T => {
+const naming = <T>(option: string, path: string | 0, read: () => T): T => {
   try {
     return read()
   } catch (error) {
-    throw new Error(`${option}: ${explainSystemError(error as Error) ?? (error as Error).message}`, { cause: error })
+    throw new Error(`${option}: ${whyUnread(error as NodeJS.ErrnoException, path)}`, { cause: error })
   }
 }
+
+const whyUnread = (error: NodeJS.ErrnoException, path: string | 0): string =>
+  error.code === 'EISDIR'
+    ? `${path} is a folder: name the file in it.`
+    : (explainSystemError(error) ?? error.message)

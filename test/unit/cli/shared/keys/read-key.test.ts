@@ -56,6 +56,9 @@ test('an invalid key is refused with the name of its option', async () => {
   const half = JSON.stringify(await encryptKey(KEY, 'right', { scryptN: 1024 })).slice(0, 200)
   await expect(readKey(file('half', half), '--unlock', neverAsked)).rejects.toThrow(/neither a keystore/)
   await expect(readKey(join(dir, 'absent'), '--unlock', neverAsked)).rejects.toThrow(/^--unlock: /)
+  await expect(readKey(dir, '--unlock', neverAsked)).rejects.toThrow(
+    `--unlock: ${dir} is a folder: name the file in it.`,
+  )
   await expect(readKey(file('zero', '00'.repeat(32)), '--unlock', neverAsked)).rejects.toThrow(/are no private key/)
   const large = file('large', ' '.repeat(KEY_LIMITS.fileBytes + 1))
   await expect(readKey(large, '--unlock', neverAsked)).rejects.toThrow(/more than the 65536 bytes that are taken/)
