@@ -41,7 +41,7 @@ const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    throw stateMalformed('not gzip of JSON')
+    throw stateMalformed('neither JSON nor gzip of JSON')
   }
 }
 

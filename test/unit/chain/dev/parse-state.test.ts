@@ -46,7 +46,7 @@ test('accounts by address with slots of any length (anvil), and by hash (this no
 
 describe('invalid state files are refused', () => {
   test.each([
-    ['no JSON', Buffer.from('{'), 'STATE_MALFORMED not gzip of JSON'],
+    ['no JSON', Buffer.from('{'), 'STATE_MALFORMED neither JSON nor gzip of JSON'],
     ['torn gzip', gzipSync(state({})).subarray(0, 20), 'STATE_MALFORMED not gzip'],
     ['a list', Buffer.from('[]'), 'STATE_MALFORMED the state must be an object'],
     ['no accounts', Buffer.from('{}'), 'STATE_MALFORMED accounts must be an object'],
