@@ -336,7 +336,9 @@ describe('what cannot be', () => {
     const tmp = ownTmp('port')
     const result = await tandem(['devnet', '--port', String(port)], { env: { TMPDIR: tmp } })
     expect(result.code).toBe(1)
-    expect(result.stderr).toMatch(new RegExp(`^tandem: Port ${port} is in use\\. Choose another with --port .*\n$`))
+    expect(result.stderr).toMatch(
+      new RegExp(`^tandem: Port ${port} is in use\\. Choose another --port: \\d+ is free, 0 picks a free one\\.\n$`),
+    )
     expect(readdirSync(tmp)).toEqual([])
     server.close()
   })

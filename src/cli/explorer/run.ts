@@ -9,7 +9,7 @@ import { clientIdOf } from '../../rpc/transport/clients/client-id.ts'
 import { systemClock } from '../../util/clock.ts'
 import { checkSolcDir, prepareDataDir } from '../shared/check-paths.ts'
 import { exitWithError } from '../shared/output.ts'
-import { nameFreePort } from '../shared/process/free-port.ts'
+import { nameListenOption } from '../shared/process/free-port.ts'
 import { onParentExit } from '../shared/process/parent-process.ts'
 import type { ExplorerFlags } from './flags.ts'
 
@@ -52,7 +52,7 @@ export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
     })
   } catch (error) {
     if (stop.signal.aborted) return
-    exitWithError(await nameFreePort(error))
+    exitWithError(await nameListenOption(error))
     process.exit()
   }
   announce(flags, running)

@@ -12,7 +12,7 @@ import { systemClock } from '../../util/clock.ts'
 import { passwordsFrom } from '../shared/keys/passwords.ts'
 import { readKey } from '../shared/keys/read-key.ts'
 import { exitWithError } from '../shared/output.ts'
-import { nameFreePort } from '../shared/process/free-port.ts'
+import { nameListenOption } from '../shared/process/free-port.ts'
 import { onParentExit } from '../shared/process/parent-process.ts'
 import type { FaucetFlags } from './flags.ts'
 
@@ -50,7 +50,7 @@ export const runFaucet = async (flags: FaucetFlags): Promise<void> => {
     clock: systemClock,
   }).catch(async error => {
     await service.stop()
-    throw await nameFreePort(error)
+    throw await nameListenOption(error)
   })
   const end = (): void => {
     void server

@@ -1,4 +1,5 @@
 import { getSystemErrorMessage } from 'node:util'
+import type { ListenError } from './process/free-port.ts'
 
 /**
  * Texts for operators when a command fails: the fact, and what to do about it. Domain code -> text; other codes are printed with their
@@ -122,20 +123,25 @@ const DISK: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', '
 
 const READS: ReadonlySet<string> = new Set(['open', 'read', 'stat'])
 
+const explainListenError = (error: ListenError): string | undefined => {
+  const { code, syscall, address, hostname, port, option, freePort } = error
+  if (syscall === 'getaddrinfo') return option && `${option}: ${hostname} has no address.`
+  if (syscall !== 'listen' && syscall !== 'bind') return undefined
+  if (code === 'EADDRINUSE')
+    return `Port ${port} is in use. Choose another ${option ?? '--port'}: ${freePort === undefined ? '' : `${freePort} is free, `}0 picks a free one.`
+  if (code === 'EADDRNOTAVAIL') return `This machine has no address ${address}. Choose another ${option ?? '--host'}.`
+  if (code === 'EACCES')
+    return `Port ${port} needs more rights than this user has. Choose one above 1023 with ${option ?? '--port'}.`
+  return undefined
+}
+
 /** Returns the text of an error of the operating system or of a missing package; undefined for any other error. */
-export const explainSystemError = (
-  error: NodeJS.ErrnoException & { address?: string; port?: number; freePort?: number },
-): string | undefined => {
-  const { code, errno, syscall, path, address, port, freePort } = error
+export const explainSystemError = (error: ListenError): string | undefined => {
+  const { code, errno, syscall, path } = error
   if (code === 'ERR_MODULE_NOT_FOUND')
     return `${error.message}. The installation is incomplete, or older than the source: run "npm ci" in the folder of the program.`
-  if (syscall === 'listen' || syscall === 'bind') {
-    if (code === 'EADDRINUSE')
-      return `Port ${port} is in use. Choose another with --port (or --operator-port, --metrics-port): ${freePort === undefined ? '' : `${freePort} is free, `}0 picks a free one.`
-    if (code === 'EADDRNOTAVAIL') return `This machine has no address ${address}. Choose another --host.`
-    if (code === 'EACCES')
-      return `Port ${port} needs more rights than this user has. Choose one above 1023 with --port.`
-  }
+  const listening = explainListenError(error)
+  if (listening !== undefined) return listening
   if (errno !== undefined && code !== undefined && DISK.has(code) && syscall !== 'open') {
     const place = path === undefined ? 'the data folder' : path
     return `Writing to ${place} failed: ${getSystemErrorMessage(errno)}. Free disk space or mend the disk, then start again; nothing acknowledged is lost.`

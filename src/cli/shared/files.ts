@@ -55,6 +55,4 @@ const naming = <T>(option: string, path: string | 0, read: () => T): T => {
 }
 
 const whyUnread = (error: NodeJS.ErrnoException, path: string | 0): string =>
-  error.code === 'EISDIR'
-    ? `${path} is a folder: name the file in it.`
-    : (explainSystemError(error) ?? error.message)
+  error.code === 'EISDIR' ? `${path} is a folder: name the file in it.` : (explainSystemError(error) ?? error.message)

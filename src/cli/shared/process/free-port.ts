@@ -5,10 +5,32 @@ export const LOOPBACK = '127.0.0.1'
 /** Ports tried above the one in use. */
 const TRIES = 100
 
-/** Adds to an error of a port in use the next free one, which its text then names. */
-export const nameFreePort = async (error: unknown): Promise<unknown> => {
+/** Values of a command's options that name ports and hosts. */
+export type ListenOptions = Readonly<Record<`--${string}`, string | number | undefined>>
+
+/** Error of the system about an address to listen on. */
+export interface ListenError extends NodeJS.ErrnoException {
+  readonly address?: string
+  readonly hostname?: string
+  readonly port?: number
+  /** Option that named the port or the host. */
+  readonly option?: string
+  /** Port to take instead. */
+  readonly freePort?: number
+}
+
+/**
+ * Adds to an error of listening what its text then names: the option among `given` that has the port or host, and the next free port.
+ * Other errors stay as they are.
+ */
+export const nameListenOption = async (error: unknown, given: ListenOptions = {}): Promise<unknown> => {
   if (!(error instanceof Error)) return error
-  const { code, address, port } = error as NodeJS.ErrnoException & { readonly address?: string; readonly port?: number }
+  const { code, syscall, address, hostname, port } = error as ListenError
+  if (syscall !== 'listen' && syscall !== 'bind' && syscall !== 'getaddrinfo') return error
+  const isHost = syscall === 'getaddrinfo' || code === 'EADDRNOTAVAIL'
+  const value = isHost ? (hostname ?? address) : port
+  const option = Object.keys(given).find(name => given[name as keyof ListenOptions] === value)
+  Object.assign(error, { option: option ?? (isHost ? '--host' : '--port') })
   if (code !== 'EADDRINUSE' || port === undefined) return error
   for (let next = port + 1; next <= Math.min(port + TRIES, 65_535); next++)
     if (await isPortFree(next, address)) return Object.assign(error, { freePort: next })

@@ -14,6 +14,14 @@ export const runNode = ({ flags, node, ...rest }: RunOptions): Promise<void> =>
   runProcess({
     logLevel: flags.logLevel,
     json: flags.json,
+    listenOptions: {
+      '--port': flags.port,
+      '--operator-port': node.operatorPort,
+      '--metrics-port': flags.metricsPort,
+      '--stratum': node.stratum?.port,
+      '--host': flags.host,
+      '--metrics-host': flags.metricsHost,
+    },
     start: deps => startSyncedNode({ ...node, ...sharedOptions(flags) }, deps),
     ...rest,
   })

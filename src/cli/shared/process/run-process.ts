@@ -4,7 +4,7 @@ import type { NodeDeps, RunningNode } from '../../../node/options.ts'
 import { systemClock } from '../../../util/clock.ts'
 import { threadsLoaded } from '../../../util/worker/loading-threads.ts'
 import { exitWithError } from '../output.ts'
-import { nameFreePort } from './free-port.ts'
+import { type ListenOptions, nameListenOption } from './free-port.ts'
 import { onParentExit } from './parent-process.ts'
 
 export interface ProcessOptions {
@@ -14,6 +14,8 @@ export interface ProcessOptions {
   readonly start: (deps: NodeDeps) => Promise<RunningNode>
   /** Prints the first output for a person or a script. */
   readonly announce: (node: RunningNode) => void
+  /** Options whose ports and hosts the process listens on; --port and --host alone when omitted. */
+  readonly listenOptions?: ListenOptions
   /** Called after everything stopped. */
   readonly cleanUp?: () => void
 }
@@ -78,7 +80,7 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
     running = await starting
   } catch (error) {
     if (ending) return
-    exitWithError(await nameFreePort(error))
+    exitWithError(await nameListenOption(error, options.listenOptions))
     await leave()
   }
   if (ending || running === undefined) return

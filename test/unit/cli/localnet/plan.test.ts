@@ -12,6 +12,7 @@ import {
   resolveSettings,
   settingsText,
 } from '../../../../src/cli/localnet/settings.ts'
+import { errorMessage } from '../../../../src/cli/shared/output.ts'
 import { parseGenesis } from '../../../../src/config/genesis.ts'
 
 const FLAGS = {
@@ -72,7 +73,10 @@ describe('ports', () => {
     const first = ports[0] as number
     const server = createServer()
     await new Promise<void>(resolve => server.listen(first, '127.0.0.1', resolve))
-    await expect(reservePorts(first, 1, '127.0.0.1')).rejects.toMatchObject({ code: 'EADDRINUSE', port: first })
+    const error = await reservePorts(first, 1, '127.0.0.1').catch(thrown => thrown)
+    expect(error).toMatchObject({ code: 'EADDRINUSE', port: first })
+    const [, free] = /^Port \d+ is in use\. Choose another --port: (\d+) is free, 0 /.exec(errorMessage(error)) ?? []
+    expect((Number(free) - first) % 10, errorMessage(error)).toBe(0)
     server.close()
   })
 })
