@@ -6,9 +6,10 @@ import { devnetGenesis } from '../../node/genesis/devnet-genesis.ts'
 import type { DevAccountKey, RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
-import { checkSolcDir, checkStateFile, prepareDataDir } from '../shared/check-paths.ts'
+import { checkStateFile, prepareDataDir } from '../shared/check-paths.ts'
 import { formatTokens } from '../shared/format.ts'
 import { accountsFromMnemonic, type DevAccount, TEST_MNEMONIC } from '../shared/keys/accounts.ts'
+import { checkExplorerFiles } from '../shared/options/explorer-files.ts'
 import { methodsOf } from '../shared/options/methods-of.ts'
 import { miningOf } from '../shared/options/mining-options.ts'
 import { explorerOptions, namespacesOf, runNode } from '../shared/process/run-node.ts'
@@ -43,10 +44,10 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
     throw new Error(
       '--unlock with a --mnemonic of your own signs on the operator port only, so that no proxy in front of the public port lets others sign: give --operator-port NUMBER as well.',
     )
+  checkExplorerFiles(flags, 'the explorer: leave out --no-explorer')
   const { accounts, validatorKey } = await accountsFromMnemonic(flags.mnemonic ?? TEST_MNEMONIC, flags.accounts)
   if (flags.state !== undefined) await checkStateFile(resolve(flags.state))
   if (flags.datadir !== undefined) await prepareDataDir(resolve(flags.datadir))
-  await checkSolcDir(flags.solcDir)
   const temporary = flags.datadir === undefined
   const genesis = devnetGenesis({
     accounts: accounts.map(({ address }) => address.toLowerCase() as Hex),

@@ -1,8 +1,9 @@
+import type { ExplorerFiles } from '../shared/options/explorer-files.ts'
 import type { OutputFlags } from '../shared/options/options.ts'
 import type { ProxyFlags } from '../shared/options/proxy-options.ts'
 
 /** Parsed options of `tandem explorer`. */
-export interface ExplorerFlags extends ProxyFlags, OutputFlags {
+export interface ExplorerFlags extends ProxyFlags, OutputFlags, ExplorerFiles {
   readonly node: string
   readonly rpcUrl?: string
   readonly datadir: string
@@ -10,8 +11,4 @@ export interface ExplorerFlags extends ProxyFlags, OutputFlags {
   readonly databaseRead?: string
   readonly host: string
   readonly port: number
-  readonly explorerKeys?: string
-  readonly explorerLabels?: string
-  readonly explorerPrice?: string
-  readonly solcDir?: string
 }

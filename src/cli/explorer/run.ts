@@ -7,7 +7,8 @@ import { version } from '../../node/version.ts'
 import { ClientAddress } from '../../rpc/transport/clients/client-address.ts'
 import { clientIdOf } from '../../rpc/transport/clients/client-id.ts'
 import { systemClock } from '../../util/clock.ts'
-import { checkSolcDir, prepareDataDir } from '../shared/check-paths.ts'
+import { prepareDataDir } from '../shared/check-paths.ts'
+import { checkExplorerFiles } from '../shared/options/explorer-files.ts'
 import { exitWithError } from '../shared/output.ts'
 import { nameListenOption } from '../shared/process/free-port.ts'
 import { onParentExit } from '../shared/process/parent-process.ts'
@@ -15,9 +16,9 @@ import type { ExplorerFlags } from './flags.ts'
 
 /** Serves the explorer until a signal ends it. */
 export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
+  checkExplorerFiles({ ...flags, explorer: true }, 'the explorer')
   const dataDir = resolve(flags.datadir)
   await prepareDataDir(dataDir)
-  await checkSolcDir(flags.solcDir)
   const addresses =
     flags.trustProxy === undefined
       ? undefined

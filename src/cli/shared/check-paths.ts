@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, readdir, stat } from 'node:fs/promises'
+import { access, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
 import { isCoded } from '../../util/errors.ts'
@@ -22,28 +22,13 @@ export const checkStateFile = async (path: string, option = '--state'): Promise<
   await naming(option, dirname(path), () => access(dirname(path), constants.W_OK | constants.X_OK))
 }
 
-/** Checks that a folder of compilers, if one is named, can be read. Throws an error that names the option. */
-export const checkSolcDir = async (path: string | undefined, option = '--solc-dir'): Promise<void> => {
-  if (path === undefined) return
-  const read = async (): Promise<void> => {
-    await readdir(path)
-    await access(path, constants.X_OK)
-  }
-  await naming(option, path, read, 'read')
-}
-
-const naming = async (
-  option: string,
-  path: string,
-  work: () => Promise<void>,
-  use: 'used' | 'read' = 'used',
-): Promise<void> => {
+const naming = async (option: string, path: string, work: () => Promise<void>): Promise<void> => {
   try {
     await work()
   } catch (error) {
     if (isCoded(error)) throw new Error(`${option}: ${explainError(error.detail)}`, { cause: error })
     const { errno, message } = error as NodeJS.ErrnoException
     const reason = errno === undefined ? message : getSystemErrorMessage(errno)
-    throw new Error(`${option}: ${path} cannot be ${use}: ${reason}.`, { cause: error })
+    throw new Error(`${option}: ${path} cannot be used: ${reason}.`, { cause: error })
   }
 }

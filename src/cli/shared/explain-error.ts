@@ -65,6 +65,8 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     `${d['path']} holds an index of the chain with genesis ${d['found']}, the node has ${d['expected']}. Give --node of a node of that chain, or another --datadir (--database).`,
   INDEX_UNREADABLE: d =>
     `The index in ${d['path']} cannot be read: ${d['reason']}. It is made from the chain alone: remove the file (and those named like it that end with -wal and -shm), and start again.`,
+  LABEL_FILE_INVALID: d => `--explorer-labels: ${d['path']}: ${sentence(d['reason'])}`,
+  PRICE_CONFIG_INVALID: d => `--explorer-price: ${d['path']}: ${sentence(d['reason'])}`,
   DATABASE_REFUSED: d => `The database "${d['database']}" cannot be used: ${d['reason']}. ${d['fix']}.`,
   NODE_REFUSED: d =>
     `The node refuses ${d['method']}: ${d['message']}. Is it a node of Tandem that serves the namespace "${String(d['method']).split('_')[0]}"?`,
@@ -109,6 +111,9 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
 }
 
 const processOf = ({ pid }: Detail): string => (pid === undefined ? 'another process' : `process ${pid}`)
+
+/** A reason may quote lines of a file. */
+const sentence = (reason: unknown): string => `${String(reason).replaceAll(/\s+/g, ' ').replace(/\.$/, '')}.`
 
 export const explainError = (detail: { readonly code: string }): string => {
   const text = TEXTS[detail.code]

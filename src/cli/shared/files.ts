@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { accessSync, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { FILE_LIMITS } from '../../config/limits/commands.ts'
 import { KEY_LIMITS } from '../../config/limits/keys.ts'
 import { readLimited } from '../../util/fs/read-limited.ts'
@@ -12,6 +12,15 @@ export const readBytes = (path: string, option: string, limit: number): Buffer =
 /** Reads the text of a file named by an option, at most `limit` bytes; errors name the option. */
 export const readText = (path: string, option: string, limit: number = FILE_LIMITS.configBytes): string =>
   readBytes(path, option, limit).toString('utf8')
+
+/** Checks that a file or folder named by an option can be read, without reading it, since a pipe is read once; errors name the option. */
+export const checkReadable = (path: string, option: string, kind: 'file' | 'folder'): void =>
+  naming(option, path, () => {
+    const isFolder = statSync(path).isDirectory()
+    if (isFolder && kind === 'file') throw new Error(folderText(path))
+    if (!isFolder && kind === 'folder') throw new Error(`${path} is a file, not a folder.`)
+    accessSync(path, constants.R_OK)
+  })
 
 /**
  * Reads the text of a small file, a pipe or a descriptor (0 is the standard input) that only its owner, and perhaps a dedicated
@@ -54,5 +63,7 @@ const naming = <T>(option: string, path: string | 0, read: () => T): T => {
   }
 }
 
+const folderText = (path: string | 0): string => `${path} is a folder: name the file in it.`
+
 const whyUnread = (error: NodeJS.ErrnoException, path: string | 0): string =>
-  error.code === 'EISDIR' ? `${path} is a folder: name the file in it.` : (explainSystemError(error) ?? error.message)
+  error.code === 'EISDIR' ? folderText(path) : (explainSystemError(error) ?? error.message)

@@ -6,10 +6,11 @@ import { checkFaucetNetwork } from '../../faucet/open-faucet.ts'
 import type { NodeOptions, RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
 import { isUnspecifiedAddress } from '../../util/address.ts'
-import { checkSolcDir, prepareDataDir } from '../shared/check-paths.ts'
+import { prepareDataDir } from '../shared/check-paths.ts'
 import { readText } from '../shared/files.ts'
 import { type Passwords, passwordsFrom } from '../shared/keys/passwords.ts'
 import { readKey } from '../shared/keys/read-key.ts'
+import { checkExplorerFiles } from '../shared/options/explorer-files.ts'
 import { methodsOf } from '../shared/options/methods-of.ts'
 import { miningOf } from '../shared/options/mining-options.ts'
 import { printWarning } from '../shared/output.ts'
@@ -22,9 +23,9 @@ import { publicNamespacesOf, publicPortOf } from './public-options.ts'
 export const runStart = async (flags: StartFlags): Promise<void> => {
   const genesis = readGenesis(flags)
   checkFaucetFlags(flags, genesis)
+  checkExplorerFiles(flags, '--explorer')
   // Before the passwords, which a person may have to type.
   await prepareDataDir(resolve(flags.datadir))
-  await checkSolcDir(flags.solcDir)
   const passwords = passwordsFrom(flags.passwordFile)
   const { validatorKey: file } = flags
   const validatorKey = file === undefined ? null : await readValidatorKey(file, passwords)

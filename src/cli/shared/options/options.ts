@@ -5,6 +5,7 @@ import { ENGINE_NAMES, type EngineName } from '../../../evm/engines/select-engin
 import { EXECUTION_MODES, type ExecutionMode } from '../../../evm/executor-types.ts'
 import { LOG_LEVELS } from '../../../node/logging.ts'
 import type { Hex } from '../../../util/bytes.ts'
+import type { ExplorerFiles } from './explorer-files.ts'
 
 /** Parsers whose errors name the expected value; commander adds the option's name. */
 export const integerOption =
@@ -160,7 +161,7 @@ export const nodeOptions = (): readonly Option[] => [
   ...outputOptions(),
 ]
 
-export interface NodeFlags {
+export interface NodeFlags extends ExplorerFiles {
   readonly host: string
   readonly port: number
   readonly execution: ExecutionMode
@@ -171,10 +172,6 @@ export interface NodeFlags {
   readonly cors?: readonly string[]
   readonly allowHosts?: readonly string[]
   readonly rateLimit?: number
-  readonly explorerKeys?: string
-  readonly explorerLabels?: string
-  readonly explorerPrice?: string
-  readonly solcDir?: string
   readonly allowUnprotectedTxs: boolean
   readonly logLevel: (typeof LOG_LEVELS)[number]
   readonly json: boolean

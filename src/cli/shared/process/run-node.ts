@@ -1,6 +1,7 @@
 import type { Namespace } from '../../../config/networks.ts'
 import type { NodeOptions } from '../../../node/options.ts'
 import { startSyncedNode } from '../../../node/snapshot/start-synced-node.ts'
+import type { ExplorerFiles } from '../options/explorer-files.ts'
 import type { NodeFlags } from '../options/options.ts'
 import { type ProcessOptions, runProcess } from './run-process.ts'
 
@@ -44,13 +45,7 @@ const sharedOptions = (flags: NodeFlags) => ({
 
 /** `--explorer` with its files. */
 export const explorerOptions = (
-  {
-    explorer,
-    explorerKeys,
-    explorerLabels,
-    explorerPrice,
-    solcDir,
-  }: Pick<NodeFlags, 'explorerKeys' | 'explorerLabels' | 'explorerPrice' | 'solcDir'> & { readonly explorer: boolean },
+  { explorer, explorerKeys, explorerLabels, explorerPrice, solcDir }: ExplorerFiles & { readonly explorer: boolean },
   { startsAtOnce }: { readonly startsAtOnce: boolean },
 ) =>
   explorer
