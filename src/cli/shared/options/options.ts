@@ -83,6 +83,18 @@ export const listOption = (text: string): readonly string[] =>
     .map(item => item.trim())
     .filter(item => item.length > 0)
 
+/** As browsers name an origin: their extensions have schemes of their own, and a page without one is "null". */
+const ORIGIN = /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+)$/i
+
+export const originsOption = (text: string): readonly string[] => {
+  const origins = listOption(text)
+  const wrong = origins.find(origin => !ORIGIN.test(origin))
+  if (wrong === undefined) return origins
+  throw new InvalidArgumentError(
+    `"${wrong}" is no origin: give SCHEME://HOST[:PORT], for example https://app.example, or "*".`,
+  )
+}
+
 export const namespacesOption = (text: string): readonly Namespace[] => {
   const names = listOption(text)
   const unknown = names.find(name => !(NAMESPACES as readonly string[]).includes(name))
@@ -139,7 +151,7 @@ export const nodeOptions = (): readonly Option[] => [
   ).argParser(portOption),
   new Option('--metrics-host <address>', 'address of the metrics').default('127.0.0.1'),
   new Option('--cors <origins>', 'comma-separated origins a browser page may call from; "*" is any').argParser(
-    listOption,
+    originsOption,
   ),
   new Option(
     '--allow-hosts <names>',

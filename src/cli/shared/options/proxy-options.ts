@@ -1,4 +1,5 @@
-import { Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
+import { ClientAddress } from '../../../rpc/transport/clients/client-address.ts'
 import { integerOption, listOption } from './options.ts'
 
 export interface ProxyFlags {
@@ -7,8 +8,22 @@ export interface ProxyFlags {
 }
 
 /** A number of proxies, or a list of their addresses. */
-const trustProxyOption = (text: string): number | readonly string[] =>
-  /^\d+$/.test(text) ? integerOption(1, 10)(text) : listOption(text)
+export const trustProxyOption = (text: string): number | readonly string[] => {
+  if (/^\d+$/.test(text)) return integerOption(1, 10)(text)
+  const proxies = listOption(text)
+  for (const proxy of proxies) checkProxy(proxy)
+  return proxies
+}
+
+const checkProxy = (proxy: string): void => {
+  try {
+    new ClientAddress({ proxies: [proxy], header: 'x-forwarded-for' })
+  } catch {
+    throw new InvalidArgumentError(
+      `"${proxy}" is no address or subnet: give a number of proxies, or addresses such as loopback, 10.0.0.1, 10.0.0.0/8.`,
+    )
+  }
+}
 
 /** Options of a server behind proxies; `proxies` names them in the help. */
 export const proxyOptions = (proxies: string): readonly Option[] => [
