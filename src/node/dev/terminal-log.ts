@@ -4,7 +4,7 @@ import { REASON } from '../../evm/engines/failure-reasons.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import type { Services } from '../../rpc/context.ts'
-import type { RpcError } from '../../rpc/errors.ts'
+import { CODES, type RpcError } from '../../rpc/errors.ts'
 import { failureOf, type TransactionFailure } from '../../rpc/methods/eth/thrown-reverts.ts'
 import { asBuffer, type Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
@@ -17,6 +17,15 @@ const REFUSED_LINES = 32
 const REASONS = 4
 /** Shape of a method's name. Anything else in its place may be a secret pasted by mistake, and is not logged. */
 const METHOD_NAME = /^[a-z0-9]{1,20}_[A-Za-z]\w{0,50}$/
+
+/** Refusals, by method and code, from which clients simply go on: no developer has to see them. */
+const EXPECTED: ReadonlyMap<string, number> = new Map([
+  // viem asks the node to fill each transaction, and fills it itself where the node does not.
+  ['eth_fillTransaction', CODES.methodNotFound],
+  // Miners ask again until there is work.
+  ['eth_getWork', CODES.server],
+  ['native_getWork', CODES.server],
+])
 
 interface TransactionLogOptions {
   readonly chain: Pick<Chain, 'onCommitted'>
@@ -60,7 +69,7 @@ const reasonOf = ({ error, output = '0x', revertReason }: TransactionFailure): s
   return output.length >= 10 ? `custom error ${output.slice(0, 10)}` : 'reverted without a reason'
 }
 
-/** Returns a listener that logs refused requests. */
+/** Returns a listener that logs refused requests; at level debug those that are part of how clients work. */
 export const createRefusalLog = (
   logger: Logger,
   clock: Pick<Clock, 'nowMs'>,
@@ -68,6 +77,7 @@ export const createRefusalLog = (
   let second = 0
   let count = 0
   return (method, { code, message, data }) => {
+    if (EXPECTED.get(method) === code) return logger.debug({ method, code, error: message }, 'request refused')
     const now = Math.floor(clock.nowMs() / 1_000)
     if (now !== second) {
       if (count > REFUSED_LINES) logger.info({ more: count - REFUSED_LINES }, 'further requests refused')
