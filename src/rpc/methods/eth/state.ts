@@ -34,7 +34,8 @@ export const ethState = {
     summary: 'Word of 32 bytes at a storage position',
     params: [address, storagePosition, block],
     result: HASH_SCHEMA,
-    notes: 'The position is a QUANTITY, or 32 bytes: the hash that is the position of an entry in a mapping.',
+    notes:
+      'The position is a QUANTITY, or 32 bytes: the hash that is the position of an entry in a mapping. Other positions with leading zeros, such as `0x00`, are refused like any QUANTITY; geth takes them.',
     handler: ({ view }, who, position, at) =>
       readState(view, at, state => andThen(state.storage(who, position), word => word ?? ZERO_HASH)),
   }),
