@@ -495,6 +495,26 @@ export const indexStoreSuite = (name: string, open: () => Promise<IndexStore>): 
       }
     })
 
+    test('a transaction to the zero address that is taken back leaves no account of it: mints and burns are none', async () => {
+      const [store, fresh] = [await opened(), await opened()]
+      const blocks = new RandomBlocks({ seed: 61, addresses: 2, tokens: 2, transactions: 40 }).chain(12)
+      const last = blocks.at(-1) as BlockRecord
+      const [first, ...rest] = new RandomBlocks({ seed: 62, transactions: 40 }).chain(3, last) as [BlockRecord]
+      const burning = first.transactions.map(row => ({ ...row, to: ZERO_ADDRESS, created: null, kind: 'transfer' }))
+      const spent = { ...first, transactions: burning as typeof first.transactions, transfers: [], internal: [] }
+      await store.append([...blocks, spent, ...rest])
+      expect((await store.account(ZERO_ADDRESS))?.received).toBeGreaterThan(0)
+      expect(await store.recount()).toEqual([])
+      // What stays: the transactions, with the last block of theirs.
+      await store.rollback(spent.number)
+      expect((await store.account(ZERO_ADDRESS))?.lastBlock).toBe(spent.number)
+      await store.rollback(last.number)
+      await fresh.append(blocks)
+      expect(await store.account(ZERO_ADDRESS)).toEqual(await fresh.account(ZERO_ADDRESS))
+      expect(await store.counters()).toEqual(await fresh.counters())
+      expect(await store.recount()).toEqual([])
+    })
+
     test('a batch of which one row fails leaves nothing of itself, and the next one is taken in', async () => {
       const store = await opened()
       const blocks = new RandomBlocks({ seed: 51, transactions: 40 }).chain(30)

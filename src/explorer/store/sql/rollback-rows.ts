@@ -1,5 +1,5 @@
 import { INTERNAL_KINDS } from '../../../primitives/receipt/internal-transfer.ts'
-import type { Hex } from '../../../util/bytes.ts'
+import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
 import {
   type AccountTotals,
   type DayTotals,
@@ -77,7 +77,7 @@ const removeFromAccount = async (writes: SqlWrites, address: Hex, sums: AccountT
     blob,
   )
   const contractDay = wasContract && sums.contractDay !== null ? await keepContract(writes, blob, sums) : null
-  const last = await lastBlock(writes, blob)
+  const last = await lastBlock(writes, address)
   if (contractDay !== null) {
     await addCounters(writes, new Map([['contracts', -1]]))
     await writes.run('UPDATE day SET new_contracts = new_contracts - 1 WHERE day = ?', contractDay)
@@ -121,15 +121,18 @@ const LAST_OF = [
   'SELECT max(block) AS last FROM tx WHERE party = ?',
   'SELECT max(block) AS last FROM internal WHERE sender = ?',
   'SELECT max(block) AS last FROM internal WHERE recipient = ?',
-  'SELECT max(block) AS last FROM transfer WHERE sender = ?',
-  'SELECT max(block) AS last FROM transfer WHERE recipient = ?',
   'SELECT max(block) AS last FROM transfer WHERE token = ?',
 ]
+const LAST_TRANSFER_OF = [
+  'SELECT max(block) AS last FROM transfer WHERE sender = ?',
+  'SELECT max(block) AS last FROM transfer WHERE recipient = ?',
+]
 
-const lastBlock = async (writes: SqlWrites, blob: Uint8Array): Promise<number | null> => {
+/** Newest remaining block that counts for an account. Mints and burns name the zero address, and count for no account (`addToTotals`). */
+const lastBlock = async (writes: SqlWrites, address: Hex): Promise<number | null> => {
   let found: number | null = null
-  for (const sql of LAST_OF) {
-    const last = (await writes.get(sql, blob))?.['last']
+  for (const sql of address === ZERO_ADDRESS ? LAST_OF : [...LAST_OF, ...LAST_TRANSFER_OF]) {
+    const last = (await writes.get(sql, blobOf(address)))?.['last']
     if (typeof last === 'number') found = Math.max(found ?? 0, last)
   }
   return found
