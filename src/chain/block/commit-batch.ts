@@ -3,6 +3,7 @@ import type { WorldState } from '../../state/world-state.ts'
 import type { Store } from '../../storage/store.ts'
 import { runSlicedWork } from '../../util/async/sliced-work.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
+import { earlierLookups } from '../dev/earlier-lookups.ts'
 import { putProofs } from '../proof/proof-rows.ts'
 import { putBlockParts } from '../store/put-block.ts'
 import { putUnsynced } from '../store/unsynced-blocks.ts'
@@ -14,7 +15,7 @@ interface CommitParts {
   readonly store: Store
   readonly world: WorldState
   readonly economy: Economy
-  readonly sources: Pick<BlockEnvSources, 'council'>
+  readonly sources: Pick<BlockEnvSources, 'council' | 'params'>
 }
 
 interface DecidedRows extends ExecutedBlock {
@@ -30,9 +31,11 @@ export const writeCommit = async (
 ): Promise<void> => {
   const { receipts, internal, failed, fees } = execution
   const { number } = block.header
+  const earlier = sources.params.devHelpers ? await earlierLookups(store, block) : undefined
   const batch = store.batch()
   try {
-    await runSlicedWork(putBlockParts(batch, { block, receipts, internal, failed, certificate }), sliceOver)
+    const rows = { block, receipts, internal, failed, earlier, certificate }
+    await runSlicedWork(putBlockParts(batch, rows), sliceOver)
     putUnsynced(batch, durable())
     putProofs(batch, number, proofs)
     await economy.write(batch, number, economy.burntBy(number, fees.burnt, update.accounts.values()))

@@ -4,11 +4,11 @@ import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import { EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { removeLogIndex } from '../logs/log-index.ts'
 import { removeProofs } from '../proof/proof-rows.ts'
 import type { BlockStore } from '../store/block-store.ts'
-import { BodyRow } from '../store/body-row.ts'
+import { BodyRow, lookupBelow } from '../store/body-row.ts'
 import { removeReceipts } from '../store/receipt-parts.ts'
 
 /** Adds the removal of all rows of a block except its state to the batch. */
@@ -16,13 +16,24 @@ export const removeBlock = async (batch: Batch, store: Store, blocks: BlockStore
   const key = numberKey(number)
   const [body, logged] = await Promise.all([bodyOf(store, blocks, number), blocks.logged(number)])
   assert(body !== undefined && logged !== undefined, 'a block that is removed is stored')
-  for (const hash of body.transactions) batch.del(BUCKETS.transaction, hexToBytes(hash))
+  await removeLookups(batch, store, number, body.transactions)
   removeProofs(batch, body.proofHeaders)
   removeLogIndex(batch, number, logged.logs)
   batch.del(BUCKETS.blockNumber, hexToBytes(logged.hash))
   removeReceipts(batch, store, number)
   for (const bucket of BY_NUMBER) batch.del(bucket, key)
   removeUndo(store, batch, number)
+}
+
+/** Removes the lookups of a block's transactions; those that an earlier block has lead there again. */
+const removeLookups = async (batch: Batch, store: Store, number: number, hashes: readonly Hex[]): Promise<void> => {
+  const keys = hashes.map(hexToBytes)
+  const rows = await store.getMany(BUCKETS.transaction, keys)
+  for (const [at, key] of keys.entries()) {
+    const below = lookupBelow(rows[at] ?? EMPTY_BYTES, number)
+    if (below.byteLength === 0) batch.del(BUCKETS.transaction, key)
+    else batch.put(BUCKETS.transaction, key, below)
+  }
 }
 
 /** Returns the hashes of its transactions; undefined when the block is not stored. */

@@ -31,7 +31,7 @@ import { Lru } from '../../util/lru.ts'
 import { SharedValues } from '../../util/shared-values.ts'
 import type { ChainRules } from '../block/rules-port.ts'
 import type { ChainBlock, TransactionLocation } from '../types.ts'
-import { BodyRow, decodeLocation } from './body-row.ts'
+import { BodyRow, decodeLocation, decodeLocations } from './body-row.ts'
 import { type LoggedBlock, loggedBlock, loggedFromReceipts, weightOfLogged } from './logged-block.ts'
 import { sumTips, type TipShare, tipsPaid, weightOfTips } from './paid-tips.ts'
 import { type BlockRows, HEAD_ROW } from './put-block.ts'
@@ -271,6 +271,12 @@ export class BlockStore {
   async locate(transactionHash: Hex): Promise<TransactionLocation | undefined> {
     const row = await this.#store.get(BUCKETS.transaction, hexToBytes(transactionHash))
     return row && decodeLocation(row)
+  }
+
+  /** Returns every location of a transaction, newest first: on a development chain it may be in several blocks. */
+  async locations(transactionHash: Hex): Promise<readonly TransactionLocation[]> {
+    const row = await this.#store.get(BUCKETS.transaction, hexToBytes(transactionHash))
+    return row === undefined ? [] : decodeLocations(row)
   }
 
   async certificate(number: number): Promise<Certificate | undefined> {

@@ -137,15 +137,32 @@ export class BodyRow {
   }
 }
 
-/** Lookup row of a transaction hash: block number (6 bytes) and index (4 bytes). */
-export const encodeLocation = (number: number, index: number): Uint8Array => {
-  const row = Buffer.allocUnsafe(10)
+const LOCATION = 10
+
+/**
+ * Lookup row of a transaction hash: block number (6 bytes) and index (4 bytes). On a development chain, where a nonce that is set back lets
+ * a transaction into another block, the lookup row of the earlier blocks follows.
+ */
+export const encodeLocation = (number: number, index: number, earlier: Uint8Array = EMPTY_BYTES): Uint8Array => {
+  const row = Buffer.allocUnsafe(LOCATION + earlier.byteLength)
   row.writeUIntBE(number, 0, 6)
   row.writeUInt32BE(index, 6)
+  row.set(earlier, LOCATION)
   return row
 }
 
-export const decodeLocation = (row: Uint8Array): { number: number; index: number } => {
+/** Returns the newest location. */
+export const decodeLocation = (row: Uint8Array, at = 0): { number: number; index: number } => {
   const buffer = asBuffer(row)
-  return { number: buffer.readUIntBE(0, 6), index: buffer.readUInt32BE(6) }
+  return { number: buffer.readUIntBE(at, 6), index: buffer.readUInt32BE(at + 6) }
+}
+
+/** Returns every location, newest first. */
+export const decodeLocations = (row: Uint8Array): readonly { number: number; index: number }[] =>
+  Array.from({ length: row.byteLength / LOCATION }, (_, at) => decodeLocation(row, at * LOCATION))
+
+/** Returns the part of a lookup row that is about blocks below `number`; empty when there are none. */
+export const lookupBelow = (row: Uint8Array, number: number): Uint8Array => {
+  const first = decodeLocations(row).findIndex(location => location.number < number)
+  return first === -1 ? EMPTY_BYTES : row.subarray(first * LOCATION)
 }

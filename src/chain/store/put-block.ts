@@ -8,7 +8,7 @@ import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import { metaKey } from '../../storage/schema.ts'
 import { finishSlicedWork, partCounter, type SlicedWork } from '../../util/async/sliced-work.ts'
-import { freeLarge, hexToBytes } from '../../util/bytes.ts'
+import { freeLarge, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { putLogIndex } from '../logs/log-index.ts'
 import type { ChainBlock } from '../types.ts'
 import { encodeBody, encodeLocation } from './body-row.ts'
@@ -25,6 +25,8 @@ export interface BlockRows {
   readonly internal?: readonly BlockInternalTransfer[] | undefined
   /** Likewise. */
   readonly failed?: readonly FailedExecution[] | undefined
+  /** Lookup rows of those of its transactions that earlier blocks have: on development chains only (dev/earlier-lookups.ts). */
+  readonly earlier?: ReadonlyMap<Hex, Uint8Array> | undefined
   /** null for genesis. */
   readonly certificate: Certificate | null
 }
@@ -40,7 +42,7 @@ export function* putBlockParts(batch: Batch, rows: BlockRows): SlicedWork<void> 
 
 /** Adds the rows of a block to the batch, in parts, without moving the head. */
 export function* putBlockRows(batch: Batch, rows: BlockRows): SlicedWork<void> {
-  const { block, receipts, internal = [], failed = [], certificate } = rows
+  const { block, receipts, internal = [], failed = [], earlier, certificate } = rows
   const { header, hash, transactions } = block
   const key = numberKey(header.number)
   batch.put(BUCKETS.header, key, encodeHeader(header))
@@ -53,8 +55,8 @@ export function* putBlockRows(batch: Batch, rows: BlockRows): SlicedWork<void> {
   batch.put(BUCKETS.blockNumber, hexToBytes(hash), key)
   if (certificate !== null) batch.put(BUCKETS.certificate, key, encodeCertificate(certificate))
   const partEnds = partCounter()
-  for (const [index, transaction] of transactions.entries()) {
-    batch.put(BUCKETS.transaction, hexToBytes(transaction.hash), encodeLocation(header.number, index))
+  for (const [index, { hash }] of transactions.entries()) {
+    batch.put(BUCKETS.transaction, hexToBytes(hash), encodeLocation(header.number, index, earlier?.get(hash)))
     if (partEnds(0)) yield
   }
   putLogIndex(batch, header.number, header.logsBloom, receipts)

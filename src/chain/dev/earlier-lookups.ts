@@ -1,0 +1,14 @@
+import { BUCKETS } from '../../storage/buckets.ts'
+import type { Store } from '../../storage/store.ts'
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import type { ChainBlock } from '../types.ts'
+
+/** Returns the lookup rows of those transactions of a new block that earlier blocks have, by hash. Elsewhere than on a development chain none has. */
+export const earlierLookups = async (
+  store: Store,
+  { transactions }: Pick<ChainBlock, 'transactions'>,
+): Promise<ReadonlyMap<Hex, Uint8Array>> => {
+  const keys = transactions.map(({ hash }) => hexToBytes(hash))
+  const rows = await store.getMany(BUCKETS.transaction, keys)
+  return new Map(transactions.flatMap(({ hash }, at) => (rows[at] === undefined ? [] : [[hash, rows[at]] as const])))
+}
