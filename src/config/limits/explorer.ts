@@ -80,6 +80,8 @@ export const EXPLORER_LIMITS = {
     sourceBytes: 5 * 1_024 * 1_024,
     sources: 500,
     remappings: 200,
+    /** Objects inside of each other, in one setting. */
+    settingDepth: 8,
     pathChars: 500,
     /** One compilation: processor time, and time on a machine that has little of it to spare. */
     compileCpuSeconds: 30,

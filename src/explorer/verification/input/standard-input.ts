@@ -19,7 +19,13 @@ export interface SourceInput {
   readonly settings: CompilerSettings
 }
 
-const { sourceBytes, sources: maxSources, remappings: maxRemappings, pathChars } = EXPLORER_LIMITS.verification
+const {
+  sourceBytes,
+  sources: maxSources,
+  remappings: maxRemappings,
+  settingDepth,
+  pathChars,
+} = EXPLORER_LIMITS.verification
 
 const refuse = (message: string) => refuseVerification('INVALID_INPUT', message)
 
@@ -66,6 +72,8 @@ const sourcesOf = (given: unknown): SourceInput['sources'] => {
 const settingsOf = (given: unknown): CompilerSettings => {
   if (!isFields(given)) throw refuse('settings is not an object')
   const { optimizer, evmVersion, viaIR, metadata, libraries, remappings, debug } = given
+  for (const [name, setting] of Object.entries({ optimizer, metadata, libraries }))
+    if (!isNestedAtMost(setting, settingDepth)) throw refuse(`the setting ${name} is nested too deep`)
   const revertStrings = isFields(debug) ? debug['revertStrings'] : undefined
   return {
     ...(isFields(optimizer) && { optimizer: optimizer as object }),
@@ -77,6 +85,12 @@ const settingsOf = (given: unknown): CompilerSettings => {
     ...(typeof revertStrings === 'string' && { debug: { revertStrings } }),
   }
 }
+
+/** Has a value at most so many objects and arrays inside of each other? A JSON text may have hundreds of thousands. */
+const isNestedAtMost = (value: unknown, levels: number): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (levels > 0 && Object.values(value).every(inner => isNestedAtMost(inner, levels - 1)))
 
 const remappingsOf = (given: readonly unknown[]): readonly string[] => {
   if (given.length > maxRemappings) throw refuse(`settings has more than ${maxRemappings} remappings`)

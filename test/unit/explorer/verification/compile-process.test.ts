@@ -148,6 +148,9 @@ test('metadata of contracts that a contract creates is found too', async () => {
   expect(counter.runtime.immutables.size).toBe(1)
 })
 
+/** As a JSON text has it. */
+const nested = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`)
+
 test('an input is taken apart and only what changes the code is kept', () => {
   const sources = { 'a.sol': { content: 'contract A {}', urls: ['file:///etc/passwd'], keccak256: '0x' } }
   expect(
@@ -168,6 +171,10 @@ test('an input is taken apart and only what changes the code is kept', () => {
     [{ language: 'Solidity', sources: { 'a.sol': { urls: ['x'] } } }, /has no content/],
     [{ language: 'Solidity', sources: { 'a\n.sol': { content: '' } } }, /path/],
     [null, /not an object/],
+    ...(['optimizer', 'metadata', 'libraries'] as const).map((name): [unknown, RegExp] => [
+      { language: 'Solidity', sources, settings: { [name]: nested(200_000) } },
+      new RegExp(`setting ${name} is nested too deep`),
+    ]),
   ]
   for (const [input, reason] of refusals)
     expect(() => standardInput(input)).toThrow(
