@@ -1,5 +1,6 @@
 import { checksumAddress } from '../../crypto/checksum.ts'
 import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import { askNode } from '../source/node-rpc.ts'
 import { knownFunctionName } from '../verification/abi/known-signatures.ts'
 import type { PageContext } from './page-route.ts'
 
@@ -31,10 +32,11 @@ interface CallFrame {
 /** Calls on one page. */
 const MAX_CALLS = 200
 
-/** Result of the node's own method; undefined when it is not served, or not for this transaction. */
+/** Result of the node's own method; undefined when it is not served, not for this transaction, or is too long. */
 const trace = async ({ node }: Pick<PageContext, 'node'>, hash: Hex): Promise<CallFrame | undefined> => {
   const params = [hash, { tracer: 'callTracer' }]
-  const answer = await node.rpc(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'debug_traceTransaction', params }))
+  const answer = await askNode(node, 'debug_traceTransaction', params)
+  if (answer === undefined) return undefined
   const { result } = JSON.parse(answer) as { readonly result?: unknown }
   return typeof result === 'object' && result !== null ? (result as CallFrame) : undefined
 }

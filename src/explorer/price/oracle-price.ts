@@ -1,5 +1,5 @@
 import type { Hex } from '../../util/bytes.ts'
-import type { NodeRpc } from '../source/node-rpc.ts'
+import { askNode, type NodeRpc } from '../source/node-rpc.ts'
 
 /** Round of an oracle contract. */
 export interface OracleRound {
@@ -32,11 +32,11 @@ export const oracleRound = async (node: NodeRpc, oracle: Hex): Promise<OracleRou
 }
 
 /** Words that a contract answers with; none when the call fails. */
-const call = async ({ rpc }: NodeRpc, to: Hex, data: Hex): Promise<readonly bigint[]> => {
+const call = async (node: NodeRpc, to: Hex, data: Hex): Promise<readonly bigint[]> => {
   const params = [{ to, data, gas: '0xf4240' }, 'latest']
-  const { result } = JSON.parse(await rpc(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_call', params }))) as {
-    readonly result?: unknown
-  }
+  const answer = await askNode(node, 'eth_call', params)
+  if (answer === undefined) return []
+  const { result } = JSON.parse(answer) as { readonly result?: unknown }
   if (typeof result !== 'string' || !/^0x([0-9a-f]{64}){1,16}$/.test(result)) return []
   const count = (result.length - 2) / WORD_DIGITS
   return Array.from({ length: count }, (_, at) =>

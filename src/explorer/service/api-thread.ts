@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '../../util/assert.ts'
+import { CodedError } from '../../util/errors.ts'
 import { EXPLORER_PATH } from '../../web/site.ts'
 import type { NodePort } from '../api/api-route.ts'
 import { createApiServer } from '../api/api-server.ts'
@@ -104,6 +105,14 @@ const settle = (id: number, use: (waiting: Asking) => void): void => {
   if (waiting !== undefined) use(waiting)
 }
 
+const refusalOf = ({
+  message,
+  detail,
+}: {
+  readonly message: string
+  readonly detail: CodedError['detail'] | undefined
+}) => (detail === undefined ? new Error(message) : new CodedError(detail))
+
 const end = async (): Promise<void> => {
   await Promise.all([api.close(), pages.close()])
   await contracts.close()
@@ -116,5 +125,5 @@ port.on('message', (message: ToApiThread) => {
   if ('end' in message) void end()
   else if (message.type === 'call') void answer(message.call)
   else if (message.type === 'answered') settle(message.id, ({ resolve }) => resolve(message.value as never))
-  else settle(message.id, ({ reject }) => reject(new Error(message.message)))
+  else settle(message.id, ({ reject }) => reject(refusalOf(message)))
 })

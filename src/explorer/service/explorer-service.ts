@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { WORKER_LIMITS } from '../../config/limits/execution.ts'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
-import { CodedError } from '../../util/errors.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { endWorker } from '../../util/worker/end-worker.ts'
 import type { NodePort } from '../api/api-route.ts'
@@ -203,7 +203,8 @@ export class ExplorerService {
       worker.postMessage({ type: 'answered', id, value } satisfies ToApiThread)
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      worker.postMessage({ type: 'refused', id, message } satisfies ToApiThread)
+      const detail = isCoded(error) ? error.detail : undefined
+      worker.postMessage({ type: 'refused', id, message, detail } satisfies ToApiThread)
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { NetworkParams } from '../../config/networks.ts'
 import type { Hex } from '../../util/bytes.ts'
+import type { CodedError } from '../../util/errors.ts'
 import type { EndRequest } from '../../util/worker/end-worker.ts'
 import type { Site } from '../../web/site.ts'
 import type { NodePort } from '../api/api-route.ts'
@@ -66,7 +67,13 @@ export interface NodeRequest {
 export type ToApiThread =
   | { readonly type: 'call'; readonly call: ApiCall }
   | { readonly type: 'answered'; readonly id: number; readonly value: unknown }
-  | { readonly type: 'refused'; readonly id: number; readonly message: string }
+  /** With the detail of a CodedError. */
+  | {
+      readonly type: 'refused'
+      readonly id: number
+      readonly message: string
+      readonly detail: CodedError['detail'] | undefined
+    }
   | EndRequest
 
 export type FromExplorerThread =

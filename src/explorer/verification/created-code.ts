@@ -1,5 +1,5 @@
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
-import type { NodeRpc } from '../source/node-rpc.ts'
+import { askNode, type NodeRpc } from '../source/node-rpc.ts'
 
 /** Frame of a trace of debug_traceTransaction, of the tracer callTracer. */
 interface TraceFrame {
@@ -15,16 +15,12 @@ const TRACE_CHARACTERS = 16 * 1_024 * 1_024
 
 /**
  * Init code by which a contract was created inside a transaction, from a trace of it; undefined when the node does not trace the
- * transaction: it does not serve traces, or the state before it is gone.
+ * transaction: it does not serve traces, or none as long, or the state before it is gone.
  */
-export const createdCode = async (
-  { rpc }: NodeRpc,
-  transaction: Hex,
-  contract: Hex,
-): Promise<Uint8Array | undefined> => {
+export const createdCode = async (node: NodeRpc, transaction: Hex, contract: Hex): Promise<Uint8Array | undefined> => {
   const params = [transaction, { tracer: 'callTracer', timeout: '5s' }]
-  const text = await rpc(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'debug_traceTransaction', params }))
-  if (text.length > TRACE_CHARACTERS) return undefined
+  const text = await askNode(node, 'debug_traceTransaction', params)
+  if (text === undefined || text.length > TRACE_CHARACTERS) return undefined
   const { result } = JSON.parse(text) as { readonly result?: unknown }
   const frames = [result]
   let found: Uint8Array | undefined

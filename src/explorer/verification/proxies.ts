@@ -1,5 +1,6 @@
 import { bytesToHex, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import type { ApiContext } from '../api/api-route.ts'
+import { askNode } from '../source/node-rpc.ts'
 
 type ProxyKind = 'EIP-1167' | 'EIP-1967' | 'EIP-1967 beacon' | 'EIP-1822' | 'OpenZeppelin'
 
@@ -50,10 +51,8 @@ const addressIn = (word: Hex): Hex | undefined =>
 /** Asks a beacon for the implementation. */
 const callImplementation = async (node: ApiContext['node'], beacon: Hex): Promise<Hex | undefined> => {
   const params = [{ to: beacon, data: IMPLEMENTATION_CALL, gas: '0x186a0' }, 'latest']
-  const { result } = JSON.parse(
-    await node.rpc(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_call', params })),
-  ) as {
-    readonly result?: unknown
-  }
+  const answer = await askNode(node, 'eth_call', params)
+  if (answer === undefined) return undefined
+  const { result } = JSON.parse(answer) as { readonly result?: unknown }
   return typeof result === 'string' && /^0x[0-9a-f]{64}$/.test(result) ? addressIn(result as Hex) : undefined
 }

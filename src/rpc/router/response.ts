@@ -1,5 +1,6 @@
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { ChunkStream } from '../../util/async/chunk-stream.ts'
+import { CodedError } from '../../util/errors.ts'
 
 /** Piece of a response: text, or encoded text, whose memory belongs to the reader from then on. */
 export type ResponseChunk = string | Uint8Array
@@ -29,7 +30,10 @@ export const endOfChunk = (text: string, from: number): number => {
   return isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end
 }
 
-/** Returns the whole of an answer as text. Throws when it is longer than a body may be. */
+/** An answer that is longer than a body may be cannot be taken whole. */
+type AnswerTooLong = { readonly code: 'ANSWER_TOO_LONG'; readonly limit: number }
+
+/** Returns the whole of an answer as text. Throws CodedError<AnswerTooLong>. */
 export const textOfResponse = async (rpcResponse: RpcResponse): Promise<string> => {
   if (typeof rpcResponse === 'string') return rpcResponse
   const decoder = new TextDecoder()
@@ -40,7 +44,7 @@ export const textOfResponse = async (rpcResponse: RpcResponse): Promise<string> 
     text += typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true })
     if (text.length <= RPC_LIMITS.bodyBytes) continue
     rpcResponse.cancel()
-    throw new Error('an answer too long to be passed on')
+    throw new CodedError<AnswerTooLong>({ code: 'ANSWER_TOO_LONG', limit: RPC_LIMITS.bodyBytes })
   }
 }
 

@@ -4,6 +4,7 @@ import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import type { NodePort } from '../../../src/explorer/api/api-route.ts'
 import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
+import { CodedError } from '../../../src/util/errors.ts'
 import { attackerText } from '../../support/attacker-text.ts'
 import { ACCOUNTS } from '../../support/chain.ts'
 import { type PageRig, withPages } from '../../support/explorer/page-rig.ts'
@@ -255,4 +256,15 @@ test('the form submits, keeps what was entered when it is refused, and leads to 
     expect(text).toContain('Submit again')
     expect((await page(`/explorer/verify/${'0'.repeat(48)}`)).status).toBe(404)
     expect((await page('/explorer/verify/x')).status).toBe(400)
+  }))
+
+test('an answer that the node does not pass on is too long for a page, and a trace of that kind is none', () =>
+  withPages(async ({ page, context, coin, hashes }) => {
+    await writeVerified(context, coin, { abi: JSON.stringify(ABI) })
+    const rpc = (): Promise<never> => Promise.reject(new CodedError({ code: 'ANSWER_TOO_LONG', limit: 1 }))
+    const node = { ...context.node, rpc }
+    const read = await page(`/explorer/address/${coin}?tab=read`, { node })
+    expect([read.status, read.text]).toEqual([200, expect.stringContaining('The answer is too long for a page.')])
+    const calls = await page(`/explorer/tx/${hashes[1]}?tab=calls`, { node })
+    expect([calls.status, calls.text]).toEqual([200, expect.stringContaining('This node does not show calls.')])
   }))

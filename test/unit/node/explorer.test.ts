@@ -33,9 +33,9 @@ const withExplorer = (
 
 const LAZY = () => ({ startsAtOnce: false })
 
-const send = (http: string, nonce: number, value: bigint): Promise<Hex> =>
+const send = (http: string, nonce: number, value: bigint, gasLimit = 21_000n): Promise<Hex> =>
   rpc(http, 'eth_sendRawTransaction', [
-    bytesToHex(signedRaw(ACCOUNT_KEYS[0] as Uint8Array, { nonce, value, gasLimit: 21_000n })),
+    bytesToHex(signedRaw(ACCOUNT_KEYS[0] as Uint8Array, { nonce, value, gasLimit })),
   ])
 
 const body = async (url: string): Promise<Record<string, unknown>> => (await fetch(url)).json() as never
@@ -105,6 +105,21 @@ test('the modules answer as wallets and tools ask', () =>
       body: `module=account&action=balance&address=${BOB.slice(2).toUpperCase()}`,
     })
     expect(await posted.json()).toMatchObject({ status: '1' })
+  }))
+
+test('an answer of the node that is too long is told as such, by module and page', () =>
+  withExplorer(LAZY, async ({ http }) => {
+    // Returns 2,880,000 bytes: RETURN(0, 2880000).
+    await rpc(http, 'hardhat_setCode', [BOB, '0x622bf2005ff3'])
+    const asked = await fetch(`${http}/api?module=proxy&action=eth_call&to=${BOB}`)
+    expect([asked.status, await asked.json()]).toEqual([
+      200,
+      { status: '0', message: 'NOTOK', result: 'Error! The answer is too long' },
+    ])
+    const hash = await send(http, 0, 0n, 20_000_000n)
+    expect(await rpc(http, 'eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' })
+    const page = await fetch(`${http}/explorer/tx/${hash}?tab=calls`)
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('This node does not show calls.')])
   }))
 
 test('a hundred requests pass and the next does not; a key of the file has a thousand', () =>

@@ -1,3 +1,4 @@
+import { askNode } from '../../source/node-rpc.ts'
 import type { ApiContext } from '../api-route.ts'
 import { moduleFailure, type Parameters } from './module-answer.ts'
 
@@ -53,5 +54,6 @@ export const proxyAnswer = async (
   const found = Object.hasOwn(METHODS, action) ? METHODS[action] : undefined
   if (found === undefined) return JSON.stringify(moduleFailure('Error! Missing Or invalid Action name'))
   const params = found.arguments.map(read => read(parameters)).filter(argument => argument !== undefined)
-  return node.rpc(JSON.stringify({ jsonrpc: '2.0', id: 1, method: found.method, params }))
+  const answer = await askNode(node, found.method, params)
+  return answer ?? JSON.stringify(moduleFailure('Error! The answer is too long'))
 }

@@ -1,6 +1,7 @@
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { revertReason } from '../../../evm/calls/revert-reason.ts'
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../../../util/bytes.ts'
+import { askNode } from '../../source/node-rpc.ts'
 import { abiEntries, type ContractFunction } from '../../verification/abi/abi-types.ts'
 import { type AbiValue, decodeParameters, encodeParameters } from '../../verification/abi/abi-values.ts'
 import { valueText } from '../../verification/abi/argument-text.ts'
@@ -49,8 +50,9 @@ export const runFunction = async (
   { address, entry, values, gas, abi }: Call,
 ): Promise<CallOutcome> => {
   const params = [{ to: address, data: calldataOf(entry, values), gas: `0x${gas.toString(16)}` }, 'latest']
-  const answer = await node.rpc(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_call', params }))
-  if (answer.length > answerChars) return { kind: 'failed', reason: 'The answer is too long for a page.' }
+  const answer = await askNode(node, 'eth_call', params)
+  if (answer === undefined || answer.length > answerChars)
+    return { kind: 'failed', reason: 'The answer is too long for a page.' }
   const { result, error } = JSON.parse(answer) as {
     readonly result?: unknown
     readonly error?: { readonly message?: unknown; readonly data?: unknown }

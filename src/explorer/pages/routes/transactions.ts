@@ -183,7 +183,7 @@ const calls = async (context: PageContext, { hash }: Transaction): Promise<Html>
     found === undefined
       ? emptyState(
           'This node does not show calls.',
-          html`They come from <code>debug_traceTransaction</code>, which it does not serve, or not for so old a block.`,
+          html`They come from <code>debug_traceTransaction</code>, which it does not serve, or not for so old a block or so long an answer.`,
         )
       : callTable(found.calls, context.site.symbol),
     found?.isCut ? `the first ${found.calls.length}` : undefined,
