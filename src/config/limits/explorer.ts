@@ -66,9 +66,11 @@ export const EXPLORER_LIMITS = {
     /** Of one transaction or address. */
     tokenBalances: 50,
     transfers: 1_000,
+    logs: 1_000,
     blockHashes: 100,
-    /** Of calldata or of one log, in an answer. */
+    /** Of calldata or of one log, and of all logs, in an answer. */
     dataBytes: 128 * 1_024,
+    logBytes: 2 * 1_024 * 1_024,
     /** Blocks behind the head of the chain that the index may be before answers are refused. */
     maxLag: 1_000,
   },

@@ -1,3 +1,4 @@
+import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import {
   ADDRESS,
   type ApiSchema,
@@ -15,6 +16,8 @@ import {
 } from './json-schema.ts'
 
 /* Bodies of the endpoints (docs/explorer.md). Every key is always there; what is absent is null. */
+
+const { logs, logBytes, transfers } = EXPLORER_LIMITS.api
 
 const BLOCK_ITEM = {
   number: INTEGER,
@@ -127,11 +130,15 @@ export const TRANSACTION_SHAPE = shape({
   maxPriorityFeePerGas: nullable(DECIMAL),
   revertReason: nullable(TEXT),
   revertData: nullable(DATA),
-  logs: arrayOf(
-    shape({ logIndex: INTEGER, address: ADDRESS, topics: arrayOf(HASH), data: DATA, decoded: DECODED_SHAPE }),
-  ),
-  tokenTransfers: arrayOf(shape(TRANSFER_FIELDS)),
-  internalTransfers: nullable(arrayOf(shape(INTERNAL_FIELDS))),
+  logCount: { ...INTEGER, description: 'Number of all logs' },
+  logs: {
+    ...arrayOf(
+      shape({ logIndex: INTEGER, address: ADDRESS, topics: arrayOf(HASH), data: DATA, decoded: DECODED_SHAPE }),
+    ),
+    description: `The first logs: at most ${logs}, and with at most ${logBytes} bytes of data`,
+  },
+  tokenTransfers: { ...arrayOf(shape(TRANSFER_FIELDS)), description: `The first ${transfers}` },
+  internalTransfers: { ...nullable(arrayOf(shape(INTERNAL_FIELDS))), description: `The first ${transfers}` },
   confirmations: INTEGER,
 })
 

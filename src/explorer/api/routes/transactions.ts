@@ -1,6 +1,7 @@
 import type { IncludedReceipt } from '../../../chain/types.ts'
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
+import type { Log } from '../../../primitives/receipt/log.ts'
 import { splitFees } from '../../../rules/money/fees.ts'
 import { bytesToHex, type Hex } from '../../../util/bytes.ts'
 import { recordOfTransaction } from '../../indexer/block-record.ts'
@@ -50,9 +51,9 @@ const transfersOf = async ({ index }: ApiContext, { receipt, firstLog }: Include
     return token
   }
   const found: Promise<Omit<TransferItem, 'transactionHash' | 'blockNumber' | 'timestamp'>>[] = []
-  receipt.logs.forEach((log, at) => {
+  for (const [at, log] of receipt.logs.entries()) {
     for (const { standard, from, to, amount, tokenId } of transfersFromLogs(log)) {
-      if (found.length >= EXPLORER_LIMITS.api.transfers) return
+      if (found.length >= EXPLORER_LIMITS.api.transfers) return Promise.all(found)
       found.push(
         tokenOf(log.address).then(token => ({
           logIndex: firstLog + at,
@@ -65,8 +66,19 @@ const transfersOf = async ({ index }: ApiContext, { receipt, firstLog }: Include
         })),
       )
     }
-  })
+  }
   return Promise.all(found)
+}
+
+/** The first logs of a transaction, as many as an answer has. */
+const shownLogs = (logs: readonly Log[]): readonly Log[] => {
+  const { dataBytes, logBytes, logs: most } = EXPLORER_LIMITS.api
+  let bytes = 0
+  const end = logs.findIndex(({ data }, at) => {
+    bytes += Math.min(data.byteLength, dataBytes)
+    return at >= most || bytes > logBytes
+  })
+  return end === -1 ? logs : logs.slice(0, end)
 }
 
 /** ABI of the contract that a call or a log belongs to: its own, or that of what it is a proxy of. */
@@ -98,8 +110,12 @@ const decodedBy = <T>(
 const DECODED_CONTRACTS = 20
 
 /** Decoded calldata and logs: by the ABI of a verified contract, or else where they look like those of a common standard. */
-const decodedParts = async (context: ApiContext, { transaction, receipt }: IncludedReceipt) => {
-  const addresses = new Set([transaction.to ?? undefined, ...receipt.logs.map(({ address }) => address)])
+const decodedParts = async (
+  context: ApiContext,
+  { transaction }: Pick<IncludedReceipt, 'transaction'>,
+  logs: readonly Log[],
+) => {
+  const addresses = new Set([transaction.to ?? undefined, ...logs.map(({ address }) => address)])
   addresses.delete(undefined)
   const lookUp = abiFor(context)
   const abis = new Map<Hex, readonly unknown[] | undefined>()
@@ -108,7 +124,7 @@ const decodedParts = async (context: ApiContext, { transaction, receipt }: Inclu
   return {
     abi: called,
     input: transaction.to === null ? null : decodedBy(called, transaction.data, decodeCallByAbi, decodeKnownCall),
-    logs: receipt.logs.map(log => decodedBy(abis.get(log.address), log, decodeLogByAbi, decodeKnownLog)),
+    logs: logs.map(log => decodedBy(abis.get(log.address), log, decodeLogByAbi, decodeKnownLog)),
   }
 }
 
@@ -140,7 +156,8 @@ export const transactionBody = async (context: ApiContext, hash: Hex) => {
     throw notFound(`transaction ${hash} is in no block`)
   const { transaction, receipt, firstLog, baseFeePerGas, blockNumber, blockHash, index } = included
   const tokenTransfers = await transfersOf(context, included)
-  const decoded = await decodedParts(context, included)
+  const logs = shownLogs(receipt.logs)
+  const decoded = await decodedParts(context, included, logs)
   const record = recordOfTransaction(transaction, index, receipt, tokenTransfers.length > 0)
   const feeWei = receipt.gasUsed * receipt.effectiveGasPrice
   const isDynamic = transaction.type >= 2
@@ -165,7 +182,8 @@ export const transactionBody = async (context: ApiContext, hash: Hex) => {
     maxFeePerGas: isDynamic ? transaction.maxFeePerGas.toString() : null,
     maxPriorityFeePerGas: isDynamic ? transaction.maxPriorityFeePerGas.toString() : null,
     ...(await failureOf(context, included, decoded.abi)),
-    logs: receipt.logs.map(({ address, topics, data }, at) => ({
+    logCount: receipt.logs.length,
+    logs: logs.map(({ address, topics, data }, at) => ({
       logIndex: firstLog + at,
       address: checksumAddress(address),
       topics,

@@ -167,14 +167,17 @@ const TYPES: Readonly<Record<number, string>> = {
   4: 'set code',
 }
 
-const logs = async (_context: PageContext, transaction: Transaction): Promise<Html> =>
-  card(
+const logs = async (_context: PageContext, transaction: Transaction): Promise<Html> => {
+  const { logCount } = transaction
+  const shown = transaction.logs.slice(0, SHOWN)
+  return card(
     'Logs',
-    transaction.logs.length === 0
+    logCount === 0
       ? emptyState('No logs.', 'Contracts write logs to tell of what they did; this transaction wrote none.')
-      : logList(transaction.logs.slice(0, SHOWN)),
-    transaction.logs.length > SHOWN ? `the first ${SHOWN} of ${formatNumber(transaction.logs.length)}` : undefined,
+      : logList(shown),
+    shown.length < logCount ? `the first ${shown.length} of ${formatNumber(logCount)}` : undefined,
   )
+}
 
 const calls = async (context: PageContext, { hash }: Transaction): Promise<Html> => {
   const found = await callsOf(context, hash as Hex)
@@ -205,7 +208,7 @@ const transactionPage = async (context: PageContext, request: ExplorerPageReques
 ${heading('Transaction', { marks: statusChip(transaction.status), lead: html`<code>${transaction.hash}</code>${copyButton(transaction.hash, 'hash')}` })}
 ${tabs(pathTo('tx', transaction.hash), tab, [
   { name: '', label: 'Overview' },
-  { name: 'logs', label: 'Logs', count: transaction.logs.length },
+  { name: 'logs', label: 'Logs', count: transaction.logCount },
   { name: 'calls', label: 'Calls' },
 ])}
 ${await parts[tab as keyof typeof parts](context, transaction)}`,

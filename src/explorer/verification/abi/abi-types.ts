@@ -86,11 +86,23 @@ const parseType = (
 export const constructorTypes = (abi: readonly unknown[]): readonly AbiType[] | undefined =>
   constructorParameters(abi)?.map(({ type }) => type)
 
+type AbiKind = 'function' | 'event' | 'error'
+
+/** Entries of ABIs that are in use: a transaction may have a thousand logs of a contract with thousands of events. */
+const entriesOf: Readonly<Record<AbiKind, WeakMap<readonly unknown[], ReadonlyMap<Hex, AbiFunction>>>> = {
+  function: new WeakMap(),
+  event: new WeakMap(),
+  error: new WeakMap(),
+}
+
 /** Functions, events or errors of an ABI by the hash of their signature. */
-export const abiEntries = (
-  abi: readonly unknown[],
-  kind: 'function' | 'event' | 'error',
-): ReadonlyMap<Hex, AbiFunction> => {
+export const abiEntries = (abi: readonly unknown[], kind: AbiKind): ReadonlyMap<Hex, AbiFunction> => {
+  const entries = entriesOf[kind].get(abi) ?? readEntries(abi, kind)
+  entriesOf[kind].set(abi, entries)
+  return entries
+}
+
+const readEntries = (abi: readonly unknown[], kind: AbiKind): ReadonlyMap<Hex, AbiFunction> => {
   const entries = new Map<Hex, AbiFunction>()
   for (const entry of abi) {
     if (!isRecord(entry) || entry['type'] !== kind || entry['anonymous'] === true) continue
