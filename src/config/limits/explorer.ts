@@ -45,8 +45,13 @@ export const EXPLORER_LIMITS = {
   /** Calls that ask a token what it is. */
   token: { gas: 1_000_000n, callMs: 500, perStep: 4, nameChars: 64, symbolChars: 32, answerBytes: 4_096 },
   api: {
-    /** Requests that wait for the reading thread, of all clients. */
-    pending: 256,
+    /**
+     * Requests that the reading thread works at, and that wait for it, of all clients and of one. Some of the first only wait themselves: for
+     * a node, a database, the index, a compilation.
+     */
+    running: { total: 32, client: 4 },
+    waiting: { total: 256, client: 64 },
+    /** Of a request, with its wait. */
     timeoutMs: 10_000,
     /** The thread may take this long to start, or wait so long for the index to be opened. */
     startMs: 60_000,
@@ -99,9 +104,9 @@ export const EXPLORER_LIMITS = {
     waitMs: 60_000,
     /** Results that can still be asked for. */
     jobs: 1_000,
-    /** A request for a result waits for it, at most this long, and at most so many at once. */
+    /** A request for a result waits for it, at most this long, and at most so many at once: fewer than requests may run. */
     pollMs: 9_000,
-    polls: 32,
+    polls: 16,
   },
   contract: {
     /** Functions of a contract on a page. */

@@ -80,7 +80,9 @@ await Promise.all([api.ready(), pages.ready()])
 
 let replaced = Atomics.load(counters, SIGNAL_REPLACED)
 
-const answer = async ({ id, method, url, headers, body }: ApiCall): Promise<void> => {
+const answer = async ({ id, untilMs, method, url, headers, body }: ApiCall): Promise<void> => {
+  // It came while the thread was at work.
+  if (nowMs() >= untilMs) return
   const now = Atomics.load(counters, SIGNAL_REPLACED)
   if (now !== replaced) {
     replaced = now

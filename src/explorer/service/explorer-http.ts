@@ -72,7 +72,7 @@ const admit = (
   reply.headers(allowanceHeaders(allowance))
   if (!allowance.allowed) {
     reply.header('retry-after', String(allowance.resetSeconds))
-    void refuseByRate(request, reply)
+    void refuseByRate(request, reply, 'Max rate limit reached')
   } else if (request.url.length > EXPLORER_LIMITS.api.urlBytes) {
     void refuse(reply, 414, 'INVALID_PARAMETER', 'the address is too long')
   } else if (isLarge(request) && !takeLargeBody(reply)) {
@@ -98,8 +98,7 @@ export const takeLargeBody = (reply: FastifyReply): boolean => {
   return true
 }
 
-const refuseByRate = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-  const message = 'Max rate limit reached'
+const refuseByRate = (request: FastifyRequest, reply: FastifyReply, message: string): FastifyReply => {
   if (!isModuleCall(request)) return refuse(reply, 429, 'RATE_LIMITED', message)
   return reply
     .code(429)
@@ -150,6 +149,7 @@ const pass = async (
   } catch (error) {
     if (!isCoded(error)) throw error
     reply.header('retry-after', '1')
+    if (error.code === 'CLIENT_BUSY') return refuseByRate(request, reply, 'Too many of your requests wait')
     return refuse(reply, 503, 'INDEX_NOT_READY', 'the explorer is busy; come again')
   }
 }

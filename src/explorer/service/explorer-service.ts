@@ -5,6 +5,7 @@ import { CodedError, isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { endWorker } from '../../util/worker/end-worker.ts'
 import type { NodePort } from '../api/api-route.ts'
+import { CLIENT_HEADER } from '../api/submissions.ts'
 import type { IndexerHealth } from './indexer-health.ts'
 import {
   type ApiAnswer,
@@ -16,22 +17,30 @@ import {
   SIGNAL_REPLACED,
   type ToApiThread,
 } from './protocol.ts'
+import { type QueuedRequest, RequestQueue, type RequestRefusal } from './request-queue.ts'
 
 /** Thrown as CodedError when a request cannot be answered; the client may retry. */
-type ExplorerUnavailable = { readonly code: 'EXPLORER_BUSY' | 'EXPLORER_TIMEOUT' | 'EXPLORER_STOPPED' }
+type ExplorerUnavailable = RequestRefusal | { readonly code: 'EXPLORER_TIMEOUT' | 'EXPLORER_STOPPED' }
 
 interface ExplorerOptions extends Omit<ExplorerThreadStart, 'signals'> {
   readonly node: NodePort
   readonly logger: Logger
 }
 
-interface Waiting {
+type Request = Omit<ApiCall, 'id' | 'untilMs'>
+
+interface Waiting extends QueuedRequest {
   readonly resolve: (answer: ApiAnswer) => void
   readonly reject: (error: Error) => void
   timer?: NodeJS.Timeout
+  /** Time at which it is given up. */
+  untilMs: number
 }
 
 const CLOSE_MS = 2_000
+
+/** Owner of requests that no client sent. */
+const NODE = ''
 
 /**
  * The explorer as the node's main thread sees it: one thread that fills the index, one that answers requests. Both start when they are first
@@ -42,6 +51,7 @@ export class ExplorerService {
   readonly #signals = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
   readonly #counters = new Int32Array(this.#signals)
   readonly #waiting = new Map<number, Waiting>()
+  readonly #queue = new RequestQueue()
   #indexer: Worker | undefined
   #indexOpened: Promise<void> | undefined
   #api: Promise<Worker> | undefined
@@ -79,15 +89,20 @@ export class ExplorerService {
   }
 
   /** Throws CodedError<ExplorerUnavailable>. */
-  async request(request: Omit<ApiCall, 'id'>): Promise<ApiAnswer> {
-    if (this.#waiting.size >= EXPLORER_LIMITS.api.pending) throw unavailable('EXPLORER_BUSY')
-    if (this.#isClosed) throw unavailable('EXPLORER_STOPPED')
+  request(request: Request): Promise<ApiAnswer> {
+    if (this.#isClosed) return Promise.reject(unavailable('EXPLORER_STOPPED'))
     const id = this.#nextId++
-    const answered = new Promise<ApiAnswer>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
+    return new Promise<ApiAnswer>((resolve, reject) => {
+      const waiting: Waiting = {
+        client: request.headers[CLIENT_HEADER] ?? NODE,
+        start: () => this.#post(id, request),
+        refuse: error => this.#settle(id, () => reject(error)),
+        ...{ resolve, reject, untilMs: 0 },
+      }
+      this.#waiting.set(id, waiting)
+      this.#wait(id)
+      this.#queue.add(waiting)
     })
-    this.#send(id, request)
-    return answered
   }
 
   async close(): Promise<void> {
@@ -97,17 +112,30 @@ export class ExplorerService {
     await Promise.all([endThread(api), endThread(this.#indexer)])
   }
 
-  #send(id: number, request: Omit<ApiCall, 'id'>): void {
-    this.#api ??= this.#startApi()
+  /** The start of a thread does not count against the time limit of a request. */
+  #wait(id: number): void {
+    this.#api ??= this.#startApi().catch((error: unknown) => {
+      this.#api = undefined
+      throw error
+    })
     this.#limit(id, EXPLORER_LIMITS.api.startMs)
     this.#api.then(
-      worker => {
-        if (!this.#waiting.has(id)) return
-        // The start of a thread does not count against the time limit of a request.
-        this.#limit(id, EXPLORER_LIMITS.api.timeoutMs)
-        worker.postMessage({ type: 'call', call: { id, ...request } } satisfies ToApiThread)
-      },
+      () => this.#limit(id, EXPLORER_LIMITS.api.timeoutMs),
       () => this.#settle(id, ({ reject }) => reject(unavailable('EXPLORER_STOPPED'))),
+    )
+  }
+
+  /** Passes a request on when its turn has come. */
+  #post(id: number, request: Request): void {
+    this.#api?.then(
+      worker => {
+        const waiting = this.#waiting.get(id)
+        if (waiting === undefined) return
+        const call = { id, untilMs: waiting.untilMs, ...request }
+        worker.postMessage({ type: 'call', call } satisfies ToApiThread)
+      },
+      // The request is told of it already.
+      () => undefined,
     )
   }
 
@@ -116,6 +144,7 @@ export class ExplorerService {
     const waiting = this.#waiting.get(id)
     if (waiting === undefined) return
     clearTimeout(waiting.timer)
+    waiting.untilMs = Date.now() + milliseconds
     waiting.timer = setTimeout(() => {
       this.#settle(id, ({ reject }) => reject(unavailable('EXPLORER_TIMEOUT')))
     }, milliseconds).unref()
@@ -127,9 +156,11 @@ export class ExplorerService {
     this.#waiting.delete(id)
     clearTimeout(waiting.timer)
     use(waiting)
+    this.#queue.leave(waiting)
   }
 
   #failAll(): void {
+    this.#queue.clear()
     for (const id of [...this.#waiting.keys()])
       this.#settle(id, ({ reject }) => reject(unavailable('EXPLORER_STOPPED')))
   }
@@ -209,7 +240,8 @@ export class ExplorerService {
   }
 }
 
-const unavailable = (code: ExplorerUnavailable['code']): CodedError<ExplorerUnavailable> => new CodedError({ code })
+const unavailable = (code: 'EXPLORER_TIMEOUT' | 'EXPLORER_STOPPED'): CodedError<ExplorerUnavailable> =>
+  new CodedError({ code })
 
 /** Ends a thread when its transaction is done. One that takes too long is terminated; its transaction is then rolled back. */
 const endThread = async (worker: Worker | undefined): Promise<void> => {

@@ -124,6 +124,8 @@ const passPage = async (
   } catch (error) {
     if (!isCoded(error)) throw error
     reply.header('retry-after', '1')
+    if (error.code === 'CLIENT_BUSY')
+      return refuse(request, reply, site, { status: 429, text: 'Too many of your requests wait.', reloads: true })
     return refuse(request, reply, site, { status: 503, text: 'The explorer is busy.', reloads: true })
   }
 }

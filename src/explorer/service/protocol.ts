@@ -42,6 +42,8 @@ export interface ExplorerThreadStart {
 
 export interface ApiCall {
   readonly id: number
+  /** Time after which nobody waits for the answer. */
+  readonly untilMs: number
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
+import { EXPLORER_LIMITS } from '../../../src/config/limits/explorer.ts'
 import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import type { ExplorerNodeOptions } from '../../../src/node/options.ts'
 import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
@@ -149,6 +150,23 @@ test('a hundred requests pass and the next does not; a key of the file has a tho
       expect([preflight.status, preflight.headers.get('access-control-max-age')]).toEqual([204, '86400'])
     },
   ))
+
+test('of many requests of a client at once those wait that have a place, and the others are refused', () =>
+  withExplorer(LAZY, async ({ http }) => {
+    const { running, waiting } = EXPLORER_LIMITS.api
+    const most = running.client + waiting.client
+    // The first one starts the thread that answers: all of them come before it does.
+    const paths = Array.from({ length: most + 6 }, (_, at) => `${http}${at % 2 ? '/api' : '/explorer'}/supply`)
+    const answers = await Promise.all(paths.map(path => fetch(path)))
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(most)
+    expect(refused).toHaveLength(6)
+    for (const answer of refused) {
+      expect(answer.headers.get('retry-after')).toBe('1')
+      expect(await answer.text()).toContain('Too many of your requests wait')
+    }
+    expect((await fetch(`${http}/api/supply`)).status).toBe(200)
+  }))
 
 test('bodies, addresses and methods have their bounds', () =>
   withExplorer(LAZY, async ({ http }) => {
