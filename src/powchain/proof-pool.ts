@@ -102,7 +102,8 @@ export class ProofPool {
     if (this.#pending.get(id) !== undefined) return 'known'
     if (header.height <= this.#head.proofState.tipHeight) return 'stale'
     const { params, verifier } = this.#options
-    const before = this.#pending.stateAfter(header.parentId)
+    const pending = this.#pending
+    const before = pending.stateAfter(header.parentId)
     if (before === undefined || header.anchorNumber > this.#head.number) {
       checkLeastWork(params, header)
       return this.#isPlausible(header) ? this.#keepEarly(id, header) : 'ahead'
@@ -119,6 +120,8 @@ export class ProofPool {
     } finally {
       this.#verifying--
     }
+    // Blocks were taken back meanwhile, its anchor perhaps among them.
+    if (this.#pending !== pending) return this.admit(header, nowMs)
     return this.#add(id, header, nowMs)
   }
 

@@ -204,6 +204,21 @@ describe('a proof header', () => {
     pool.reset(head)
     expect(pool.size).toBe(0)
   })
+
+  test('that is in verification when blocks are taken back is judged again on the chain as it is then', async () => {
+    const { pool, calls, head, work } = setUp(0)
+    const header = await work()
+    const gate = Promise.withResolvers<void>()
+    calls.held = gate.promise
+    const outcome = pool.admit(header, 0).catch(error => error.code)
+    await expect.poll(() => calls.count).toBe(1)
+    pool.reset({ ...head, hash: anchorHashOf(1) })
+    gate.resolve()
+    expect(await outcome).toBe('PROOF_ANCHOR_HASH')
+    expect(pool.size).toBe(0)
+    pool.reset(head)
+    expect(await pool.admit(header, 0), 'with its anchor').toBe('added')
+  })
 })
 
 describe('the mix hash of a header', () => {
