@@ -47,6 +47,7 @@ type ProofOutcome = Exclude<Admission, 'orphan'> | 'early' | 'ahead' | 'stale' |
 export class ProofPool {
   readonly #options: ProofPoolOptions
   readonly #listeners = new Set<(added: PendingHeader) => void>()
+  readonly #resetListeners = new Set<() => void>()
   /** Headers that may become valid with a later main block, or wait for their verification, by id. */
   readonly #early = new EarlyHeaders(PROOF_CHAIN_LIMITS.earlyHeaders)
   #pending: PendingProofs
@@ -84,6 +85,17 @@ export class ProofPool {
   onAdded(listener: (added: PendingHeader) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /** Calls back after blocks were taken back: work anchored at them is over. */
+  onReset(listener: () => void): () => void {
+    this.#resetListeners.add(listener)
+    return () => this.#resetListeners.delete(listener)
+  }
+
+  /** Returns true when the anchor is a block of the main chain. */
+  isAnchored({ anchorNumber, anchorHash }: Pick<ProofTemplate, 'anchorNumber' | 'anchorHash'>): boolean {
+    return anchorViewAbove(this.#head, this.#options.hashOf).hashOf(anchorNumber) === anchorHash
   }
 
   /** Returns true when the header carries nothing new: it is pending, or waits for its parent or anchor. */
@@ -160,6 +172,7 @@ export class ProofPool {
     this.#head = head
     this.#early.clear()
     this.#pending = pendingOn(this.#options.params, head)
+    for (const listener of this.#resetListeners) listener()
   }
 
   /** Work was checked against the claimed target; here the target against what may follow the tip. */

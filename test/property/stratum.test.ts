@@ -103,6 +103,7 @@ const play = async (fork: number, lines: readonly string[], msPerLine: number) =
     send: message => messages.push(message as StratumMessage),
     fault: weight => expect(weight).toBeGreaterThanOrEqual(0),
     nextJob: () => job,
+    isAnchored: () => true,
     oldestAnchor: () => 0,
     async mixHash() {
       hashes++

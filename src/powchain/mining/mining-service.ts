@@ -101,7 +101,7 @@ export class MiningService {
     const { params, pool } = this.#options
     const template = pool.template(coinbase, extraNonce)
     if (template === undefined) return undefined
-    if (before && isGoodEnough(before.template, template, params)) return before
+    if (before && isGoodEnough(before.template, template, params) && pool.isAnchored(before.template)) return before
     return { sealHash: proofSealHash(params.chainId, template), template }
   }
 

@@ -1,6 +1,6 @@
 import type { Hex } from '../../util/bytes.ts'
 import type { MiningService } from '../mining/mining-service.ts'
-import type { ProofPool } from '../proof-pool.ts'
+import type { MainHead, ProofPool } from '../proof-pool.ts'
 import type { WorkVerifier } from '../work-verifier.ts'
 import type { StratumJob } from './core/job-book.ts'
 
@@ -13,8 +13,8 @@ interface SolutionSubmitterOptions {
 /** Submits the first solution on a tip: others that arrive before its job is over would be siblings. */
 export class SolutionSubmitter {
   readonly #options: SolutionSubmitterOptions
-  /** Tip whose successor was found here, and the main head then. */
-  #last: { readonly parentId: Hex; readonly headNumber: number } | undefined
+  /** Tip whose successor was found here, and the main head then: another object once blocks were taken back, even to the same block. */
+  #last: { readonly parentId: Hex; readonly head: MainHead } | undefined
 
   constructor(options: SolutionSubmitterOptions) {
     this.#options = options
@@ -25,9 +25,9 @@ export class SolutionSubmitter {
     const { service, pool, verifier } = this.#options
     const { sealHash, template } = job
     const { parentId } = template
-    const headNumber = pool.head.number
-    if (parentId === this.#last?.parentId && headNumber === this.#last.headNumber) return false
-    this.#last = { parentId, headNumber }
+    const { head } = pool
+    if (parentId === this.#last?.parentId && head === this.#last.head) return false
+    this.#last = { parentId, head }
     if (template.version === 2) verifier.keep(sealHash, nonce, mixHash)
     if (await service.submit(template, nonce, mixHash, worker)) return true
     this.#last = undefined

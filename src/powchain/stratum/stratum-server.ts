@@ -27,7 +27,7 @@ interface StratumServerOptions {
   readonly port: number
   readonly params: ChainParams
   readonly service: Pick<MiningService, 'nextJob' | 'submit'>
-  readonly pool: Pick<ProofPool, 'head'>
+  readonly pool: Pick<ProofPool, 'head' | 'isAnchored'>
   readonly verifier: Pick<WorkVerifier, 'mixHash' | 'keep'>
   /** Extra nonce of this node's headers; the server adds that of the connection. */
   readonly extraNonce: Uint8Array
@@ -184,6 +184,7 @@ export class StratumServer implements StratumFigures {
       send: message => this.#send(socket, message),
       fault: (weight, reason) => this.#fault(socket, address, weight, reason),
       nextJob: (before, coinbase) => service.nextJob(before, coinbase, extraNonce),
+      isAnchored: template => pool.isAnchored(template),
       oldestAnchor: () => anchorsFor(params, pool.head.number + 1).oldest,
       mixHash: (sealHash, nonce) =>
         this.#hasher.hash(sealHash, nonce).catch(error => {

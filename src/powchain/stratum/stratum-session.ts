@@ -1,5 +1,6 @@
 import { STRATUM_LIMITS, VARDIFF_LIMITS } from '../../config/limits/stratum.ts'
 import { nativeSealHash, sha256dHash } from '../../crypto/proof-hash.ts'
+import type { ProofTemplate } from '../../primitives/proof-header.ts'
 import { bytesEqual, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 import type { MiningJob } from '../mining/mining-service.ts'
 import {
@@ -25,6 +26,8 @@ export interface StratumPort {
   fault(weight: number, reason: string): void
   /** Job that pays `coinbase`: `before` while it is good enough, undefined while there is none. */
   nextJob(before: MiningJob | undefined, coinbase: Hex): MiningJob | undefined
+  /** Returns false when blocks were taken back and the anchor of the job with them. */
+  isAnchored(template: ProofTemplate): boolean
   /** Oldest anchor of a header that the next main block can include. */
   oldestAnchor(): number
   /** Argon2id hash of a share, computed on another thread; undefined when too many wait. */
@@ -234,7 +237,7 @@ export class StratumSession {
     const shareTarget = wanted > target ? wanted : target
     const isNewTarget = before?.announced.shareTarget !== shareTarget
     if (before?.job === job && !isNewTarget) return
-    const clean = before?.job.template.parentId !== parentId
+    const clean = before?.job.template.parentId !== parentId || !this.#port.isAnchored(before.job.template)
     const { id } = this.#book.add(sealHash, template, shareTarget, clean)
     const announced = { id, sealHash, version, height, shareTarget, clean }
     this.#current = { job, announced }

@@ -10,6 +10,7 @@ import { StratumServer } from '../../../src/powchain/stratum/stratum-server.ts'
 import { WorkVerifier } from '../../../src/powchain/work-verifier.ts'
 import { proofHeaderId } from '../../../src/primitives/proof-header.ts'
 import { extendProofState } from '../../../src/rules/proof/proof-header.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
 import { type Clock, systemClock } from '../../../src/util/clock.ts'
 import { type Logger, silentLogger } from '../../../src/util/logger.ts'
 import { CHAIN_ID } from '../chain.ts'
@@ -66,10 +67,10 @@ export const startStratum = async (
   const place = { host: '127.0.0.1', port: 0, ...(admission && { admission }) }
   const server = new StratumServer({ ...parts, service, verifier, ...place })
   service.setWorkers(server)
-  const stop = pool.onAdded(() => server.refresh())
+  const stops = [pool.onAdded(() => server.refresh()), pool.onReset(() => server.refresh())]
   const port = await server.listen()
   onTestFinished(async () => {
-    stop()
+    for (const stop of stops) stop()
     await server.close()
   })
   const moveTo = (next: MainHead) => {
@@ -87,6 +88,13 @@ export const startStratum = async (
     /** So many main blocks without a proof header. */
     advance: (blocks: number) =>
       moveTo({ number: head.number + blocks, hash: anchorHashOf(head.number + blocks), proofState: state }),
+    /** The head is replaced by a block with this hash. */
+    replaceHead(hash: Hex) {
+      head = { ...head, hash }
+      pool.reset(head)
+    },
+    /** The same head after blocks above it were taken back. */
+    revert: () => pool.reset({ ...head }),
     /** A main block that makes another miner's header final. */
     otherHeader() {
       const header = childOf(rules, state, head.number)

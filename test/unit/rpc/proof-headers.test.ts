@@ -120,6 +120,22 @@ test('subscribers to work get it at once and whenever it changes, for the addres
     socket.close()
   }))
 
+test('work whose anchor is taken back is replaced at once', () =>
+  withDevNode(async (ask, { urls: { http } }) => {
+    const snapshot = await ask('evm_snapshot')
+    await ask('evm_mine')
+    const [before] = await ask<Work>('native_getWork', MINER)
+    // Earlier than the poll ends by itself.
+    const signal = AbortSignal.timeout(10_000)
+    const waiting = fetch(`${http}/work?coinbase=${MINER}&longpollid=${before}`, { signal })
+    await ask('evm_revert', snapshot)
+    const [reverted] = (await (await waiting).json()) as Work
+    expect(reverted).not.toBe(before)
+    await ask('evm_increaseTime', 5)
+    await ask('evm_mine')
+    expect((await ask<Work>('native_getWork', MINER))[0]).not.toBe(before)
+  }))
+
 test('a long poll is answered at once with other work, or when the work changes', () =>
   withDevNode(async (ask, { urls: { ws } }) => {
     const http = `http://${new URL(ws).host}`

@@ -38,7 +38,8 @@ export const createMining = (parts: MiningParts, teardown: Teardown): MiningServ
     help: 'Valid solutions of work of this node since the start',
     read: () => service.found,
   })
-  const stops = [chain.onCommitted(() => service.refresh()), pool.onAdded(() => service.refresh())]
+  const refresh = () => service.refresh()
+  const stops = [chain.onCommitted(refresh), pool.onAdded(refresh), pool.onReset(refresh)]
   teardown.add(async () => {
     for (const stop of stops) stop()
   })

@@ -100,6 +100,22 @@ describe('work', () => {
       { genesis: proofGenesis() },
     ))
 
+  test('changes when its anchor is taken back, also when it is not the head any more', () =>
+    withChain(
+      async chain => {
+        const service = serviceOf(chain)
+        const { proofPool: pool } = chain
+        const { head } = pool
+        const first = service.work(undefined)
+        pool.reset({ ...head, hash: ZERO_HASH })
+        const second = service.work(undefined)
+        expect(second?.[0]).not.toBe(first?.[0])
+        pool.reset({ ...head, number: head.number + 1, hash: ZERO_HASH })
+        expect(service.work(undefined)?.[0]).not.toBe(second?.[0])
+      },
+      { genesis: proofGenesis() },
+    ))
+
   test('that is unknown, wrongly solved or stale is refused', () =>
     withChain(
       async chain => {

@@ -157,6 +157,36 @@ test('a new tip cleans the jobs, and shares of the old ones are stale; a newer a
   ])
 })
 
+test('blocks taken back end the jobs anchored at them, and a header found before is found again', async () => {
+  const { port, pool, replaceHead, revert } = await startStratum(20)
+  const client = new StratumClient(port)
+  await client.ask('mining.subscribe', ['miner/1', 'EthereumStratum/1.0.0'])
+  await client.ask('mining.authorize', [MINER])
+  await client.notified()
+  const [first, , before] = paramsOf(client, 'mining.notify')
+  let from = client.messages.length
+  replaceHead(ZERO_HASH)
+  await client.notified(from)
+  const [, , sealHash, clean] = paramsOf(client, 'mining.notify')
+  expect([clean, sealHash === before]).toEqual([true, false])
+  expect((await client.ask('mining.submit', [MINER, first, '000000000001'])).error).toEqual([
+    21,
+    expect.any(String),
+    null,
+  ])
+  const [target] = paramsOf(client, 'mining.set_target')
+  const { nonce } = await shareOf(1, sealHash, target, '0000')
+  const submit = () => client.ask('mining.submit', [MINER, paramsOf(client, 'mining.notify')[0], nonce.slice(4)])
+  expect((await submit()).result).toBe(true)
+  await expect.poll(() => pool.size).toBe(1)
+  from = client.messages.length
+  revert()
+  await client.notified(from)
+  expect(pool.size).toBe(0)
+  expect((await submit()).result).toBe(true)
+  await expect.poll(() => pool.size).toBe(1)
+})
+
 test('after the fork a job of the first hash function is stale, and the seed of jobs is the second', async () => {
   const { port, otherHeader } = await startStratum(5)
   const client = new StratumClient(port)
