@@ -46,6 +46,8 @@ export class Miner {
   #threads: readonly WorkerClient<MiningMethods>[] = []
   #runs: readonly Promise<void>[] = []
   #job: SharedJob | undefined
+  /** Work whose solution is being submitted or was just refused: it is not searched. */
+  #solved: Hex | undefined
   /** Wakes the threads that have no job. */
   #wake = Promise.withResolvers<void>()
   #isStopped = false
@@ -76,7 +78,8 @@ export class Miner {
 
   /** Handles a change of the head or the pending headers: threads take the new job, if any. */
   refresh(): void {
-    const job = this.#options.source.job()
+    const offered = this.#options.source.job()
+    const job = offered?.sealHash === this.#solved ? undefined : offered
     const before = this.#job
     const isSame = job?.sealHash === before?.sealHash
     if (isSame && job?.target === before?.target) return
@@ -143,8 +146,19 @@ export class Miner {
       return
     }
     this.#job = undefined
-    await submitting
+    this.#solved = job.sealHash
+    if (!(await submitting)) await this.#pause()
+    if (this.#solved === job.sealHash) this.#solved = undefined
     this.refresh()
+  }
+
+  /** Waits a second for other work: the same would be solved at once, and the solution refused again. */
+  async #pause(): Promise<void> {
+    if (this.#job !== undefined || this.#isStopped) return
+    const { clock } = this.#options
+    const { over, end } = delayUntil(clock, clock.nowMs() + REFUSED_MS)
+    await Promise.race([over, this.#wake.promise])
+    end()
   }
 
   #sample(atMs: number): void {
@@ -157,5 +171,6 @@ export class Miner {
 
 /** Shares submitted without waiting for the responses. */
 const SHARES_IN_FLIGHT = 4
+const REFUSED_MS = 1_000
 const SAMPLE_MS = 1_000
 const SAMPLES = 10
