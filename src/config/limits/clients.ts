@@ -76,8 +76,8 @@ export const RPC_LIMITS = {
   /** Slowest average rate of a reader. */
   streamBytesPerMs: 64,
   httpRequestMs: 30_000,
-  /** Miners that wait for new work at `GET /work`, and how long. */
-  workPolls: 256,
+  /** Miners that wait for new work at `GET /work`, in total and per client, and how long. */
+  workPolls: { total: 256, client: 64 },
   workPollMs: 30_000,
   /** Time for reading the rest of a refused body, so that the client gets to the response. */
   lingerMs: 2_000,

@@ -237,7 +237,7 @@ const send = (
 const cancellations = new WeakMap<Socket, Cancellation>()
 
 /** Cancellation of a connection: cancelled when it closes. */
-const cancellationOf = (socket: Socket): Cancellation => {
+export const cancellationOf = (socket: Socket): Cancellation => {
   const known = cancellations.get(socket)
   if (known !== undefined) return known
   const cancellation = new Cancellation()
