@@ -34,7 +34,7 @@ export const STRATUM_LIMITS = {
   argon2AtOnce: 2,
   /** Shares that wait for an Argon2id hash. */
   argon2Waiting: 64,
-  /** Faults of an address before it is banned. */
+  /** Faults of an address before it is banned; on the loopback of a connection before it ends. */
   faults: { perSecond: 0.5, burst: 60 },
   banMs: 10 * 60_000,
   /** Window of the hash rate of a worker. */

@@ -147,7 +147,7 @@ export class StratumServer implements StratumFigures {
     const prefix = this.#connections.takePrefix()
     const id = randomBytes(8).toString('hex')
     const bytes = Uint8Array.of(prefix >> 8, prefix & 0xff)
-    const session: StratumSession = new StratumSession(this.#portOf(socket, address, bytes), id, bytes)
+    const session: StratumSession = new StratumSession(this.#portOf(socket, address, id, bytes), id, bytes)
     const connection: MinerConnection = { socket, session, address, sinceMs: nowMs, lastLineMs: nowMs, isEnding: false }
     this.#connections.add(prefix, connection)
     this.#makeRoom()
@@ -176,13 +176,16 @@ export class StratumServer implements StratumFigures {
     if (ended !== undefined) this.#end(ended, 'place for a miner of another address')
   }
 
-  #portOf(socket: Socket, address: string, prefix: Uint8Array): StratumPort {
+  #portOf(socket: Socket, address: string, id: string, prefix: Uint8Array): StratumPort {
     const { clock, service, pool, params, logger, metrics } = this.#options
     const extraNonce = concatBytes(this.#options.extraNonce, Uint8Array.of(STRATUM_MARK), prefix)
     return {
       nowMs: () => clock.nowMs(),
       send: message => this.#send(socket, message),
-      fault: (weight, reason) => this.#fault(socket, address, weight, reason),
+      fault: (weight, reason) => {
+        if (socket.writable && this.#admission.fault(address, id, weight, clock.nowMs()))
+          this.#endFaulty(socket, address, reason)
+      },
       nextJob: (before, coinbase) => service.nextJob(before, coinbase, extraNonce),
       isAnchored: template => pool.isAnchored(template),
       oldestAnchor: () => anchorsFor(params, pool.head.number + 1).oldest,
@@ -215,9 +218,8 @@ export class StratumServer implements StratumFigures {
     if (socket.writableLength > STRATUM_LIMITS.backlogBytes) socket.destroy()
   }
 
-  #fault(socket: Socket, address: string, weight: number, reason: string): void {
-    const { clock, logger, metrics } = this.#options
-    if (!socket.writable || !this.#admission.fault(address, weight, clock.nowMs())) return
+  #endFaulty(socket: Socket, address: string, reason: string): void {
+    const { logger, metrics } = this.#options
     metrics?.bans.inc()
     logger.warn({ address, reason }, 'miner disconnected for its faults')
     this.#close(socket)

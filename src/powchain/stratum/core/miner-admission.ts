@@ -70,15 +70,15 @@ export class MinerAdmission {
 
   /**
    * Charges a fault to an address; returns true when the connection has to end. The address is banned then, except for the loopback: all
-   * miners of this machine share it, so there only the connection ends.
+   * miners of this machine share it, so there each connection has faults of its own, and only it ends. `connection`: an id that none had
+   * before.
    */
-  fault(remoteAddress: string, weight: number, nowMs: number): boolean {
-    const address = addressGroup(remoteAddress)
-    if (weight === 0 || this.#faults.take(address, nowMs, weight)) return false
-    if (!isLoopbackAddress(remoteAddress)) {
-      this.#bans.set(address, nowMs + this.#limits.banMs)
-      this.#faults.delete(address)
-    }
+  fault(remoteAddress: string, connection: string, weight: number, nowMs: number): boolean {
+    const isLocal = isLoopbackAddress(remoteAddress)
+    const sender = isLocal ? connection : addressGroup(remoteAddress)
+    if (weight === 0 || this.#faults.take(sender, nowMs, weight)) return false
+    if (!isLocal) this.#bans.set(sender, nowMs + this.#limits.banMs)
+    this.#faults.delete(sender)
     return true
   }
 

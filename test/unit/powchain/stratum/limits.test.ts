@@ -54,6 +54,17 @@ describe('a flood of junk shares of the second hash function', () => {
   })
 })
 
+test('faults of a miner of this machine end no other connection of it', async () => {
+  const { port } = await startStratum(20)
+  const { client: honest } = await loggedIn(port)
+  const faulty = new StratumClient(port)
+  for (let at = 0; at < 2 * STRATUM_LIMITS.faults.burst; at++) faulty.write('no JSON')
+  await faulty.closed
+  const { error } = await honest.ask('mining.submit', [`${MINER}.rig`, 'no job', nonceOf(0)])
+  expect(error).not.toBeNull()
+  expect((await honest.ask('mining.extranonce.subscribe')).result).toBe(true)
+})
+
 test('a worker is in the log from its first accepted share on: logins alone fill no log', async () => {
   const lines: string[] = []
   const info = (_: object, message: string) => void lines.push(message)
@@ -195,7 +206,7 @@ describe('admission', () => {
     expect(admission.enter('2001:db8:0:7:ffff::1', nowMs)).toBeUndefined()
     for (let at = 0; at < connects.burst; at++) admission.enter('::ffff:10.0.0.1', nowMs)
     expect(admission.enter('10.0.0.1', nowMs)).toBe('rate')
-    const forged = (at: number) => admission.fault(`2001:db8:0:8::${at.toString(16)}`, 1, nowMs)
+    const forged = (at: number) => admission.fault(`2001:db8:0:8::${at.toString(16)}`, `${at}`, 1, nowMs)
     for (let at = 1; !forged(at); at++) expect(at).toBeLessThanOrEqual(STRATUM_LIMITS.faults.burst)
     expect(admission.enter('2001:db8:0:8:1::', nowMs)).toBe('banned')
   })
@@ -203,17 +214,17 @@ describe('admission', () => {
   test('bans an address after too many faults, for a while; the loopback only loses the connection', () => {
     const admission = new MinerAdmission()
     const faults = (address: string) => {
-      for (let count = 1; ; count++) if (admission.fault(address, 1, START)) return count
+      for (let count = 1; ; count++) if (admission.fault(address, 'a', 1, START)) return count
     }
     expect(faults('10.0.0.1')).toBe(STRATUM_LIMITS.faults.burst + 1)
     expect(admission.enter('10.0.0.1', START)).toBe('banned')
     expect(admission.banned(START)).toBe(1)
     expect(admission.enter('10.0.0.1', START + STRATUM_LIMITS.banMs)).toBeUndefined()
     for (const address of ['127.0.0.1', '::ffff:127.0.0.1', '::1']) {
-      faults(address)
+      expect(faults(address)).toBe(STRATUM_LIMITS.faults.burst + 1)
       expect(admission.enter(address, START)).toBeUndefined()
     }
-    expect(admission.fault('10.0.0.9', 0, START)).toBe(false)
+    expect(admission.fault('10.0.0.9', 'a', 0, START)).toBe(false)
   })
 })
 
