@@ -20,7 +20,7 @@ export const PROOF_CHAIN_LIMITS = {
 
 /** Of work for miners. */
 export const MINING_LIMITS = {
-  /** Work handed out and still accepted. */
+  /** Work handed out and still accepted: of the default payee, and of all others. */
   jobs: 256,
   /** Miners whose hash rates are added up, and how long a figure counts. */
   rates: 256,

@@ -38,6 +38,8 @@ export interface WorkerRates {
 export class MiningService {
   readonly #options: MiningServiceOptions
   readonly #jobs = new Lru<Hex, ProofTemplate>(MINING_LIMITS.jobs)
+  /** Jobs of the default payee: a client that names many others pushes out none of them. */
+  readonly #ownJobs = new Lru<Hex, ProofTemplate>(MINING_LIMITS.jobs)
   readonly #newest = new Lru<Hex, MiningJob>(MINING_LIMITS.jobs)
   readonly #rates = new Lru<Hex, { readonly rate: bigint; readonly atMs: number }>(MINING_LIMITS.rates)
   /** Hashes per second of the built-in miner; undefined while it does not run. */
@@ -90,9 +92,10 @@ export class MiningService {
     const job = this.nextJob(before, coinbase, this.#options.extraNonce)
     if (job === undefined) return undefined
     // Work that is asked for again stays, whoever else asks.
-    if (job === before && this.#jobs.get(job.sealHash) !== undefined) return job
+    const jobs = coinbase === this.#options.coinbase ? this.#ownJobs : this.#jobs
+    if (job === before && jobs.get(job.sealHash) !== undefined) return job
     this.#newest.set(coinbase, job)
-    this.#jobs.set(job.sealHash, job.template)
+    jobs.set(job.sealHash, job.template)
     return job
   }
 
@@ -127,7 +130,7 @@ export class MiningService {
 
   /** Submits a solution; true when it solves a current job of this node. Version 1 has no mix hash: the argument is ignored. */
   async submitWork(nonce: Hex, sealHash: Hex, mixHash: Hex): Promise<boolean> {
-    const template = this.#jobs.get(sealHash)
+    const template = this.#ownJobs.get(sealHash) ?? this.#jobs.get(sealHash)
     if (template === undefined) return false
     return this.submit(template, hexToBytes(nonce), template.version === 2 ? hexToBytes(mixHash) : EMPTY_BYTES)
   }

@@ -70,15 +70,28 @@ describe('work', () => {
   test('that a miner asked for again is still accepted after many others asked for theirs', () =>
     withChain(
       async chain => {
-        const service = serviceOf(chain)
+        const service = serviceOf(chain, null)
         const others = (count: number, from: number) => {
           for (let at = from; at < from + count; at++) service.work(`0x${at.toString(16).padStart(40, 'e')}`)
         }
-        const work = service.work(undefined)
+        const work = service.work(MINER)
         if (work === undefined) throw new Error('no work')
         others(MINING_LIMITS.jobs - 1, 0)
-        expect(service.work(undefined)).toEqual(work)
+        expect(service.work(MINER)).toEqual(work)
         others(MINING_LIMITS.jobs - 1, MINING_LIMITS.jobs)
+        const { nonce, mixHash } = await solution(work, 1)
+        expect(await service.submitWork(nonce, work[0], mixHash)).toBe(true)
+      },
+      { genesis: proofGenesis() },
+    ))
+
+  test('of the default payee is accepted however many others were asked for', () =>
+    withChain(
+      async chain => {
+        const service = serviceOf(chain)
+        const work = service.work(undefined)
+        if (work === undefined) throw new Error('no work')
+        for (let at = 0; at < 2 * MINING_LIMITS.jobs; at++) service.work(`0x${at.toString(16).padStart(40, 'e')}`)
         const { nonce, mixHash } = await solution(work, 1)
         expect(await service.submitWork(nonce, work[0], mixHash)).toBe(true)
       },
