@@ -3,7 +3,7 @@ import type { Store } from '../../storage/store.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { ChainBlock } from '../types.ts'
 
-/** Returns the lookup rows of those transactions of a new block that earlier blocks have, by hash. Elsewhere than on a development chain none has. */
+/** Returns the lookup rows of those transactions of a new block that earlier blocks have, by hash. There are some only where nonces are edited. */
 export const earlierLookups = async (
   store: Store,
   { transactions }: Pick<ChainBlock, 'transactions'>,

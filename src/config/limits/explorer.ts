@@ -44,6 +44,8 @@ export const EXPLORER_LIMITS = {
   },
   /** Calls that ask a token what it is. */
   token: { gas: 1_000_000n, callMs: 500, perStep: 4, nameChars: 64, symbolChars: 32, answerBytes: 4_096 },
+  /** Heap of each of its threads: one that needs more is ended, and started again; the node goes on. */
+  threadMegabytes: 1_024,
   api: {
     /**
      * Requests that the reading thread works at, and that wait for it, of all clients and of one. Some of the first only wait themselves: for

@@ -207,7 +207,10 @@ export class ExplorerService {
     const worker = new Worker(script, {
       name,
       workerData,
-      resourceLimits: { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes },
+      resourceLimits: {
+        maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes,
+        maxOldGenerationSizeMb: EXPLORER_LIMITS.threadMegabytes,
+      },
     })
     worker.unref()
     worker.on('error', error => {
