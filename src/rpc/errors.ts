@@ -6,7 +6,6 @@ import type { RewindError } from '../chain/dev/rewind.ts'
 import type { StateFileError } from '../chain/dev/state-format.ts'
 import type { ChainReadError } from '../chain/types.ts'
 import { RPC_LIMITS } from '../config/limits/clients.ts'
-import { checksumAddress } from '../crypto/checksum.ts'
 import type { TypedDataError } from '../crypto/keys/typed-data.ts'
 import type { SenderError } from '../crypto/recovery/recover-sender.ts'
 import type { SenderRecoveryError } from '../crypto/recovery/sender-recovery.ts'
@@ -138,10 +137,6 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   INSUFFICIENT_BALANCE_FOR_TRANSFER: ({ have, want }) =>
     withFigures('err: insufficient balance for transfer', { balance: have, required: want }),
   INTRINSIC_GAS_TOO_LOW: ({ have, want }) => serverError(`intrinsic gas too low: msg.gas ${have}, want ${want}`),
-  CALL_FEE_BELOW_BASE_FEE: ({ from, maxFeePerGas, baseFee }) =>
-    serverError(
-      `max fee per gas less than block base fee: address ${checksumAddress(from)}, maxFeePerGas: ${maxFeePerGas}, baseFee: ${baseFee}`,
-    ),
   GAS_REQUIRED_EXCEEDS_ALLOWANCE: ({ allowance }) => serverError(`gas required exceeds allowance (${allowance})`),
   OVERRIDE_CONFLICT: ({ address }) => serverError(`account ${address} has both 'state' and 'stateDiff'`),
   NOT_A_PRECOMPILE: ({ address }) => serverError(`account ${address} is not a precompile`),

@@ -34,13 +34,6 @@ export type CallError =
   /** Balance of the sender, and what the call needs of it, wei. */
   | { readonly code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER'; readonly have: bigint; readonly want: bigint }
   | { readonly code: 'INTRINSIC_GAS_TOO_LOW'; readonly have: bigint; readonly want: bigint }
-  /** A price that no block of this base fee takes, wei. */
-  | {
-      readonly code: 'CALL_FEE_BELOW_BASE_FEE'
-      readonly from: Hex
-      readonly maxFeePerGas: bigint
-      readonly baseFee: bigint
-    }
   | { readonly code: 'GAS_REQUIRED_EXCEEDS_ALLOWANCE'; readonly allowance: bigint }
   | { readonly code: 'MISSING_STATE'; readonly root: Hex }
   | { readonly code: 'OVERRIDE_CONFLICT'; readonly address: Hex }

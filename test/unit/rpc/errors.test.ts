@@ -20,10 +20,6 @@ const TEXTS: Record<string, readonly [object, string]> = {
   EXECUTION_FAILED: [{ reason: 'out of gas' }, '-32000 out of gas'],
   EXECUTION_TIMEOUT: [{ timeoutMs: 5_000 }, '-32000 execution aborted (timeout = 5s)'],
   INSUFFICIENT_BALANCE_FOR_TRANSFER: [{ have: 1n, want: 2n }, '-32000 err: insufficient balance for transfer'],
-  CALL_FEE_BELOW_BASE_FEE: [
-    { from: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8', maxFeePerGas: 1n, baseFee: 2n },
-    '-32000 max fee per gas less than block base fee: address 0x70997970C51812dc3A010C7d01b50e0d17dc79C8, maxFeePerGas: 1, baseFee: 2',
-  ],
   INTRINSIC_GAS_TOO_LOW: [{ have: 1n, want: 2n }, '-32000 intrinsic gas too low: msg.gas 1, want 2'],
   GAS_REQUIRED_EXCEEDS_ALLOWANCE: [{ allowance: 7n }, '-32000 gas required exceeds allowance (7)'],
   OVERRIDE_CONFLICT: [{ address: '0xab' }, "-32000 account 0xab has both 'state' and 'stateDiff'"],

@@ -64,20 +64,11 @@ export interface CallOutcome {
 
 /**
  * Returns the block as the call sees it. Without a price its base fee is 0, as in geth: no price is below the base fee of its
- * block. Throws CALL_FEE_BELOW_BASE_FEE.
+ * block.
  */
 const envOf = (env: BlockEnv, message: CallMessage, overrides: BlockOverrides | undefined): BlockEnv => {
   const base = isUnpriced(message) ? unpricedEnv(env) : env
-  const seen = overrides === undefined ? base : { ...base, ...overrides }
-  checkPrice(message, seen)
-  return seen
-}
-
-/** The price is compared with the overridden base fee. A call without a price is never refused for it, whatever the base fee. */
-const checkPrice = (message: CallMessage, { baseFeePerGas: baseFee }: BlockEnv): void => {
-  const maxFeePerGas = offeredPrice(message)
-  if (maxFeePerGas !== 0n && maxFeePerGas < baseFee)
-    throw callError({ code: 'CALL_FEE_BELOW_BASE_FEE', from: message.from, maxFeePerGas, baseFee })
+  return overrides === undefined ? base : { ...base, ...overrides }
 }
 
 const unpricedEnvs = new WeakMap<BlockEnv, BlockEnv>()
@@ -92,10 +83,7 @@ const unpricedEnv = (env: BlockEnv): BlockEnv => {
   return unpriced
 }
 
-/** 0: none. */
-const offeredPrice = ({ gasPrice, maxFeePerGas }: CallMessage): bigint => gasPrice ?? maxFeePerGas ?? 0n
-
-const isUnpriced = (message: CallMessage): boolean => offeredPrice(message) === 0n
+const isUnpriced = ({ gasPrice, maxFeePerGas }: CallMessage): boolean => (gasPrice ?? maxFeePerGas ?? 0n) === 0n
 
 /** Returns GASPRICE: the offered price, or the base fee set by a block override. */
 const priceOf = (message: CallMessage, { baseFeePerGas }: BlockEnv): bigint => {
@@ -106,7 +94,7 @@ const priceOf = (message: CallMessage, { baseFeePerGas }: BlockEnv): bigint => {
   return price < maxFeePerGas ? price : maxFeePerGas
 }
 
-/** Throws CALL_FEE_BELOW_BASE_FEE, and as `applyOverrides`. */
+/** Throws as `applyOverrides`. */
 export const prepareCall = async (context: CallContext, request: CallRequest): Promise<PreparedCall> => {
   const { message } = request
   const env = envOf(context.env, message, request.blockOverrides)

@@ -150,7 +150,6 @@ const CALL_ERRORS: { readonly [Code in CallError['code']]: true } = {
   EXECUTION_TIMEOUT: true,
   INSUFFICIENT_BALANCE_FOR_TRANSFER: true,
   INTRINSIC_GAS_TOO_LOW: true,
-  CALL_FEE_BELOW_BASE_FEE: true,
   GAS_REQUIRED_EXCEEDS_ALLOWANCE: true,
   MISSING_STATE: true,
   OVERRIDE_CONFLICT: true,

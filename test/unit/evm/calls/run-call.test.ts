@@ -118,28 +118,10 @@ describe('call', () => {
     ['a price of nothing', { gasPrice: 0n }, [0n, 0n]],
     ['a fee cap of nothing', { maxFeePerGas: 0n }, [0n, 0n]],
     ['a fee cap', { maxFeePerGas: 40n * GWEI, maxPriorityFeePerGas: GWEI }, [25n * GWEI, 26n * GWEI]],
-    ['the base fee as its price', { gasPrice: 25n * GWEI }, [25n * GWEI, 25n * GWEI]],
+    ['a price below the base fee', { gasPrice: 1n }, [25n * GWEI, 1n]],
   ])('with %s, the base fee and the price it sees', async (_, fees, want) => {
     const { output } = await call(context(), request({ data: encodeCall('environment()'), ...fees }))
     expect(words(output).slice(2, 4)).toEqual(want)
-  })
-
-  test('a price below the base fee of its block is refused, by an estimate and a list too', async () => {
-    const low = { code: 'CALL_FEE_BELOW_BASE_FEE', from: rich.address, baseFee: 25n * GWEI }
-    for (const run of [call, estimateGas, createAccessList]) {
-      const refused = (fees: Partial<CallMessage>) =>
-        detailOf(run(context(), request({ data: encodeCall('stored()'), ...fees })))
-      expect(await refused({ gasPrice: 1n })).toEqual({ ...low, maxFeePerGas: 1n })
-      expect(await refused({ maxFeePerGas: 25n * GWEI - 1n })).toEqual({ ...low, maxFeePerGas: 25n * GWEI - 1n })
-    }
-  })
-
-  test('the base fee that counts is that of the overridden block', async () => {
-    const at = (baseFeePerGas: bigint) => (fees: Partial<CallMessage>) =>
-      call(context(), request({ data: encodeCall('stored()'), ...fees }, { blockOverrides: { baseFeePerGas } }))
-    await expect(at(9n)({ gasPrice: 9n })).resolves.toBeDefined()
-    await expect(at(9n)({})).resolves.toBeDefined()
-    expect(await detailOf(at(9n)({ gasPrice: 8n }))).toMatchObject({ maxFeePerGas: 8n, baseFee: 9n })
   })
 
   test('sees the overridden block', async () => {
