@@ -73,7 +73,7 @@ describe('paths that cannot be used', () => {
   })
 
   test.each([
-    ['start', (): string[] => start(genesis, join(dir, 'solc'))],
+    ['start', (): string[] => [...start(genesis, join(dir, 'solc')), '--explorer']],
     ['devnet', (): string[] => ['devnet', '--port', '0']],
     ['explorer', (): string[] => ['explorer', '--node', 'ws://127.0.0.1:1', '--datadir', join(dir, 'solc-explorer')]],
   ])('--solc-dir is checked at the start: %s', async (_, args) => {

@@ -54,7 +54,7 @@ export const ethCall = {
     params: [callObject, block, optional(stateOverrides), optional(blockOverrides)],
     result: DATA_SCHEMA,
     notes:
-      '`input` wins over `data`. `to` is required, unless they hold code, which is executed as the creation of a contract. A revert is error 3 with the output as data. A call that names no price sees a base fee of 0.',
+      '`input` wins over `data`. `to` is required, unless they hold code, which is executed as the creation of a contract. A revert is error 3 with the output as data. A call that names no price sees a base fee of 0; one below the base fee runs too, other than on geth, while the same transaction would be refused.',
     handler: (context, args, at, overrides, blocks) => {
       requireRecipient(args)
       return andThen(requestOf(context, args, at, overrides), async request => {
