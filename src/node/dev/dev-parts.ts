@@ -21,6 +21,7 @@ import type { Teardown } from '../teardown.ts'
 import { DevEngine } from './dev-engine.ts'
 import { answeringPool, devPool } from './dev-pool.ts'
 import { loadStateFile, saveStateFile } from './state-file.ts'
+import { untilIdle } from './until-idle.ts'
 
 /** Parts of a development chain that exist before the chain is opened. */
 export interface DevStart {
@@ -132,7 +133,8 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
     start: () =>
       miner.start(async () => {
         await engine.start()
-        await idle(engine, chain)
+        // A block proposed before a stop is decided before the miner requests another one.
+        await untilIdle(engine, options.clock)
       }),
     async stop() {
       miner.stop()
@@ -179,16 +181,4 @@ const createMining = (time: DevTime, options: DevOptions): { engine: DevEngine; 
     logger,
   })
   return { engine, miner }
-}
-
-/** A block proposed before a stop is decided first. */
-const idle = async (engine: ConsensusEngine, chain: Chain): Promise<void> => {
-  while (!engine.status().isIdle && engine.status().mode === 'voting') {
-    await new Promise<void>(resolve => {
-      const stop = chain.onCommitted(() => {
-        stop()
-        setImmediate(resolve)
-      })
-    })
-  }
 }
