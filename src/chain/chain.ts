@@ -118,13 +118,15 @@ export class Chain implements ExecutionPort {
       this.#running.abortAll()
       await this.#running.settled()
       await this.flush()
-      const { block, certificate } = await work({ block: this.#head, certificate: this.#certificate })
+      const before = this.#head
+      const { block, certificate } = await work({ block: before, certificate: this.#certificate })
       this.#head = block
       this.#certificate = certificate
       this.#durable = Math.min(this.#durable, block.header.number)
       this.#leaveHead()
       this.#options.sources.council.forget()
-      this.#options.proofPool.reset(this.#mainHead())
+      // An edit of the state leaves the proof chain as it is.
+      if (block !== before) this.#options.proofPool.reset(this.#mainHead())
     })
   }
 

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { DevWriter } from '../../../../src/chain/dev/dev-writer.ts'
 import { verifyChain } from '../../../../src/chain/store/verify-chain.ts'
+import { keccak256 } from '../../../../src/crypto/hash.ts'
 import { proofHeaderId } from '../../../../src/primitives/proof-header.ts'
 import { DevelopmentRules } from '../../../../src/rules/development.ts'
-import { ZERO_ADDRESS, ZERO_HASH } from '../../../../src/util/bytes.ts'
+import { hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '../../../../src/util/bytes.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
 import { devGenesis, withChain } from '../../../support/chain.ts'
 import { MINER, OTHER_MINER } from '../../../support/powchain/headers.ts'
@@ -29,6 +30,8 @@ test('blocks taken back take their proof headers, pending ones and seeds with th
       const seedBefore = sources.seeds.of(2)
       await mineProof(chain)
       expect(proofPool.size).toBe(1)
+      await writer.edit([{ key: keccak256(hexToBytes(OTHER_MINER)), balance: 1n }], true)
+      expect(proofPool.size, 'an edit of the state takes nothing from miners').toBe(1)
 
       await writer.rewind({ number: 3, edits: 0 })
       expect(proofPool.size).toBe(0)
