@@ -1,7 +1,7 @@
 import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 
 /** Number of recent builds considered. */
-const LAST = 32
+const LAST = 8
 
 /**
  * Time before the block time at which a build starts, so that blocks come evenly whatever they contain: the duration of all but the
