@@ -1,5 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, request as httpRequest } from 'node:http'
 import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -205,6 +207,28 @@ describe.skipIf(CHROMIUM === undefined)('pages in a browser (skipped where there
         expect([text, (await page.locator('main').textContent())?.includes(shown)]).toEqual([text, true])
       }
     })
+  })
+
+  test("the node's page names the address of the browser, whatever the proxy in front of the node calls it", async () => {
+    const proxy = createServer((request, response) => {
+      const headers = { ...request.headers, host: 'localhost' }
+      const inner = httpRequest(node.http + request.url, { headers }, answer => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers)
+        answer.pipe(response)
+      })
+      request.pipe(inner)
+    })
+    await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
+    const host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    await withPage({}, async page => {
+      await page.goto(`http://${host}/`)
+      const text = (await page.locator('[data-origin]').textContent()) ?? ''
+      expect(text).toContain(`http://${host}`)
+      expect(text).toContain(`ws://${host}/ws`)
+      expect(text).not.toContain('localhost')
+    })
+    proxy.closeAllConnections()
+    proxy.close()
   })
 
   test('blocks appear on the home page as they are made, and stop when told', () =>

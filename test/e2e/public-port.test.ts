@@ -80,6 +80,18 @@ const ask = (
     sent.on('error', reject).end(bodyOf(method, params))
   })
 
+/** Text of the node's page. */
+const pageOf = (url: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const options = { headers: { accept: 'text/html' }, agent: false, rejectUnauthorized: false } as const
+    httpsRequest(url, options, response => {
+      const parts: Buffer[] = []
+      response.on('data', part => parts.push(part)).on('end', () => resolve(Buffer.concat(parts).toString()))
+    })
+      .on('error', reject)
+      .end()
+  })
+
 /** Weighs more than the limit of a second: the next calls of the client are refused for some time. */
 const COSTLY = ['eth_getLogs', { fromBlock: '0x0', toBlock: '0x0' }] as const
 const CHEAP = ['eth_chainId'] as const
@@ -232,6 +244,8 @@ test('with TLS of its own: a renewed certificate is used without a restart, comp
   const genesis = await ask(http, ['rpc_modules'], { headers: { 'accept-encoding': 'gzip' } })
   expect(genesis.status).toBe(200)
   for (const signing of SIGNINGS) expect(JSON.parse((await ask(http, signing)).text)).toMatchObject(UNKNOWN)
+  const page = await pageOf(http)
+  for (const url of [http, ws]) expect(page).toContain(`<code>${url.replace(/\/$/, '')}`)
 
   writeFileSync(cert, certificatePem(generateNodeKey()))
   await eventually(

@@ -148,6 +148,7 @@ const pageOptions = ({ options, deps }: StorageStage, services: Rpc, explorer: b
     health: services.health ?? (() => ({ healthy: true })),
     namespaces: namespacesIn(methodsFor((options.namespaces ?? params.namespaces).http, services)),
     wsPath: params.wsPaths[0] ?? '/',
+    isSecure: options.publicPort?.tls !== undefined,
     accounts: options.devnet?.accounts ?? [],
     clock: deps.clock,
   }

@@ -140,9 +140,10 @@ addEventListener('DOMContentLoaded', () => {
   for (const place of document.querySelectorAll('[data-origin]')) {
     const from = place.dataset.origin
     const to = location.origin
-    for (const code of place.querySelectorAll('code')) code.textContent = code.textContent.replaceAll(from, to)
-    for (const button of place.querySelectorAll('[data-copy]'))
-      button.dataset.copy = button.dataset.copy.replaceAll(from, to)
+    // `ws://` follows `http://`, and `wss://` follows `https://`.
+    const here = text => text.replaceAll(from, to).replaceAll(from.replace('http', 'ws'), to.replace('http', 'ws'))
+    for (const code of place.querySelectorAll('code')) code.textContent = here(code.textContent)
+    for (const button of place.querySelectorAll('[data-copy]')) button.dataset.copy = here(button.dataset.copy)
   }
   const live = document.querySelector('button.live')
   if (live) startLive(live)

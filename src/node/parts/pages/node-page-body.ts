@@ -11,6 +11,8 @@ export interface NodeFacts {
   readonly site: Site
   /** Name and port under which the client reached the node. */
   readonly host: string
+  /** True when the port speaks TLS. */
+  readonly isSecure: boolean
   readonly wsPath: string
   readonly namespaces: readonly string[]
   readonly chainId: number
@@ -59,18 +61,17 @@ const state = ({ head, site, health, gasPriceWei, nowMs }: NodeFacts): Html =>
 const sample = (title: string, text: string, note?: Fragment): Html => html`
 <div class="list"><div class="card-head"><h3>${title}</h3>${copyButton(text, title)}</div>${codeBox(text, title)}${note !== undefined && html`<small>${note}</small>`}</div>`
 
-const connect = ({ site, host, wsPath, chainId, namespaces }: NodeFacts): Html => {
-  const url = `http://${host}`
+const connect = ({ site, host, isSecure, wsPath, chainId, namespaces }: NodeFacts): Html => {
+  const secure = isSecure ? 's' : ''
+  const url = `http${secure}://${host}`
+  const wsUrl = `ws${secure}://${host}${wsPath}`
   const call = `curl ${url} -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}'`
   return html`<div data-origin="${url}">${card(
     'Connect',
     html`
 ${facts([
   ['HTTP', html`<span class="copyable"><code>${url}</code>${copyButton(url, 'HTTP address')}</span>`],
-  [
-    'WebSocket',
-    html`<span class="copyable"><code>ws://${host}${wsPath}</code>${copyButton(`ws://${host}${wsPath}`, 'WebSocket address')}</span>`,
-  ],
+  ['WebSocket', html`<span class="copyable"><code>${wsUrl}</code>${copyButton(wsUrl, 'WebSocket address')}</span>`],
   [
     'Chain id',
     html`<span class="copyable"><code>${chainId}</code>${copyButton(String(chainId), 'chain id')}</span> <small>0x${chainId.toString(16)}</small>`,

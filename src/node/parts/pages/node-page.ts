@@ -17,6 +17,8 @@ export interface NodePageOptions {
   /** Those that the port serves over HTTP. */
   readonly namespaces: readonly string[]
   readonly wsPath: string
+  /** True when the port speaks TLS. */
+  readonly isSecure: boolean
   /** Funded accounts of a development chain with well-known keys. */
   readonly accounts: readonly DevAccountKey[]
   readonly clock: Pick<Clock, 'nowMs'>
@@ -55,7 +57,7 @@ const nodePage = (options: NodePageOptions, host: string): string => {
 }
 
 const factsOf = (
-  { view, site, health, namespaces, wsPath, accounts, clock }: NodePageOptions,
+  { view, site, health, namespaces, wsPath, isSecure, accounts, clock }: NodePageOptions,
   host: string,
 ): NodeFacts => {
   const { header, hash, transactions } = view.head()
@@ -63,6 +65,7 @@ const factsOf = (
   return {
     site,
     host,
+    isSecure,
     wsPath,
     namespaces,
     chainId: params.chainId,
