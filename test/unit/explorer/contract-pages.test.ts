@@ -254,8 +254,21 @@ test('the form submits, keeps what was entered when it is refused, and leads to 
     const { text } = await page(job)
     expect(text).toContain('Not verified')
     expect(text).toContain('Submit again')
+    expect(text).toContain('The source code is not the one of this contract, as submitted.')
     expect((await page(`/explorer/verify/${'0'.repeat(48)}`)).status).toBe(404)
     expect((await page('/explorer/verify/x')).status).toBe(400)
+  }))
+
+test('what the compiler says of a submission is shown in its lines, and is not cut as a name', () =>
+  withPages(async ({ post, page, context, coin }) => {
+    const form = { address: coin, contract: 'Coin', compiler: '0.8.37+commit.f401782d', format: 'file' }
+    const { headers } = await post('/explorer/verify', { ...form, source: 'contract Coin {\n  uint x = y;\n}' })
+    const job = headers['location'] as string
+    while ((await context.verification.verifier.waitFor(job.split('/').at(-1) as string))?.result === null);
+    const { text } = await page(job)
+    expect(text).toContain('The source code could not be compared with this contract.')
+    expect(text).toContain('DeclarationError: Undeclared identifier.\n')
+    expect(text).toContain('2 |   uint x = y;\n  |            ^')
   }))
 
 test('an answer that the node does not pass on is too long for a page, and a trace of that kind is none', () =>

@@ -46,6 +46,18 @@ export const reasonText = (text: string, missing: Fragment): Html => {
   return shown === null ? html`<span class="arrow">${missing}</span>` : html`<bdi class="name">${shown}</bdi>`
 }
 
+const PROBLEM_CHARS = 1_000
+
+/** Why a submission was refused, in the lines in which it is told: a compiler points below its own line at the place it means. */
+export const refusalLines = (text: string): Html => {
+  const lines = text.slice(0, PROBLEM_CHARS).split('\n')
+  const shown = lines.map(line => {
+    const words = line.trimStart()
+    return `${' '.repeat(line.length - words.length)}${plainText(words, PROBLEM_CHARS) ?? ''}`
+  })
+  return html`<bdi class="told">${shown.join('\n')}</bdi>`
+}
+
 interface NamedToken {
   readonly address: string
   readonly name: string | null

@@ -21,14 +21,14 @@ import type {
   PageSubmission,
 } from '../page-route.ts'
 import { heading } from '../parts/heading.ts'
-import { nameText, pathTo, wholeAddress } from '../parts/links.ts'
+import { pathTo, refusalLines, wholeAddress } from '../parts/links.ts'
 import { verifyForm } from '../parts/verify-form.ts'
 
 const LEAD =
   'Source code is compiled again and compared with the code on the chain. Verified contracts show their source, their calls by name, and forms to call them.'
 
 const page = (
-  { verification }: PageContext,
+  { verification, params }: PageContext,
   values: Readonly<Record<string, string>>,
   problem?: string,
 ): PageContent => ({
@@ -36,18 +36,16 @@ const page = (
   ...(problem !== undefined && { status: 400 }),
   body: html`
 ${heading('Verify a contract', { lead: LEAD })}
-${problem !== undefined && html`<div class="alert" role="alert" id="verify-problem"><strong>Not submitted.</strong>${nameText(problem.slice(0, PROBLEM_CHARS), '')}</div>`}
+${problem !== undefined && html`<div class="alert" role="alert" id="verify-problem"><strong>Not submitted.</strong>${refusalLines(problem)}</div>`}
 ${card('Source code', verifyForm(values, verification.verifier.compilers))}
-${card('With tools', tools())}`,
+${card('With tools', tools(params.chainId))}`,
 })
 
-const PROBLEM_CHARS = 1_000
-
-const tools = (): Html =>
+const tools = (chainId: number): Html =>
   facts([
     [
       'forge',
-      html`<span data-origin="http://localhost"><code>forge verify-contract ADDRESS src/Token.sol:Token --verifier blockscout --verifier-url http://localhost/api --watch</code></span>`,
+      html`<span data-origin="http://localhost"><code>forge verify-contract ADDRESS src/Token.sol:Token --chain ${chainId} --verifier blockscout --verifier-url http://localhost/api --watch</code></span>`,
     ],
     ['hardhat', html`the API of Etherscan at <code>/api</code>, with any key`],
     [
@@ -129,10 +127,11 @@ ${card('Submission', html`<p>The source code is being compiled and compared, one
 <p class="note" data-reload="1" role="status">The page is loaded again by itself where scripts run; otherwise reload it in a moment.</p>`,
     }
   if (!isRefused(result)) return { location: `${pathTo('address', address)}?tab=contract` }
+  const isCompared = result.code === 'NO_MATCH' || result.code === 'WRONG_ARGUMENTS'
   return {
     title: 'Not verified',
     body: html`${heading('Not verified', { lead: wholeAddress(checksumAddress(address)) })}
-<div class="alert" role="alert"><strong>The source code is not the one of this contract, as submitted.</strong>${nameText(result.message.slice(0, PROBLEM_CHARS), '')}</div>
+<div class="alert" role="alert"><strong>${isCompared ? 'The source code is not the one of this contract, as submitted.' : 'The source code could not be compared with this contract.'}</strong>${refusalLines(result.message)}</div>
 <p><a class="button plain" href="${pathTo('verify')}?address=${address}">Submit again</a></p>`,
   }
 }
