@@ -193,11 +193,13 @@ const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyRepl
 }
 
 const isRefusal = (detail: { readonly code: string }): detail is ApiRefusal =>
-  ['INVALID_PARAMETER', 'NOT_FOUND', 'INDEX_NOT_READY'].includes(detail.code)
+  ['INVALID_PARAMETER', 'NOT_FOUND', 'INDEX_NOT_READY', 'NOT_TAKEN'].includes(detail.code)
 
 const refuseCoded = (refusal: ApiRefusal, { id }: FastifyRequest, reply: FastifyReply): FastifyReply => {
   if (refusal.code === 'INVALID_PARAMETER') return send(reply, 400, refusal, id)
   if (refusal.code === 'NOT_FOUND') return send(reply, 404, refusal, id)
+  if (refusal.code === 'NOT_TAKEN')
+    return send(reply, refusal.status, { code: refusal.reason, message: refusal.message }, id)
   const lag = Number.isFinite(refusal.lag) ? refusal.lag : null
   reply.code(503).header('cache-control', 'no-store').header('retry-after', '1').type(JSON_TYPE)
   const message = 'the index is being filled; come again'

@@ -4,8 +4,8 @@ import { isCoded } from '../../../util/errors.ts'
 import { standardInput } from '../../verification/input/standard-input.ts'
 import { isRefused, type VerificationJob } from '../../verification/jobs/verifier.ts'
 import { isVerificationRefusal, type VerificationRefusal } from '../../verification/verification-error.ts'
-import { invalidParameter, notFound } from '../api-error.ts'
-import { type ApiContext, type ApiRoute, StatusAnswer } from '../api-route.ts'
+import { invalidParameter, notFound, notTaken } from '../api-error.ts'
+import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { contractStatusBody, sourcesOf } from '../contract-status.ts'
 import { ADDRESS, arrayOf, BOOLEAN, INTEGER, nullable, shape, TEXT } from '../json-schema.ts'
 import { CONTRACT_STATUS_SHAPE } from '../shapes.ts'
@@ -71,7 +71,7 @@ const submit = async (context: ApiContext, address: Hex, body: unknown, client: 
     if (!isCoded(error) || !isVerificationRefusal(error)) throw error
     const { code, message } = error.detail
     if (code === 'INVALID_INPUT' || code === 'UNKNOWN_COMPILER') throw invalidParameter(null, message)
-    return new StatusAnswer(statusOfRefusal(error.detail), { error: { code, message, field: null, requestId: '' } })
+    throw notTaken(statusOfRefusal(error.detail), code, message)
   }
 }
 

@@ -233,7 +233,10 @@ test('REST and the routes of Sourcify answer by their own shapes', () =>
       contract: 'Plain',
       input: inputOf(),
     })
-    expect([again.status, again.body]).toMatchObject([409, { error: { code: 'ALREADY_VERIFIED' } }])
+    expect([again.status, again.body]).toMatchObject([
+      409,
+      { error: { code: 'ALREADY_VERIFIED', requestId: expect.stringMatching(/^.+$/) } },
+    ])
     expect((await rig.get(`/api/contracts/${address}/source`)).body).toMatchObject({ name: 'Plain', match: 'exact' })
     const none = await post(`/api/contracts/0x${'11'.repeat(20)}/verify`, {
       compilerVersion: VERSION,
