@@ -41,6 +41,7 @@ export const verifyChain = async (
   const blocks = new BlockStore(store)
   const head = await blocks.headNumber()
   if (head === undefined) throw new Error('The data folder holds no chain.')
+  if (options.from > head) throw new Error(`The chain ends at block ${head}, before block ${options.from}.`)
   const problems: string[] = []
   const tell = (number: number, problem: string) => {
     if (problems.length < MAX_PROBLEMS) problems.push(`block ${number}: ${problem}`)

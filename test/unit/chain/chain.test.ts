@@ -248,6 +248,13 @@ test('candidates of several rounds leave no trace but the one committed', () =>
     expect((await verifyChain(chain.store, { from: 0 })).problems).toEqual([])
   }))
 
+test('a check that begins after the head is refused, and does not find nothing consistent', () =>
+  withChain(async chain => {
+    await chain.mine()
+    expect(await verifyChain(chain.store, { from: 1 })).toMatchObject({ blocks: 1, problems: [] })
+    await expect(verifyChain(chain.store, { from: 2 })).rejects.toThrow('The chain ends at block 1, before block 2.')
+  }))
+
 test('a reopened folder goes on where it stood, with the pool’s local transactions', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'tandem-chain-'))
   try {
