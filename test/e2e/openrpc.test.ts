@@ -317,7 +317,11 @@ describe('the command that starts a network', () => {
 
   test.each([
     ['that is none', 'secret', /is neither a keystore \(JSON\) nor a key of 64 hex digits/],
-    ['that is encrypted, without its password', '{"version":3}', /is encrypted: give it with --password-file/],
+    [
+      'that is encrypted, without its password',
+      '{"version":3}',
+      /is encrypted: give its password with --password-file/,
+    ],
   ])('a validator key %s is refused', async (_, key, expected) => {
     const paths = [file('mainnet.json', JSON.stringify(genesisOf('mainnet'))), file('wrong.key', key)] as const
     const where = ['--network', 'mainnet', '--genesis', paths[0], '--datadir', join(dir, 'wrong')]

@@ -30,8 +30,10 @@ export const readSecret = (path: string | 0, option: string, limit: number = KEY
   naming(option, path, () => {
     const descriptor = path === 0 ? path : openSync(path, 'r')
     try {
-      const { mode } = fstatSync(descriptor)
-      if (path !== 0 && process.platform !== 'win32' && (mode & READ_BY_OTHERS) !== 0)
+      const stats = fstatSync(descriptor)
+      // Devices (/dev/null, a terminal) are everybody's, and stay so.
+      const isChecked = path !== 0 && process.platform !== 'win32' && !stats.isCharacterDevice()
+      if (isChecked && (stats.mode & READ_BY_OTHERS) !== 0)
         printWarning(`${option}: every user of this machine can read ${path}. Run: chmod o-r ${path}`)
       return readUpTo(descriptor, limit) ?? refuse(path, limit)
     } finally {

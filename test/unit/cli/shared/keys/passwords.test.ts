@@ -33,7 +33,7 @@ test('from the environment, for all files', async () => {
 test('with neither and no terminal, the error names the possible sources', async () => {
   const passwords = passwordsFrom(undefined, nobody(), undefined)
   await expect(passwords.of('key.json')).rejects.toThrow(
-    /^key.json is encrypted: give it with --password-file or in TANDEM_PASSWORD, or run this on a terminal/,
+    /^key.json is encrypted: give its password with --password-file or in TANDEM_PASSWORD, or run this on a terminal/,
   )
   await expect(passwords.fresh()).rejects.toThrow(/^The new key needs a password: give it with --password-file/)
 })
