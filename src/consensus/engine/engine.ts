@@ -20,6 +20,9 @@ export const createConsensusEngine = (options: ConsensusEngineOptions): Consensu
 
 const isExpected = (error: Error): boolean => isCoded(error) || 'errno' in error
 
+/** Facts of a known failure, as fields rather than as JSON in a text. */
+const reasonOf = (error: Error): unknown => (isCoded(error) ? error.detail : error.message)
+
 /** Constructs, starts and stops the parts of the engine. */
 class Engine implements ConsensusEngine {
   readonly #options: ConsensusEngineOptions
@@ -122,7 +125,7 @@ class Engine implements ConsensusEngine {
     const { logger, onFatal } = this.#options
     const number = this.#heightManager.head.number + 1
     // A known failure, such as that of a full disk, is explained at the end of the process.
-    logger.error({ number, ...(isExpected(error) ? { reason: error.message } : { err: error }) }, 'consensus stopped')
+    logger.error({ number, ...(isExpected(error) ? { reason: reasonOf(error) } : { err: error }) }, 'consensus stopped')
     onFatal(error)
   }
 }
