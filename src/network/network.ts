@@ -5,6 +5,7 @@ import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import { assembleNetwork, type NetworkParts } from './assemble-network.ts'
 import type { NodeAddress } from './core/dial-scheduler.ts'
+import { DisplacedConnections } from './core/displaced-connections.ts'
 import { InboundLimiter } from './core/inbound-limiter.ts'
 import { addressScoreKey } from './core/peer-scores.ts'
 import { describePeer, type PeerDescription } from './describe-peer.ts'
@@ -77,6 +78,7 @@ class TlsNetwork implements Network {
   readonly #parts: NetworkParts
   readonly #inboundLimiter: InboundLimiter
   readonly #store: PeerStore
+  readonly #displacedConnections = new DisplacedConnections()
   #listener: Listener | null = null
   #askedMs = Number.NEGATIVE_INFINITY
   #savedMs = performance.now()
@@ -256,12 +258,24 @@ class TlsNetwork implements Network {
     void records.ask(peer)
   }
 
-  #left(peer: Peer, { reason }: ConnectionEnd): void {
+  #left(peer: Peer, { reason, remote }: ConnectionEnd): void {
     const { consensus, transactions, dialScheduler, random } = this.#parts
     consensus.left(peer)
     transactions.left(peer)
     const nowMs = this.#options.clock.nowMs()
     if (reason !== 'duplicate') dialScheduler.ended(peer.id, reason, nowMs - peer.connectedAtMs, nowMs, random())
+    else if (remote) this.#displaced(peer.id)
+  }
+
+  /** The peer keeps another connection with this node: one of this process, or of a second one with its key. */
+  #displaced(peerId: string): void {
+    const { peers, handshakes, identity } = this.#parts
+    const isOurs = peers.peer(peerId) !== undefined || handshakes.has(peerId)
+    if (!isOurs && this.#displacedConnections.add(performance.now()))
+      this.#options.logger.warn(
+        { id: identity.id },
+        'another node runs with the node-key.pem of this one: peers keep only one of the two',
+      )
   }
 
   #tick(): void {

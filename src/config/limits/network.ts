@@ -112,6 +112,10 @@ export const NETWORK_LIMITS = {
   /** Delay before a new node is dialed whose turn it is to dial. */
   yieldMs: 500,
   staticPeers: 256,
+  /** Connections lost to another process with this node's key until it is told, within what time, and the time until it is told again. */
+  displaced: 2,
+  displacedMs: 60_000,
+  displacedNoticeMs: 10 * 60_000,
   /** Peer scores: from 0 to -100, halved towards 0 in each half-life. */
   halfLifeMs: 10 * 60_000,
   disconnectScore: -20,

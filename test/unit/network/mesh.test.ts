@@ -37,5 +37,20 @@ describe('nodes meet', () => {
     expect([first.network.peerCount, second.network.peerCount]).toEqual([1, 1])
     // Both agree on which of the two connections it is.
     expect(first.network.peers()[0]?.inbound).toBe(!second.network.peers()[0]?.inbound)
+    for (const { log } of nodes.nodes) expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([])
+  })
+
+  test('not twice with one node key: a process that loses its peers to a second one tells it', async () => {
+    const bootnodes = [(await nodes.start()).address, (await nodes.start()).address]
+    const nodeKey = generateNodeKey()
+    const first = await nodes.start({ nodeKey, bootnodes })
+    await until('connected', () => first.network.peerCount === 2)
+    const second = await nodes.start({ nodeKey, bootnodes })
+    const told = () => [first, second].flatMap(({ log }) => log.lines.filter(({ level }) => level === 'warn'))
+    await until('a warning', () => told().length > 0)
+    expect(told()[0]).toMatchObject({
+      message: 'another node runs with the node-key.pem of this one: peers keep only one of the two',
+      fields: { id: first.id },
+    })
   })
 })
