@@ -112,7 +112,7 @@ describe('two instances of one validator', () => {
     const code = await council.node(3).exited
     await fatal.promise
     await twin.stop()
-    expect(code).toBe(1)
+    expect(code).toBe(3)
     expect(council.node(3).log).toMatch(/The validator key of 0x[0-9a-f]{40} is in use by another node of the network/)
     expect(errors).toMatchObject([{ code: 'KEY_IN_USE_ELSEWHERE', detail: { address: validatorOf(3) } }])
     await council.goOn([0, 1, 2], 4)

@@ -2,6 +2,7 @@ import { flushCompileCache } from 'node:module'
 import { createLogger, type LogLevel } from '../../../node/logging.ts'
 import type { NodeDeps, RunningNode } from '../../../node/options.ts'
 import { systemClock } from '../../../util/clock.ts'
+import { isCoded } from '../../../util/errors.ts'
 import { threadsLoaded } from '../../../util/worker/loading-threads.ts'
 import { exitWithError } from '../output.ts'
 import { type ListenOptions, nameListenOption } from './free-port.ts'
@@ -22,6 +23,14 @@ export interface ProcessOptions {
 
 /** Milliseconds after which a stop is cut short. */
 const STOP_MS = 900
+
+/**
+ * Exit status of a node whose validator key votes elsewhere: a service manager that starts it again would let it contradict the
+ * other one, for which the validator is jailed.
+ */
+const KEY_VOTES_ELSEWHERE = 3
+const statusOf = (error: Error): number =>
+  isCoded(error) && (error.code === 'KEY_IN_USE' || error.code === 'KEY_IN_USE_ELSEWHERE') ? KEY_VOTES_ELSEWHERE : 1
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -66,7 +75,7 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
   }
   const onFatal = (error: Error): void => {
     exitWithError(error)
-    end(1)
+    end(statusOf(error))
   }
   onParentExit(() => end(0))
   for (const signal of SIGNALS) process.on(signal, () => end(0))
