@@ -1,14 +1,18 @@
 /** Bounds of the explorer (docs/design/explorer.md). */
 export const EXPLORER_LIMITS = {
   index: {
-    /** Of blocks that are read and held at once: whichever is reached first ends a batch. */
+    /**
+     * Of blocks that are read and held at once: whichever is reached first ends a batch. Rows are those of transactions and of transfers of both
+     * kinds: 256 gas of a log of ERC-1155 are one, so that a block may have hundreds of thousands.
+     */
     batchBlocks: 256,
-    batchTransactions: 10_000,
+    batchRows: 20_000,
     /** Of the batches that one transaction of the index takes in during a backfill. */
-    bulkTransactions: 50_000,
+    bulkRows: 100_000,
     bulkMs: 5_000,
-    /** Blocks read ahead of each other. */
+    /** Blocks read ahead of each other: so many, and fewer when they used more gas together. */
     readBlocks: 8,
+    readGas: 60_000_000n,
     /** Entries of one ERC-1155 batch; a larger one is left out whole. */
     batchEntries: 4_096,
     /** A look at the head without being told of it. */

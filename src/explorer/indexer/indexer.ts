@@ -21,6 +21,7 @@ interface Taken {
   last: IndexPosition | undefined
   blocks: number
   transactions: number
+  rows: number
 }
 
 /** Thrown as CodedError by an indexer that keeps a foreign index. */
@@ -41,11 +42,15 @@ interface IndexerOptions {
   readonly batchBlocks?: number
   /** `EXPLORER_LIMITS.index.backfillBlocks` when left out. */
   readonly backfillBlocks?: number
-  /** `EXPLORER_LIMITS.index.bulkTransactions` when left out. */
-  readonly bulkTransactions?: number
+  /** `EXPLORER_LIMITS.index.bulkRows` when left out. */
+  readonly bulkRows?: number
   /** An index that shares no block with the chain is left as it is; otherwise it is emptied. */
   readonly keepsForeign?: boolean
 }
+
+/** Rows of a block that grow with what its transactions do. */
+const rowsOf = ({ transactions, transfers, internal }: BlockRecord): number =>
+  transactions.length + transfers.length + internal.length
 
 /** `behind`: there is more to do at once. */
 export type IndexerState = 'behind' | 'at the head'
@@ -75,7 +80,7 @@ export class Indexer {
     if (await this.#isAhead(head)) return 'at the head'
     const position = await this.#reconcile()
     if (position === undefined && this.#isFar(-1, head)) await index.beginBackfill()
-    const taken: Taken = { last: position, blocks: 0, transactions: 0 }
+    const taken: Taken = { last: position, blocks: 0, transactions: 0, rows: 0 }
     await index.appendAll(this.#batches(taken, head))
     const reached = taken.last?.number ?? -1
     // While the index is still too far behind for lists to be served.
@@ -92,7 +97,7 @@ export class Indexer {
 
   /** Batches of one transaction of the index: far behind the head as many as come within a few seconds, otherwise one. */
   async *#batches(taken: Taken, head: number): AsyncGenerator<readonly BlockRecord[]> {
-    const { nowMs, bulkTransactions = EXPLORER_LIMITS.index.bulkTransactions } = this.#options
+    const { nowMs, bulkRows = EXPLORER_LIMITS.index.bulkRows } = this.#options
     const untilMs = nowMs() + EXPLORER_LIMITS.index.bulkMs
     do {
       const records = await this.#nextBatch(taken.last, head).catch((error: unknown) => {
@@ -104,14 +109,12 @@ export class Indexer {
       if (last === undefined) return
       taken.last = last
       taken.blocks += records.length
-      for (const { transactions } of records) taken.transactions += transactions.length
+      for (const record of records) {
+        taken.transactions += record.transactions.length
+        taken.rows += rowsOf(record)
+      }
       yield records
-    } while (
-      this.#isFar(taken.last.number, head) &&
-      taken.transactions < bulkTransactions &&
-      nowMs() < untilMs &&
-      !this.#isStopping
-    )
+    } while (this.#isFar(taken.last.number, head) && taken.rows < bulkRows && nowMs() < untilMs && !this.#isStopping)
   }
 
   #isFar(reached: number, head: number): boolean {
@@ -179,21 +182,35 @@ export class Indexer {
   /** Blocks in order, each the child of the one before; fewer when the chain changes meanwhile. */
   async #readBatch(position: IndexPosition | undefined, head: number): Promise<readonly BlockRecord[]> {
     const { source, batchBlocks = EXPLORER_LIMITS.index.batchBlocks } = this.#options
-    const { readBlocks, batchTransactions } = EXPLORER_LIMITS.index
+    const { batchRows } = EXPLORER_LIMITS.index
     const records: BlockRecord[] = []
     const from = (position?.number ?? -1) + 1
     const end = Math.min(head, from + batchBlocks - 1)
-    let transactions = 0
-    for (let at = from; at <= end && transactions < batchTransactions; at += readBlocks) {
-      const numbers = Array.from({ length: Math.min(readBlocks, end - at + 1) }, (_, i) => at + i)
+    let rows = 0
+    for (let at = from; at <= end && rows < batchRows; ) {
+      const numbers = await this.#readTogether(at, end)
       for (const record of await Promise.all(numbers.map(number => source.record(number)))) {
         const parent = records.at(-1) ?? position
         if (record === undefined || (parent !== undefined && record.parentHash !== parent.hash)) return records
         records.push(record)
-        transactions += record.transactions.length
+        rows += rowsOf(record)
       }
+      at += numbers.length
     }
     return records
+  }
+
+  /** The next blocks that are read at once: one at least, more as long as their gas, which bounds their rows, is little. */
+  async #readTogether(from: number, end: number): Promise<readonly number[]> {
+    const { readBlocks, readGas } = EXPLORER_LIMITS.index
+    const numbers = Array.from({ length: Math.min(readBlocks, end - from + 1) }, (_, i) => from + i)
+    const found = await Promise.all(numbers.map(number => this.#options.source.blocks.header(number)))
+    let gas = 0n
+    const beyond = found.findIndex(block => {
+      gas += block?.header.gasUsed ?? readGas
+      return gas > readGas
+    })
+    return beyond === -1 ? numbers : numbers.slice(0, Math.max(1, beyond))
   }
 
   /** Reads the metadata of a few tokens that are new, or whose supply changed. */

@@ -22,7 +22,7 @@ const indexer = new Indexer({
   nowMs: () => performance.now(),
   batchBlocks: 1,
   backfillBlocks: 6,
-  bulkTransactions: 2,
+  bulkRows: 2,
 })
 process.stdout.write('begun\n')
 let state: IndexerState = 'behind'

@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import type { ChainSource } from '../../../src/explorer/indexer/chain-source.ts'
 import { Indexer } from '../../../src/explorer/indexer/indexer.ts'
+import type { BlockRecord } from '../../../src/explorer/store/records.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
@@ -13,6 +14,15 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const [ALICE, BOB] = ACCOUNTS as readonly [Hex, Hex]
 const ALL = { limit: 100, offset: 0, after: null }
+
+/** Of single blocks an indexer reads only what they used. */
+const readsOf = (blocks: () => readonly BlockRecord[]): ChainSource['blocks'] =>
+  ({
+    header: async (number: number) => {
+      const block = blocks()[number]
+      return block && { header: { gasUsed: block.gasUsed } }
+    },
+  }) as unknown as ChainSource['blocks']
 
 test('blocks, transactions and tokens of a chain are indexed', () =>
   withChain(async chain => {
@@ -170,7 +180,7 @@ test('blocks that were read ahead and then left the chain are not indexed', asyn
   let blocks = [...shared, ...before]
   const source: ChainSource = {
     params: NETWORKS.devnet,
-    blocks: undefined as never,
+    blocks: readsOf(() => blocks),
     headNumber: async () => blocks.length - 1,
     includes: async (number, hash) => blocks[number]?.hash === hash,
     record: async number => blocks[number],
@@ -200,6 +210,64 @@ test('blocks that were read ahead and then left the chain are not indexed', asyn
   await index.close()
 })
 
+test('of blocks full of token transfers one is read at a time, and a batch ends with the one that brings too many rows', async () => {
+  const batches: number[] = []
+  class WatchedIndex extends SqliteIndex {
+    override appendAll(given: AsyncIterable<readonly BlockRecord[]> | Iterable<readonly BlockRecord[]>): Promise<void> {
+      const watched = async function* () {
+        for await (const records of given) {
+          batches.push(records.length)
+          yield records
+        }
+      }
+      return super.appendAll(watched())
+    }
+  }
+  const index = new WatchedIndex({ path: ':memory:' })
+  const random = new RandomBlocks({ seed: 8 })
+  const light = random.chain(9)
+  const [sample] = random.chain(40).flatMap(({ transfers }) => transfers)
+  if (sample === undefined) throw new Error('some block moves tokens')
+  const isFull = (number: number): boolean => number > 8
+  // As a contract may log it: a batch of ERC-1155 for 256 gas an entry.
+  const full = random.chain(6, light.at(-1)).map(block => ({
+    ...block,
+    gasUsed: 60_000_000n,
+    transactions: [],
+    internal: [],
+    failed: [],
+    transfers: Array.from({ length: 8_000 }, (_, position) => ({
+      ...sample,
+      transactionIndex: 0,
+      logIndex: 0,
+      position,
+    })),
+  }))
+  const blocks = [...light, ...full]
+  let reading = 0
+  let most = 0
+  const source = {
+    params: NETWORKS.devnet,
+    blocks: readsOf(() => blocks),
+    forget: () => undefined,
+    headNumber: async () => blocks.length - 1,
+    includes: async (number: number, hash: Hex) => blocks[number]?.hash === hash,
+    record: async (number: number) => {
+      if (isFull(number)) most = Math.max(most, ++reading)
+      await new Promise(resolve => setImmediate(resolve))
+      if (isFull(number)) reading--
+      return blocks[number]
+    },
+  } as unknown as ChainSource
+  const calls = { run: async () => undefined }
+  const indexer = new Indexer({ source, calls, index, logger: silentLogger, nowMs: () => 0 })
+  while ((await indexer.step()) === 'behind');
+  expect(most).toBe(1)
+  expect(batches).toEqual([12, 3])
+  expect(await index.position()).toEqual({ number: 14, hash: blocks.at(-1)?.hash })
+  await index.close()
+})
+
 test('an index that is kept for its own chain stays as it is while a node is of another one, and goes on with the right one', async () => {
   const index = new SqliteIndex({ path: ':memory:' })
   const chain = new RandomBlocks({ seed: 61 }).chain(20)
@@ -207,6 +275,7 @@ test('an index that is kept for its own chain stays as it is while a node is of 
   let served = chain.slice(0, 15)
   const source = {
     params: { ...NETWORKS.devnet, devHelpers: false },
+    blocks: readsOf(() => served),
     forget: () => undefined,
     headNumber: async () => served.length - 1,
     includes: async (number: number, hash: Hex) => served[number]?.hash === hash,
