@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type AbiType, contractFunctions } from '../../../src/explorer/verification/abi/abi-types.ts'
 import { type AbiValue, decodeParameters, encodeParameters } from '../../../src/explorer/verification/abi/abi-values.ts'
 import { argumentProblem, parseArgument, valueText } from '../../../src/explorer/verification/abi/argument-text.ts'
+import { concatBytes, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 import { attackerText } from '../../support/attacker-text.ts'
 import { SEED } from '../../support/seed.ts'
 
@@ -96,6 +97,21 @@ describe('parameters', () => {
     const view = new DataView(data.buffer)
     for (const [at, value] of words.entries()) view.setUint32(32 * at + 28, value)
     expect(decodeParameters(bytesList, data)).toBeUndefined()
+  })
+
+  test('nor are arrays inside arrays that all begin at one place: a thousand bytes would be thousands of numbers', () => {
+    const [levels, count] = [8, 3]
+    let type = word('uint256')
+    for (let level = 0; level < levels; level++) type = list(type)
+    const wordOf = (value: number): Uint8Array => hexToBytes(toWord(BigInt(value)))
+    const level = (isLast: boolean): Uint8Array[] => [
+      wordOf(count),
+      ...Array.from({ length: count }, () => (isLast ? new Uint8Array(32).fill(255) : wordOf(32 * count))),
+    ]
+    const shared = Array.from({ length: levels }, (_, at) => level(at === levels - 1)).flat()
+    expect(decodeParameters([type], concatBytes(wordOf(32), ...shared))).toBeUndefined()
+    const [flat] = decodeParameters([list(word('uint256'))], concatBytes(wordOf(32), ...level(true))) ?? []
+    expect(flat).toHaveLength(count)
   })
 
   test('of any number of texts and bytes are read as they were encoded', () => {

@@ -13,7 +13,7 @@ class MalformedData extends Error {}
 
 /**
  * Values of ABI-encoded parameters; undefined when the bytes are no such encoding, have more than 10,000 values, or name the same bytes
- * for so many of them that these together are longer than the encoding.
+ * for so many of them that what is read is longer than the encoding.
  */
 export const decodeParameters = (types: readonly AbiType[], data: Uint8Array): readonly AbiValue[] | undefined => {
   try {
@@ -45,7 +45,7 @@ const headSize = (type: AbiType): number => {
 class Decoding {
   readonly #data: Uint8Array
   #values = 0
-  /** Of all byte arrays and texts. An encoding of its own values never has more than its length: places may be named many times. */
+  /** Bytes that were read. An encoding of its own values has each once, but offsets may name the same place many times. */
   #bytes = 0
 
   constructor(data: Uint8Array) {
@@ -68,8 +68,6 @@ class Decoding {
     if (type.kind === 'tuple') return this.tuple(type.items, at)
     if (type.kind === 'array') return this.#array(type.item, type.length, at)
     const length = this.#count(at)
-    this.#bytes += length
-    if (this.#bytes > this.#data.length) throw new MalformedData()
     const padded = this.#read(at + WORD, Math.ceil(length / WORD) * WORD)
     const bytes = padded.subarray(0, length)
     return type.kind === 'bytes' ? bytesToHex(bytes) : textOf(bytes)
@@ -89,7 +87,8 @@ class Decoding {
   }
 
   #read(at: number, length: number): Uint8Array {
-    if (!(at + length <= this.#data.length)) throw new MalformedData()
+    this.#bytes += length
+    if (!(at + length <= this.#data.length) || this.#bytes > this.#data.length) throw new MalformedData()
     return this.#data.subarray(at, at + length)
   }
 }
