@@ -78,6 +78,8 @@ export const EXPLORER_LIMITS = {
     tokenBalances: 50,
     transfers: 1_000,
     logs: 1_000,
+    /** Of ABIs that a transaction is decoded by: an event of 20 bytes in a source has 100 in its ABI, and a hash. */
+    abiChars: 2 * 1_024 * 1_024,
     blockHashes: 100,
     /** Of calldata or of one log, and of all logs, in an answer. */
     dataBytes: 128 * 1_024,

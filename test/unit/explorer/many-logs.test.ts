@@ -5,11 +5,14 @@ import { concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/byt
 import { ATTACK_TIMEOUT } from '../../support/explorer/api-requests.ts'
 import { type PageRig, withPages } from '../../support/explorer/page-rig.ts'
 import { senderOn } from '../../support/explorer/token-chain.ts'
+import { writeVerified } from '../../support/explorer/verified-page.ts'
 
 vi.setConfig({ testTimeout: ATTACK_TIMEOUT })
 
 /** Creation of a contract that writes as many logs as the first word of its calldata says, each with as much data as the second says. */
 const LOGGER = hexToBytes('0x60118060095f395ff35f355b6020355fa0600190038060025700')
+
+const MOVED = { type: 'event', name: 'Moved', inputs: [] }
 
 interface Answer {
   readonly logCount: number
@@ -47,8 +50,27 @@ test('logs with much data are fewer', () =>
     expect((await rig.page(`/explorer/tx/${hash}?tab=logs`)).text).toContain(`the first ${logs.length} of 20`)
   }))
 
+test('a transaction is decoded by ABIs as long as these together are not too long', () =>
+  withPages(async rig => {
+    const carol = senderOn(rig.chain, 2)
+    // Logs one topic, the hash of Moved(), for any calldata.
+    const topic = [...abiEntries([MOVED], 'event').keys()][0] as Hex
+    const code = `7f${topic.slice(2)}5f5fa100`
+    const to = await carol.deployCode(hexToBytes(`0x60258060095f395ff3${code}`))
+    const hash = await carol.submit({ to, data: new Uint8Array(4), gasLimit: 100_000n })
+    await rig.mine()
+    const decodedWith = async (abi: readonly unknown[]): Promise<unknown> => {
+      await writeVerified(rig.context, to, { abi: JSON.stringify(abi) })
+      const { logs } = (await rig.get(`/api/transactions/${hash}`)).body as Answer
+      return logs.map(({ decoded }) => decoded)
+    }
+    expect(await decodedWith([MOVED])).toMatchObject([{ signature: 'Moved()', verified: true }])
+    const many = Array.from({ length: 30_000 }, (_, at) => ({ ...MOVED, name: `a name that is long enough ${at}` }))
+    expect(await decodedWith([MOVED, ...many])).toEqual([null])
+  }))
+
 test('the events of an ABI are read once for all logs', () => {
-  const abi = [{ type: 'event', name: 'Moved', inputs: [] }]
+  const abi = [MOVED]
   expect(abiEntries(abi, 'event').size).toBe(1)
   expect(abiEntries(abi, 'event')).toBe(abiEntries(abi, 'event'))
   expect(abiEntries(abi, 'function').size).toBe(0)

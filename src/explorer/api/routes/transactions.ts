@@ -81,17 +81,24 @@ const shownLogs = (logs: readonly Log[]): readonly Log[] => {
   return end === -1 ? logs : logs.slice(0, end)
 }
 
-/** ABI of the contract that a call or a log belongs to: its own, or that of what it is a proxy of. */
-const abiFor =
-  (context: ApiContext) =>
-  async (address: Hex): Promise<readonly unknown[] | undefined> => {
-    const { verifier } = context.verification
+/**
+ * ABI of the contract that a call or a log belongs to: its own, or that of what it is a proxy of. Those of one transaction are read as long
+ * as their texts together are no longer than an answer may take time for.
+ */
+const abiFor = (context: ApiContext) => {
+  const { verifier } = context.verification
+  let left = EXPLORER_LIMITS.api.abiChars
+  return async (address: Hex): Promise<readonly unknown[] | undefined> => {
     const own = await verifier.verified(address)
     const target = (await proxyTarget(context, address))?.implementation
     const behind = target ? await verifier.verified(target) : undefined
-    if (own === undefined && behind === undefined) return undefined
-    return [behind, own].flatMap(contract => (contract ? (JSON.parse(contract.abi) as readonly unknown[]) : []))
+    const texts = [behind, own].flatMap(contract => (contract ? [contract.abi] : []))
+    const chars = texts.reduce((sum, text) => sum + text.length, 0)
+    if (texts.length === 0 || chars > left) return undefined
+    left -= chars
+    return texts.flatMap(text => JSON.parse(text) as readonly unknown[])
   }
+}
 
 type DecodedData = ReturnType<typeof decodeCallByAbi>
 
