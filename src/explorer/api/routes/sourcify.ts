@@ -3,7 +3,7 @@ import { checksumAddress } from '../../../crypto/checksum.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import type { VerifiedContract } from '../../store/contract-store.ts'
 import { standardInput } from '../../verification/input/standard-input.ts'
-import { isRefused, type VerificationJob } from '../../verification/jobs/verifier.ts'
+import { isRefused, type VerificationJob, type VerifiedMatch } from '../../verification/jobs/verifier.ts'
 import { isVerificationRefusal, type VerificationRefusal } from '../../verification/verification-error.ts'
 import { type ApiContext, type ApiRoute, StatusAnswer } from '../api-route.ts'
 import { sourcesOf } from '../contract-status.ts'
@@ -48,7 +48,7 @@ const wrongChain = ({ params }: ApiContext, chainId: string | undefined): Status
     ? undefined
     : new StatusAnswer(404, errorOf('unsupported_chain', `this explorer has chain ${params.chainId} only`))
 
-const contractBody = (context: ApiContext, address: Hex, contract: VerifiedContract | undefined) => ({
+const contractBody = (context: ApiContext, address: Hex, contract: VerifiedMatch | undefined) => ({
   match: matchName(contract?.match ?? null),
   creationMatch: matchName(contract?.creationMatch ?? null),
   runtimeMatch: matchName(contract?.runtimeMatch ?? null),

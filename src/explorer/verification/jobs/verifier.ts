@@ -32,8 +32,11 @@ export interface VerificationJob {
   readonly submittedMs: number
   readonly finishedMs: number | null
   /** null: it waits or runs. */
-  readonly result: VerifiedContract | VerificationRefusal | null
+  readonly result: VerifiedMatch | VerificationRefusal | null
 }
+
+/** What a finished job tells of a contract. Its sources are in the store: those of a thousand jobs would be gigabytes. */
+export type VerifiedMatch = Pick<VerifiedContract, 'match' | 'creationMatch' | 'runtimeMatch' | 'verifiedAt'>
 
 export const isRefused = (result: VerificationJob['result']): result is VerificationRefusal =>
   result !== null && 'code' in result
@@ -111,7 +114,7 @@ export class Verifier {
     this.#settled.delete(job.id)
   }
 
-  async #verify(job: VerificationJob, submission: SourceSubmission, build: CompilerBuild): Promise<VerifiedContract> {
+  async #verify(job: VerificationJob, submission: SourceSubmission, build: CompilerBuild): Promise<VerifiedMatch> {
     const { contracts, contractCode, nowMs } = this.#options
     if (nowMs() - job.submittedMs > EXPLORER_LIMITS.verification.waitMs)
       throw refuseVerification('QUEUE_FULL', 'too many submissions were waiting; submit again')
@@ -122,7 +125,8 @@ export class Verifier {
       throw refuseVerification('ALREADY_VERIFIED', 'Contract source code already verified')
     const contract = { ...source, codeHash: deployed.codeHash, verifiedAt: Math.floor(nowMs() / 1_000) }
     await contracts.writeContract(contract)
-    return contract
+    const { match, creationMatch, runtimeMatch, verifiedAt } = contract
+    return { match, creationMatch, runtimeMatch, verifiedAt }
   }
 
   #refusalOf(error: unknown): VerificationRefusal {

@@ -223,6 +223,10 @@ test('REST and the routes of Sourcify answer by their own shapes', () =>
     } while (!job['isJobCompleted'])
     expect(job).toMatchObject({ contract: { match: 'exact_match', creationMatch: 'exact_match' } })
     expect(job).not.toHaveProperty('error')
+    // Not the sources too, of which a thousand finished jobs would be gigabytes.
+    const kept = rig.context.verification.verifier.job(submitted.body['verificationId'] as string)
+    const names = ['match', 'creationMatch', 'runtimeMatch', 'verifiedAt']
+    expect(Object.keys(kept?.result ?? {}).toSorted()).toEqual(names.toSorted())
     expect((await post(url, claim)).status).toBe(409)
     expect((await rig.get(`/api/v2/contract/${CHAIN_ID}/${address}?fields=abi,sources`)).body).toMatchObject({
       match: 'exact_match',
