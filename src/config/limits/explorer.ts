@@ -87,6 +87,18 @@ export const EXPLORER_LIMITS = {
     /** Blocks behind the head of the chain that the index may be before answers are refused. */
     maxLag: 1_000,
   },
+  /**
+   * Answers that are being read, without those of at most `free` bytes: what they hold, of all clients and of one. A reader that takes none of
+   * the next piece in `stallMs`, or less than `bytesPerMs` on average, is dropped.
+   */
+  unread: {
+    total: 96 * 1_024 * 1_024,
+    client: 32 * 1_024 * 1_024,
+    free: 16 * 1_024,
+    pieceBytes: 64 * 1_024,
+    stallMs: 15_000,
+    bytesPerMs: 64,
+  },
   verification: {
     /** Of a submission as it arrives, with its encoding. */
     bodyBytes: 8 * 1_024 * 1_024,

@@ -6,10 +6,12 @@ import { CLIENT_HEADER } from '../api/submissions.ts'
 import type { ExplorerService } from './explorer-service.ts'
 import type { ApiAnswer } from './protocol.ts'
 import type { RequestAllowance, RequestLimiter } from './request-limiter.ts'
+import type { UnreadAnswers } from './unread-answers.ts'
 
 export interface ExplorerHttpOptions {
   readonly service: Pick<ExplorerService, 'request'>
   readonly limiter: RequestLimiter
+  readonly unread: UnreadAnswers
   /** Client of a request, as limits count it. */
   readonly clientOf: (request: FastifyRequest) => string
 }
@@ -130,9 +132,10 @@ export const allowanceHeaders = ({ limit, remaining, resetSeconds }: RequestAllo
 const pass = async (
   request: FastifyRequest,
   reply: FastifyReply,
-  { service, clientOf }: ExplorerHttpOptions,
+  { service, unread, clientOf }: ExplorerHttpOptions,
 ): Promise<FastifyReply> => {
-  const headers: Record<string, string> = { [CLIENT_HEADER]: clientOf(request) }
+  const client = clientOf(request)
+  const headers: Record<string, string> = { [CLIENT_HEADER]: client }
   for (const name of PASSED) {
     const value = request.headers[name]
     if (typeof value === 'string') headers[name] = value
@@ -145,7 +148,7 @@ const pass = async (
       headers,
       body: body === undefined || body.byteLength === 0 ? undefined : new Uint8Array(body),
     })
-    return sendAnswer(reply, answer)
+    return sendAnswer(reply, answer, { unread, client }) ?? refuseUnread(request, reply)
   } catch (error) {
     if (!isCoded(error)) throw error
     reply.header('retry-after', '1')
@@ -154,10 +157,25 @@ const pass = async (
   }
 }
 
-/** Sends what the reading thread answered. */
-export const sendAnswer = (reply: FastifyReply, { status, headers, body }: ApiAnswer): FastifyReply => {
+const refuseUnread = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  refuseByRate(request, reply.header('retry-after', '1'), UNREAD)
+
+export const UNREAD = 'Too many answers are not read yet'
+
+/** Sends what the reading thread answered; undefined, with nothing sent: too much is not read yet. */
+export const sendAnswer = (
+  reply: FastifyReply,
+  { status, headers, body }: ApiAnswer,
+  { unread, client }: { readonly unread: UnreadAnswers; readonly client: string },
+): FastifyReply | undefined => {
+  if (status === 304) return withFields(reply, status, headers).send(null)
+  if (!unread.hasRoom(client, body.byteLength)) return undefined
+  return unread.send(withFields(reply, status, headers), client, Buffer.from(body.buffer))
+}
+
+const withFields = (reply: FastifyReply, status: number, headers: ApiAnswer['headers']): FastifyReply => {
   for (const [name, value] of Object.entries(headers)) if (!OWN_HEADERS.has(name)) reply.header(name, value)
-  return reply.code(status).send(status === 304 ? null : Buffer.from(body.buffer))
+  return reply.code(status)
 }
 
 /** Responses that the connection's server writes itself. */

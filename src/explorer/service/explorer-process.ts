@@ -19,6 +19,7 @@ import { waitReason } from './indexer-health.ts'
 import { readLabels } from './label-file.ts'
 import { LiveStream, readLiveParts } from './live-stream.ts'
 import { RequestLimiter } from './request-limiter.ts'
+import { UnreadAnswers } from './unread-answers.ts'
 
 interface ExplorerProcessOptions {
   /** ws:// or wss:// */
@@ -91,6 +92,7 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
       port,
       service,
       limiter,
+      unread: new UnreadAnswers(),
       clientOf,
       site,
       live,

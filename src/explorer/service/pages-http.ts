@@ -13,6 +13,7 @@ import {
   keyOf,
   sendAnswer,
   takeLargeBody,
+  UNREAD,
 } from './explorer-http.ts'
 import type { LiveStream } from './live-stream.ts'
 
@@ -109,9 +110,10 @@ const refuse = (
 const passPage = async (
   request: FastifyRequest,
   reply: FastifyReply,
-  { service, site, clientOf }: PageHttpOptions,
+  { service, unread, site, clientOf }: PageHttpOptions,
 ): Promise<FastifyReply> => {
-  const headers: Record<string, string> = { [CLIENT_HEADER]: clientOf(request) }
+  const client = clientOf(request)
+  const headers: Record<string, string> = { [CLIENT_HEADER]: client }
   for (const name of PASSED) {
     const value = request.headers[name]
     if (typeof value === 'string') headers[name] = value
@@ -120,7 +122,8 @@ const passPage = async (
   const body = form === undefined || form.byteLength === 0 ? undefined : new Uint8Array(form)
   try {
     const answer = await service.request({ method: request.method, url: request.url, headers, body })
-    return sendAnswer(reply, answer)
+    const sent = sendAnswer(reply, answer, { unread, client })
+    return sent ?? refuse(request, reply.header('retry-after', '1'), site, { status: 429, text: `${UNREAD}.` })
   } catch (error) {
     if (!isCoded(error)) throw error
     reply.header('retry-after', '1')

@@ -13,6 +13,7 @@ import { readLabels } from '../../../explorer/service/label-file.ts'
 import { LiveStream, readLiveParts } from '../../../explorer/service/live-stream.ts'
 import { addPageRoutes } from '../../../explorer/service/pages-http.ts'
 import { RequestLimiter } from '../../../explorer/service/request-limiter.ts'
+import { UnreadAnswers } from '../../../explorer/service/unread-answers.ts'
 import type { AddressLabel } from '../../../explorer/store/index-store.ts'
 import type { RpcCall } from '../../../rpc/server.ts'
 import { clientIdOf } from '../../../rpc/transport/clients/client-id.ts'
@@ -78,7 +79,8 @@ export const createExplorer = (
     teardown.add(() => live.close())
     followHead(view, teardown, { service, live })
     const limiter = new RequestLimiter(readKeys(keysFile), () => clock.nowMs())
-    const http = { service, limiter, clientOf: ({ ip }: FastifyRequest) => clientIdOf(ip) }
+    const unread = new UnreadAnswers()
+    const http = { service, limiter, unread, clientOf: ({ ip }: FastifyRequest) => clientIdOf(ip) }
     addExplorerRoutes(app, http)
     addPageRoutes(app, { ...http, site, live })
     if (startsAtOnce) service.start()

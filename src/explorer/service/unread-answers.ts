@@ -1,0 +1,82 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+
+export interface UnreadLimits {
+  readonly total: number
+  readonly client: number
+  readonly free: number
+  readonly pieceBytes: number
+  readonly stallMs: number
+  readonly bytesPerMs: number
+}
+
+/** Answers that clients have not read whole: what they hold, of all and of each client, and for how long. */
+export class UnreadAnswers {
+  readonly #limits: UnreadLimits
+  readonly #clients = new Map<string, number>()
+  #held = 0
+
+  constructor(limits: UnreadLimits = EXPLORER_LIMITS.unread) {
+    this.#limits = limits
+  }
+
+  hasRoom(client: string, bytes: number): boolean {
+    const { free, total, client: most } = this.#limits
+    return bytes <= free || (this.#held + bytes <= total && (this.#clients.get(client) ?? 0) + bytes <= most)
+  }
+
+  /** Sends a body for which there is room, as its reader takes it, who is dropped when it takes nothing for a while. */
+  send(reply: FastifyReply, client: string, body: Buffer): FastifyReply {
+    if (body.byteLength <= this.#limits.free) return reply.send(body)
+    this.#change(client, body.byteLength)
+    const stall = new StallTimer(this.#limits, () => reply.raw.destroy())
+    reply.raw.once('close', () => {
+      stall.end()
+      this.#change(client, -body.byteLength)
+    })
+    return reply.header('content-length', body.byteLength).send(Readable.from(this.#pieces(body, stall)))
+  }
+
+  *#pieces(body: Buffer, stall: StallTimer): Generator<Buffer> {
+    const { pieceBytes } = this.#limits
+    for (let at = 0; at < body.byteLength; at += pieceBytes) {
+      yield body.subarray(at, at + pieceBytes)
+      stall.took(pieceBytes)
+    }
+  }
+
+  #change(client: string, bytes: number): void {
+    this.#held += bytes
+    const held = (this.#clients.get(client) ?? 0) + bytes
+    if (held === 0) this.#clients.delete(client)
+    else this.#clients.set(client, held)
+  }
+}
+
+/** Ends a reader that takes nothing for a while, or less than the slowest average. */
+class StallTimer {
+  readonly #limits: UnreadLimits
+  readonly #onStall: () => void
+  readonly #startedMs = performance.now()
+  #timer: NodeJS.Timeout
+  #bytes = 0
+
+  constructor(limits: UnreadLimits, onStall: () => void) {
+    this.#limits = limits
+    this.#onStall = onStall
+    this.#timer = setTimeout(onStall, limits.stallMs)
+  }
+
+  took(bytes: number): void {
+    const { stallMs, bytesPerMs } = this.#limits
+    this.#bytes += bytes
+    const leftMs = stallMs + this.#bytes / bytesPerMs - (performance.now() - this.#startedMs)
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(this.#onStall, Math.max(0, Math.min(stallMs, leftMs)))
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+  }
+}
