@@ -150,6 +150,7 @@ export class Connection {
   #end(connectionEnd: ConnectionEnd): void {
     if (!this.#isOpen) return
     this.#isOpen = false
+    this.#queue.clear()
     this.#reader.close()
     this.#events.ended(connectionEnd)
   }

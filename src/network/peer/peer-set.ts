@@ -39,6 +39,9 @@ interface PeerSetOptions {
   random(): number
 }
 
+/** Peer as far as an offence concerns it, connected or gone. */
+type PenalizedPeer = Pick<Peer, 'id' | 'remoteAddress' | 'inbound' | 'validator' | 'place'>
+
 /** Set of connected peers. */
 export class PeerSet implements PeerHub, PeerHost {
   readonly partial = new ByteBudget(NETWORK_LIMITS.partialBytes)
@@ -49,8 +52,8 @@ export class PeerSet implements PeerHub, PeerHost {
   readonly #events: PeerSetEvents
   readonly #counted = new WeakMap<Peer, TrafficCounters>()
   #list: readonly Peer[] = []
-  /** Peers that left recently: their messages may still turn out to be false. */
-  readonly #gone = new Lru<string, Peer>(NETWORK_LIMITS.gonePeers)
+  /** Peers that left recently: their messages may still turn out to be false. Nothing else of them is kept. */
+  readonly #gone = new Lru<string, PenalizedPeer>(NETWORK_LIMITS.gonePeers)
 
   constructor(options: PeerSetOptions, events: PeerSetEvents) {
     this.#options = options
@@ -121,6 +124,13 @@ export class PeerSet implements PeerHub, PeerHost {
   }
 
   blame(peer: Peer, offence: Offence, detail: string): void {
+    const scoreAction = this.#penalize(peer, offence, detail)
+    if (offence === 'malformed') peer.close('malformed', detail)
+    else if (scoreAction !== 'keep')
+      peer.close(scoreAction === 'ban' ? 'banned' : 'misbehaved', `${offence}: ${detail}`)
+  }
+
+  #penalize(peer: PenalizedPeer, offence: Offence, detail: string): ReturnType<PeerScores['blame']> {
     const { scores, clock, logger, metrics } = this.#options
     const nowMs = clock.nowMs()
     const { id, validator, place: peerSlot } = peer
@@ -134,14 +144,14 @@ export class PeerSet implements PeerHub, PeerHost {
       metrics?.banned()
       logger.warn({ ...nameOf(peer), offence, detail }, 'peer banned')
     }
-    if (offence === 'malformed') peer.close('malformed', detail)
-    else if (scoreAction !== 'keep')
-      peer.close(scoreAction === 'ban' ? 'banned' : 'misbehaved', `${offence}: ${detail}`)
+    return scoreAction
   }
 
   blameId(id: string, offence: Offence, detail: string): void {
-    const peer = this.#peers.get(id) ?? this.#gone.get(id)
+    const peer = this.#peers.get(id)
+    const gone = this.#gone.get(id)
     if (peer !== undefined) this.blame(peer, offence, detail)
+    else if (gone !== undefined) this.#penalize(gone, offence, detail)
   }
 
   isOfUse(peer: Peer, name: MessageName): boolean {
@@ -160,7 +170,8 @@ export class PeerSet implements PeerHub, PeerHost {
     const { logger } = this.#options
     if (this.#peers.get(peer.id) === peer) {
       this.#peers.delete(peer.id)
-      this.#gone.set(peer.id, peer)
+      const { id, remoteAddress, inbound, validator, place } = peer
+      this.#gone.set(id, { id, remoteAddress, inbound, validator, place })
       this.#list = [...this.#peers.values()]
     }
     this.#countTraffic(peer)
@@ -190,7 +201,7 @@ export class PeerSet implements PeerHub, PeerHost {
   }
 }
 
-const nameOf = ({ id, remoteAddress, inbound, validator }: Peer) => ({
+const nameOf = ({ id, remoteAddress, inbound, validator }: PenalizedPeer) => ({
   peer: id,
   address: remoteAddress,
   direction: inbound ? 'inbound' : 'outbound',

@@ -30,6 +30,11 @@ export class SendQueue {
     return this.#queues[message.channel].push(message)
   }
 
+  /** Drops everything, once the connection has ended. */
+  clear(): void {
+    for (const name of CHANNEL_NAMES) this.#queues[name].clear()
+  }
+
   /** Returns the next frame to send, a view; undefined: nothing is queued. */
   next(): Uint8Array | undefined {
     for (const name of CHANNEL_NAMES) {
@@ -76,6 +81,12 @@ class ChannelQueue {
     this.bytes -= frame.byteLength
     if (item.at >= item.message.bytes.byteLength) this.#shift()
     return frame
+  }
+
+  clear(): void {
+    this.#items = []
+    this.#head = 0
+    this.bytes = 0
   }
 
   #shift(): void {

@@ -1,4 +1,6 @@
 import { connect, type Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../src/config/limits/network.ts'
 import { MESSAGES } from '../../../src/network/messages.ts'
@@ -19,6 +21,7 @@ afterEach(async () => {
   await nodes.stop()
 })
 
+const MIB = 1024 * 1024
 const HASH: Hex = `0x${'ab'.repeat(32)}`
 const PING = { head: { number: 0, hash: HASH }, earliest: 0 }
 const LARGE = encodeRlp([new Uint8Array(800_000)])
@@ -161,6 +164,14 @@ describe('floods', () => {
   })
 })
 
+/** Bytes of arrays in use, after a collection. */
+const heldBytes = (): number => {
+  collect()
+  return process.memoryUsage().arrayBuffers
+}
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
 describe('who is slow', () => {
   const limits = { messageMs: 300, silenceMs: 1_500 }
 
@@ -209,6 +220,28 @@ describe('who is slow', () => {
     for (let id = 1; id <= 8; id++) peer.send('getBlocks', { from: 0, count: 8 }, id)
     await until('gone', () => node.network.peerCount === 0)
     expect(node.log.reasons('peer disconnected')).toEqual(['overloaded'])
+  })
+
+  test('to read leaves nothing of what was queued for it, once it is gone', async () => {
+    const node = await nodes.start()
+    node.chain.push(...Array.from({ length: 8 }, () => ({ block: LARGE, certificate: CERTIFICATE })))
+    const hoard = async (): Promise<void> => {
+      const peer = await RawPeer.meet(node.port)
+      peer.socket.pause()
+      // They are answered at once.
+      const gate = Promise.withResolvers<void>()
+      node.delay = gate.promise
+      for (let id = 1; id <= 4; id++) peer.send('getBlocks', { from: 0, count: 8 }, id)
+      await new Promise(resolve => setTimeout(resolve, 50))
+      gate.resolve()
+      await new Promise(resolve => setTimeout(resolve, 50))
+      peer.close()
+      await until('gone', () => node.network.peerCount === 0)
+    }
+    const before = heldBytes()
+    for (let count = 0; count < 4; count++) await hoard()
+    // 18 MiB are queued for each.
+    await until('nothing held', () => heldBytes() - before < 18 * MIB)
   })
 
   test('to read does not make this node hold more than its queues', async () => {
