@@ -127,7 +127,7 @@ const buildGossip = (
   const blocks = new BlockGossip(hub, sync)
   const evidence = new EvidenceGossip(hub)
   const proofs = new ProofGossip(hub)
-  const requestServer = new RequestServer({
+  const requestServer = new RequestServer(hub, {
     ...storeRequestHandlers(serve),
     ping: (peer, { head, earliest }) => {
       peer.earliest = earliest

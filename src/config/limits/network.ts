@@ -50,6 +50,10 @@ export const NETWORK_LIMITS = {
   attempts: 4,
   /** Soft limit of a response; one item always fits. */
   answerBytes: 2 * 1024 * 1024,
+  /** Requests of peers without a reserved slot that are answered from the store at once; others wait in rotation. */
+  strangersServed: 4,
+  /** Answers these peers have not taken, in bytes of all; beyond it the one that has taken nothing for longest is disconnected. */
+  untakenBytes: 64 * 1024 * 1024,
   blocksPerRequest: 128,
   receiptsPerRequest: 128,
   snapshotChunks: 65_536,

@@ -1,7 +1,9 @@
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
+import { FairQueue } from '../../util/async/fair-queue.ts'
 import { ANSWER_NAMES, type AnswerName, type Payload, type RequestName } from '../messages.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { ServePort } from '../ports.ts'
+import type { PeerHub } from './peer-hub.ts'
 
 /** Handlers of requests; the network handles ping itself. */
 type RequestHandlers = {
@@ -32,11 +34,16 @@ export const storeRequestHandlers = (
   getCodes: async (_, hashes) => (await serve.codes?.(hashes, NETWORK_LIMITS.answerBytes)) ?? [],
 })
 
-/** Answers requests of peers, a few of each at a time. */
+/** Answers requests of peers, a few of each at a time, and a few of all strangers. */
 export class RequestServer {
+  readonly #hub: PeerHub
   readonly #requestHandlers: RequestHandlers
+  /** Requests of strangers that wait for one of the places, by peer. */
+  readonly #waiting = new FairQueue<() => void>()
+  #strangersServed = 0
 
-  constructor(requestHandlers: RequestHandlers) {
+  constructor(hub: PeerHub, requestHandlers: RequestHandlers) {
+    this.#hub = hub
     this.#requestHandlers = requestHandlers
   }
 
@@ -49,14 +56,49 @@ export class RequestServer {
       return
     }
     peer.serving++
+    const takesTurn = nothing !== undefined && peer.place !== 'reserved'
     try {
+      if (takesTurn) await this.#turn(peer)
       const answerer = this.#requestHandlers[name] as (peer: Peer, question: unknown) => unknown
-      peer.send(ANSWER_NAMES[name], (await answerer(peer, question)) as never, requestId)
+      if (this.#hub.peer(peer.id) === peer)
+        peer.send(ANSWER_NAMES[name], (await answerer(peer, question)) as never, requestId)
     } catch (error) {
       if (nothing !== undefined) peer.send(ANSWER_NAMES[name], nothing, requestId)
       throw error
     } finally {
       peer.serving--
+      if (takesTurn) this.#endTurn()
+      this.#relieve()
+    }
+  }
+
+  /** Waits for a place. */
+  async #turn(peer: Peer): Promise<void> {
+    if (this.#strangersServed < NETWORK_LIMITS.strangersServed) this.#strangersServed++
+    else await new Promise<void>(resolve => this.#waiting.push(peer.id, resolve))
+  }
+
+  /** Hands the place to the next in rotation. */
+  #endTurn(): void {
+    const next = this.#waiting.shift(() => true)
+    if (next === undefined) this.#strangersServed--
+    else next.item()
+  }
+
+  /** Disconnects strangers that take nothing while the answers to all of them fill the limit. */
+  #relieve(): void {
+    for (;;) {
+      const strangers = this.#hub.peers().filter(({ place }) => place !== 'reserved')
+      const bytes = strangers.reduce(
+        (sum, peer) => sum + peer.queuedBytes('sync') + peer.queuedBytes('transactions'),
+        0,
+      )
+      if (bytes <= NETWORK_LIMITS.untakenBytes) return
+      const [stuck] = strangers
+        .filter(({ blockedSinceMs }) => blockedSinceMs !== null)
+        .sort((a, b) => (a.blockedSinceMs ?? 0) - (b.blockedSinceMs ?? 0))
+      if (stuck === undefined) return
+      stuck.close('overloaded', 'it takes nothing that is sent')
     }
   }
 }

@@ -41,7 +41,6 @@ export class Connection {
   readonly #reader: FrameReader
   readonly #writeTimeouts: WriteTimeouts
   #events: ConnectionEvents
-  /** Start of the socket's backpressure. */
   #blockedSinceMs: number | null = null
   #isOpen = true
   #receivedBytes = 0
@@ -73,6 +72,11 @@ export class Connection {
 
   get trafficCounters(): TrafficCounters {
     return { receivedBytes: this.#receivedBytes, sentBytes: this.#sentBytes }
+  }
+
+  /** Start of the socket's backpressure; null: there is none. */
+  get blockedSinceMs(): number | null {
+    return this.#blockedSinceMs
   }
 
   get isOpen(): boolean {

@@ -129,6 +129,11 @@ export class Peer implements ConnectionEvents {
     return this.#pendingRequests.size
   }
 
+  /** Time since when it takes nothing; null: it takes what is sent. */
+  get blockedSinceMs(): number | null {
+    return this.#connection.blockedSinceMs
+  }
+
   queuedBytes(channel: ChannelName): number {
     return this.#connection.queuedBytes(channel)
   }

@@ -302,6 +302,31 @@ describe('what is held for strangers', () => {
   })
 })
 
+describe('answers that strangers do not take', () => {
+  test('have one bound for all: who takes nothing for longest loses its connection, and who reads is served', async () => {
+    const node = await nodes.start()
+    node.chain.push(...Array.from({ length: 8 }, () => ({ block: LARGE, certificate: CERTIFICATE })))
+    const before = heldBytes()
+    const friend = await RawPeer.meet(node.port)
+    const hoarders: RawPeer[] = []
+    const gate = Promise.withResolvers<void>()
+    node.delay = gate.promise
+    for (let count = 0; count < 10; count++) {
+      const peer = await RawPeer.meet(node.port)
+      peer.socket.pause()
+      for (let id = 1; id <= 4; id++) peer.send('getBlocks', { from: 0, count: 8 }, id)
+      hoarders.push(peer)
+    }
+    gate.resolve()
+    await until('gone', () => node.network.peerCount < 11)
+    await until('bounded', () => heldBytes() - before < NETWORK_LIMITS.untakenBytes + 16 * MIB)
+    expect(new Set(node.log.reasons('peer disconnected'))).toEqual(new Set(['overloaded']))
+    await served(friend)
+    expect(friend.isClosed).toBe(false)
+    expect(node.network.peers().map(({ score }) => score)).not.toContain(-10)
+  })
+})
+
 const served = async (friend: RawPeer): Promise<void> => {
   friend.heard.length = 0
   friend.send('getBlocks', { from: 0, count: 1 }, 1)
