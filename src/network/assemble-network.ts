@@ -41,7 +41,8 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
     joined: events.joined,
     left: events.left,
     received: (...message) => gossip.dispatch(...message),
-    isOfUse: (peer, name) => name !== 'transactionHashes' || gossip.transactions.isOpenTo(peer),
+    isOfUse: (peer, name) =>
+      (name !== 'transactionHashes' && name !== 'newTransactions') || gossip.transactions.isOpenTo(peer, name),
   })
   const gossip = buildGossip(options, ports, core, peers)
   const connections = buildConnections(options, ports, core, peers)

@@ -65,6 +65,8 @@ export const NETWORK_LIMITS = {
   /** Least time between two batches of new transactions. */
   batchMs: 20,
   batchItems: 4_096,
+  /** Transactions read from one peer, announced or whole: more than blocks hold. Further messages with them are skipped. */
+  gossipedTransactions: { perSecond: 5_000, burst: 8_192 },
   /** Hashes that a peer is known to have, those wanted from one peer and from all, alternative peers for one, and refused ones. */
   knownTransactions: 8_192,
   wantedPerPeer: 4_096,

@@ -66,13 +66,15 @@ export class TransactionGossip {
     this.#fresh = []
   }
 
-  /** Returns true when announcements of a peer are worth reading: hashes are free to invent and cost time to handle. */
-  isOpenTo(peer: Peer): boolean {
-    return !this.#fetchPlan.isFull(peer.id)
+  /** Returns true when such a message of a peer is worth reading: hashes and bytes are free to invent and take time to handle. */
+  isOpenTo(peer: Peer, name: 'transactionHashes' | 'newTransactions'): boolean {
+    if (name === 'transactionHashes' && this.#fetchPlan.isFull(peer.id)) return false
+    return peer.place === 'reserved' || peer.gossiped.hasTokens(performance.now())
   }
 
   /** Handles hashes that a peer has. */
   announced(peer: Peer, hashes: readonly Hex[]): void {
+    peer.gossiped.charge(performance.now(), hashes.length)
     const unknown = hashes.filter(hash => {
       peer.transactions.set(hash, true)
       return !this.#ingress.isKnown(hash)
@@ -83,6 +85,7 @@ export class TransactionGossip {
 
   /** Handles whole transactions that were not requested. */
   pushed(peer: Peer, raws: readonly Uint8Array[]): void {
+    peer.gossiped.charge(performance.now(), raws.length)
     for (const raw of raws) this.#take(peer, raw, keccak256Hex(raw))
   }
 

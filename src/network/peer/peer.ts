@@ -85,6 +85,8 @@ export class Peer implements ConnectionEvents {
   readonly items = new Lru<Hex, true>(NETWORK_LIMITS.knownItems)
   /** Rate limit of its transactions that the pool refused or is checking. */
   readonly refusals = new TokenBucket(NETWORK_LIMITS.refusals, performance.now())
+  /** Rate limit of the transactions it announces or sends unrequested: known ones take as much time as others. */
+  readonly gossiped = new TokenBucket(NETWORK_LIMITS.gossipedTransactions, performance.now())
   /** Rate limit in bytes of the blocks sent for its status messages. */
   readonly blockAnswers = new TokenBucket(NETWORK_LIMITS.blockAnswers, performance.now())
   head: PeerHead

@@ -9,7 +9,7 @@ import type { Prepare } from '../../../src/primitives/consensus/vote.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { GENESIS_HASH, makeBlock } from '../../support/consensus/ledger.ts'
 import { signerOf } from '../../support/consensus/member.ts'
-import { type NetNode, type NetNodeOptions, NetNodes, until } from '../../support/network/net-node.ts'
+import { type NetNode, type NetNodeOptions, NetNodes, RawPool, until } from '../../support/network/net-node.ts'
 import { RawPeer } from '../../support/network/raw-peer.ts'
 
 const nodes = new NetNodes()
@@ -326,6 +326,33 @@ describe('transactions', () => {
     expect(await skipped()).toBe(true)
     expect(node.network.peers().map(({ score }) => score)).toEqual([0, 0])
   })
+
+  test.each(['transactionHashes', 'newTransactions'] as const)(
+    'that are known and sent again and again as %s take little time, and their sender is not blamed',
+    async name => {
+      let lookups = 0
+      class CountingPool extends RawPool {
+        override has(hash: Hex): boolean {
+          lookups++
+          return super.has(hash)
+        }
+      }
+      const node = await nodes.start({ pool: new CountingPool() })
+      const { hash, raw } = transaction(1, 1)
+      node.pool.held.set(hash, raw)
+      const peer = await RawPeer.meet(node.port)
+      const [one, count] = [name === 'transactionHashes' ? hash : raw, NETWORK_LIMITS.announcedHashes]
+      for (let at = 0; at < 20; at++) peer.send(name, new Array(count).fill(one))
+      peer.send('ping', { head: { number: 0, hash: HASH }, earliest: 0 }, 1)
+      await until('read', () => peer.said('pong').length === 1)
+      expect(lookups).toBeGreaterThanOrEqual(NETWORK_LIMITS.gossipedTransactions.burst)
+      expect(lookups).toBeLessThan(10 * count)
+      expect(node.network.peers().map(({ score }) => score)).toEqual([0])
+      const other = await RawPeer.meet(node.port)
+      other.send('newTransactions', [transaction(2, 3).raw])
+      await until('received', () => node.pool.held.has(transaction(2, 3).hash))
+    },
+  )
 
   test('that are pooled already are announced to a new peer', async () => {
     const first = await nodes.start()
