@@ -92,6 +92,8 @@ export const NETWORK_LIMITS = {
   faultAgainMs: 60_000,
   faultPeers: 256,
   faultLines: { perSecond: 0.2, burst: 10 },
+  /** Log lines about connections of peers without a reserved slot. */
+  strangerLines: { perSecond: 2, burst: 100 },
   /** Bytes of blocks sent to one peer for its status messages. */
   blockAnswers: { perSecond: 16 * 1024 * 1024, burst: 32 * 1024 * 1024 },
   /** Delay for collecting changes of reachability. */

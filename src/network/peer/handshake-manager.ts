@@ -193,7 +193,7 @@ export class HandshakeManager {
   }
 
   #failed(handshake: OpenHandshake, connectionEnd: ConnectionEnd, hello: Hello | null): void {
-    const { scores, clock, logger, metrics, failed } = this.#options
+    const { peers, scores, clock, logger, metrics, failed } = this.#options
     const { secureChannel, dialed } = handshake
     this.#open.delete(handshake)
     handshake.leave()
@@ -222,7 +222,9 @@ export class HandshakeManager {
     }
     if (reason === 'wrongGenesis') this.#onForeignGenesis(handshake, hello)
     // A node meets itself at each address that its list or another node's records give for it: nothing to act on.
-    logger[isOffence ? 'warn' : reason === 'self' ? 'debug' : 'info'](fields, 'peer refused')
+    if (reason === 'self') logger.debug(fields, 'peer refused')
+    else if (dialed === null) peers.strangerLog.log(isOffence ? 'warn' : 'info', fields, 'peer refused')
+    else logger[isOffence ? 'warn' : 'info'](fields, 'peer refused')
     failed(dialed?.id ?? secureChannel.nodeId, reason ?? 'unreachable')
   }
 

@@ -14,6 +14,7 @@ import type { MembersPort } from '../ports.ts'
 import { MessageBoundary } from './boundary.ts'
 import type { ConnectionEnd, TrafficCounters } from './connection.ts'
 import { Peer, type PeerHost, type PeerParams } from './peer.ts'
+import { StrangerLog } from './stranger-log.ts'
 
 export interface PeerSetEvents {
   joined(peer: Peer): void
@@ -47,6 +48,7 @@ export class PeerSet implements PeerHub, PeerHost {
   readonly partial = new ByteBudget(NETWORK_LIMITS.partialBytes)
   /** Handles exceptions from the messages of peers. */
   readonly boundary: MessageBoundary
+  readonly strangerLog: StrangerLog
   readonly #options: PeerSetOptions
   readonly #peers = new Map<string, Peer>()
   readonly #events: PeerSetEvents
@@ -58,6 +60,7 @@ export class PeerSet implements PeerHub, PeerHost {
   constructor(options: PeerSetOptions, events: PeerSetEvents) {
     this.#options = options
     this.#events = events
+    this.strangerLog = new StrangerLog(options.logger)
     this.boundary = new MessageBoundary((...offence) => this.blame(...offence), options.logger)
   }
 
@@ -118,7 +121,7 @@ export class PeerSet implements PeerHub, PeerHost {
     const peer = new Peer({ ...params, host: this })
     this.#peers.set(peer.id, peer)
     this.#list = [...this.#peers.values()]
-    this.#options.logger.info({ ...nameOf(peer), client: peer.hello.client, place: peer.place }, 'peer connected')
+    this.#log(peer, 'info', { client: peer.hello.client, place: peer.place }, 'peer connected')
     this.boundary.run(peer, 'hello', () => this.#events.joined(peer))
     return peer
   }
@@ -142,7 +145,7 @@ export class PeerSet implements PeerHub, PeerHost {
     logger.debug({ ...nameOf(peer), offence, detail, score, verdict: scoreAction }, 'peer penalized')
     if (scoreAction === 'ban' && !wasBanned) {
       metrics?.banned()
-      logger.warn({ ...nameOf(peer), offence, detail }, 'peer banned')
+      this.#log(peer, 'warn', { offence, detail }, 'peer banned')
     }
     return scoreAction
   }
@@ -167,7 +170,6 @@ export class PeerSet implements PeerHub, PeerHost {
   }
 
   ended(peer: Peer, connectionEnd: ConnectionEnd): void {
-    const { logger } = this.#options
     if (this.#peers.get(peer.id) === peer) {
       this.#peers.delete(peer.id)
       const { id, remoteAddress, inbound, validator, place } = peer
@@ -176,9 +178,15 @@ export class PeerSet implements PeerHub, PeerHost {
     }
     this.#countTraffic(peer)
     const lastedMs = Date.now() - peer.connectedAtMs
-    logger.info({ ...nameOf(peer), ...connectionEnd, lastedMs }, 'peer disconnected')
+    this.#log(peer, 'info', { ...connectionEnd, lastedMs }, 'peer disconnected')
     if (!connectionEnd.remote && connectionEnd.reason === 'slow') this.blame(peer, 'slow', connectionEnd.detail ?? '')
     this.boundary.run(peer, 'end', () => this.#events.left(peer, connectionEnd))
+  }
+
+  #log(peer: PenalizedPeer, level: 'info' | 'warn', fields: object, message: string): void {
+    const named = { ...nameOf(peer), ...fields }
+    if (peer.place === 'reserved') this.#options.logger[level](named, message)
+    else this.strangerLog.log(level, named, message)
   }
 
   /** Called regularly. */
