@@ -122,6 +122,8 @@ export const EXPLORER_LIMITS = {
     queuedPerClient: 2,
     /** In the queue; then the client must submit again. */
     waitMs: 60_000,
+    /** Verified source code with its ABI, which stays on the disk: in a day, of all clients and of one. */
+    stored: { dayBytes: 1_024 * 1_024 * 1_024, clientDayBytes: 64 * 1_024 * 1_024, clients: 10_000 },
     /** Results that can still be asked for. */
     jobs: 1_000,
     /** A request for a result waits for it, at most this long, and at most so many at once: fewer than requests may run. */

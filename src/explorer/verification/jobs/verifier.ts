@@ -9,6 +9,7 @@ import type { CompilerBuild, CompilerList } from '../compiler/compiler-list.ts'
 import type { DeployedContract } from '../match/match-contract.ts'
 import { isVerificationRefusal, refuseVerification, type VerificationRefusal } from '../verification-error.ts'
 import { type SourceSubmission, verifySource } from '../verify-source.ts'
+import { SourceAllowance } from './source-allowance.ts'
 import { VerificationQueue } from './verification-queue.ts'
 
 /** Code of a contract on the chain, with its hash. */
@@ -24,6 +25,7 @@ interface VerifierOptions {
   readonly nowMs: () => number
   readonly logger: Logger
   readonly queue?: VerificationQueue
+  readonly allowance?: SourceAllowance
 }
 
 export interface VerificationJob {
@@ -45,6 +47,7 @@ export const isRefused = (result: VerificationJob['result']): result is Verifica
 export class Verifier {
   readonly #options: VerifierOptions
   readonly #queue: VerificationQueue
+  readonly #allowance: SourceAllowance
   readonly #jobs = new Map<string, VerificationJob>()
   readonly #settled = new Map<string, (() => void)[]>()
   #polls = 0
@@ -52,6 +55,7 @@ export class Verifier {
   constructor(options: VerifierOptions) {
     this.#options = options
     this.#queue = options.queue ?? new VerificationQueue()
+    this.#allowance = options.allowance ?? new SourceAllowance(options.nowMs)
   }
 
   get compilers(): readonly string[] {
@@ -73,9 +77,10 @@ export class Verifier {
       throw refuseVerification('NO_CODE', `Unable to locate ContractCode at ${checksumAddress(address)}`)
     if ((await this.verified(address))?.match === 'exact')
       throw refuseVerification('ALREADY_VERIFIED', 'Contract source code already verified')
+    this.#allowance.check(client)
     const id = randomBytes(24).toString('hex')
     const job = { id, address, submittedMs: this.#options.nowMs(), finishedMs: null, result: null }
-    this.#queue.add(client, () => this.#run(job, submission, build))
+    this.#queue.add(client, () => this.#run(job, client, submission, build))
     this.#keep(job)
     return id
   }
@@ -107,14 +112,19 @@ export class Verifier {
     return this.#jobs.get(id)
   }
 
-  async #run(job: VerificationJob, submission: SourceSubmission, build: CompilerBuild): Promise<void> {
-    const result = await this.#verify(job, submission, build).catch((error: unknown) => this.#refusalOf(error))
+  async #run(job: VerificationJob, client: string, submission: SourceSubmission, build: CompilerBuild): Promise<void> {
+    const result = await this.#verify(job, client, submission, build).catch((error: unknown) => this.#refusalOf(error))
     this.#keep({ ...job, result, finishedMs: this.#options.nowMs() })
     for (const tell of this.#settled.get(job.id) ?? []) tell()
     this.#settled.delete(job.id)
   }
 
-  async #verify(job: VerificationJob, submission: SourceSubmission, build: CompilerBuild): Promise<VerifiedMatch> {
+  async #verify(
+    job: VerificationJob,
+    client: string,
+    submission: SourceSubmission,
+    build: CompilerBuild,
+  ): Promise<VerifiedMatch> {
     const { contracts, contractCode, nowMs } = this.#options
     if (nowMs() - job.submittedMs > EXPLORER_LIMITS.verification.waitMs)
       throw refuseVerification('QUEUE_FULL', 'too many submissions were waiting; submit again')
@@ -125,6 +135,7 @@ export class Verifier {
       throw refuseVerification('ALREADY_VERIFIED', 'Contract source code already verified')
     const contract = { ...source, codeHash: deployed.codeHash, verifiedAt: Math.floor(nowMs() / 1_000) }
     await contracts.writeContract(contract)
+    this.#allowance.stored(client, contract.input.length + contract.abi.length + contract.metadata.length)
     const { match, creationMatch, runtimeMatch, verifiedAt } = contract
     return { match, creationMatch, runtimeMatch, verifiedAt }
   }
