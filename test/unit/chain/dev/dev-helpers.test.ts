@@ -133,7 +133,7 @@ describe('bounds', () => {
   test('more blocks, snapshots and numbers than there may be are refused in words', async () => {
     await withNode(async ask => {
       await expect(ask('hardhat_mine', DEV_LIMITS.mineBlocks + 1)).rejects.toThrow('at most 100000 blocks at once')
-      await expect(ask('evm_increaseTime', '-1')).rejects.toThrow('invalid argument 1: not a number')
+      await expect(ask('evm_increaseTime', '-1')).rejects.toThrow('invalid argument 1: want a number from 0 on')
       await expect(ask('evm_increaseTime', 2 ** 60)).rejects.toThrow('invalid argument 1')
       await expect(ask('hardhat_setBalance', ALICE, `0x${'f'.repeat(65)}`)).rejects.toThrow('invalid argument 2')
       await expect(ask('hardhat_setStorageAt', ALICE, '0x0', '0x1')).rejects.toThrow('invalid argument 3')
