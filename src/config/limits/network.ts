@@ -67,10 +67,14 @@ export const NETWORK_LIMITS = {
   batchItems: 4_096,
   /** Transactions read from one peer, announced or whole: more than blocks hold. Further messages with them are skipped. */
   gossipedTransactions: { perSecond: 5_000, burst: 8_192 },
-  /** Hashes that a peer is known to have, those wanted from one peer and from all, alternative peers for one, and refused ones. */
+  /**
+   * Hashes that a peer is known to have, those wanted from one peer and from all, those still wanted from a peer without a reserved slot
+   * when there are that many, alternative peers for one, and refused ones.
+   */
   knownTransactions: 8_192,
   wantedPerPeer: 4_096,
-  wantedTransactions: 131_072,
+  wantedTransactions: 65_536,
+  wantedShare: 1_024,
   announcers: 4,
   refusedTransactions: 16_384,
   /** Received transactions being admitted by the pool. */

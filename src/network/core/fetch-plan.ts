@@ -3,9 +3,11 @@
  * time.
  */
 interface FetchPlanLimits {
-  /** Hashes in total, per peer and per request, and peers remembered per hash. */
+  /** Hashes in total, beyond which a peer without a reserved slot has its share only; the most of one peer. */
   readonly total: number
+  readonly share: number
   readonly perPeer: number
+  /** Hashes in one request, and peers remembered per hash. */
   readonly perRequest: number
   readonly announcers: number
 }
@@ -37,25 +39,28 @@ export class TransactionFetchPlan {
   }
 
   /** Returns true when no further announcements of a peer would be kept. */
-  isFull(peer: string): boolean {
-    return this.#wants.size >= this.#limits.total || (this.#offers.get(peer)?.size ?? 0) >= this.#limits.perPeer
+  isFull(peer: string, isReserved: boolean): boolean {
+    return (this.#offers.get(peer)?.size ?? 0) >= this.#most(isReserved)
+  }
+
+  /** Returns how many hashes of a peer are kept: none may take what another one needs. */
+  #most(isReserved: boolean): number {
+    const { total, share, perPeer } = this.#limits
+    return isReserved || this.#wants.size < total ? perPeer : share
   }
 
   /**
    * Records hashes announced by a peer and unknown here; those beyond a limit are dropped and left to other
    * announcements.
    */
-  announced(peer: string, hashes: readonly string[]): void {
-    const { total, perPeer, announcers } = this.#limits
+  announced(peer: string, hashes: readonly string[], isReserved: boolean): void {
+    const { announcers } = this.#limits
     const offers = this.#offers.get(peer) ?? new Set()
     this.#offers.set(peer, offers)
     for (const hash of hashes) {
-      if (offers.size >= perPeer) return
+      if (offers.size >= this.#most(isReserved)) return
       const want = this.#wants.get(hash) ?? { peers: [], isAsked: false }
-      if (want.peers.length === 0 && !want.isAsked) {
-        if (this.#wants.size >= total) return
-        this.#wants.set(hash, want)
-      }
+      if (want.peers.length === 0 && !want.isAsked) this.#wants.set(hash, want)
       if (want.peers.includes(peer) || want.peers.length >= announcers) continue
       want.peers.push(peer)
       offers.add(hash)

@@ -29,6 +29,7 @@ export class TransactionGossip {
   readonly #pool: PeerPoolPort
   readonly #fetchPlan = new TransactionFetchPlan({
     total: NETWORK_LIMITS.wantedTransactions,
+    share: NETWORK_LIMITS.wantedShare,
     perPeer: NETWORK_LIMITS.wantedPerPeer,
     perRequest: NETWORK_LIMITS.requestedHashes,
     announcers: NETWORK_LIMITS.announcers,
@@ -68,8 +69,9 @@ export class TransactionGossip {
 
   /** Returns true when such a message of a peer is worth reading: hashes and bytes are free to invent and take time to handle. */
   isOpenTo(peer: Peer, name: 'transactionHashes' | 'newTransactions'): boolean {
-    if (name === 'transactionHashes' && this.#fetchPlan.isFull(peer.id)) return false
-    return peer.place === 'reserved' || peer.gossiped.hasTokens(performance.now())
+    const isReserved = peer.place === 'reserved'
+    if (name === 'transactionHashes' && this.#fetchPlan.isFull(peer.id, isReserved)) return false
+    return isReserved || peer.gossiped.hasTokens(performance.now())
   }
 
   /** Handles hashes that a peer has. */
@@ -79,7 +81,7 @@ export class TransactionGossip {
       peer.transactions.set(hash, true)
       return !this.#ingress.isKnown(hash)
     })
-    this.#fetchPlan.announced(peer.id, unknown)
+    this.#fetchPlan.announced(peer.id, unknown, peer.place === 'reserved')
     this.#ask(peer)
   }
 

@@ -354,6 +354,42 @@ describe('transactions', () => {
     },
   )
 
+  test('announced by a stranger or a member are asked for, however many others announce what nobody has', async () => {
+    const node = await nodes.start({ member: 0, committee: 2 })
+    const { announcedHashes, inbound } = NETWORK_LIMITS
+    const liars = await Promise.all(Array.from({ length: inbound - 1 }, () => RawPeer.meet(node.port)))
+    liars.forEach((liar, index) => {
+      const name = (at: number): Hex => `0x${(index * announcedHashes + at + 1).toString(16).padStart(64, '0')}`
+      liar.send(
+        'transactionHashes',
+        Array.from({ length: announcedHashes }, (_, at) => name(at)),
+      )
+      liar.send('ping', { head: { number: 0, hash: HASH }, earliest: 0 }, 1)
+    })
+    await until('read', () => liars.every(liar => liar.said('pong').length === 1))
+    const [stranger, member] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port, {}, signerOf(1))]
+    for (const [index, honest] of [stranger, member].entries()) {
+      const { hash, raw } = transaction(1, index)
+      honest.send('transactionHashes', [hash])
+      honest.send('ping', { head: { number: 0, hash: HASH }, earliest: 0 }, 1)
+      await until('read', () => honest.said('pong').length === 1)
+      expect(honest.said('getTransactions').map(({ value }) => value)).toEqual([[hash]])
+      honest.send('transactions', [raw], honest.said('getTransactions')[0]?.requestId)
+      await until('here', () => node.pool.held.has(hash))
+    }
+    // The rest of a long announcement of the member is kept too.
+    const name = (at: number): Hex => `0x${(at + 1).toString(16).padStart(64, 'f')}`
+    member.send(
+      'transactionHashes',
+      Array.from({ length: announcedHashes }, (_, at) => name(at)),
+    )
+    const asked = () => member.said('getTransactions').slice(1)
+    for (let count = 1; count <= announcedHashes / NETWORK_LIMITS.requestedHashes; count++) {
+      await until('asked', () => asked().length === count)
+      member.send('transactions', [], asked().at(-1)?.requestId)
+    }
+  })
+
   test('that are pooled already are announced to a new peer', async () => {
     const first = await nodes.start()
     const { hash, raw } = transaction(1, 1)

@@ -41,20 +41,20 @@ describe('links', () => {
 })
 
 describe('wanted transactions', () => {
-  const make = () => new TransactionFetchPlan({ total: 6, perPeer: 4, perRequest: 2, announcers: 2 })
+  const make = () => new TransactionFetchPlan({ total: 6, share: 1, perPeer: 4, perRequest: 2, announcers: 2 })
 
   test('are asked of one peer at a time, a few in a request', () => {
     const fetchPlan = make()
-    fetchPlan.announced('A', ['1', '2', '3'])
-    fetchPlan.announced('B', ['1', '3'])
+    fetchPlan.announced('A', ['1', '2', '3'], false)
+    fetchPlan.announced('B', ['1', '3'], false)
     expect(fetchPlan.ask('A')?.hashes).toEqual(['1', '2'])
     expect(fetchPlan.ask('A')).toBeUndefined()
     expect(fetchPlan.ask('B')?.hashes).toEqual(['3'])
   })
   test('that a peer did not bring are asked of another', () => {
     const fetchPlan = make()
-    fetchPlan.announced('A', ['1', '2'])
-    fetchPlan.announced('B', ['1', '2'])
+    fetchPlan.announced('A', ['1', '2'], false)
+    fetchPlan.announced('B', ['1', '2'], false)
     fetchPlan.ask('A')
     fetchPlan.arrived('2')
     expect(fetchPlan.answered('A')).toEqual(['B'])
@@ -65,8 +65,8 @@ describe('wanted transactions', () => {
   })
   test('of a peer that left are asked of others, whether it was being asked or not', () => {
     const fetchPlan = make()
-    fetchPlan.announced('A', ['1', '2', '3'])
-    fetchPlan.announced('B', ['2', '3'])
+    fetchPlan.announced('A', ['1', '2', '3'], false)
+    fetchPlan.announced('B', ['2', '3'], false)
     fetchPlan.ask('A')
     expect(fetchPlan.forget('A')).toEqual(['B'])
     expect(fetchPlan.ask('B')?.hashes).toEqual(['2', '3'])
@@ -74,14 +74,29 @@ describe('wanted transactions', () => {
   })
   test('are bounded in all and for each peer', () => {
     const fetchPlan = make()
-    fetchPlan.announced('A', ['1', '2', '3', '4', '5'])
+    fetchPlan.announced('A', ['1', '2', '3', '4', '5'], false)
     expect(fetchPlan.size).toBe(4)
-    fetchPlan.announced('B', ['6', '7', '8'])
+    fetchPlan.announced('B', ['6', '7', '8'], false)
     expect(fetchPlan.size).toBe(6)
-    for (const peer of ['C', 'D', 'E']) fetchPlan.announced(peer, ['1'])
+    for (const peer of ['C', 'D', 'E']) fetchPlan.announced(peer, ['1'], false)
     fetchPlan.arrived('1')
     for (const peer of ['A', 'B', 'C', 'D', 'E']) fetchPlan.forget(peer)
     expect(fetchPlan.size).toBe(0)
+  })
+  test('beyond the bound in all are the share of a stranger, and all of a member', () => {
+    const fetchPlan = make()
+    for (const peer of ['A', 'B'])
+      fetchPlan.announced(
+        peer,
+        [1, 2, 3].map(index => `${peer}${index}`),
+        false,
+      )
+    expect(['A', 'C'].map(peer => fetchPlan.isFull(peer, false))).toEqual([true, false])
+    fetchPlan.announced('C', ['1', '2'], false)
+    expect(fetchPlan.ask('C')?.hashes).toEqual(['1'])
+    fetchPlan.announced('member', ['3', '4', '5', '6', '7'], true)
+    expect(fetchPlan.size).toBe(11)
+    expect(fetchPlan.isFull('member', true)).toBe(true)
   })
 })
 
