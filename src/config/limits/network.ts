@@ -109,7 +109,7 @@ export const NETWORK_LIMITS = {
   askRecordsMs: 60_000,
   clientBytes: 128,
   /**
-   * Dialing: pause after the first failure, the longest pause, that of static peers and members, that after a refusal that will not
+   * Dialing: addresses of static peers and members at once, and as many of others; pause after the first failure, the longest pause, that of static peers and members, that after a refusal that will not
    * change soon, and failures until an address is dropped.
    */
   dialing: 8,

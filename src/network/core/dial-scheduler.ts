@@ -12,6 +12,7 @@ export interface NodeAddress {
 type DialKind = 'static' | 'bootnode' | 'known'
 
 interface DialLimits {
+  /** Dials under way: of static peers and members, and as many of others. */
   readonly dialing: number
   readonly outbound: number
   readonly entries: number
@@ -29,7 +30,7 @@ export interface DialState {
   /** Connected or being dialed. */
   isBusy(id: string): boolean
   isBanned(id: string): boolean
-  readonly dialing: number
+  readonly dialing: ReadonlySet<string>
   readonly outbound: number
 }
 
@@ -86,13 +87,18 @@ export class DialScheduler {
     const wish = ({ address, kind }: Entry): number =>
       kind === 'static' ? 0 : this.#isMember(address.id) ? 1 : kind === 'known' ? 2 : 3
     const chosen: NodeAddress[] = []
-    let free = Math.max(0, outbound - scene.outbound)
+    const wanted = [...scene.dialing].filter(id => this.#isWanted(id)).length
+    let freeWanted = dialing - wanted
+    let free = Math.min(outbound - scene.outbound, dialing - (scene.dialing.size - wanted))
     for (const entry of ready.sort((a, b) => wish(a) - wish(b) || a.notBeforeMs - b.notBeforeMs)) {
-      if (chosen.length >= dialing - scene.dialing) break
-      if (wish(entry) > 1 && --free < 0) break
-      chosen.push(entry.address)
+      const isChosen = wish(entry) > 1 ? --free >= 0 : --freeWanted >= 0
+      if (isChosen) chosen.push(entry.address)
     }
     return chosen
+  }
+
+  #isWanted(id: string): boolean {
+    return this.kindOf(id) === 'static' || this.#isMember(id)
   }
 
   /** Reports a connection that failed or was refused; `random` is between 0 and 1. */
@@ -105,9 +111,9 @@ export class DialScheduler {
       return
     }
     entry.failures++
-    const isMember = this.#isMember(id)
-    if (entry.failures >= this.#limits.forgetAfter && entry.kind === 'known' && !isMember) this.#entries.delete(id)
-    const capMs = isMember || entry.kind === 'static' ? this.#limits.wantedCapMs : this.#limits.backoffCapMs
+    const isWanted = this.#isWanted(id)
+    if (entry.failures >= this.#limits.forgetAfter && entry.kind === 'known' && !isWanted) this.#entries.delete(id)
+    const capMs = isWanted ? this.#limits.wantedCapMs : this.#limits.backoffCapMs
     const pauseMs = this.#pauseMs(entry.failures, capMs, random)
     entry.notBeforeMs = nowMs + (wait === 'long' ? this.#limits.incompatibleMs : pauseMs)
   }

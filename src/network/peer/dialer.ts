@@ -52,7 +52,7 @@ export class Dialer {
     const scene = {
       isBusy: (id: string) => peers.peer(id) !== undefined || this.#dialing.has(id) || handshakes.has(id),
       isBanned: (id: string) => scores.isBanned(id, nowMs),
-      dialing: this.#dialing.size,
+      dialing: this.#dialing,
       outbound: peers.peers().filter(({ place: peerSlot }) => peerSlot === 'outbound').length,
     }
     for (const address of dialScheduler.due(nowMs, scene)) void this.#dial(address)

@@ -16,7 +16,7 @@ const at = (id: string, port = 1) => ({ id, host: '192.0.2.1', port })
 const scene = (parts: Partial<DialState> = {}): DialState => ({
   isBusy: () => false,
   isBanned: () => false,
-  dialing: 0,
+  dialing: new Set(),
   outbound: 0,
   ...parts,
 })
@@ -36,7 +36,7 @@ describe('whom to dial', () => {
 
   test('is ordered: static peers, members, known ones, bootnodes', () => {
     const isMember = (id: string) => id === 'member'
-    expect(due(all(isMember))).toEqual(['static', 'member', 'known'])
+    expect(due(all(isMember))).toEqual(['static', 'member', 'known', 'boot'])
     expect(due(all(isMember), 0, { isBusy: id => id === 'known' })).toEqual(['static', 'member', 'boot'])
   })
   test('is static peers and members alone when the places for others are taken', () => {
@@ -51,7 +51,21 @@ describe('whom to dial', () => {
   test('excludes connected, dialing and banned nodes', () => {
     expect(due(all(), 0, { isBusy: id => id !== 'boot' })).toEqual(['boot'])
     expect(due(all(), 0, { isBanned: id => id !== 'known' })).toEqual(['known'])
-    expect(due(all(), 0, { dialing: 3 })).toEqual([])
+  })
+  test('is no more at once than there are places, which others do not take from static peers and members', () => {
+    const dialScheduler = new DialScheduler({ ...limits, outbound: 9, entries: 99 }, id => id.startsWith('member'))
+    for (const name of ['other', 'member'])
+      for (let index = 0; index < 4; index++) dialScheduler.add(at(`${name}${index}`), 'known')
+    for (let index = 0; index < 4; index++) dialScheduler.add(at(`static${index}`), 'static')
+    const others = ['other0', 'other1', 'other2']
+    const wanted = ['static0', 'static1', 'static2']
+    expect(due(dialScheduler)).toEqual([...wanted, ...others])
+    const during = (...ids: readonly string[]) =>
+      due(dialScheduler, 0, { isBusy: id => ids.includes(id), dialing: new Set(ids) })
+    expect(during(...others)).toEqual(wanted)
+    expect(during(...wanted)).toEqual(others)
+    expect(during('other0', 'member0', 'static0')).toEqual(['static1', 'other1', 'other2'])
+    expect(during(...others, ...wanted)).toEqual([])
   })
   test('is a bounded number of known nodes, and what the operator says in any case', () => {
     const dialScheduler = all()
