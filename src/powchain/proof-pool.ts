@@ -1,5 +1,6 @@
 import { PROOF_CHAIN_LIMITS } from '../config/limits/chain.ts'
 import type { ChainParams } from '../config/networks.ts'
+import type { PeerId } from '../primitives/peer-id.ts'
 import { decodeProofHeader, type ProofHeader, type ProofTemplate, proofHeaderId } from '../primitives/proof-header.ts'
 import {
   anchorsFor,
@@ -10,8 +11,9 @@ import {
 } from '../rules/proof/proof-header.ts'
 import { checkLeastWork, checkProofSeal } from '../rules/proof/proof-work.ts'
 import type { Hex } from '../util/bytes.ts'
+import { isCoded } from '../util/errors.ts'
 import { type Admission, MAX_PENDING_DEPTH, type PendingHeader, PendingProofs } from './core.ts'
-import { EarlyHeaders } from './early-headers.ts'
+import { type EarlyHeader, EarlyHeaders } from './early-headers.ts'
 import type { WorkVerifier } from './work-verifier.ts'
 
 /** Committed main chain, as the proof chain uses it. */
@@ -39,7 +41,8 @@ interface ProofPoolOptions {
 /**
  * Outcome of a header that breaks no rule. `early`: its parent or its anchor is not known yet; it is kept and tried again with the next
  * block. `ahead`: it is early and too far from this node's tip to be judged, or its target is easier than any that can follow. `stale`: its
- * height is final. `busy`: too many are being verified; it is tried again with the next block.
+ * height is final. `busy`: too many are being verified, or one of the
+ * same peer; it is tried again when one of them is done.
  */
 type ProofOutcome = Exclude<Admission, 'orphan'> | 'early' | 'ahead' | 'stale' | 'busy'
 
@@ -47,12 +50,15 @@ type ProofOutcome = Exclude<Admission, 'orphan'> | 'early' | 'ahead' | 'stale' |
 export class ProofPool {
   readonly #options: ProofPoolOptions
   readonly #listeners = new Set<(added: PendingHeader) => void>()
+  readonly #refusedListeners = new Set<(error: unknown, from: PeerId) => void>()
   readonly #resetListeners = new Set<() => void>()
   /** Headers that may become valid with a later main block, or wait for their verification, by id. */
   readonly #early = new EarlyHeaders(PROOF_CHAIN_LIMITS.earlyHeaders)
   #pending: PendingProofs
   #head: MainHead
   #verifying = 0
+  /** Peers with a header in verification. */
+  readonly #verified = new Set<PeerId>()
 
   constructor(options: ProofPoolOptions) {
     this.#options = options
@@ -87,6 +93,12 @@ export class ProofPool {
     return () => this.#listeners.delete(listener)
   }
 
+  /** Calls back when a header that was kept is found to break a rule. */
+  onRefused(listener: (error: unknown, from: PeerId) => void): () => void {
+    this.#refusedListeners.add(listener)
+    return () => this.#refusedListeners.delete(listener)
+  }
+
   /** Calls back after blocks were taken back: work anchored at them is over. */
   onReset(listener: () => void): () => void {
     this.#resetListeners.add(listener)
@@ -104,37 +116,32 @@ export class ProofPool {
   }
 
   /** Decodes and admits a header. Rejects with CodedError<ProofHeaderError | ProofHeaderMalformed> for a header that breaks a rule. */
-  async submit(bytes: Uint8Array, nowMs: number): Promise<ProofOutcome> {
-    return this.admit(decodeProofHeader(bytes), nowMs)
+  async submit(bytes: Uint8Array, nowMs: number, from?: PeerId): Promise<ProofOutcome> {
+    return this.admit(decodeProofHeader(bytes), nowMs, from)
   }
 
-  /** Rejects with CodedError<ProofHeaderError>. */
-  async admit(header: ProofHeader, nowMs: number): Promise<ProofOutcome> {
+  /** Admits a header of a peer, or of this node's miners. Rejects with CodedError<ProofHeaderError>. */
+  async admit(header: ProofHeader, nowMs: number, from?: PeerId): Promise<ProofOutcome> {
     const id = proofHeaderId(header)
     if (this.#pending.get(id) !== undefined) return 'known'
     if (header.height <= this.#head.proofState.tipHeight) return 'stale'
-    const { params, verifier } = this.#options
+    const { params } = this.#options
     const pending = this.#pending
     const before = pending.stateAfter(header.parentId)
     if (before === undefined || header.anchorNumber > this.#head.number) {
       checkLeastWork(params, header)
-      return this.#isPlausible(header) ? this.#keepEarly(id, header) : 'ahead'
+      return this.#isPlausible(header) ? this.#keepEarly(id, header, from) : 'ahead'
     }
     checkProofHeader(params, before, header, anchorViewAbove(this.#head, this.#options.hashOf))
     checkProofSeal(params.chainId, header)
-    if (this.#verifying >= PROOF_CHAIN_LIMITS.verifying) {
-      this.#early.add(id, header)
+    if (!this.#hasPlace(from)) {
+      this.#early.add(id, { header, from, isReady: true })
       return 'busy'
     }
-    this.#verifying++
-    try {
-      await verifier.verify(header)
-    } finally {
-      this.#verifying--
-    }
+    await this.#verify(header, nowMs, from)
     // Blocks were taken back meanwhile, its anchor perhaps among them.
-    if (this.#pending !== pending) return this.admit(header, nowMs)
-    return this.#add(id, header, nowMs)
+    if (this.#pending !== pending) return this.admit(header, nowMs, from)
+    return this.#add(id, header, nowMs, from)
   }
 
   /** Headers for the main block on the head, in order. */
@@ -186,14 +193,35 @@ export class ProofPool {
     return header.target <= easiestTarget(params, proofState, header)
   }
 
-  #keepEarly(id: Hex, header: ProofHeader): ProofOutcome {
-    this.#early.add(id, header)
+  #hasPlace(from: PeerId | undefined): boolean {
+    return this.#verifying < PROOF_CHAIN_LIMITS.verifying && (from === undefined || !this.#verified.has(from))
+  }
+
+  async #verify(header: ProofHeader, nowMs: number, from: PeerId | undefined): Promise<void> {
+    this.#verifying++
+    if (from !== undefined) this.#verified.add(from)
+    try {
+      await this.#options.verifier.verify(header)
+    } catch (error) {
+      // What else it sent is not worth a hash.
+      if (isCoded(error) && from !== undefined) this.#early.forget(from)
+      throw error
+    } finally {
+      this.#verifying--
+      if (from !== undefined) this.#verified.delete(from)
+      for (const [id, early] of this.#early.entries())
+        if (early.isReady && this.#hasPlace(early.from)) this.#tryAgain(id, early, nowMs)
+    }
+  }
+
+  #keepEarly(id: Hex, header: ProofHeader, from: PeerId | undefined): ProofOutcome {
+    this.#early.add(id, { header, from, isReady: false })
     return 'early'
   }
 
-  #add(id: Hex, header: ProofHeader, nowMs: number): ProofOutcome {
+  #add(id: Hex, header: ProofHeader, nowMs: number, from: PeerId | undefined): ProofOutcome {
     const outcome = this.#pending.add(header, nowMs)
-    if (outcome === 'orphan') return this.#keepEarly(id, header)
+    if (outcome === 'orphan') return this.#keepEarly(id, header, from)
     const added = outcome === 'added' ? this.#pending.get(id) : undefined
     if (added === undefined) return outcome
     for (const listener of this.#listeners) listener(added)
@@ -201,14 +229,20 @@ export class ProofPool {
     return outcome
   }
 
-  /** Tries early headers again: all of them, or the children of one parent. Invalid ones are dropped; their sender is no longer known. */
+  /** Tries early headers again: all of them, or the children of one parent. */
   #retry(nowMs: number, parentId?: Hex): void {
     const waiting = [...this.#early.entries()].filter(
-      ([, header]) => parentId === undefined || header.parentId === parentId,
+      ([, { header }]) => parentId === undefined || header.parentId === parentId,
     )
-    for (const [id] of waiting) this.#early.delete(id)
+    for (const [id, early] of waiting) this.#tryAgain(id, early, nowMs)
+  }
+
+  #tryAgain(id: Hex, { header, from }: EarlyHeader, nowMs: number): void {
+    this.#early.delete(id)
     // Invalid after all.
-    for (const [, header] of waiting) this.admit(header, nowMs).catch(() => {})
+    this.admit(header, nowMs, from).catch((error: unknown) => {
+      if (from !== undefined) for (const listener of this.#refusedListeners) listener(error, from)
+    })
   }
 }
 

@@ -47,6 +47,7 @@ export class ProofRelay {
     const stops = [
       network.onProofHeader((encoded, from) => void this.#receive(encoded, from)),
       pool.onAdded(({ bytes }) => network.broadcast(bytes)),
+      pool.onRefused((error, from) => this.#refused(error, from)),
     ]
     this.#unsubscribe = () => {
       for (const stop of stops) stop()
@@ -64,17 +65,22 @@ export class ProofRelay {
   }
 
   async #receive(encoded: Uint8Array, from: PeerId): Promise<void> {
-    const { pool, network, clock, logger } = this.#options
+    const { pool, clock, logger } = this.#options
     try {
-      const outcome = await pool.submit(encoded, clock.nowMs())
+      const outcome = await pool.submit(encoded, clock.nowMs(), from)
       if (outcome !== 'known') logger.debug({ peer: from, outcome }, 'proof header received')
     } catch (error) {
-      if (!isCoded(error) || !Object.hasOwn(PROVEN, error.code)) {
-        logger.error({ err: error }, 'proof header not verified')
-        return
-      }
-      logger.debug({ peer: from, reason: error.message }, 'proof header refused')
-      if (PROVEN[error.code as keyof typeof PROVEN]) network.misbehaved(from, error.code)
+      this.#refused(error, from)
     }
+  }
+
+  #refused(error: unknown, from: PeerId): void {
+    const { network, logger } = this.#options
+    if (!isCoded(error) || !Object.hasOwn(PROVEN, error.code)) {
+      logger.error({ err: error }, 'proof header not verified')
+      return
+    }
+    logger.debug({ peer: from, reason: error.message }, 'proof header refused')
+    if (PROVEN[error.code as keyof typeof PROVEN]) network.misbehaved(from, error.code)
   }
 }

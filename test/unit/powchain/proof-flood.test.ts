@@ -2,12 +2,21 @@ import { describe, expect, test } from 'vitest'
 import { PROOF_CHAIN_LIMITS } from '../../../src/config/limits/chain.ts'
 import { argon2Provider } from '../../../src/crypto/argon2/argon2.ts'
 import type { Argon2Provider } from '../../../src/crypto/argon2/provider.ts'
+import { nativeSealHash } from '../../../src/crypto/proof-hash.ts'
 import { type MainHead, ProofPool } from '../../../src/powchain/proof-pool.ts'
+import { ProofRelay } from '../../../src/powchain/proof-relay.ts'
 import { WorkVerifier } from '../../../src/powchain/work-verifier.ts'
-import { encodeProofHeader, type ProofHeader } from '../../../src/primitives/proof-header.ts'
+import {
+  encodeProofHeader,
+  type ProofHeader,
+  proofHeaderId,
+  proofSealHash,
+} from '../../../src/primitives/proof-header.ts'
 import { createRandom, type Random } from '../../../src/sim/random.ts'
 import { EMPTY_BYTES, type Hex } from '../../../src/util/bytes.ts'
+import { systemClock } from '../../../src/util/clock.ts'
 import { isCoded } from '../../../src/util/errors.ts'
+import { silentLogger } from '../../../src/util/logger.ts'
 import { CHAIN_ID } from '../../support/chain.ts'
 import { anchorHashOf, childOf, grow, MINER, paramsWithFork } from '../../support/powchain/headers.ts'
 import { solve } from '../../support/powchain/solve.ts'
@@ -54,6 +63,32 @@ const setUp = () => {
     },
   })
   return { params, state, head, pool, counts, counted }
+}
+
+/** A header whose seal meets its target over a mix hash that is none: it costs its maker a search by Keccak alone. */
+const forge = (header: ProofHeader): ProofHeader => {
+  const sealHash = proofSealHash(CHAIN_ID, header)
+  for (let value = 0; ; value++) {
+    const mixHash = new Uint8Array(32)
+    new DataView(mixHash.buffer).setUint32(0, value)
+    if (nativeSealHash(sealHash, header.nonce, mixHash) <= header.target) return { ...header, mixHash }
+  }
+}
+
+/** The exchange of a pool with neighbours that say what a test tells them. */
+const relayOf = (pool: ProofPool) => {
+  const blamed: string[] = []
+  let listener: (encoded: Uint8Array, from: string) => void = () => {}
+  const network = {
+    broadcast: () => {},
+    onProofHeader: (given: typeof listener) => {
+      listener = given
+      return () => {}
+    },
+    misbehaved: (peer: string) => void blamed.push(peer),
+  }
+  new ProofRelay({ pool, network, clock: systemClock, logger: silentLogger }).start()
+  return { blamed, hear: (header: ProofHeader, from: string) => listener(encodeProofHeader(header), from) }
 }
 
 const codeOf = (error: unknown): string => (isCoded(error) ? error.code : String(error))
@@ -141,5 +176,26 @@ describe(`a flood of proof headers, SEED=${SEED}`, () => {
     expect(counts.argon2).toBe(chain.length)
     // Its id, seal and Argon2id hash: each header is tried again when its parent came, not with every other one.
     expect(counts.seals).toBeLessThanOrEqual(6 * chain.length)
+  })
+
+  test('with a seal alone, that waited for a block, costs each sender one hash and its name, and delays no other header', async () => {
+    const { params, state, head, pool, counts } = setUp()
+    const { blamed, hear } = relayOf(pool)
+    const next = { ...head, number: head.number + 1, hash: anchorHashOf(head.number + 1) }
+    const liars = Array.from({ length: 2 * PROOF_CHAIN_LIMITS.verifying }, (_, index) => `liar ${index}`)
+    const early = (index: number) => childOf(params, state, next.number, { extraNonce: Uint8Array.of(index) })
+    const honest = await solve(CHAIN_ID, early(255))
+    for (let count = 0; count < 3; count++)
+      for (const [at, liar] of liars.entries()) hear(forge(early(3 * at + count)), liar)
+    hear(honest, 'honest')
+    // Sent late, and as hard as it is: it does not drive out that of another sender.
+    for (let count = 0; count < PROOF_CHAIN_LIMITS.earlyHeaders; count++) hear(forge(early(100 + count)), 'liar 0')
+    const added = new Promise<void>(resolve => pool.onAdded(({ id }) => id === proofHeaderId(honest) && resolve()))
+    await Promise.resolve()
+    pool.onBlock(next, 0)
+    await added
+    while (blamed.length < liars.length) await new Promise(resolve => setImmediate(resolve))
+    expect(blamed.toSorted()).toEqual(liars.toSorted())
+    expect(counts.argon2).toBe(liars.length + 1)
   })
 })
