@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { NETWORK_LIMITS } from '../../src/config/limits/network.ts'
 import { DISCONNECT_REASONS, type DisconnectReason } from '../../src/network/core/disconnect-reasons.ts'
 import type { MessageName, Payload } from '../../src/network/messages.ts'
 import type { PeerHead } from '../../src/network/wire/control.ts'
@@ -17,7 +18,7 @@ const bitmap = fc.uint8Array({ maxLength: 16 })
 const head: fc.Arbitrary<PeerHead> = fc.record({ number, hash })
 /** Anything that is a list: what stands in it is for others. */
 const block = fc.array(fc.uint8Array({ maxLength: 80 }), { maxLength: 4 }).map(items => encodeRlp(items))
-const raw = fc.uint8Array({ minLength: 1, maxLength: 200 })
+const raw = fc.uint8Array({ minLength: NETWORK_LIMITS.leastTransactionBytes, maxLength: 200 })
 
 const signed = { number, round: number, sender: fc.nat(127), signature: bytes(65) }
 const prepared = fc.option(fc.record({ round: number, blockHash: hash }), { nil: null })

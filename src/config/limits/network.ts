@@ -65,6 +65,8 @@ export const NETWORK_LIMITS = {
   /** Least time between two batches of new transactions. */
   batchMs: 20,
   batchItems: 4_096,
+  /** Shorter strings are no transaction: an RLP list of nine items, one of which is a gas limit of three bytes. */
+  leastTransactionBytes: 12,
   /** Transactions read from one peer, announced or whole: more than blocks hold. Further messages with them are skipped. */
   gossipedTransactions: { perSecond: 5_000, burst: 8_192 },
   /**

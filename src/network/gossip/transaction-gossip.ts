@@ -1,5 +1,6 @@
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
+import { TimeSlices } from '../../util/async/time-slice.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import { TransactionFetchPlan } from '../core/fetch-plan.ts'
@@ -35,6 +36,8 @@ export class TransactionGossip {
     announcers: NETWORK_LIMITS.announcers,
   })
   readonly #ingress: TransactionIngress
+  /** Time of the main thread for whole transactions, shared by their senders. */
+  readonly #turns = new TimeSlices(() => performance.now())
   #fresh: Fresh[] = []
   #timer: NodeJS.Timeout | undefined
   /** Time of the last batch, by `performance.now`. */
@@ -85,10 +88,17 @@ export class TransactionGossip {
     this.#ask(peer)
   }
 
-  /** Handles whole transactions that were not requested. */
-  pushed(peer: Peer, raws: readonly Uint8Array[]): void {
+  /** Handles whole transactions that were not requested; many small ones in turns of the event loop. */
+  async pushed(peer: Peer, raws: readonly Uint8Array[]): Promise<void> {
     peer.gossiped.charge(performance.now(), raws.length)
-    for (const raw of raws) this.#take(peer, raw, keccak256Hex(raw))
+    for (const [index, raw] of raws.entries()) {
+      const turn = index % NETWORK_LIMITS.lookedAtOnce === 0 ? this.#turns.over(peer.id) : undefined
+      if (turn !== undefined) {
+        await turn
+        if (this.#hub.peer(peer.id) !== peer) return
+      }
+      this.#take(peer, raw, keccak256Hex(raw))
+    }
   }
 
   /** Builds the response to a request: the known transactions, up to the size limit. */

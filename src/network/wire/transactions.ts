@@ -4,7 +4,7 @@ import { encodeRlp } from '../../primitives/rlp/rlp.ts'
 import { listCodec, readItems, throwMalformed, type WireCodec } from './payload-codec.ts'
 import { hashesCodec } from './sync.ts'
 
-const { announcedHashes, requestedHashes } = NETWORK_LIMITS
+const { announcedHashes, requestedHashes, leastTransactionBytes } = NETWORK_LIMITS
 
 export const announcedCodec = hashesCodec(announcedHashes)
 export const requestedCodec = hashesCodec(requestedHashes)
@@ -15,7 +15,7 @@ export const transactionsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   cursor =>
     readItems(cursor, announcedHashes, item => {
       const raw = item.boundedBytes(BLOCK_BOUNDS.transactionBytes)
-      if (raw.byteLength === 0) throw throwMalformed('an empty transaction')
+      if (raw.byteLength < leastTransactionBytes) throw throwMalformed(`a transaction of ${raw.byteLength} bytes`)
       return raw
     }),
 )

@@ -6,6 +6,7 @@ import type { NewTransaction } from '../../../src/network/gossip/transaction-gos
 import { MESSAGES } from '../../../src/network/messages.ts'
 import { encodeBlock } from '../../../src/primitives/block.ts'
 import type { Prepare } from '../../../src/primitives/consensus/vote.ts'
+import { decodeTransaction } from '../../../src/primitives/transaction/transaction.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { GENESIS_HASH, makeBlock } from '../../support/consensus/ledger.ts'
 import { signerOf } from '../../support/consensus/member.ts'
@@ -388,6 +389,50 @@ describe('transactions', () => {
       await until('asked', () => asked().length === count)
       member.send('transactions', [], asked().at(-1)?.requestId)
     }
+  })
+
+  test('that are many and small are read in turns of the event loop', async () => {
+    let [lookups, inTurn, most] = [0, 0, 0]
+    class SlowPool extends RawPool {
+      override has(hash: Hex): boolean {
+        const endMs = performance.now() + 0.05
+        while (performance.now() < endMs);
+        lookups++
+        most = Math.max(most, ++inTurn)
+        return super.has(hash)
+      }
+    }
+    const count = NETWORK_LIMITS.announcedHashes
+    const node = await nodes.start({ pool: new SlowPool() })
+    const peer = await RawPeer.meet(node.port)
+    const raw = (index: number) =>
+      new Uint8Array(14)
+        .fill(0xfe)
+        .fill(index >> 8, 1, 2)
+        .fill(index & 0xff, 2, 3)
+    peer.send(
+      'newTransactions',
+      Array.from({ length: count }, (_, index) => raw(index)),
+    )
+    while (lookups < count) {
+      inTurn = 0
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    expect(most).toBeLessThan(count / 4)
+    expect(node.network.peers().map(({ score }) => score)).toEqual([0])
+  })
+
+  test('that are too short to be one are malformed, and the shortest are not', async () => {
+    const node = await nodes.start()
+    const [peer, other] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
+    // [nonce 0, gas price 0, gas limit 0xcf08, no recipient, value 0, no data, v 27, r 1, s 1]
+    const shortest = Uint8Array.of(0xcb, 0x80, 0x80, 0x82, 0xcf, 0x08, 0x80, 0x80, 0x80, 0x1b, 0x01, 0x01)
+    expect(decodeTransaction(shortest).raw).toEqual(shortest)
+    other.send('newTransactions', [shortest])
+    await until('received', () => node.pool.received.length === 1)
+    peer.send('newTransactions', [shortest.subarray(1)])
+    expect(await peer.closed()).toBe('malformed')
+    expect(node.peerIds).toEqual([other.key.id])
   })
 
   test('that are pooled already are announced to a new peer', async () => {
