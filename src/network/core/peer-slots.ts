@@ -37,3 +37,21 @@ export const assignSlot = (
   const place = inbound ? 'inbound' : 'outbound'
   return counts[place] < limits[place] ? { place } : { refused: 'tooManyPeers' }
 }
+
+interface InboundPeer {
+  readonly id: string
+  /** Its address as it is counted; null for the operator's own machine. */
+  readonly group: string | null
+}
+
+/**
+ * Returns the inbound peer that makes room for a newcomer when all slots are taken; undefined when there is none. It is the newest of the
+ * address that has most, when that still has no fewer than the newcomer's own address then: so two addresses never take turns.
+ */
+export const peerToEvict = (peers: readonly InboundPeer[], sameAddress: number): string | undefined => {
+  const counts = new Map<string, number>()
+  for (const { group } of peers) if (group !== null) counts.set(group, (counts.get(group) ?? 0) + 1)
+  const most = Math.max(0, ...counts.values())
+  if (most < sameAddress + 2) return undefined
+  return peers.findLast(({ group }) => group !== null && counts.get(group) === most)?.id
+}

@@ -140,8 +140,11 @@ export class HandshakeManager {
       loopback: isLoopbackAddress(address),
     }
     const result = assignSlot(candidate, counts, limits)
-    if ('refused' in result) return { reason: result.refused, detail: `${counts.inbound} in, ${counts.outbound} out` }
-    handshake.accepted = { hello, place: result.place }
+    const makesRoom = 'refused' in result && result.refused === 'tooManyPeers' && candidate.inbound
+    if (makesRoom && peers.makeRoom(counts.sameAddress)) handshake.accepted = { hello, place: 'inbound' }
+    else if ('refused' in result)
+      return { reason: result.refused, detail: `${counts.inbound} in, ${counts.outbound} out` }
+    else handshake.accepted = { hello, place: result.place }
     return undefined
   }
 

@@ -6,7 +6,7 @@ import type { Logger } from '../../util/logger.ts'
 import { Lru } from '../../util/lru.ts'
 import { ByteBudget } from '../core/byte-budget.ts'
 import type { Offence, PeerScores } from '../core/peer-scores.ts'
-import type { SlotCounts } from '../core/peer-slots.ts'
+import { peerToEvict, type SlotCounts } from '../core/peer-slots.ts'
 import type { PeerHub } from '../gossip/peer-hub.ts'
 import type { MessageName } from '../messages.ts'
 import type { NetworkMetrics } from '../metrics.ts'
@@ -114,6 +114,15 @@ export class PeerSet implements PeerHub, PeerHost {
       sameAddress: others.filter(peer => peer.place !== 'reserved' && addressGroup(peer.remoteAddress) === group)
         .length,
     }
+  }
+
+  /** Disconnects an inbound peer in favour of one from an address with fewer peers; returns false when there is none to disconnect. */
+  makeRoom(sameAddress: number): boolean {
+    const replaceable = this.#list.filter(peer => peer.place === 'inbound' && !this.isNeighbour(peer))
+    const groups = replaceable.map(({ id, remoteAddress }) => ({ id, group: penalizedAddress(remoteAddress) }))
+    const evicted = this.#peers.get(peerToEvict(groups, sameAddress) ?? '')
+    evicted?.close('tooManyPeers', 'a place for another address')
+    return evicted !== undefined
   }
 
   /** Adds a node after its handshake; a connection with the same id was closed before. */

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -299,6 +300,26 @@ describe('what is held for strangers', () => {
     stranger.send('newTransactions', [new Uint8Array(120_000).fill(2)])
     await until('room again', () => node.pool.received.length === 2)
     expect(node.network.peers().map(({ score }) => score)).toEqual([0, 0])
+  })
+})
+
+/** An address of this machine besides the loopback's, which counts as the operator's. */
+const outside = Object.values(networkInterfaces())
+  .flatMap(addresses => addresses ?? [])
+  .find(({ internal, family }) => !internal && family === 'IPv4')?.address
+
+describe.skipIf(outside === undefined)('places for strangers', () => {
+  const from = outside ?? ''
+  test('that one address took are freed for another one: the newest leaves, and only that', async () => {
+    const node = await nodes.start({ limits: { inbound: 3 }, listen: { host: '0.0.0.0', port: 0 } })
+    const meet = () => RawPeer.meet(node.port, {}, null, { from })
+    const crowd = [await meet(), await meet(), await meet()]
+    await expect(meet()).rejects.toThrow('tooManyPeers')
+    const newcomer = await RawPeer.meet(node.port)
+    expect(await crowd[2]?.closed()).toBe('tooManyPeers')
+    await expect(meet()).rejects.toThrow('tooManyPeers')
+    expect(node.peerIds).toEqual([...crowd.slice(0, 2), newcomer].map(peer => peer.key.id))
+    expect(crowd.slice(0, 2).map(({ isClosed }) => isClosed)).toEqual([false, false])
   })
 })
 

@@ -3,7 +3,7 @@ import { ByteBudget } from '../../../../src/network/core/byte-budget.ts'
 import { DISCONNECT_REASONS, disconnectReasonFromCode } from '../../../../src/network/core/disconnect-reasons.ts'
 import { keepsNewConnection } from '../../../../src/network/core/duplicate-connections.ts'
 import { InboundLimiter } from '../../../../src/network/core/inbound-limiter.ts'
-import { assignSlot } from '../../../../src/network/core/peer-slots.ts'
+import { assignSlot, peerToEvict } from '../../../../src/network/core/peer-slots.ts'
 
 const limits = { inbound: 2, outbound: 1, reserved: 1, perAddress: 2 }
 const none = { inbound: 0, outbound: 0, reserved: 0, sameAddress: 0 }
@@ -22,6 +22,18 @@ describe('places', () => {
   ])('%s', (_, candidate, counts, expected) => {
     expect(assignSlot(candidate, counts, limits)).toEqual(expected)
   })
+})
+
+test.each([
+  ['the newest of the address that has most', ['a', 'b', 'b', 'b', 'a'], 0, 3],
+  ['none when the newcomer has as many', ['a', 'b', 'b', 'b'], 2, undefined],
+  ['none when it would have as many then', ['a', 'b', 'b', 'c'], 1, undefined],
+  ['none of many addresses', ['a', 'b', 'c', 'd'], 0, undefined],
+  ['none of the own machine', [null, null, null, 'a'], 0, undefined],
+  ['none of nobody', [], 0, undefined],
+])('a newcomer takes the place of %s', (_, groups, sameAddress, expected) => {
+  const peers = groups.map((group, index) => ({ id: String(index), group }))
+  expect(peerToEvict(peers, sameAddress)).toBe(expected?.toString())
 })
 
 describe('the limiter of inbound connections', () => {
