@@ -80,7 +80,7 @@ describe('a follower that begins with a snapshot', () => {
     const first = validators[0] as NodeOfMany
     const number = await first.number()
     const hash = await node.reach(number + 4, 60_000)
-    expect(hash).toBe(await first.hashAt(number + 4))
+    expect(hash).toBe(await first.reach(number + 4))
     const at = `0x${(number + 4).toString(16)}`
     await sameAnswer(node, 'eth_getBalance', address(1, 399), at)
     await sameAnswer(node, 'eth_getBalance', address(4, 2), at)
