@@ -1,5 +1,5 @@
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
-import { Lru } from '../../../util/lru.ts'
+import { RateLimiter } from '../../../util/rate-limiter.ts'
 import { TokenBucket } from '../../../util/token-bucket.ts'
 import { refuseVerification } from '../verification-error.ts'
 
@@ -14,22 +14,20 @@ const quotaOf = (bytes: number) => ({ perSecond: bytes / DAY_SECONDS, burst: byt
 
 /** Source code that is stored for ever, in bytes a day: of all clients and of each. So the disk cannot be filled in hours. */
 export class SourceAllowance {
-  readonly #limits: StoredLimits
   readonly #nowMs: () => number
   readonly #all: TokenBucket
-  readonly #clients: Lru<string, TokenBucket>
+  readonly #clients: RateLimiter
 
   constructor(nowMs: () => number, limits: StoredLimits = EXPLORER_LIMITS.verification.stored) {
-    this.#limits = limits
     this.#nowMs = nowMs
     this.#all = new TokenBucket(quotaOf(limits.dayBytes), nowMs())
-    this.#clients = new Lru(limits.clients)
+    this.#clients = new RateLimiter(quotaOf(limits.clientDayBytes), limits.clients)
   }
 
   /** Throws QUEUE_FULL when the client, or all clients, have stored their share. */
   check(client: string): void {
     const nowMs = this.#nowMs()
-    if (!this.#bucketOf(client).hasTokens(nowMs))
+    if (!this.#clients.allows(client, nowMs))
       throw refuseVerification(
         'QUEUE_FULL',
         'you have verified as much source code as a client may in a day; submit it tomorrow',
@@ -43,15 +41,7 @@ export class SourceAllowance {
 
   stored(client: string, bytes: number): void {
     const nowMs = this.#nowMs()
-    this.#bucketOf(client).charge(nowMs, bytes)
+    this.#clients.charge(client, nowMs, bytes)
     this.#all.charge(nowMs, bytes)
-  }
-
-  #bucketOf(client: string): TokenBucket {
-    const known = this.#clients.get(client)
-    if (known !== undefined) return known
-    const bucket = new TokenBucket(quotaOf(this.#limits.clientDayBytes), this.#nowMs())
-    this.#clients.set(client, bucket)
-    return bucket
   }
 }
