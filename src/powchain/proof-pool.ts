@@ -41,8 +41,7 @@ interface ProofPoolOptions {
 /**
  * Outcome of a header that breaks no rule. `early`: its parent or its anchor is not known yet; it is kept and tried again with the next
  * block. `ahead`: it is early and too far from this node's tip to be judged, or its target is easier than any that can follow. `stale`: its
- * height is final. `busy`: too many are being verified, or one of the
- * same peer; it is tried again when one of them is done.
+ * height is final. `busy`: too many are being verified, or one of the same peer; it is tried again when one of them is done.
  */
 type ProofOutcome = Exclude<Admission, 'orphan'> | 'early' | 'ahead' | 'stale' | 'busy'
 
