@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { ClientBudget } from '../../util/client-budget.ts'
 
 export interface UnreadLimits {
   readonly total: number
@@ -14,26 +15,26 @@ export interface UnreadLimits {
 /** Answers that clients have not read whole: what they hold, of all and of each client, and for how long. */
 export class UnreadAnswers {
   readonly #limits: UnreadLimits
-  readonly #clients = new Map<string, number>()
-  #held = 0
+  readonly #budget: ClientBudget
 
   constructor(limits: UnreadLimits = EXPLORER_LIMITS.unread) {
     this.#limits = limits
+    this.#budget = new ClientBudget({ total: limits.total, client: limits.client })
   }
 
   hasRoom(client: string, bytes: number): boolean {
-    const { free, total, client: most } = this.#limits
-    return bytes <= free || (this.#held + bytes <= total && (this.#clients.get(client) ?? 0) + bytes <= most)
+    return bytes <= this.#limits.free || this.#budget.hasRoom(client, bytes)
   }
 
   /** Sends a body for which there is room, as its reader takes it, who is dropped when it takes nothing for a while. */
   send(reply: FastifyReply, client: string, body: Buffer): FastifyReply {
     if (body.byteLength <= this.#limits.free) return reply.send(body)
-    this.#change(client, body.byteLength)
+    const meter = this.#budget.meter(client)
+    meter.hold(body.byteLength)
     const stall = new StallTimer(this.#limits, () => reply.raw.destroy())
     reply.raw.once('close', () => {
       stall.end()
-      this.#change(client, -body.byteLength)
+      meter.hold(0)
     })
     return reply.header('content-length', body.byteLength).send(Readable.from(this.#pieces(body, stall)))
   }
@@ -44,13 +45,6 @@ export class UnreadAnswers {
       yield body.subarray(at, at + pieceBytes)
       stall.took(pieceBytes)
     }
-  }
-
-  #change(client: string, bytes: number): void {
-    this.#held += bytes
-    const held = (this.#clients.get(client) ?? 0) + bytes
-    if (held === 0) this.#clients.delete(client)
-    else this.#clients.set(client, held)
   }
 }
 

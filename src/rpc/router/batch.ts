@@ -2,10 +2,10 @@ import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { Cancellation } from '../../util/async/cancellation.ts'
 import { composeStream, type ReadSource } from '../../util/async/chunk-stream.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
+import type { Meter } from '../../util/client-budget.ts'
 import { RESPONSE_TOO_LARGE, type RpcError } from '../errors.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
 import { answersFull } from '../transport/clients/budgets.ts'
-import type { Meter } from '../transport/clients/client-budget.ts'
 import { bytesHeldBy, endOfChunk, type ResponseChunk, type ResponseStream, type RpcResponse } from './response.ts'
 
 /** Requests of one batch that run at a time. */

@@ -2,7 +2,7 @@ import type { LogCriteria } from '../../chain/logs/log-criteria.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { SlicedQueue } from '../../util/async/sliced-queue.ts'
 import { copyBytes, type Hex } from '../../util/bytes.ts'
-import type { Meter } from '../transport/clients/client-budget.ts'
+import type { Meter } from '../../util/client-budget.ts'
 import type { Shared } from './shared-criteria.ts'
 
 export type Subscription =

@@ -3,11 +3,11 @@ import type { Cancellation } from '../../util/async/cancellation.ts'
 import { FairQueue } from '../../util/async/fair-queue.ts'
 import { nextSlice } from '../../util/async/time-slice.ts'
 import { freeMemory } from '../../util/bytes.ts'
+import { ClientBudget } from '../../util/client-budget.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
 import type { Endpoint } from '../router/method.ts'
 import { type RpcResponse, withEnd } from '../router/response.ts'
 import type { Router } from '../router/router.ts'
-import { ClientBudget } from './clients/client-budget.ts'
 
 const BRACKET = 0x5b
 const SPACE = 0x20

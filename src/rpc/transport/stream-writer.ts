@@ -2,8 +2,8 @@ import type { Writable } from 'node:stream'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
 import { freeMemory } from '../../util/bytes.ts'
+import type { Meter } from '../../util/client-budget.ts'
 import type { ResponseChunk, ResponseStream } from '../router/response.ts'
-import type { Meter } from './clients/client-budget.ts'
 
 interface WriteTimeoutLimits {
   readonly streamStallMs: number

@@ -1,7 +1,7 @@
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import { type BudgetLimits, ClientBudget } from '../../../util/client-budget.ts'
 import { openFileLimit } from '../../../util/fs/open-files.ts'
 import { limitExceeded, type RpcError } from '../../errors.ts'
-import { type BudgetLimits, ClientBudget } from './client-budget.ts'
 
 /** Budgets of the memory and connections that clients of one server may hold. */
 export interface Budgets {

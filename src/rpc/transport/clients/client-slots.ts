@@ -1,9 +1,9 @@
 import { Cancellation, Cancelled } from '../../../util/async/cancellation.ts'
 import { type ChunkStream, composeStream } from '../../../util/async/chunk-stream.ts'
 import { FairQueue } from '../../../util/async/fair-queue.ts'
+import type { ClientBudget, Meter } from '../../../util/client-budget.ts'
 import { limitExceeded } from '../../errors.ts'
 import type { ResponseChunk } from '../../router/response.ts'
-import type { ClientBudget, Meter } from './client-budget.ts'
 
 interface ClientSlotLimits {
   /** Slots in use, in total and per client. */

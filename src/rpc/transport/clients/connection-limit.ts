@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { ClientBudget, Meter } from './client-budget.ts'
+import type { ClientBudget, Meter } from '../../../util/client-budget.ts'
 import { clientIdOf } from './client-id.ts'
 import type { Clients } from './clients.ts'
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { freeMemory } from '../../../util/bytes.ts'
+import type { Meter } from '../../../util/client-budget.ts'
 import type { ResponseChunk, ResponseStream } from '../../router/response.ts'
-import type { Meter } from '../clients/client-budget.ts'
 import { bytesOf, drained, WriteTimeout, writeStream } from '../stream-writer.ts'
 import { chunkedHead, LAST_CHUNK } from './lane-answers.ts'
 

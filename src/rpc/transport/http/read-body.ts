@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { freeMemory } from '../../../util/bytes.ts'
+import type { Meter } from '../../../util/client-budget.ts'
 import { BODIES_FULL } from '../clients/budgets.ts'
-import type { Meter } from '../clients/client-budget.ts'
 
 /** Ends a request with a status and a line of text. */
 export class HttpFailure extends Error {

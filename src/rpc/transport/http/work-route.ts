@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { Hex } from '../../../util/bytes.ts'
+import { ClientBudget } from '../../../util/client-budget.ts'
 import type { MiningPort } from '../../ports.ts'
-import { ClientBudget } from '../clients/client-budget.ts'
 import { clientIdOf } from '../clients/client-id.ts'
 import { cancellationOf } from './http.ts'
 

@@ -2,9 +2,9 @@ import type { WebSocket } from 'ws'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { sliceOver } from '../../../util/async/time-slice.ts'
 import { freeMemory } from '../../../util/bytes.ts'
+import type { Meter } from '../../../util/client-budget.ts'
 import type { ResponseStream } from '../../router/response.ts'
 import { ANSWERS_FULL } from '../clients/budgets.ts'
-import type { Meter } from '../clients/client-budget.ts'
 import { WriteTimeout } from '../stream-writer.ts'
 
 type WsFrame = string | Buffer

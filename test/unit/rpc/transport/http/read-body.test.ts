@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
-import { ClientBudget } from '../../../../../src/rpc/transport/clients/client-budget.ts'
 import { readAway, readBody } from '../../../../../src/rpc/transport/http/read-body.ts'
+import { ClientBudget } from '../../../../../src/util/client-budget.ts'
 
 const requestOf = (): Readable & IncomingMessage => {
   const request = new Readable({ read() {} })

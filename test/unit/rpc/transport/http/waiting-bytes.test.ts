@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { ClientBudget } from '../../../../../src/rpc/transport/clients/client-budget.ts'
 import { paceReads } from '../../../../../src/rpc/transport/http/paced-reads.ts'
 import { sliceOver } from '../../../../../src/util/async/time-slice.ts'
+import { ClientBudget } from '../../../../../src/util/client-budget.ts'
 import { eventually } from '../../../../support/node-process.ts'
 import { dial } from '../../../../support/raw-http.ts'
 

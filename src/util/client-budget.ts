@@ -2,7 +2,7 @@
 export interface BudgetLimits {
   /** Limit of all clients together. */
   readonly total: number
-  /** Limit of one client (`transport/clients/client-id.ts`), so that no client can exhaust the total. */
+  /** Limit of one client, so that no client can exhaust the total. */
   readonly client: number
   /** Amount of each meter that is not counted, so that small users are served however much others hold. */
   readonly free?: number
