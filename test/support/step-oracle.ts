@@ -4,6 +4,7 @@ import type { BlockEnv } from '../../src/evm/block-env.ts'
 import type { Engine, EngineMessage } from '../../src/evm/engine.ts'
 import { commonAt } from '../../src/evm/engines/common.ts'
 import { EthereumJsStateAdapter } from '../../src/evm/engines/state-adapter.ts'
+import { createEthereumEvm } from '../../src/evm/vm-oracle/deviations.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 
 /** A step as EthereumJS' own interpreter emits it. */
@@ -55,10 +56,10 @@ const blockFrom = (env: BlockEnv) => ({
 })
 
 /**
- * EthereumJS' EVM as it comes, with its own journal, interpreter and `step` events: nothing of our loop is in it. `records` false: without
- * the steps.
+ * EthereumJS' EVM with its own journal, interpreter and `step` events: nothing of our loop is in it. `records` false: without the steps;
+ * `asItComes`: with its deviations from Ethereum.
  */
-export const createStepOracle = ({ records = true } = {}): Engine & { steps: OracleStep[] } => {
+export const createStepOracle = ({ records = true, asItComes = false } = {}): Engine & { steps: OracleStep[] } => {
   const oracle: Engine & { steps: OracleStep[] } = {
     name: 'steps',
     steps: [],
@@ -71,7 +72,7 @@ export const createStepOracle = ({ records = true } = {}): Engine & { steps: Ora
         putBlock: async () => {},
         shallowCopy: () => blockchain,
       }
-      const evm = await createEVM({ common, stateManager, blockchain })
+      const evm = await (asItComes ? createEVM : createEthereumEvm)({ common, stateManager, blockchain })
       if (records)
         evm.events.on('step', (step, done) => {
           oracle.steps.push(stepFrom(step))

@@ -24,6 +24,7 @@ import type { BlockEnv } from '../block-env.ts'
 import { createCommon } from '../engines/common.ts'
 import { EthereumJsStateAdapter } from '../engines/state-adapter.ts'
 import type { BlockExecution, Credit, ExecutionBounds } from '../executor-types.ts'
+import { createEthereumEvm, hasBlobVersions } from './deviations.ts'
 import { hideCodeOnce, unsignedLibraryTransaction } from './impersonation.ts'
 
 /** The VM refused a transaction; `reason` is its own text. */
@@ -37,7 +38,7 @@ interface OracleRefusal {
 type OracleRun = (tx: Transaction, gasUsedBefore: bigint) => Promise<Receipt>
 
 /**
- * The unmodified VM of EthereumJS over a journal. It shares with the executor only the journal, its adapter and the sums at the end
+ * The VM of EthereumJS over a journal, with its deviations from Ethereum mended. It shares with the executor only the journal, its adapter and the sums at the end
  * of the block. Slow (0.4 ms per transfer): for tests, shadow mode and doubtful cases.
  */
 export const beginOracleRun = async (journal: Journal, env: BlockEnv): Promise<OracleRun> => {
@@ -105,7 +106,8 @@ const createOracleVm = (common: Common, journal: Journal, env: BlockEnv): Promis
     putBlock: async () => {},
     shallowCopy: () => blockchain,
   }
-  return createVM({ common, stateManager: state, blockchain })
+  const evm = createEthereumEvm({ common, stateManager: state, blockchain })
+  return createVM({ common, stateManager: state, blockchain, evm })
 }
 
 /** The part of a block that runTx reads; a real one would require a blob base fee of at least 1. */
@@ -141,8 +143,7 @@ const checkOwnRules = (journal: Journal, { env, rules, gasUsed, blobGasUsed }: B
 
 const checkOwnBlobRules = ({ blobs }: BlockEnv, tx: Transaction, blobGasUsed: bigint): void => {
   if (blobs === undefined) throw new Error('blob transactions are not part of this chain')
-  // The VM parses the version's digits as decimal, so that 0x1a is 1 to it.
-  if (!tx.blobVersionedHashes?.every(hash => hash.startsWith('0x01'))) throw new Error('a blob hash of another version')
+  if (!hasBlobVersions(tx)) throw new Error('a blob hash of another version')
   if (blobGasUsed + blobGas(tx) > GAS_PER_BLOB * BigInt(blobs.maxPerBlock)) throw new Error('too many blobs')
 }
 

@@ -20,7 +20,7 @@ const RICH: Hex = `0x${'b0'.repeat(20)}`
 const NOBODY: Hex = `0x${'99'.repeat(20)}`
 /** There, but with nothing in it (EIP-161). */
 const EMPTY: Hex = `0x${'e0'.repeat(20)}`
-/** Code of the object format, which other code sees shortened. */
+/** Code that begins as that of the object format, which no fork has. */
 const OBJECT: Hex = `0x${'0e'.repeat(20)}`
 const PRECOMPILE: Hex = `0x${'00'.repeat(19)}03`
 export const ADDRESSES: readonly Hex[] = [

@@ -95,13 +95,8 @@ const endow = (vm: Execution, creator: Hex, address: Hex, value: bigint): boolea
   return transfer(vm, creator, address, value)
 }
 
-/** Returns the fault of a creation's frame at its end, after its code is stored. EthereumJS refuses reverted data that begins with 0xef too. */
-export const settleCreation = (vm: Execution, frame: Frame): Fault | undefined => {
-  const { fault, output } = frame
-  if (fault === undefined) return depositCode(vm, frame)
-  const isRefused = fault === FAULTS.revert && vm.rules.refusesObjectFormat && output[0] === OBJECT_FORMAT_BYTE
-  return isRefused ? FAULTS.codeInvalid : fault
-}
+/** Returns the fault of a creation's frame at its end, after its code is stored. */
+export const settleCreation = (vm: Execution, frame: Frame): Fault | undefined => frame.fault ?? depositCode(vm, frame)
 
 /** Stores the output of init code as the account's code, or returns the fault. */
 const depositCode = ({ rules, journal, env }: Execution, frame: Frame): Fault | undefined => {

@@ -8,7 +8,7 @@ import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes } from '../../../../src/u
 import { createStepOracle } from '../../../support/step-oracle.ts'
 import { env, funded, key, paramsAt, withCode } from '../world.ts'
 
-/* Programs in which random ones found the engines to differ, on both engines and on EthereumJS as it comes. */
+/* Programs in which random ones found the engines to differ, on both engines and on EthereumJS. */
 
 const sender = key(1)
 const TARGET: Hex = `0x${'cc'.repeat(20)}`
@@ -33,8 +33,8 @@ const worldOf = (code: string) => {
 const creating = (init: string): string => `67${init}5f52600860186000f05f523d60205260405ff3`
 
 const VECTORS: Readonly<Record<string, Vector>> = {
-  'a creation that reverts with 0xef loses its gas': { code: creating('60ef5f5360015ffd'), fork: 'prague' },
-  'before London it does not': { code: creating('60ef60005360fd00'), fork: 'berlin' },
+  'a creation that reverts with 0xef keeps its gas and data': { code: creating('60ef5f5360015ffd'), fork: 'prague' },
+  'so it does before London': { code: creating('60ef60005360fd00'), fork: 'berlin' },
   'hashes of blobs, and none behind them': {
     code: '5f495f5260014960205260405ff3',
     fork: 'cancun',

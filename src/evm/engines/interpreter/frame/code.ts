@@ -1,5 +1,4 @@
-import { keccak256Hex } from '../../../../crypto/hash.ts'
-import { bytesToBigint, EMPTY_BYTES, type Hex } from '../../../../util/bytes.ts'
+import { bytesToBigint, EMPTY_BYTES } from '../../../../util/bytes.ts'
 import { readWord } from '../words.ts'
 
 /** Number of wide pushes executed after which their values are cached. */
@@ -69,13 +68,5 @@ export const codeOf = (bytes: Uint8Array): Code => {
   }
   return found
 }
-
-/**
- * EthereumJS shows only the first two bytes of code in the object format, and their hash; no account since London has such code.
- */
-const OBJECT_FORMAT = Uint8Array.of(0xef, 0x00)
-export const OBJECT_FORMAT_HASH: Hex = keccak256Hex(OBJECT_FORMAT)
-export const isObjectFormat = (code: Uint8Array): boolean => code[0] === 0xef && code[1] === 0x00
-export const shownCode = (code: Uint8Array): Uint8Array => (isObjectFormat(code) ? OBJECT_FORMAT : code)
 
 export const NO_CODE = new Code(EMPTY_BYTES)

@@ -1,5 +1,4 @@
 import type { Hex } from '../../../../util/bytes.ts'
-import { isObjectFormat, OBJECT_FORMAT_HASH, shownCode } from '../frame/code.ts'
 import type { Frame } from '../frame/frame.ts'
 import { accessPrice, canReach, perWord } from '../prices.ts'
 import type { EvmRules } from '../rules.ts'
@@ -27,16 +26,13 @@ const accountPrice =
     return accessPrice(vm, address, before(vm.rules))
   }
 
-const codeAt = (vm: Execution, address: Hex): Uint8Array => shownCode(vm.journal.code(address))
-
 const balance: Operation = (frame, vm) => frame.push(vm.journal.balance(addressOf(frame.pop())))
 
-const codeSize: Operation = (frame, vm) => frame.push(BigInt(codeAt(vm, addressOf(frame.pop())).byteLength))
+const codeSize: Operation = (frame, vm) => frame.push(BigInt(vm.journal.code(addressOf(frame.pop())).byteLength))
 
 const codeHash: Operation = (frame, { journal }) => {
   const address = addressOf(frame.pop())
-  if (isObjectFormat(journal.code(address))) frame.push(BigInt(OBJECT_FORMAT_HASH))
-  else frame.push(journal.isEmpty(address) ? 0n : BigInt(journal.codeHash(address)))
+  frame.push(journal.isEmpty(address) ? 0n : BigInt(journal.codeHash(address)))
 }
 
 const codeCopyPrice: Price = (frame, vm) => {
@@ -54,7 +50,7 @@ const codeCopy: Operation = (frame: Frame, vm) => {
   const at = frame.pop()
   const from = offsetFromWord(frame.pop())
   const length = frame.pop()
-  if (length !== 0n) frame.memory.write(Number(at), codeAt(vm, address), from, Number(length))
+  if (length !== 0n) frame.memory.write(Number(at), vm.journal.code(address), from, Number(length))
 }
 
 export const ACCOUNT_OPERATIONS: readonly OperationEntry[] = [
@@ -75,6 +71,6 @@ export const ACCOUNT_OPERATIONS: readonly OperationEntry[] = [
     0x3f,
     0,
     codeHash,
-    accountPrice(loadCode, rules => rules.extCodeHash),
+    accountPrice(loadAccount, rules => rules.extCodeHash),
   ),
 ]

@@ -4,7 +4,6 @@ import { MAX_NONCE, nextNonce } from '../../../../util/nonce.ts'
 import { refusal } from '../calls.ts'
 import { addressFor, beginCreation } from '../creations.ts'
 import { FAULTS } from '../fault.ts'
-import { isObjectFormat } from '../frame/code.ts'
 import type { Frame } from '../frame/frame.ts'
 import { gasToPass, perWord } from '../prices.ts'
 import type { Execution, Operation, Price } from '../transaction/execution.ts'
@@ -56,11 +55,6 @@ const create =
     if (vm.rules.boundsInitCode && length > BigInt(initCodeSizeLimit(vm.env.params)))
       return frame.fail(FAULTS.initCodeTooLarge)
     const initCode = frame.memory.slice(offset, length)
-    // As in EthereumJS: no frame, and the return data is kept.
-    if (isObjectFormat(initCode)) {
-      frame.push(0n)
-      return undefined
-    }
     frame.returnData = EMPTY_BYTES
     const gas = vm.passedGas
     const nonce = vm.journal.nonce(address)

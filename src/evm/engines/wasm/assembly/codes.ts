@@ -13,6 +13,8 @@ const RECENT: u32 = 4;
 /** Pages tried at random before all are tried in order: few are in use, for deep frames have little gas. */
 const TRIES: u32 = 64;
 
+/** Hash of no code, written by the host. */
+export const EMPTY_HASH: usize = memory.data(32, 16);
 /** Pages that have been used. */
 export let pagesUsed: u32 = 0;
 /** Page taken by the last call of `codeRoom`; below zero: none. */
@@ -131,7 +133,7 @@ export function setCodeOf(account: usize, from: usize, size: u32): void {
   store<u32>(account, flags | HAS_CODE, FLAGS);
   useCode(account, at, size, keepCode(at, size, false));
 }
-/** Returns the account's code hash as 32 bytes; code of an unknown hash must be loaded. */
+/** Returns the account's code hash as 32 bytes. Only code that the message created has no known hash, and that is never dropped. */
 export function hashOf(account: usize): usize {
   if ((load<u32>(account, FLAGS) & HASH_KNOWN) == 0) {
     keccak256(load<u32>(account, CODE), load<u32>(account, CODE_SIZE), account + CODE_HASH);
@@ -144,8 +146,4 @@ export function hashOf(account: usize): usize {
 export function isDelegation(account: usize): bool {
   const at = <usize>load<u32>(account, CODE);
   return load<u32>(account, CODE_SIZE) == 23 && load<u8>(at) == 0xef && load<u8>(at, 1) == 0x01 && load<u8>(at, 2) == 0x00;
-}
-/** First bytes of EIP-3540: EthereumJS shows only these bytes of such code. */
-export function isObjectFormat(at: usize, size: u64): bool {
-  return size >= 2 && load<u8>(at) == 0xef && load<u8>(at, 1) == 0x00;
 }

@@ -2,7 +2,7 @@
 import { toSize } from "./word";
 import { accountAt, CODE, CODE_SIZE, isLoaded } from "./accounts";
 import { accessPrice, canReach } from "./calls";
-import { isObjectFormat, lacksCode } from "./codes";
+import { lacksCode } from "./codes";
 import { addLog } from "./logs";
 import { endOf, growthPrice, perWord } from "./prices";
 import { frame, FRAME_CODE, FRAME_CODE_SIZE, GAS, growMemory, INPUT, INPUT_SIZE, IS_STATIC, MEMORY, MEMORY_SIZE, RETURN_SIZE, SELF, SP } from "./frames";
@@ -66,10 +66,7 @@ export function copyForeignCode(): i32 {
   if (paid != GOES_ON) return paid;
   store<u32>(frame, <u32>(sp - 128), SP);
   if (size == 0) return GOES_ON;
-  const code = <usize>load<u32>(account, CODE);
-  let there = load<u32>(account, CODE_SIZE);
-  if (there && isObjectFormat(code, there)) there = 2;
-  fill(<usize>load<u32>(frame, MEMORY) + <usize>to, <usize>size, code, there, from);
+  fill(<usize>load<u32>(frame, MEMORY) + <usize>to, <usize>size, load<u32>(account, CODE), load<u32>(account, CODE_SIZE), from);
   return GOES_ON;
 }
 

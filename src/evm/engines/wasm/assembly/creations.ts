@@ -3,7 +3,7 @@ import { clear, copy, less, swapBytes, toSize } from "./word";
 import { keccak256 } from "../../../../crypto/assembly/keccak";
 import { align, exhaust, reserve } from "./memory";
 import { accountAt, ADDRESS, ADDRESS_BYTES, BALANCE, change, CREATED, EXISTS, FLAGS, has, HAS_CODE, HAS_STORAGE, isLoaded, NONCE, TOUCHED, warmAccount } from "./accounts";
-import { setCodeOf, isObjectFormat } from "./codes";
+import { setCodeOf } from "./codes";
 import { moveClock, pauseAt } from "./clock";
 import { save, setFrameMark, undoAt } from "./undo";
 import { DEPTH_LIMIT, mark, transfer } from "./calls";
@@ -80,10 +80,9 @@ export function create(op: u32): i32 {
   if (!growMemory(frame, end)) return EXHAUSTED;
   const size = <usize>length, code = <usize>load<u32>(frame, MEMORY) + <usize>(size ? offset : 0);
   const self = <usize>load<u32>(frame, SELF), count: usize = op == CREATE2 ? 128 : 96;
-  const isLegacy = !isObjectFormat(code, length);
   const fails = load<u32>(frame, DEPTH) >= DEPTH_LIMIT || less(self + BALANCE, value) || load<u64>(self, NONCE) == u64.MAX_VALUE;
   let created: usize = 0;
-  if (isLegacy && !fails) {
+  if (!fails) {
     created = accountAt(op == CREATE2 ? addressBySalt(self, sp - 128, code, size) : addressByNonce(self, load<u64>(self, NONCE)));
     if (!isLoaded(created)) {
       store<u32>(frame, had, MEMORY_SIZE);
@@ -92,8 +91,6 @@ export function create(op: u32): i32 {
   }
   store<i64>(frame, gas, GAS);
   store<u32>(frame, <u32>(sp - count), SP);
-  // EthereumJS keeps the return data where init code of the object format is rejected.
-  if (!isLegacy) return answerZero();
   store<u32>(frame, 0, RETURN_SIZE);
   if (fails) return answerZero();
   const passed = fork >= TANGERINE_WHISTLE ? gas - (gas >> 6) : gas;

@@ -31,9 +31,6 @@ let isStored = false;
 function settleCreation(result: i32, gas: i64, data: usize, size: usize): i32 {
   creationGas = gas;
   isStored = false;
-  // EthereumJS checks the first byte of reverted data as well.
-  const invalid = fork >= LONDON && size > 0 && load<u8>(data) == 0xef;
-  if (result == REVERTED) return invalid ? failFor(INVALID_CODE) : result;
   if (result != RETURNED) return result;
   const price = <i64>size * DEPOSIT_PRICE;
   const fits = fork < SPURIOUS_DRAGON || size <= CODE_LIMIT;
@@ -41,7 +38,8 @@ function settleCreation(result: i32, gas: i64, data: usize, size: usize): i32 {
     // Frontier leaves an account without code.
     return fork < HOMESTEAD ? RETURNED : failFor(fits ? OUT_OF_GAS : CODE_TOO_LARGE);
   }
-  if (invalid) return failFor(INVALID_CODE);
+  // EIP-3541.
+  if (fork >= LONDON && size > 0 && load<u8>(data) == 0xef) return failFor(INVALID_CODE);
   creationGas = gas - price;
   isStored = true;
   const account = <usize>load<u32>(frame, SELF);

@@ -9,7 +9,7 @@ import { beginClock, boundLeft, isBoundReached } from "./clock";
 import { beginSpare, isSpareKnown, spareGas } from "./spare";
 import { BLOOM, bloomOfLogs, encodeLogs } from "./receipt-logs";
 import { refund, setRefund } from "./refund";
-import { beginCodes, codeBytes, codeRoom, dropCodes, isDelegation, keepCode, lacksCode, pageOf, pagesUsed, pageTaken, setPageSeed, useCode } from "./codes";
+import { beginCodes, codeBytes, codeRoom, dropCodes, EMPTY_HASH, isDelegation, keepCode, lacksCode, pageOf, pagesUsed, pageTaken, setPageSeed, useCode } from "./codes";
 import { clearOpcodes, fork, PRAGUE, setFork, setOpcode, TANGERINE_WHISTLE } from "./prices";
 import { BLOB_HASHES, COINBASE, EXCHANGE, ORIGIN, setBlobs, WORDS } from "./environment";
 import { CALL_VALUE, CALLER, CODE_TAIL, frame, GAS, INPUT, INPUT_SIZE, openFrame, SELF, setCode, setFrame } from "./frames";
@@ -17,7 +17,6 @@ import { delegateOf, mark, transfer } from "./calls";
 import { precompile } from "./precompiles";
 import { addressByNonce, openCreation } from "./creations";
 import { endFrame, gasLeft, outcome, outputSize, returnedMost } from "./ends";
-import { EMPTY_HASH, prepareCodeHashes } from "./code-hashes";
 import { forgetBlockHashes, provideBlockHash } from "./block-hashes";
 import { loadInput, prepareMasks } from "./operands";
 import { run } from "./interpreter";
@@ -78,7 +77,6 @@ let isPrepared = false;
 function prepare(): void {
   if (isPrepared) return;
   prepareMasks();
-  prepareCodeHashes();
   isPrepared = true;
 }
 

@@ -3,13 +3,12 @@
  * return the remaining gas; below zero they have changed nothing but what fails with the frame: the negated status, or FAILURE and the
  * reason.
  */
-import { byteLength, copy, set64, swapBytes, toSize } from "./word";
+import { byteLength, clear, copy, set64, swapBytes, toSize } from "./word";
 import { power } from "./arithmetic";
 import { keccak256 } from "../../../../crypto/assembly/keccak";
-import { accountAt, BALANCE, CODE, CODE_SIZE, isLoaded } from "./accounts";
+import { accountAt, BALANCE, CODE_SIZE, has, HAS_CODE, isEmpty, isLoaded } from "./accounts";
 import { accessPrice, canReach } from "./calls";
-import { pushHash } from "./code-hashes";
-import { isObjectFormat, lacksCode } from "./codes";
+import { EMPTY_HASH, hashOf, lacksCode } from "./codes";
 import { frame, growMemory, IS_STATIC, MEMORY, MEMORY_SIZE, SELF } from "./frames";
 import { endOf, fork, growthPrice, ISTANBUL, perWord, SPURIOUS_DRAGON } from "./prices";
 import { loadTransient, setValue, SLOT_LOADED, slotOf, transientOf, VALUE } from "./slots";
@@ -93,17 +92,16 @@ export function codeSizeAt(top: usize, gas: i64): i64 {
   if (lacksCode(account)) return -<i64>needs(NEEDS_CODE, account);
   const left = gas - accessPrice(account);
   if (left < 0) return NO_GAS;
-  const bytes = <u64>load<u32>(account, CODE_SIZE);
-  set64(top, bytes && isObjectFormat(load<u32>(account, CODE), bytes) ? 2 : bytes);
+  set64(top, load<u32>(account, CODE_SIZE));
   return left;
 }
 export function codeHashAt(top: usize, gas: i64): i64 {
   if (!canReach(top, gas)) return NO_GAS;
   const account = accountAt(top);
   if (!isLoaded(account)) return -<i64>needs(NEEDS_ACCOUNT, account);
-  if (lacksCode(account)) return -<i64>needs(NEEDS_CODE, account);
   const left = gas - accessPrice(account);
   if (left < 0) return NO_GAS;
-  pushHash(top, account);
+  if (isEmpty(account)) clear(top);
+  else swapBytes(top, has(account, HAS_CODE) ? hashOf(account) : EMPTY_HASH);
   return left;
 }
