@@ -10,7 +10,7 @@ import { peerUrl } from '../src/network/identity/peer-url.ts'
  * one of them. They find each other by their names, or as DIR/hosts.json says.
  */
 
-const FULL_NODES = 1
+const FULL_NODES = 2
 
 interface NodeHost {
   readonly host: string

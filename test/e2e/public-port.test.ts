@@ -1,5 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { createServer } from 'node:net'
@@ -13,6 +12,7 @@ import { generateNodeKey } from '../../src/network/tls/node-key.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 import { ROOT } from '../support/devnet.ts'
 import { eventually, freePort, type NodeProcess, spawnNode } from '../support/node-process.ts'
+import { PROXIES } from '../support/proxies.ts'
 import { Socket } from '../support/rpc/socket.ts'
 
 /* The public port behind a real nginx and a real Caddy with the configurations of docker/, and with TLS of its own. */
@@ -102,81 +102,6 @@ const SIGNINGS: readonly (readonly [string, ...unknown[]])[] = [
 ]
 const UNKNOWN = { error: { code: -32000, message: 'unknown account' } }
 
-const nginxProgram = ['nginx', '/usr/sbin/nginx'].find(path => spawnSync(path, ['-v']).status === 0)
-const caddyProgram = ['caddy', '/usr/bin/caddy'].find(path => spawnSync(path, ['version']).status === 0)
-
-interface RunningProxy {
-  readonly url: string
-  stop(): Promise<void>
-}
-
-/** nginx in the foreground, without a master process, with the configuration that the docs show. */
-const startNginx = async (upstream: string, port: number): Promise<RunningProxy> => {
-  const prefix = join(dir, 'nginx')
-  mkdirSync(prefix)
-  const conf = readFileSync(join(ROOT, 'docker/nginx/tandem.conf'), 'utf8')
-  writeFileSync(
-    join(prefix, 'tandem.conf'),
-    conf.replace('full-1:8545', upstream).replace('listen 8080', `listen 127.0.0.1:${port}`),
-  )
-  const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    name => `${name}_temp_path ${prefix}/${name};`,
-  )
-  writeFileSync(
-    join(prefix, 'nginx.conf'),
-    `daemon off; master_process off; pid ${prefix}/pid; error_log stderr warn; events {}\nhttp { access_log off; ${folders.join(' ')} include ${prefix}/tandem.conf; }\n`,
-  )
-  return startProxy('nginx', nginxProgram as string, ['-p', prefix, '-c', join(prefix, 'nginx.conf')], port)
-}
-
-/** Caddy with the site that the docs show, without its admin port. */
-const startCaddy = async (upstream: string, port: number): Promise<RunningProxy> => {
-  const prefix = join(dir, 'caddy')
-  mkdirSync(prefix)
-  const site = readFileSync(join(ROOT, 'docker/caddy/Caddyfile'), 'utf8')
-    .replace('127.0.0.1:8545', upstream)
-    .replace('rpc.example.org', `http://127.0.0.1:${port}`)
-  writeFileSync(join(prefix, 'Caddyfile'), `{\n    admin off\n}\n${site}`)
-  const args = ['run', '--adapter', 'caddyfile', '--config', join(prefix, 'Caddyfile')]
-  return startProxy('caddy', caddyProgram as string, args, port, {
-    HOME: prefix,
-    XDG_DATA_HOME: prefix,
-    XDG_CONFIG_HOME: prefix,
-  })
-}
-
-const startProxy = async (
-  name: string,
-  program: string,
-  args: readonly string[],
-  port: number,
-  env: NodeJS.ProcessEnv = {},
-): Promise<RunningProxy> => {
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } })
-  let log = ''
-  child.stderr.on('data', data => {
-    log += String(data)
-  })
-  const url = `http://127.0.0.1:${port}`
-  await eventually(name, async () => {
-    if (child.exitCode !== null) throw new Error(log)
-    return (await fetch(`${url}/health`).catch(() => undefined)) && true
-  })
-  return {
-    url,
-    stop: async () => {
-      const gone = new Promise(resolve => child.once('close', resolve))
-      child.kill('SIGTERM')
-      await gone
-    },
-  }
-}
-
-const PROXIES = [
-  { name: 'nginx', why: nginxProgram === undefined ? 'nginx is not installed' : undefined, begin: startNginx },
-  { name: 'caddy', why: caddyProgram === undefined ? 'caddy is not installed' : undefined, begin: startCaddy },
-]
-
 for (const { name, why, begin } of PROXIES)
   test.skipIf(why !== undefined)(
     `behind ${name}${why === undefined ? '' : ` (skipped: ${why})`}: two clients have their own limits, WebSockets upgrade, spoofed headers change nothing, and nothing signs`,
@@ -185,7 +110,7 @@ for (const { name, why, begin } of PROXIES)
       writeFileSync(keys, `# name key calls\nshop ${'s'.repeat(20)} 1000\n`, { mode: 0o600 })
       const node = start(`proxied-${name}`, ['--trust-proxy', '127.0.0.1', '--rate-limit', '1', '--api-keys', keys])
       const ready = await node.ready
-      const proxy = await begin(new URL(ready.http).host, await freePort())
+      const proxy = await begin(dir, [new URL(ready.http).host], await freePort())
       try {
         const [one, two] = [{ from: '127.0.0.2' }, { from: '127.0.0.3' }]
         expect((await ask(proxy.url, COSTLY, one)).status).toBe(200)

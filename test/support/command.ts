@@ -17,13 +17,16 @@ export interface CommandOptions {
   readonly input?: string
   /** After this the process is killed and `code` is null. */
   readonly timeoutMs?: number
+  /** User to run as; only root may choose. */
+  readonly uid?: number
+  readonly gid?: number
 }
 
 /** Runs a program to its end; answers what it wrote, whatever its status. */
 export const run = async (
   program: string,
   args: readonly string[],
-  { cwd = ROOT, env, input = '', timeoutMs = 170_000 }: CommandOptions = {},
+  { cwd = ROOT, env, input = '', timeoutMs = 170_000, ...user }: CommandOptions = {},
 ): Promise<CommandResult> => {
   const began = performance.now()
   const child = spawn(program, args, {
@@ -31,6 +34,7 @@ export const run = async (
     env: { ...process.env, ...env },
     timeout: timeoutMs,
     killSignal: 'SIGKILL',
+    ...user,
   })
   const out: Buffer[] = []
   const err: Buffer[] = []

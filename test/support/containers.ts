@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
+import { run } from './command.ts'
 import { ROOT } from './devnet.ts'
 
 /** Text of a file under docker/. */
@@ -30,4 +31,30 @@ export const expressions = (): readonly (readonly [name: string, expr: string])[
 export const metricsIn = (expr: string): readonly string[] => {
   const plain = expr.replace(/\{[^}]*\}|\[[^\]]*\]|\bby \([^)]*\)/g, ' ')
   return [...plain.matchAll(/\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b(?!\s*\()|\bup\b/g)].map(([name]) => name)
+}
+
+/** Command of the RUN line of a stage of the Dockerfile. */
+const commandOf = (stage: string): string => {
+  const text = dockerFile('Dockerfile')
+    .split(/^FROM /m)
+    .find(one => one.split('\n')[0]?.endsWith(` AS ${stage}`))
+  const command = text?.match(/^RUN (.*)$/m)?.[1]
+  if (command === undefined) throw new Error(`the Dockerfile has no stage ${stage} with a command`)
+  return command
+}
+
+/** Makes the files of the image below `dir`, by the Dockerfile's own commands; returns the folder that is /app in the image. */
+export const installImage = async (dir: string): Promise<string> => {
+  const [app, pack] = [join(dir, 'app'), join(dir, 'pack')]
+  mkdirSync(app)
+  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(ROOT, name), join(app, name))
+  const shell = async (command: string, cwd: string) => {
+    const { code, stderr } = await run('sh', ['-c', command.replaceAll('/pack', pack)], { cwd })
+    if (code !== 0) throw new Error(`${command}: ${stderr}`)
+  }
+  await shell(commandOf('packages'), app)
+  await shell(commandOf('files'), ROOT)
+  rmSync(join(app, 'package-lock.json'))
+  cpSync(join(pack, 'package'), app, { recursive: true })
+  return app
 }
