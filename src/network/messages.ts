@@ -33,6 +33,7 @@ export const ANSWER_NAMES = {
   getTransactions: 'transactions',
 } as const satisfies Partial<Record<MessageName, MessageName>>
 export type RequestName = keyof typeof ANSWER_NAMES
+export const isRequest = (name: MessageName): name is RequestName => Object.hasOwn(ANSWER_NAMES, name)
 export type AnswerName<Name extends RequestName> = Payload<(typeof ANSWER_NAMES)[Name]>
 
 const BY_ID = new Map<number, MessageName>(Object.entries(MESSAGES).map(([name, { id }]) => [id, name as MessageName]))

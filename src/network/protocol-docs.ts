@@ -134,8 +134,9 @@ Within ${NETWORK_LIMITS.handshakeMs / 1_000} s both sides send \`hello\` without
 ## Messages
 
 A request has a request id above 0 that its answer repeats; all others have 0. \`committee\`: accepted only from peers that proved to be members of the
-council, or that the operator names as relays; from other peers it is skipped, up to ${NETWORK_LIMITS.outsiders.perSecond} a second (${NETWORK_LIMITS.outsiders.burst} at once). Messages beyond their quota are
-skipped and cost score; a message counts once, and once more for each ${bytes(NETWORK_LIMITS.fragmentBytes)} of payload.
+council, or that the operator names as relays; from other peers it is skipped. Messages beyond their quota are
+skipped and cost score; a message counts once, and once more for each ${bytes(NETWORK_LIMITS.fragmentBytes)} of payload. A sender keeps to half of a quota
+(four fifths of the rate for requests), so that nothing that a slow line delivers late and at once is beyond it.
 
 ${messageTable()}
 

@@ -31,6 +31,12 @@ export class TokenBucket {
     return this.#tokens > 0
   }
 
+  /** Returns the milliseconds until a token is there. */
+  waitMs(nowMs: number): number {
+    this.#refill(nowMs)
+    return (Math.max(0, 1 - this.#tokens) * 1_000) / this.#quota.perSecond
+  }
+
   /** Takes tokens even where there are too few; the debt is paid by those that follow. */
   charge(nowMs: number, cost: number): void {
     this.#refill(nowMs)

@@ -34,7 +34,7 @@ export class BlockSync {
 
   constructor(options: BlockSyncOptions) {
     this.#options = options
-    this.#syncPeers = new SyncPeers(options.clock.nowMs())
+    this.#syncPeers = new SyncPeers()
   }
 
   get status(): SyncStatus | false {

@@ -55,20 +55,18 @@ export class RangePlan<Content> {
   }
 
   /**
-   * Returns the batches to request now, lowest first, up to the height `target` and while `mayAsk` allows; the caller reports
-   * each by `arrived` or `failed`.
+   * Returns the batches to request now, lowest first, up to the height `target`; the caller reports each by
+   * `arrived` or `failed`.
    */
-  ask(target: number, mayAsk: () => boolean = () => true): readonly BlockBatch[] {
+  ask(target: number): readonly BlockBatch[] {
     const asks: BlockBatch[] = []
     for (const entry of this.#entries) {
       if (entry.asked > 0 || entry.content !== undefined) continue
       // The next one to import is always requested, else a full plan would never empty.
       if (!this.#hasRoom() && entry !== this.#entries[0]) break
-      if (!mayAsk()) return asks
       asks.push(begin(entry))
     }
     while (this.#hasRoom() && this.#entries.length < this.#limits.pieces && this.#end < target) {
-      if (!mayAsk()) return asks
       const from = this.#end + 1
       const count = Math.min(this.#limits.pieceBlocks, target - this.#end)
       const entry = entryOf<Content>(from, count)

@@ -1,6 +1,5 @@
 import { SYNC_LIMITS } from '../../config/limits/sync.ts'
 import { Lru } from '../../util/lru.ts'
-import { TokenBucket } from '../../util/token-bucket.ts'
 
 interface Record {
   /** Requests of block sync that the peer has not answered yet. */
@@ -16,16 +15,6 @@ interface Record {
  */
 export class SyncPeers {
   readonly #records = new Lru<string, Record>(SYNC_LIMITS.sources)
-  readonly #pace: TokenBucket
-
-  constructor(nowMs: number) {
-    this.#pace = new TokenBucket(SYNC_LIMITS.asks, nowMs)
-  }
-
-  /** Takes a request token; returns false when requests would be so frequent that a single peer sees a flood. */
-  mayAsk(nowMs: number): boolean {
-    return this.#pace.take(nowMs)
-  }
 
   /** Returns true when the peer is not on hold. */
   counts(peer: string, nowMs: number): boolean {

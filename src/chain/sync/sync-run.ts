@@ -108,15 +108,14 @@ export class SyncRun {
       // The engine reached that height by itself: the requested blocks are old.
       if (!isAway && head().number > plan.head) return undefined
       const target = this.#target()
-      const isHeldBack = this.#ask(target)
+      for (const blockBatch of plan.ask(target)) void this.#fetch(blockBatch, () => true)
       const next = plan.next()
       if (next !== undefined) {
         const verified = this.#verify(next.content)
         if (verified !== undefined) return verified
         plan.refused()
       } else if (target <= plan.head || plan.isStalled(SYNC_LIMITS.attempts)) return undefined
-      else if (clock.nowMs() < untilMs)
-        await this.#somethingOr(isHeldBack ? Math.min(untilMs, clock.nowMs() + SYNC_LIMITS.paceMs) : untilMs)
+      else if (clock.nowMs() < untilMs) await this.#somethingOr(untilMs)
       else if (isAway) return undefined
       else {
         untilMs = clock.nowMs() + SYNC_LIMITS.lateMs
@@ -125,17 +124,6 @@ export class SyncRun {
       }
     }
     return undefined
-  }
-
-  /** Returns true when more requests were possible but rate limits delay them. */
-  #ask(target: number): boolean {
-    let isHeldBack = false
-    const mayAsk = (): boolean => {
-      isHeldBack = !this.#syncPeers.mayAsk(this.#options.clock.nowMs())
-      return !isHeldBack
-    }
-    for (const blockBatch of this.#plan.ask(target, mayAsk)) void this.#fetch(blockBatch, () => true)
-    return isHeldBack
   }
 
   #target(): number {

@@ -33,8 +33,6 @@ export const NETWORK_LIMITS = {
   bytesPerMs: 64,
   /** Size of unrequested, incomplete messages of several frames, of all peers outside the committee. */
   partialBytes: 64 * 1024 * 1024,
-  /** Members-only messages from a non-member, which may be a member not known yet. */
-  outsiders: { perSecond: 60, burst: 240 },
   pingMs: 10_000,
   /** Silence after which a peer is disconnected. */
   silenceMs: 30_000,
@@ -64,7 +62,6 @@ export const NETWORK_LIMITS = {
   batchBytes: 1024 * 1024,
   /** Least time between two batches of new transactions. */
   batchMs: 20,
-  batchItems: 4_096,
   /** Shorter strings are no transaction: an RLP list of nine items, one of which is a gas limit of three bytes. */
   leastTransactionBytes: 12,
   /** Transactions read from one peer, announced or whole: more than blocks hold. Further messages with them are skipped. */

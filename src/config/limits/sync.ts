@@ -11,9 +11,6 @@ export const SYNC_LIMITS = {
   /** Wait for the next range: while the engine is stopped for the run, and until a second peer is asked. */
   awayMs: 250,
   lateMs: 1_000,
-  /** Range requests per second, and at once: below what one peer accepts. 128 blocks each are 2,560 a second. */
-  asks: { perSecond: 20, burst: 20 },
-  paceMs: 50,
   /** Peers asked for the next range at once. */
   askedAtOnce: 3,
   /** A member this little behind gets decisions from its neighbours, unless that takes longer than `patienceMs`. */
@@ -46,9 +43,8 @@ export const SNAPSHOT_LIMITS = {
   inUseMs: 120_000,
   /** Bytes collected for one write of a file. */
   writeBytes: 1024 * 1024,
-  /** Chunks requested or waiting for import, and requests per second: fewer than a peer answers. */
+  /** Chunks requested or waiting for import. */
   parallel: 6,
-  requestsPerSecond: 40,
   /** Codes in one request, and in one response besides its byte limit. */
   codes: 256,
   /** Blocks before a snapshot that a chain needs at once: the reach of BLOCKHASH. */

@@ -35,8 +35,8 @@ export class BlockGossip {
     const block = whole.size > 0 ? encodeWireMessage('newBlock', { block: committed.encode(), certificate }) : undefined
     for (const peer of lacking) {
       peer.items.set(hash, true)
-      if (block !== undefined && whole.has(peer)) peer.sendWire('newBlock', block)
-      else peer.sendWire('newBlockHash', name)
+      const isSent = block !== undefined && whole.has(peer) && peer.sendWire('newBlock', block)
+      if (!isSent) peer.sendWire('newBlockHash', name)
     }
   }
 

@@ -127,7 +127,8 @@ export class ConsensusGossip implements ConsensusNetwork {
     if (text === this.#saidLinks) return
     this.#saidLinks = text
     const wire = encodeWireMessage('links', reached.slice(0, CONSENSUS_BOUNDS.committee))
-    for (const peer of this.#neighbourPeers()) peer.sendWire('links', wire)
+    // One beyond its pace is told by the next call.
+    for (const peer of this.#neighbourPeers()) if (!peer.sendWire('links', wire)) this.#saidLinks = 'nothing'
   }
 
   joined(peer: Peer): void {

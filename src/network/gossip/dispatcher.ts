@@ -1,4 +1,4 @@
-import { ANSWER_NAMES, type MessageName, type Payload, type RequestName } from '../messages.ts'
+import { type ANSWER_NAMES, isRequest, type MessageName, type Payload, type RequestName } from '../messages.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { BlockGossip } from './block-gossip.ts'
 import type { ConsensusGossip } from './consensus-gossip.ts'
@@ -47,7 +47,7 @@ export const createDispatcher = ({
     newTransactions: (peer, raws) => transactions.pushed(peer, raws),
   }
   return (peer: Peer, name: MessageName, value: unknown, requestId: number): unknown => {
-    if (Object.hasOwn(ANSWER_NAMES, name)) return requestServer.received(peer, name as RequestName, value, requestId)
+    if (isRequest(name)) return requestServer.received(peer, name, value, requestId)
     return (handlers[name as Unanswered] as (peer: Peer, value: unknown) => unknown)(peer, value)
   }
 }

@@ -25,9 +25,9 @@ export class Flood {
     let wire: ReturnType<typeof encodeWireMessage<'evidence' | 'proofHeader'>> | undefined
     for (const peer of this.#hub.peers()) {
       if (peer.items.has(hash)) continue
-      peer.items.set(hash, true)
       wire ??= encodeWireMessage(this.#kind, encoded)
-      peer.sendWire(this.#kind, wire)
+      // What is beyond its pace is offered again at the next block.
+      if (peer.sendWire(this.#kind, wire)) peer.items.set(hash, true)
     }
   }
 

@@ -3,7 +3,10 @@ import { keccak256Hex } from '../../crypto/hash.ts'
 import { TimeSlices } from '../../util/async/time-slice.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
+import { TokenBucket } from '../../util/token-bucket.ts'
 import { TransactionFetchPlan } from '../core/fetch-plan.ts'
+import { costOf, paceOf } from '../messages/message-spec.ts'
+import { MESSAGES } from '../messages.ts'
 import { encodeWireMessage, type Peer } from '../peer/peer.ts'
 import type { PeerPoolPort } from '../ports.ts'
 import type { WireMessage } from '../wire/frames.ts'
@@ -40,8 +43,10 @@ export class TransactionGossip {
   readonly #turns = new TimeSlices(() => performance.now())
   #fresh: Fresh[] = []
   #timer: NodeJS.Timeout | undefined
-  /** Time of the last batch, by `performance.now`. */
-  #flushedMs = Number.NEGATIVE_INFINITY
+  /** Pace of the batches: what it allows, each peer is sent without loss. */
+  readonly #pace = new TokenBucket(paceOf(MESSAGES.transactionHashes.quota, false), performance.now())
+  /** Time of the next batch, by `performance.now`. */
+  #notBeforeMs = Number.NEGATIVE_INFINITY
 
   constructor(hub: PeerHub, pool: PeerPoolPort) {
     this.#hub = hub
@@ -57,11 +62,8 @@ export class TransactionGossip {
     for (const { hash, raw } of transactions) {
       const from = this.#ingress.peerOf(hash)
       this.#fresh.push({ hash, raw, isSpread: from !== undefined && this.#hub.isNeighbour(from) })
-      if (this.#fresh.length >= NETWORK_LIMITS.batchItems) this.#flush()
     }
-    if (this.#fresh.length === 0) return
-    const leftMs = this.#flushedMs + NETWORK_LIMITS.batchMs - performance.now()
-    this.#timer ??= setTimeout(() => this.#flush(), Math.max(0, leftMs))
+    if (this.#fresh.length > 0) this.#flushSoon()
   }
 
   close(): void {
@@ -121,6 +123,8 @@ export class TransactionGossip {
     if (hashes.length === 0) return
     for (const hash of hashes) peer.transactions.set(hash, true)
     peer.send('transactionHashes', hashes)
+    // Batches go to all peers at once: what this one was sent beforehand is counted for all.
+    this.#pace.charge(performance.now(), costOf(33 * hashes.length))
   }
 
   left(peer: Peer): void {
@@ -168,80 +172,57 @@ export class TransactionGossip {
     this.#ingress.take(peer, hash, raw)
   }
 
+  /** Sends each peer two messages at most, whole transactions and hashes, so that no peer is ever sent more than its quota. */
   #flush(): void {
-    clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#flushedMs = performance.now()
-    const fresh = this.#fresh
-    this.#fresh = []
+    const nowMs = performance.now()
+    const fresh = this.#fresh.splice(0, NETWORK_LIMITS.announcedHashes)
     const peers = shuffled(this.#hub.peers(), () => this.#hub.random())
     let pushes = pushTargetCount(peers.filter(peer => !this.#hub.isNeighbour(peer)).length)
-    const spread = new Batch(fresh.filter(({ isSpread }) => isSpread))
-    const unspread = new Batch(fresh.filter(({ isSpread }) => !isSpread))
+    const encoded = new Map<Audience, Batch>()
+    let cost = 0
     for (const peer of peers) {
       const isMember = this.#hub.isNeighbour(peer)
-      const isPushed = !isMember && --pushes >= 0
-      spread.sendTo(peer, isPushed ? 'newTransactions' : 'transactionHashes')
-      unspread.sendTo(peer, isPushed || isMember ? 'newTransactions' : 'transactionHashes')
+      const audience = isMember ? 'member' : --pushes >= 0 ? 'pushed' : 'told'
+      const missing = fresh.filter(({ hash }) => !peer.transactions.has(hash))
+      // Nearly all peers have none of it.
+      const isAll = missing.length === fresh.length
+      const batch = (isAll && encoded.get(audience)) || batchFor(audience, missing)
+      if (isAll) encoded.set(audience, batch)
+      for (const { hash } of missing) peer.transactions.set(hash, true)
+      for (const [name, message] of batch) {
+        peer.sendWire(name, message)
+        cost = Math.max(cost, costOf(message.bytes.byteLength))
+      }
     }
+    this.#pace.charge(nowMs, cost)
+    this.#notBeforeMs = nowMs + Math.max(NETWORK_LIMITS.batchMs, this.#pace.waitMs(nowMs))
+    if (this.#fresh.length > 0) this.#flushSoon()
+  }
+
+  #flushSoon(): void {
+    this.#timer ??= setTimeout(() => this.#flush(), Math.max(0, this.#notBeforeMs - performance.now()))
   }
 }
 
-/** Batch of outgoing transactions, encoded once for all peers that have none of it, which is nearly all. */
-class Batch {
-  readonly #all: readonly NewTransaction[]
-  readonly #encoded = new Map<PushName, readonly WireMessage[]>()
+/** Kind of receiver of a batch: a member, a peer that gets whole transactions, one that gets hashes. */
+type Audience = 'member' | 'pushed' | 'told'
+type Batch = readonly (readonly ['newTransactions' | 'transactionHashes', WireMessage])[]
 
-  constructor(all: readonly NewTransaction[]) {
-    this.#all = all
-  }
-
-  sendTo(peer: Peer, name: PushName): void {
-    const missing = this.#all.filter(({ hash }) => !peer.transactions.has(hash))
-    if (missing.length === 0) return
-    for (const { hash } of missing) peer.transactions.set(hash, true)
-    for (const message of this.#encode(missing, name)) peer.sendWire(name, message)
-  }
-
-  #encode(missing: readonly NewTransaction[], name: PushName): readonly WireMessage[] {
-    if (missing.length < this.#all.length) return ENCODERS[name](missing)
-    const encoded = this.#encoded.get(name) ?? ENCODERS[name](missing)
-    this.#encoded.set(name, encoded)
-    return encoded
-  }
-}
-
-type PushName = 'newTransactions' | 'transactionHashes'
-
-const hashesOf = (transactions: readonly NewTransaction[]): readonly WireMessage[] => {
-  const messages: WireMessage[] = []
-  for (let at = 0; at < transactions.length; at += NETWORK_LIMITS.announcedHashes) {
-    const part = transactions.slice(at, at + NETWORK_LIMITS.announcedHashes)
-    messages.push(
-      encodeWireMessage(
-        'transactionHashes',
-        part.map(({ hash }) => hash),
-      ),
-    )
-  }
-  return messages
-}
-
-const wholeOf = (transactions: readonly NewTransaction[]): readonly WireMessage[] => {
-  const messages: WireMessage[] = []
-  let part: Uint8Array[] = []
+/** Encodes a batch for one kind of receiver: whole as far as they are for it and fit into one message, by hash the others. */
+const batchFor = (audience: Audience, transactions: readonly Fresh[]): Batch => {
+  const whole: Uint8Array[] = []
+  const hashes: Hex[] = []
   let bytes = 0
-  for (const { raw } of transactions) {
-    if (bytes + raw.byteLength > NETWORK_LIMITS.batchBytes && part.length > 0) {
-      messages.push(encodeWireMessage('newTransactions', part))
-      part = []
-      bytes = 0
-    }
-    part.push(raw)
-    bytes += raw.byteLength
+  for (const { hash, raw, isSpread } of transactions) {
+    const isWhole = audience === 'pushed' || (audience === 'member' && !isSpread)
+    if (isWhole && (bytes + raw.byteLength <= NETWORK_LIMITS.batchBytes || whole.length === 0)) {
+      whole.push(raw)
+      bytes += raw.byteLength
+    } else hashes.push(hash)
   }
-  if (part.length > 0) messages.push(encodeWireMessage('newTransactions', part))
-  return messages
+  return [
+    ...(whole.length > 0 ? ([['newTransactions', encodeWireMessage('newTransactions', whole)]] as const) : []),
+    ...(hashes.length > 0 ? ([['transactionHashes', encodeWireMessage('transactionHashes', hashes)]] as const) : []),
+  ]
 }
-
-const ENCODERS = { newTransactions: wholeOf, transactionHashes: hashesOf } as const

@@ -11,7 +11,7 @@ export interface MessageSpec<T> {
   readonly channel: ChannelName
   /** Limit of the payload. */
   readonly maxBytes: number
-  /** Quota of one peer; a message counts once, and once more for each frame's worth of bytes (peer.ts). */
+  /** Quota of one peer, which its receiver enforces and its sender stays below (`paceOf`, `costOf`). */
   readonly quota: Quota
   readonly codec: WireCodec<T>
   /** Permitted senders; the handshake comes before anything else. */
@@ -25,6 +25,16 @@ export const declareMessage = <T>(spec: MessageSpec<T>): MessageSpec<T> => spec
 export const quota = (perSecond: number, burst: number): Quota => ({ perSecond, burst })
 /** Responses are bounded by the requests, not by a rate. */
 export const ANSWER_QUOTA = quota(0, 0)
+
+/** Returns the cost of a message: 1, and 1 more for each frame's worth of bytes, since the work grows with them. */
+export const costOf = (payloadBytes: number): number => 1 + Math.floor(payloadBytes / NETWORK_LIMITS.fragmentBytes)
+
+/**
+ * Returns the pace of an honest sender: half of the burst, so that what a slow line held back for seconds is within the quota when it
+ * arrives at once, and half of the rate; four fifths of it for requests, of which only a few are without a response at any time.
+ */
+export const paceOf = ({ perSecond, burst }: Quota, isRequest: boolean): Quota =>
+  quota(perSecond * (isRequest ? 0.8 : 0.5), Math.max(1, burst / 2))
 
 export const KIB = 1024
 export const MIB = 1024 * KIB

@@ -3,15 +3,17 @@ import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { Lru } from '../../util/lru.ts'
-import { TokenBucket } from '../../util/token-bucket.ts'
+import { type Quota, TokenBucket } from '../../util/token-bucket.ts'
 import type { ByteBudget } from '../core/byte-budget.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { Offence } from '../core/peer-scores.ts'
 import type { PeerSlot } from '../core/peer-slots.ts'
 import type { ProtocolError } from '../errors.ts'
+import { costOf, paceOf } from '../messages/message-spec.ts'
 import {
   ANSWER_NAMES,
   type AnswerName,
+  isRequest,
   type MessageName,
   messageFromId,
   messageSpec,
@@ -53,7 +55,6 @@ export interface PeerHost {
 
 const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOCOL_BROKEN', reason })
 const ANSWERS: ReadonlySet<string> = new Set(Object.values(ANSWER_NAMES))
-const isRequest = (name: MessageName): name is RequestName => Object.hasOwn(ANSWER_NAMES, name)
 
 /** Encodes a message once, for any number of peers. */
 export const encodeWireMessage = <Name extends MessageName>(
@@ -66,9 +67,6 @@ export const encodeWireMessage = <Name extends MessageName>(
   assert(payload.byteLength <= maxBytes, `no ${name} is longer than ${maxBytes} bytes`)
   return encodeFrames(channel, id, requestId, payload)
 }
-
-/** Quota cost of a message: 1, and 1 more for each frame's worth of bytes, since the work grows with them. */
-const quotaCost = (payloadBytes: number): number => 1 + Math.floor(payloadBytes / FRAGMENT_BYTES)
 
 /** Connected node: its quotas, pending requests, and the items it is known to have. */
 export class Peer implements ConnectionEvents {
@@ -98,9 +96,9 @@ export class Peer implements ConnectionEvents {
   readonly #connection: Connection
   readonly #host: PeerHost
   readonly #pendingRequests = new PendingRequests()
-  readonly #buckets = new Map<MessageName, TokenBucket>()
-  /** Rate limit of members-only messages while it is not a member. */
-  readonly #outside = new TokenBucket(NETWORK_LIMITS.outsiders, performance.now())
+  /** Rate limits of what it sends, and of what is sent to it. */
+  readonly #quotas = new Map<MessageName, TokenBucket>()
+  readonly #paces = new Map<MessageName, TokenBucket>()
   /** Messages being received that count towards the shared limit. */
   readonly #claims = new Set<MessageHead>()
 
@@ -140,18 +138,29 @@ export class Peer implements ConnectionEvents {
     return this.#connection.queuedBytes(channel)
   }
 
-  send<Name extends MessageName>(name: Name, value: Payload<Name>, requestId = 0): void {
-    this.sendWire(name, encodeWireMessage(name, value, requestId))
+  send<Name extends MessageName>(name: Name, value: Payload<Name>, requestId = 0): boolean {
+    return this.sendWire(name, encodeWireMessage(name, value, requestId))
   }
 
-  sendWire(name: MessageName, message: WireMessage): void {
+  /** Returns false, and sends nothing, where the peer has had as much of this kind of message as an honest sender sends. */
+  sendWire(name: MessageName, message: WireMessage): boolean {
+    if (!ANSWERS.has(name) && !isRequest(name)) {
+      const pace = this.#bucket(this.#paces, name, paceOf(messageSpec(name).quota, false))
+      if (pace.waitMs(performance.now()) > 0) {
+        this.#host.counted('dropped', message.channel)
+        return false
+      }
+      pace.charge(performance.now(), costOf(message.bytes.byteLength))
+    }
     this.#host.counted('sent', name)
     this.#connection.send(message)
+    return true
   }
 
-  /** Rejects with CodedError<RequestError>. */
+  /** Waits for the pace of such requests. Rejects with CodedError<RequestError>. */
   async request<Name extends RequestName>(name: Name, value: Payload<Name>): Promise<AnswerName<Name>> {
-    const answer = await this.#pendingRequests.ask(name, id => this.send(name, value, id))
+    const pace = this.#bucket(this.#paces, name, paceOf(messageSpec(name).quota, true))
+    const answer = await this.#pendingRequests.ask(name, pace, id => void this.send(name, value, id))
     return answer as AnswerName<Name>
   }
 
@@ -225,15 +234,15 @@ export class Peer implements ConnectionEvents {
     if (isRequest(name) !== requestId > 0) throw broken(`${name} with the request id ${requestId}`)
     // A new member may act as one before this node, some blocks behind, knows it: not an offence below the flood limit.
     const isOutside = messageSpec(name).from === 'committee' && !this.#host.isNeighbour(this)
-    const bucket = isOutside ? this.#outside : this.#bucket(name)
-    if (bucket.take(performance.now(), quotaCost(length))) return !isOutside
+    if (this.#bucket(this.#quotas, name, messageSpec(name).quota).take(performance.now(), costOf(length)))
+      return !isOutside
     this.#host.blame(this, 'flood', name)
     return false
   }
 
-  #bucket(name: MessageName): TokenBucket {
-    const bucket = this.#buckets.get(name) ?? new TokenBucket(messageSpec(name).quota, performance.now())
-    this.#buckets.set(name, bucket)
+  #bucket(buckets: Map<MessageName, TokenBucket>, name: MessageName, quota: Quota): TokenBucket {
+    const bucket = buckets.get(name) ?? new TokenBucket(quota, performance.now())
+    buckets.set(name, bucket)
     return bucket
   }
 }

@@ -1,5 +1,6 @@
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { CodedError } from '../../util/errors.ts'
+import type { TokenBucket } from '../../util/token-bucket.ts'
 import type { RequestError } from '../errors.ts'
 import { ANSWER_NAMES, type MessageName, type RequestName } from '../messages.ts'
 
@@ -7,7 +8,8 @@ interface Open {
   readonly name: RequestName
   readonly resolve: (answer: unknown) => void
   readonly reject: (error: Error) => void
-  readonly timer: NodeJS.Timeout
+  /** Until the request is sent, then until its response is late. */
+  timer: NodeJS.Timeout
 }
 
 const fail = (code: RequestError['code'], request: string) => new CodedError<RequestError>({ code, request })
@@ -26,21 +28,31 @@ export class PendingRequests {
     return this.#open.size
   }
 
-  /** `send` receives the id. Rejects with PEER_BUSY, REQUEST_TIMEOUT or PEER_GONE. */
-  ask(name: RequestName, send: (id: number) => void): Promise<unknown> {
+  /** `send` receives the id, at once or when the pace allows it. Rejects with PEER_BUSY, REQUEST_TIMEOUT or PEER_GONE. */
+  ask(name: RequestName, pace: TokenBucket, send: (id: number) => void): Promise<unknown> {
     if (this.#open.size >= NETWORK_LIMITS.requests) return Promise.reject(fail('PEER_BUSY', name))
     this.#lastId = (this.#lastId % 0xffffffff) + 1
     const id = this.#lastId
+    const waitMs = pace.waitMs(performance.now())
+    pace.charge(performance.now(), 1)
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#open.delete(id)
-        this.#late.push(id)
-        if (this.#late.length > REMEMBERED) this.#late.shift()
-        reject(fail('REQUEST_TIMEOUT', name))
-      }, NETWORK_LIMITS.requestMs)
-      this.#open.set(id, { name, resolve, reject, timer })
-      send(id)
+      const begin = () => {
+        open.timer = setTimeout(() => this.#expire(id, open), NETWORK_LIMITS.requestMs)
+        send(id)
+      }
+      const open: Open = { name, resolve, reject, timer: setTimeout(begin, waitMs) }
+      this.#open.set(id, open)
+      if (waitMs > 0) return
+      clearTimeout(open.timer)
+      begin()
     })
+  }
+
+  #expire(id: number, { name, reject }: Open): void {
+    this.#open.delete(id)
+    this.#late.push(id)
+    if (this.#late.length > REMEMBERED) this.#late.shift()
+    reject(fail('REQUEST_TIMEOUT', name))
   }
 
   /** Tells whether a response of this kind with this id is expected. */

@@ -126,7 +126,7 @@ describe('floods', () => {
     const node = await nodes.start({ member: 0, committee: 3 })
     const { channel, id } = MESSAGES[name]
     const one = encodeFrames(channel, id, 0, new Uint8Array(1_000)).bytes
-    const { burst } = NETWORK_LIMITS.outsiders
+    const { burst } = MESSAGES[name].quota
     // A validator that believes too early that it is a member sends a few messages.
     const early = await RawPeer.meet(node.port, {}, signerOf(7))
     early.write(concatBytes(...Array.from({ length: burst / 2 }, () => one)))

@@ -35,11 +35,10 @@ interface FetchChunksOptions {
 export const fetchChunks = async (options: FetchChunksOptions): Promise<void> => {
   const { number, from, to, done, isStopped } = options
   const plan = new ChunkPlan({ from, to, done, parallel: SNAPSHOT_LIMITS.parallel })
-  const pace = new Pace(options.clock)
   const underWay = new Set<Promise<void>>()
   while (!plan.isDone && !isStopped()) {
     for (const index of plan.ask()) {
-      const work = pace.next().then(() => fetchChunk(options, plan, index))
+      const work = fetchChunk(options, plan, index)
       const ended: Promise<void> = work.finally(() => underWay.delete(ended))
       underWay.add(ended)
     }
@@ -78,21 +77,4 @@ const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: n
     if (!isStopped()) await delayUntil(clock, clock.nowMs() + SNAPSHOT_LIMITS.retryMs).over
   }
   plan.failed(index)
-}
-
-/** Limits the requests per second to what a single peer accepts. */
-class Pace {
-  readonly #clock: Clock
-  #nextMs = 0
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  async next(): Promise<void> {
-    const nowMs = this.#clock.nowMs()
-    const atMs = Math.max(nowMs, this.#nextMs)
-    this.#nextMs = atMs + 1_000 / SNAPSHOT_LIMITS.requestsPerSecond
-    if (atMs > nowMs) await delayUntil(this.#clock, atMs).over
-  }
 }

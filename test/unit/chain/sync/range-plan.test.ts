@@ -144,12 +144,4 @@ describe('plan of a range sync', () => {
     expect(plan.next()?.content).toBe('pushed')
     expect(plan.ask(16)).toEqual([{ from: 8, count: 9 }])
   })
-
-  test('what there is no leave for is asked later', () => {
-    const plan = planFrom(0)
-    expect(plan.ask(20, () => false)).toEqual([])
-    let leave = 1
-    expect(plan.ask(20, () => leave-- > 0)).toEqual([{ from: 1, count: 10 }])
-    expect(plan.ask(20)).toEqual([{ from: 11, count: 10 }])
-  })
 })

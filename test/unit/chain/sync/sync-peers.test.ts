@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
 import { SyncPeers } from '../../../../src/chain/sync/sync-peers.ts'
 import { SYNC_LIMITS } from '../../../../src/config/limits/sync.ts'
-import { messageSpec } from '../../../../src/network/messages.ts'
 
 const { holdMs, holdCapMs } = SYNC_LIMITS
 
 test('who failed is not listened to, each time for twice as long, until it delivers', () => {
-  const syncPeers = new SyncPeers(0)
+  const syncPeers = new SyncPeers()
   const peers = [
     { id: 'a', head: { number: 9 } },
     { id: 'b', head: { number: 5 } },
@@ -29,13 +28,13 @@ test('who failed is not listened to, each time for twice as long, until it deliv
 })
 
 test('answers that fail together are one failure', () => {
-  const syncPeers = new SyncPeers(0)
+  const syncPeers = new SyncPeers()
   for (let answer = 0; answer < 4; answer++) syncPeers.failed('a', 0)
   expect(syncPeers.counts('a', holdMs)).toBe(true)
 })
 
 test('it is free when it has answered everything, and has delivered until it fails', () => {
-  const syncPeers = new SyncPeers(0)
+  const syncPeers = new SyncPeers()
   syncPeers.asked('a')
   syncPeers.asked('a')
   syncPeers.answered('a')
@@ -47,16 +46,4 @@ test('it is free when it has answered everything, and has delivered until it fai
   expect(syncPeers.hasDelivered('a')).toBe(true)
   syncPeers.failed('a', 0)
   expect(syncPeers.hasDelivered('a')).toBe(false)
-})
-
-test('it asks no faster than one peer bears', () => {
-  const { perSecond, burst } = SYNC_LIMITS.asks
-  const syncPeers = new SyncPeers(0)
-  let asked = 0
-  for (let nowMs = 0; nowMs < 10_000; nowMs++) if (syncPeers.mayAsk(nowMs)) asked++
-  expect(asked).toBeGreaterThan(9 * perSecond)
-  expect(asked).toBeLessThanOrEqual(burst + 10 * perSecond)
-  const { quota } = messageSpec('getBlocks')
-  expect(perSecond).toBeLessThan(quota.perSecond)
-  expect(burst).toBeLessThan(quota.burst)
 })
