@@ -24,8 +24,8 @@ interface BatchHome {
   readonly keys: ScratchKeys
   /** Throws STORE_CLOSED. */
   checkOpen(): void
-  /** Keeps the store open until the write is over. */
-  track(write: Promise<void>): Promise<void>
+  /** Runs a write when those before it are over, unless one has failed; keeps the store open until then. */
+  write(work: () => Promise<void>): Promise<void>
   /** Returns an empty native batch for reuse. */
   release(native: NativeBatch): void
 }
@@ -79,7 +79,7 @@ export class Batch {
     const native = this.#open()
     this.#native = undefined
     try {
-      if (this.#rows > 0) await this.#home.track(native._write({ sync: sync && synced }))
+      if (this.#rows > 0) await this.#home.write(() => native._write({ sync: sync && synced }))
     } catch (error) {
       counters.writeFailures++
       throw storeErrorFromLevel(error, path, 'STORE_WRITE_FAILED')

@@ -1,4 +1,4 @@
-import { CodedError } from '../util/errors.ts'
+import { CodedError, isCoded } from '../util/errors.ts'
 import { readLockHolder } from './lock-holder.ts'
 
 /** Errors of Store and schema, thrown as CodedError. */
@@ -21,6 +21,10 @@ type StoreError =
 
 export const storeError = (detail: StoreError, cause?: unknown): CodedError<StoreError> =>
   new CodedError(detail, cause === undefined ? undefined : { cause })
+
+/** True for an error of the store: of this node's disk or data, not of a peer. */
+export const isStoreError = (error: unknown): error is CodedError<StoreError> =>
+  isCoded(error) && error.code.startsWith('STORE_')
 
 const LEVEL_CODES = {
   LEVEL_LOCKED: 'STORE_LOCKED',

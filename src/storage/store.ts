@@ -8,6 +8,7 @@ import { writeLockHolder } from './lock-holder.ts'
 import { newStoreCounters, type StoreCounters } from './metrics.ts'
 import { type Bounds, boundsFromRange, type Range, type Scan, type Snapshot, scan } from './scan.ts'
 import { prefixedKey, ScratchKeys } from './scratch-keys.ts'
+import { WriteLatch } from './write-latch.ts'
 
 type Level = ClassicLevel<Uint8Array, Uint8Array>
 
@@ -24,6 +25,10 @@ export interface StoreOptions {
   readonly createIfMissing?: boolean
   /** Temporary store: no write waits for the disk, and rows are read synchronously, without another thread. */
   readonly ephemeral?: boolean
+  /** Latch of the handle of another thread (`Store.latch`), for a handle that writes too. */
+  readonly latch?: SharedArrayBuffer
+  /** Called once when a write of any thread has failed: nothing more is written until the next start. */
+  readonly onWriteFailed?: (error: Error) => void
 }
 
 /**
@@ -35,15 +40,23 @@ export class Store {
   readonly counters: StoreCounters = newStoreCounters()
   readonly #level: Level
   readonly #ephemeral: boolean
+  readonly #latch: WriteLatch
   readonly #keys = new ScratchKeys()
   readonly #idle: NativeBatch[] = []
   readonly #writes = new Set<Promise<void>>()
   #closed = false
 
-  private constructor(level: Level, ephemeral: boolean) {
+  private constructor(level: Level, { ephemeral = false, latch, onWriteFailed }: StoreOptions) {
     this.#level = level
     this.#ephemeral = ephemeral
-    this.path = level.location
+    const path = level.location
+    this.path = path
+    this.#latch = new WriteLatch({
+      ...(latch && { memory: latch }),
+      ...(onWriteFailed && {
+        onFailed: reason => onWriteFailed(storeError({ code: 'STORE_WRITE_FAILED', path, reason })),
+      }),
+    })
   }
 
   /** Throws STORE_LOCKED, STORE_CORRUPT or STORE_OPEN_FAILED. */
@@ -62,9 +75,20 @@ export class Store {
       await level.open()
       writeLockHolder(location)
     } catch (error) {
+      await level.close()
       throw storeErrorFromLevel(error, location, 'STORE_OPEN_FAILED')
     }
-    return new Store(level, options.ephemeral ?? false)
+    return new Store(level, options)
+  }
+
+  /** Memory of the latch, for the option `latch` of another thread's handle. */
+  get latch(): SharedArrayBuffer {
+    return this.#latch.memory
+  }
+
+  /** Called when a thread with a handle that writes has ended by itself. */
+  writerEnded(): void {
+    this.#latch.abandon()
   }
 
   /** Takes about 2 us when the row is in memory: for cache misses, not for loops. */
@@ -161,7 +185,7 @@ export class Store {
       counters: this.counters,
       keys: this.#keys,
       checkOpen: () => this.#checkOpen(),
-      track: write => this.#track(write),
+      write: work => this.#track(this.#latch.write(work)),
       release: batch => {
         if (this.#idle.length < STORAGE_LIMITS.idleBatches) this.#idle.push(batch)
       },
@@ -193,8 +217,7 @@ export class Store {
     this.#checkOpen()
     if (this.#ephemeral) return
     try {
-      const names = await readdir(this.path)
-      await this.#track(Promise.all(names.filter(isLog).map(name => syncFile(join(this.path, name)))).then(() => {}))
+      await this.#track(this.#latch.sync(() => syncLogs(this.path)))
     } catch (error) {
       throw storeErrorFromLevel(error, this.path, 'STORE_WRITE_FAILED')
     }
@@ -221,6 +244,7 @@ export class Store {
   async close(): Promise<void> {
     this.#closed = true
     await Promise.allSettled(this.#writes)
+    this.#latch.close()
     await this.#level.close()
   }
 
@@ -258,7 +282,10 @@ export class Store {
   }
 }
 
-const isLog = (name: string): boolean => name.endsWith('.log')
+const syncLogs = async (path: string): Promise<void> => {
+  const logs = (await readdir(path)).filter(name => name.endsWith('.log'))
+  await Promise.all(logs.map(name => syncFile(join(path, name))))
+}
 
 /** The rows of a deleted log are in a table, which was synced. */
 const syncFile = async (path: string): Promise<void> => {

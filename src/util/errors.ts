@@ -37,6 +37,13 @@ export const undefinedIfCoded = <T>(work: () => T): T | undefined => {
   return isCoded(answer) ? undefined : answer
 }
 
+/** System errors of a disk that is full, fails, or is read-only. */
+const DISK_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS'])
+
+/** True for a system error, or one with such a cause, that another attempt does not mend before somebody looks after the disk. */
+export const isDiskError = (error: unknown): boolean =>
+  error instanceof Error && (('code' in error && DISK_ERRORS.has(error.code)) || isDiskError(error.cause))
+
 /** Returns the message of an error and of its cause. */
 export const messageWithCause = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)

@@ -26,6 +26,12 @@ export interface Offer {
   readonly chunk: (index: number) => Promise<Uint8Array | undefined>
 }
 
+interface FollowOptions extends Partial<SnapshotSyncOptions> {
+  /** Folder of an earlier run that goes on; a new one by default. */
+  readonly storePath?: string
+  readonly onSync?: (sync: SnapshotSync) => void
+}
+
 /** A chain of several validators with real seals, its snapshot, and peers that serve it over the loopback, honest or not. */
 export class SnapshotNet {
   readonly net: CouncilNet
@@ -75,11 +81,13 @@ export class SnapshotNet {
   }
 
   /** A new node that takes a snapshot of these peers; answers what came of it, the reason for none, and the node. */
-  async follow(peers: readonly NetNode[], options: Partial<SnapshotSyncOptions> = {}) {
+  async follow(
+    peers: readonly NetNode[],
+    { storePath = mkdtempSync(join(this.dir, 'staged-')), onSync, ...options }: FollowOptions = {},
+  ) {
     const { genesis, first } = this.net
     const node = await this.nodes.start({ staticPeers: peers.map(({ address }) => address) })
     await until('peers', () => node.network.peerCount === peers.length)
-    const storePath = mkdtempSync(join(this.dir, 'staged-'))
     const identity = { params: genesis.params, foundation: genesis.foundation, genesisHash: first.genesisHash }
     const domain = { chainId: genesis.params.chainId, genesisHash: first.genesisHash }
     const staging = startStagingWorker(join(storePath, 'db'), identity)
@@ -102,6 +110,7 @@ export class SnapshotNet {
       logger: node.log,
       ...options,
     })
+    onSync?.(sync)
     try {
       const outcome = await sync.run()
       await staging.call('close')

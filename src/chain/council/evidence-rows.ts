@@ -29,7 +29,7 @@ export class EvidenceRows {
     this.#write(offender, undefined)
   }
 
-  /** Writes in order; a failure is logged, since no caller waits and other nodes may hold the evidence too. */
+  /** Writes in order; a failure is only logged, since no caller waits and the store ends the node. */
   #write(offender: Hex, encoded: Uint8Array | undefined): void {
     this.#writing = this.#writing.then(async () => {
       try {

@@ -1,4 +1,5 @@
 import { WORKER_LIMITS } from '../../config/limits/execution.ts'
+import type { Store } from '../../storage/store.ts'
 import { WorkerClient } from '../../util/worker/worker-client.ts'
 import type { HistoryMethods } from './backfill/history-worker.ts'
 import type { ChainIdentity } from './staged-council.ts'
@@ -20,7 +21,8 @@ export const startStagingWorker = (storePath: string, identity: ChainIdentity): 
 }
 
 /** Starts the worker that stores the blocks before a snapshot. */
-export const startHistoryWorker = (storePath: string): WorkerClient<HistoryMethods> => {
+export const startHistoryWorker = (store: Store): WorkerClient<HistoryMethods> => {
   const url = new URL('./backfill/history-worker.ts', import.meta.url)
-  return new WorkerClient({ name: 'history', url, data: { storePath }, limits, hasStore: true })
+  const data = { storePath: store.path, latch: store.latch }
+  return new WorkerClient({ name: 'history', url, data, limits, hasStore: true, onEnd: () => store.writerEnded() })
 }

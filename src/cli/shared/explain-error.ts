@@ -1,4 +1,5 @@
 import { getSystemErrorMessage } from 'node:util'
+import { isDiskError } from '../../util/errors.ts'
 import type { ListenError } from './process/free-port.ts'
 
 /**
@@ -123,9 +124,6 @@ export const explainError = (detail: { readonly code: string }): string => {
   return rest.length === 0 ? code : `${code}: ${rest.join(', ')}`
 }
 
-/** System errors of a full or failing disk. */
-const DISK: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS'])
-
 const READS: ReadonlySet<string> = new Set(['open', 'read', 'stat'])
 
 const explainListenError = (error: ListenError): string | undefined => {
@@ -147,7 +145,7 @@ export const explainSystemError = (error: ListenError): string | undefined => {
     return `${error.message}. The installation is incomplete, or older than the source: run "npm ci" in the folder of the program.`
   const listening = explainListenError(error)
   if (listening !== undefined) return listening
-  if (errno !== undefined && code !== undefined && DISK.has(code) && syscall !== 'open') {
+  if (errno !== undefined && code !== undefined && isDiskError(error) && syscall !== 'open') {
     const place = path === undefined ? 'the data folder' : path
     return `Writing to ${place} failed: ${getSystemErrorMessage(errno)}. Free disk space or mend the disk, then start again; nothing acknowledged is lost.`
   }

@@ -97,7 +97,7 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
 /** Opens store and trie concurrently for a faster start; when one fails the other is closed. */
 export const openChainParts = async (storePath: string, onFailure: (error: Error) => void, ephemeral = false) => {
   const [store, trie] = await Promise.allSettled([
-    Store.open(storePath, { ephemeral }),
+    Store.open(storePath, { ephemeral, onWriteFailed: onFailure }),
     // The state of a temporary chain is small: a worker would save less than the messages cost.
     TrieService.open({ onFailure, worker: !ephemeral }),
   ])

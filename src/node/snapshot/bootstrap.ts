@@ -6,6 +6,8 @@ import {
 import { startStagingWorker } from '../../chain/snapshot/workers.ts'
 import type { SyncStatus } from '../../chain/types.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
+import { isStoreError } from '../../storage/errors.ts'
+import { isDiskError } from '../../util/errors.ts'
 import { dropStaged, markStaged, stagedPathOf } from './staged-store.ts'
 
 interface BootstrapOptions
@@ -13,6 +15,7 @@ interface BootstrapOptions
   readonly dataDir: string
   readonly genesis: () => Promise<SnapshotSyncOptions['genesis']>
   readonly onSnapshot: () => void
+  readonly onFatal: (error: Error) => void
 }
 
 /** Start of a node that imports a snapshot: manages the staged store, its worker and the outcome. */
@@ -32,9 +35,13 @@ export class SnapshotBootstrap {
 
   /** `goOn` is called when no snapshot is available, or it fails. */
   start(goOn: () => void): void {
-    const { logger } = this.#options
+    const { logger, onFatal } = this.#options
     this.#running = this.#run(goOn).catch((error: unknown) => {
       if (this.#isStopped) return
+      if (isDiskError(error) || (isStoreError(error) && error.code === 'STORE_WRITE_FAILED')) {
+        onFatal(error as Error)
+        return
+      }
       logger.error({ err: error }, 'snapshot sync failed')
       goOn()
     })

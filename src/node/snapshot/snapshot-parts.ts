@@ -29,6 +29,7 @@ interface SnapshotPartsOptions {
   readonly chain: Chain
   /** A snapshot is complete: the node must be restarted. */
   readonly onSnapshot: () => void
+  readonly onFatal: (error: Error) => void
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -65,7 +66,7 @@ export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Tea
     bootstrap: network => (begins ? createBootstrap(parts, network) : undefined),
     history(network) {
       if (blocks.earliest === 0) return undefined
-      const workerThread = startHistoryWorker(storePath)
+      const workerThread = startHistoryWorker(store)
       teardown.add(() => workerThread.close())
       return new HistoryBackfill({ network, thread: workerThread, blocks, clock, logger })
     },
@@ -73,7 +74,7 @@ export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Tea
 }
 
 const createBootstrap = (parts: SnapshotPartsOptions, network: Network): SnapshotBootstrap => {
-  const { options, genesis, genesisHash, store, blocks, chain, onSnapshot, clock, logger } = parts
+  const { options, genesis, genesisHash, store, blocks, chain, onSnapshot, onFatal, clock, logger } = parts
   return new SnapshotBootstrap({
     dataDir: options.dataDir,
     network,
@@ -87,6 +88,7 @@ const createBootstrap = (parts: SnapshotPartsOptions, network: Network): Snapsho
     checkpoint: options.checkpoint,
     head: () => chain.headBlock.header.number,
     onSnapshot,
+    onFatal,
     clock,
     logger,
   })

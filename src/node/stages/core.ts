@@ -121,6 +121,7 @@ const openPeers = async (storage: StorageStage, chain: Chain, pool: PoolParts): 
     {
       ...{ options, genesis, genesisHash, storePath, store, blocks, chain },
       onSnapshot: deps.onSnapshot ?? (() => {}),
+      onFatal: deps.onFatal,
       clock: deps.clock,
       logger: part('snapshot'),
     },

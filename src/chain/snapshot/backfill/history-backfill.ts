@@ -1,4 +1,5 @@
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
+import { isStoreError } from '../../../storage/errors.ts'
 import { delayUntil } from '../../../util/async/delay.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { isCoded } from '../../../util/errors.ts'
@@ -56,7 +57,7 @@ export class HistoryBackfill {
         blocks.earliest = tip.number === 0 ? 0 : tip.number + 1
         await this.#pause(SNAPSHOT_LIMITS.historyPauseMs)
       } catch (error) {
-        if (this.#isStopped || !isCoded(error)) throw error
+        if (this.#isStopped || !isCoded(error) || isStoreError(error)) throw error
         logger.debug({ err: error, number: tip.number }, 'history blocks not received')
         failures = Math.min(failures + 1, SNAPSHOT_LIMITS.pauses)
         await this.#pause(failures * SNAPSHOT_LIMITS.retryMs)

@@ -4,8 +4,8 @@ import { readEarliestBlock } from '../../store/earliest-block.ts'
 import { type HistoryRange, type HistoryTip, tipBelow, writeHistory } from './history-rows.ts'
 
 /* Worker thread that verifies and stores the blocks before a snapshot. */
-const { storePath } = workerStartData<{ readonly storePath: string }>()
-const store = await Store.open(storePath, { createIfMissing: false })
+const { storePath, latch } = workerStartData<{ readonly storePath: string; readonly latch: SharedArrayBuffer }>()
+const store = await Store.open(storePath, { createIfMissing: false, latch })
 
 const methods = {
   tip: async () => (await tipBelow(store, await readEarliestBlock(store))) ?? null,

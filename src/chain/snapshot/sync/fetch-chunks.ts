@@ -1,4 +1,5 @@
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
+import { isStoreError } from '../../../storage/errors.ts'
 import { delayUntil } from '../../../util/async/delay.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import type { Clock } from '../../../util/clock.ts'
@@ -28,6 +29,9 @@ interface FetchChunksOptions {
   readonly isStopped: () => boolean
 }
 
+/** Error of a download that the node's end has cut short: what is missing is fetched by the next run. */
+export const endOfRun = () => fetchFailed('more: the node stops')
+
 /**
  * Fetches chunks from several peers at once, and has each verified and stored; for a false one the sender is reported and another peer
  * is asked. Throws NOT_OBTAINED when no peer has delivered any for a while.
@@ -42,13 +46,23 @@ export const fetchChunks = async (options: FetchChunksOptions): Promise<void> =>
       const ended: Promise<void> = work.finally(() => underWay.delete(ended))
       underWay.add(ended)
     }
-    await Promise.race(underWay)
+    await firstOf(underWay)
     if (plan.failures < SNAPSHOT_LIMITS.attempts) continue
     await Promise.all(underWay)
     throw fetchFailed(`chunks of snapshot ${number}`)
   }
   await Promise.all(underWay)
-  if (isStopped()) throw fetchFailed('more: the node stops')
+  if (isStopped()) throw endOfRun()
+}
+
+/** Waits for one of them; after a failure for all, whose own failures explain nothing more. */
+const firstOf = async (underWay: ReadonlySet<Promise<void>>): Promise<void> => {
+  try {
+    await Promise.race(underWay)
+  } catch (error) {
+    await Promise.allSettled(underWay)
+    throw error
+  }
 }
 
 const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: number): Promise<void> => {
@@ -71,7 +85,7 @@ const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: n
       network.reportForgery(from, `chunk ${index} of a snapshot: ${error.message}`)
     }
   } catch (error) {
-    if (!isCoded(error)) throw error
+    if (!isCoded(error) || isStoreError(error)) throw error
     logger.debug({ index, err: error }, 'chunk not received')
     // Without a pause a peer that returns nothing would be asked again at once.
     if (!isStopped()) await delayUntil(clock, clock.nowMs() + SNAPSHOT_LIMITS.retryMs).over

@@ -13,7 +13,7 @@ import type { HistoryTip } from '../backfill/history-rows.ts'
 import type { ChainIdentity } from '../staged-council.ts'
 import type { ValidManifest } from './choose-snapshot.ts'
 import { accountChunk, type ChunkRange, storageChunks } from './chunk-places.ts'
-import { fetchChunks } from './fetch-chunks.ts'
+import { endOfRun, fetchChunks } from './fetch-chunks.ts'
 import { fetchCertificate, fetchFailed, importHistory } from './fetch-headers.ts'
 import { SnapshotProgress } from './snapshot-progress.ts'
 import type { GenesisRows, MissingCodes } from './staging.ts'
@@ -72,7 +72,7 @@ export class SnapshotDownload {
     await fetch({ from: storagesAt, to: chunksOf(manifest) })
     await this.#codes()
     const { history, balance } = await staging.call('progress')
-    await this.#ancestors(history ?? { number, hash, certificate })
+    await this.#ancestors(history ?? { number, hash, certificate }, this.#lowest(number))
     const burntWei = genesis.wei + mintedUpTo(number, this.#options.identity.params.rewards) - balance
     if (burntWei < 0n) throw this.#hooks.reject(sound, 'a state that holds more than was minted')
     await staging.call('finish', burntWei)
@@ -122,7 +122,8 @@ export class SnapshotDownload {
   async #codes(): Promise<void> {
     const { staging, network } = this.#options
     let after: Uint8Array | null = null
-    while (!this.#hooks.isStopped()) {
+    for (;;) {
+      if (this.#hooks.isStopped()) throw endOfRun()
       const { hashes, last }: MissingCodes = await staging.call('missingCodes', after, SNAPSHOT_LIMITS.codes)
       if (hashes.length === 0) return
       after = last
@@ -137,16 +138,18 @@ export class SnapshotDownload {
     }
   }
 
-  async #ancestors(first: HistoryTip | 'whole'): Promise<void> {
+  /** Returns the number below the ancestors: the record of the snapshot's cycle follows from the headers of that cycle. */
+  #lowest(number: number): number {
+    const { cycleBlocks } = this.#options.identity.params.rewards
+    return Math.max(0, number - Math.max(SNAPSHOT_LIMITS.ancestors, cycleBlocks + 1))
+  }
+
+  async #ancestors(first: HistoryTip | 'whole', lowest: number): Promise<void> {
     const { network, staging } = this.#options
     if (first === 'whole') return
-    // The record of the snapshot's cycle follows from the headers of that cycle.
-    const lowest = Math.max(
-      0,
-      first.number - Math.max(SNAPSHOT_LIMITS.ancestors, this.#options.identity.params.rewards.cycleBlocks + 1),
-    )
     let count: number = SNAPSHOT_LIMITS.historyBlocks
-    for (let tip = first; tip.number > lowest && !this.#hooks.isStopped(); ) {
+    for (let tip = first; tip.number > lowest; ) {
+      if (this.#hooks.isStopped()) throw endOfRun()
       const wanted = Math.min(count, tip.number - lowest)
       const step = await importHistory(network, tip, wanted, (range, at) => staging.call('putBlocks', range, at))
       tip = step.tip

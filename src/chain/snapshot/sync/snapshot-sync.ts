@@ -1,4 +1,5 @@
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
+import { isStoreError } from '../../../storage/errors.ts'
 import { delayUntil } from '../../../util/async/delay.ts'
 import { isCoded } from '../../../util/errors.ts'
 import { syncTarget } from '../../sync/sync-target.ts'
@@ -58,7 +59,7 @@ export class SnapshotSync {
         }
       } catch (error) {
         if (this.#isStopped) break
-        if (!isCoded(error)) throw error
+        if (!isCoded(error) || isStoreError(error)) throw error
         logger.warn({ err: error, attempt }, 'snapshot incomplete')
         if (error.code === 'ANCHOR_TOO_OLD') return this.#none('the trusted block is too old: give --checkpoint')
         const kept = await this.#kept(error.code === 'SNAPSHOT_GONE')

@@ -6,7 +6,9 @@ import { chunkPlaceOf } from '../../../../src/chain/snapshot/sync/chunk-places.t
 import { verifyChain } from '../../../../src/chain/store/verify-chain.ts'
 import { COUNCIL_ADDRESS } from '../../../../src/config/networks.ts'
 import { keccak256Hex } from '../../../../src/crypto/hash.ts'
+import type { ServePort } from '../../../../src/network/ports.ts'
 import type { SnapshotManifest } from '../../../../src/network/wire/snapshot.ts'
+import { servePort } from '../../../../src/node/network/serve-port.ts'
 import { blockVoteDigest } from '../../../../src/primitives/consensus/vote.ts'
 import { decodeHeader, encodeHeader, headerHash } from '../../../../src/primitives/header.ts'
 import { decodeRlpList, encodeRlp, encodeRlpList, uintItem } from '../../../../src/primitives/rlp/rlp.ts'
@@ -129,6 +131,26 @@ test('honest peers alone bring all of it, records among them', async () => {
   const silent = readRecordRows(net.net.first.store, NUMBER)
   expect(decodeRlpList(silent!.cycle)[1]).not.toEqual([])
   await expectTrue(storePath)
+}, 60_000)
+
+test('stopped while ancestors are fetched, it is not a chain yet; the next start has all of them', async () => {
+  const { blocks } = net.net.first
+  let stop = () => {}
+  // Short answers, so that there are several.
+  const serve: Pick<ServePort, 'blocks'> = {
+    blocks: async ({ from, count }, maxBytes) => {
+      if (count > 1 && from + count - 1 <= NUMBER - 8) stop()
+      return servePort(blocks).blocks({ from, count: Math.min(count, 8) }, maxBytes)
+    },
+  }
+  const peer = await net.peer(net.honest, serve)
+  const stopped = await net.follow([peer], { onSync: sync => (stop = () => sync.stop()) })
+  expect(stopped.outcome).toBe('stopped')
+  stop = () => {}
+  const resumed = await net.follow([peer], { storePath: stopped.storePath })
+  expect(resumed.outcome).toBe('ready')
+  for (const { network } of [peer, stopped.node, resumed.node]) await network.stop()
+  await expectTrue(stopped.storePath)
 }, 60_000)
 
 describe('beside honest peers', () => {
