@@ -13,7 +13,7 @@ import type { ValidatorStatus } from '../rules/council/validator-activity.ts'
 import type { AsyncStateReader, StateReader } from '../state/state-reader.ts'
 import type { StateProof } from '../state/trie/prove-account.ts'
 import type { Hex } from '../util/bytes.ts'
-import type { Nonce } from '../util/nonce.ts'
+import type { Nonce } from '../util/uint64.ts'
 import type { LogCriteria } from './logs/log-criteria.ts'
 import type { TipShare } from './store/paid-tips.ts'
 

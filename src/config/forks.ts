@@ -1,3 +1,4 @@
+import type { Uint64 } from '../util/uint64.ts'
 import type { BlobParams } from './blobs.ts'
 
 /**
@@ -49,7 +50,7 @@ export const blobParamsAt = (forks: readonly BlobFork[], number: number): BlobPa
 export const forkHeight = (forks: readonly Fork[], name: ForkName): number | null =>
   forks.find(fork => fork.name === name)?.height ?? null
 
-export const isActive = (forks: readonly Fork[], name: ForkName, height: number): boolean => {
+export const isActive = (forks: readonly Fork[], name: ForkName, height: Uint64): boolean => {
   const first = forkHeight(forks, name)
   return first !== null && height >= first
 }
@@ -59,7 +60,7 @@ export const forksAtGenesis = (last: EvmFork): readonly Fork[] =>
   EVM_FORKS.slice(1, EVM_FORKS.indexOf(last) + 1).map(name => ({ name, height: 0 }))
 
 /** Newest EVM fork active at a block. */
-export const evmForkAt = (forks: readonly Fork[], number: number): EvmFork => {
+export const evmForkAt = (forks: readonly Fork[], number: Uint64): EvmFork => {
   let active: EvmFork = 'frontier'
   for (const name of EVM_FORKS) if (isActive(forks, name, number)) active = name
   return active

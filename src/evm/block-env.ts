@@ -1,6 +1,7 @@
 import type { ChainParams } from '../config/networks.ts'
 import type { StateChanges } from '../state/update/state-changes.ts'
 import type { Hex } from '../util/bytes.ts'
+import type { Uint64 } from '../util/uint64.ts'
 
 /** Values of an Ethereum chain's consensus layer in a block, and its requests (fixture mode). */
 export interface BeaconEnv {
@@ -38,7 +39,10 @@ export interface BlockEnv {
   /** Omitted: transactions with blobs (type 3) are invalid, BLOBBASEFEE is 0. */
   readonly blobs?: BlobEnv
   readonly beacon?: BeaconEnv
-  /** BLOCKHASH of one of the previous 256 blocks; ZERO_HASH for others. */
+  /**
+   * Hash of the block itself or of one before it, as far as known; ZERO_HASH for others. Engines limit BLOCKHASH to the 256 blocks before
+   * the number that code sees.
+   */
   blockHash(number: number): Hex
   /**
    * Root of the state after `changes` of the block so far, which receipts contain before Byzantium; omitted: they contain a
@@ -47,8 +51,14 @@ export interface BlockEnv {
   stateRoot?(changes: StateChanges): Promise<Hex>
 }
 
-/** BlockEnv that can be sent to a thread: without functions and params. */
+/** BlockEnv as an engine sees it: overrides set number and time to any value. */
+export interface EngineEnv extends Omit<BlockEnv, 'number' | 'timestamp'> {
+  readonly number: Uint64
+  readonly timestamp: Uint64
+}
+
+/** BlockEnv that can be sent to a thread: without functions and params. The thread finds older hashes in the store. */
 export interface SerializedEnv extends Omit<BlockEnv, 'params' | 'blockHash' | 'stateRoot'> {
-  /** Hashes of number - 1, number - 2, ... as far as known, at most 256. */
-  readonly recentHashes: readonly Hex[]
+  readonly hash: Hex
+  readonly parentHash: Hex
 }

@@ -3,7 +3,7 @@ import type { Log } from '../primitives/receipt/log.ts'
 import type { AccessListEntry } from '../primitives/transaction/transaction.ts'
 import type { Journal } from '../state/journal/journal.ts'
 import type { Hex } from '../util/bytes.ts'
-import type { BlockEnv } from './block-env.ts'
+import type { EngineEnv } from './block-env.ts'
 import type { MovedPrecompiles } from './calls/message/moved-precompiles.ts'
 import type { Prefetcher } from './readers/prefetched-reader.ts'
 import type { TraceHooks } from './tracers/tracer.ts'
@@ -106,7 +106,7 @@ export interface Engine {
   readonly name: string
   run(
     journal: Journal,
-    env: BlockEnv,
+    env: EngineEnv,
     message: EngineMessage,
     options?: EngineOptions,
   ): EngineResult | Promise<EngineResult>

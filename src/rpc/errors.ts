@@ -15,11 +15,13 @@ import { REASON } from '../evm/engines/failure-reasons.ts'
 import type { TraceError } from '../evm/tracers/config.ts'
 import type { NetworkError } from '../network/errors.ts'
 import type { DecodeError } from '../primitives/transaction/transaction.ts'
+import type { TransactionError } from '../rules/transaction.ts'
 import type { StateError } from '../state/errors.ts'
 import type { TrieError } from '../state/trie/types.ts'
 import type { PoolError } from '../txpool/errors.ts'
 import { bytesToHex, toQuantity } from '../util/bytes.ts'
-import { isCoded } from '../util/errors.ts'
+import { CodedError, isCoded } from '../util/errors.ts'
+import type { Uint64 } from '../util/uint64.ts'
 import type { WalletError } from './ports.ts'
 import { invalidCall, SIMULATION_CODES } from './simulation-errors.ts'
 
@@ -92,7 +94,7 @@ export const RESPONSE_TOO_LARGE = new RpcError(
   CODES.responseTooLarge,
   `response too large, at most ${RPC_LIMITS.answerBytes} bytes: ask for less at once`,
 )
-export const headerNotFound = (number: number): RpcError =>
+export const headerNotFound = (number: Uint64): RpcError =>
   serverError(`the header does not exist (block number: ${number})`)
 
 /** Error of a revert; the message includes the decoded reason when the data holds one. */
@@ -138,6 +140,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
     withFigures('err: insufficient balance for transfer', { balance: have, required: want }),
   INTRINSIC_GAS_TOO_LOW: ({ have, want }) => serverError(`intrinsic gas too low: msg.gas ${have}, want ${want}`),
   GAS_REQUIRED_EXCEEDS_ALLOWANCE: ({ allowance }) => serverError(`gas required exceeds allowance (${allowance})`),
+  CHAIN_ID_MISMATCH: ({ have, want }) => serverError(`chainId does not match node's (have=${have}, want=${want})`),
   OVERRIDE_CONFLICT: ({ address }) => serverError(`account ${address} has both 'state' and 'stateDiff'`),
   NOT_A_PRECOMPILE: ({ address }) => serverError(`account ${address} is not a precompile`),
   PRECOMPILE_MOVED_TO_ITSELF: ({ address }) =>
@@ -153,7 +156,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
     new RpcError(SIMULATION_CODES.timeOrder, `block timestamps must be in order: ${timestamp} <= ${previous}`),
   SIMULATION_LIMIT: ({ what }) => new RpcError(SIMULATION_CODES.limit, `a simulation has at most ${what}`),
   SIMULATION_CALL_INVALID: ({ number, index, reason }) => {
-    const { code, message } = invalidCall(reason)
+    const { code, message } = invalidCall(reason) ?? { code: CODES.invalidParams, message: reasonText(reason) }
     return new RpcError(code, `err: ${message} (call ${index} of block ${number})`)
   },
   // reads (chain/types.ts)
@@ -234,6 +237,10 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   TYPED_DATA_MALFORMED: ({ reason }) => invalidParams(`invalid argument 2: typed data: ${reason}`),
   LOCKED: () => serverError('authentication needed: password or unlock'),
 }
+
+/** Text of the pool for an invalid transaction; it has none for what only a block can say. */
+const reasonText = (reason: TransactionError): string =>
+  toRpcError(new CodedError(reason))?.message ?? reason.code.toLowerCase().replaceAll('_', ' ')
 
 /** Returns the client's view of an error thrown by a handler; undefined when it is unexpected. */
 export const toRpcError = (error: unknown): RpcError | undefined => {

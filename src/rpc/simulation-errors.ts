@@ -22,9 +22,6 @@ interface Said {
 }
 type Reason<Code extends string> = Extract<TransactionError, { readonly code: Code }>
 
-/** Code for failures without a code of their own: invalid params. */
-const OTHER = -32602
-
 const blockGasExceeded = ({ have, limit }: Reason<'GAS_LIMIT_TOO_HIGH' | 'BLOCK_GAS_EXCEEDED'>): Said => ({
   code: SIMULATION_CODES.blockGas,
   message: `block gas limit exceeded: have ${have}, left ${limit}`,
@@ -60,8 +57,8 @@ const SAYING: { readonly [Code in TransactionError['code']]?: (reason: Reason<Co
   }),
 }
 
-/** Returns the error of the method for a call that is invalid in its block. */
-export const invalidCall = (reason: TransactionError): Said => {
+/** Returns the method's own error for a call that is invalid in its block; undefined where it has none. */
+export const invalidCall = (reason: TransactionError): Said | undefined => {
   const say = SAYING[reason.code] as ((reason: TransactionError) => Said) | undefined
-  return say?.(reason) ?? { code: OTHER, message: reason.code.toLowerCase().replaceAll('_', ' ') }
+  return say?.(reason)
 }

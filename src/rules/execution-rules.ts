@@ -1,6 +1,7 @@
 import { type EvmFork, evmForkAt, isForkSince } from '../config/forks.ts'
 import type { ChainParams } from '../config/networks.ts'
 import type { Hex } from '../util/bytes.ts'
+import type { Uint64 } from '../util/uint64.ts'
 import { type IntrinsicGasRules, intrinsicGasRules } from './intrinsic-gas.ts'
 
 /** Fork rules for whole transactions. */
@@ -86,7 +87,7 @@ export const executionRules = (fork: EvmFork, params: ChainParams): ExecutionRul
 const cache = new WeakMap<ChainParams, Map<EvmFork, ExecutionRules>>()
 
 /** Returns the rules of a block; cached per network. */
-export const executionRulesAt = (params: ChainParams, number: number): ExecutionRules => {
+export const executionRulesAt = (params: ChainParams, number: Uint64): ExecutionRules => {
   const fork = evmForkAt(params.forks, number)
   let byFork = cache.get(params)
   if (byFork === undefined) {

@@ -1,7 +1,7 @@
 import type { ChainParams } from '../config/networks.ts'
 import type { DecodedTransaction, Transaction } from '../primitives/transaction/transaction.ts'
 import type { Hex } from '../util/bytes.ts'
-import { MAX_NONCE, type Nonce } from '../util/nonce.ts'
+import { MAX_UINT64, type Nonce } from '../util/uint64.ts'
 import { initCodeSizeLimit } from './code-size.ts'
 import { impersonatedSenderOn } from './development.ts'
 import { maxBlobFee } from './ethereum/blob-fee.ts'
@@ -180,7 +180,7 @@ export const checkNonce = (
   expected: Nonce,
 ): Check<TransactionSenderStateError | TransactionPlaceError> => {
   if (tx.nonce > expected) return { code: 'NONCE_TOO_HIGH', expected, got: tx.nonce }
-  return checkNonceUnused(tx, expected) ?? (tx.nonce === MAX_NONCE ? { code: 'NONCE_MAX' } : undefined)
+  return checkNonceUnused(tx, expected) ?? (tx.nonce === MAX_UINT64 ? { code: 'NONCE_MAX' } : undefined)
 }
 
 /** `want`: wei that must be payable, at least `maxCostWei` of the transaction. */

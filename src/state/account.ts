@@ -1,6 +1,6 @@
 import { assert } from '../util/assert.ts'
 import { asBuffer, bytesToHex, type Hex } from '../util/bytes.ts'
-import { type Nonce, nonceFromBigint } from '../util/nonce.ts'
+import { type Nonce, uint64FromBigint } from '../util/uint64.ts'
 
 export interface Account {
   readonly nonce: Nonce
@@ -68,4 +68,4 @@ const nonceSize = (nonce: Nonce): number => {
 }
 
 const decodeNonce = (hex: string): Nonce =>
-  hex.length < 16 ? Number.parseInt(hex, 16) : nonceFromBigint(BigInt(`0x${hex}`))
+  hex.length < 16 ? Number.parseInt(hex, 16) : uint64FromBigint(BigInt(`0x${hex}`))

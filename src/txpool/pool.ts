@@ -3,7 +3,7 @@ import type { DecodedTransaction, Transaction } from '../primitives/transaction/
 import { maxCostWei } from '../rules/transaction.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
-import type { Nonce } from '../util/nonce.ts'
+import type { Nonce } from '../util/uint64.ts'
 import type { PoolError } from './errors.ts'
 import { type AdmissionRules, admissionRules, checkAccount, checkForm, checkReplacement } from './pool/admission.ts'
 import type { DropReason, PoolDrops } from './pool/drops.ts'

@@ -1,6 +1,6 @@
 import type { SenderCode } from '../rules/transaction.ts'
 import type { Hex } from '../util/bytes.ts'
-import type { Nonce } from '../util/nonce.ts'
+import type { Nonce } from '../util/uint64.ts'
 
 /**
  * Overrun of a transaction while a block was built: the time it ran, and whether it had the maximum time for one

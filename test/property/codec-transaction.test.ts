@@ -14,7 +14,7 @@ import {
 } from '../../src/primitives/transaction/transaction-encoding.ts'
 import { bytesToHex } from '../../src/util/bytes.ts'
 import { isCoded } from '../../src/util/errors.ts'
-import { MAX_NONCE, nonceFromBigint } from '../../src/util/nonce.ts'
+import { MAX_UINT64, uint64FromBigint } from '../../src/util/uint64.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
 
@@ -26,7 +26,7 @@ const accessList = fc.array(fc.record({ address, storageKeys: fc.array(hex(32), 
 const common = {
   // EthereumJS knows no chain id of two kinds at once; ours are all below 2^53.
   chainId: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.constantFrom(20_250_217, 1_998_991, 3_503_995_874_084_926)),
-  nonce: fc.oneof(fc.nat(300), fc.maxSafeNat(), amount(64n).map(nonceFromBigint)),
+  nonce: fc.oneof(fc.nat(300), fc.maxSafeNat(), amount(64n).map(uint64FromBigint)),
   gasLimit: amount(64n),
   value: amount(256n),
   data: fc.uint8Array({ maxLength: 80 }),
@@ -112,7 +112,7 @@ test('what we sign is what we decode, and what EthereumJS reads: fields, hash an
       expect(tx).toMatchObject(fields)
       expect(signedPayload(tx)).toEqual(signingPayload(fields))
       // Its own bounds on the product of gas and price are not those of the encoding.
-      if (fields.gasLimit * fields.maxFeePerGas >= 2n ** 256n || fields.nonce === MAX_NONCE) return
+      if (fields.gasLimit * fields.maxFeePerGas >= 2n ** 256n || fields.nonce === MAX_UINT64) return
       const reference = createTxFromRLP(tx.raw, {
         common: commonOf(fields.chainId ?? 1),
         allowUnlimitedInitCodeSize: true,

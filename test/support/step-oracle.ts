@@ -1,6 +1,6 @@
 import { createEVM, type EVM, type InterpreterStep } from '@ethereumjs/evm'
 import { Address, type PrefixedHexString } from '@ethereumjs/util'
-import type { BlockEnv } from '../../src/evm/block-env.ts'
+import type { EngineEnv } from '../../src/evm/block-env.ts'
 import type { Engine, EngineMessage } from '../../src/evm/engine.ts'
 import { commonAt } from '../../src/evm/engines/common.ts'
 import { EthereumJsStateAdapter } from '../../src/evm/engines/state-adapter.ts'
@@ -32,7 +32,7 @@ const stepFrom = ({ pc, opcode, gasLeft, depth, gasRefund, stack, memory }: Inte
 
 const addressFrom = (hex: Hex): Address => new Address(hexToBytes(hex))
 
-const warmUp = (evm: EVM, env: BlockEnv, message: EngineMessage): void => {
+const warmUp = (evm: EVM, env: EngineEnv, message: EngineMessage): void => {
   const warm = (address: Hex): void => evm.journal.addAlwaysWarmAddress(address.slice(2))
   for (const address of evm.precompiles.keys()) evm.journal.addAlwaysWarmAddress(address)
   for (const address of [message.from, env.miner, ...(message.to === null ? [] : [message.to])]) warm(address)
@@ -42,7 +42,7 @@ const warmUp = (evm: EVM, env: BlockEnv, message: EngineMessage): void => {
   }
 }
 
-const blockFrom = (env: BlockEnv) => ({
+const blockFrom = (env: EngineEnv) => ({
   header: {
     number: BigInt(env.number),
     coinbase: addressFrom(env.miner),

@@ -65,8 +65,9 @@ export const childEnv = (
 }
 
 /** Environment of a committed block, as its own transactions saw it. */
-export const committedEnv = (sources: BlockEnvSources, header: Header, proposer: Hex): BlockEnv =>
+export const committedEnv = (sources: BlockEnvSources, header: Header, proposer: Hex, hash?: Hex): BlockEnv =>
   envOf(sources, {
+    hash,
     number: header.number,
     timestamp: header.timestamp,
     proposer,
@@ -84,6 +85,8 @@ interface EnvFields {
   readonly gasLimit: bigint
   readonly baseFeePerGas: bigint
   readonly parentHash: Hex
+  /** Of the block itself, once it has one. */
+  readonly hash?: Hex | undefined
 }
 
 const envOf = (sources: BlockEnvSources, fields: EnvFields, seedOf = knownSeed): BlockEnv => {
@@ -100,8 +103,7 @@ const envOf = (sources: BlockEnvSources, fields: EnvFields, seedOf = knownSeed):
     foundation,
     prevRandao: prevRandao(seedOf(seeds, cycleOf(number, params.rewards.cycleBlocks)), number),
     blockHash(wanted) {
-      if (wanted === number - 1) return fields.parentHash
-      if (wanted < 0 || wanted >= number || wanted < number - 256) return ZERO_HASH
+      if (wanted >= number - 1) return [fields.parentHash, fields.hash][wanted - number + 1] ?? ZERO_HASH
       return blocks.hashOf(wanted) ?? ZERO_HASH
     },
   }

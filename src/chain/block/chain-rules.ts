@@ -9,7 +9,7 @@ export const nativeRules = (sources: BlockEnvSources): ChainRules => ({
   extraOf: nativeExtra,
   pricesOf: nativePrices,
   childEnv: (parent, block) => simulatedChildEnv(sources, parent, block),
-  committedEnv: ({ header, extra }) => committedEnv(sources, header, extra.proposer),
+  committedEnv: ({ header, extra, hash }) => committedEnv(sources, header, extra.proposer, hash),
   assemble: (env, parent, extra, execution, blockRoots) =>
     blockFromParts(assembleHeader(env, parent, extra, execution, blockRoots), {
       transactions: execution.transactions,

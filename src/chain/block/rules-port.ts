@@ -21,7 +21,7 @@ export interface ChainRules {
   /** Returns the environment of a simulated block on `parent`. */
   childEnv(parent: ChainBlock, block: { readonly timestamp: number; readonly proposer: Hex }): BlockEnv
   /** Returns the environment of a committed block. */
-  committedEnv(block: Pick<ChainBlock, 'header' | 'extra'>): BlockEnv
+  committedEnv(block: Pick<ChainBlock, 'header' | 'hash' | 'extra'>): BlockEnv
   /** Assembles the block that results from an execution on `parent`. */
   assemble(
     env: BlockEnv,

@@ -36,11 +36,11 @@ type SeenHeader = Pick<
 /** Rules of a recorded Ethereum chain. Its miner takes the place of the proposer, and its extra data has no meaning. */
 export const ethereumRules = (options: EthereumRulesOptions): ChainRules => {
   const { params } = options
-  const envOf = (header: SeenHeader): BlockEnv => blockEnv(options, header)
+  const envOf = (header: SeenHeader, hash?: Hex): BlockEnv => blockEnv(options, header, hash)
   return {
     extraOf: ({ miner }) => assembleExtraData(miner, null),
     pricesOf: header => pricesOf(params, header),
-    committedEnv: ({ header }) => envOf(header),
+    committedEnv: ({ header, hash }) => envOf(header, hash),
     childEnv: ({ header, hash }, { timestamp, proposer }) =>
       envOf({
         number: header.number + 1,
@@ -117,7 +117,11 @@ const blobEnv = (
   return blobParams && { baseFeePerGas: blobBaseFee(excessBlobGas, blobParams), maxPerBlock: blobParams.max }
 }
 
-const blockEnv = ({ params, depositContract, blocks }: EthereumRulesOptions, header: SeenHeader): BlockEnv => {
+const blockEnv = (
+  { params, depositContract, blocks }: EthereumRulesOptions,
+  header: SeenHeader,
+  hash: Hex | undefined,
+): BlockEnv => {
   const { number, timestamp, gasLimit, miner, parentHash } = header
   const fork = evmForkAt(params.forks, number)
   const beacon: BeaconEnv | undefined = isForkSince(fork, 'cancun')
@@ -137,8 +141,7 @@ const blockEnv = ({ params, depositContract, blocks }: EthereumRulesOptions, hea
     ...(beacon && { beacon }),
     ...(blobs && { blobs }),
     blockHash(wanted) {
-      if (wanted === number - 1) return parentHash
-      if (wanted < 0 || wanted >= number || wanted < number - 256) return ZERO_HASH
+      if (wanted >= number - 1) return [parentHash, hash][wanted - number + 1] ?? ZERO_HASH
       return blocks.hashOf(wanted) ?? ZERO_HASH
     },
   }

@@ -1,6 +1,7 @@
 import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { BlockEnv } from '../../evm/block-env.ts'
+import { blobsWith } from '../../evm/calls/message/call-message.ts'
 import type { CallService } from '../../evm/calls/types.ts'
 import { planBlocks } from '../../evm/simulate/plan-blocks.ts'
 import type {
@@ -84,7 +85,7 @@ export class SimulationService {
     let parent = base
     let chosen: Partial<Pick<BlockEnv, 'gasLimit' | 'miner'>> = {}
     return places.map(({ number, timestamp, calls }) => {
-      const { gasLimit, miner, prevRandao, baseFeePerGas } = calls?.overrides ?? {}
+      const { gasLimit, miner, prevRandao, baseFeePerGas, blobBaseFeePerGas } = calls?.overrides ?? {}
       chosen = { ...chosen, ...(gasLimit !== undefined && { gasLimit }), ...(miner !== undefined && { miner }) }
       const {
         params,
@@ -95,7 +96,12 @@ export class SimulationService {
       } = rules.childEnv(parent, { timestamp, proposer: ZERO_ADDRESS })
       parent = { ...parent, header: { ...parent.header, number, timestamp } }
       return {
-        env: { ...env, ...chosen, ...(prevRandao !== undefined && { prevRandao }) },
+        env: {
+          ...env,
+          ...chosen,
+          ...(prevRandao !== undefined && { prevRandao }),
+          ...blobsWith(env, blobBaseFeePerGas),
+        },
         baseFeePerGas,
         state: calls?.state ?? {},
         calls: calls?.calls ?? [],

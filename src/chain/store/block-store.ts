@@ -1,4 +1,5 @@
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
+import { storedBlockHash } from '../../evm/readers/stored-block-hash.ts'
 import { encodeBlockParts } from '../../primitives/block.ts'
 import { type Certificate, decodeCertificate } from '../../primitives/consensus/certificate.ts'
 import { decodeExtraData, type ExtraData } from '../../primitives/extra-data.ts'
@@ -288,8 +289,7 @@ export class BlockStore {
   hashOf(number: number): Hex | undefined {
     const kept = this.#hashes.get(number)
     if (kept) return kept
-    const row = this.#store.getSync(BUCKETS.header, numberKey(number + 1))
-    const hash = row && decodeHeader(row).parentHash
+    const hash = storedBlockHash(this.#store, number)
     if (hash) this.#hashes.set(number, hash)
     return hash
   }

@@ -1,5 +1,5 @@
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
-import { MAX_NONCE, type Nonce, nonceFromBigint } from '../../util/nonce.ts'
+import { MAX_UINT64, type Nonce, uint64FromBigint } from '../../util/uint64.ts'
 import { GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { type GenesisValue, padWord } from './json-reader.ts'
 import type { GenesisAccount } from './types.ts'
@@ -44,7 +44,7 @@ const readBalance = (value: GenesisValue, rules: AllocRules): bigint =>
 
 const readNonce = (value: GenesisValue | undefined, rules: AllocRules): Nonce => {
   if (value === undefined) return 0
-  return rules.loose ? nonceFromBigint(value.looseAmount(MAX_NONCE)) : value.integer(0)
+  return rules.loose ? uint64FromBigint(value.looseAmount(MAX_UINT64)) : value.integer(0)
 }
 
 const readStorage = (value: GenesisValue | undefined): ReadonlyMap<Hex, Hex> => {

@@ -6,7 +6,7 @@ import type { Authorization } from '../../primitives/transaction/transaction.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { bigintToBytes, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, ZERO_ADDRESS } from '../../util/bytes.ts'
-import { MAX_NONCE, nonceFromBigint } from '../../util/nonce.ts'
+import { MAX_UINT64, uint64FromBigint } from '../../util/uint64.ts'
 
 /** First byte of the payload signed by an authority (EIP-7702). */
 const MAGIC = Uint8Array.of(0x05)
@@ -46,14 +46,14 @@ export const applyAuthorizations = (
   let refund = 0n
   for (const authorization of list) {
     if (authorization.chainId !== 0n && authorization.chainId !== BigInt(chainId)) continue
-    if (authorization.nonce === MAX_NONCE) continue
+    if (authorization.nonce === MAX_UINT64) continue
     const authority = authorityOf(authorization)
     if (authority === undefined) continue
     warm.push(authority)
     if (journal.codeHash(authority) !== EMPTY_CODE_HASH && !isDelegation(journal.code(authority))) continue
     if (BigInt(journal.nonce(authority)) !== authorization.nonce) continue
     if (journal.exists(authority)) refund += EXISTING_ACCOUNT_REFUND
-    journal.setNonce(authority, nonceFromBigint(authorization.nonce + 1n))
+    journal.setNonce(authority, uint64FromBigint(authorization.nonce + 1n))
     const clears = authorization.address === ZERO_ADDRESS
     journal.setCode(authority, clears ? EMPTY_BYTES : delegationCode(authorization.address))
   }

@@ -52,7 +52,8 @@ export const invalidReason = (journal: Journal, at: BlockPosition, tx: Transacti
 
 /**
  * Like `invalidReason`, for a call in a simulated block (eth_simulateV1): any account may send, contracts too, and a single
- * call may have more gas than a transaction. Unless `strict`, any nonce is valid, and a call without a fee pays nothing.
+ * call may have more gas than a transaction, but never more than its block has left. Unless `strict`, any nonce is valid, and a call
+ * without a fee pays nothing.
  */
 export const invalidSimulatedReason = (
   journal: Journal,
@@ -60,13 +61,13 @@ export const invalidSimulatedReason = (
   tx: Transaction,
   strict: boolean,
 ): TransactionError | undefined =>
+  checkGasLimit(tx, at.env) ??
+  checkGasRoom(tx, at.env, at.env.gasLimit - at.gasUsed) ??
   checkForm(at, tx) ??
   (strict ? checkNonce(tx, journal.nonce(tx.from)) : undefined) ??
   (strict || tx.maxFeePerGas > 0n || tx.maxPriorityFeePerGas > 0n ? checkFees(at, tx) : undefined) ??
   checkFunds(journal.balance(tx.from), maxCostWei(tx)) ??
   checkInitCode(tx, at.rules, at.env) ??
-  checkGasLimit(tx, at.env) ??
-  checkGasRoom(tx, at.env, at.env.gasLimit - at.gasUsed) ??
   checkIntrinsicGas(tx, at.rules, at.env)
 
 const checkForm = (at: BlockPosition, tx: Transaction): TransactionError | undefined => {

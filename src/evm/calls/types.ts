@@ -35,6 +35,7 @@ export type CallError =
   | { readonly code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER'; readonly have: bigint; readonly want: bigint }
   | { readonly code: 'INTRINSIC_GAS_TOO_LOW'; readonly have: bigint; readonly want: bigint }
   | { readonly code: 'GAS_REQUIRED_EXCEEDS_ALLOWANCE'; readonly allowance: bigint }
+  | { readonly code: 'CHAIN_ID_MISMATCH'; readonly have: bigint; readonly want: bigint }
   | { readonly code: 'MISSING_STATE'; readonly root: Hex }
   | { readonly code: 'OVERRIDE_CONFLICT'; readonly address: Hex }
   | { readonly code: 'NOT_A_PRECOMPILE'; readonly address: Hex }

@@ -4,6 +4,7 @@ import { evmForkAt } from '../../config/forks.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { customCrypto } from '../../crypto/ethereumjs-crypto.ts'
 import { codeSizeLimit, initCodeSizeLimit } from '../../rules/code-size.ts'
+import type { Uint64 } from '../../util/uint64.ts'
 import { kzgVerifier } from './kzg.ts'
 
 /** EthereumJS' name of a fork, where it differs. */
@@ -73,7 +74,7 @@ const sizesOf = (params: ChainParams): ParamsDict => ({
 const cache = new WeakMap<ChainParams, Map<EvmFork, Common>>()
 
 /** Returns the Common of a block: built once per network and fork, with cached lookups. */
-export const commonAt = (params: ChainParams, number: number): Common => {
+export const commonAt = (params: ChainParams, number: Uint64): Common => {
   let byFork = cache.get(params)
   if (byFork === undefined) {
     byFork = new Map()

@@ -4,7 +4,7 @@ import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../state/account.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { assert } from '../../util/assert.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
-import { nonceFromBigint } from '../../util/nonce.ts'
+import { uint64FromBigint } from '../../util/uint64.ts'
 import type { Prefetcher } from '../readers/prefetched-reader.ts'
 
 const EMPTY_CODE_HASH_BYTES = hexToBytes(EMPTY_CODE_HASH)
@@ -174,6 +174,6 @@ export class EthereumJsStateAdapter implements StateManagerInterface {
     journal.touch(key)
     // Setting the balance also creates a missing account.
     if (balance !== journal.balance(key) || !journal.exists(key)) journal.setBalance(key, balance)
-    if (nonce !== BigInt(journal.nonce(key))) journal.setNonce(key, nonceFromBigint(nonce))
+    if (nonce !== BigInt(journal.nonce(key))) journal.setNonce(key, uint64FromBigint(nonce))
   }
 }

@@ -1,5 +1,6 @@
 import { SIMULATE_LIMITS } from '../../config/limits/clients.ts'
 import { CodedError } from '../../util/errors.ts'
+import type { Uint64 } from '../../util/uint64.ts'
 import type { CallError } from '../calls/types.ts'
 import type { BlockCalls, BlockSlot } from './types.ts'
 
@@ -19,8 +20,9 @@ export const planBlocks = (
   const limit = SIMULATE_LIMITS.blocks
   const places: BlockSlot[] = []
   let { number: previous, timestamp: time } = base
-  const put = (timestamp: number, calls: BlockCalls | null): void => {
-    if (!Number.isSafeInteger(timestamp)) throw refuse({ code: 'SIMULATION_LIMIT', what: `a time of ${LATEST}` })
+  const put = (timestamp: Uint64, calls: BlockCalls | null): void => {
+    if (typeof timestamp === 'bigint' || timestamp > LATEST)
+      throw refuse({ code: 'SIMULATION_LIMIT', what: `a time of ${LATEST}` })
     if (timestamp <= time) throw refuse({ code: 'SIMULATION_TIME_ORDER', timestamp, previous: time })
     previous++
     time = timestamp
@@ -28,8 +30,9 @@ export const planBlocks = (
   }
   for (const block of blocks) {
     const { number = previous + 1, timestamp } = block.overrides
+    if (typeof number === 'bigint' || number - base.number > limit)
+      throw refuse({ code: 'SIMULATION_LIMIT', what: `${limit} blocks` })
     if (number <= previous) throw refuse({ code: 'SIMULATION_NUMBER_ORDER', number, previous })
-    if (number - base.number > limit) throw refuse({ code: 'SIMULATION_LIMIT', what: `${limit} blocks` })
     while (previous + 1 < number) put(time + stepSeconds, null)
     put(timestamp ?? time + stepSeconds, block)
   }

@@ -9,6 +9,7 @@ import { addResult, type BlockRun } from '../block/block-run.ts'
 import { isPlainTransfer, runMessageTransaction, runPlainTransfer } from '../block/run-transaction.ts'
 import { invalidSimulatedReason } from '../block/transaction-validity.ts'
 import type { CallMessage } from '../calls/message/call-args.ts'
+import { checkCallChainId } from '../calls/message/call-message.ts'
 import type { CallError } from '../calls/types.ts'
 import type { Engine, EngineOptions } from '../engine.ts'
 import { transferLogOf } from '../engines/transfer-logs.ts'
@@ -82,9 +83,10 @@ const runs = (block: SimulatedBlockContext, tx: Transaction): Outcome | Promise<
   return isPlain ? runPlain(block, tx) : runMessage(block, tx)
 }
 
-/** Runs one call of a block and adds its transaction and receipt. Throws SIMULATION_CALL_INVALID and SIMULATION_LIMIT. */
+/** Runs one call of a block and adds its transaction and receipt. Throws SIMULATION_CALL_INVALID, SIMULATION_LIMIT and CHAIN_ID_MISMATCH. */
 export const simulateCall = async (block: SimulatedBlockContext, call: CallMessage): Promise<SimulatedCall> => {
   const { journal, run, meter, options, strict } = block
+  checkCallChainId(call, run.env)
   await options.prefetch?.code(call.from)
   if (call.to !== null) await options.prefetch?.code(call.to)
   const tx = place(block, call)

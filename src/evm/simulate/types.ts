@@ -38,7 +38,7 @@ export interface BlockSlot {
 
 /** Simulated block before its calls. */
 export interface PlannedBlock extends Omit<BlockCalls, 'overrides'> {
-  readonly env: Omit<SerializedEnv, 'baseFeePerGas' | 'recentHashes'>
+  readonly env: Omit<SerializedEnv, 'baseFeePerGas' | 'hash' | 'parentHash'>
   /** Requested base fee; undefined: the rule decides. */
   readonly baseFeePerGas: bigint | undefined
 }
@@ -70,7 +70,7 @@ export interface SimulatedCall {
 
 /** Results of a simulated block: everything its header needs except the state root. */
 export interface SimulatedBlock {
-  readonly env: Omit<SerializedEnv, 'recentHashes'>
+  readonly env: Omit<SerializedEnv, 'hash' | 'parentHash'>
   readonly execution: BlockExecution
   readonly roots: { readonly transactions: Hex; readonly receipts: Hex }
   /** Changes to the state after the previous block; null: none. */

@@ -10,7 +10,7 @@ import { packChanges } from '../../state/update/pack-changes.ts'
 import { assert } from '../../util/assert.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes, toWord, ZERO_HASH } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
-import { nonceFromBigint } from '../../util/nonce.ts'
+import { uint64FromBigint } from '../../util/uint64.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { Executor } from '../executor-types.ts'
 import { problemText } from './field-readers.ts'
@@ -44,7 +44,7 @@ const EMPTY_STATE: StateReader = { account: () => undefined, storage: () => ZERO
 
 const fill = (journal: Journal, address: Hex, { balance, nonce, code, storage }: FixtureAccount): void => {
   journal.setBalance(address, BigInt(balance))
-  journal.setNonce(address, nonceFromBigint(BigInt(nonce)))
+  journal.setNonce(address, uint64FromBigint(BigInt(nonce)))
   if (code.length > 2) journal.setCode(address, hexToBytes(code))
   for (const [slot, word] of Object.entries(storage))
     journal.setStorage(address, toWord(BigInt(slot)), toWord(BigInt(word)))

@@ -15,7 +15,7 @@ import {
   type UnsignedTransaction,
 } from '../../primitives/transaction/transaction-encoding.ts'
 import { bigintToBytes, type Hex, hexToBytes, toWord } from '../../util/bytes.ts'
-import { nonceFromBigint } from '../../util/nonce.ts'
+import { uint64FromBigint } from '../../util/uint64.ts'
 import { invalidTest } from './field-readers.ts'
 import type { Fixture, FixtureAuthorization, FixturePost, FixtureTransaction } from './fixture.ts'
 import { recoverTransaction } from './transaction-sender.ts'
@@ -59,7 +59,7 @@ const fieldsOf = ({ transaction }: Fixture, { indexes }: FixturePost, fork: EvmF
     type,
     // EIP-155 came with Spurious Dragon.
     chainId: isForkSince(fork, 'spuriousDragon') ? 1 : undefined,
-    nonce: nonceFromBigint(BigInt(transaction.nonce)),
+    nonce: uint64FromBigint(BigInt(transaction.nonce)),
     gasLimit: BigInt(pick(transaction.gasLimit, indexes.gas, 'gasLimit')),
     maxFeePerGas: BigInt(maxFeePerGas),
     maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas),

@@ -1,5 +1,6 @@
 import type { Journal } from '../../state/journal/journal.ts'
 import type { Hex } from '../../util/bytes.ts'
+import type { Uint64 } from '../../util/uint64.ts'
 
 /** Kind of frame, by the opcode's name; a transaction opens with CALL or CREATE. */
 export type FrameType = 'CALL' | 'CALLCODE' | 'DELEGATECALL' | 'STATICCALL' | 'CREATE' | 'CREATE2' | 'SELFDESTRUCT'
@@ -72,7 +73,7 @@ export interface TracedTransaction {
   /** Signers of EIP-7702 authorizations. */
   readonly authorities: readonly Hex[]
   readonly precompiles: ReadonlySet<Hex>
-  readonly blockNumber: number
+  readonly blockNumber: Uint64
   /** null for calls. */
   readonly blockHash: Hex | null
   readonly hash: Hex | null

@@ -5,7 +5,7 @@ import type { Log } from '../../primitives/receipt/log.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { EMPTY_BYTES } from '../../util/bytes.ts'
-import { nonceFromBigint } from '../../util/nonce.ts'
+import { uint64FromBigint } from '../../util/uint64.ts'
 import type { NodeAnswer } from './node-answer.ts'
 import { remoteNodeError } from './node-error.ts'
 
@@ -71,7 +71,7 @@ const transactionFromAnswer = (answer: NodeAnswer): Transaction => {
   return {
     type,
     chainId: chainId.isNull ? undefined : chainId.integer(),
-    nonce: nonceFromBigint(answer.member('nonce').quantity()),
+    nonce: uint64FromBigint(answer.member('nonce').quantity()),
     gasLimit: answer.member('gas').quantity(),
     maxFeePerGas: fee('maxFeePerGas'),
     maxPriorityFeePerGas: fee('maxPriorityFeePerGas'),

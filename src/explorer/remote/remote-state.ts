@@ -2,7 +2,7 @@ import { keccak256Hex } from '../../crypto/hash.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../state/account.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { nonceFromBigint } from '../../util/nonce.ts'
+import { uint64FromBigint } from '../../util/uint64.ts'
 import type { NodeClient } from './node-client.ts'
 
 /** State of the head of a node elsewhere. Two reads may see two blocks. */
@@ -22,7 +22,7 @@ export class RemoteState implements AsyncStateReader {
     ])
     const account: Account = {
       balance: balance.quantity(),
-      nonce: nonceFromBigint(nonce.quantity()),
+      nonce: uint64FromBigint(nonce.quantity()),
       codeHash: code.byteLength === 0 ? EMPTY_CODE_HASH : keccak256Hex(code),
       storageRoot: EMPTY_ROOT,
     }

@@ -1,9 +1,10 @@
 import type { Hex } from '../../util/bytes.ts'
+import { type Uint64, uint64FromBigint } from '../../util/uint64.ts'
 import { type Codec, codec } from './codec.ts'
 import { HASH_SCHEMA, invalidValue, jsonKind, parseHash, parseQuantity, QUANTITY_SCHEMA } from './scalars.ts'
 
 /** A block by number or by tag (docs/interface.md#block-parameter). `safe` and `finalized` are refused like any string without 0x. */
-export type BlockNumberRef = number | 'latest' | 'pending' | 'earliest'
+export type BlockNumberRef = Uint64 | 'latest' | 'pending' | 'earliest'
 /** A block by number, tag or hash (EIP-1898); the 0x prefix distinguishes a hash from a tag. */
 export type BlockRef = BlockNumberRef | Hex
 
@@ -15,7 +16,7 @@ const parseBlockNumber = (value: unknown): BlockNumberRef => {
   if (value === 'latest' || value === 'pending' || value === 'earliest') return value
   if (typeof value === 'number') return parseJsonNumber(value)
   const number = parseQuantity(value, 64)
-  return number > MAX_NUMBER ? invalidValue('block number larger than int64') : Number(number)
+  return number > MAX_NUMBER ? invalidValue('block number larger than int64') : uint64FromBigint(number)
 }
 
 /** Accepts bare JSON integers as decimal numbers. */

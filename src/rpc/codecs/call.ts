@@ -1,7 +1,7 @@
 import type { CallMessage } from '../../evm/calls/message/call-args.ts'
 import type { AccessListEntry, Authorization } from '../../primitives/transaction/transaction.ts'
 import { bigintToBytes, EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
-import type { Nonce } from '../../util/nonce.ts'
+import type { Nonce } from '../../util/uint64.ts'
 import { serverError } from '../errors.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec } from './codec.ts'
@@ -14,8 +14,8 @@ import {
   parseAddress,
   parseBytes,
   parseHash,
-  parseNonce,
   parseQuantity,
+  parseUint64,
   QUANTITY_SCHEMA,
 } from './scalars.ts'
 
@@ -114,7 +114,7 @@ const parseArgs = (value: unknown): TransactionArgs => {
     data: member(object, 'input', parseBytes) ?? data,
     accessList: member(object, 'accessList', parseAccessList),
     authorizationList: member(object, 'authorizationList', parseAuthorizations),
-    nonce: member(object, 'nonce', parseNonce),
+    nonce: member(object, 'nonce', parseUint64),
     chainId: wei('chainId'),
   }
 }
@@ -170,5 +170,6 @@ export const callMessageFromArgs = (args: TransactionArgs): CallMessage => {
     ...(args.accessList !== undefined && { accessList: args.accessList }),
     ...(args.authorizationList !== undefined && { authorizationList: args.authorizationList }),
     ...(args.nonce !== undefined && { nonce: args.nonce }),
+    ...(args.chainId !== undefined && { chainId: args.chainId }),
   }
 }

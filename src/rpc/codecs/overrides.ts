@@ -10,10 +10,9 @@ import {
   parseAddress,
   parseBytes,
   parseHash,
-  parseNonce,
-  parseNumber,
   parseQuantity,
   parseSlot,
+  parseUint64,
   QUANTITY_SCHEMA,
   slot,
 } from './scalars.ts'
@@ -41,7 +40,7 @@ const parseAccount = (value: unknown): AccountOverride => {
   const object = asObject(value, 'ethapi.OverrideAccount')
   return present<AccountOverride>({
     balance: member(object, 'balance', inner => parseQuantity(inner)),
-    nonce: member(object, 'nonce', parseNonce),
+    nonce: member(object, 'nonce', parseUint64),
     code: member(object, 'code', parseBytes),
     state: member(object, 'state', parseSlots),
     stateDiff: member(object, 'stateDiff', parseSlots),
@@ -90,17 +89,19 @@ export const blockOverrides: Codec<BlockOverrides> = codec(
       prevRandao: HASH_SCHEMA,
       random: HASH_SCHEMA,
       baseFeePerGas: QUANTITY_SCHEMA,
+      blobBaseFee: QUANTITY_SCHEMA,
     },
   },
   value => {
     const object = asObject(value, 'ethapi.BlockOverrides')
     return present<BlockOverrides>({
-      number: member(object, 'number', parseNumber),
-      timestamp: member(object, 'time', parseNumber),
+      number: member(object, 'number', parseUint64),
+      timestamp: member(object, 'time', parseUint64),
       gasLimit: member(object, 'gasLimit', inner => parseQuantity(inner, 64)),
       miner: member(object, 'feeRecipient', parseAddress) ?? member(object, 'coinbase', parseAddress),
       prevRandao: member(object, 'prevRandao', parseHash) ?? member(object, 'random', parseHash),
       baseFeePerGas: member(object, 'baseFeePerGas', inner => parseQuantity(inner)),
+      blobBaseFeePerGas: member(object, 'blobBaseFee', inner => parseQuantity(inner)),
     })
   },
 )

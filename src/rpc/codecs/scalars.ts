@@ -1,5 +1,5 @@
 import { bytesFromDigits, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
-import { type Nonce, nonceFromBigint } from '../../util/nonce.ts'
+import { type Uint64, uint64FromBigint } from '../../util/uint64.ts'
 import { InvalidArgument } from '../errors.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec } from './codec.ts'
@@ -39,14 +39,11 @@ export const parseQuantity = (value: unknown, bits = 256): bigint => {
   return BigInt(`0x${digits}`)
 }
 
-/**
- * Decodes a QUANTITY as a number. Above 2^53 the last digits are lost, which is harmless: no block or index is that
- * large.
- */
-export const parseNumber = (value: unknown): number => Number(parseQuantity(value, 64))
+/** Decodes a QUANTITY of at most 64 bits. */
+export const parseUint64 = (value: unknown): Uint64 => uint64FromBigint(parseQuantity(value, 64))
 
-/** Decodes a nonce, exact up to its 64 bits. */
-export const parseNonce = (value: unknown): Nonce => nonceFromBigint(parseQuantity(value, 64))
+/** Decodes a position in a list. No list is so long that digits of a larger one, which are lost, matter. */
+export const parseIndex = (value: unknown): number => Number(parseQuantity(value, 64))
 
 /** Returns the digits of DATA, of which there is an even number. */
 const dataDigits = (value: unknown, type = 'hexutil.Bytes'): string => {
@@ -106,7 +103,7 @@ export const jsonKind = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
 
 export const quantity: Codec<bigint> = codec('quantity', QUANTITY_SCHEMA, value => parseQuantity(value))
-export const index: Codec<number> = codec('index', QUANTITY_SCHEMA, parseNumber)
+export const index: Codec<number> = codec('index', QUANTITY_SCHEMA, parseIndex)
 export const data: Codec<Uint8Array> = codec('data', DATA_SCHEMA, parseBytes)
 export const address: Codec<Hex> = codec('address', ADDRESS_SCHEMA, parseAddress)
 export const hash: Codec<Hex> = codec('hash', HASH_SCHEMA, parseHash)

@@ -6,7 +6,7 @@ import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec } from './codec.ts'
 import { asObject, type JsonObject, member, plainMember } from './object.ts'
 import { blockOverrides, stateOverrides } from './overrides.ts'
-import { BOOLEAN_SCHEMA, invalidValue, parseBoolean, parseNumber, parseString, QUANTITY_SCHEMA } from './scalars.ts'
+import { BOOLEAN_SCHEMA, invalidValue, parseBoolean, parseIndex, parseString, QUANTITY_SCHEMA } from './scalars.ts'
 
 const TRACERS = ['callTracer', 'flatCallTracer', 'prestateTracer', '4byteTracer', 'noopTracer', 'muxTracer'] as const
 type TracerName = (typeof TRACERS)[number]
@@ -164,7 +164,7 @@ export const traceCallConfig: Codec<TraceCallConfig> = codec(
       ...parseConfig(value),
       overrides: plainMember(object, 'stateOverrides', inner => stateOverrides.parse(inner)),
       blockOverrides: plainMember(object, 'blockOverrides', inner => blockOverrides.parse(inner)),
-      after: member(object, 'txIndex', parseNumber),
+      after: member(object, 'txIndex', parseIndex),
     }
   },
 )

@@ -1,7 +1,8 @@
 import type { ChainBlock, ChainView } from '../../chain/types.ts'
 import type { AsyncStateReader, StateReader } from '../../state/state-reader.ts'
 import type { Hex } from '../../util/bytes.ts'
-import type { BlockRef } from '../codecs/block.ts'
+import type { Uint64 } from '../../util/uint64.ts'
+import type { BlockNumberRef, BlockRef } from '../codecs/block.ts'
 import { headerNotFound, serverError } from '../errors.ts'
 
 export type MaybePromise<T> = T | Promise<T>
@@ -12,13 +13,19 @@ export const andThen = <T, R>(value: MaybePromise<T>, next: (value: T) => MaybeP
 
 export const isHash = (ref: BlockRef): ref is Hex => typeof ref === 'string' && ref.length === 66
 
+/** Returns the number that a reference names; the head's for `latest` and `pending`. */
+export const namedNumber = (ref: BlockNumberRef, head: number): Uint64 => {
+  if (ref === 'earliest') return 0
+  return typeof ref === 'string' ? head : ref
+}
+
 /** Returns the number of a committed block; throws when it is unknown. The caller must have handled `pending`. */
 export const blockNumberOf = (view: ChainView, ref: BlockRef): MaybePromise<number> => {
   const head = view.head()
   if (ref === 'latest' || ref === 'pending') return head.header.number
   if (ref === 'earliest') return 0
-  if (typeof ref === 'number') {
-    if (ref > head.header.number) throw headerNotFound(ref)
+  if (typeof ref !== 'string') {
+    if (typeof ref === 'bigint' || ref > head.header.number) throw headerNotFound(ref)
     return ref
   }
   if (ref === head.hash) return head.header.number
@@ -33,6 +40,7 @@ export const findBlock = (view: ChainView, ref: BlockRef): MaybePromise<ChainBlo
   const head = view.head()
   if (ref === 'latest' || ref === head.hash || ref === head.header.number) return head
   if (ref === 'earliest') return view.blockByNumber(0)
+  if (typeof ref === 'bigint') return undefined
   return typeof ref === 'number' ? view.blockByNumber(ref) : view.blockByHash(ref as Hex)
 }
 

@@ -3,6 +3,7 @@ import type { ChainBlock, ChainView } from '../../chain/types.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { Lru } from '../../util/lru.ts'
+import type { Uint64 } from '../../util/uint64.ts'
 import { blockJson } from '../encode/block.ts'
 import { receiptJson } from '../encode/receipt.ts'
 import { transactionJson } from '../encode/transaction.ts'
@@ -60,10 +61,10 @@ export class ResponseCache {
     return this.#cache.get(key) ?? this.#keep(key, blockJson(block, full), generation)
   }
 
-  blockByNumber(number: number, full: boolean): MaybePromise<RawJson | StreamedJson> {
+  blockByNumber(number: Uint64, full: boolean): MaybePromise<RawJson | StreamedJson> {
     const head = this.#view.head()
     if (number === head.header.number) return this.block(head, full)
-    if (number > head.header.number) return NULL_JSON
+    if (typeof number === 'bigint' || number > head.header.number) return NULL_JSON
     return this.#cache.get(blockKey(number, full)) ?? this.#render(this.#view.blockByNumber(number), full)
   }
 

@@ -6,9 +6,10 @@ import type { Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { LogFilterArgs as RequestedLogs } from '../codecs/filter.ts'
 import { serverError } from '../errors.ts'
+import { namedNumber } from '../methods/block-reads.ts'
 import { type Budgets, criteriaFull, filtersFull } from '../transport/clients/budgets.ts'
 import { randomId } from './ids.ts'
-import { blockRangeFromCriteria, type LogFilterTarget } from './log-results.ts'
+import { blockRangeFromCriteria, isNumber, type LogFilterTarget } from './log-results.ts'
 import { PendingHashes } from './pending-hashes.ts'
 import type { Shared, SharedCriteria } from './shared-criteria.ts'
 
@@ -25,6 +26,8 @@ type Kind =
 type Filter = Kind & {
   /** First block, or first pending hash, that has not been returned yet. */
   next: number
+  /** Where its range begins; 0 for filters without one. */
+  readonly first: number
   usedMs: number
   readonly client: string
   /** Returns what it holds of its client's budgets. */
@@ -99,7 +102,12 @@ export class FilterManager {
     // Existing logs are returned by eth_getFilterLogs; changes start with the next block.
     return this.#add({
       ...{ kind: 'logs', logs: { fromBlock: criteria.fromBlock, toBlock, shared } },
-      ...{ next: Math.max(fromBlock, head + 1), usedMs: this.#nowMs(), client },
+      ...{
+        next: Math.max(fromBlock, head + 1),
+        first: isNumber(criteria.fromBlock) ? fromBlock : 0,
+        usedMs: this.#nowMs(),
+        client,
+      },
       release: () => {
         shared.release()
         release()
@@ -110,12 +118,12 @@ export class FilterManager {
   newBlockFilter(client: string): Hex {
     const release = this.#reserve(client)
     const next = this.#view.head().header.number + 1
-    return this.#add({ kind: 'blocks', next, usedMs: this.#nowMs(), client, release })
+    return this.#add({ kind: 'blocks', next, first: 0, usedMs: this.#nowMs(), client, release })
   }
 
   newPendingFilter(client: string): Hex {
     const release = this.#reserve(client)
-    const id = this.#add({ kind: 'pending', next: this.#pending.end, usedMs: this.#nowMs(), client, release })
+    const id = this.#add({ kind: 'pending', next: this.#pending.end, first: 0, usedMs: this.#nowMs(), client, release })
     this.#pendingFilters++
     return id
   }
@@ -164,10 +172,10 @@ export class FilterManager {
    * Returns log changes in portions: a range with too many results is halved, and the rest is returned by the next poll.
    */
   async #logChanges<Logs>(filter: LogFilter, find: (query: LogQuery) => Promise<Logs>): Promise<Logs> {
-    const { toBlock: end, shared } = filter.logs
+    const { toBlock: end = 'latest', shared } = filter.logs
     const head = this.#view.head().header.number
     const fromBlock = filter.next
-    let toBlock = end === 'earliest' ? 0 : typeof end === 'number' ? Math.min(end, head) : head
+    let toBlock = Math.min(Number(namedNumber(end, head)), head)
     if (fromBlock > toBlock) return find({ fromBlock, toBlock, ...shared.criteria })
     // Advanced before the wait, so that two concurrent polls do not return the same logs.
     filter.next = toBlock + 1
@@ -200,10 +208,13 @@ export class FilterManager {
     return hashes
   }
 
-  /** Moves cursors back after a revert of blocks (development chains): the blocks that replace them are new. */
+  /**
+   * Moves cursors back after a revert of blocks (development chains): the blocks that replace them are new. None moves before the
+   * beginning of its filter's range.
+   */
   #goBack(next: number): void {
     for (const filter of this.#filters.values())
-      if (filter.kind !== 'pending') filter.next = Math.min(filter.next, next)
+      if (filter.kind !== 'pending') filter.next = Math.min(filter.next, Math.max(filter.first, next))
   }
 
   /** Reserves room for one more filter in the client's budgets; returns its release. Throws when there is no room. */

@@ -5,21 +5,25 @@ import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { Cancellation } from '../../util/async/cancellation.ts'
 import { asBuffer } from '../../util/bytes.ts'
 import type { Meter } from '../../util/client-budget.ts'
+import type { Uint64 } from '../../util/uint64.ts'
 import type { BlockNumberRef } from '../codecs/block.ts'
 import type { LogFilterArgs as RequestedLogs } from '../codecs/filter.ts'
 import { logsJson } from '../encode/log.ts'
 import { invalidParams, serverError } from '../errors.ts'
+import { namedNumber } from '../methods/block-reads.ts'
 import type { LogQueryPort } from '../ports.ts'
 import { RawJson, StreamedJson } from '../router/raw-json.ts'
 import type { ResponseStream } from '../router/response.ts'
 import { answersFull, type Budgets } from '../transport/clients/budgets.ts'
 import { mayHaveLongReceipts } from '../transport/large-responses.ts'
 
-const resolve = (ref: BlockNumberRef | undefined, head: number): number => {
+/** Numbers that no block has are as good as any other beyond the head. */
+const resolve = (ref: BlockNumberRef = 'latest', head: number): number => {
   if (ref === 'pending') throw serverError('pending logs are not supported')
-  if (ref === undefined || ref === 'latest') return head
-  return ref === 'earliest' ? 0 : ref
+  return Number(namedNumber(ref, head))
 }
+
+export const isNumber = (ref: BlockNumberRef | undefined): ref is Uint64 => ref !== undefined && typeof ref !== 'string'
 
 /** Returns both ends of the range, not yet clamped to the head. Two explicit numbers in the wrong order are an error. */
 export const blockRangeFromCriteria = (
@@ -27,8 +31,7 @@ export const blockRangeFromCriteria = (
   head: number,
 ): { readonly fromBlock: number; readonly toBlock: number } => {
   const range = { fromBlock: resolve(fromBlock, head), toBlock: resolve(toBlock, head) }
-  if (typeof fromBlock === 'number' && typeof toBlock === 'number' && fromBlock > toBlock)
-    throw invalidParams('invalid block range params')
+  if (isNumber(fromBlock) && isNumber(toBlock) && fromBlock > toBlock) throw invalidParams('invalid block range params')
   return range
 }
 

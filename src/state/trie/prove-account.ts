@@ -3,7 +3,7 @@ import type { Snapshot, Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
-import { type Nonce, nonceFromBigint } from '../../util/nonce.ts'
+import { type Nonce, uint64FromBigint } from '../../util/uint64.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 import { collectRollback, packRollback } from '../history/rollback.ts'
 import { type StateMeta, stateRootAt } from '../state-meta.ts'
@@ -57,7 +57,7 @@ const toAccountProof = (address: Hex, { nodes, account, storage }: TrieProof): S
   address,
   accountProof: nodes,
   balance: account?.balance ?? 0n,
-  nonce: nonceFromBigint(account?.nonce ?? 0n),
+  nonce: uint64FromBigint(account?.nonce ?? 0n),
   codeHash: account?.codeHash ?? EMPTY_CODE_HASH,
   storageHash: account?.storageRoot ?? EMPTY_ROOT,
   storageProof: storage.map(({ slot, value, nodes }) => ({ key: slot, value, proof: nodes })),

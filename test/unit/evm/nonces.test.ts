@@ -5,7 +5,7 @@ import type { Transaction } from '../../../src/primitives/transaction/transactio
 import { Journal } from '../../../src/state/journal/journal.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
-import { MAX_NONCE, type Nonce } from '../../../src/util/nonce.ts'
+import { MAX_UINT64, type Nonce } from '../../../src/util/uint64.ts'
 import { memoryAccount } from '../state/memory-state.ts'
 import { code, env, funded, key, signed, TOKEN, withCode } from './world.ts'
 
@@ -43,10 +43,10 @@ test('neighbours that a double cannot tell apart are two nonces', async () => {
 })
 
 test('the last nonce but one is used, the last one never', async () => {
-  const { journal, receipts } = await run([transfer(MAX_NONCE - 1n)])
+  const { journal, receipts } = await run([transfer(MAX_UINT64 - 1n)])
   expect(receipts[0]?.status).toBe(1)
-  expect(journal.nonce(alice.address)).toBe(MAX_NONCE)
-  await expect(run([transfer(MAX_NONCE)])).rejects.toMatchObject({ detail: { reason: { code: 'NONCE_MAX' } } })
+  expect(journal.nonce(alice.address)).toBe(MAX_UINT64)
+  await expect(run([transfer(MAX_UINT64)])).rejects.toMatchObject({ detail: { reason: { code: 'NONCE_MAX' } } })
 })
 
 test('a contract created with a large nonce stands at its address', async () => {
@@ -61,10 +61,10 @@ test('a contract that has created as often as it can creates no more', async () 
   // CREATE of nothing, its answer to slot 0; then the same into slot 1.
   const create = (slot: string) => code(0x5f, 0x5f, 0x5f, 0xf0, 0x60, slot, 0x55)
   const state = withCode(funded([alice]), CONTRACT, Buffer.concat([create('00'), create('01')]))
-  Object.assign(state.accounts.get(CONTRACT) as object, { nonce: MAX_NONCE - 1n })
+  Object.assign(state.accounts.get(CONTRACT) as object, { nonce: MAX_UINT64 - 1n })
   const { journal } = await run([transfer(0, { to: CONTRACT, value: 0n, gasLimit: 200_000n })], state)
   const slot = (n: number): bigint => BigInt(journal.storage(CONTRACT, `0x${n.toString(16).padStart(64, '0')}`))
-  expect(slot(0)).toBe(BigInt(createAddress(CONTRACT, MAX_NONCE - 1n)))
+  expect(slot(0)).toBe(BigInt(createAddress(CONTRACT, MAX_UINT64 - 1n)))
   expect(slot(1)).toBe(0n)
-  expect(journal.nonce(CONTRACT)).toBe(MAX_NONCE)
+  expect(journal.nonce(CONTRACT)).toBe(MAX_UINT64)
 })

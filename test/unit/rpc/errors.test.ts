@@ -22,6 +22,7 @@ const TEXTS: Record<string, readonly [object, string]> = {
   INSUFFICIENT_BALANCE_FOR_TRANSFER: [{ have: 1n, want: 2n }, '-32000 err: insufficient balance for transfer'],
   INTRINSIC_GAS_TOO_LOW: [{ have: 1n, want: 2n }, '-32000 intrinsic gas too low: msg.gas 1, want 2'],
   GAS_REQUIRED_EXCEEDS_ALLOWANCE: [{ allowance: 7n }, '-32000 gas required exceeds allowance (7)'],
+  CHAIN_ID_MISMATCH: [{ have: 3n, want: 5n }, "-32000 chainId does not match node's (have=3, want=5)"],
   OVERRIDE_CONFLICT: [{ address: '0xab' }, "-32000 account 0xab has both 'state' and 'stateDiff'"],
   NOT_A_PRECOMPILE: [{ address: '0xab' }, '-32000 account 0xab is not a precompile'],
   PRECOMPILE_MOVED_TO_ITSELF: [{ address: '0xab' }, '-38022 the precompile 0xab is moved to its own address'],

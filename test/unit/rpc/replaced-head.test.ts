@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { EVERY_LOG, packCriteria } from '../../../src/chain/logs/log-criteria.ts'
 import type { ChainReplaced } from '../../../src/chain/types.ts'
 import { ResponseCache } from '../../../src/rpc/router/response-cache.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
 import { filtersOn, hubOn } from '../../support/rpc/hub.ts'
 import { MemoryChain, signedTransaction } from '../../support/rpc/memory-chain.ts'
 import { TOKEN, TOPIC } from '../../support/rpc/sample.ts'
@@ -98,4 +99,24 @@ test('what was rendered before is forgotten, and what was being rendered is not 
   expect(textOf(await responseCache.blockByNumber(2, false))).toContain(hash)
   responseCache.close()
   expect(chain.listeners).toBe(0)
+})
+
+test('a filter whose range begins later tells of no block before it, also after blocks were taken back', async () => {
+  const chain = new ReturningChain()
+  const filters = filtersOn({ view: chain, pool: new MemoryPool() })
+  const wanted = { addresses: [], topics: [], toBlock: undefined, blockHash: undefined }
+  const [later, earlier] = [3, 1].map(fromBlock => filters.newLogFilter({ ...wanted, fromBlock })) as [Hex, Hex]
+  const append = () => chain.append({ transactions: [signedTransaction({ nonce: 0 })], logs: [[log]] })
+  const polled = async (id: Hex) => {
+    const changes = await filters.changes(id)
+    return 'logs' in changes && changes.logs.map(({ blockNumber }) => blockNumber)
+  }
+  for (let i = 0; i < 4; i++) append()
+  expect([await polled(later), await polled(earlier)]).toEqual([
+    [3, 4],
+    [1, 2, 3, 4],
+  ])
+  await chain.goBackTo(1)
+  for (let i = 0; i < 2; i++) append()
+  expect([await polled(later), await polled(earlier)]).toEqual([[3], [2, 3]])
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { invalidCall } from '../../../src/rpc/simulation-errors.ts'
+import { toRpcError } from '../../../src/rpc/errors.ts'
 import type { TransactionError } from '../../../src/rules/transaction.ts'
+import { CodedError } from '../../../src/util/errors.ts'
 
 /** Codes of eth_simulateV1 in the execution APIs. */
 const CASES: readonly (readonly [TransactionError, number, string])[] = [
@@ -20,9 +21,11 @@ const CASES: readonly (readonly [TransactionError, number, string])[] = [
   [{ code: 'GAS_LIMIT_TOO_HIGH', have: 9n, limit: 8n }, -38015, 'block gas limit exceeded: have 9, left 8'],
   [{ code: 'SENDER_NOT_EOA', address: `0x${'ab'.repeat(20)}` }, -38024, 'sender not an eoa'],
   [{ code: 'INIT_CODE_TOO_LARGE', size: 9, limit: 8 }, -38025, 'max initcode size exceeded: code size 9, limit 8'],
-  [{ code: 'TIP_ABOVE_FEE_CAP', tip: 2n, cap: 1n }, -32602, 'tip above fee cap'],
+  [{ code: 'TIP_ABOVE_FEE_CAP', tip: 2n, cap: 1n }, -32602, 'max priority fee per gas higher than max fee per gas'],
+  [{ code: 'NONCE_MAX' }, -32602, 'nonce has max value'],
 ]
 
 test.each(CASES)('%o', (reason, code, message) => {
-  expect(invalidCall(reason)).toEqual({ code, message })
+  const detail = { code: 'SIMULATION_CALL_INVALID', number: 7, index: 1, reason } as const
+  expect(toRpcError(new CodedError(detail))).toMatchObject({ code, message: `err: ${message} (call 1 of block 7)` })
 })

@@ -6,7 +6,7 @@ import { TxPool } from '../../../src/txpool/pool.ts'
 import type { AccountReader } from '../../../src/txpool/ports.ts'
 import { EMPTY_BYTES, type Hex } from '../../../src/util/bytes.ts'
 import { isCoded } from '../../../src/util/errors.ts'
-import type { Nonce } from '../../../src/util/nonce.ts'
+import type { Nonce } from '../../../src/util/uint64.ts'
 
 export const GWEI = 10n ** 9n
 export const TOKEN = 10n ** 18n

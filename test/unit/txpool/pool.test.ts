@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Transaction } from '../../../src/primitives/transaction/transaction.ts'
-import type { Nonce } from '../../../src/util/nonce.ts'
+import type { Nonce } from '../../../src/util/uint64.ts'
 import {
   Accounts,
   address,

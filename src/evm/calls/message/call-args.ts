@@ -1,6 +1,6 @@
 import type { AccessListEntry, Authorization } from '../../../primitives/transaction/transaction.ts'
 import type { Hex } from '../../../util/bytes.ts'
-import type { Nonce } from '../../../util/nonce.ts'
+import type { Nonce, Uint64 } from '../../../util/uint64.ts'
 
 /** Decoded call object of docs/interface.md#call. */
 export interface CallMessage {
@@ -16,6 +16,8 @@ export interface CallMessage {
   /** EIP-7702; no effect where that is not active. */
   readonly authorizationList?: readonly Authorization[]
   readonly nonce?: Nonce
+  /** Has to be that of the chain. */
+  readonly chainId?: bigint
 }
 
 /** geth-style state override of one account; `state` replaces all slots, `stateDiff` only those listed. */
@@ -31,10 +33,11 @@ export interface AccountOverride {
 export type StateOverrides = Readonly<Record<Hex, AccountOverride>>
 
 export interface BlockOverrides {
-  readonly number?: number
-  readonly timestamp?: number
+  readonly number?: Uint64
+  readonly timestamp?: Uint64
   readonly gasLimit?: bigint
   readonly miner?: Hex
   readonly prevRandao?: Hex
   readonly baseFeePerGas?: bigint
+  readonly blobBaseFeePerGas?: bigint
 }

@@ -8,9 +8,9 @@ import { Journal } from '../../../state/journal/journal.ts'
 import type { StateReader } from '../../../state/state-reader.ts'
 import { copyBytes, EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import { CodedError } from '../../../util/errors.ts'
-import { nextNonce } from '../../../util/nonce.ts'
+import { nextNonce } from '../../../util/uint64.ts'
 import { applyAuthorizations, authorityOf } from '../../block/authorizations.ts'
-import type { BlockEnv } from '../../block-env.ts'
+import type { BlockEnv, EngineEnv } from '../../block-env.ts'
 import type { AccessRecorder, Engine, EngineFailure, EngineMessage, EngineResult, Interrupt } from '../../engine.ts'
 import type { Prefetcher } from '../../readers/prefetched-reader.ts'
 import type { CallError, CallRequest } from '../types.ts'
@@ -40,7 +40,7 @@ interface GasMeter {
 /** Prepared call: state and block overridden, the sender looked up. Runs leave the journal unchanged. */
 export interface PreparedCall {
   readonly context: CallContext
-  readonly env: BlockEnv
+  readonly env: EngineEnv
   readonly rules: ExecutionRules
   readonly moves: MovedPrecompiles | undefined
   readonly journal: Journal
@@ -66,9 +66,24 @@ export interface CallOutcome {
  * Returns the block as the call sees it. Without a price its base fee is 0, as in geth: no price is below the base fee of its
  * block.
  */
-const envOf = (env: BlockEnv, message: CallMessage, overrides: BlockOverrides | undefined): BlockEnv => {
+const envOf = (env: BlockEnv, message: CallMessage, overrides: BlockOverrides | undefined): EngineEnv => {
   const base = isUnpriced(message) ? unpricedEnv(env) : env
-  return overrides === undefined ? base : { ...base, ...overrides }
+  if (overrides === undefined) return base
+  const { blobBaseFeePerGas, ...fields } = overrides
+  return { ...base, ...fields, ...blobsWith(base, blobBaseFeePerGas) }
+}
+
+/** Blob values of a block whose blob base fee is overridden, also where blocks have none. */
+export const blobsWith = (
+  { blobs }: Pick<BlockEnv, 'blobs'>,
+  baseFeePerGas: bigint | undefined,
+): Pick<BlockEnv, 'blobs'> =>
+  baseFeePerGas === undefined ? {} : { blobs: { maxPerBlock: 0, ...blobs, baseFeePerGas } }
+
+/** Throws CHAIN_ID_MISMATCH. */
+export const checkCallChainId = ({ chainId: have }: CallMessage, { params }: Pick<BlockEnv, 'params'>): void => {
+  const want = BigInt(params.chainId)
+  if (have !== undefined && have !== want) throw callError({ code: 'CHAIN_ID_MISMATCH', have, want })
 }
 
 const unpricedEnvs = new WeakMap<BlockEnv, BlockEnv>()
@@ -86,7 +101,7 @@ const unpricedEnv = (env: BlockEnv): BlockEnv => {
 const isUnpriced = ({ gasPrice, maxFeePerGas }: CallMessage): boolean => (gasPrice ?? maxFeePerGas ?? 0n) === 0n
 
 /** Returns GASPRICE: the offered price, or the base fee set by a block override. */
-const priceOf = (message: CallMessage, { baseFeePerGas }: BlockEnv): bigint => {
+const priceOf = (message: CallMessage, { baseFeePerGas }: EngineEnv): bigint => {
   if (isUnpriced(message)) return baseFeePerGas
   const { gasPrice, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = message
   if (gasPrice !== undefined) return gasPrice
@@ -94,9 +109,10 @@ const priceOf = (message: CallMessage, { baseFeePerGas }: BlockEnv): bigint => {
   return price < maxFeePerGas ? price : maxFeePerGas
 }
 
-/** Throws as `applyOverrides`. */
+/** Throws CHAIN_ID_MISMATCH, and as `applyOverrides`. */
 export const prepareCall = async (context: CallContext, request: CallRequest): Promise<PreparedCall> => {
   const { message } = request
+  checkCallChainId(message, context.env)
   const env = envOf(context.env, message, request.blockOverrides)
   const journal = new Journal(context.reader)
   const rules = executionRulesAt(env.params, env.number)

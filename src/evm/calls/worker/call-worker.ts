@@ -66,7 +66,8 @@ const signals = new Int32Array(shared)
 Atomics.store(signals, CALL_THREAD_ID, systemThreadId())
 const scheduler = createSliceScheduler()
 const engine = await loadEngine(evm)
-const withState = createStateCache(await Store.open(storePath, { createIfMissing: false }))
+const store = await Store.open(storePath, { createIfMissing: false })
+const withState = createStateCache(store)
 
 const batcher = new Batcher<WorkerMessage>(CALL_LIMITS.batch, messages => port.postMessage(messages))
 const post = (message: WorkerMessage): void => batcher.add(message)
@@ -85,7 +86,7 @@ const createNames = <Sent, Value>(make: (sent: Sent) => Value) => {
     return found
   }
 }
-const envs = createNames((env: SerializedEnv): BlockEnv => envFromSerialized(env, params))
+const envs = createNames((env: SerializedEnv): BlockEnv => envFromSerialized(env, params, store))
 const overlays = createNames((changes: StateChanges) => changes)
 
 /** Deadlines of the calls in this worker, from their arrival; a cancelled one has none left. */
@@ -151,6 +152,7 @@ const CALL_ERRORS: { readonly [Code in CallError['code']]: true } = {
   INSUFFICIENT_BALANCE_FOR_TRANSFER: true,
   INTRINSIC_GAS_TOO_LOW: true,
   GAS_REQUIRED_EXCEEDS_ALLOWANCE: true,
+  CHAIN_ID_MISMATCH: true,
   MISSING_STATE: true,
   OVERRIDE_CONFLICT: true,
   NOT_A_PRECOMPILE: true,

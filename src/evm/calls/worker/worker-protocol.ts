@@ -1,18 +1,23 @@
 import type { ChainParams } from '../../../config/networks.ts'
 import type { StateChanges } from '../../../state/update/state-changes.ts'
+import type { Store } from '../../../storage/store.ts'
 import { copyBytes, type Hex, ZERO_HASH } from '../../../util/bytes.ts'
 import type { BlockEnv, SerializedEnv } from '../../block-env.ts'
 import type { EngineName } from '../../engines/select-engine.ts'
+import { storedBlockHash } from '../../readers/stored-block-hash.ts'
 import type { SimulatedBlock, SimulationPlan } from '../../simulate/types.ts'
 import type { AccountOverride, CallMessage, StateOverrides } from '../message/call-args.ts'
 import type { AccessListResult, CallError, CallRequest, CallResult } from '../types.ts'
 
 /* Messages between the call service and its workers. */
 
-export const envFromSerialized = (env: SerializedEnv, params: ChainParams): BlockEnv => ({
+export const envFromSerialized = (env: SerializedEnv, params: ChainParams, store: Store): BlockEnv => ({
   ...env,
   params,
-  blockHash: number => env.recentHashes[env.number - 1 - number] ?? ZERO_HASH,
+  blockHash(number) {
+    if (number >= env.number - 1) return [env.parentHash, env.hash][number - env.number + 1] ?? ZERO_HASH
+    return storedBlockHash(store, number) ?? ZERO_HASH
+  },
 })
 
 /** Kinds of jobs with their requests and results. */

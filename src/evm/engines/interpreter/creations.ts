@@ -4,7 +4,7 @@ import { codeSizeLimit, initCodeSizeLimit } from '../../../rules/code-size.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
-import { type Nonce, nonceFromBigint } from '../../../util/nonce.ts'
+import { type Nonce, uint64FromBigint } from '../../../util/uint64.ts'
 import { transferLogOf } from '../transfer-logs.ts'
 import { transfer } from './calls.ts'
 import { FAULTS, type Fault } from './fault.ts'
@@ -33,7 +33,7 @@ export const addressFor = (
   nonce: Nonce,
 ): Hex => (salt === undefined ? createAddress(creator, nonce) : create2Address(creator, salt, keccak256Hex(initCode)))
 
-const nonceBefore = (nonce: Nonce): Nonce => (nonce === 0 ? 0 : nonceFromBigint(BigInt(nonce) - 1n))
+const nonceBefore = (nonce: Nonce): Nonce => (nonce === 0 ? 0 : uint64FromBigint(BigInt(nonce) - 1n))
 
 /** Returns the address of a transaction's creation; the sender's nonce is already raised. */
 export const createdBy = (journal: Journal, creator: Hex): Hex =>

@@ -5,7 +5,7 @@ import { delegationTarget } from '../../../primitives/transaction/delegation.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import { assert } from '../../../util/assert.ts'
 import type { Hex } from '../../../util/bytes.ts'
-import type { BlockEnv } from '../../block-env.ts'
+import type { EngineEnv } from '../../block-env.ts'
 import type { Engine, EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
 import { commonAt } from '../common.ts'
 import { REASON } from '../failure-reasons.ts'
@@ -114,7 +114,7 @@ export const createInterpreter = (): Engine => {
   const workspaces = new Workspaces()
   return {
     name: 'interpreter',
-    run(journal: Journal, env: BlockEnv, message: EngineMessage, options: EngineOptions = {}) {
+    run(journal: Journal, env: EngineEnv, message: EngineMessage, options: EngineOptions = {}) {
       const precompiles = precompilesOf(commonAt(env.params, env.number))
       const rules = evmRulesOf(evmForkAt(env.params.forks, env.number))
       const parts = { journal, env, message, options, workspaces, precompiles, rules, table: tableOf(rules) }

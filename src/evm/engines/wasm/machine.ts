@@ -3,7 +3,7 @@ import type { EvmFork } from '../../../config/forks.ts'
 import type { WasmMemory } from '../../../crypto/wasm/wasm.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
-import type { BlockEnv } from '../../block-env.ts'
+import type { EngineEnv } from '../../block-env.ts'
 import type { CodeCompiler } from './compiler/code-compiler.ts'
 import { type EvmModule, LAYOUT, loadEvmModule } from './evm-module.ts'
 import { LoadedCodes } from './loaded-codes.ts'
@@ -24,7 +24,7 @@ export class Machine {
   bytes: Buffer
   view: DataView
   #fork: EvmFork | undefined = undefined
-  #env: BlockEnv | undefined = undefined
+  #env: EngineEnv | undefined = undefined
   /** Versions of the storage under the last message, and after it; undefined: its slots cannot stay. */
   #kept: { readonly before: number; readonly after: number | undefined } | undefined = undefined
   /** Slots of earlier messages are present. */
@@ -79,7 +79,7 @@ export class Machine {
   }
 
   /** `version`: of the storage under the message; slots loaded from the same storage stay. */
-  begin(env: BlockEnv, fork: EvmFork, place: number, version: number): void {
+  begin(env: EngineEnv, fork: EvmFork, place: number, version: number): void {
     const { wasm } = this
     const kept = this.#kept
     const committed = kept?.after === version
@@ -104,7 +104,7 @@ export class Machine {
     if (this.wasm.slotsMayStay()) this.#kept = { before, after }
   }
 
-  #writeEnv(env: BlockEnv): void {
+  #writeEnv(env: EngineEnv): void {
     this.#env = env
     this.setWord(WORD.coinbase, BigInt(env.miner))
     this.setWord(WORD.timestamp, BigInt(env.timestamp))

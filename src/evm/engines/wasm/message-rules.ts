@@ -1,16 +1,16 @@
 import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
 import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
-import type { BlockEnv } from '../../block-env.ts'
+import type { EngineEnv } from '../../block-env.ts'
 import type { EngineMessage, EngineOptions } from '../../engine.ts'
 import { MAX_BLOBS } from './protocol.ts'
 
 /** Position of every fork in their order, as the module knows it. */
 export const FORK_PLACES = Object.fromEntries(EVM_FORKS.map((fork, place) => [fork, place])) as Record<EvmFork, number>
 
-const known = new WeakMap<BlockEnv, ExecutionRules>()
+const known = new WeakMap<EngineEnv, ExecutionRules>()
 
 /** Rules of execution of a block, computed once. */
-export const executionRulesOf = (env: BlockEnv): ExecutionRules => {
+export const executionRulesOf = (env: EngineEnv): ExecutionRules => {
   let rules = known.get(env)
   if (rules === undefined) {
     rules = executionRulesAt(env.params, env.number)

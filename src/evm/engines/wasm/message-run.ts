@@ -2,7 +2,7 @@ import type { EvmFork } from '../../../config/forks.ts'
 import type { ExecutionRules } from '../../../rules/execution-rules.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
-import type { BlockEnv } from '../../block-env.ts'
+import type { EngineEnv } from '../../block-env.ts'
 import type { EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
 import { PRECOMPILE_REVERT } from '../failure-reasons.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
@@ -29,7 +29,7 @@ export type RunEnd = EngineResult | 'exhausted' | 'unusual'
 export class MessageRun implements RunState {
   readonly machine: Machine
   readonly journal: Journal
-  readonly env: BlockEnv
+  readonly env: EngineEnv
   readonly rules: ExecutionRules
   readonly options: EngineOptions
   readonly #message: EngineMessage
@@ -43,7 +43,7 @@ export class MessageRun implements RunState {
   #status: number = STATUS.goesOn
   #services = 0
 
-  constructor(machine: Machine, journal: Journal, env: BlockEnv, message: EngineMessage, options: EngineOptions) {
+  constructor(machine: Machine, journal: Journal, env: EngineEnv, message: EngineMessage, options: EngineOptions) {
     this.machine = machine
     this.journal = journal
     this.env = env

@@ -1,6 +1,6 @@
 import type { Common } from '@ethereumjs/common'
 import { EVMError, getActivePrecompiles, paramsEVM } from '@ethereumjs/evm'
-import type { BlockEnv } from '../../block-env.ts'
+import type { EngineEnv } from '../../block-env.ts'
 import { commonAt } from '../common.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
 import { pacedInput } from '../precompiles/precompile-input.ts'
@@ -31,7 +31,7 @@ const precompilesOf = (common: Common): ReadonlyMap<string, Precompile> => {
 
 /** `check` returns a promise when it is time to yield. */
 export const runPrecompile = (
-  env: BlockEnv,
+  env: EngineEnv,
   number: number,
   data: Uint8Array,
   gasLimit: bigint,

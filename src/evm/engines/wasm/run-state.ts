@@ -1,7 +1,7 @@
 import type { EvmFork } from '../../../config/forks.ts'
 import type { ExecutionRules } from '../../../rules/execution-rules.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
-import type { BlockEnv } from '../../block-env.ts'
+import type { EngineEnv } from '../../block-env.ts'
 import type { EngineOptions } from '../../engine.ts'
 import type { Machine } from './machine.ts'
 
@@ -9,7 +9,7 @@ import type { Machine } from './machine.ts'
 export interface RunState {
   readonly machine: Machine
   readonly journal: Journal
-  readonly env: BlockEnv
+  readonly env: EngineEnv
   readonly options: EngineOptions
   readonly rules: ExecutionRules
   /** Returns true when the block's fork is this one or a later one. */

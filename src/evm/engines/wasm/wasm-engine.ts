@@ -1,5 +1,5 @@
 import type { Journal } from '../../../state/journal/journal.ts'
-import type { BlockEnv } from '../../block-env.ts'
+import type { EngineEnv } from '../../block-env.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
 import { engineCounts } from '../engine-counts.ts'
 import type { CodeCompiler } from './compiler/code-compiler.ts'
@@ -19,7 +19,7 @@ export type Fallback = () => Engine | Promise<Engine>
 export const createWasmEngine = (fallback: Fallback, compiler?: CodeCompiler, codePages = CODE_PAGES): Engine => {
   const elsewhere = async (
     journal: Journal,
-    env: BlockEnv,
+    env: EngineEnv,
     message: EngineMessage,
     options: EngineOptions,
   ): Promise<EngineResult> => {
@@ -29,7 +29,7 @@ export const createWasmEngine = (fallback: Fallback, compiler?: CodeCompiler, co
 
   const attempt = (
     journal: Journal,
-    env: BlockEnv,
+    env: EngineEnv,
     message: EngineMessage,
     options: EngineOptions,
   ): EngineResult | Promise<EngineResult> => {

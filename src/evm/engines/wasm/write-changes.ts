@@ -1,5 +1,5 @@
 import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
-import { nonceFromBigint } from '../../../util/nonce.ts'
+import { uint64FromBigint } from '../../../util/uint64.ts'
 import { ACCOUNT, FLAG, SLOT } from './protocol.ts'
 import type { RunState } from './run-state.ts'
 
@@ -31,7 +31,7 @@ const drainAccount = ({ machine, journal }: RunState, entry: number, address: He
   if (balance !== journal.balance(address) || !journal.exists(address)) journal.setBalance(address, balance)
   else journal.touch(address)
   const nonce = view.getBigUint64(entry + ACCOUNT.nonce, true)
-  if (nonce !== BigInt(journal.nonce(address))) journal.setNonce(address, nonceFromBigint(nonce))
+  if (nonce !== BigInt(journal.nonce(address))) journal.setNonce(address, uint64FromBigint(nonce))
   if (flags & FLAG.created && flags & FLAG.hasCode) {
     const at = view.getUint32(entry + ACCOUNT.code, true)
     const size = view.getUint32(entry + ACCOUNT.codeSize, true)

@@ -10,7 +10,7 @@ import { createLocalCalls, type LocalState } from '../../../evm/calls/local/loca
 import type { CallRequest, CallService } from '../../../evm/calls/types.ts'
 import { DEFAULT_ENGINE, type EngineName, loadEngine } from '../../../evm/engines/select-engine.ts'
 import type { WorldState } from '../../../state/world-state.ts'
-import { type Hex, ZERO_HASH } from '../../../util/bytes.ts'
+import type { Hex } from '../../../util/bytes.ts'
 import type { Logger } from '../../../util/logger.ts'
 
 export interface CallPartsOptions {
@@ -101,10 +101,7 @@ const environments = ({ rules }: CallPartsOptions): EnvOf => {
 }
 
 const serialize = (env: BlockEnv): SerializedEnv => {
-  const recentHashes: Hex[] = []
-  for (let number = env.number - 1; number >= Math.max(0, env.number - 256); number--)
-    recentHashes.push(env.blockHash(number))
   // Functions and params are not sent to threads.
   const { params, blockHash, stateRoot, ...data } = env
-  return { ...data, recentHashes: recentHashes.filter(hash => hash !== ZERO_HASH) }
+  return { ...data, hash: env.blockHash(env.number), parentHash: env.blockHash(env.number - 1) }
 }

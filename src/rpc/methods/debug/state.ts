@@ -12,7 +12,7 @@ import {
   hash,
   invalidValue,
   parseBoolean,
-  parseNumber,
+  parseIndex,
   QUANTITY_SCHEMA,
 } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
@@ -27,7 +27,7 @@ const HASH_BYTES = 32
 
 /** Count as a JSON number or a QUANTITY. */
 const count: Codec<number> = codec('count', { anyOf: [INTEGER_SCHEMA, QUANTITY_SCHEMA] }, value => {
-  if (typeof value !== 'number') return parseNumber(value)
+  if (typeof value !== 'number') return parseIndex(value)
   return Number.isSafeInteger(value) && value >= 0 ? value : invalidValue('not a count')
 })
 const flag = (name: string): Codec<boolean | undefined> => optional(codec(name, BOOLEAN_SCHEMA, parseBoolean))

@@ -10,7 +10,7 @@ import { blockJson, headerJson } from '../../encode/block.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_JSON, RawJson, type StreamedJson } from '../../router/raw-json.ts'
 import { BLOCK_SCHEMA, HEADER_SCHEMA, listOf, orNull, RECEIPT_SCHEMA } from '../../schemas.ts'
-import { andThen, findBlock, type MaybePromise } from '../block-reads.ts'
+import { andThen, findBlock, type MaybePromise, namedNumber } from '../block-reads.ts'
 
 export const blockByNumberRef = (
   { view, responseCache }: Context,
@@ -18,7 +18,7 @@ export const blockByNumberRef = (
   full: boolean,
 ): MaybePromise<RawJson | StreamedJson> => {
   if (ref === 'pending') return view.pending().then(pending => new RawJson(blockJson(pending.block, full, 'pending')))
-  return responseCache.blockByNumber(ref === 'latest' ? view.head().header.number : ref === 'earliest' ? 0 : ref, full)
+  return responseCache.blockByNumber(namedNumber(ref, view.head().header.number), full)
 }
 
 export const blockOrPending = ({ view }: Context, ref: BlockRef): MaybePromise<ChainBlock | undefined> =>

@@ -10,6 +10,7 @@ import { asArray } from '../../codecs/object.ts'
 import { invalidValue, parseQuantity, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
 import { serverError } from '../../errors.ts'
+import { namedNumber } from '../block-reads.ts'
 
 /** Block count in hex or decimal; values above the limit mean the limit. */
 export const blockCount: Codec<number> = codec(
@@ -47,9 +48,9 @@ const checkPercentiles = (points: readonly number[]): void => {
 
 const newestOf = (view: ChainView, ref: BlockNumberRef): number => {
   const head = view.head().header.number
-  if (ref === 'latest' || ref === 'pending') return head
-  const number = ref === 'earliest' ? 0 : ref
-  if (number > head) throw serverError(`request beyond head block: requested ${number}, head ${head}`)
+  const number = namedNumber(ref, head)
+  if (typeof number === 'bigint' || number > head)
+    throw serverError(`request beyond head block: requested ${number}, head ${head}`)
   return number
 }
 

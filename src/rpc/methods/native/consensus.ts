@@ -10,7 +10,7 @@ import { headerNotFound, invalidParams, RESPONSE_TOO_LARGE, serverError } from '
 import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_JSON, RawJson } from '../../router/raw-json.ts'
 import { CONSENSUS_BLOCK_SCHEMA, INTEGER_SCHEMA, listOf, objectOf, orNull } from '../../schemas.ts'
-import { blockNumberOf, findBlock } from '../block-reads.ts'
+import { blockNumberOf, findBlock, namedNumber } from '../block-reads.ts'
 import { consensusBlockJson, pendingConsensusBlockJson, validatorsOf } from './consensus-info.ts'
 
 const noPending = (ref: BlockRef): void => {
@@ -50,8 +50,8 @@ const range = async (
 
 /** Checked before the blocks are read, since a range may be both too long and beyond the head. */
 const checkLength = (from: BlockNumberRef, to: BlockNumberRef, head: number): void => {
-  const at = (ref: BlockNumberRef): number => (typeof ref === 'number' ? ref : ref === 'earliest' ? 0 : head)
-  if (at(to) - at(from) + 1 > RPC_LIMITS.blockRange)
+  const length = BigInt(namedNumber(to, head)) - BigInt(namedNumber(from, head)) + 1n
+  if (length > RPC_LIMITS.blockRange)
     throw invalidParams(`block range too large: at most ${RPC_LIMITS.blockRange} blocks`)
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { DEV_LIMITS } from '../../../../src/config/limits/chain.ts'
 import { createAddress } from '../../../../src/primitives/address.ts'
 import { type Hex, toQuantity } from '../../../../src/util/bytes.ts'
-import { MAX_NONCE } from '../../../../src/util/nonce.ts'
+import { MAX_UINT64 } from '../../../../src/util/uint64.ts'
 import { type Ask, withDevNode as withNode } from '../../../support/dev-node.ts'
 import { withTempDir } from '../../../support/devnet.ts'
 
@@ -50,20 +50,20 @@ describe('the largest balance', () => {
 describe('nonces of overrides', () => {
   test('are exact, and the last two are answered like any', () =>
     withNode(async ask => {
-      for (const nonce of [2n ** 63n + 3n, MAX_NONCE - 1n, MAX_NONCE]) {
+      for (const nonce of [2n ** 63n + 3n, MAX_UINT64 - 1n, MAX_UINT64]) {
         const stateOverrides = { [ALICE]: { nonce: toQuantity(nonce), balance: MOST } }
         const creation = { from: ALICE, data: '0x00' }
         const transfer = { from: ALICE, to: BOB, maxFeePerGas: '0xffffffffff' }
         expect(await ask('eth_call', creation, 'latest', stateOverrides)).toBe('0x')
         const trace = await ask('debug_traceCall', creation, 'latest', { stateOverrides, tracer: 'callTracer' })
         // The last nonce cannot be raised: it creates where the one before it does.
-        const used = nonce < MAX_NONCE ? nonce : MAX_NONCE - 1n
+        const used = nonce < MAX_UINT64 ? nonce : MAX_UINT64 - 1n
         expect(trace).toMatchObject({ type: 'CREATE', to: createAddress(ALICE as Hex, used) })
         const simulate = (validation: boolean) =>
           ask('eth_simulateV1', { blockStateCalls: [{ stateOverrides, calls: [transfer] }], validation }, 'latest')
         expect(await simulate(false)).toMatchObject([{ calls: [{ status: '0x1' }] }])
-        if (nonce < MAX_NONCE) expect(await simulate(true)).toMatchObject([{ calls: [{ status: '0x1' }] }])
-        else await expect(simulate(true)).rejects.toThrow('nonce max')
+        if (nonce < MAX_UINT64) expect(await simulate(true)).toMatchObject([{ calls: [{ status: '0x1' }] }])
+        else await expect(simulate(true)).rejects.toThrow('nonce has max value')
       }
     }))
 })

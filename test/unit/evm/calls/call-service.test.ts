@@ -40,7 +40,7 @@ const occupyWorkers = async (): Promise<void> => {
 
 const serialized = (number: number): SerializedEnv => {
   const { params: _, blockHash, ...rest } = env({ number })
-  return { ...rest, recentHashes: [blockHash(number - 1)] }
+  return { ...rest, hash: blockHash(number), parentHash: blockHash(number - 1) }
 }
 
 const write = (world: TestWorld, fill: (journal: Journal) => void) => {

@@ -29,7 +29,7 @@ const setUp = async () => {
   journal.endTransaction()
   await world.commit(journal)
   const { params: _, blockHash, ...rest } = env({ number: world.world.number })
-  const only: SerializedEnv = { ...rest, recentHashes: [blockHash(rest.number - 1)] }
+  const only: SerializedEnv = { ...rest, hash: blockHash(rest.number), parentHash: blockHash(rest.number - 1) }
   /** Workers that ended by themselves; one that is stopped for its time, as on a slow machine, is none of them. */
   const died: object[] = []
   const service = createCallService({

@@ -4,7 +4,7 @@ import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.t
 import { createAddress } from '../../../../src/primitives/address.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { EMPTY_BYTES, type Hex } from '../../../../src/util/bytes.ts'
-import { nextNonce } from '../../../../src/util/nonce.ts'
+import { nextNonce } from '../../../../src/util/uint64.ts'
 import type { MemoryState } from '../../state/memory-state.ts'
 import { code, env, funded, key, withCode } from '../world.ts'
 

@@ -1,6 +1,6 @@
 import { initCodeSizeLimit } from '../../../../rules/code-size.ts'
 import { EMPTY_BYTES, type Hex, toWord } from '../../../../util/bytes.ts'
-import { MAX_NONCE, nextNonce } from '../../../../util/nonce.ts'
+import { MAX_UINT64, nextNonce } from '../../../../util/uint64.ts'
 import { refusal } from '../calls.ts'
 import { addressFor, beginCreation } from '../creations.ts'
 import { FAULTS } from '../fault.ts'
@@ -59,7 +59,7 @@ const create =
     const gas = vm.passedGas
     const nonce = vm.journal.nonce(address)
     const refused = refusal(vm, frame, value)
-    if (refused !== undefined || BigInt(nonce) >= MAX_NONCE) {
+    if (refused !== undefined || BigInt(nonce) >= MAX_UINT64) {
       const type = isSalted ? 'CREATE2' : 'CREATE'
       const start = {
         depth: frame.depth + 1,

@@ -1,4 +1,4 @@
-import type { BlockEnv } from '../../../block-env.ts'
+import type { EngineEnv } from '../../../block-env.ts'
 
 /** Block values as the opcodes return them. */
 export interface BlockWords {
@@ -13,7 +13,7 @@ export interface BlockWords {
   readonly blobBaseFee: bigint
 }
 
-const wordsFrom = (env: BlockEnv): BlockWords => ({
+const wordsFrom = (env: EngineEnv): BlockWords => ({
   coinbase: BigInt(env.miner),
   timestamp: BigInt(env.timestamp),
   number: BigInt(env.number),
@@ -24,9 +24,9 @@ const wordsFrom = (env: BlockEnv): BlockWords => ({
   blobBaseFee: env.blobs?.baseFeePerGas ?? 0n,
 })
 
-const known = new WeakMap<BlockEnv, BlockWords>()
+const known = new WeakMap<EngineEnv, BlockWords>()
 
-export const blockWords = (env: BlockEnv): BlockWords => {
+export const blockWords = (env: EngineEnv): BlockWords => {
   let words = known.get(env)
   if (words === undefined) {
     words = wordsFrom(env)

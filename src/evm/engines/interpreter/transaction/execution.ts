@@ -2,7 +2,7 @@ import type { Common } from '@ethereumjs/common'
 import { type ExecutionRules, executionRulesAt } from '../../../../rules/execution-rules.ts'
 import type { Journal } from '../../../../state/journal/journal.ts'
 import { type Hex, ZERO_ADDRESS } from '../../../../util/bytes.ts'
-import type { BlockEnv } from '../../../block-env.ts'
+import type { EngineEnv } from '../../../block-env.ts'
 import { isPrecompile } from '../../../calls/message/moved-precompiles.ts'
 import type { EngineMessage, EngineOptions } from '../../../engine.ts'
 import type { Prefetcher } from '../../../readers/prefetched-reader.ts'
@@ -37,7 +37,7 @@ export type Precompiles = ReadonlyMap<string, Precompile>
 /** Inputs of an execution. */
 interface ExecutionParts {
   readonly journal: Journal
-  readonly env: BlockEnv
+  readonly env: EngineEnv
   readonly message: EngineMessage
   readonly options: EngineOptions
   readonly workspaces: Workspaces
@@ -49,7 +49,7 @@ interface ExecutionParts {
 /** Message under execution, with the state shared by its frames. */
 export class Execution {
   readonly journal: Journal
-  readonly env: BlockEnv
+  readonly env: EngineEnv
   readonly common: Common
   readonly executionRules: ExecutionRules
   readonly rules: EvmRules

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
-import { MAX_NONCE, type Nonce, nextNonce, nonceFromBigint } from '../../../src/util/nonce.ts'
+import { MAX_UINT64, type Nonce, nextNonce, uint64FromBigint } from '../../../src/util/uint64.ts'
 
 const LAST_NUMBER = BigInt(Number.MAX_SAFE_INTEGER)
 
 test('a count is a number as far as numbers count, and a bigint beyond', () => {
-  expect([0n, 1n, LAST_NUMBER].map(nonceFromBigint)).toEqual([0, 1, Number.MAX_SAFE_INTEGER])
-  expect([LAST_NUMBER + 1n, MAX_NONCE].map(nonceFromBigint)).toEqual([2n ** 53n, 2n ** 64n - 1n])
-  for (const count of [-1n, MAX_NONCE + 1n]) expect(() => nonceFromBigint(count)).toThrow('64 bits')
+  expect([0n, 1n, LAST_NUMBER].map(uint64FromBigint)).toEqual([0, 1, Number.MAX_SAFE_INTEGER])
+  expect([LAST_NUMBER + 1n, MAX_UINT64].map(uint64FromBigint)).toEqual([2n ** 53n, 2n ** 64n - 1n])
+  for (const count of [-1n, MAX_UINT64 + 1n]) expect(() => uint64FromBigint(count)).toThrow('64 bits')
 })
 
 test('counting goes on where numbers end', () => {
   let nonce: Nonce = Number.MAX_SAFE_INTEGER - 1
   const seen = Array.from({ length: 4 }, () => (nonce = nextNonce(nonce)))
   expect(seen).toEqual([Number.MAX_SAFE_INTEGER, 2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 2n])
-  expect(nextNonce(MAX_NONCE - 1n)).toBe(MAX_NONCE)
-  expect(nextNonce(MAX_NONCE)).toBe(MAX_NONCE)
+  expect(nextNonce(MAX_UINT64 - 1n)).toBe(MAX_UINT64)
+  expect(nextNonce(MAX_UINT64)).toBe(MAX_UINT64)
 })
 
 test('any two are in order, whatever their form', () => {
