@@ -92,7 +92,7 @@ const blockReads = ({ blocks, chain }: ChainViewOptions): BlockReads => {
     },
     blockByHash: async hash => {
       if (hash === head().hash) return head()
-      const number = await blocks.numberOf(hash)
+      const number = await foundOrWhole(blocks, () => blocks.numberOf(hash))
       return number !== undefined && known(number) ? blocks.block(number) : undefined
     },
     receipts: async number => {
@@ -119,12 +119,22 @@ const blockReads = ({ blocks, chain }: ChainViewOptions): BlockReads => {
   }
 }
 
+/** Looks a hash up; an unknown one may be of a block that is not fetched yet. Throws HISTORY_MISSING. */
+const foundOrWhole = async <T>(
+  { earliest }: BlockStore,
+  find: () => Promise<T | undefined>,
+): Promise<T | undefined> => {
+  const found = await find()
+  if (found === undefined) requireHistory(earliest, 1)
+  return found
+}
+
 const transactionReads = ({
   blocks,
   chain,
 }: ChainViewOptions): Pick<ChainView, 'locate' | 'transaction' | 'receipt'> => {
   const locate = async (hash: Hex) => {
-    const location = await blocks.locate(hash)
+    const location = await foundOrWhole(blocks, () => blocks.locate(hash))
     return location && location.number <= chain.headBlock.header.number ? location : undefined
   }
   return {

@@ -1,6 +1,6 @@
 import { FAUCET_LIMITS } from '../../config/limits/faucet.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { CodedError, messageWithCause } from '../../util/errors.ts'
+import { CodedError, isCoded, messageWithCause } from '../../util/errors.ts'
 
 /** Answers the text of a JSON-RPC request: inside the node, or over HTTP. */
 type NodeCall = (request: string) => Promise<string>
@@ -21,8 +21,8 @@ export interface FaucetNode {
   gasPrice(): Promise<bigint>
   nonce(address: Hex, at: 'latest' | 'pending'): Promise<number>
   send(raw: Hex): Promise<void>
-  /** Number of the block that includes a transaction; undefined: none. */
-  blockOf(hash: Hex): Promise<number | undefined>
+  /** Number of the block that includes a transaction; undefined: none; 'unavailable': the node has not fetched all of its blocks yet. */
+  blockOf(hash: Hex): Promise<number | 'unavailable' | undefined>
 }
 
 export const createFaucetNode = (call: NodeCall): FaucetNode => {
@@ -38,8 +38,13 @@ export const createFaucetNode = (call: NodeCall): FaucetNode => {
       await ask('eth_sendRawTransaction', raw)
     },
     blockOf: async hash => {
-      const receipt = (await ask('eth_getTransactionReceipt', hash)) as { readonly blockNumber?: unknown } | null
-      return receipt === null ? undefined : Number(quantity(receipt.blockNumber))
+      try {
+        const receipt = (await ask('eth_getTransactionReceipt', hash)) as { readonly blockNumber?: unknown } | null
+        return receipt === null ? undefined : Number(quantity(receipt.blockNumber))
+      } catch (error) {
+        if (isPruned(error)) return 'unavailable'
+        throw error
+      }
     },
   }
 }
@@ -68,6 +73,14 @@ export const httpCall =
 
 const unreachable = (reason: string, cause?: unknown): CodedError<FaucetNodeError> =>
   new CodedError({ code: 'NODE_UNREACHABLE', reason }, { cause })
+
+/** The text is an interface (docs/design/rpc.md#errors). */
+const isPruned = (error: unknown): boolean => {
+  if (!isCoded(error) || error.code !== 'NODE_REFUSED') return false
+  return (error as CodedError<Extract<FaucetNodeError, { code: 'NODE_REFUSED' }>>).detail.message.startsWith(
+    'pruned history unavailable',
+  )
+}
 
 const askNode = async (call: NodeCall, method: string, params: readonly unknown[]): Promise<unknown> => {
   let answer: { readonly result?: unknown; readonly error?: { readonly message?: unknown } }

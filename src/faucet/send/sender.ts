@@ -146,6 +146,7 @@ export class FaucetSender {
     const { store, node, logger } = this.#options
     for (const hash of [grant.hash, ...grant.former]) {
       const block = await node.blockOf(hash)
+      if (block === 'unavailable') return
       if (block === undefined) continue
       store.settle(grant, block, hash)
       this.#forget(grant.hash)

@@ -30,7 +30,7 @@ export class ModelChain implements FaucetNode {
   balance = async (): Promise<bigint> => this.balanceWei
   isContract = async (address: Hex): Promise<boolean> => this.contracts.has(address)
   gasPrice = async (): Promise<bigint> => this.gasPriceWei
-  blockOf = async (hash: Hex): Promise<number | undefined> => this.#included.get(hash)
+  blockOf: FaucetNode['blockOf'] = async (hash: Hex) => this.#included.get(hash)
 
   async nonce(_address: Hex, at: 'latest' | 'pending'): Promise<number> {
     let nonce = this.#used

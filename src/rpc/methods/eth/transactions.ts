@@ -83,7 +83,10 @@ export const ethTransactions = {
     summary: 'The receipt of a transaction in a block; null while it is pending',
     params: [hash],
     result: orNull(RECEIPT_SCHEMA),
-    handler: ({ responseCache }, id) => andThen(responseCache.receipt(id), found => found ?? NULL_JSON),
+    handler: ({ responseCache, pool }, id) => {
+      if (pool.get(id) !== undefined) return NULL_JSON
+      return andThen(responseCache.receipt(id), found => found ?? NULL_JSON)
+    },
   }),
   eth_sendRawTransaction: method({
     summary: 'Submits a signed transaction',

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { createChainView } from '../../../src/chain/view.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
+import { councilTransaction, STAKE } from '../../support/council-contract.ts'
+import { councilGenesis, rewardOf, validatorKey, validatorOf } from '../../support/council-genesis.ts'
+import { withNet } from '../../support/council-net.ts'
+import { signedTransaction } from '../../support/rpc/memory-chain.ts'
+import { Rig } from '../../support/rpc/rig.ts'
+
+const UNKNOWN: Hex = `0x${'5a'.repeat(32)}`
+const BY_HASH = [
+  ['eth_getTransactionByHash'],
+  ['eth_getRawTransactionByHash'],
+  ['eth_getTransactionReceipt'],
+  ['eth_getBlockByHash', false],
+  ['eth_getHeaderByHash'],
+  ['eth_getBlockReceipts'],
+  ['eth_getBlockTransactionCountByHash'],
+  ['eth_getTransactionByBlockHashAndIndex', '0x0'],
+] as const
+
+test('while blocks below a snapshot are fetched, an unknown hash is missing history; known and pending ones are not', () =>
+  withNet(councilGenesis(1), 1, async net => {
+    const { first } = net
+    await net.mineTo(2)
+    const args = ['One', validatorOf(1), rewardOf(1)]
+    await net.submit(councilTransaction(first, validatorKey(1), 'register', args, STAKE))
+    await net.mineTo(4)
+    const included = (await first.blocks.block(3))?.transactions[0]?.hash as Hex
+    const unused = () => Promise.reject(new Error('nobody asks'))
+    const view = createChainView({
+      ...first,
+      params: net.genesis.params,
+      foundation: net.genesis.foundation,
+      council: first.sources.council,
+      pending: { state: unused } as never,
+      wideLogs: unused,
+    })
+    const rig = await Rig.start({ view })
+    try {
+      const pending = signedTransaction({ nonce: 0 })
+      rig.pool.add(pending)
+      const errorOf = async ([method, ...rest]: (typeof BY_HASH)[number], hash: Hex) =>
+        (await rig.call(method, [hash, ...rest])).error?.message
+      for (const call of BY_HASH) expect(await rig.result(call[0], [UNKNOWN, ...call.slice(1)]), call[0]).toBeNull()
+      first.blocks.earliest = 3
+      const message = 'pruned history unavailable: this node has no blocks between genesis and 3'
+      for (const call of BY_HASH) expect(await errorOf(call, UNKNOWN), call[0]).toBe(message)
+      for (const method of ['eth_getTransactionByHash', 'eth_getTransactionReceipt']) {
+        expect(await rig.result(method, [included])).toMatchObject({ blockNumber: '0x3' })
+      }
+      expect(await rig.result('eth_getTransactionByHash', [pending.hash])).toMatchObject({ blockNumber: null })
+      expect(await rig.result('eth_getTransactionReceipt', [pending.hash])).toBeNull()
+      expect(await rig.result('eth_getBlockByHash', [first.genesisHash, false])).toMatchObject({ number: '0x0' })
+    } finally {
+      await rig.stop()
+    }
+  }))
