@@ -25,6 +25,8 @@ interface FaucetServiceOptions {
   readonly policy: FaucetPolicy
   /** Least gas price of the chain. */
   readonly floorWei: bigint
+  /** Called when the disk has failed: nothing more is sent by this process. */
+  readonly onFatal?: (error: Error) => void
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics?: Metrics

@@ -20,6 +20,7 @@ interface OpenFaucetOptions {
   readonly node: FaucetNode
   readonly privateKey: Uint8Array
   readonly storePath: string
+  readonly onFatal: (error: Error) => void
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics?: Metrics

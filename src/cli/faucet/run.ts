@@ -37,6 +37,10 @@ export const runFaucet = async (flags: FaucetFlags): Promise<void> => {
     privateKey,
     node: createFaucetNode(httpCall(flags.rpc)),
     storePath: join(resolve(flags.datadir), 'grants.sqlite'),
+    onFatal: error => {
+      exitWithError(error)
+      process.exit()
+    },
     clock: systemClock,
     logger,
   })

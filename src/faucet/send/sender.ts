@@ -2,7 +2,7 @@ import { FAUCET_LIMITS, type FaucetPolicy } from '../../config/limits/faucet.ts'
 import { waitUntil } from '../../util/async/delay.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
-import { isCoded } from '../../util/errors.ts'
+import { isCoded, isDiskError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { GrantStore, SignedGrant } from '../store/grant-store.ts'
 import type { FaucetNode } from './faucet-node.ts'
@@ -15,6 +15,8 @@ interface SenderOptions {
   /** Least gas price of the chain. */
   readonly floorWei: bigint
   readonly policy: Pick<FaucetPolicy, 'followsReversals'>
+  /** Called when the disk has failed: nothing more is sent by this process. */
+  readonly onFatal?: (error: Error) => void
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -86,6 +88,7 @@ export class FaucetSender {
       await this.round()
       this.#failure = ''
     } catch (error) {
+      if (isDiskError(error)) this.#options.onFatal?.(error as Error)
       const reason = error instanceof Error ? error.message : String(error)
       // Logged once, however long the node is away.
       if (reason !== this.#failure) this.#options.logger.warn({ reason }, 'transfers wait: the node does not take them')

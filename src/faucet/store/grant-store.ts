@@ -70,6 +70,8 @@ export class GrantStore {
   #log: number | undefined
   readonly #logPath: string | undefined
   #isDirty = false
+  /** Error of the first failed flush: the system may take what was to be written for written from then on. */
+  #failure: unknown
   #flushing: Promise<void> = Promise.resolve()
 
   /** Throws CodedError<GrantStoreError>. */
@@ -207,7 +209,7 @@ export class GrantStore {
     this.#run(sql, hexToBytes(address), hexToBytes(hash))
   }
 
-  /** Waits until every step so far is on disk. */
+  /** Waits until every step so far is on disk; after a failure it fails for good, since the next sync would succeed without them. */
   flush(): Promise<void> {
     // One after the other: the next one also takes what was written while one runs.
     const flushed = this.#flushing.then(() => this.#flushLog())
@@ -238,13 +240,14 @@ export class GrantStore {
   }
 
   async #flushLog(): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure
     if (!this.#isDirty || this.#logPath === undefined) return
     this.#isDirty = false
     try {
       this.#log ??= openSync(this.#logPath, 'r+')
       await syncData(this.#log)
     } catch (error) {
-      this.#isDirty = true
+      this.#failure = error
       throw error
     }
   }

@@ -122,6 +122,7 @@ const faucetOf = async ({
       dataDir,
       ephemeral,
       site: siteOf(options, options.explorer !== undefined),
+      onFatal: deps.onFatal,
       clock: deps.clock,
       logger: part('faucet'),
       metrics: observer?.metrics,

@@ -1,4 +1,4 @@
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, renameSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { FaucetLedger } from '../../../src/faucet/ledger.ts'
 import type { FaucetNode } from '../../../src/faucet/send/faucet-node.ts'
@@ -129,6 +129,23 @@ test('nothing is sent before it is on disk, and a disk that fails holds it back'
   await sender.round()
   expect(chain.paid).toEqual([A])
 })
+
+test('after a failed sync none succeeds in this process: the system may take what was to be written for written', () =>
+  withTempDir(async dir => {
+    const path = `${dir}/grants.sqlite`
+    const store = openStore(path)
+    store.reserve(A, 'c', 1)
+    renameSync(`${path}-wal`, `${path}-away`)
+    await expect(store.flush()).rejects.toThrow('ENOENT')
+    renameSync(`${path}-away`, `${path}-wal`)
+    await expect(store.flush()).rejects.toThrow('ENOENT')
+    store.close()
+    const again = openStore(path)
+    again.reserve(recipient(2), 'c', 2)
+    await again.flush()
+    expect(again.unsettled()).toBe(2)
+    again.close()
+  }))
 
 test('steps reach the log of the file with a flush, and survive a copy of the files', () =>
   withTempDir(async dir => {

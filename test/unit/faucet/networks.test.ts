@@ -16,7 +16,13 @@ test('testnet and devnets have a faucet, mainnet and chains with its id have non
 test('a node that turns out to serve mainnet is refused before a store is made', async () => {
   const node = new ModelChain()
   node.chainId = async () => NETWORKS.mainnet.chainId
-  const options = { node, privateKey: new Uint8Array(32).fill(1), clock: systemClock, logger: silentLogger }
+  const options = {
+    onFatal: () => {},
+    node,
+    privateKey: new Uint8Array(32).fill(1),
+    clock: systemClock,
+    logger: silentLogger,
+  }
   const opening = openFaucet({ ...options, params: NETWORKS.testnet, storePath: '/nowhere/grants.sqlite' })
   await expect(opening).rejects.toThrow('FAUCET_ON_MAINNET')
 })

@@ -20,6 +20,7 @@ interface FaucetPartsOptions {
   readonly ephemeral: boolean
   readonly privateKey: Uint8Array
   readonly site: Site
+  readonly onFatal: (error: Error) => void
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics?: Metrics | undefined
