@@ -84,6 +84,8 @@ export const EXPLORER_LIMITS = {
     /** Of calldata or of one log, and of all logs, in an answer. */
     dataBytes: 128 * 1_024,
     logBytes: 2 * 1_024 * 1_024,
+    /** Calldata of all transactions of a list that has it whole. */
+    inputBytes: 8 * 1_024 * 1_024,
     /** Blocks behind the head of the chain that the index may be before answers are refused. */
     maxLag: 1_000,
   },

@@ -1,4 +1,6 @@
-import type { Hex } from '../../../util/bytes.ts'
+import type { IncludedReceipt } from '../../../chain/types.ts'
+import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
+import { bytesToHex, type Hex } from '../../../util/bytes.ts'
 import type { InternalRow, TransactionRow } from '../../store/index-store.ts'
 import type { TokenStandard } from '../../store/records.ts'
 import type { ApiContext } from '../api-route.ts'
@@ -19,7 +21,7 @@ import {
 
 const MULTI_ADDRESSES = 20
 
-const transactionResult = (row: TransactionRow, head: number): object => ({
+const transactionResult = (row: TransactionRow, found: IncludedReceipt | undefined, head: number): object => ({
   blockNumber: String(row.blockNumber),
   timeStamp: String(row.timestamp),
   hash: row.hash,
@@ -33,23 +35,46 @@ const transactionResult = (row: TransactionRow, head: number): object => ({
   gasPrice: row.gasPrice.toString(),
   isError: row.status === 1 ? '0' : '1',
   txreceipt_status: String(row.status),
-  input: row.methodId ?? '0x',
+  input: found ? bytesToHex(found.transaction.data) : (row.methodId ?? '0x'),
   contractAddress: row.created ?? '',
-  cumulativeGasUsed: row.gasUsed.toString(),
+  cumulativeGasUsed: found?.receipt.cumulativeGasUsed.toString() ?? '',
   gasUsed: row.gasUsed.toString(),
   confirmations: String(head - row.blockNumber + 1),
   methodId: row.methodId ?? '0x',
   functionName: '',
 })
 
+/** Receipts that are read at once for a list. */
+const RECEIPTS_TOGETHER = 8
+
+/** Rows of a list with what only the chain has of them. Throws MODULE_REFUSAL when their calldata is too much for one answer. */
+const transactionResults = async (
+  { source }: ApiContext,
+  rows: readonly TransactionRow[],
+): Promise<readonly object[]> => {
+  const head = (await source.headNumber()) ?? 0
+  const results: object[] = []
+  let bytes = 0
+  for (let at = 0; at < rows.length; at += RECEIPTS_TOGETHER) {
+    const some = rows.slice(at, at + RECEIPTS_TOGETHER)
+    const found = await Promise.all(some.map(row => source.receipt({ number: row.blockNumber, index: row.index })))
+    for (const [place, row] of some.entries()) {
+      // Blocks of a development chain may have been taken back since they were indexed.
+      const receipt = found[place]?.transaction.hash === row.hash ? found[place] : undefined
+      bytes += receipt?.transaction.data.byteLength ?? 0
+      results.push(transactionResult(row, receipt, head))
+    }
+    if (bytes > EXPLORER_LIMITS.api.inputBytes)
+      throw refuseModule('Error! The transactions have too much input for one answer; take a smaller offset')
+  }
+  return results
+}
+
 const transactionList = async (context: ApiContext, parameters: Parameters): Promise<ModuleAnswer> => {
   const party = addressParameter(parameters, 'address')
-  const { items } = await context.index.transactions({ party, ...blockRange(parameters) }, modulePage(parameters))
-  const head = (await context.source.headNumber()) ?? 0
-  return moduleList(
-    items.map(row => transactionResult(row, head)),
-    'No transactions found',
-  )
+  const filter = { party, ...(await blockRange(context, parameters)) }
+  const { items } = await context.index.transactions(filter, modulePage(parameters))
+  return moduleList(await transactionResults(context, items), 'No transactions found')
 }
 
 const internalResult = (row: InternalRow): object => ({
@@ -72,7 +97,8 @@ const internalResult = (row: InternalRow): object => ({
 })
 
 /** Of an address, of a transaction, or between two blocks. */
-const internalList = async ({ index, source }: ApiContext, parameters: Parameters): Promise<ModuleAnswer> => {
+const internalList = async (context: ApiContext, parameters: Parameters): Promise<ModuleAnswer> => {
+  const { index, source } = context
   const empty = 'No transactions found'
   const page = modulePage(parameters)
   if ((parameters.get('txhash') ?? '') !== '') {
@@ -81,7 +107,8 @@ const internalList = async ({ index, source }: ApiContext, parameters: Parameter
     return moduleList(rows.map(internalResult), empty)
   }
   const party = optionalAddress(parameters, 'address')
-  const { items } = await index.internalTransfers({ ...(party && { party }), ...blockRange(parameters) }, page)
+  const filter = { ...(party && { party }), ...(await blockRange(context, parameters)) }
+  const { items } = await index.internalTransfers(filter, page)
   return moduleList(items.map(internalResult), empty)
 }
 
@@ -92,7 +119,12 @@ const transferList =
     const token = optionalAddress(parameters, 'contractaddress')
     const party = optionalAddress(parameters, 'address')
     if (token === undefined && party === undefined) throw refuseModule('Error! Missing address or contractaddress')
-    const filter = { standard, ...(token && { token }), ...(party && { party }), ...blockRange(parameters) }
+    const filter = {
+      standard,
+      ...(token && { token }),
+      ...(party && { party }),
+      ...(await blockRange(context, parameters)),
+    }
     const { items, next } = await index.transfers(filter, modulePage(parameters))
     // Those beyond have not been looked at: an empty list would say that there are none.
     if (items.length === 0 && next !== null)

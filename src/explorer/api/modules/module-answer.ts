@@ -48,10 +48,10 @@ export const hashParameter = (parameters: Parameters, name: string): Hex => {
   return text as Hex
 }
 
-/** A whole number, decimal. */
+/** A whole number, decimal; a parameter that is missing or empty is `otherwise`. */
 export const integerParameter = (parameters: Parameters, name: string, otherwise: number): number => {
-  const text = parameters.get(name)
-  if (text === undefined || text === '' || text === 'latest') return otherwise
+  const text = parameters.get(name) ?? ''
+  if (text === '') return otherwise
   if (!/^[0-9]{1,15}$/.test(text)) throw refuseModule(`Error! Invalid ${name}`)
   return Number(text)
 }
@@ -69,8 +69,19 @@ export const modulePage = (parameters: Parameters): PageRequest => {
   return { limit, offset, after: null, ascending: parameters.get('sort')?.toLowerCase() === 'asc' }
 }
 
+/** Number of a block: decimal, or `latest`, which is the head. */
+export const blockParameter = async (
+  { source }: Pick<ApiContext, 'source'>,
+  parameters: Parameters,
+  name: string,
+  otherwise: number,
+): Promise<number> =>
+  parameters.get(name)?.toLowerCase() === 'latest'
+    ? ((await source.headNumber()) ?? 0)
+    : integerParameter(parameters, name, otherwise)
+
 /** `startblock` and `endblock`, both included. */
-export const blockRange = (parameters: Parameters): ListRange => ({
-  fromBlock: integerParameter(parameters, 'startblock', 0),
-  toBlock: integerParameter(parameters, 'endblock', Number.MAX_SAFE_INTEGER),
+export const blockRange = async (context: Pick<ApiContext, 'source'>, parameters: Parameters): Promise<ListRange> => ({
+  fromBlock: await blockParameter(context, parameters, 'startblock', 0),
+  toBlock: await blockParameter(context, parameters, 'endblock', Number.MAX_SAFE_INTEGER),
 })
