@@ -32,6 +32,15 @@ export const metadataSettings = ({ metadata }: VerifiedContract): MetadataSettin
 export const sourcesOf = ({ input }: VerifiedContract): Readonly<Record<string, { readonly content: string }>> =>
   (JSON.parse(input) as { readonly sources: Readonly<Record<string, { readonly content: string }>> }).sources
 
+/** What the verification of a contract leaves open; null when it proves everything. */
+export const unprovenText = ({ match, runtimeMatch, creationMatch }: VerifiedContract): string | null => {
+  if (match === 'exact') return null
+  // Older records do not tell a creation that differs from one that is not known, except here.
+  if (creationMatch === 'different' || (creationMatch === null && runtimeMatch === 'exact'))
+    return 'the creation code differs: the constructor, and so the initial state, is not that of this source'
+  return 'comments, names or paths may differ, or the code does not name its metadata'
+}
+
 /** State of the verification of a contract. */
 export const contractStatusBody = async (context: ApiContext, address: Hex) => {
   const { verifier } = context.verification
@@ -54,6 +63,9 @@ const verifiedBody = (contract: VerifiedContract) => {
   return {
     verified: true,
     match: contract.match,
+    runtimeMatch: contract.runtimeMatch,
+    creationMatch: contract.creationMatch,
+    unproven: unprovenText(contract),
     name: contract.name,
     language: 'Solidity',
     compilerVersion: contract.compiler,
@@ -77,6 +89,9 @@ const verifiedBody = (contract: VerifiedContract) => {
 const UNVERIFIED = {
   verified: false,
   match: null,
+  runtimeMatch: null,
+  creationMatch: null,
+  unproven: null,
   name: null,
   language: null,
   compilerVersion: null,

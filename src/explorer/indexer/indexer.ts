@@ -86,8 +86,8 @@ export class Indexer {
     // While the index is still too far behind for lists to be served.
     if (!this.#isFar(reached, head)) await index.endBackfill()
     this.#progress.report({ number: reached, head, blocks: taken.blocks, transactions: taken.transactions })
-    await this.#readTokens()
-    return taken.blocks > 0 && reached < head ? 'behind' : 'at the head'
+    const hasMoreTokens = await this.#readTokens()
+    return hasMoreTokens || (taken.blocks > 0 && reached < head) ? 'behind' : 'at the head'
   }
 
   /** Ends a step that takes in many batches after the one at hand. */
@@ -213,14 +213,17 @@ export class Indexer {
     return beyond === -1 ? numbers : numbers.slice(0, Math.max(1, beyond))
   }
 
-  /** Reads the metadata of a few tokens that are new, or whose supply changed. */
-  async #readTokens(): Promise<void> {
+  /** Reads the metadata of a few tokens that are new, or whose supply changed; returns true when there may be more. */
+  async #readTokens(): Promise<boolean> {
     const { index, calls } = this.#options
-    const tokens = await index.tokensToRead(EXPLORER_LIMITS.token.perStep)
-    if (tokens.length === 0) return
-    await calls.run(async call => {
+    const { perStep } = EXPLORER_LIMITS.token
+    const tokens = await index.tokensToRead(perStep)
+    if (tokens.length === 0) return false
+    const isRead = await calls.run(async call => {
       for (const { address, standard } of tokens)
         await index.writeToken(address, await readTokenMetadata(call, address, standard))
+      return true
     })
+    return isRead === true && tokens.length === perStep
   }
 }

@@ -3,10 +3,13 @@ import type { Hex } from '../../util/bytes.ts'
 /** A contract whose source code is known to be what its code was compiled from. */
 export interface VerifiedContract {
   readonly address: Hex
-  /** Of the code that was compared: another code at the address is not verified. */
+  /** Hash of the code that was compared: another code at the address is not verified. */
   readonly codeHash: Hex
+  /** Transaction that created it: the same code created anew is not verified. null: not known; absent in older records. */
+  readonly creationTransaction?: Hex | null
   readonly match: 'exact' | 'partial'
-  readonly creationMatch: 'exact' | 'partial' | null
+  /** `different`: the creation is known and was not made from this source; null: it is not known. */
+  readonly creationMatch: 'exact' | 'partial' | 'different' | null
   readonly runtimeMatch: 'exact' | 'partial'
   readonly path: string
   readonly name: string

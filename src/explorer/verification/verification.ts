@@ -39,12 +39,21 @@ export const createVerification = ({
 }: VerificationOptions): Verification => {
   const codeHash = (address: Hex): Promise<Hex> =>
     source.onState(async state => (await state.account(address))?.codeHash ?? EMPTY_CODE_HASH)
-  const contractCode = async (address: Hex): Promise<ContractCode> => ({
-    address,
-    codeHash: await codeHash(address),
-    runtime: await source.onState(state => state.code(address)),
-    creation: await creationInput({ index, source, node }, address),
-  })
+  const contractCode = async (address: Hex): Promise<ContractCode> => {
+    const creationTransaction = (await index.account(address))?.creationTransaction ?? null
+    return {
+      address,
+      codeHash: await codeHash(address),
+      runtime: await source.onState(state => state.code(address)),
+      creationTransaction,
+      creation:
+        creationTransaction === null ? undefined : await creationInput(source, node, address, creationTransaction),
+    }
+  }
+  // Blocks of a development chain may have been taken back since they were indexed.
+  const isCreatedBy = async (address: Hex, transaction: Hex): Promise<boolean> =>
+    (await index.account(address))?.creationTransaction === transaction &&
+    (await source.blocks.locate(transaction)) !== undefined
   return {
     contracts,
     verifier: new Verifier({
@@ -52,22 +61,24 @@ export const createVerification = ({
       contracts,
       contractCode,
       codeHash,
+      isCreatedBy,
       nowMs,
       logger,
     }),
   }
 }
 
-/** Init code by which a contract was created, with its arguments; undefined when it is not known. */
+/** Init code by which a transaction created a contract, with its arguments; undefined when it is not known. */
 const creationInput = async (
-  { index, source, node }: Pick<VerificationOptions, 'index' | 'source' | 'node'>,
+  source: ChainSource,
+  node: NodeRpc,
   address: Hex,
+  hash: Hex,
 ): Promise<Uint8Array | undefined> => {
-  const hash = (await index.account(address))?.creationTransaction
-  const place = hash ? await source.blocks.locate(hash) : undefined
+  const place = await source.blocks.locate(hash)
   const block = place && (await source.blocks.block(place.number))
   const transaction = place && block?.transactions[place.index]
-  if (hash == null || transaction === undefined) return undefined
+  if (transaction === undefined) return undefined
   const isDirect = transaction.to === null && createAddress(transaction.from, transaction.nonce) === address
   return isDirect ? transaction.data : createdCode(node, hash, address)
 }

@@ -22,7 +22,7 @@ export interface SourceSubmission {
 }
 
 /** Result of compiling a submission and comparing it with the contract. */
-type VerifiedSource = Omit<VerifiedContract, 'codeHash' | 'verifiedAt'>
+type VerifiedSource = Omit<VerifiedContract, 'codeHash' | 'creationTransaction' | 'verifiedAt'>
 
 interface Found {
   readonly input: SourceInput

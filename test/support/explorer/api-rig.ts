@@ -2,11 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import type { ApiContext } from '../../../src/explorer/api/api-route.ts'
 import { createApiServer } from '../../../src/explorer/api/api-server.ts'
 import { PriceService } from '../../../src/explorer/price/price-service.ts'
+import { LocalCalls } from '../../../src/explorer/source/local-calls.ts'
 import { SqliteContracts } from '../../../src/explorer/store/sqlite/sqlite-contracts.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { createVerification } from '../../../src/explorer/verification/verification.ts'
 import { genesisSupply } from '../../../src/rules/money/genesis-alloc.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
+import { bytesToHex, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { ACCOUNTS, type TestChain, withChain } from '../chain.ts'
 import { indexerOf, senderOn, transferData } from './token-chain.ts'
@@ -37,13 +38,22 @@ export const withApi = (use: (rig: ApiRig) => Promise<void>): Promise<void> =>
     await catchUp()
     await index.writeLabels([{ address: BOB, name: 'Bob Exchange' }])
     const { params, foundation, council } = chain.genesis
+    const calls = new LocalCalls(source)
+    const ethCall = async ({ to, data }: { readonly to: Hex; readonly data: Hex }) => {
+      const output = await calls.run(call => call(to, hexToBytes(data)))
+      return output && bytesToHex(output)
+    }
     const nowMs = (): number => 1_735_689_600_000
     const contracts = new SqliteContracts(':memory:')
     const node: ApiContext['node'] = {
       gasPriceWei: async () => 27_500_000_000n,
       council: async () => council.map(member => ({ ...member, isActive: true, startBlock: 0 })),
       committee: async number => chain.sources.council.committee(number)?.members,
-      rpc: async request => JSON.stringify({ jsonrpc: '2.0', id: 1, result: JSON.parse(request).method }),
+      rpc: async request => {
+        const { method, params } = JSON.parse(request)
+        const result = method === 'eth_call' ? await ethCall(params[0]) : method
+        return JSON.stringify({ jsonrpc: '2.0', id: 1, result })
+      },
     }
     const context: ApiContext = {
       index,

@@ -28,6 +28,15 @@ contract Hostile {
   fallback() external { while (true) {} }
   function transfer(address to, uint256 value) external { emit Transfer(msg.sender, to, value); }
 }
+contract Wrapped {
+  uint8 public decimals = 18; uint256 public totalSupply; mapping(address => uint256) public balanceOf;
+  event Transfer(address indexed from, address indexed to, uint256 value);
+  function deposit() external payable { totalSupply += msg.value; balanceOf[msg.sender] += msg.value; }
+  function withdraw(uint256 value) external { totalSupply -= value; balanceOf[msg.sender] -= value; payable(msg.sender).transfer(value); }
+  function transfer(address to, uint256 value) external returns (bool) {
+    balanceOf[msg.sender] -= value; balanceOf[to] += value; emit Transfer(msg.sender, to, value); return true;
+  }
+}
 contract Factory {
   function make() external { new Coin(); }
 }

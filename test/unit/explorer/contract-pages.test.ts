@@ -103,6 +103,35 @@ test('the source of a verified contract is shown with files, compiler, settings,
     expect((await page(`/explorer/address/${coin}`)).text).toContain('verified: <bdi class="name">Coin</bdi>')
   }))
 
+test('verified belongs to the code and its creation, everywhere', () =>
+  withPages(async ({ context, coin, get, page }) => {
+    const creation = (await context.index.account(coin))?.creationTransaction ?? null
+    const isVerified = async () => ({
+      status: ((await get(`/api/contracts/${coin}/verify`)).body as { verified: boolean }).verified,
+      address: ((await get(`/api/addresses/${coin}`)).body as { isVerified: boolean }).isVerified,
+      token: ((await get(`/api/tokens/${coin}`)).body as { verified: boolean }).verified,
+      tokens: ((await get('/api/tokens')).body as { items: { verified: boolean }[] }).items[0]?.verified,
+      search: ((await get(`/api/search?q=${coin}`)).body as { results: { verified: boolean }[] }).results[0]?.verified,
+      named: ((await get('/api/search?q=green')).body as { results: { verified: boolean }[] }).results[0]?.verified,
+      page: (await page(`/explorer/token/${coin}`)).text.includes('verified source'),
+      module:
+        ((await get(`/api?module=contract&action=getsourcecode&address=${coin}`)).body as { status: string }).status ===
+        '1',
+    })
+    const all = (value: boolean) => ({
+      ...{ status: value, address: value, token: value, tokens: value },
+      ...{ search: value, named: value, page: value, module: value },
+    })
+    await writeVerified(context, coin, { creationTransaction: creation })
+    expect(await isVerified()).toEqual(all(true))
+    // The same code, made by a transaction that is not on the chain, or was not the last one to make it.
+    await writeVerified(context, coin, { creationTransaction: `0x${'12'.repeat(32)}` })
+    expect(await isVerified()).toEqual(all(false))
+    // Another code at the address.
+    await writeVerified(context, coin, { codeHash: `0x${'34'.repeat(32)}`, creationTransaction: creation })
+    expect(await isVerified()).toEqual(all(false))
+  }))
+
 test('functions are called by form: values, reverts, wrong arguments, and no more calls than the page may make', () =>
   withPages(async ({ page, context, coin }) => {
     await writeVerified(context, coin, { abi: JSON.stringify(ABI) })

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest'
+import { EXPLORER_LIMITS } from '../../../src/config/limits/explorer.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import type { ChainSource } from '../../../src/explorer/indexer/chain-source.ts'
 import { Indexer } from '../../../src/explorer/indexer/indexer.ts'
@@ -128,8 +129,23 @@ test('a token that never answers is indexed without a name, and those behind it 
     expect(await index.token(hostile)).toMatchObject({ name: null, symbol: null, decimals: null, supply: null })
     expect(await index.token(coin)).toMatchObject({ name: 'Green Bean' })
     expect(await index.tokensToRead(10)).toEqual([])
-    // Alice never had any: her sum is negative, and she is no holder.
-    expect((await index.holders(hostile, ALL)).items).toEqual([{ owner: BOB, balance: 2n ** 256n - 1n }])
+    // No event told that Alice had any: her sum is negative.
+    expect((await index.holders(hostile, ALL)).items).toEqual([
+      { owner: BOB, balance: 2n ** 256n - 1n },
+      { owner: alice.address, balance: 1n - 2n ** 256n },
+    ])
+    await index.close()
+  }))
+
+test('new tokens are all read before the indexer rests', () =>
+  withChain(async chain => {
+    const alice = senderOn(chain)
+    const tokens: Hex[] = []
+    for (let token = 0; token < 2 * EXPLORER_LIMITS.token.perStep + 1; token++) tokens.push(await alice.deploy('Coin'))
+    const { index, catchUp } = indexerOf(chain)
+    await catchUp()
+    expect(await index.tokensToRead(10)).toEqual([])
+    for (const token of tokens) expect(await index.token(token)).toMatchObject({ name: 'Green Bean' })
     await index.close()
   }))
 

@@ -5,6 +5,7 @@ import type { InternalRow, TransactionRow } from '../../store/index-store.ts'
 import type { TokenStandard } from '../../store/records.ts'
 import type { ApiContext } from '../api-route.ts'
 import { accountState } from '../routes/addresses.ts'
+import { tokenBalance } from '../token-reads.ts'
 import {
   addressParameter,
   blockRange,
@@ -180,10 +181,13 @@ export const accountActions: ModuleActions = {
   tokentx: transferList('ERC-20'),
   tokennfttx: transferList('ERC-721'),
   token1155tx: transferList('ERC-1155'),
-  tokenbalance: async ({ index }, parameters) => {
+  tokenbalance: async (context, parameters) => {
     const owner = addressParameter(parameters, 'address')
-    const token = addressParameter(parameters, 'contractaddress')
-    return moduleSuccess(((await index.balanceOf(token, owner)) ?? 0n).toString())
+    const address = addressParameter(parameters, 'contractaddress')
+    const [token, sum] = await Promise.all([context.index.token(address), context.index.balanceOf(address, owner)])
+    const balance = await tokenBalance(context, { address, standard: token?.standard ?? 'ERC-20' }, owner, sum ?? 0n)
+    if (balance === null) throw refuseModule('Error! The balance is unknown: the contract does not tell it')
+    return moduleSuccess(balance.toString())
   },
   getminedblocks: async ({ index }, parameters) => {
     const miner = addressParameter(parameters, 'address')

@@ -15,6 +15,7 @@ import {
   TRANSACTION_ITEM_SHAPE,
   TRANSFER_ITEM_SHAPE,
 } from '../shapes.ts'
+import { tokenBalance } from '../token-reads.ts'
 import { addressInternalBody } from './internal-transfers.ts'
 import { addressTransactionsBody } from './transactions.ts'
 import { addressTransfersBody, tokenReference } from './transfers.ts'
@@ -71,7 +72,12 @@ export const addressBody = async (context: ApiContext, address: Hex) => {
     creator: checksumOrNull(account?.creator ?? null),
     creationTransaction: account?.creationTransaction ?? null,
     token: token ? standardReference(token) : null,
-    tokenBalances: balances.map(row => ({ token: standardReference(row.token), balance: row.balance.toString() })),
+    tokenBalances: await Promise.all(
+      balances.map(async ({ token, balance }) => ({
+        token: standardReference(token),
+        balance: (await tokenBalance(context, token, address, balance))?.toString() ?? null,
+      })),
+    ),
     tokenTransferCount: account?.transfers ?? 0,
     internalTransferCount: account?.internal ?? 0,
     minedBlocks: producer?.mined ?? 0,

@@ -32,7 +32,7 @@ const exactHits = async ({ index, source, verification }: ApiContext, query: str
   if (/^0x[0-9a-fA-F]{40}$/.test(query)) {
     const address = query.toLowerCase() as Hex
     const [token, label] = await Promise.all([index.token(address), index.label(address)])
-    const verified = (await verification.contracts.contractName(address)) !== undefined
+    const verified = await verification.verifier.isVerified(address)
     const found = { ...exact, verified, address: checksumAddress(address), name: token?.name ?? label ?? null }
     return [{ ...found, type: token ? 'token' : 'address', symbol: token?.symbol ?? null }]
   }
@@ -57,7 +57,7 @@ const namedHit = async (
   const name = kind === 'token' ? (token?.name ?? null) : ((await index.label(address)) ?? null)
   const symbol = token?.symbol ?? null
   const isWhole = [name, symbol].some(found => found?.toLowerCase() === text)
-  const verified = (await verification.contracts.contractName(address)) !== undefined
+  const verified = await verification.verifier.isVerified(address)
   return { type: kind, address: checksumAddress(address), name, symbol, verified, score: isWhole ? 1 : 0.5 }
 }
 

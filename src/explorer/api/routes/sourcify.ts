@@ -26,8 +26,9 @@ const open = (properties: Readonly<Record<string, ApiSchema>>): ApiSchema => ({
 const MATCH = nullable(TEXT)
 const CONTRACT_SHAPE = open({ match: MATCH, creationMatch: MATCH, runtimeMatch: MATCH, chainId: TEXT, address: TEXT })
 
-const matchName = (kind: 'exact' | 'partial' | null): string | null =>
-  kind === null ? null : kind === 'exact' ? 'exact_match' : 'match'
+const MATCH_NAMES = { exact: 'exact_match', partial: 'match', different: null } as const
+
+const matchName = (kind: VerifiedMatch['creationMatch']): string | null => (kind === null ? null : MATCH_NAMES[kind])
 
 const errorOf = (customCode: string, message: string) => ({ customCode, message, errorId: randomUUID() })
 

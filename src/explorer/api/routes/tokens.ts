@@ -7,19 +7,20 @@ import { checksumOrNull, percentOf } from '../format.ts'
 import { pageOfShape } from '../json-schema.ts'
 import { type ListQuery, PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
 import { TOKEN_ITEM_SHAPE, TOKEN_SHAPE, TRANSFER_ITEM_SHAPE } from '../shapes.ts'
+import { tokenBalance, tokenSupply } from '../token-reads.ts'
 import { ADDRESS_PARAMETER, addressOfPath } from './addresses.ts'
 import { tokenTransfersBody } from './transfers.ts'
 
-const tokenItem = async ({ verification }: ApiContext, token: TokenRow) => ({
+const tokenItem = async (context: ApiContext, token: TokenRow) => ({
   address: checksumAddress(token.address),
   name: token.name,
   symbol: token.symbol,
   decimals: token.decimals,
   standard: token.standard,
-  totalSupply: token.supply === null ? null : token.supply.toString(),
+  totalSupply: (await tokenSupply(context, token))?.toString() ?? null,
   holderCount: token.holders,
   transferCount: token.transfers,
-  verified: (await verification.contracts.contractName(token.address)) !== undefined,
+  verified: await context.verification.verifier.isVerified(token.address),
   logoURI: null,
 })
 
@@ -29,16 +30,20 @@ export const tokenBody = async (context: ApiContext, address: Hex, query: ListQu
   const request = pageRequest(query, ['decimal', 'address'])
   const [token, account] = await Promise.all([index.token(address), index.account(address)])
   if (token === undefined) throw notFound(`${checksumAddress(address)} is no token that has moved`)
-  const page = await index.holders(address, request)
-  const holders = page.items.map(async ({ owner, balance }, at) => ({
-    rank: request.after === null ? request.offset + at + 1 : null,
-    address: checksumAddress(owner),
-    balance: balance.toString(),
-    percent: token.supply === null || token.supply <= 0n ? null : percentOf(balance, token.supply),
-    label: (await index.label(owner)) ?? null,
-  }))
+  const [page, item] = await Promise.all([index.holders(address, request), tokenItem(context, token)])
+  const supply = BigInt(item.totalSupply ?? 0)
+  const holders = page.items.map(async ({ owner, balance: sum }, at) => {
+    const balance = await tokenBalance(context, token, owner, sum)
+    return {
+      rank: request.after === null ? request.offset + at + 1 : null,
+      address: checksumAddress(owner),
+      balance: balance?.toString() ?? null,
+      percent: supply === 0n || balance === null ? null : percentOf(balance, supply),
+      label: (await index.label(owner)) ?? null,
+    }
+  })
   return {
-    ...(await tokenItem(context, token)),
+    ...item,
     creator: checksumOrNull(account?.creator ?? null),
     creationTransaction: account?.creationTransaction ?? null,
     holders: pageBody(page, await Promise.all(holders), request, token.holders),

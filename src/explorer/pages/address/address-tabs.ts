@@ -123,9 +123,9 @@ const holdings: Tab = async (_context, { tokenBalances }) =>
         { title: 'Balance', isNumber: true, cell: ({ token, balance }) => tokenAmount(balance, token.decimals) },
       ],
       tokenBalances,
-      emptyState('No tokens.', 'Balances come from the transfers that tokens logged.'),
+      emptyState('No tokens.', 'A token is listed once it logs a transfer from or to the address.'),
     ),
-    'as logged by the tokens; names are not verified',
+    'balances as the contracts have them now; names are not verified',
   )
 
 /** A tab about the contract at the address. */

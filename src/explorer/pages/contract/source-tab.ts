@@ -5,7 +5,7 @@ import { formatNumber } from '../../../web/amounts.ts'
 import { type Fragment, type Html, html } from '../../../web/html.ts'
 import { card, codeBox, copyButton, emptyState, facts } from '../../../web/parts.ts'
 import { timeOf } from '../../../web/times.ts'
-import { metadataSettings, sourcesOf } from '../../api/contract-status.ts'
+import { metadataSettings, sourcesOf, unprovenText } from '../../api/contract-status.ts'
 import { plainText } from '../../indexer/plain-text.ts'
 import type { VerifiedContract } from '../../store/contract-store.ts'
 import { constructorParameters } from '../../verification/abi/abi-types.ts'
@@ -27,17 +27,21 @@ interface Creation {
   readonly creationTransaction: string | null
 }
 
-const MATCHES: Readonly<Record<VerifiedContract['match'], string>> = {
-  exact: 'every source and setting is the one it was compiled from',
-  partial: 'the code is the same; comments, names or paths may differ',
+const matchChip = (contract: VerifiedContract): Html => {
+  const unproven = unprovenText(contract)
+  const text =
+    unproven === null
+      ? 'every source and setting is the one it was compiled from'
+      : `the deployed code is the same; ${unproven}`
+  return html`<span class="chip good">verified: ${contract.match}</span> <small>${text}</small>`
 }
 
-const matchChip = ({ match }: VerifiedContract): Html =>
-  html`<span class="chip good">verified: ${match}</span> <small>${MATCHES[match]}</small>`
-
 /** Constructor arguments with their names, or as bytes where they do not fit the ABI. */
-const argumentFact = ({ constructorArguments, abi }: VerifiedContract): Fragment => {
-  if (constructorArguments === null) return 'not known: another contract created this one'
+const argumentFact = ({ constructorArguments, creationMatch, abi }: VerifiedContract): Fragment => {
+  if (constructorArguments === null)
+    return creationMatch === 'different'
+      ? 'not known: the creation code differs'
+      : 'not known: the creation is not known'
   if (constructorArguments === '0x') return 'none'
   const parameters = constructorParameters(JSON.parse(abi) as readonly unknown[])
   const values =

@@ -20,7 +20,8 @@ const MAX_DECIMALS = 77
 const MAX_WHOLE_DIGITS = 21
 
 /** Amount of a token in whole tokens, or in units where its decimals are not known; beyond 21 digits as a power of ten. */
-export const tokenAmount = (amount: string | bigint, decimals: number | null): string => {
+export const tokenAmount = (amount: string | bigint | null, decimals: number | null): string => {
+  if (amount === null) return 'unknown'
   const units = BigInt(amount)
   const places = decimals !== null && decimals <= MAX_DECIMALS ? decimals : 0
   const digits = units.toString()

@@ -32,7 +32,7 @@ ${card(
       {
         title: 'Supply',
         isNumber: true,
-        cell: ({ totalSupply, decimals }) => (totalSupply === null ? 'unknown' : tokenAmount(totalSupply, decimals)),
+        cell: ({ totalSupply, decimals }) => tokenAmount(totalSupply, decimals),
       },
       { title: 'Holders', isNumber: true, cell: ({ holderCount }) => formatNumber(holderCount) },
       { title: 'Transfers', isNumber: true, cell: ({ transferCount }) => formatNumber(transferCount) },
@@ -61,7 +61,7 @@ const holders = async (_context: PageContext, token: TokenBody, request: Explore
         'Every unit that was logged has been burnt, or none was ever logged as received.',
       ),
     )}${pager(request, token.holders, 'holder', `/token/${token.address}/holders`)}`,
-    'as logged by the token',
+    'in the order of what the token logged; balances as the contract has them now',
   )
 
 const transfers = async (context: PageContext, { address }: TokenBody, request: ExplorerPageRequest): Promise<Html> => {
@@ -105,7 +105,7 @@ ${heading(nameText(token.name, 'Token without a name'), {
   lead: html`<span class="copyable"><a href="${pathTo('address', token.address)}"><code>${token.address}</code></a>${copyButton(token.address, 'address')}</span>`,
 })}
 ${figures([
-  ['Supply', token.totalSupply === null ? 'unknown' : tokenAmount(token.totalSupply, token.decimals)],
+  ['Supply', tokenAmount(token.totalSupply, token.decimals)],
   ['Holders', formatNumber(token.holderCount)],
   ['Transfers', formatNumber(token.transferCount)],
 ])}

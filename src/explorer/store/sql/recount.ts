@@ -126,7 +126,7 @@ const countedTokens = ({ tokens, holders }: IndexTotals): Map<string, string> =>
   new Map(
     [...tokens].map(([address, sums]) => {
       const { standard, transfers } = sums
-      const owners = [...(holders.get(address)?.values() ?? [])].filter(balance => balance > 0n).length
+      const owners = [...(holders.get(address)?.values() ?? [])].filter(balance => balance !== 0n).length
       return [address, [standard, transfers, otherTransfers(sums, standard), owners].join(' ')]
     }),
   )

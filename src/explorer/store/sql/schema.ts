@@ -119,6 +119,10 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX skip_pointer_list ON skip_pointer (list, owner, block, ordinal);
   `,
+  // Owners whose sum is below 0 count as holders.
+  `
+  UPDATE token SET holders = (SELECT count(*) FROM holder WHERE holder.token = token.address);
+  `,
 ]
 
 /** Every table derived from blocks, for emptying them. */

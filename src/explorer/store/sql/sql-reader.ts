@@ -271,9 +271,8 @@ export class SqlReader implements IndexReader {
     const values: SqlValue[] =
       page.after === null ? [] : [balanceToKey(BigInt(balance as string)), blobOf(owner as Hex)]
     const rows = await this.database.all(
-      `SELECT owner, balance FROM holder WHERE token = ? AND balance > ? ${bound} ORDER BY balance DESC, owner DESC LIMIT ? OFFSET ?`,
+      `SELECT owner, balance FROM holder WHERE token = ? ${bound} ORDER BY balance DESC, owner DESC LIMIT ? OFFSET ?`,
       blobOf(token),
-      balanceToKey(0n),
       ...values,
       page.limit + 1,
       page.after === null ? page.offset : 0,
@@ -308,9 +307,8 @@ export class SqlReader implements IndexReader {
   async tokenBalances(owner: Hex, limit: number): Promise<readonly TokenBalanceRow[]> {
     const rows = await this.database.all(
       `SELECT token.*, holder.owner, holder.balance FROM holder JOIN token ON token.address = holder.token
-       WHERE holder.owner = ? AND holder.balance > ? ORDER BY holder.token LIMIT ?`,
+       WHERE holder.owner = ? ORDER BY holder.token LIMIT ?`,
       blobOf(owner),
-      balanceToKey(0n),
       limit,
     )
     return rows.map(row => ({ token: toTokenRow(row), balance: toHolderRow(row).balance }))

@@ -136,8 +136,8 @@ const accountRow = (address: Hex, before: SqlRow | undefined, sums: AccountTotal
 }
 
 /**
- * Adds movements of tokens, or takes them off (`sign` -1). A sum of 0 has no row, and only one above 0 counts as a holder: answers by how many
- * the holders of each token changed.
+ * Adds movements of tokens, or takes them off (`sign` -1). A sum of 0 has no row, every other counts as a holder, also one below 0, whose owner
+ * got what no event told: returns by how many the holders of each token changed.
  */
 export const addHolders = async (
   writes: SqlWrites,
@@ -157,7 +157,7 @@ export const addHolders = async (
   for (const { token, owner, by } of moved) {
     const found = balances.get(token + owner)
     const [before, after] = [found ?? 0n, (found ?? 0n) + by]
-    changes.add(token, (after > 0n ? 1 : 0) - (before > 0n ? 1 : 0))
+    changes.add(token, (after === 0n ? 0 : 1) - (before === 0n ? 0 : 1))
     if (after === 0n) emptied.push({ token, owner })
     else (found === undefined ? added : changed).push({ token, owner, balance: balanceToKey(after) })
   }

@@ -12,9 +12,10 @@ import { type SourceSubmission, verifySource } from '../verify-source.ts'
 import { SourceAllowance } from './source-allowance.ts'
 import { VerificationQueue } from './verification-queue.ts'
 
-/** Code of a contract on the chain, with its hash. */
+/** Code of a contract on the chain, with its hash and the transaction that created it; null: that is not known. */
 export interface ContractCode extends DeployedContract {
   readonly codeHash: Hex
+  readonly creationTransaction: Hex | null
 }
 
 interface VerifierOptions {
@@ -22,6 +23,8 @@ interface VerifierOptions {
   readonly contracts: ContractStore
   readonly contractCode: (address: Hex) => Promise<ContractCode>
   readonly codeHash: (address: Hex) => Promise<Hex>
+  /** Returns true when the last creation of the contract on the chain is that transaction. */
+  readonly isCreatedBy: (address: Hex, transaction: Hex) => Promise<boolean>
   readonly nowMs: () => number
   readonly logger: Logger
   readonly queue?: VerificationQueue
@@ -62,11 +65,20 @@ export class Verifier {
     return this.#options.compilers.versions
   }
 
-  /** Source code of the contract at an address, as long as it is that contract. */
+  /** Source code of the contract at an address, as long as it is that contract: the same code of the same creation. */
   async verified(address: Hex): Promise<VerifiedContract | undefined> {
     const contract = await this.#options.contracts.contract(address)
-    if (contract === undefined) return undefined
-    return (await this.#options.codeHash(address)) === contract.codeHash ? contract : undefined
+    if (contract === undefined || (await this.#options.codeHash(address)) !== contract.codeHash) return undefined
+    const { creationTransaction } = contract
+    if (creationTransaction == null) return contract
+    return (await this.#options.isCreatedBy(address, creationTransaction)) ? contract : undefined
+  }
+
+  /** Returns true when `verified` has the source code of a contract. */
+  async isVerified(address: Hex): Promise<boolean> {
+    // Most addresses have no row: a name is little to read, sources may be megabytes.
+    const name = await this.#options.contracts.contractName(address)
+    return name !== undefined && (await this.verified(address)) !== undefined
   }
 
   /** Queues a submission; returns the id of its job. Throws VerificationRefusal. */
@@ -133,7 +145,8 @@ export class Verifier {
     const before = await this.verified(job.address)
     if (before !== undefined && (before.match === 'exact' || source.match === 'partial'))
       throw refuseVerification('ALREADY_VERIFIED', 'Contract source code already verified')
-    const contract = { ...source, codeHash: deployed.codeHash, verifiedAt: Math.floor(nowMs() / 1_000) }
+    const { codeHash, creationTransaction } = deployed
+    const contract = { ...source, codeHash, creationTransaction, verifiedAt: Math.floor(nowMs() / 1_000) }
     await contracts.writeContract(contract)
     this.#allowance.stored(client, contract.input.length + contract.abi.length + contract.metadata.length)
     const { match, creationMatch, runtimeMatch, verifiedAt } = contract

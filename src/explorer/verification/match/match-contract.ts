@@ -17,8 +17,8 @@ export type ContractMatch =
   | {
       readonly matches: true
       readonly kind: MatchKind
-      /** null: the creation is not known, or does not match. */
-      readonly creation: MatchKind | null
+      /** null: the creation is not known. */
+      readonly creation: MatchKind | 'different' | null
       readonly runtime: MatchKind
       /** undefined when the creation is not known. */
       readonly constructorArguments: Uint8Array | undefined
@@ -34,12 +34,12 @@ export const matchContract = (deployed: DeployedContract, compiled: CompiledCont
   const kindOf = ({ sameMetadata }: { readonly sameMetadata: boolean }): MatchKind =>
     sameMetadata && hasHash ? 'exact' : 'partial'
   const creation = deployed.creation && matchCreation(deployed.creation, compiled, runtime.libraries)
-  const creationKind = creation ? kindOf(creation) : null
+  const unmatched = deployed.creation === undefined ? null : 'different'
   return {
     matches: true,
     // Equal code whose creation is another one was not made from these sources alone.
     kind: deployed.creation !== undefined && creation === undefined ? 'partial' : kindOf(runtime),
-    creation: creationKind,
+    creation: creation ? kindOf(creation) : unmatched,
     runtime: kindOf(runtime),
     constructorArguments: creation?.constructorArguments,
     libraries: runtime.libraries,

@@ -53,8 +53,12 @@ test('what a verification stores is charged to its client, who is refused before
       contract: async () => undefined,
       writeContract: async (one: VerifiedContract) => written.push(one),
     } as never,
-    contractCode: async address => ({ address, codeHash: ZERO_HASH, runtime: runtime.code, creation: creation.code }),
+    contractCode: async address => ({
+      ...{ address, codeHash: ZERO_HASH, creationTransaction: null },
+      ...{ runtime: runtime.code, creation: creation.code },
+    }),
     codeHash: async () => ZERO_HASH,
+    isCreatedBy: async () => true,
     nowMs: () => 1_000,
     logger: silentLogger,
     allowance,

@@ -5,6 +5,7 @@ import { createAddress } from '../../../../src/primitives/address.ts'
 import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 import { CHAIN_ID } from '../../../support/chain.ts'
 import { type ApiRig, withApi } from '../../../support/explorer/api-rig.ts'
+import { withPages } from '../../../support/explorer/page-rig.ts'
 import { senderOn } from '../../../support/explorer/token-chain.ts'
 import {
   compileNamed,
@@ -197,6 +198,26 @@ test('via-IR, other comments, and a single file', () =>
     })
     const answer = await moduleCall(rig, { action: 'checkverifystatus', guid: submitted.result })
     expect(['Pass - Verified', 'Pending in queue']).toContain(answer.result)
+  }))
+
+test('the same code from another constructor is partial, and the answers say what is not proven', () =>
+  withPages(async rig => {
+    const create = creatorOn(rig)
+    const { runtime } = await compileNamed('Part')
+    // Returns the code that follows, without the value that the source's constructor writes.
+    const size = runtime.code.length.toString(16).padStart(4, '0')
+    const address = await create(concatBytes(hexToBytes(`0x61${size}80600b5f395ff3fe`), runtime.code))
+    expect((await verify(rig, { address, contract: 'src/Plain.sol:Part' })).result).toBe('Pass - Verified')
+    const { body } = await rig.get(`/api/contracts/${address}/verify`)
+    expect(body).toMatchObject({
+      ...{ verified: true, match: 'partial', runtimeMatch: 'exact', creationMatch: 'different' },
+      ...{ unproven: expect.stringContaining('the creation code differs'), constructorArguments: null },
+    })
+    const { text } = await rig.page(`/explorer/address/${address}?tab=contract`)
+    expect(text).toContain('the deployed code is the same; the creation code differs')
+    expect((await rig.get(`/api/v2/contract/${CHAIN_ID}/${address}`)).body).toMatchObject({
+      ...{ match: 'match', runtimeMatch: 'exact_match', creationMatch: null },
+    })
   }))
 
 test('REST and the routes of Sourcify answer by their own shapes', () =>
