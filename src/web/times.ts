@@ -1,13 +1,24 @@
 import { type Html, html } from './html.ts'
 
 const MS = 1_000
-const LAST_MS = 8_640_000_000_000_000
+const SECONDS_PER_DAY = 86_400
+/** Days of 400 years, after which the calendar repeats. */
+const ERA_DAYS = 146_097
+const ERA_YEARS = 400
 
-const isoOf = (timestamp: number): string => new Date(Math.min(timestamp * MS, LAST_MS)).toISOString()
+/** Unix seconds as YYYY-MM-DDTHH:MM:SS.000Z; years beyond 9999 have more digits, and none is beyond the range of Date. */
+export const isoTime = (timestamp: number): string => {
+  const eras = Math.floor(timestamp / (ERA_DAYS * SECONDS_PER_DAY))
+  const iso = new Date((timestamp - eras * ERA_DAYS * SECONDS_PER_DAY) * MS).toISOString()
+  return `${String(Number(iso.slice(0, 4)) + eras * ERA_YEARS).padStart(4, '0')}${iso.slice(4)}`
+}
+
+/** Day since 1970 as YYYY-MM-DD. */
+export const isoDay = (day: number): string => isoTime(day * SECONDS_PER_DAY).replace(/T.*/, '')
 
 /** Time of a block, UTC: unix seconds. */
 export const timeOf = (timestamp: number): Html => {
-  const iso = isoOf(timestamp)
+  const iso = isoTime(timestamp)
   return html`<time datetime="${iso}">${iso.slice(0, -5).replace('T', ' ')} UTC</time>`
 }
 
@@ -22,7 +33,7 @@ const AGES: readonly (readonly [number, number, string])[] = [
 export const ageOf = (timestamp: number, nowMs: number): Html => {
   const seconds = Math.max(0, Math.round(nowMs / MS) - timestamp)
   const [, unit, name] = AGES.find(([below]) => seconds < below) as (typeof AGES)[number]
-  const iso = isoOf(timestamp)
+  const iso = isoTime(timestamp)
   return html`<time class="age" datetime="${iso}" title="${iso.slice(0, -5).replace('T', ' ')} UTC">${Math.floor(seconds / unit)} ${name} ago</time>`
 }
 

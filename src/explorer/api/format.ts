@@ -31,8 +31,3 @@ export const roundTo = (value: number, decimals: number): number => {
   const factor = 10 ** decimals
   return Math.round(value * factor) / factor
 }
-
-const MS_PER_DAY = 86_400_000
-
-/** Day since 1970 as YYYY-MM-DD. */
-export const dateOfDay = (day: number): string => new Date(day * MS_PER_DAY).toISOString().slice(0, 10)

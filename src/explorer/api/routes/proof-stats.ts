@@ -1,8 +1,9 @@
 import { checksumAddress } from '../../../crypto/checksum.ts'
+import { isoDay } from '../../../web/times.ts'
 import type { ProofRow } from '../../store/index-store.ts'
 import { dayOf, hourOf } from '../../store/records.ts'
 import type { ApiContext } from '../api-route.ts'
-import { dateOfDay, roundTo } from '../format.ts'
+import { roundTo } from '../format.ts'
 
 /* Statistics of the proof chain, from the final headers of the index. */
 
@@ -47,7 +48,7 @@ export const proofStats = async ({ index }: Pick<ApiContext, 'index'>, options: 
       }),
     ),
     blockTimeDist: intervalRanges(items, spacingSeconds),
-    dailyMiners: days.map(({ day, miners, headers }) => ({ date: dateOfDay(day), miners, blocks: headers })),
+    dailyMiners: days.map(({ day, miners, headers }) => ({ date: isoDay(day), miners, blocks: headers })),
     // The hour of the head is not over.
     hashrateTrend: hours
       .filter(row => row.hour < hour)

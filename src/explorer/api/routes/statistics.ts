@@ -1,8 +1,9 @@
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
+import { isoDay } from '../../../web/times.ts'
 import type { DayRow } from '../../store/index-store.ts'
 import { invalidParameter } from '../api-error.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
-import { dateOfDay, roundTo, tokensFromWei } from '../format.ts'
+import { roundTo, tokensFromWei } from '../format.ts'
 import { INTEGER, TEXT } from '../json-schema.ts'
 import { SEARCH_SHAPE, STATS_SHAPE } from '../shapes.ts'
 import { searchBody, searchText } from './search.ts'
@@ -10,7 +11,7 @@ import { searchBody, searchText } from './search.ts'
 const { days, searchChars } = EXPLORER_LIMITS.api
 
 const dayBody = (day: DayRow) => ({
-  date: dateOfDay(day.day),
+  date: isoDay(day.day),
   transactions: day.transactions,
   gasUsed: day.gasUsed.toString(),
   volume: tokensFromWei(day.valueWei),

@@ -1,4 +1,5 @@
 import type { Hex } from '../../../util/bytes.ts'
+import { isoTime } from '../../../web/times.ts'
 import type { ListBody, ListQuery } from '../../api/paging.ts'
 import { topAccountsBody } from '../../api/routes/addresses.ts'
 import { blocksBody, producedBlocksBody } from '../../api/routes/blocks.ts'
@@ -21,8 +22,6 @@ export interface CsvList {
   ): Promise<Pick<ListBody<readonly CsvValue[]>, 'items' | 'nextCursor'>>
 }
 
-const timeText = (timestamp: number): string => new Date(timestamp * 1_000).toISOString()
-
 const rowsOf = <T>(
   { items, nextCursor }: ListBody<T>,
   row: (item: T) => readonly CsvValue[],
@@ -33,7 +32,7 @@ const addressOf = ({ params }: ExplorerPageRequest): Hex => (params['address'] a
 type BlockItem = Awaited<ReturnType<typeof blocksBody>>['items'][number]
 const blockRow = (block: BlockItem): readonly CsvValue[] => [
   block.number,
-  timeText(block.timestamp),
+  isoTime(block.timestamp),
   block.transactionCount,
   block.gasUsed,
   block.baseFeePerGas,
@@ -52,7 +51,7 @@ const TRANSACTION_COLUMNS = [
 const transactionRow = (item: TransactionItem): readonly CsvValue[] => [
   item.hash,
   item.blockNumber,
-  timeText(item.timestamp),
+  isoTime(item.timestamp),
   item.from,
   item.to,
   item.contractAddress,
@@ -72,7 +71,7 @@ const TRANSFER_COLUMNS = [
 const transferRow = (item: TransferItem): readonly CsvValue[] => [
   item.transactionHash,
   item.blockNumber,
-  timeText(item.timestamp),
+  isoTime(item.timestamp),
   item.standard,
   item.token.address,
   item.token.symbol,
@@ -115,7 +114,7 @@ export const CSV_LISTS: Readonly<Record<string, CsvList>> = {
     columns: ['transaction', 'block', 'time', 'kind', 'from', 'to', 'value (wei)'],
     page: async (context, request, query) =>
       rowsOf(await addressInternalBody(context, addressOf(request), query), item => [
-        ...[item.transactionHash, item.blockNumber, timeText(item.timestamp), item.type],
+        ...[item.transactionHash, item.blockNumber, isoTime(item.timestamp), item.type],
         ...[item.from, item.to, item.value],
       ]),
   },
