@@ -26,7 +26,7 @@ export const forkFromName = (name: string): EvmFork | undefined => {
 const params = new Map<EvmFork, ChainParams>()
 
 /** Ethereum's own rules at a fork: chain id 1, calldata at the fork's price, no bound on one transaction, no fee shares. */
-const paramsOf = (fork: EvmFork): ChainParams => {
+export const ethereumParams = (fork: EvmFork): ChainParams => {
   let found = params.get(fork)
   if (found === undefined) {
     found = {
@@ -67,7 +67,7 @@ export const envFromTest = (fixture: Fixture, forkName: string, fork: EvmFork): 
   const randao = isForkSince(fork, 'paris') ? env.currentRandom : env.currentDifficulty
   const blobs = blobsOf(fixture, forkName)
   return {
-    params: paramsOf(fork),
+    params: ethereumParams(fork),
     number: Number(BigInt(env.currentNumber)),
     timestamp: Number(BigInt(env.currentTimestamp)),
     gasLimit: BigInt(env.currentGasLimit),

@@ -15,7 +15,7 @@ import { failingProgram, reporterProgram } from './reporters.ts'
 
 export const SENDER: Hex = `0x${'5e'.repeat(20)}`
 export const CONTRACTS: readonly Hex[] = Array.from({ length: 4 }, (_, i) => `0x${'c0'.repeat(19)}0${i + 1}` as Hex)
-const DELEGATED: Hex = `0x${'d7'.repeat(20)}`
+export const DELEGATED: Hex = `0x${'d7'.repeat(20)}`
 const RICH: Hex = `0x${'b0'.repeat(20)}`
 const NOBODY: Hex = `0x${'99'.repeat(20)}`
 /** There, but with nothing in it (EIP-161). */
@@ -111,10 +111,10 @@ const accessListFor = (random: Random): EngineMessage['accessList'] => [
   { address: random.pick(ADDRESSES), storageKeys: [toWord(BigInt(random.int(5)))] },
 ]
 
-/** One case from a seed. */
-export const randomCase = (random: Random, contracts: readonly RealContract[] = []): Case => {
+/** One case from a seed, at the fork or at one of all. */
+export const randomCase = (random: Random, contracts: readonly RealContract[] = [], at?: EvmFork): Case => {
   const real = contracts.length > 0 && random.chance(8) ? random.pick(contracts) : undefined
-  const fork = forkFor(random)
+  const fork = at ?? forkFor(random)
   const state = new MemoryState()
   state.accounts.set(SENDER, memoryAccount({ nonce: 7, balance: BigInt(random.int(3)) * 10n ** 6n + 5n }))
   for (const at of CONTRACTS) give(state, at, codeFor(random, fork), BigInt(random.int(10)), random)
