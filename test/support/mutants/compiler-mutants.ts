@@ -4,7 +4,7 @@ const mutant = (file: string, find: string, replace: string): Mutant => ({
   patches: [{ file: `evm/engines/wasm/compiler/${file}`, find, replace }],
 })
 
-/** A compiler with a fault each (docs/design/evm-engine.md#checks-against-the-reference). */
+/** A compiler with a fault each (docs/design/evm-engine.md#checks). */
 export const COMPILER_MUTANTS: Readonly<Record<string, Mutant>> = {
   'a block that does not pay its last gas': mutant('blocks.ts', 'this.gas += price', 'this.gas += Math.min(price, 9)'),
   'a stack one word short': mutant('blocks.ts', 'takes - this.height)', 'takes - this.height - 1)'),

@@ -1,7 +1,7 @@
 import { createAddress } from '../../../../src/primitives/address.ts'
 import { EMPTY_CODE_HASH } from '../../../../src/state/account.ts'
 import { type Hex, toQuantity, toWord, ZERO_HASH } from '../../../../src/util/bytes.ts'
-import { MAX_NONCE } from '../../../../src/util/nonce.ts'
+import { MAX_UINT64 } from '../../../../src/util/uint64.ts'
 import type { MemoryState } from '../../../unit/state/memory-state.ts'
 
 /*
@@ -54,7 +54,7 @@ export const lookAt = (
   })
   const read = addresses.map(address => {
     const nonce = state.accounts.get(address)?.nonce ?? 0
-    const next = BigInt(nonce) >= MAX_NONCE ? ZERO_HASH : toWord(BigInt(createAddress(address, nonce)))
+    const next = BigInt(nonce) >= MAX_UINT64 ? ZERO_HASH : toWord(BigInt(createAddress(address, nonce)))
     return { returnData: concat([...keysOf(address).map(key => state.storage(address, key)), next]) }
   })
   const look = (to: Hex): object => ({ from: OBSERVER, to, gas: LOOK_GAS, gasPrice: '0x0' })
