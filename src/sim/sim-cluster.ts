@@ -142,7 +142,7 @@ export class SimCluster {
   }
 
   #member(node: number): SimMember {
-    const { size, seed, blockTimeMs, roundTimeoutMs, executionMs, slow } = this.#plan
+    const { size, seed, blockTimeMs, roundTimeoutMs, executionMs, slow, heldBlocks } = this.#plan
     const random = createRandom(seed * 1_009 + node)
     const ledger = new Ledger({
       firstSalt: node * 1_000_000,
@@ -172,6 +172,7 @@ export class SimCluster {
       keys: this.#keys,
       params: { ...DOMAIN, blockTimeMs, roundTimeoutMs },
       council: this.#council,
+      heldBlocks,
       checker: this.checker,
       queue: this.queue,
       isHonest: address => !this.#byzantine.has(this.#keys.addresses.indexOf(address)),
@@ -188,6 +189,7 @@ export class SimCluster {
     return new ByzantineNode({
       node,
       size,
+      allies: [...this.#byzantine],
       scripts,
       keys: this.#keys,
       domain: DOMAIN,
@@ -225,7 +227,8 @@ export class SimCluster {
 
   /** Reports members that hold more than their bounds permit. */
   inspect(): void {
-    const { futureRounds, pastRounds, bufferedMessages, heldBlocks } = CONSENSUS_LIMITS
+    const { futureRounds, pastRounds, bufferedMessages } = CONSENSUS_LIMITS
+    const { heldBlocks } = this.#plan
     const rounds = futureRounds + pastRounds + 1
     const bound = bufferedMessages + this.#plan.size * (2 * rounds + 1) + heldBlocks
     for (const member of this.members.values()) {

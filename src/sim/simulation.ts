@@ -8,6 +8,8 @@ import type { SimulationOutcome } from './swarm/run-outcome.ts'
 /** Blocks every node must gain after healing. */
 const HEIGHTS_AFTER = 3
 const OMISSION_ROUNDS = 3
+/** Byzantine members whose rounds of three heights fit the patience for one. */
+const SMALL_RUN = 2
 /** Inspecting every engine's state costs more than most events. */
 const LOOK_EVERY = 64
 
@@ -80,6 +82,9 @@ class Simulation {
     let patienceMs = 20_000 + 4 * (this.#plan.slow?.blockMs ?? 0)
     const timeoutMs = (at: number) => Math.min(roundTimeoutMs * 2 ** Math.min(at, maxTimeoutExponent), timeoutCapMs)
     for (let ahead = 0; ahead <= byzantine.length + 3; ahead++) patienceMs += timeoutMs(round + ahead)
+    // Where many are Byzantine, each of the next heights may lose a long run of rounds as well.
+    if (byzantine.length > SMALL_RUN)
+      for (let at = 0; at <= byzantine.length + 3; at++) patienceMs += (HEIGHTS_AFTER - 1) * timeoutMs(at)
     // Members may know different proof headers: each height may lose the rounds of the vote rule.
     if (mining !== null) for (let at = 0; at < OMISSION_ROUNDS; at++) patienceMs += HEIGHTS_AFTER * timeoutMs(at)
     return patienceMs + (faults.some(({ kind }) => kind === 'clockJump') ? 40_000 : 0)

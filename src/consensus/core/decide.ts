@@ -4,7 +4,7 @@ import type { Hex } from '../../util/bytes.ts'
 import { certificateFromCommits } from '../certificate.ts'
 import { cancelUnawaited } from './cancel.ts'
 import { persist, persistBlock } from './effects.ts'
-import { broadcastStatus } from './status.ts'
+import { requestBody } from './status.ts'
 import type { StepContext } from './types.ts'
 
 /** Decides when a quorum committed one block in one round, in any round of the height, and the body is known. */
@@ -20,9 +20,7 @@ export const tryDecide = (ctx: StepContext, round: number, blockHash: Hex): void
     )
     return
   }
-  if (height.wanted === blockHash) return
-  height.wanted = blockHash
-  broadcastStatus(ctx)
+  requestBody(ctx, blockHash)
 }
 
 /** Ends the height: the decision is logged, then committed by the shell. */

@@ -1,6 +1,6 @@
 import { faultsOf, quorumOf } from '../../rules/council/quorum.ts'
 import { tryDecide } from './decide.ts'
-import { processProposal } from './messages/proposals.ts'
+import { limitProposals, processProposal } from './messages/proposals.ts'
 import { VoteSet } from './messages/vote-set.ts'
 import { requestCommit, tryCommit } from './messages/votes.ts'
 import { tryPropose } from './propose.ts'
@@ -28,7 +28,7 @@ export const openHeight = (config: HeightConfig, records: readonly WalRecord[]):
     asked: { proposal: -1, prepare: -1, commit: -1, roundChange: -1 },
     own: { proposal: null, prepare: null, commit: null, roundChange: null },
     building: null,
-    wanted: null,
+    wanted: new Set(),
     decided: null,
     learntFrom: null,
   }
@@ -89,6 +89,7 @@ const rememberVote = (height: HeightState, vote: Extract<WalRecord, { type: 'sig
 export const resumeHeight = (ctx: StepContext): void => {
   const { height, config, nowMs, out } = ctx
   const { earliestMs } = height.config
+  limitProposals(ctx)
   // In instant mode the first message of the height ends the wait for a request.
   const opensMs = earliestMs ?? (height.proposals.size > 0 || height.round > 0 ? nowMs : null)
   if (opensMs !== null) {

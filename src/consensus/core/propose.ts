@@ -4,7 +4,7 @@ import type { Hex } from '../../util/bytes.ts'
 import { proposerIndex } from '../committee.ts'
 import { requestSignature } from './effects.ts'
 import { highestPrepared, justificationFromRoundChanges } from './messages/justification.ts'
-import { broadcastStatus } from './status.ts'
+import { requestBody } from './status.ts'
 import type { StepContext } from './types.ts'
 
 /** Proposes when this node is the proposer and, above round 0, a quorum of round changes justifies it. */
@@ -16,37 +16,39 @@ export const tryPropose = (ctx: StepContext): void => {
   else if (opened) build(ctx, { roundChanges: [], prepares: [] })
 }
 
+/**
+ * Proposes on a quorum of round changes whose highest prepared block is at hand: byte for byte that block, or a fresh one where none of
+ * them claims any (docs/design/consensus.md#missing-bodies). Claims above it are left out, since their bodies may never come; while
+ * no quorum remains without them, those bodies are requested.
+ */
 const proposeAfterChange = (ctx: StepContext): void => {
   const { height } = ctx
   const changes = [...height.roundChanges.values()]
     .filter(change => change.round === height.round)
     .sort((a, b) => a.sender - b.sender)
-  if (changes.length < height.quorum) return
-  const prepared = highestPrepared(changes)
-  if (prepared === 'contradictory') return
-  const justification = justificationFromRoundChanges(changes)
-  if (prepared === null) build(ctx, justification)
-  else proposeAgain(ctx, prepared.blockHash, justification)
+  const missing: Hex[] = []
+  for (let chosen = changes; chosen.length >= height.quorum; ) {
+    const prepared = highestPrepared(chosen)
+    if (prepared === 'contradictory') return
+    const justification = justificationFromRoundChanges(chosen)
+    if (prepared === null) {
+      build(ctx, justification)
+      return
+    }
+    const block = height.blocks.get(prepared.blockHash)
+    if (block !== undefined) {
+      propose(ctx, block, justification)
+      return
+    }
+    missing.push(prepared.blockHash)
+    chosen = chosen.filter(change => (change.prepared?.round ?? -1) < prepared.round)
+  }
+  for (const blockHash of missing) requestBody(ctx, blockHash)
 }
 
 const build = ({ height, out }: StepContext, justification: Justification): void => {
   height.building = { round: height.round, justification, failed: false }
   out.push({ type: 'build', number: height.config.number, round: height.round })
-}
-
-/**
- * Proposes the prepared block, byte for byte (docs/design/consensus.md#proposals); requests its body when it is missing.
- */
-const proposeAgain = (ctx: StepContext, blockHash: Hex, justification: Justification): void => {
-  const { height } = ctx
-  const block = height.blocks.get(blockHash)
-  if (block !== undefined) {
-    propose(ctx, block, justification)
-    return
-  }
-  if (height.wanted === blockHash) return
-  height.wanted = blockHash
-  broadcastStatus(ctx)
 }
 
 /** Handles a built block; a block for an earlier round is dropped. */

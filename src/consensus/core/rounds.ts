@@ -1,6 +1,7 @@
 import type { RoundChange } from '../../primitives/consensus/vote.ts'
 import { cancelUnawaited } from './cancel.ts'
 import { persist, requestSignature } from './effects.ts'
+import { endRequests } from './status.ts'
 import type { CoreConfig, HeightState, StepContext } from './types.ts'
 
 /** Round timeout T(r) = min(base * 2^min(r, 6), cap) (docs/design/consensus.md#timers). */
@@ -45,6 +46,7 @@ export const enterRound = (ctx: StepContext, round: number): void => {
   height.round = round
   height.opened = true
   cancelUnawaited(ctx)
+  endRequests(height)
   persist(ctx, { type: 'round', number: height.config.number, round })
   startRoundTimer(ctx, ctx.nowMs)
   height.prepares.dropBelow(round - config.pastRounds)

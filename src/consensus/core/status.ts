@@ -1,4 +1,5 @@
 import type { SignedMessage, StatusMessage } from '../../primitives/consensus/message.ts'
+import type { Hex } from '../../util/bytes.ts'
 import type { HeightConfig, HeightState, StepContext } from './types.ts'
 
 /**
@@ -7,13 +8,32 @@ import type { HeightConfig, HeightState, StepContext } from './types.ts'
  */
 export const hasOtherVoters = ({ members, index }: HeightConfig): boolean => members.length > 1 || index < 0
 
-/** Broadcasts what this node has, so that neighbours send what it lacks. */
+/** Broadcasts what this node has, so that neighbours send what it lacks. A status names one body: they are requested in turn. */
 export const broadcastStatus = ({ height, out }: StepContext): void => {
-  if (hasOtherVoters(height.config)) out.push({ type: 'broadcast', message: statusFromHeight(height) })
+  if (!hasOtherVoters(height.config)) return
+  const message = statusFromHeight(height)
+  out.push({ type: 'broadcast', message })
+  if (message.wanted !== null && height.wanted.delete(message.wanted)) height.wanted.add(message.wanted)
 }
 
-export const statusFromHeight = (height: HeightState): StatusMessage => {
-  const { config, round, proposals, prepares, commits, roundChanges, wanted } = height
+/** Requests a missing body, the first time at once. */
+export const requestBody = ({ height, out }: StepContext, blockHash: Hex): void => {
+  if (height.wanted.has(blockHash)) return
+  height.wanted.add(blockHash)
+  out.push({ type: 'broadcast', message: statusFromHeight(height, blockHash) })
+}
+
+/** Ends the requests of a round that is over; a block with a quorum of commits is needed in any round. */
+export const endRequests = ({ wanted, commits, quorum }: HeightState): void => {
+  for (const hash of wanted)
+    if (!commits.roundsOf(hash).some(round => commits.count(round, hash) >= quorum)) wanted.delete(hash)
+}
+
+export const statusFromHeight = (
+  height: HeightState,
+  wanted: Hex | null = height.wanted.values().next().value ?? null,
+): StatusMessage => {
+  const { config, round, proposals, prepares, commits, roundChanges } = height
   const changed = [...roundChanges.values()].filter(change => change.round >= round).map(change => change.sender)
   const size = config.members.length
   return {

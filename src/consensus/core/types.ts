@@ -89,7 +89,8 @@ export interface HeightState {
   readonly own: OwnMessages
   /** Fixed when the block was requested, so that later round changes do not alter the justification of its proposal. */
   building: { readonly round: number; readonly justification: Justification; readonly failed: boolean } | null
-  wanted: Hex | null
+  /** Bodies requested from neighbours; each status names the first, which is then the last. */
+  readonly wanted: Set<Hex>
   decided: { readonly block: Block; readonly certificate: Certificate } | null
   /** Neighbour that sent the whole decision: it is ahead, so it is asked again at once. */
   learntFrom: string | null

@@ -49,7 +49,7 @@ export class Driver {
   readonly #stalls: StallMonitor
 
   constructor(parts: DriverParts) {
-    const { params, ports, clock } = parts.options
+    const { params, ports, clock, heldBlocks = CONSENSUS_LIMITS.heldBlocks } = parts.options
     this.#parts = parts
     this.#stalls = new StallMonitor(parts.options.logger)
     this.#decidedSender = new DecidedSender(ports.execution, (to, message) => {
@@ -60,6 +60,7 @@ export class Driver {
     this.#core = createCore({
       ...CONSENSUS_LIMITS,
       ...CONSENSUS_BOUNDS,
+      heldBlocks,
       baseTimeoutMs: params.roundTimeoutMs,
       proposerOf: block => readExtraData(block.header)?.proposer,
     })
@@ -91,7 +92,7 @@ export class Driver {
     if (claim.type === 'proposal') return wantsProposal(this.#core, claim.head)
     const { height } = this
     if (height === null) return false
-    return claim.type === 'body' ? height.wanted === claim.blockHash : height.decided === null
+    return claim.type === 'body' ? height.wanted.has(claim.blockHash) : height.decided === null
   }
 
   /** Returns true when a claim carries nothing new. */

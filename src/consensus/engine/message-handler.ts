@@ -3,6 +3,7 @@ import type { MessageAcceptance } from '../../primitives/consensus/acceptance.ts
 import { type ConsensusMessage, type SignedHead, signedHead } from '../../primitives/consensus/message.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
 import { assert } from '../../util/assert.ts'
+import type { Hex } from '../../util/bytes.ts'
 import type { Committee } from '../committee.ts'
 import { accusedIn, type Evidence } from '../evidence/evidence.ts'
 import type { ConsensusMonitor } from '../monitor/monitor.ts'
@@ -14,6 +15,8 @@ import type { HeightManager } from './height-manager.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { type ChainPosition, MessageValidator } from './message-validator.ts'
 import type { ConsensusEngineOptions } from './types.ts'
+
+const NONE: ReadonlySet<Hex> = new Set()
 
 interface IntakeParts {
   readonly options: ConsensusEngineOptions
@@ -76,7 +79,7 @@ export class MessageHandler {
 
   get #chainPosition(): ChainPosition {
     const { heightManager, driver } = this.#parts
-    return { head: heightManager.head.number, wanted: driver.height?.wanted ?? null }
+    return { head: heightManager.head.number, wanted: driver.height?.wanted ?? NONE }
   }
 
   #blamed(messageAcceptance: MessageAcceptance, from: PeerId): MessageAcceptance {

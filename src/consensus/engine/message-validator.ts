@@ -5,6 +5,7 @@ import type { MessageAcceptance } from '../../primitives/consensus/acceptance.ts
 import { type ConsensusMessage, type SignedHead, signedHead } from '../../primitives/consensus/message.ts'
 import { readExtraData } from '../../primitives/extra-data.ts'
 import { isBodyOf } from '../../rules/body.ts'
+import type { Hex } from '../../util/bytes.ts'
 import { commitsFromCertificate } from '../certificate.ts'
 import type { Committee } from '../committee.ts'
 import { EvidenceDetector } from '../evidence/detector.ts'
@@ -12,10 +13,10 @@ import { type Evidence, isWrongProposer } from '../evidence/evidence.ts'
 import type { CommitteePort } from '../ports.ts'
 import type { SignatureVerifier } from '../signer/signature-verifier.ts'
 
-/** Position of the node: the last committed height, and the body it requested. */
+/** Position of the node: the last committed height, and the bodies it requested. */
 export interface ChainPosition {
   readonly head: number
-  readonly wanted: string | null
+  readonly wanted: ReadonlySet<Hex>
 }
 
 interface AdmissionOptions {
@@ -45,7 +46,7 @@ export class MessageValidator {
 
   /** Validates a message before its block is decoded; `accept` means the block may be needed. */
   validateClaim(claim: BlockClaim, { head, wanted }: ChainPosition): MessageAcceptance {
-    if (claim.type === 'body') return claim.blockHash === wanted ? 'accept' : 'ignore'
+    if (claim.type === 'body') return wanted.has(claim.blockHash) ? 'accept' : 'ignore'
     return claim.type === 'decided' ? this.#admitDecided(claim, head) : this.#admitSigned(claim.head, head)
   }
 
@@ -54,7 +55,7 @@ export class MessageValidator {
       case 'status':
         return 'accept'
       case 'body':
-        return message.block.hash === wanted ? acceptIfWhole(message.block) : 'ignore'
+        return wanted.has(message.block.hash) ? acceptIfWhole(message.block) : 'ignore'
       case 'decided': {
         const { block, certificate } = message
         const claim = { type: 'decided', number: block.header.number, blockHash: block.hash, certificate } as const

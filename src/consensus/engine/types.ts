@@ -37,6 +37,8 @@ export interface ConsensusEngineOptions {
   /** Called once when the engine has failed: it signs nothing any more, and the process should stop. */
   readonly onFatal: (error: Error) => void
   readonly metrics?: ConsensusMetrics
+  /** Proposals of the open height that are kept; other bodies are requested by hash. */
+  readonly heldBlocks?: number
   /** The operator's assurance that this key never voted with a log that is now lost. */
   readonly trustMissingLog?: boolean
   /** The chain began with a snapshot, and blocks before it are missing: the node has not seen every seal. */

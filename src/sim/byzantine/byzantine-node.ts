@@ -43,6 +43,8 @@ export interface Script {
 interface ByzantineNodeOptions {
   readonly node: number
   readonly size: number
+  /** All Byzantine nodes: they share their keys. */
+  readonly allies: readonly number[]
   readonly scripts: readonly Script[]
   readonly keys: Keys
   readonly domain: SigningDomain
@@ -216,6 +218,10 @@ export class ByzantineNode {
   /** Returns this node's signature over a message, which may name any sender. */
   sign(message: UnsignedMessage, domain = this.options.domain): Uint8Array {
     return this.options.keys.signers[this.options.node]?.sign(messageDigest(domain, message)) as Uint8Array
+  }
+
+  postMessage(to: readonly number[], message: SignedMessage): void {
+    this.post(to, encodeEnvelope(message))
   }
 
   post(to: readonly number[], envelope: Envelope): void {

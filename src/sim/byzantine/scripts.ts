@@ -2,6 +2,7 @@ import type { Script } from './byzantine-node.ts'
 import { forgesClaims, replaysElsewhere, sendsFalseStatus, stripsClaims, votesForOthers } from './claiming.ts'
 import { floodsBodies, forgesDecisions, swapsBodies } from './deciding.ts'
 import { fuzzesMessages } from './fuzz.ts'
+import { hidesCertificates } from './hiding.ts'
 import { forgesProofs, gossipsForgedProofs, includesOwnProofs, leavesOutProofs } from './mining.ts'
 import { forgesRoundChanges, namesAnotherProposer, proposesElsewhere, proposesOutOfTurn } from './offering.ts'
 import {
@@ -71,6 +72,9 @@ const FORGING = {
 /** Scripts that cost others time. */
 const SLOW = { 'proposes slow blocks': proposesSlow } as const satisfies Readonly<Record<string, Script>>
 
+/** Byzantine members that act as one. */
+const HIDING = { 'hides certificates': hidesCertificates } as const satisfies Readonly<Record<string, Script>>
+
 /** Messages of every kind without any sense. */
 const FUZZING = { 'fuzzes messages': fuzzesMessages } as const satisfies Readonly<Record<string, Script>>
 
@@ -83,7 +87,7 @@ const MINING = {
 } as const satisfies Readonly<Record<string, Script>>
 
 /** All byzantine scripts by their name in a schedule. A node without any is silent. */
-export const SCRIPTS = { ...BREAKING, ...FORGING, ...SLOW, ...FUZZING, ...MINING }
+export const SCRIPTS = { ...BREAKING, ...FORGING, ...SLOW, ...HIDING, ...FUZZING, ...MINING }
 
 export type ScriptName = keyof typeof SCRIPTS
 export const BREAKING_SCRIPTS = Object.keys(BREAKING) as readonly ScriptName[]

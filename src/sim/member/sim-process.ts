@@ -31,6 +31,7 @@ export interface ProcessEnvironment {
   readonly keys: Keys
   readonly params: ConsensusParams
   readonly council: CommitteePort
+  readonly heldBlocks: number
   readonly checker: InvariantChecker
   readonly disk: Disk
   readonly ledger: Ledger
@@ -79,7 +80,7 @@ export const startProcess = async (
   environment: ProcessEnvironment,
   { consensus: network, proofs }: ProcessNetworks,
 ): Promise<SimProcess> => {
-  const { node, keys, params, council, checker, disk, ledger, wall } = environment
+  const { node, keys, params, council, heldBlocks, checker, disk, ledger, wall } = environment
   const files = disk.open(host)
   const { pool, relay, omissions } = startProofs(host, environment, proofs)
   const processProofs = { pool, nowMs: () => wall.nowMs(), committed: () => relay.remind() }
@@ -106,6 +107,7 @@ export const startProcess = async (
     wal: await openWal(files, WAL_FILE),
     watermark: await openWatermark(files, WATERMARK_FILE),
     params,
+    heldBlocks,
     logger: silentLogger,
     onFatal: error => {
       if (!host.isDead) checker.report('gave up', `member ${node}: ${error.message}`)

@@ -1,3 +1,4 @@
+import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import type { Plan, PlannedFault, PlannedFind } from './plan.ts'
 
 /** Describes a plan for people: the setting, then the faults in order. */
@@ -21,6 +22,7 @@ export const describePlan = (plan: Plan): readonly string[] => {
     `faults until height ${heights} or ${faultsMs} ms`,
     `messages: ${percent(linkConditions.loss)} lost, ${percent(linkConditions.duplicate)} doubled, ${percent(linkConditions.stuck)} hang, ${linkConditions.delayMs.toFixed(1)} ms on the way`,
   ]
+  if (plan.heldBlocks !== CONSENSUS_LIMITS.heldBlocks) lines.push(`members keep ${plan.heldBlocks} bodies of a height`)
   if (slow !== null) {
     lines.push(`slow blocks take ${slow.blockMs} ms${slow.hostileMs > 0 ? ', so would a transaction of a client' : ''}`)
   }

@@ -1,4 +1,5 @@
 import { SIMULATION_LIMITS } from '../../config/limits/commands.ts'
+import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import { faultsOf } from '../../rules/council/quorum.ts'
 import { BREAKING_SCRIPTS, FORGING_SCRIPTS, type ScriptName } from '../byzantine/scripts.ts'
 import { CRASH_POINTS } from '../member/crash-points.ts'
@@ -19,6 +20,8 @@ export interface DrawOptions {
 
 /** Most runs have four nodes: the smallest committee that tolerates a byzantine member, and the cheapest. */
 const SIZES = [1, 2, 3, 4, 4, 4, 4, 4, 4, 5, 6, 7]
+/** Runs of Byzantine proposers are as long as a committee tolerates; most committees are small, since cost grows with the square. */
+const HIDING_SIZES = [4, 4, 4, 4, 5, 7, 7, 7, 7, 10, 10, 10, 13, 13, 16, 28, 31]
 /** 0 is instant mode. */
 const BLOCK_TIMES_MS = [1_000, 1_000, 1_000, 1_000, 500, 250, 0]
 const ROUND_TIMEOUTS_MS = [1_000, 1_000, 500, 250, 100]
@@ -36,8 +39,11 @@ const LEAP_BACK_MS = -30_000
 export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions): Plan => {
   const random = createRandom(seed)
   const chances: Profile = PROFILES[profile]
-  const size = wanted ?? random.pick(SIZES)
-  const byzantine = random.chance(chances.byzantine) ? drawByzantine(size, random, createRandom(seed * 1_021)) : []
+  const isHiding = chances.hidden > 0
+  const size = wanted ?? random.pick(isHiding ? HIDING_SIZES : SIZES)
+  const drawLiars = () =>
+    isHiding ? drawHiding(size, heights, random) : drawByzantine(size, random, createRandom(seed * 1_021))
+  const byzantine = random.chance(chances.byzantine) ? drawLiars() : []
   const council = random.chance(chances.council) && size > 1 ? drawCouncil(size, byzantine.length, random) : null
   const faultsMs = heights * FAULT_MS_PER_HEIGHT * (random.chance(LONG_RUNS) ? 5 : 1)
   const setting = { size, byzantine, council, faultsMs }
@@ -51,11 +57,17 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
     executionMs: 1 + random.next() ** 4 * 100,
     slow: null,
     mining: null,
+    heldBlocks: CONSENSUS_LIMITS.heldBlocks,
     realKeys: random.chance(REAL_KEYS),
     linkConditions: random.chance(chances.linkFaults) ? drawLinkConditions(random) : FAULTLESS,
     faults: drawFaults(setting, chances, random),
   }
-  const withLoad = drawFuzzing(drawSlow(plan, chances, createRandom(seed * 1_031)), chances, createRandom(seed * 1_033))
+  const slow = drawSlow(plan, chances, createRandom(seed * 1_031))
+  const withLoad = drawBodies(
+    drawFuzzing(slow, chances, createRandom(seed * 1_033)),
+    chances,
+    createRandom(seed * 1_049),
+  )
   // A stream of its own: without miners a seed's plan is what it was.
   const mining = createRandom(seed * 1_039)
   return mining.chance(chances.mining) ? drawMining(withLoad, mining) : withLoad
@@ -87,6 +99,18 @@ const drawFuzzing = (plan: Plan, { fuzz }: Profile, random: Random): Plan => {
     scripts: [...(isAlone ? [] : scripts), 'fuzzes messages' as const],
   }))
   return { ...plan, byzantine }
+}
+
+/** A stream of its own as well. */
+const drawBodies = (plan: Plan, { bodies }: Profile, random: Random): Plan =>
+  random.chance(bodies) ? { ...plan, heldBlocks: 1 + random.below(2) } : plan
+
+/** Byzantine members in a row, as many as are tolerated or fewer, at the first proposers of one of the heights. */
+const drawHiding = (size: number, heights: number, random: Random): readonly ByzantinePlan[] => {
+  const most = faultsOf(size)
+  const count = most === 0 ? 0 : random.chance(0.5) ? most : 1 + random.below(most)
+  const first = 1 + random.below(heights)
+  return Array.from({ length: count }, (_, at) => ({ node: (first + at) % size, scripts: ['hides certificates'] }))
 }
 
 /** Network conditions without faults, and after healing. */

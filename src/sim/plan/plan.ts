@@ -66,6 +66,8 @@ export interface Plan {
   readonly slow: SlowPlan | null
   /** null: no proof header is ever found. */
   readonly mining: MiningPlan | null
+  /** Bodies of one height that a member keeps. */
+  readonly heldBlocks: number
   readonly realKeys: boolean
   readonly linkConditions: LinkConditions
   readonly faults: readonly PlannedFault[]

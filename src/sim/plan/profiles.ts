@@ -12,6 +12,10 @@ export interface Profile {
   readonly slow: number
   readonly fuzz: number
   readonly mining: number
+  /** One or two bodies of a height are kept. */
+  readonly bodies: number
+  /** Byzantine members hide certificates together, in committees of up to 31. */
+  readonly hidden: number
 }
 
 const NONE = {
@@ -25,6 +29,8 @@ const NONE = {
   slow: 0,
   fuzz: 0,
   mining: 0,
+  bodies: 0,
+  hidden: 0,
 }
 
 export const PROFILES = {
@@ -55,6 +61,14 @@ export const PROFILES = {
     ...{ ...NONE, mining: 1, byzantine: 0.5, linkFaults: 0.5, partitions: 0.3, crashes: 0.3, council: 0.2 },
     summary: 'miners find proof headers, withhold them, and Byzantine members leave them out or forge them',
   },
+  bodies: {
+    ...{ ...NONE, bodies: 1, byzantine: 0.7, linkFaults: 0.7, partitions: 0.3, crashes: 0.4, pauses: 0.2 },
+    summary: 'members keep one or two bodies of a height, under faults and Byzantine members',
+  },
+  hidden: {
+    ...{ ...NONE, hidden: 1, byzantine: 1, bodies: 0.5, linkFaults: 0.2, crashes: 0.1 },
+    summary: 'Byzantine proposers in a row collect certificates, and claim them once the blocks may be gone',
+  },
   swarm: {
     linkFaults: 0.7,
     partitions: 0.4,
@@ -66,6 +80,8 @@ export const PROFILES = {
     slow: 0.25,
     fuzz: 0,
     mining: 0.4,
+    bodies: 0.2,
+    hidden: 0,
     summary: 'any of all this',
   },
 } as const satisfies Readonly<Record<string, Profile>>

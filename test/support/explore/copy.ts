@@ -15,4 +15,5 @@ const copyHeight = (height: HeightState): HeightState => ({
   roundChanges: new Map(height.roundChanges),
   asked: { ...height.asked },
   own: { ...height.own },
+  wanted: new Set(height.wanted),
 })

@@ -28,7 +28,7 @@ export const keyOfMember = (member: ExploredMember, values: Values): string => {
     prepared && [prepared.round, name(prepared.blockHash)],
     [asked.prepare, asked.commit, asked.roundChange],
     [own.prepare, own.commit, own.roundChange].map(message => message?.round),
-    wanted,
+    [...wanted].sort(),
     Object.values(member.said),
   ])
 }

@@ -247,19 +247,64 @@ export const MUTANTS = {
     'return true',
   ]),
   'any body taken': mutant(
-    ['consensus/core/messages/receive.ts', '  if (height.wanted !== block.hash) return\n', ''],
+    ['consensus/core/messages/receive.ts', '  if (!height.wanted.has(block.hash)) return\n', ''],
     [
       'consensus/engine/message-validator.ts',
-      "return message.block.hash === wanted ? acceptIfWhole(message.block) : 'ignore'",
+      "return wanted.has(message.block.hash) ? acceptIfWhole(message.block) : 'ignore'",
       'return acceptIfWhole(message.block)',
     ],
     [
       'consensus/engine/message-validator.ts',
-      "return claim.blockHash === wanted ? 'accept' : 'ignore'",
+      "return wanted.has(claim.blockHash) ? 'accept' : 'ignore'",
       "return 'accept'",
     ],
-    ['consensus/engine/driver.ts', 'height.wanted === claim.blockHash', 'true'],
+    ['consensus/engine/driver.ts', 'height.wanted.has(claim.blockHash)', 'true'],
+    [
+      'consensus/core/messages/proposals.ts',
+      '  for (const hash of blocks.keys()) if (!needed.has(hash)) blocks.delete(hash)\n',
+      '',
+    ],
   ),
+  'claims whose body is missing not left out': mutant([
+    'consensus/core/propose.ts',
+    'chosen = chosen.filter(change => (change.prepared?.round ?? -1) < prepared.round)',
+    'chosen = []',
+  ]),
+  'only the body of the highest claim requested': mutant([
+    'consensus/core/propose.ts',
+    'for (const blockHash of missing) requestBody(ctx, blockHash)',
+    'if (missing[0] !== undefined) requestBody(ctx, missing[0])',
+  ]),
+  'the same missing body requested each time': mutant([
+    'consensus/core/status.ts',
+    'if (message.wanted !== null && height.wanted.delete(message.wanted)) height.wanted.add(message.wanted)',
+    '',
+  ]),
+  'bodies of earlier rounds still requested': mutant(['consensus/core/rounds.ts', '  endRequests(height)\n', '']),
+  'the body of the lock evicted': mutant(
+    [
+      'consensus/core/messages/proposals.ts',
+      'new Set([height.round, prepared?.round, own.proposal?.round])',
+      'new Set([height.round, own.proposal?.round])',
+    ],
+    ['consensus/core/messages/proposals.ts', 'new Set([prepared?.blockHash, ...', 'new Set([...'],
+  ),
+  'the proposal of the current round evicted': mutant([
+    'consensus/core/messages/proposals.ts',
+    'new Set([height.round, prepared?.round, own.proposal?.round])',
+    'new Set([prepared?.round, own.proposal?.round])',
+  ]),
+  'proposals of a height without a limit': mutant([
+    'consensus/core/messages/proposals.ts',
+    'Math.max(0, proposals.size - config.heldBlocks)',
+    '0',
+  ]),
+  'bodies outlive their proposals': mutant([
+    'consensus/core/messages/proposals.ts',
+    '  for (const hash of blocks.keys()) if (!needed.has(hash)) blocks.delete(hash)\n',
+    '',
+  ]),
+  'a restart keeps all bodies of its log': mutant(['consensus/core/height.ts', '  limitProposals(ctx)\n', '']),
   'a lower prepared certificate kept': mutant([
     'consensus/core/messages/votes.ts',
     'height.prepared = {',

@@ -8,6 +8,7 @@ import { isCoded } from '../../../src/util/errors.ts'
 import { block, CORE_LIMITS, CoreBench, commit, prepare, proposal, roundChange } from '../consensus/core-bench.ts'
 import { committeeOf, DOMAIN, keyOf, signerOf } from '../consensus/member.ts'
 import { MemoryFiles } from '../consensus/memory-files.ts'
+import { BODY_SCENARIOS } from './body-scenarios.ts'
 
 const SIZE = 4
 const SOME = block(1, 1)
@@ -120,6 +121,7 @@ export const SCENARIOS = {
   'a block proposed again while it was being refused is judged anew': refusedWhileProposedAgain,
   'messages of later heights are bounded': flooded,
   'a second proposal of one round is not signed': proposedTwice,
+  ...BODY_SCENARIOS,
 } as const satisfies Readonly<Record<string, () => string | null | Promise<string | null>>>
 
 export type ScenarioName = keyof typeof SCENARIOS

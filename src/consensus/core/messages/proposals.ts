@@ -88,29 +88,31 @@ const refuse = (ctx: StepContext, round: number): void => {
   if (round === height.round && !height.accepted.has(round)) startRoundChange(ctx, round + 1)
 }
 
-/** Stores a proposal and a bounded number of bodies: the oldest one that nothing refers to is evicted. */
 export const storeProposal = (ctx: StepContext, proposal: Proposal): void => {
-  const { height, config } = ctx
+  const { height } = ctx
   height.proposals.set(proposal.round, proposal)
   storeBody(height, proposal.block)
-  if (height.proposals.size <= config.heldBlocks) return
-  const rounds = [...height.proposals.keys()].sort((a, b) => a - b)
-  const dropped = rounds.find(round => round !== height.prepared?.round && round !== height.own.proposal?.round)
-  if (dropped !== undefined) forget(height, dropped)
+  limitProposals(ctx)
 }
 
-const forget = (height: HeightState, round: number): void => {
-  const hash = height.proposals.get(round)?.block.hash
-  height.proposals.delete(round)
-  const needed =
-    hash === height.prepared?.blockHash || [...height.proposals.values()].some(other => other.block.hash === hash)
-  if (hash !== undefined && !needed) height.blocks.delete(hash)
+/**
+ * Keeps a bounded number of proposals, and of bodies only theirs and the prepared one. The oldest proposal goes first; those of the
+ * current and the prepared round and this node's own stay: a member must have the body of its lock, or none of its later proposals
+ * could carry it (docs/design/consensus.md#missing-bodies).
+ */
+export const limitProposals = ({ height, config }: StepContext): void => {
+  const { proposals, blocks, prepared, own } = height
+  const spared = new Set([height.round, prepared?.round, own.proposal?.round])
+  const oldest = [...proposals.keys()].filter(round => !spared.has(round)).sort((a, b) => a - b)
+  for (const round of oldest.slice(0, Math.max(0, proposals.size - config.heldBlocks))) proposals.delete(round)
+  const needed = new Set([prepared?.blockHash, ...[...proposals.values()].map(({ block }) => block.hash)])
+  for (const hash of blocks.keys()) if (!needed.has(hash)) blocks.delete(hash)
 }
 
 /** Stores a body; commits or the highest prepared round may have been waiting for it. */
 export const storeBody = (height: HeightState, block: Proposal['block']): void => {
   height.blocks.set(block.hash, block)
-  if (height.wanted === block.hash) height.wanted = null
+  height.wanted.delete(block.hash)
 }
 
 /** Requests the verdict on a proposal of the current or a later round, and accepts it once valid. */

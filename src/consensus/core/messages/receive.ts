@@ -7,7 +7,7 @@ import { tryPropose } from '../propose.ts'
 import { recordRoundChange } from '../rounds.ts'
 import { broadcastStatus, respondToStatus } from '../status.ts'
 import type { StepContext } from '../types.ts'
-import { processProposal, receiveProposal, storeBody, storeProposal } from './proposals.ts'
+import { limitProposals, processProposal, receiveProposal, storeBody, storeProposal } from './proposals.ts'
 import { receiveCommit, receivePrepare, receiveRoundChange, tryCommit } from './votes.ts'
 
 /** Handles a message of another node, with verified signatures. */
@@ -67,10 +67,12 @@ const receiveFuture = (ctx: StepContext, message: SignedMessage): void => {
 /** Accepts a body only when it was requested: its hash identifies it. */
 const receiveBody = (ctx: StepContext, block: Block): void => {
   const { height } = ctx
-  if (height.wanted !== block.hash) return
+  if (!height.wanted.has(block.hash)) return
   storeBody(height, block)
   for (const round of height.commits.roundsOf(block.hash)) tryDecide(ctx, round, block.hash)
   tryPropose(ctx)
+  // One that came too late is not kept.
+  limitProposals(ctx)
 }
 
 /** Handles this node's own message once signed: logged before it is sent, then counted like any other. */

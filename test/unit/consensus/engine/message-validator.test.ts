@@ -25,7 +25,7 @@ test('a proposal out of turn is evidence, and takes no place among those that wa
   const offer = (sender: number, round: number) => {
     const unsigned = proposal(sender, round, next)
     const signed = { ...unsigned, signature: sign(messageDigest(DOMAIN, unsigned), keyOf(sender)) }
-    return messageValidator.admit(signed, { head: 0, wanted: null })
+    return messageValidator.admit(signed, { head: 0, wanted: new Set() })
   }
   // Height 2: members 2, 3, 0, 1 in rounds 0, 1, 2, 3.
   expect(offer(3, 0)).toBe('ignore')
@@ -52,13 +52,13 @@ test('of two decisions of one height, exactly the members that sealed both are a
     })
     return { type: 'decided', block, certificate: certificateFromCommits(0, 4, commits) } as const
   }
-  expect(messageValidator.admit(decided(A, [0, 1, 2]), { head: 0, wanted: null })).toBe('accept')
-  expect(messageValidator.admit(decided(A, [1, 2, 3]), { head: 1, wanted: null })).toBe('ignore')
+  expect(messageValidator.admit(decided(A, [0, 1, 2]), { head: 0, wanted: new Set() })).toBe('accept')
+  expect(messageValidator.admit(decided(A, [1, 2, 3]), { head: 1, wanted: new Set() })).toBe('ignore')
   expect(found).toEqual([])
-  expect(messageValidator.admit(decided(B, [1, 2, 3]), { head: 1, wanted: null })).toBe('ignore')
+  expect(messageValidator.admit(decided(B, [1, 2, 3]), { head: 1, wanted: new Set() })).toBe('ignore')
   const names = found.map(evidence => [evidence.kind, accusedIn(evidence).sender])
   expect(names).toEqual([1, 2, 3].map(sender => ['conflict', sender]))
   for (const evidence of found) expect(evidenceFault(evidence, committee, isSigned)).toBeNull()
   const forged = { ...decided(B, [1, 2, 3]), block: A }
-  expect(messageValidator.admit(forged, { head: 1, wanted: null })).toBe('reject')
+  expect(messageValidator.admit(forged, { head: 1, wanted: new Set() })).toBe('reject')
 })

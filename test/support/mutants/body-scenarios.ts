@@ -1,0 +1,120 @@
+import { justificationFromRoundChanges } from '../../../src/consensus/core/messages/justification.ts'
+import { statusFromHeight } from '../../../src/consensus/core/status.ts'
+import type { Effect } from '../../../src/consensus/core/types.ts'
+import type { Block } from '../../../src/primitives/block.ts'
+import { block, CORE_LIMITS, CoreBench, prepare, proposal, roundChange } from '../consensus/core-bench.ts'
+
+/* Bodies of prepared blocks: requested, kept and forgotten (docs/design/consensus.md#missing-bodies). */
+
+const FIRST = block(1, 1)
+const ROUNDS = 20
+
+const requested = (effects: readonly Effect[]): readonly string[] =>
+  effects.flatMap(effect =>
+    effect.type === 'broadcast' && effect.message.type === 'status' ? [effect.message.wanted ?? 'nothing'] : [],
+  )
+
+/** Justified proposal of a fresh block; of four members, member 0 changes to no round. */
+const fresh = (round: number, size = 4): readonly [Block, ReturnType<typeof proposal>] => {
+  const sender = (1 + round) % size
+  const made = block(100 + round, sender)
+  const changes = Array.from({ length: size - 1 }, (_, at) => roundChange(at + 1, round))
+  return [made, proposal(sender, round, made, justificationFromRoundChanges(changes))]
+}
+
+/** Member 0 of seven proposes in round 6: one member claims a block of round 1, another one of round 0; it has neither. */
+const twoClaims = (): { readonly bench: CoreBench; readonly blocks: readonly [Block, Block] } => {
+  const bench = new CoreBench(0, 7)
+  const blocks = [block(2, 2), FIRST] as const
+  const by = [1, 2, 3, 4, 5]
+  bench.hear(roundChange(1, 6, { round: 1, of: blocks[0], by }), roundChange(2, 6, { round: 0, of: FIRST, by }))
+  bench.hear(roundChange(3, 6), roundChange(4, 6), roundChange(5, 6))
+  return { bench, blocks }
+}
+
+const lowerClaim = (): string | null => {
+  const { bench } = twoClaims()
+  bench.hear({ type: 'body', block: FIRST })
+  const sent = bench.effects.flatMap(effect =>
+    effect.type === 'sign' && effect.message.type === 'proposal' ? [effect.message] : [],
+  )
+  if (sent[0]?.block !== FIRST) return 'the body of a lower claim is not asked for, although it would do'
+  return sent[0].roundChanges.some(({ sender }) => sender === 1) ? 'a claim above the proposed block is kept' : null
+}
+
+const inTurn = (): string | null => {
+  const { bench, blocks } = twoClaims()
+  const named = [1, 2, 3, 4].flatMap(() => requested(bench.timeout('retransmit')))
+  return blocks.every(({ hash }) => named.filter(name => name === hash).length === 2) ? null : `asked for ${named}`
+}
+
+const endedRequests = (): string | null => {
+  const { bench } = twoClaims()
+  bench.hear(...[1, 2, 3, 4, 5].map(sender => roundChange(sender, 7)))
+  const named = requested(bench.timeout('retransmit'))
+  return named[0] === 'nothing' ? null : 'the body of an earlier round is still asked for'
+}
+
+const lockedBody = (): string | null => {
+  const bench = new CoreBench(0)
+  bench.hear(proposal(1, 0, FIRST))
+  bench.judge(true)
+  bench.hear(prepare(1, 0, FIRST), prepare(2, 0, FIRST))
+  for (let round = 1; round <= ROUNDS; round++) {
+    if ((1 + round) % 4 === 0) continue
+    bench.hear(fresh(round)[1])
+    bench.judge(true)
+  }
+  const status = { ...statusFromHeight(bench.state.height!), wanted: FIRST.hash }
+  const effects = bench.hear(status)
+  return effects.some(effect => effect.type === 'send' && effect.message.type === 'body')
+    ? null
+    : 'the body of the lock is gone'
+}
+
+const SIZE = 31
+const QUORUM = 21
+
+/** A slow member hears the proposals of all the rounds ahead before it has finished its own. */
+const currentProposal = (): string | null => {
+  const bench = new CoreBench(0, SIZE)
+  bench.hear(proposal(1, 0, FIRST))
+  bench.judge(true)
+  for (let round = 1; round <= CORE_LIMITS.futureRounds; round++) bench.hear(fresh(round, SIZE)[1])
+  for (let sender = 1; sender < QUORUM; sender++) bench.hear(prepare(sender, 0, FIRST))
+  const { prepared, blocks } = bench.state.height!
+  if (prepared?.blockHash !== FIRST.hash) return 'not locked'
+  return blocks.has(FIRST.hash) ? null : 'locked on a block whose body is gone'
+}
+
+const manyRounds = (): CoreBench => {
+  const bench = new CoreBench(0)
+  for (let round = 1; round <= ROUNDS; round++) {
+    if ((1 + round) % 4 === 0) continue
+    bench.hear(fresh(round)[1])
+    bench.judge(true)
+  }
+  return bench
+}
+
+const overfull = ({ state }: CoreBench): string | null => {
+  const { blocks, proposals } = state.height!
+  const most = Math.max(blocks.size, proposals.size)
+  return most <= CORE_LIMITS.heldBlocks + 1 ? null : `${most} bodies of one height are held`
+}
+
+const heldAfterRestart = (): string | null => {
+  const records = manyRounds().effects.flatMap(effect => (effect.type === 'persist' ? [effect.record] : []))
+  return overfull(new CoreBench(0, 4, { records }))
+}
+
+/** Scenarios by name; each returns the fault it shows, null where there is none. */
+export const BODY_SCENARIOS = {
+  'of several missing bodies any that would do is proposed': lowerClaim,
+  'several missing bodies are asked for in turn': inTurn,
+  'requests for bodies end with their round': endedRequests,
+  'the body of the lock stays through all rounds': lockedBody,
+  'the proposal of the current round stays until it is locked': currentProposal,
+  'a proposal in every round does not fill the memory': () => overfull(manyRounds()),
+  'a log of many rounds does not fill the memory': heldAfterRestart,
+} as const satisfies Readonly<Record<string, () => string | null>>
