@@ -26,6 +26,8 @@ export const COUNCIL_BOUNDS = {
   nameBytes: 32,
   /** Minimum of serving members, however many are silent or jailed, where there are enough (docs/design/council.md#qualification). */
   leastServing: 4,
+  /** Strikes that count against a member that misses its turns: it rests 2^(strikes - 1) cycles (docs/design/council.md#proposer). */
+  strikes: 6,
 } as const
 
 /** Of one block: accusations, and their bytes; one with a justification of the largest committee fits. */

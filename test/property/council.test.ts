@@ -3,35 +3,24 @@ import { expect, test } from 'vitest'
 import { decodeCouncil, decodeCycle, encodeCouncil, encodeCycle } from '../../src/chain/council/council-rows.ts'
 import { type CouncilMember, parseGenesis } from '../../src/config/genesis.ts'
 import { COUNCIL_BOUNDS } from '../../src/config/protocol-bounds.ts'
-import { drawCommittee, proposerIndex } from '../../src/consensus/committee.ts'
+import { drawCommittee } from '../../src/consensus/committee.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { activatedMembers, activateMembers } from '../../src/rules/council/activation-queue.ts'
 import { councilStorage, readCouncil } from '../../src/rules/council/council-storage.ts'
+import { proposerIndex } from '../../src/rules/council/proposer-turns.ts'
 import { faultsOf, quorumOf } from '../../src/rules/council/quorum.ts'
 import { nextSeed } from '../../src/rules/council/randao.ts'
 import { nextInactivities, qualifiedValidators } from '../../src/rules/council/validator-activity.ts'
 import { bytesToHex, type Hex, hexToBytes, toWord, ZERO_HASH } from '../../src/util/bytes.ts'
+import { settledMembers } from '../support/consensus/eligible.ts'
+import { hypergeometricTail } from '../support/sampling.ts'
 import { SEED } from '../support/seed.ts'
 
 const options = { seed: SEED, numRuns: 200 }
 const member = (index: number): Hex => `0x${index.toString(16).padStart(40, '0')}`
 const council = (size: number): readonly Hex[] => Array.from({ length: size }, (_, index) => member(index + 1))
 const registered = (size: number) => council(size).map((validator, at) => ({ validator, admission: at + 1 }))
-const eligible = (size: number) => registered(size).map(one => ({ ...one, isRecent: false }))
-
-/** Probability that of `drawn` out of `all` at least `atLeast` are of the `marked`. */
-const hypergeometricTail = (all: number, marked: number, drawn: number, atLeast: number): number => {
-  let tail = 0
-  for (let k = atLeast; k <= Math.min(drawn, marked); k++)
-    tail += Math.exp(lnChoose(marked, k) + lnChoose(all - marked, drawn - k) - lnChoose(all, drawn))
-  return tail
-}
-const lnChoose = (n: number, k: number): number => {
-  if (k < 0 || k > n) return Number.NEGATIVE_INFINITY
-  let sum = 0
-  for (let i = 1; i <= k; i++) sum += Math.log(n - k + i) - Math.log(i)
-  return sum
-}
+const eligible = (size: number) => settledMembers(council(size))
 
 /** Known values of the hypergeometric distribution (docs/design/council.md#committee): council, down, committee, chance that a height can never finish. */
 const TABLE = [
@@ -54,7 +43,7 @@ test.each(TABLE)(
     let stuck = 0
     for (let draw = 0; draw < DRAWS; draw++) {
       seed = nextSeed(seed, ZERO_HASH, draw)
-      const { members } = drawCommittee(eligible(all), size, hexToBytes(seed))
+      const { members } = drawCommittee(eligible(all), { committeeSize: size, seed: hexToBytes(seed), first: 1 })
       if (members.filter(address => Number(address) <= down).length > faultsOf(size)) stuck++
     }
     // Five standard deviations: a fair draw fails one run in two millions.
@@ -69,7 +58,7 @@ test('in a cycle equal members propose equally often, but for one block', () => 
     fc.property(fc.integer({ min: 1, max: 60 }), fc.nat(10_000), (size, cycle) => {
       const counts = new Array<number>(size).fill(0)
       for (let number = cycle * 60 + 1; number <= (cycle + 1) * 60; number++) {
-        const index = proposerIndex(size, number, 0)
+        const index = proposerIndex({ members: council(size) }, number, 0)
         counts[index] = (counts[index] ?? 0) + 1
       }
       expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1)
@@ -111,6 +100,7 @@ test('the record of a cycle is read back as it was', () => {
     lapse: fc.option(lapse),
     jailed: fc.boolean(),
     activation: fc.constantFrom('queued', 'unproven', null),
+    idleness: fc.option(fc.record({ strikes: fc.integer({ min: 1, max: 6 }), restsUntil: fc.nat(1e9) })),
   })
   const marks = fc.array(mark, { minLength: 20, maxLength: 20 })
   fc.assert(
@@ -129,6 +119,12 @@ test('the record of a cycle is read back as it was', () => {
         queued: new Set(given.filter((_, at) => marked[at]?.activation === 'queued').map(({ validator }) => validator)),
         unproven: new Set(
           given.filter((_, at) => marked[at]?.activation === 'unproven').map(({ validator }) => validator),
+        ),
+        idle: new Map(
+          given.flatMap(({ validator }, at) => {
+            const idleness = marked[at]?.idleness
+            return idleness ? [[validator, idleness] as const] : []
+          }),
         ),
         seed: toWord(BigInt(councilAt) << 200n),
       }
@@ -278,7 +274,10 @@ const growing = (size: number, arrivals: readonly { readonly cycle: number; read
     inactivities = nextInactivities(names, inactivities, attendance, { number, inactiveBlocks: 180 })
     const validatorRecord = { lapses: inactivities, jailed: new Set<Hex>() }
     const hasSealed = (who: Hex) => attendance.get(who)?.sealed ?? false
-    before = { members, ...activateMembers({ number, registered: members, before, validatorRecord, hasSealed }) }
+    before = {
+      members,
+      ...activateMembers({ number, registered: members, before, validatorRecord, hasSealed, committeeSize: 256 }),
+    }
     const record = { ...validatorRecord, unproven: before.unproven }
     const after = qualifiedValidators(activatedMembers(before), record, number)
     ;[now, next] = [next, after.map(({ validator }) => validator)]

@@ -4,9 +4,10 @@ import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
-import type { ActivationStatus } from '../../rules/council/activation-queue.ts'
+import type { RatedCouncil } from '../../rules/council/council-status.ts'
 import { commitRecord, RECORDS_SLOT, type RecordRows } from '../../rules/council/council-storage.ts'
-import type { Inactivity, ValidatorRecord } from '../../rules/council/validator-activity.ts'
+import type { Idleness } from '../../rules/council/proposer-turns.ts'
+import type { Inactivity } from '../../rules/council/validator-activity.ts'
 import { hashedKey, readAccount, readSlot } from '../../state/flat-tables.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
@@ -58,32 +59,35 @@ const readMember = (cursor: RlpCursor): CouncilMember => {
 const NAME_BYTES = 3 * COUNCIL_BOUNDS.nameBytes
 
 /** Council after the last block of a cycle, or genesis: it serves in the cycle after the next (docs/design/council.md#cycles). */
-export interface CycleRecord extends ValidatorRecord, ActivationStatus {
-  readonly number: number
+export interface CycleRecord extends RatedCouncil<CouncilMember> {
   /** Block whose council row holds the members. */
   readonly councilAt: number
-  readonly members: readonly CouncilMember[]
   /** Seed of the cycle that the record serves; of cycle 1 in the record of genesis, which serves cycles 0 and 1. */
   readonly seed: Hex
 }
 
 /**
  * Encodes a cycle: RLP of [block of the council row, [[index, silent blocks, out until] ...], [index of a jailed member ...], seed, [index
- * of a queued member ...], [index of an unproven member ...]]. The last two are there only when one has items.
+ * of a queued member ...], [index of an unproven member ...], [[index, strikes, rests until] ...]].
  */
 export const encodeCycle = (record: CycleRecord): Uint8Array => {
-  const { councilAt, members, lapses: inactivities, jailed, queued, unproven, seed } = record
-  const lapsed = members.flatMap(({ validator }, index) => {
-    const inactivity = inactivities.get(validator)
-    return inactivity === undefined
-      ? []
-      : [[uintItem(index), uintItem(inactivity.silentBlocks), uintItem(inactivity.outUntil)]]
-  })
+  const { councilAt, members, lapses, jailed, queued, unproven, idle, seed } = record
+  const pairsIn = <T>(some: ReadonlyMap<Hex, T>, pair: (value: T) => readonly [number, number]) =>
+    members.flatMap(({ validator }, index) => {
+      const value = some.get(validator)
+      return value === undefined ? [] : [[index, ...pair(value)].map(uintItem)]
+    })
   const indexesIn = (some: ReadonlySet<Hex>) =>
     members.flatMap(({ validator }, index) => (some.has(validator) ? [uintItem(index)] : []))
-  const items = [uintItem(councilAt), lapsed, indexesIn(jailed), hexToBytes(seed)]
-  const activation = [indexesIn(queued), indexesIn(unproven)]
-  return encodeRlp(activation.flat().length === 0 ? items : [...items, ...activation])
+  return encodeRlp([
+    uintItem(councilAt),
+    pairsIn(lapses, ({ silentBlocks, outUntil }) => [silentBlocks, outUntil]),
+    indexesIn(jailed),
+    hexToBytes(seed),
+    indexesIn(queued),
+    indexesIn(unproven),
+    pairsIn(idle, ({ strikes, restsUntil }) => [strikes, restsUntil]),
+  ])
 }
 
 /** Cycle row alone: members by their index in the council row it names. */
@@ -94,6 +98,7 @@ interface CycleRow {
   readonly seed: Hex
   readonly queued: readonly number[]
   readonly unproven: readonly number[]
+  readonly idle: readonly (readonly [index: number, idleness: Idleness])[]
 }
 
 /** Decodes strictly. Throws COUNCIL_RECORD_MALFORMED. */
@@ -101,33 +106,34 @@ export const readCycleRow = (row: Uint8Array): CycleRow =>
   decodeOrMalformed('COUNCIL_RECORD_MALFORMED', () => {
     const cursor = new RlpCursor(row)
     const outer = cursor.openList()
-    const councilAt = cursor.safeUint()
-    const lapses = readItems(cursor, COUNCIL_BOUNDS.members, readLapse)
-    const jailed = readIndexes(cursor)
-    const seed = cursor.hex(32)
-    const activation = cursor.hasMore() ? readActivation(cursor) : { queued: [], unproven: [] }
+    const cycleRow = {
+      councilAt: cursor.safeUint(),
+      lapses: readItems(cursor, COUNCIL_BOUNDS.members, item =>
+        readPair(item, (silentBlocks, outUntil) => ({ silentBlocks, outUntil })),
+      ),
+      jailed: readIndexes(cursor),
+      seed: cursor.hex(32),
+      queued: readIndexes(cursor),
+      unproven: readIndexes(cursor),
+      idle: readItems(cursor, COUNCIL_BOUNDS.members, item =>
+        readPair(item, (strikes, restsUntil) => ({ strikes, restsUntil })),
+      ),
+    }
     cursor.closeList(outer)
     cursor.finish()
-    return { councilAt, lapses, jailed, seed, ...activation }
+    return cycleRow
   })
-
-const readActivation = (cursor: RlpCursor): Pick<CycleRow, 'queued' | 'unproven'> => {
-  const activation = { queued: readIndexes(cursor), unproven: readIndexes(cursor) }
-  // One encoding for each record.
-  if (activation.queued.length + activation.unproven.length === 0)
-    throw malformed('COUNCIL_RECORD_MALFORMED', 'lists of queued and unproven members without items')
-  return activation
-}
 
 const readIndexes = (cursor: RlpCursor): readonly number[] =>
   readItems(cursor, COUNCIL_BOUNDS.members, item => item.safeUint())
 
-const readLapse = (cursor: RlpCursor): readonly [number, Inactivity] => {
+/** Reads the index of a member and two numbers. */
+const readPair = <T>(cursor: RlpCursor, make: (first: number, second: number) => T): readonly [number, T] => {
   const outer = cursor.openList()
   const index = cursor.safeUint()
-  const lapse = { silentBlocks: cursor.safeUint(), outUntil: cursor.safeUint() }
+  const value = make(cursor.safeUint(), cursor.safeUint())
   cursor.closeList(outer)
-  return [index, lapse]
+  return [index, value]
 }
 
 const readItems = <T>(cursor: RlpCursor, limit: number, read: (cursor: RlpCursor) => T): readonly T[] => {
@@ -147,7 +153,7 @@ export const decodeCycle = (
   row: Uint8Array,
   membersAt: (number: number) => readonly CouncilMember[],
 ): CycleRecord => {
-  const { councilAt, lapses, jailed, seed, queued, unproven } = readCycleRow(row)
+  const { councilAt, lapses, jailed, seed, queued, unproven, idle } = readCycleRow(row)
   const members = membersAt(councilAt)
   const validatorOf = (index: number): Hex => {
     const member = members[index]
@@ -163,6 +169,7 @@ export const decodeCycle = (
     jailed: new Set(jailed.map(validatorOf)),
     queued: new Set(queued.map(validatorOf)),
     unproven: new Set(unproven.map(validatorOf)),
+    idle: new Map(idle.map(([index, idleness]) => [validatorOf(index), idleness])),
     seed,
   }
 }

@@ -1,8 +1,8 @@
 import type { CouncilMember } from '../../config/genesis.ts'
 import { COUNCIL_LIMITS } from '../../config/limits/chain.ts'
 import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
-import { type Committee, drawCommittee, type Eligible } from '../../consensus/committee.ts'
-import { activatedMembers, activateMembers } from '../../rules/council/activation-queue.ts'
+import { type Committee, drawCommittee, eligibleMembers } from '../../consensus/committee.ts'
+import { nextStatus } from '../../rules/council/council-status.ts'
 import {
   commitRecord,
   jailedAtSlot,
@@ -10,16 +10,10 @@ import {
   type ReadWord,
   readCouncil,
 } from '../../rules/council/council-storage.ts'
-import { councilBlockOf, cycleOf, endsCycle } from '../../rules/council/cycle.ts'
+import { councilBlockOf, cycleOf, endsCycle, firstOfCycle } from '../../rules/council/cycle.ts'
+import type { CertifiedBlock } from '../../rules/council/proposer-turns.ts'
 import { firstSeed, nextSeed } from '../../rules/council/randao.ts'
-import {
-  type CertificateOfCommittee,
-  countSeals,
-  nextInactivities,
-  qualifiedValidators,
-  type ValidatorStatus,
-  validatorStatus,
-} from '../../rules/council/validator-activity.ts'
+import { type ValidatorStatus, validatorStatus } from '../../rules/council/validator-activity.ts'
 import type { ProofState } from '../../rules/proof/proof-header.ts'
 import { PROOF_STATE_SLOT, proofStateHash } from '../../rules/proof/proof-state.ts'
 import type { Journal } from '../../state/journal/journal.ts'
@@ -123,7 +117,7 @@ export class Council {
   static writeFirst(batch: Batch, members: readonly CouncilMember[], genesisHash: Hex): void {
     batch.put(BUCKETS.council, numberKey(0), encodeCouncil(members))
     const seed = nextSeed(firstSeed(genesisHash), ZERO_HASH, 1)
-    const record = { number: 0, councilAt: 0, members, lapses: new Map(), ...NO_STATUS, seed }
+    const record = { number: 0, councilAt: 0, members, ...NO_STATUS, seed }
     batch.put(BUCKETS.cycle, numberKey(0), encodeCycle(record))
   }
 
@@ -138,20 +132,14 @@ export class Council {
     const row = encodeCouncil(members)
     const isSame = bytesEqual(row, encodeCouncil(before.members))
     if (!isSame) batch.put(BUCKETS.council, numberKey(number), row)
-    const validators = members.map(({ validator }) => validator)
-    const { inactiveBlocks } = this.#options.params.council
-    const attendance = countSeals(await this.#sealings(block))
-    const lapses = nextInactivities(validators, before.lapses, attendance, { number, inactiveBlocks })
+    const { council, committeeSize } = this.#options.params
+    const { inactiveBlocks } = council
+    const blocks = await this.#sealedBlocks(block)
     const record = {
       number,
       councilAt: isSame ? before.councilAt : number,
       members,
-      lapses,
-      jailed,
-      ...activateMembers({
-        ...{ number, registered: members, before, validatorRecord: { lapses, jailed } },
-        hasSealed: validator => attendance.get(validator)?.sealed ?? false,
-      }),
+      ...nextStatus({ number, members, jailed, before, blocks, cycleBlocks, inactiveBlocks, committeeSize }),
       seed: nextSeed(before.seed, block.extra.proofTip, number / cycleBlocks + 1),
     }
     batch.put(BUCKETS.cycle, numberKey(number), encodeCycle(record))
@@ -200,18 +188,21 @@ export class Council {
     return registered
   }
 
-  /** Returns the certificates in the headers of the cycle that ends with `last`: of its blocks except that one, and of the one before. */
-  async #sealings(last: ChainHeader): Promise<readonly CertificateOfCommittee[]> {
+  /** Returns the blocks whose certificates are in the headers of the cycle that ends with `last`: the one before the cycle, and all but `last`. */
+  async #sealedBlocks(last: ChainHeader): Promise<readonly CertifiedBlock[]> {
     const { blocks, params } = this.#options
-    const sealings: CertificateOfCommittee[] = []
-    for (let number = last.header.number - params.rewards.cycleBlocks + 1; number <= last.header.number; number++) {
-      const block = number === last.header.number ? last : await blocks.header(number)
-      const committee = this.committee(number - 1)
-      assert(block && committee, 'the blocks of the running cycle are stored')
-      const { parentCertificate } = block.extra
-      if (parentCertificate !== null) sealings.push({ members: committee.members, certificate: parentCertificate })
+    const sealed: CertifiedBlock[] = []
+    const first = last.header.number - params.rewards.cycleBlocks
+    let before = await blocks.header(first)
+    for (let number = first; number < last.header.number; number++) {
+      const next = number + 1 === last.header.number ? last : await blocks.header(number + 1)
+      const committee = this.committee(number)
+      assert(before && next && committee, 'the blocks of the running cycle are stored')
+      const { parentCertificate: certificate } = next.extra
+      if (certificate !== null) sealed.push({ number, proposer: before.extra.proposer, committee, certificate })
+      before = next
     }
-    return sealings
+    return sealed
   }
 
   #cycleAt(number: number): Cycle | undefined {
@@ -229,13 +220,17 @@ export class Council {
     const record = this.#recordAt(councilBlockOf(cycle, cycleBlocks))
     const before = this.#recordAt(councilBlockOf(Math.max(0, cycle - 1), cycleBlocks))
     if (record === undefined || before === undefined) return undefined
-    const qualified = qualifiedValidators(activatedMembers(record), record, record.number)
+    const { committeeSize } = params
+    const eligible = eligibleMembers(record, before, committeeSize)
     // On chains that can revert blocks a single validator decides, whoever else is registered.
-    const eligible = params.devHelpers ? this.#membersAt(0) : qualified
+    const drawn = params.devHelpers
+      ? eligibleMembers({ ...record, members: this.#membersAt(0) }, before, committeeSize)
+      : eligible
+    const seed = hexToBytes(seeds.of(cycle))
     return {
       record,
-      qualified: new Set(qualified.map(({ validator }) => validator)),
-      committee: drawCommittee(withAge(eligible, record, before), params.committeeSize, hexToBytes(seeds.of(cycle))),
+      qualified: new Set(eligible.map(({ validator }) => validator)),
+      committee: drawCommittee(drawn, { committeeSize, seed, first: firstOfCycle(cycle, cycleBlocks) }),
       rewards: new Map(record.members.map(({ validator, reward }) => [validator, reward])),
     }
   }
@@ -252,20 +247,13 @@ export class Council {
   }
 }
 
-/**
- * Returns the members of a council record with their `isRecent` flag: the seed of a cycle includes the proof tip at its council record, so
- * members admitted since the record `before` may have known it.
- */
-const withAge = (
-  members: readonly CouncilMember[],
-  { number }: CycleRecord,
-  before: CycleRecord,
-): readonly Eligible[] => {
-  const lastKnown = Math.max(...before.members.map(({ admission }) => admission))
-  return members.map(member => ({ ...member, isRecent: before.number < number && member.admission > lastKnown }))
+const NO_STATUS = {
+  lapses: new Map(),
+  jailed: new Set<Hex>(),
+  queued: new Set<Hex>(),
+  unproven: new Set<Hex>(),
+  idle: new Map(),
 }
-
-const NO_STATUS = { jailed: new Set<Hex>(), queued: new Set<Hex>(), unproven: new Set<Hex>() }
 
 const numberOf = (word: Hex): number => Number(BigInt(word))
 

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { type GenesisMember, type GenesisSettings, genesisText } from '../../config/genesis/genesis-text.ts'
 import { parseGenesis } from '../../config/genesis.ts'
 import { NETWORKS, type NetworkParams } from '../../config/networks.ts'
+import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import { genesisHashFromFile } from '../../node/genesis/genesis-hash.ts'
 import type { Hex } from '../../util/bytes.ts'
@@ -84,6 +85,10 @@ const summary = (
   const helpers = params.devHelpers
     ? '\nThis chain has one validator: every client of its RPC may edit accounts and take blocks back (docs/dev-helpers.md).\n"params": { "devHelpers": false } in the file switches that off (docs/genesis.md).\n'
     : ''
+  const sampled =
+    council.length > params.committeeSize
+      ? `\n${council.length} validators are more than a committee of ${params.committeeSize}: each cycle draws a sample, which can have more than f faulty\nmembers by chance. "params": { "committeeSize": ${Math.min(council.length, CONSENSUS_BOUNDS.committee)} } in the file makes it larger (docs/design/council.md#sampling).\n`
+      : ''
   return `Genesis     ${genesisHash}
 File        ${file}
 Network     ${network}, chain id ${params.chainId}, ${params.blockTimeMs / 1_000} s blocks
@@ -91,7 +96,7 @@ Validators
 ${members.join('\n')}
 Funded accounts
 ${funded.join('\n')}
-${helpers}
+${helpers}${sampled}
 Start a node with
   tandem start --network ${network} --genesis ${file} --datadir DIR --validator-key FILE
 `

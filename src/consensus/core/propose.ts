@@ -1,7 +1,7 @@
 import type { Block } from '../../primitives/block.ts'
 import type { Justification } from '../../primitives/consensus/proposal.ts'
+import { proposerIndex } from '../../rules/council/proposer-turns.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { proposerIndex } from '../committee.ts'
 import { requestSignature } from './effects.ts'
 import { highestPrepared, justificationFromRoundChanges } from './messages/justification.ts'
 import { requestBody } from './status.ts'
@@ -10,7 +10,7 @@ import type { StepContext } from './types.ts'
 /** Proposes when this node is the proposer and, above round 0, a quorum of round changes justifies it. */
 export const tryPropose = (ctx: StepContext): void => {
   const { round, asked, decided, building, config, opened } = ctx.height
-  const mine = proposerIndex(config.members.length, config.number, round) === config.index
+  const mine = proposerIndex(config, config.number, round) === config.index
   if (!mine || decided !== null || asked.proposal >= round || building?.round === round) return
   if (round > 0) proposeAfterChange(ctx)
   else if (opened) build(ctx, { roundChanges: [], prepares: [] })

@@ -4,6 +4,7 @@ import type { ConsensusMessage, SignedMessage } from '../../primitives/consensus
 import type { Justification, Proposal } from '../../primitives/consensus/proposal.ts'
 import type { Commit, Prepare, RoundChange, Vote } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
+import type { Committee } from '../committee.ts'
 import type { ProposalVerdict } from '../ports.ts'
 import type { FutureBuffer } from './messages/future-buffer.ts'
 import type { VoteSet } from './messages/vote-set.ts'
@@ -24,13 +25,12 @@ export interface CoreConfig {
 }
 
 /**
- * Settings of one height: its committee in cycle order, and this node's index in it (-1: not a member, or not allowed
+ * Settings of one height: its committee, and this node's index in it (-1: not a member, or not allowed
  * to sign).
  */
-export interface HeightConfig {
+export interface HeightConfig extends Committee {
   readonly number: number
   readonly parentHash: Hex
-  readonly members: readonly Hex[]
   readonly index: number
   /** Wall-clock time from which round 0 may propose; null waits for a request (instant mode). */
   readonly earliestMs: number | null

@@ -63,10 +63,9 @@ export class HeightManager {
     const nowMs = options.clock.nowMs()
     const committee = options.ports.committee.committee(number)
     assert(committee !== undefined, 'the committee of the next height is known')
-    const { members } = committee
     validator.opens(committee, this.#head, options.ports.committee.committee(this.#head.number))
     const earliestMs = pacemaker.next(timestamp, nowMs)
-    const config = { number, parentHash: hash, members, index: validator.indexIn(committee), earliestMs }
+    const config = { number, parentHash: hash, ...committee, index: validator.indexIn(committee), earliestMs }
     driver.feed({ type: 'newHeight', config, records, nowMs })
     if (pacemaker.mayWantBlock && options.ports.execution.wantsBlock()) this.#ask()
   }

@@ -107,7 +107,7 @@ export class MessageValidator {
     this.#hold(message, committee)
     if (message.number <= head) return 'ignore'
     // At a later height it would occupy the place of a valid body.
-    if (message.type === 'proposal' && isWrongProposer(message, committee.members.length)) return 'ignore'
+    if (message.type === 'proposal' && isWrongProposer(message, committee)) return 'ignore'
     return 'accept'
   }
 

@@ -47,7 +47,7 @@ export class EvidenceDetector {
       // A proof may only name its own height; any other is checked with the proposal that contains it.
       if (statement.number !== message.number) continue
       const record = this.#recordOf(statement)
-      const evidence = record.accused ? null : contradiction(record, statement, committee.members.length)
+      const evidence = record.accused ? null : contradiction(record, statement, committee)
       if (evidence !== null) {
         record.accused = true
         found.push(evidence)
@@ -90,8 +90,8 @@ export class EvidenceDetector {
 
 const placeOf = ({ type, round }: Statement): string => `${type} ${round}`
 
-const contradiction = (record: Record, statement: Statement, size: number): Evidence | null => {
-  if (isWrongProposer(statement, size) && statement.type === 'proposal') {
+const contradiction = (record: Record, statement: Statement, committee: Committee): Evidence | null => {
+  if (isWrongProposer(statement, committee) && statement.type === 'proposal') {
     return { kind: 'wrongProposer', proposal: statement }
   }
   const known = record.statements.get(placeOf(statement))

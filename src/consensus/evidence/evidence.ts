@@ -1,6 +1,7 @@
 import type { ProposalHead } from '../../primitives/consensus/proposal.ts'
+import { proposerIndex } from '../../rules/council/proposer-turns.ts'
 import { quorumOf } from '../../rules/council/quorum.ts'
-import { type Committee, proposerIndex } from '../committee.ts'
+import type { Committee } from '../committee.ts'
 import { allowedProposal } from '../core/messages/justification.ts'
 import { isSameStatement, type SignatureCheck, type Statement } from './statement.ts'
 
@@ -38,18 +39,18 @@ export const evidenceFault = (
     return isUnjustified(evidence.proposal, committee, isSigned) ? null : 'NO_CONTRADICTION'
   }
   const statements = evidence.kind === 'wrongProposer' ? [evidence.proposal] : [evidence.first, evidence.second]
-  if (!contradicts(evidence, committee.members.length)) return 'NO_CONTRADICTION'
+  if (!contradicts(evidence, committee)) return 'NO_CONTRADICTION'
   return statements.every(statement => isSigned(statement, committee)) ? null : 'SIGNATURE_INVALID'
 }
 
-const contradicts = (evidence: Exclude<Evidence, { kind: 'unjustified' }>, size: number): boolean => {
+const contradicts = (evidence: Exclude<Evidence, { kind: 'unjustified' }>, committee: Committee): boolean => {
   switch (evidence.kind) {
     case 'conflict':
       return isConflict(evidence.first, evidence.second)
     case 'amnesia':
       return isAmnesia(evidence.first, evidence.second)
     case 'wrongProposer':
-      return isWrongProposer(evidence.proposal, size)
+      return isWrongProposer(evidence.proposal, committee)
   }
 }
 
@@ -67,8 +68,9 @@ export const isAmnesia = (commit: Statement, change: Statement): boolean =>
 
 export const isWrongProposer = (
   proposal: Pick<Statement, 'type' | 'number' | 'round' | 'sender'>,
-  size: number,
-): boolean => proposal.type === 'proposal' && proposal.sender !== proposerIndex(size, proposal.number, proposal.round)
+  committee: Committee,
+): boolean =>
+  proposal.type === 'proposal' && proposal.sender !== proposerIndex(committee, proposal.number, proposal.round)
 
 /**
  * The proposer signed its lists, so it is responsible for the signatures in them too. In round 0 the lists are not

@@ -32,15 +32,16 @@ interface ActivationParams {
   /** Inactivity and jail after the cycle. */
   readonly validatorRecord: Pick<ValidatorRecord, 'lapses' | 'jailed'>
   readonly hasSealed: (validator: Hex) => boolean
+  readonly committeeSize: number
 }
 
 /**
  * Decides who of the registered members that did not serve yet begins to. Beside N members that serve, of which h are heard, a new ones begin:
- * as many as leave h a quorum of N + a. One begins in any case where no member is unproven: otherwise a lone validator, and a council with
+ * as many as leave h a quorum of N + a, or of `committeeSize`: larger councils are sampled. One begins in any case where no member is unproven: otherwise a lone validator, and a council with
  * dead members, could never grow.
  */
 export const activateMembers = (activationParams: ActivationParams): ActivationStatus => {
-  const { number, registered, before, validatorRecord, hasSealed } = activationParams
+  const { number, registered, before, validatorRecord, hasSealed, committeeSize } = activationParams
   const known = new Set(activatedMembers(before).map(({ admission }) => admission))
   const serving = registered.filter(({ admission }) => known.has(admission))
   const unproven = serving
@@ -48,18 +49,26 @@ export const activateMembers = (activationParams: ActivationParams): ActivationS
     .filter(validator => before.unproven.has(validator) && !hasSealed(validator))
   const record = { ...validatorRecord, unproven: new Set(unproven) }
   const heard = serving.filter(({ validator }) => isHeard(validator, record)).length
-  const limit = activationLimit(qualifiedValidators(serving, record, number).length, heard)
   const waiting = registered
     .filter(({ admission }) => !known.has(admission))
     .toSorted((a, b) => a.admission - b.admission)
     .map(({ validator }) => validator)
+  const count = qualifiedValidators(serving, record, number, committeeSize).length
+  const limit = activationLimit({ serving: count, heard, waiting: waiting.length, committeeSize })
   const begun = unproven.length === 0 ? Math.max(1, limit) : limit
   return { queued: new Set(waiting.slice(begun)), unproven: new Set([...unproven, ...waiting.slice(0, begun)]) }
 }
 
-/** Returns how many new members may serve beside `serving`, of which `heard` remain a quorum. */
-export const activationLimit = (serving: number, heard: number): number => {
+interface LimitParams {
+  readonly serving: number
+  readonly heard: number
+  readonly waiting: number
+  readonly committeeSize: number
+}
+
+/** Returns how many of the waiting members may serve beside `serving`, of which `heard` remain a quorum. */
+export const activationLimit = ({ serving, heard, waiting, committeeSize }: LimitParams): number => {
   let limit = 0
-  while (heard >= quorumOf(serving + limit + 1)) limit++
+  while (limit < waiting && heard >= quorumOf(Math.min(serving + limit + 1, committeeSize))) limit++
   return limit
 }

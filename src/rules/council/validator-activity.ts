@@ -1,7 +1,8 @@
 import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
-import { type Certificate, signerIndexes } from '../../primitives/consensus/certificate.ts'
+import { signerIndexes } from '../../primitives/consensus/certificate.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { faultsOf, quorumOf } from './quorum.ts'
+import type { CertifiedBlock } from './proposer-turns.ts'
+import { faultsOf, quorumOf, trialsOf } from './quorum.ts'
 
 /*
  * Qualification of council members for committees (docs/design/council.md#qualification). It follows entirely from data that headers
@@ -14,12 +15,6 @@ interface SealCounts {
   readonly sealed: boolean
 }
 
-/** Certificate with the committee to which its bitmap refers. */
-export interface CertificateOfCommittee {
-  readonly members: readonly Hex[]
-  readonly certificate: Certificate
-}
-
 /** Inactivity record of a member. A member that seals regularly has none. */
 export interface Inactivity {
   /** Number of certificates with it in the committee since its last seal. */
@@ -30,11 +25,13 @@ export interface Inactivity {
 
 export type Inactivities = ReadonlyMap<Hex, Inactivity>
 
-export const countSeals = (sealings: Iterable<CertificateOfCommittee>): ReadonlyMap<Hex, SealCounts> => {
+export const countSeals = (
+  blocks: Iterable<Pick<CertifiedBlock, 'committee' | 'certificate'>>,
+): ReadonlyMap<Hex, SealCounts> => {
   const attendance = new Map<Hex, SealCounts>()
-  for (const { members, certificate } of sealings) {
+  for (const { committee, certificate } of blocks) {
     const signers = new Set(signerIndexes(certificate))
-    members.forEach((member, index) => {
+    committee.members.forEach((member, index) => {
       const before = attendance.get(member)
       attendance.set(member, {
         certificates: (before?.certificates ?? 0) + 1,
@@ -111,19 +108,23 @@ export interface Registered {
  *
  * Members whose exclusion has ended return on trial, f/2 at a time and at least one, and only as many as leave a quorum of active members:
  * a chain that progresses without them must not halt because of their trial.
+ *
+ * A council of more than `committeeSize` is sampled, so a quorum of a committee is enough.
  */
 export const qualifiedValidators = <Member extends Registered>(
   council: readonly Member[],
   validatorRecord: ValidatorRecord,
   number: number,
+  committeeSize: number = COUNCIL_BOUNDS.members,
 ): readonly Member[] => {
   const size = council.length
   const faults = faultsOf(size)
   const { jailed, inactive, returning, heard } = sorted(council, validatorRecord, number)
   const silent = [...inactive, ...returning]
   const outBySilence = (trials: number) => Math.min(silent.length - trials, Math.max(0, faults - jailed.length))
-  let trials = Math.min(returning.length, Math.max(1, Math.floor(faults / 2)))
-  while (trials > 0 && heard < quorumOf(size - jailed.length - outBySilence(trials))) trials--
+  let trials = Math.min(returning.length, trialsOf(size))
+  const servingWith = (trials: number) => Math.min(size - jailed.length - outBySilence(trials), committeeSize)
+  while (trials > 0 && heard < quorumOf(servingWith(trials))) trials--
   const out = [...jailed, ...silent.slice(0, outBySilence(trials))]
   const isOut = new Set(out.slice(0, Math.max(0, size - COUNCIL_BOUNDS.leastServing)))
   return council.filter(member => !isOut.has(member))

@@ -1,5 +1,5 @@
 import type { ChainParams } from '../../config/networks.ts'
-import { type Committee, proposerIndex } from '../../consensus/committee.ts'
+import type { Committee } from '../../consensus/committee.ts'
 import type { UnsignedMessage } from '../../consensus/core/types.ts'
 import type { CommitteePort, Head } from '../../consensus/ports.ts'
 import { messageDigest } from '../../consensus/signer/sign-message.ts'
@@ -9,6 +9,7 @@ import type { ConsensusMessage, SignedMessage, StatusMessage } from '../../primi
 import type { Proposal } from '../../primitives/consensus/proposal.ts'
 import type { Commit, Prepare, RoundChange, SigningDomain } from '../../primitives/consensus/vote.ts'
 import { encodeProofHeader, type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
+import { proposerIndex } from '../../rules/council/proposer-turns.ts'
 import { quorumOf } from '../../rules/council/quorum.ts'
 import type { ProofState } from '../../rules/proof/proof-header.ts'
 import { minTimestampStepSeconds } from '../../rules/timestamp.ts'
@@ -149,7 +150,7 @@ export class ByzantineNode {
 
   isProposer(number: number, round: number): boolean {
     const index = this.indexAt(number)
-    return index >= 0 && proposerIndex(this.committee(number).members.length, number, round) === index
+    return index >= 0 && proposerIndex(this.committee(number), number, round) === index
   }
 
   get others(): readonly number[] {

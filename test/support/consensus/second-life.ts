@@ -1,4 +1,3 @@
-import { proposerIndex } from '../../../src/consensus/committee.ts'
 import { createCore, step } from '../../../src/consensus/core/core.ts'
 import type { Effect, Input, WalRecord } from '../../../src/consensus/core/types.ts'
 import type { Head } from '../../../src/consensus/ports.ts'
@@ -6,6 +5,7 @@ import type { Block } from '../../../src/primitives/block.ts'
 import type { SignedMessage } from '../../../src/primitives/consensus/message.ts'
 import type { RoundChangePayload } from '../../../src/primitives/consensus/vote.ts'
 import { readExtraData } from '../../../src/primitives/extra-data.ts'
+import { proposerIndex } from '../../../src/rules/council/proposer-turns.ts'
 import { quorumOf } from '../../../src/rules/council/quorum.ts'
 import { CORE_LIMITS } from './core-bench.ts'
 import { makeBlock } from './ledger.ts'
@@ -53,7 +53,7 @@ export class SecondLife {
     const { round, config, decided } = this.#state.height!
     const { number } = config
     const size = this.#members.length
-    const sender = proposerIndex(size, number, round)
+    const sender = proposerIndex(config, number, round)
     if (sender === this.#index || decided !== null) return
     const block = this.#another(sender)
     const others = this.#members.map((_, member) => member).filter(member => member !== this.#index)

@@ -1,6 +1,6 @@
-import { proposerIndex } from '../../../src/consensus/committee.ts'
 import type { Proposal } from '../../../src/primitives/consensus/proposal.ts'
 import type { Commit, Prepare, RoundChangePayload } from '../../../src/primitives/consensus/vote.ts'
+import { proposerIndex } from '../../../src/rules/council/proposer-turns.ts'
 import { type Claim, NOTHING, roundOfClaim, valueOfClaim } from './said.ts'
 import { HEIGHT, type Value, type Values } from './values.ts'
 
@@ -41,8 +41,8 @@ export const createForge = (values: Values, size: number) => {
       prepares: readonly Prepare[],
     ): Proposal => ({
       type: 'proposal',
-      ...placed(proposerIndex(size, HEIGHT, round), round),
-      block: values.block(value, proposerIndex(size, HEIGHT, named)),
+      ...placed(proposerIndex({ members: [], proposers: size }, HEIGHT, round), round),
+      block: values.block(value, proposerIndex({ members: [], proposers: size }, HEIGHT, named)),
       roundChanges,
       prepares,
     }),

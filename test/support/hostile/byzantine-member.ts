@@ -1,4 +1,3 @@
-import { proposerIndex } from '../../../src/consensus/committee.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { type Block, blockFromParts, encodeBlock } from '../../../src/primitives/block.ts'
 import { type ProposalHead, proposalDigest } from '../../../src/primitives/consensus/proposal.ts'
@@ -7,6 +6,7 @@ import type { SigningDomain } from '../../../src/primitives/consensus/vote.ts'
 import type { Header } from '../../../src/primitives/header.ts'
 import { transactionsRoot } from '../../../src/primitives/roots.ts'
 import { decodeTransaction, type Transaction } from '../../../src/primitives/transaction/transaction.ts'
+import { proposerIndex } from '../../../src/rules/council/proposer-turns.ts'
 import { emptyBlock } from '../../../src/sim/block.ts'
 import { type Hex, ZERO_HASH } from '../../../src/util/bytes.ts'
 import { signedRaw } from '../chain.ts'
@@ -55,7 +55,8 @@ export class ByzantineMember {
 
   /** The first round of a height in which it is its turn. */
   roundOf(number: number): number {
-    for (let round = 0; ; round++) if (proposerIndex(this.#size, number, round) === this.index) return round
+    for (let round = 0; ; round++)
+      if (proposerIndex({ members: [], proposers: this.#size }, number, round) === this.index) return round
   }
 
   block({ number, parentHash = ZERO_HASH, transactions = [], salt = 0 }: HostileBlock): Block {

@@ -1,8 +1,9 @@
 import { drawCommittee } from '../../../src/consensus/committee.ts'
 import { sign } from '../../../src/crypto/signature.ts'
 import { parsePeerUrl } from '../../../src/network/identity/peer-url.ts'
-import { cycleOf } from '../../../src/rules/council/cycle.ts'
+import { cycleOf, firstOfCycle } from '../../../src/rules/council/cycle.ts'
 import { hexToBytes } from '../../../src/util/bytes.ts'
+import { settledMembers } from '../consensus/eligible.ts'
 import { seedWithoutProofs } from '../consensus/seed-without-proofs.ts'
 import { type CouncilOfNodes, validatorKey, validatorOf } from '../council-nodes.ts'
 import { ByzantineMember } from './byzantine-member.ts'
@@ -28,15 +29,16 @@ export const hostileKey = (council: CouncilOfNodes, index: number): HostileKey &
   }, LOOK_MS)
   look.unref()
   // Each cycle draws another order; who looks at the turn must know it.
-  const eligible = Array.from({ length: size }, (_, member) => ({
-    validator: validatorOf(member),
-    admission: member + 1,
-    isRecent: false,
-  }))
+  const eligible = settledMembers(Array.from({ length: size }, (_, member) => validatorOf(member)))
   const { cycleBlocks } = council
   const indexAt = (number: number): number => {
-    const seed = hexToBytes(seedWithoutProofs(genesisHash, cycleOf(number, cycleBlocks)))
-    return drawCommittee(eligible, size, seed).members.indexOf(signer.address)
+    const cycle = cycleOf(number, cycleBlocks)
+    const seed = hexToBytes(seedWithoutProofs(genesisHash, cycle))
+    return drawCommittee(eligible, {
+      committeeSize: size,
+      seed,
+      first: firstOfCycle(cycle, cycleBlocks),
+    }).members.indexOf(signer.address)
   }
   return {
     get byzantine() {

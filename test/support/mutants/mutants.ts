@@ -232,12 +232,12 @@ export const MUTANTS = {
   'proposals out of turn accepted': mutant(
     [
       'consensus/core/messages/proposals.ts',
-      '  if (head.sender !== proposerIndex(members.length, number, head.round)) return false\n',
+      '  if (head.sender !== proposerIndex(height.config, number, head.round)) return false\n',
       '',
     ],
     [
       'consensus/engine/message-validator.ts',
-      "message.type === 'proposal' && isWrongProposer(message, committee.members.length)",
+      "message.type === 'proposal' && isWrongProposer(message, committee)",
       'false',
     ],
   ),

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { DrawOptions } from '../../../src/sim/plan/draw-plan.ts'
+import type { KillOptions } from '../council-sim/kill.ts'
 import type { ExploreOptions } from '../explore/explorer.ts'
 import type { Patch } from './mutants.ts'
 import { applyPatches } from './patch.ts'
@@ -12,6 +13,7 @@ export type Task =
   /** The same, and a failure made small. */
   | { readonly kind: 'shrink'; readonly options: DrawOptions }
   | { readonly kind: 'scenario'; readonly options: ScenarioName }
+  | { readonly kind: 'council'; readonly options: KillOptions }
 
 const { patches, task } = workerData as { patches: readonly Patch[]; task: Task }
 applyPatches(patches)
@@ -19,6 +21,7 @@ const perform = async ({ kind, options }: Task): Promise<unknown> => {
   if (kind === 'explore') return (await import('../explore/explorer.ts')).explore(options)
   if (kind === 'shrink') return (await import('../../../src/sim/swarm/run-seed.ts')).runSeed(options)
   if (kind === 'scenario') return (await import('./scenarios.ts')).SCENARIOS[options]()
+  if (kind === 'council') return (await import('../council-sim/kill.ts')).firstKill(options)
   const { drawPlan } = await import('../../../src/sim/plan/draw-plan.ts')
   return (await import('../../../src/sim/simulation.ts')).runSimulation(drawPlan(options))
 }

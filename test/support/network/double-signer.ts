@@ -3,6 +3,7 @@ import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'
 import type { ChainDomain } from '../../../src/network/identity/validator-proof.ts'
 import { blockVoteDigest, type Prepare } from '../../../src/primitives/consensus/vote.ts'
 import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
+import { settledMembers } from '../consensus/eligible.ts'
 import { seedWithoutProofs } from '../consensus/seed-without-proofs.ts'
 import { RawPeer } from './raw-peer.ts'
 
@@ -19,8 +20,11 @@ export class DoubleSigner {
     this.#key = key
     this.#domain = domain
     const seed = hexToBytes(seedWithoutProofs(domain.genesisHash, 0))
-    const members = council.map((validator, at) => ({ validator, admission: at + 1, isRecent: false }))
-    this.#index = drawCommittee(members, council.length, seed).members.indexOf(this.address)
+    this.#index = drawCommittee(settledMembers(council), {
+      committeeSize: council.length,
+      seed,
+      first: 1,
+    }).members.indexOf(this.address)
   }
 
   prepare(number: number, blockHash: Hex): Prepare {

@@ -3,11 +3,13 @@ import { drawCommittee, type Eligible, proposerOf, proposerOrder } from '../../.
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { faultsOf, quorumOf } from '../../../src/rules/council/quorum.ts'
 import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
+import { settledMembers } from '../../support/consensus/eligible.ts'
 
 const address = (index: number): Hex => `0x${index.toString(16).padStart(40, '0')}`
 const council = (size: number): readonly Hex[] => Array.from({ length: size }, (_, index) => address(index))
-const eligible = (size: number): readonly Eligible[] =>
-  council(size).map((validator, at) => ({ validator, admission: at + 1, isRecent: false }))
+const eligible = (size: number): readonly Eligible[] => settledMembers(council(size))
+const draw = (members: readonly Eligible[], committeeSize: number, seed: Uint8Array) =>
+  drawCommittee(members, { committeeSize, seed, first: 1 })
 const seedOf = (text: string): Uint8Array => keccak256(new TextEncoder().encode(text))
 
 describe('quorums', () => {
@@ -40,14 +42,14 @@ describe('quorums', () => {
 
 describe('committees', () => {
   test('a small council serves whole, in an order that the seed decides', () => {
-    const drawn = drawCommittee(eligible(7), 31, seedOf('a'))
+    const drawn = draw(eligible(7), 31, seedOf('a'))
     expect(new Set(drawn.members)).toEqual(new Set(council(7)))
-    expect(drawCommittee(eligible(7).toReversed(), 31, seedOf('a'))).toEqual(drawn)
-    expect(drawCommittee(eligible(7), 31, seedOf('b'))).not.toEqual(drawn)
+    expect(draw(eligible(7).toReversed(), 31, seedOf('a'))).toEqual(drawn)
+    expect(draw(eligible(7), 31, seedOf('b'))).not.toEqual(drawn)
   })
 
   test('a large council is sampled without repetition', () => {
-    const { members } = drawCommittee(eligible(100), 31, seedOf('c'))
+    const { members } = draw(eligible(100), 31, seedOf('c'))
     expect(members).toHaveLength(31)
     expect(new Set(members).size).toBe(31)
   })
@@ -59,11 +61,11 @@ describe('committees', () => {
     const drawnWith = (keys: number): readonly number[] => {
       const grinding = Array.from({ length: 11 }, (_, at): Eligible => {
         const validator = bytesToHex(keccak256(Uint8Array.of(keys, at)).subarray(12))
-        return { validator, admission: 90 + at, isRecent: false }
+        return { validator, admission: 90 + at, isRecent: false, isHeard: true, idleness: undefined }
       })
       const all = [...others, ...grinding]
       const admissions = new Map(all.map(({ validator, admission }) => [validator, admission]))
-      return drawCommittee(all, 31, seed).members.map(member => admissions.get(member) as number)
+      return draw(all, 31, seed).members.map(member => admissions.get(member) as number)
     }
     const drawn = drawnWith(0)
     expect(drawn.filter(admission => admission >= 90).length).toBeLessThanOrEqual(faultsOf(31))
@@ -73,10 +75,10 @@ describe('committees', () => {
 
   test('a member that leaves frees its place for the next one, and moves no other', () => {
     const all = eligible(100)
-    const before = drawCommittee(all, 31, seedOf('d')).members
-    const [next] = drawCommittee(all, 32, seedOf('d')).members.slice(31) as [Hex]
+    const before = draw(all, 31, seedOf('d')).members
+    const [next] = draw(all, 32, seedOf('d')).members.slice(31) as [Hex]
     for (const gone of all) {
-      const after = drawCommittee(
+      const after = draw(
         all.filter(member => member !== gone),
         31,
         seedOf('d'),
@@ -88,19 +90,18 @@ describe('committees', () => {
 
   test('a member that may have known the seed at its admission is drawn only where the others are too few', () => {
     const all = eligible(40).map(member => ({ ...member, isRecent: member.admission > 33 }))
-    const recent = (size: number) =>
-      drawCommittee(all, size, seedOf('e')).members.filter(member => Number(member) >= 33).length
+    const recent = (size: number) => draw(all, size, seedOf('e')).members.filter(member => Number(member) >= 33).length
     expect([recent(31), recent(33), recent(35), recent(40)]).toEqual([0, 0, 2, 7])
     // When all members serve, recent ones are shuffled like the others.
     const settled = all.map(member => ({ ...member, isRecent: false }))
-    expect(drawCommittee(all, 40, seedOf('e'))).toEqual(drawCommittee(settled, 40, seedOf('e')))
+    expect(draw(all, 40, seedOf('e'))).toEqual(draw(settled, 40, seedOf('e')))
   })
 
   test('every member of a council is drawn about equally often', () => {
     const counts = new Map<Hex, number>()
     const draws = 2_000
-    for (let draw = 0; draw < draws; draw++) {
-      for (const member of drawCommittee(eligible(10), 4, seedOf(`draw ${draw}`)).members) {
+    for (let at = 0; at < draws; at++) {
+      for (const member of draw(eligible(10), 4, seedOf(`draw ${at}`)).members) {
         counts.set(member, (counts.get(member) ?? 0) + 1)
       }
     }

@@ -1,6 +1,6 @@
 import { type Proposal, type ProposalHead, proposalHead } from '../../../primitives/consensus/proposal.ts'
+import { proposerIndex } from '../../../rules/council/proposer-turns.ts'
 import { bytesEqual, type Hex } from '../../../util/bytes.ts'
-import { proposerIndex } from '../../committee.ts'
 import type { ProposalVerdict } from '../../ports.ts'
 import { tryDecide } from '../decide.ts'
 import { isMember, persist, persistBlock, requestSignature } from '../effects.ts'
@@ -27,8 +27,8 @@ export const holdsProposal = (
 }
 
 const isOfUse = (height: HeightState, config: CoreConfig, head: Omit<ProposalHead, 'blockHash'>): boolean => {
-  const { number, members } = height.config
-  if (head.sender !== proposerIndex(members.length, number, head.round)) return false
+  const { number } = height.config
+  if (head.sender !== proposerIndex(height.config, number, head.round)) return false
   if (head.round < height.round - config.futureRounds || head.round > height.round + config.futureRounds) return false
   return !height.proposals.has(head.round) && isWhollySigned(head)
 }
@@ -76,10 +76,9 @@ const isAcceptable = ({ height, config }: StepContext, proposal: Proposal): bool
  * reproposed one.
  */
 const proposersOf = ({ config }: HeightState, proposal: Proposal, allowed: AllowedProposal): readonly number[] => {
-  const size = config.members.length
-  if (allowed.kind !== 'prepared') return [proposerIndex(size, config.number, proposal.round)]
-  const rounds = Math.min(allowed.round + 1, size)
-  return Array.from({ length: rounds }, (_, back) => proposerIndex(size, config.number, allowed.round - back))
+  if (allowed.kind !== 'prepared') return [proposerIndex(config, config.number, proposal.round)]
+  const rounds = Math.min(allowed.round + 1, config.members.length)
+  return Array.from({ length: rounds }, (_, back) => proposerIndex(config, config.number, allowed.round - back))
 }
 
 /** Gives up the round at once for a proposal that breaks a rule on every node. */

@@ -5,7 +5,13 @@ import { createConsensusEngine } from '../../../consensus/engine/engine.ts'
 import type { ConsensusEngine } from '../../../consensus/engine/types.ts'
 import type { ConsensusMetrics, SyncedFile } from '../../../consensus/monitor/metrics.ts'
 import { timedFileSystem } from '../../../consensus/monitor/timed-file-system.ts'
-import { type EvidencePort, type ExecutionPort, type NetworkPort, nullNetwork } from '../../../consensus/ports.ts'
+import {
+  type CommitteePort,
+  type EvidencePort,
+  type ExecutionPort,
+  type NetworkPort,
+  nullNetwork,
+} from '../../../consensus/ports.ts'
 import { openWatermark } from '../../../consensus/signer/watermark.ts'
 import { type FileSystem, nodeFileSystem } from '../../../consensus/wal/file-system.ts'
 import { memoryWal, memoryWatermark } from '../../../consensus/wal/memory-wal.ts'
@@ -19,6 +25,7 @@ import { makeFolder } from '../../../util/fs/make-folder.ts'
 import type { Logger } from '../../../util/logger.ts'
 import { blockCodec } from './block-codec.ts'
 import { watermarkPath } from './consensus-folder.ts'
+import { samplingReporter } from './validator-status.ts'
 
 export interface ConsensusPartsOptions {
   readonly execution: ExecutionPort
@@ -44,7 +51,6 @@ export interface ConsensusPartsOptions {
 export const createConsensus = async (options: ConsensusPartsOptions): Promise<ConsensusEngine> => {
   const {
     execution,
-    council,
     evidence,
     network = nullNetwork,
     recovery,
@@ -64,7 +70,7 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
   return createConsensusEngine({
     ports: {
       execution,
-      committee: { committee: number => council.committee(number) },
+      committee: reportedCommittee(options),
       network,
       evidence,
       blocks: blockCodec(recovery),
@@ -86,6 +92,19 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
     beganWithSnapshot,
     ...(metrics && { metrics }),
   })
+}
+
+/** Port of the committees that also warns where they are samples. */
+const reportedCommittee = ({ council, params, logger }: ConsensusPartsOptions): CommitteePort => {
+  const report = samplingReporter(council, params, logger)
+  let highest = 0
+  return {
+    committee(number) {
+      if (number > highest) report(number)
+      highest = Math.max(highest, number)
+      return council.committee(number)
+    },
+  }
 }
 
 const openMemory = async (folder: string | undefined, validator: Hex, metrics: ConsensusMetrics | undefined) => {

@@ -1,5 +1,6 @@
 import type { Council } from '../../../chain/council/council.ts'
-import { COUNCIL_ADDRESS } from '../../../config/networks.ts'
+import { type ChainParams, COUNCIL_ADDRESS } from '../../../config/networks.ts'
+import { endsCycle } from '../../../rules/council/cycle.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import type { Logger } from '../../../util/logger.ts'
 
@@ -28,4 +29,27 @@ export const reportValidatorStatus = (
       { validator, number, name: councilMemberStatus.name, status: councilMemberStatus.status },
       'validator status',
     )
+}
+
+/**
+ * Returns a function to call with each height that opens. It warns at the start and in the first height of a cycle when the committee is a
+ * sample of a larger council, once for each size of the council.
+ */
+export const samplingReporter = (
+  council: Pick<Council, 'memberStatuses' | 'committee'>,
+  { rewards }: Pick<ChainParams, 'rewards'>,
+  logger: Logger,
+): ((number: number) => void) => {
+  let reported: number | undefined
+  return number => {
+    if (reported !== undefined && !endsCycle(number - 1, rewards.cycleBlocks)) return
+    const members = council.memberStatuses(number)?.filter(({ status }) => status === 'active').length ?? 0
+    const committee = council.committee(number)?.members.length ?? members
+    if (members > committee && members !== reported)
+      logger.warn(
+        { number, members, committee },
+        'the council is larger than its committee: each cycle draws a sample, which can have more than f faulty members by chance (docs/design/council.md)',
+      )
+    reported = members
+  }
 }

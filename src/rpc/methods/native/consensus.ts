@@ -150,6 +150,8 @@ export const nativeConsensus = {
     summary: 'Number of eligible validators: the length of native_getCouncil',
     params: [block],
     result: INTEGER_SCHEMA,
+    notes:
+      'Above native_getCommitteeSize, committees are samples of the council, which can have more than f faulty members by chance (docs/design/council.md).',
     handler: async (context, ref) => (await eligibleAt(context, ref)).length,
   }),
   native_getStakingInfo: method({

@@ -489,6 +489,9 @@ test('a record that reads well and is false is found too: the state commits to a
           [[Uint8Array.of(1), Uint8Array.of(9), Uint8Array.of(9)]],
           [],
           new Uint8Array(32),
+          [],
+          [],
+          [],
         ]),
       ],
     ] as const) {
@@ -515,7 +518,7 @@ test('on a development chain registered validators are in the council, and the s
       expect((await transact(chain, alice, 'register', ['Second', node, node], STAKE)).status).toBe(1)
       while (chain.chain.head().number < 2 * CYCLE) await chain.mine()
       expect(chain.sources.council.memberStatuses(2 * CYCLE + 1)).toHaveLength(2)
-      expect(chain.sources.council.committee(2 * CYCLE + 1)).toEqual({ members: [VALIDATOR] })
+      expect(chain.sources.council.committee(2 * CYCLE + 1)).toEqual({ members: [VALIDATOR], proposers: 1 })
     },
     { genesis: { ...genesis, params } },
   )

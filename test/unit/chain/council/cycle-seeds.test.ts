@@ -8,7 +8,7 @@ import { type Hex, toWord } from '../../../../src/util/bytes.ts'
 
 const GENESIS: Hex = `0x${'5e'.repeat(32)}`
 
-const NO_STATUS = { jailed: new Set<Hex>(), queued: new Set<Hex>(), unproven: new Set<Hex>() }
+const NO_STATUS = { jailed: new Set<Hex>(), queued: new Set<Hex>(), unproven: new Set<Hex>(), idle: new Map() }
 
 /** Records of genesis and of the ends of two cycles, each with a seed that tells its block. */
 const store = {

@@ -46,6 +46,20 @@ describe('tandem genesis new', () => {
     expect(statSync(flags.out).mode & 0o400).toBe(0o400)
   })
 
+  test('warns of a council that no committee holds', async () => {
+    const validators = (count: number) =>
+      Array.from({ length: count }, (_, at) => validatorSpec(`0x${(at + 1).toString(16).padStart(40, '0')}`))
+    const told = (count: number) =>
+      printed(() =>
+        newGenesis(
+          { ...flags, out: join(dir, `${count}.json`), network: 'devnet', validator: validators(count), json: false },
+          nobody(),
+        ),
+      )
+    expect(await told(31)).not.toContain('sample')
+    expect(await told(32)).toMatch(/32 validators are more than a committee of 31: .*\n.*"committeeSize": 32 /)
+  })
+
   test('tells a person who has tokens, and how to give some where nobody has', async () => {
     const told = (change: Partial<GenesisFlags>) =>
       printed(() =>

@@ -16,11 +16,21 @@ interface Given {
   readonly now: readonly number[]
   readonly sealed?: readonly number[]
   readonly jailed?: readonly number[]
+  readonly committeeSize?: number
   readonly lapses?: Readonly<Record<number, Inactivity>>
 }
 
 const activate = (given: Given) => {
-  const { before, queuedBefore = [], unprovenBefore = [], now, sealed = [], jailed = [], lapses = {} } = given
+  const {
+    committeeSize = 31,
+    before,
+    queuedBefore = [],
+    unprovenBefore = [],
+    now,
+    sealed = [],
+    jailed = [],
+    lapses = {},
+  } = given
   return activateMembers({
     number: 600,
     registered: members(...now),
@@ -30,6 +40,7 @@ const activate = (given: Given) => {
       lapses: new Map(Object.entries(lapses).map(([admission, lapse]) => [keyOf(Number(admission)), lapse])),
     },
     hasSealed: validator => keys(...sealed).has(validator),
+    committeeSize,
   })
 }
 const queuedAfter = (given: Given) => activate(given).queued
@@ -37,14 +48,17 @@ const queuedAfter = (given: Given) => activate(given).queued
 const SILENT: Inactivity = { silentBlocks: 60, outUntil: 0 }
 const OUT: Inactivity = { silentBlocks: 600, outUntil: 1_200 }
 
+const limitOf = (serving: number, heard: number, committeeSize = 256) =>
+  activationLimit({ serving, heard, waiting: 256, committeeSize })
+
 test('as many begin as leave those that sealed a quorum', () => {
   for (let serving = 1; serving <= 128; serving++)
     for (let heard = 0; heard <= serving; heard++) {
-      const limit = activationLimit(serving, heard)
+      const limit = limitOf(serving, heard)
       if (limit > 0) expect(heard, `${serving} ${heard}`).toBeGreaterThanOrEqual(quorumOf(serving + limit))
       expect(heard, `${serving} ${heard}`).toBeLessThan(quorumOf(serving + limit + 1))
     }
-  expect([2, 3, 4, 5, 6, 7, 10, 31].map(size => activationLimit(size, size))).toEqual([1, 1, 2, 2, 3, 3, 5, 15])
+  expect([2, 3, 4, 5, 6, 7, 10, 31].map(size => limitOf(size, size))).toEqual([1, 1, 2, 2, 3, 3, 5, 15])
 })
 
 test('members wait in the order of admission, whatever their place in the council', () => {
@@ -104,6 +118,7 @@ test('a validator that left and was admitted again waits like a new one', () => 
     before: { members: members(1, 2, 3, 4), queued: keys(), unproven: keys() },
     validatorRecord: { lapses: new Map(), jailed: keys() },
     hasSealed: () => true,
+    committeeSize: 31,
   })
   expect(queued).toEqual(new Set([again.validator]))
 })

@@ -16,7 +16,7 @@ const members = (size: number) => council(size).map((validator, at) => ({ valida
 const [A, B, C] = council(3) as [Hex, Hex, Hex]
 const SEAL = new Uint8Array(65)
 const sealing = (members: readonly Hex[], ...signers: readonly Hex[]) => ({
-  members,
+  committee: { members },
   certificate: certificateFromSigners(
     0,
     members.length,

@@ -28,9 +28,9 @@ const MEMBER = signerOf(0).address
 const CHAIN = sealedChain(6, () => [0])
 const STATE = plainState(Array.from({ length: 90 }, (_, index) => (index % 30 === 7 ? 90 : index % 10 === 4 ? 3 : 0)))
 const CYCLE = 3
-const CYCLE_ROW = encodeRlp([uintItem(0), [], [], new Uint8Array(32)])
+const CYCLE_ROW = encodeRlp([uintItem(0), [], [], new Uint8Array(32), [], [], []])
 /** The record of the next cycle: the same, with the seed that follows. */
-const CYCLE_ROW_AFTER = encodeRlp([uintItem(0), [], [], hexToBytes(nextSeed(ZERO_HASH, ZERO_HASH, 3))])
+const CYCLE_ROW_AFTER = encodeRlp([uintItem(0), [], [], hexToBytes(nextSeed(ZERO_HASH, ZERO_HASH, 3)), [], [], []])
 const COUNCIL_ROW = encodeCouncil([
   { name: 'One', validator: MEMBER, owner: MEMBER, reward: MEMBER, admission: 1, stakeWei: 1n },
 ])

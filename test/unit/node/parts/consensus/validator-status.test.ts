@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { CouncilMemberStatus } from '../../../../../src/chain/types.ts'
-import { reportValidatorStatus } from '../../../../../src/node/parts/consensus/validator-status.ts'
+import { NETWORKS } from '../../../../../src/config/networks.ts'
+import { reportValidatorStatus, samplingReporter } from '../../../../../src/node/parts/consensus/validator-status.ts'
 import type { Hex } from '../../../../../src/util/bytes.ts'
 import { silentLogger } from '../../../../../src/util/logger.ts'
 
@@ -30,4 +31,24 @@ test.each([
     { number: 5, logger },
   )
   expect(told).toEqual([expect.stringMatching(text)])
+})
+
+test('a council that its committee does not hold is told at the start, and when its size changes in a new cycle', () => {
+  const told: object[] = []
+  const logger = { ...silentLogger, warn: (facts: object) => void told.push(facts) }
+  let size = 40
+  const council = {
+    memberStatuses: () => Array.from({ length: size }, () => ({ status: 'active' }) as CouncilMemberStatus),
+    committee: () => ({ members: Array<Hex>(Math.min(size, 31)).fill(validator) }),
+  }
+  const report = samplingReporter(council, { rewards: NETWORKS.devnet.rewards }, logger)
+  for (let number = 5; number <= 190; number++) {
+    if (number === 100) size = 45
+    if (number === 150) size = 31
+    report(number)
+  }
+  expect(told).toEqual([
+    { number: 5, members: 40, committee: 31 },
+    { number: 121, members: 45, committee: 31 },
+  ])
 })
