@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
-import { certificatePem } from '../src/network/tls/certificate.ts'
-import { generateNodeKey } from '../src/network/tls/node-key.ts'
+import { generateNodeKey } from '../src/network/transport/node-key.ts'
+import { certificatePem } from '../test/support/certificate.ts'
 import { spawnNode } from '../test/support/node-process.ts'
 
 /*

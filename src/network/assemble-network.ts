@@ -19,7 +19,6 @@ import { Heartbeat } from './peer/heartbeat.ts'
 import { PeerSet, type PeerSetEvents } from './peer/peer-set.ts'
 import { Requester } from './peer/requester.ts'
 import type { NetworkPorts } from './ports.ts'
-import { secureOptions } from './tls/transport.ts'
 
 /** Handlers of joining and leaving peers, and of the tick each second. */
 interface NetworkEvents extends Pick<PeerSetEvents, 'joined' | 'left'> {
@@ -88,7 +87,7 @@ const buildCore = (options: NetworkOptions, ports: NetworkPorts, { isMember, siz
   return {
     limits,
     random: options.random ?? Math.random,
-    secure: secureOptions(options.nodeKey),
+    channelIdentity: { key: options.nodeKey, domain: { chainId: options.chainId, genesisHash: options.genesisHash } },
     statics: new Set(options.staticPeers?.map(({ id }) => id)),
     identity: new Identity(options, ports.chain),
     scores: new PeerScores({ ...limits, entries: limits.peerScores }),
@@ -146,7 +145,7 @@ const buildGossip = (
 const buildConnections = (
   { clock, logger, validator }: NetworkOptions,
   { members }: NetworkPorts,
-  { limits, identity, scores, dialScheduler, secure, metrics, random }: NetworkCore,
+  { limits, identity, scores, dialScheduler, channelIdentity, metrics, random }: NetworkCore,
   peers: PeerSet,
 ) => {
   const handshakes = new HandshakeManager({
@@ -161,7 +160,10 @@ const buildConnections = (
     metrics,
     failed: (id, reason) => dialScheduler.failed(id, reason, clock.nowMs(), random()),
   })
-  return { handshakes, dialer: new Dialer({ dialScheduler, peers, handshakes, scores, secure, clock, logger, random }) }
+  return {
+    handshakes,
+    dialer: new Dialer({ dialScheduler, peers, handshakes, scores, channelIdentity, clock, logger, random }),
+  }
 }
 
 const countSizes = (peerSet: PeerSet, { members }: NetworkPorts, pending: number, known: number): NetworkSizes => {

@@ -5,9 +5,7 @@ import { SYNC_MESSAGES } from './messages/sync-messages.ts'
 import { TRANSACTION_MESSAGES } from './messages/transaction-messages.ts'
 
 /** Version of the messages and their meaning; nodes of different versions do not connect. */
-export const NETWORK_PROTOCOL_VERSION = 3
-/** Negotiated in the TLS handshake (ALPN). */
-export const ALPN = `tandem/${NETWORK_PROTOCOL_VERSION}`
+export const NETWORK_PROTOCOL_VERSION = 4
 
 /** Declarations of all messages by name (docs/how-to/add-a-peer-message.md). */
 export const MESSAGES = {

@@ -1,4 +1,3 @@
-import type { TLSSocket } from 'node:tls'
 import { NETWORK_LIMITS } from '../config/limits/network.ts'
 import { addressGroup } from '../util/address.ts'
 import type { Hex } from '../util/bytes.ts'
@@ -21,7 +20,8 @@ import type { Peer } from './peer/peer.ts'
 import { PeerStore } from './peer/peer-store.ts'
 import type { PeerAnswer, RequestOptions } from './peer/requester.ts'
 import type { ConsensusNetwork, EvidenceNetwork, NetworkPorts, ProofNetwork } from './ports.ts'
-import { type Listener, listen, secureChannelFromSocket } from './tls/transport.ts'
+import type { SecureChannel } from './transport/secure-channel.ts'
+import { type Listener, listen } from './transport/transport.ts'
 
 /** Description of this node for its operator. */
 export interface NodeDescription {
@@ -116,15 +116,15 @@ class TlsNetwork implements Network {
   }
 
   async start(): Promise<void> {
-    const { identity, scores, records, dialer, heartbeat, secure, limits } = this.#parts
+    const { identity, scores, records, dialer, heartbeat, channelIdentity, limits } = this.#parts
     const { listen: place, clock, logger } = this.#options
     const memory = await this.#store.load()
     scores.restore(memory.scores, clock.nowMs())
     if (this.#discovers) records.restore(memory.records)
     if (place !== null) {
-      this.#listener = await listen(place, secure, {
+      this.#listener = await listen(place, channelIdentity, {
         enter: (address, drop) => this.#enter(address, drop),
-        secured: (socket, leave) => this.#secured(socket, leave),
+        secured: (channel, leave) => this.#secured(channel, leave),
         handshakeMs: limits.handshakeMs,
       })
       identity.publish(this.#listener.port)
@@ -241,12 +241,9 @@ class TlsNetwork implements Network {
     return this.#inboundLimiter.enter(group, nowMs, drop)
   }
 
-  #secured(socket: TLSSocket, leave: () => void): void {
-    const secureChannel = secureChannelFromSocket(socket)
-    if (secureChannel === undefined || this.#isStopped) {
-      socket.destroy()
-      leave()
-    } else this.#parts.handshakes.begin(secureChannel, null, leave)
+  #secured(secureChannel: SecureChannel, leave: () => void): void {
+    if (this.#isStopped) secureChannel.socket.destroy()
+    else this.#parts.handshakes.begin(secureChannel, null, leave)
   }
 
   #joined(peer: Peer): void {

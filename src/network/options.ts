@@ -5,7 +5,7 @@ import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import type { NodeAddress } from './core/dial-scheduler.ts'
-import type { NodeKey } from './tls/node-key.ts'
+import type { NodeKey } from './transport/node-key.ts'
 
 export interface NetworkOptions {
   readonly chainId: number

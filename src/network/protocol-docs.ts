@@ -1,7 +1,7 @@
 import { NETWORK_LIMITS } from '../config/limits/network.ts'
 import { DISCONNECT_REASONS } from './core/disconnect-reasons.ts'
 import { OFFENCES } from './core/peer-scores.ts'
-import { ALPN, ANSWER_NAMES, MESSAGES, type MessageName, messageSpec } from './messages.ts'
+import { ANSWER_NAMES, MESSAGES, type MessageName, messageSpec, NETWORK_PROTOCOL_VERSION } from './messages.ts'
 import { CHANNELS } from './wire/channels.ts'
 
 const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
@@ -98,8 +98,17 @@ Generated from the declarations under \`src/network\` by \`npm run docs\`; do no
 
 ## Connection
 
-TCP, mutual TLS 1.3, ALPN \`${ALPN}\`. The identity of a node is its Ed25519 key. The certificate is self-signed and only its key is used. The
-32 bytes of the key are the node id (64 hex digits). A node's address is \`tandem://<node id>@<host>:<port>\`. One connection for each pair of
+TCP, then the handshake \`Noise_NN_25519_AESGCM_SHA256\` (revision 34) with empty payloads and the prologue \`tandem/${NETWORK_PROTOCOL_VERSION}\`. The identity of a node is its
+Ed25519 key, whose 32 bytes are the node id (64 hex digits). The first record of each side is its identity: key, chain id (8 bytes), genesis
+hash, and the key's signature over \`tandem-identity/1 initiator \` or \`tandem-identity/1 responder \`, the 32 bytes of the handshake's hash, and what comes before. Until then a side reads 188 or 204 bytes, no more:
+no certificate exists, and nothing is verified but one signature.
+
+    dialing side     e (32 bytes)                                      [identity] hello
+    listening side                  e (32) tag (16) [identity] hello
+    record           length (4) of what follows, the sealed frame, its tag (16)
+
+A record holds one frame. Its number is the nonce of AES-256-GCM; after each 65,536 records the key is replaced (REKEY).
+A node's address is \`tandem://<node id>@<host>:<port>\`. One connection for each pair of
 nodes: of two that were opened at once, the one opened by the node with the lower id stays.
 
 ## Frames
@@ -127,7 +136,7 @@ Within ${NETWORK_LIMITS.handshakeMs / 1_000} s both sides send \`hello\` without
 - \`instance\` (8 bytes) changes at each start. The fork id is that of EIP-2124 over main-chain forks; heights of proof-chain forks
   go into its first checksum.
 - The proof signs keccak256(RLP["tandem-channel/1", chain id, genesis hash, node id, binding]) with the validator's key. The binding is the
-  32 bytes of the TLS exporter (RFC 8446 7.5) with the label \`EXPORTER-tandem-channel\` and an empty context, so it holds on this connection only.
+  hash of the Noise handshake, so it holds on this connection only.
 - A record is signed over RLP["tandem-record/1", chain id, genesis hash, sequence, node id, host, port, proof]; its proof signs
   keccak256(RLP["tandem-node/1", chain id, genesis hash, node id]) and is only a hint for dialing.
 

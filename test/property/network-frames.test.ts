@@ -1,11 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { createRecords, type Records } from '../../src/network/transport/records.ts'
 import { CHANNEL_NAMES, CHANNELS, type ChannelName } from '../../src/network/wire/channels.ts'
 import { FrameReader, type FrameSink } from '../../src/network/wire/frame-reader.ts'
 import { encodeFrames, FRAGMENT_BYTES, type MessageHead, type WireMessage } from '../../src/network/wire/frames.ts'
 import { SendQueue } from '../../src/network/wire/send-queue.ts'
 import { bytesEqual, concatBytes } from '../../src/util/bytes.ts'
 import { isCoded } from '../../src/util/errors.ts'
+import { framesOf } from '../support/network/frames.ts'
 import { SEED } from '../support/seed.ts'
 
 const run = <T>(arbitrary: fc.Arbitrary<T>, check: (value: T) => unknown, numRuns = 100) =>
@@ -75,15 +77,23 @@ const drain = (queue: SendQueue): readonly Uint8Array[] => {
 const byChannel = (messages: readonly Sent[]) =>
   Object.fromEntries(CHANNEL_NAMES.map(name => [name, messages.filter(({ channel }) => channel === name)]))
 
+const twoEnds = (): readonly [Records, Records] => {
+  const [one, other] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
+  return [createRecords(one, other), createRecords(other, one)]
+}
+
 describe('frames', () => {
   test('arrive as they were sent, however the bytes are cut', () => {
     run(fc.tuple(several, fc.array(fc.nat(), { maxLength: 12 })), ([messages, cuts]) => {
       const { got, sink } = collector()
       const reader = new FrameReader(sink)
-      for (const piece of inPieces(concatBytes(...messages.map(message => wireOf(message).bytes)), cuts))
-        reader.push(piece, 0)
+      const [sender, receiver] = twoEnds()
+      const frames = framesOf(concatBytes(...messages.map(message => wireOf(message).bytes)))
+      for (const piece of inPieces(concatBytes(...frames.map(frame => sender.seal(frame))), cuts))
+        receiver.push(piece, 0, frame => reader.push(frame, 0))
       expect(got).toEqual(messages)
       expect(reader.deadlineMs).toBeUndefined()
+      expect(receiver.unfinishedSinceMs).toBeNull()
     })
   })
 
@@ -107,7 +117,7 @@ describe('frames', () => {
     run(several, messages => {
       const { got, sink } = collector(({ id }) => id % 2 === 0)
       const reader = new FrameReader(sink)
-      for (const message of messages) reader.push(wireOf(message).bytes, 0)
+      for (const frame of messages.flatMap(message => framesOf(wireOf(message).bytes))) reader.push(frame, 0)
       expect(got).toEqual(messages.filter(({ id }) => id % 2 === 1))
     })
   })
@@ -119,12 +129,14 @@ describe('frames', () => {
       fc.tuple(several, damage),
       ([messages, changes]) => {
         const bytes = concatBytes(...messages.map(message => wireOf(message).bytes))
+        // Views of the bytes, cut where the frames were before the damage.
+        const frames = framesOf(bytes)
         for (const [at, value] of changes)
           if (bytes.byteLength > 0) bytes[(at * at) % Math.min(64, bytes.byteLength)] = value
         const { sink, held } = collector(({ length }) => length > 1_000_000, false)
         const reader = new FrameReader(sink)
         try {
-          reader.push(bytes, 0)
+          for (const frame of frames) reader.push(frame, 0)
         } catch (error) {
           if (!isCoded(error) || error.code !== 'FRAME_INVALID') throw error
           refused++
@@ -141,13 +153,48 @@ describe('frames', () => {
     const { sink } = collector()
     const reader = new FrameReader(sink)
     const message = wireOf({ channel: 'sync', id: 1, requestId: 0, size: 200_000 })
-    reader.push(message.bytes.subarray(0, 3), 1_000)
-    expect(reader.deadlineMs).toBe(21_000)
-    reader.push(message.bytes.subarray(3, 70_000), 5_000)
-    // The frame's clock began with its first byte, the message's has time for its length.
-    expect(reader.deadlineMs).toBe(25_000)
-    reader.push(message.bytes.subarray(70_000), 6_000)
+    const [first, ...others] = framesOf(message.bytes) as [Uint8Array, ...Uint8Array[]]
+    reader.push(first, 1_000)
+    // It has time for its length.
+    expect(reader.deadlineMs).toBe(1_000 + 20_000 + 3_125)
+    for (const frame of others) reader.push(frame, 6_000)
     expect(reader.deadlineMs).toBeUndefined()
+  })
+
+  test('in records that are changed, cut, empty, tiny, repeated, or left out are refused', () => {
+    const frame = wireOf({ channel: 'sync', id: 1, requestId: 0, size: 100 }).bytes
+    const received = (bytesOf: (sender: Records) => readonly Uint8Array[]) => {
+      const [sender, receiver] = twoEnds()
+      const frames: Uint8Array[] = []
+      for (const bytes of bytesOf(sender)) receiver.push(bytes, 5, one => frames.push(one))
+      return frames.length
+    }
+    const broken = /PROTOCOL_BROKEN/
+    expect(received(sender => [sender.seal(frame), sender.seal(frame)])).toBe(2)
+    run(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })), ([at, by]) => {
+      // A changed length may only make the record incomplete.
+      const change = (record: Uint8Array) => {
+        const index = 4 + (at % (record.byteLength - 4))
+        record[index] = (record[index] as number) ^ by
+        return record
+      }
+      expect(() => received(sender => [change(sender.seal(frame))])).toThrow(broken)
+    })
+    for (const size of [0, 1, 5]) expect(() => received(sender => [sender.seal(new Uint8Array(size))])).toThrow(broken)
+    expect(() => received(sender => [sender.seal(new Uint8Array(FRAGMENT_BYTES + 6))])).toThrow(broken)
+    expect(() => received(sender => ((record: Uint8Array) => [record, record])(sender.seal(frame)))).toThrow(broken)
+    expect(() => received(sender => [sender.seal(frame), sender.seal(frame)].slice(1))).toThrow(broken)
+    const [sender, receiver] = twoEnds()
+    receiver.push(sender.seal(frame).subarray(0, 3), 7, () => {})
+    expect(receiver.unfinishedSinceMs).toBe(7)
+  })
+
+  test('pass over many changes of the key', () => {
+    const [sender, receiver] = twoEnds()
+    const frame = wireOf({ channel: 'votes', id: 1, requestId: 0, size: 1 }).bytes
+    let got = 0
+    for (let index = 0; index < 2 ** 16 + 2; index++) receiver.push(sender.seal(frame), 0, () => got++)
+    expect(got).toBe(2 ** 16 + 2)
   })
 })
 

@@ -10,7 +10,7 @@ export const DISCONNECT_REASONS = {
   wrongForks: { code: 4, text: 'forks at other heights', wait: 'long' },
   wrongIdentity: {
     code: 5,
-    text: 'not the dialed node, or not the one in its certificate',
+    text: 'not the dialed node, or not the one it proved to be',
     wait: 'long',
   },
   badProof: { code: 6, text: 'a validator proof that was not made for this connection', wait: 'long' },

@@ -17,8 +17,8 @@ const CHANNEL = 'tandem-channel/1'
 const NODE = 'tandem-node/1'
 
 /**
- * keccak256(RLP[tag, chain id, genesis hash, node id, channel]). `channel`: 32 bytes that only the two ends of one TLS connection can
- * derive (RFC 8446 7.5), so a proof cannot be relayed; with the node id it cannot be reflected either. Without a channel it states
+ * keccak256(RLP[tag, chain id, genesis hash, node id, channel]). `channel`: the hash of one connection's handshake, which no other connection
+ * has, so a proof cannot be relayed; with the node id it cannot be reflected either. Without a channel it states
  * that the node represents the validator at all (a hint in peer records).
  */
 const digestOf = ({ chainId, genesisHash }: ChainDomain, nodeId: string, channel: Uint8Array | null): Uint8Array =>

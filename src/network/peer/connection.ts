@@ -1,6 +1,7 @@
-import type { TLSSocket } from 'node:tls'
+import type { Socket } from 'node:net'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import { MESSAGES } from '../messages.ts'
+import type { SecureChannel } from '../transport/secure-channel.ts'
 import { FrameReader, type FrameSink } from '../wire/frame-reader.ts'
 import { encodeFrames, type WireMessage } from '../wire/frames.ts'
 import { SendQueue } from '../wire/send-queue.ts'
@@ -34,9 +35,10 @@ export interface WriteTimeouts {
 /** Time for sending the disconnect message. */
 const LINGER_MS = 1_000
 
-/** Frames over one TLS socket: reads them, sends them by priority, and keeps little in the socket's own buffer. */
+/** Frames over one secure channel: reads them, sends them by priority, and keeps little in the socket's own buffer. */
 export class Connection {
-  readonly #socket: TLSSocket
+  readonly #socket: Socket
+  readonly #records: SecureChannel['records']
   readonly #queue = new SendQueue()
   readonly #reader: FrameReader
   readonly #writeTimeouts: WriteTimeouts
@@ -47,8 +49,9 @@ export class Connection {
   #sentBytes = 0
   #lastReceivedMs = performance.now()
 
-  constructor(socket: TLSSocket, writeTimeouts: WriteTimeouts, events: ConnectionEvents) {
+  constructor({ socket, records }: SecureChannel, writeTimeouts: WriteTimeouts, events: ConnectionEvents) {
     this.#socket = socket
+    this.#records = records
     this.#writeTimeouts = writeTimeouts
     this.#events = events
     const sink: FrameSink = {
@@ -106,7 +109,7 @@ export class Connection {
     const { id, channel, codec } = MESSAGES.disconnect
     // Queued messages are dropped; a frame under way is already in the socket as a whole.
     const { bytes } = encodeFrames(channel, id, 0, codec.encode(reason))
-    this.#socket.end(bytes)
+    this.#socket.end(this.#records.seal(bytes))
     setTimeout(() => this.#socket.destroy(), LINGER_MS).unref()
     this.#end({ reason, remote: false, ...(detail !== undefined && { detail }) })
   }
@@ -123,6 +126,7 @@ export class Connection {
     const { messageMs, silenceMs } = this.#writeTimeouts
     if (nowMs - this.#lastReceivedMs > silenceMs) this.close('timeout')
     else if ((this.#reader.deadlineMs ?? nowMs) < nowMs) this.close('slow')
+    else if (nowMs - (this.#records.unfinishedSinceMs ?? nowMs) > messageMs) this.close('slow')
     else if (nowMs - (this.#blockedSinceMs ?? nowMs) > messageMs)
       this.close('overloaded', 'it takes nothing that is sent')
   }
@@ -130,9 +134,10 @@ export class Connection {
   #read(bytes: Uint8Array): void {
     if (!this.#isOpen) return
     this.#receivedBytes += bytes.byteLength
-    this.#lastReceivedMs = performance.now()
+    const nowMs = performance.now()
+    this.#lastReceivedMs = nowMs
     try {
-      this.#reader.push(bytes, this.#lastReceivedMs)
+      this.#records.push(bytes, nowMs, frame => this.#reader.push(frame, nowMs))
     } catch (error) {
       this.#events.failed(error)
     }
@@ -143,7 +148,7 @@ export class Connection {
     this.#socket.cork()
     for (let frame = this.#queue.next(); frame !== undefined; frame = this.#queue.next()) {
       this.#sentBytes += frame.byteLength
-      if (!this.#socket.write(frame)) {
+      if (!this.#socket.write(this.#records.seal(frame))) {
         this.#blockedSinceMs = performance.now()
         break
       }

@@ -1,10 +1,10 @@
-import type tls from 'node:tls'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { DialScheduler, NodeAddress } from '../core/dial-scheduler.ts'
 import type { PeerScores } from '../core/peer-scores.ts'
-import { dial, secureChannelFromSocket } from '../tls/transport.ts'
+import type { ChannelIdentity } from '../transport/secure-channel.ts'
+import { dial } from '../transport/transport.ts'
 import type { HandshakeManager } from './handshake-manager.ts'
 import type { PeerSet } from './peer-set.ts'
 
@@ -13,7 +13,7 @@ interface DialerOptions {
   readonly peers: PeerSet
   readonly handshakes: HandshakeManager
   readonly scores: PeerScores
-  readonly secure: tls.CommonConnectionOptions
+  readonly channelIdentity: ChannelIdentity
   readonly clock: Clock
   readonly logger: Logger
   random(): number
@@ -60,18 +60,13 @@ export class Dialer {
   }
 
   async #dial(address: NodeAddress): Promise<void> {
-    const { secure, handshakes, logger } = this.#options
+    const { channelIdentity, handshakes, logger } = this.#options
     const { id, host, port } = address
     this.#dialing.add(id)
     try {
-      const socket = await dial(address, secure, this.#stopping.signal)
-      const secureChannel = secureChannelFromSocket(socket)
-      if (secureChannel !== undefined && !this.#stopping.signal.aborted) {
-        handshakes.begin(secureChannel, address, () => this.#dialing.delete(id))
-        return
-      }
-      socket.destroy()
-      logger.info({ peer: id, host, port }, 'dialed address does not speak this protocol')
+      const secureChannel = await dial(address, channelIdentity, this.#stopping.signal)
+      handshakes.begin(secureChannel, address, () => this.#dialing.delete(id))
+      return
     } catch (error) {
       logger.debug({ peer: id, host, port, err: error }, 'peer not reachable')
     }

@@ -12,7 +12,7 @@ import { assignSlot, type PeerSlot, type SlotLimits } from '../core/peer-slots.t
 import type { Identity } from '../identity/identity.ts'
 import type { NetworkMetrics } from '../metrics.ts'
 import type { MembersPort } from '../ports.ts'
-import type { SecureChannel } from '../tls/transport.ts'
+import type { SecureChannel } from '../transport/secure-channel.ts'
 import type { Hello } from '../wire/control.ts'
 import type { Connection, ConnectionEnd } from './connection.ts'
 import { type HandshakeParams, performHandshake } from './handshake.ts'

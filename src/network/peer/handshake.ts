@@ -1,7 +1,7 @@
 import { CodedError, isCoded } from '../../util/errors.ts'
 import type { ProtocolError } from '../errors.ts'
 import { MESSAGES, type MessageName, messageFromId, messageSpec, type Payload } from '../messages.ts'
-import type { SecureChannel } from '../tls/transport.ts'
+import type { SecureChannel } from '../transport/secure-channel.ts'
 import type { ChannelName } from '../wire/channels.ts'
 import type { Hello } from '../wire/control.ts'
 import { encodeFrames, type MessageHead } from '../wire/frames.ts'
@@ -64,7 +64,7 @@ export const performHandshake = (params: HandshakeParams): Connection => {
       failed(connectionEnd, remote)
     },
   }
-  const connection = new Connection(secureChannel.socket, patience, events)
+  const connection = new Connection(secureChannel, patience, events)
   const timer = setTimeout(() => connection.close('timeout', 'no handshake in time'), patience.handshakeMs)
   send('hello', hello)
   return connection

@@ -11,7 +11,7 @@ export interface HelloContext {
   readonly forks: ForkFilter
   readonly selfId: string
   readonly head: number
-  /** Node id of the other end's certificate. */
+  /** Node id that the other end proved. */
   readonly nodeId: string
   /** Id of the dialed node; null: the other side dialed. */
   readonly dialed: string | null
@@ -34,7 +34,7 @@ export const validateHello = (hello: Hello, scene: HelloContext): HelloRefusal |
   const { domain, forks, selfId, nodeId, dialed, binding, head, allowed } = scene
   if (hello.version !== NETWORK_PROTOCOL_VERSION)
     return differs('wrongVersion', hello.version, NETWORK_PROTOCOL_VERSION)
-  if (hello.nodeId !== nodeId) return refuse('wrongIdentity', `says ${hello.nodeId}, its certificate ${nodeId}`)
+  if (hello.nodeId !== nodeId) return refuse('wrongIdentity', `says ${hello.nodeId}, proved ${nodeId}`)
   if (nodeId === selfId) return refuse('self', 'it is this node')
   if (dialed !== null && dialed !== nodeId) return refuse('wrongIdentity', `dialed ${dialed}, got ${nodeId}`)
   if (hello.chainId !== domain.chainId) return differs('wrongChain', hello.chainId, domain.chainId)

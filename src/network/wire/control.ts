@@ -36,7 +36,7 @@ export interface Hello {
   /** EIP-2124: checksum of genesis and passed forks, 4 bytes, and the next fork, 0 when none is known. */
   readonly forkHash: Hex
   readonly forkNext: number
-  /** 64 hex digits; equal to that of the certificate. */
+  /** 64 hex digits; equal to the one it proved. */
   readonly nodeId: string
   /** Id of this process, 8 bytes, random at each start. */
   readonly instance: Hex

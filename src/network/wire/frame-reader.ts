@@ -28,18 +28,11 @@ interface Partial {
   readonly expiresAtMs: number
 }
 
-/** Assembles messages from frames that arrive in pieces cut anywhere. Holds at most one message per channel. */
+/** Assembles messages from frames. Holds at most one message per channel. */
 export class FrameReader {
   readonly #sink: FrameSink
   readonly #messageMs: number
   readonly #partial = new Map<ChannelName, Partial>()
-  /** Incomplete header of a frame and of a message. */
-  readonly #header = new Uint8Array(FRAME_HEADER_BYTES + HEAD_BYTES)
-  #headerBytes = 0
-  #channel: ChannelName = 'control'
-  /** Remaining bytes of the current frame, without its header. */
-  #left = 0
-  #frameSinceMs: number | null = null
 
   /** `messageMs`: time limit of a message, to which the time for its length on the slowest supported line is added. */
   constructor(sink: FrameSink, messageMs: number = NETWORK_LIMITS.messageMs) {
@@ -47,19 +40,21 @@ export class FrameReader {
     this.#messageMs = messageMs
   }
 
-  /** Throws FRAME_INVALID, or what the sink throws; nothing may be pushed after that. */
-  push(bytes: Uint8Array, nowMs: number): void {
-    let at = 0
-    while (at < bytes.byteLength) {
-      this.#frameSinceMs ??= nowMs
-      at = this.#left === 0 ? this.#readHeader(bytes, at, nowMs) : this.#readPart(bytes, at)
-    }
+  /** Reads one whole frame. Throws FRAME_INVALID, or what the sink throws; nothing may be pushed after that. */
+  push(frame: Uint8Array, nowMs: number): void {
+    const part = frame.subarray(FRAME_HEADER_BYTES)
+    if (frame.byteLength < FRAME_HEADER_BYTES || uint32(frame, 0) !== part.byteLength)
+      throw invalid(`${frame.byteLength} bytes are no whole frame`)
+    const channel = channelFromId(frame[4] as number)
+    if (channel === undefined) throw invalid(`no channel ${frame[4]}`)
+    const partial = this.#partial.get(channel)
+    if (partial !== undefined) this.#take(channel, partial, part)
+    else this.#take(channel, this.#begin(channel, part, nowMs), part.subarray(HEAD_BYTES))
   }
 
-  /** Earliest deadline of unfinished frames and messages; undefined: nothing is unfinished. */
+  /** Earliest deadline of unfinished messages; undefined: nothing is unfinished. */
   get deadlineMs(): number | undefined {
-    const frame = this.#frameSinceMs === null ? [] : [this.#frameSinceMs + this.#messageMs]
-    const deadlines = [...frame, ...[...this.#partial.values()].map(({ expiresAtMs }) => expiresAtMs)]
+    const deadlines = [...this.#partial.values()].map(({ expiresAtMs }) => expiresAtMs)
     return deadlines.length === 0 ? undefined : Math.min(...deadlines)
   }
 
@@ -69,71 +64,33 @@ export class FrameReader {
     this.#partial.clear()
   }
 
-  /** Reads the frame's header, and the message's where one begins. */
-  #readHeader(bytes: Uint8Array, at: number, nowMs: number): number {
-    let next = this.#fill(bytes, at, FRAME_HEADER_BYTES)
-    if (this.#headerBytes < FRAME_HEADER_BYTES) return next
-    const length = uint32(this.#header, 0)
-    const channel = channelFromId(this.#header[4] as number)
-    if (channel === undefined) throw invalid(`no channel ${this.#header[4]}`)
-    const partial = this.#partial.get(channel)
-    if (partial !== undefined) {
-      const expected = Math.min(FRAGMENT_BYTES, partial.head.length - partial.received)
-      if (length !== expected) throw invalid(`a frame of ${length} bytes, want ${expected}`)
-    } else {
-      if (length < HEAD_BYTES || length > FRAGMENT_BYTES) throw invalid(`a first frame of ${length} bytes`)
-      next = this.#fill(bytes, next, FRAME_HEADER_BYTES + HEAD_BYTES)
-      if (this.#headerBytes < FRAME_HEADER_BYTES + HEAD_BYTES) return next
-      this.#begin(channel, length, nowMs)
-    }
-    this.#channel = channel
-    this.#left = partial === undefined ? length - HEAD_BYTES : length
-    this.#headerBytes = 0
-    if (this.#left === 0) this.#endFrame()
-    return next
-  }
-
-  #begin(channel: ChannelName, frameLength: number, nowMs: number): void {
-    const head: MessageHead = {
-      id: this.#header[FRAME_HEADER_BYTES] as number,
-      requestId: uint32(this.#header, FRAME_HEADER_BYTES + 1),
-      length: uint32(this.#header, FRAME_HEADER_BYTES + 5),
-    }
+  /** Begins the message of a first frame, whose part starts with the head. */
+  #begin(channel: ChannelName, part: Uint8Array, nowMs: number): Partial {
+    if (part.byteLength < HEAD_BYTES || part.byteLength > FRAGMENT_BYTES)
+      throw invalid(`a first frame of ${part.byteLength} bytes`)
+    const head: MessageHead = { id: part[0] as number, requestId: uint32(part, 1), length: uint32(part, 5) }
     const expected = Math.min(FRAGMENT_BYTES, HEAD_BYTES + head.length)
-    if (frameLength !== expected) throw invalid(`a first frame of ${frameLength} bytes, want ${expected}`)
-    const taken = this.#sink.begin(channel, head) === 'take'
-    this.#partial.set(channel, {
+    if (part.byteLength !== expected) throw invalid(`a first frame of ${part.byteLength} bytes, want ${expected}`)
+    const isTaken = this.#sink.begin(channel, head) === 'take'
+    const partial = {
       head,
-      payload: taken ? new Uint8Array(head.length) : null,
+      payload: isTaken ? new Uint8Array(head.length) : null,
       received: 0,
       expiresAtMs: nowMs + this.#messageMs + head.length / NETWORK_LIMITS.bytesPerMs,
-    })
+    }
+    this.#partial.set(channel, partial)
+    return partial
   }
 
-  #readPart(bytes: Uint8Array, at: number): number {
-    const partial = this.#partial.get(this.#channel) as Partial
-    const size = Math.min(this.#left, bytes.byteLength - at)
-    partial.payload?.set(bytes.subarray(at, at + size), partial.received)
-    partial.received += size
-    this.#left -= size
-    if (this.#left === 0) this.#endFrame()
-    return at + size
-  }
-
-  #endFrame(): void {
-    this.#frameSinceMs = null
-    const partial = this.#partial.get(this.#channel) as Partial
-    if (partial.received < partial.head.length) return
-    this.#partial.delete(this.#channel)
-    if (partial.payload !== null) this.#sink.deliver(this.#channel, partial.head, partial.payload)
-  }
-
-  /** Fills the header up to `size` bytes; returns the position after the consumed bytes. */
-  #fill(bytes: Uint8Array, at: number, size: number): number {
-    const count = Math.max(0, Math.min(size - this.#headerBytes, bytes.byteLength - at))
-    this.#header.set(bytes.subarray(at, at + count), this.#headerBytes)
-    this.#headerBytes += count
-    return at + count
+  #take(channel: ChannelName, partial: Partial, bytes: Uint8Array): void {
+    const { head, payload, received } = partial
+    const expected = Math.min(received === 0 ? FRAGMENT_BYTES - HEAD_BYTES : FRAGMENT_BYTES, head.length - received)
+    if (bytes.byteLength !== expected) throw invalid(`a frame of ${bytes.byteLength} bytes, want ${expected}`)
+    payload?.set(bytes, received)
+    partial.received += bytes.byteLength
+    if (partial.received < head.length) return
+    this.#partial.delete(channel)
+    if (payload !== null) this.#sink.deliver(channel, head, payload)
   }
 }
 

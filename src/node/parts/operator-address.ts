@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { keccak256 } from '../../crypto/hash.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
-import { openNodeKey } from '../../network/tls/node-key.ts'
+import { openNodeKey } from '../../network/transport/node-key.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import type { NodeOptions } from '../options.ts'
 

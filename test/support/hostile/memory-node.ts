@@ -1,15 +1,17 @@
 import { EventEmitter } from 'node:events'
-import type { TLSSocket } from 'node:tls'
+import type { Socket } from 'node:net'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { assembleNetwork } from '../../../src/network/assemble-network.ts'
 import { NETWORK_PROTOCOL_VERSION } from '../../../src/network/messages.ts'
 import type { PeerPoolPort } from '../../../src/network/ports.ts'
-import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
+import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
+import type { Records } from '../../../src/network/transport/records.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
 import { bytesToHex, EMPTY_BYTES } from '../../../src/util/bytes.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { blockCodec } from '../consensus/ledger.ts'
 import { DOMAIN } from '../consensus/member.ts'
+import { framesOf } from '../network/frames.ts'
 import { LogBook } from '../network/net-node.ts'
 import { wire } from '../network/raw-peer.ts'
 
@@ -55,7 +57,14 @@ export class MemoryPeer {
   }
 }
 
-/** All of a node's network but TLS, listening and dialing, in memory: as many connections a second as it can take. */
+/** Frames as they are. */
+const OPEN_RECORDS: Records = {
+  seal: frame => frame,
+  push: (bytes, _, take) => framesOf(bytes).forEach(take),
+  unfinishedSinceMs: null,
+}
+
+/** All of a node's network but encryption, listening and dialing, in memory: as many connections a second as it can take. */
 export class MemoryNode {
   readonly log = new LogBook()
   readonly #parts
@@ -111,7 +120,7 @@ export class MemoryNode {
     const socket = new MemorySocket()
     const id = bytesToHex(nodeId).slice(2)
     this.#parts.handshakes.begin(
-      { socket: socket as unknown as TLSSocket, nodeId: id, binding: nodeId },
+      { socket: socket as unknown as Socket, nodeId: id, binding: nodeId, records: OPEN_RECORDS },
       null,
       () => {},
     )

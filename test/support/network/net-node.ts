@@ -4,7 +4,7 @@ import type { CommittedBlock } from '../../../src/network/gossip/block-gossip.ts
 import { createNetwork, type Network } from '../../../src/network/network.ts'
 import type { NetworkOptions } from '../../../src/network/options.ts'
 import type { NetworkPorts, PeerPoolPort, PeerPoolVerdict, ServePort, SyncPort } from '../../../src/network/ports.ts'
-import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
+import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
 import type { SealedBlock } from '../../../src/network/wire/consensus.ts'
 import type { PeerHead } from '../../../src/network/wire/control.ts'
 import type { BlockAnnouncement } from '../../../src/network/wire/sync.ts'

@@ -1,4 +1,4 @@
-import tls, { type TLSSocket } from 'node:tls'
+import type { Socket } from 'node:net'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { createForkFilter } from '../../../src/network/identity/fork-id.ts'
 import { type ChainDomain, proveValidator } from '../../../src/network/identity/validator-proof.ts'
@@ -10,14 +10,16 @@ import {
   NETWORK_PROTOCOL_VERSION,
   type Payload,
 } from '../../../src/network/messages.ts'
-import { generateNodeKey, type NodeKey } from '../../../src/network/tls/node-key.ts'
-import { dial, type SecureChannel, secureChannelFromSocket, secureOptions } from '../../../src/network/tls/transport.ts'
+import { generateNodeKey, type NodeKey } from '../../../src/network/transport/node-key.ts'
+import type { SecureChannel } from '../../../src/network/transport/secure-channel.ts'
+import { dial } from '../../../src/network/transport/transport.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
 import { FrameReader } from '../../../src/network/wire/frame-reader.ts'
 import { encodeFrames } from '../../../src/network/wire/frames.ts'
 import type { ValidatorSigner } from '../../../src/primitives/consensus/signer.ts'
 import { EMPTY_BYTES } from '../../../src/util/bytes.ts'
 import { DOMAIN } from '../consensus/member.ts'
+import { framesOf } from './frames.ts'
 import { until } from './net-node.ts'
 
 export interface Said {
@@ -57,23 +59,20 @@ export class RawPeer {
         this.heard.push({ name, value: messageSpec(name).codec.decode(payload), requestId })
       },
     })
-    this.socket.on('data', (bytes: Buffer) => reader.push(bytes, 0))
+    this.socket.on('data', (bytes: Buffer) => secureChannel.records.push(bytes, 0, frame => reader.push(frame, 0)))
     this.socket.on('close', () => {
       this.isClosed = true
     })
   }
 
-  get socket(): TLSSocket {
+  get socket(): Socket {
     return this.secureChannel.socket
   }
 
   static async connect(port: number, options: RawPeerOptions = {}): Promise<RawPeer> {
-    const { key = generateNodeKey(), from } = options
-    const secure = { ...secureOptions(key), ...(from !== undefined && { localAddress: from }) }
-    const socket = await dial({ host: '127.0.0.1', port }, secure, new AbortController().signal)
-    const secureChannel = secureChannelFromSocket(socket)
-    if (secureChannel === undefined) throw new Error('no node of this protocol')
-    return new RawPeer(key, secureChannel, options)
+    const { key = generateNodeKey(), from, domain = DOMAIN } = options
+    const target = { host: '127.0.0.1', port, ...(from !== undefined && { localAddress: from }) }
+    return new RawPeer(key, await dial(target, { key, domain }, new AbortController().signal), options)
   }
 
   /** The whole handshake; rejects when it is refused. */
@@ -118,8 +117,10 @@ export class RawPeer {
     this.write(wire(name, value, requestId))
   }
 
+  /** Sends frames, each in a record of its own; what is no whole frame goes as it is. */
   write(bytes: Uint8Array): void {
-    if (!this.socket.destroyed) this.socket.write(bytes)
+    for (const frame of framesOf(bytes))
+      if (!this.socket.destroyed) this.socket.write(this.secureChannel.records.seal(frame))
   }
 
   /** Returns and removes the received messages of this kind. */
@@ -155,11 +156,3 @@ export const wire = <Name extends MessageName>(name: Name, value: Payload<Name>,
   const { channel, id } = MESSAGES[name]
   return encodeFrames(channel, id, requestId, messageSpec(name).codec.encode(value)).bytes
 }
-
-/** A TLS connection with options of one's own; rejects when it is refused. */
-export const tlsConnect = (port: number, options: tls.ConnectionOptions): Promise<TLSSocket> =>
-  new Promise((resolve, reject) => {
-    const socket = tls.connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options })
-    socket.once('secureConnect', () => resolve(socket))
-    socket.once('error', reject)
-  })

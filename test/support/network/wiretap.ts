@@ -1,4 +1,4 @@
-import { generateNodeKey, type NodeKey } from '../../../src/network/tls/node-key.ts'
+import { generateNodeKey, type NodeKey } from '../../../src/network/transport/node-key.ts'
 import type { WireProposal } from '../../../src/network/wire/consensus.ts'
 import type { SigningDomain, Vote } from '../../../src/primitives/consensus/vote.ts'
 import type { Testimony } from '../consensus/testimony.ts'

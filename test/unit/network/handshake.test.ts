@@ -1,14 +1,11 @@
-import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { proveValidator } from '../../../src/network/identity/validator-proof.ts'
-import { ALPN, NETWORK_PROTOCOL_VERSION } from '../../../src/network/messages.ts'
-import { certificatePem } from '../../../src/network/tls/certificate.ts'
-import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
-import { secureOptions } from '../../../src/network/tls/transport.ts'
+import { NETWORK_PROTOCOL_VERSION } from '../../../src/network/messages.ts'
+import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
 import { DOMAIN, signerOf } from '../../support/consensus/member.ts'
 import { type NetNode, type NetNodeOptions, NetNodes, until } from '../../support/network/net-node.ts'
-import { RawPeer, tlsConnect, wire } from '../../support/network/raw-peer.ts'
+import { RawPeer, wire } from '../../support/network/raw-peer.ts'
 
 const nodes = new NetNodes()
 afterEach(() => nodes.stop())
@@ -185,28 +182,5 @@ describe('malformed handshakes', () => {
     peer.write(bytesOf(peer))
     expect(await peer.closed()).toBe(reason)
     expect(node.network.peerCount).toBe(0)
-  })
-
-  test('no certificate, an older TLS, another protocol, and no TLS at all', async () => {
-    const node = await nodes.start()
-    const key = generateNodeKey()
-    const secure = secureOptions(key)
-    const { key: pem, ...without } = { ...secure, cert: undefined }
-    const anonymous = await tlsConnect(node.port, without)
-    await until('no certificate', () => anonymous.destroyed)
-    await expect(tlsConnect(node.port, { ...secure, minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })).rejects.toThrow()
-    await expect(tlsConnect(node.port, { ...secure, ALPNProtocols: ['h2'] })).rejects.toThrow()
-    const silent = await tlsConnect(node.port, { ...secure, ALPNProtocols: undefined })
-    await until('no protocol', () => silent.destroyed)
-    const stolen = await tlsConnect(node.port, { ...secure, key: pem, cert: certificatePem(generateNodeKey()) }).catch(
-      (error: Error) => error,
-    )
-    expect(stolen).toBeInstanceOf(Error)
-    const plain = connect(node.port, '127.0.0.1', () => plain.write('hello\n'))
-    plain.on('error', () => {})
-    plain.resume()
-    await until('no TLS', () => plain.destroyed)
-    expect(node.network.peerCount).toBe(0)
-    expect(ALPN).toBe('tandem/3')
   })
 })

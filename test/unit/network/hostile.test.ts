@@ -183,7 +183,7 @@ describe('who is slow', () => {
     plain.resume()
     const silent = await RawPeer.connect(node.port)
     const half = await RawPeer.connect(node.port)
-    half.write(wire('hello', half.hello()).subarray(0, 50))
+    half.socket.write(half.secureChannel.records.seal(wire('hello', half.hello())).subarray(0, 50))
     const noReady = await RawPeer.connect(node.port)
     noReady.send('hello', noReady.hello())
     await until('the plain one', () => plain.destroyed)
@@ -198,10 +198,10 @@ describe('who is slow', () => {
   test('to end a message loses it too, however alive it seems', async () => {
     const node = await nodes.start({ limits })
     const peer = await RawPeer.meet(node.port)
-    const bytes = wire('newTransactions', [new Uint8Array(50_000)])
-    peer.write(bytes.subarray(0, 20))
+    const bytes = peer.secureChannel.records.seal(wire('newTransactions', [new Uint8Array(50_000)]))
+    peer.socket.write(bytes.subarray(0, 20))
     let at = 20
-    const drip = setInterval(() => peer.write(bytes.subarray(at, ++at)), 20)
+    const drip = setInterval(() => peer.socket.write(bytes.subarray(at, ++at)), 20)
     expect(await peer.closed()).toBe('slow')
     clearInterval(drip)
   })

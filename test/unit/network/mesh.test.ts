@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
+import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
 import { NetNodes, until } from '../../support/network/net-node.ts'
 
 const nodes = new NetNodes()

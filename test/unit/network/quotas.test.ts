@@ -10,6 +10,7 @@ import type { Hello } from '../../../src/network/wire/control.ts'
 import { FrameReader } from '../../../src/network/wire/frame-reader.ts'
 import type { WireMessage } from '../../../src/network/wire/frames.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
+import { framesOf } from '../../support/network/frames.ts'
 import { RawPool } from '../../support/network/net-node.ts'
 
 const PEERS = 100
@@ -72,11 +73,13 @@ class FarEnd {
       },
     })
     const back = new FrameReader(this.near)
-    toNear.push = ({ bytes }) => back.push(bytes, performance.now())
+    toNear.push = ({ bytes }) => {
+      for (const frame of framesOf(bytes)) back.push(frame, performance.now())
+    }
   }
 
   #arrive({ bytes }: WireMessage): void {
-    this.#reader.push(bytes, performance.now())
+    for (const frame of framesOf(bytes)) this.#reader.push(frame, performance.now())
   }
 
   /** What the line held back arrives at once. */

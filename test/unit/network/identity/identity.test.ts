@@ -1,4 +1,4 @@
-import { generateKeyPairSync, X509Certificate } from 'node:crypto'
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,8 +10,7 @@ import { PeerExchange } from '../../../../src/network/gossip/peer-exchange.ts'
 import type { PeerHub } from '../../../../src/network/gossip/peer-hub.ts'
 import { readPeerRecord, signPeerRecord } from '../../../../src/network/identity/peer-record.ts'
 import { PeerStore, parseMemory } from '../../../../src/network/peer/peer-store.ts'
-import { certificatePem, nodeIdOf } from '../../../../src/network/tls/certificate.ts'
-import { generateNodeKey, openNodeKey } from '../../../../src/network/tls/node-key.ts'
+import { generateNodeKey, openNodeKey } from '../../../../src/network/transport/node-key.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
 import { DOMAIN, signerOf } from '../../../support/consensus/member.ts'
@@ -46,17 +45,6 @@ describe('a node key', () => {
     writeFileSync(path, text)
     await expect(openNodeKey(path)).rejects.toMatchObject({ code: 'NODE_KEY_INVALID' })
     expect(readFileSync(path, 'utf8'), 'the file is left alone').toBe(text)
-  })
-})
-
-describe('a certificate', () => {
-  test('is one that others read, signed by its own key, and names the node', () => {
-    const key = generateNodeKey()
-    const certificate = new X509Certificate(certificatePem(key))
-    expect(certificate.verify(certificate.publicKey)).toBe(true)
-    expect(nodeIdOf(certificate)).toBe(key.id)
-    expect(certificate.validToDate.getUTCFullYear()).toBe(9999)
-    expect(certificate.validFromDate.getUTCFullYear()).toBe(1970)
   })
 })
 

@@ -1,6 +1,6 @@
-import { sign, type X509Certificate } from 'node:crypto'
-import { concatBytes } from '../../util/bytes.ts'
-import { type NodeKey, publicKeyBytes } from './node-key.ts'
+import { sign } from 'node:crypto'
+import type { NodeKey } from '../../src/network/transport/node-key.ts'
+import { concatBytes } from '../../src/util/bytes.ts'
 
 /**
  * Self-signed X.509 certificate (RFC 5280) for an Ed25519 key (RFC 8410), in DER. It carries only the key: names, times and
@@ -29,13 +29,6 @@ export const certificatePem = (key: NodeKey): string => {
       .toString('base64')
       .match(/.{1,64}/g) ?? []
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
-}
-
-/** Returns the node id of a certificate; undefined when its key is of another type. */
-export const nodeIdOf = (certificate: X509Certificate): string | undefined => {
-  const { publicKey } = certificate
-  if (publicKey.asymmetricKeyType !== 'ed25519') return undefined
-  return Buffer.from(publicKeyBytes(publicKey)).toString('hex')
 }
 
 const tlv = (tag: number, ...parts: readonly Uint8Array[]): Uint8Array => {

@@ -63,14 +63,17 @@ const readIfThere = async (path: string): Promise<string | undefined> => {
   }
 }
 
-/** Prefix of a 32-byte Ed25519 key in a SubjectPublicKeyInfo (RFC 8410). */
-const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
+/** Prefixes of a 32-byte key in a SubjectPublicKeyInfo (RFC 8410). */
+const SPKI_PREFIXES = {
+  ed25519: Buffer.from('302a300506032b6570032100', 'hex'),
+  x25519: Buffer.from('302a300506032b656e032100', 'hex'),
+} as const
 
-/** Returns the 32 bytes of an Ed25519 public key. */
+/** Returns the 32 bytes of a public key of either kind. */
 export const publicKeyBytes = (key: KeyObject): Uint8Array => {
   const der = key.export({ type: 'spki', format: 'der' })
-  return new Uint8Array(der.subarray(SPKI_PREFIX.byteLength))
+  return new Uint8Array(der.subarray(SPKI_PREFIXES.ed25519.byteLength))
 }
 
-export const publicKeyOf = (bytes: Uint8Array): KeyObject =>
-  createPublicKey({ key: Buffer.concat([SPKI_PREFIX, bytes]), type: 'spki', format: 'der' })
+export const publicKeyOf = (bytes: Uint8Array, kind: keyof typeof SPKI_PREFIXES = 'ed25519'): KeyObject =>
+  createPublicKey({ key: Buffer.concat([SPKI_PREFIXES[kind], bytes]), type: 'spki', format: 'der' })

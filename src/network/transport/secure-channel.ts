@@ -1,0 +1,116 @@
+import { sign, verify } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { bytesToHex, concatBytes, hexToBytes } from '../../util/bytes.ts'
+import type { ChainDomain } from '../identity/validator-proof.ts'
+import { NETWORK_PROTOCOL_VERSION } from '../messages.ts'
+import { type NodeKey, publicKeyOf } from './node-key.ts'
+import { checkTag, createEphemeral, deriveSession, KEY_BYTES, type NoiseSession, TAG_BYTES } from './noise.ts'
+import { createRecords, RECORD_OVERHEAD_BYTES, type Records } from './records.ts'
+
+/** Connection whose other end proved a node key; no message has been sent yet. */
+export interface SecureChannel {
+  readonly socket: Socket
+  readonly nodeId: string
+  /** Hash of the handshake, 32 bytes that no other connection has. */
+  readonly binding: Uint8Array
+  readonly records: Records
+}
+
+const PROLOGUE = Buffer.from(`tandem/${NETWORK_PROTOCOL_VERSION}`)
+const IDENTITY = 'tandem-identity/1'
+const SIGNATURE_BYTES = 64
+const RESPONSE_BYTES = KEY_BYTES + TAG_BYTES
+/** Node id, chain id, genesis hash, signature. */
+const CHAIN_BYTES = 8 + 32
+const IDENTITY_BYTES = KEY_BYTES + CHAIN_BYTES + SIGNATURE_BYTES
+
+/** Key and chain of this node. */
+export interface ChannelIdentity {
+  readonly key: NodeKey
+  readonly domain: ChainDomain
+}
+
+/**
+ * Opens the dialed side of a channel. Both sides read messages of fixed size, 204 bytes at most, until the other one is known: nothing
+ * that a stranger sends is longer, and no chain of certificates exists. Rejects when the other end is no node of this protocol.
+ */
+export const openChannel = async (socket: Socket, identity: ChannelIdentity): Promise<SecureChannel> => {
+  const own = createEphemeral()
+  socket.write(own.publicKey)
+  const response = await readExactly(socket, RESPONSE_BYTES)
+  const other = response.slice(0, KEY_BYTES)
+  const session = deriveSession({ prologue: PROLOGUE, own, other, isInitiator: true })
+  checkTag(session, response.slice(KEY_BYTES))
+  const records = createRecords(session.initiatorKey, session.responderKey)
+  socket.write(records.seal(encodeIdentity(identity, session, 'initiator')))
+  return identify(socket, session, records, 'responder')
+}
+
+/** Accepts the other side of a channel. */
+export const acceptChannel = async (socket: Socket, identity: ChannelIdentity): Promise<SecureChannel> => {
+  const other = await readExactly(socket, KEY_BYTES)
+  // The other side has nothing to say before it is answered.
+  if (socket.readableLength > 0) throw new Error('more than a key')
+  const own = createEphemeral()
+  const session = deriveSession({ prologue: PROLOGUE, own, other, isInitiator: false })
+  const records = createRecords(session.responderKey, session.initiatorKey)
+  socket.write(concatBytes(own.publicKey, session.tag, records.seal(encodeIdentity(identity, session, 'responder'))))
+  return identify(socket, session, records, 'initiator')
+}
+
+type Role = 'initiator' | 'responder'
+
+/** Bytes that a node signs: useless on any other connection, in the other direction, and on another chain. */
+const statementOf = ({ hash }: NoiseSession, role: Role, idAndChain: Uint8Array): Uint8Array =>
+  concatBytes(Buffer.from(`${IDENTITY} ${role} `), hash, idAndChain)
+
+const encodeIdentity = ({ key, domain }: ChannelIdentity, session: NoiseSession, role: Role): Uint8Array => {
+  const chain = new Uint8Array(CHAIN_BYTES)
+  new DataView(chain.buffer).setBigUint64(0, BigInt(domain.chainId))
+  chain.set(hexToBytes(domain.genesisHash), 8)
+  const idAndChain = concatBytes(key.publicKey, chain)
+  return concatBytes(idAndChain, sign(null, statementOf(session, role, idAndChain), key.privateKey))
+}
+
+/** Whether the chain is the same, the hello tells: it has a reason to give. */
+const identify = async (
+  socket: Socket,
+  session: NoiseSession,
+  records: Records,
+  role: Role,
+): Promise<SecureChannel> => {
+  const identities: Uint8Array[] = []
+  records.push(await readExactly(socket, RECORD_OVERHEAD_BYTES + IDENTITY_BYTES), 0, bytes => identities.push(bytes))
+  const [identity] = identities
+  if (identity?.byteLength !== IDENTITY_BYTES) throw new Error('no identity')
+  const idAndChain = identity.slice(0, KEY_BYTES + CHAIN_BYTES)
+  const id = idAndChain.slice(0, KEY_BYTES)
+  const signature = identity.slice(idAndChain.byteLength)
+  if (!verify(null, statementOf(session, role, idAndChain), publicKeyOf(id), signature))
+    throw new Error('an identity that its key did not sign')
+  return { socket, nodeId: bytesToHex(id).slice(2), binding: session.hash, records }
+}
+
+/** Reads so many bytes and leaves the rest in the socket, which is not read further meanwhile. */
+const readExactly = (socket: Socket, count: number): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const read = (): void => {
+      const bytes: Buffer | null = socket.read(count)
+      // After the end of the stream there may be fewer.
+      if (bytes === null || bytes.byteLength < count) return
+      settle()
+      resolve(new Uint8Array(bytes))
+    }
+    const fail = (): void => {
+      settle()
+      reject(new Error('the other side closed the connection'))
+    }
+    const settle = (): void => {
+      socket.off('readable', read).off('close', fail).off('end', fail)
+    }
+    if (socket.destroyed || socket.readableEnded) fail()
+    else {
+      socket.on('readable', read).on('close', fail).on('end', fail)
+      read()
+    }
+  })

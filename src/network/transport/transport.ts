@@ -1,0 +1,115 @@
+import { createServer, connect as openSocket, type Socket } from 'node:net'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { NodeAddress } from '../core/dial-scheduler.ts'
+import type { NetworkError } from '../errors.ts'
+import { acceptChannel, type ChannelIdentity, openChannel, type SecureChannel } from './secure-channel.ts'
+
+const GOODBYE_MS = 500
+
+type DialTarget = Pick<NodeAddress, 'host' | 'port'> & { readonly localAddress?: string }
+
+/** Opens a connection; rejects after a timeout. */
+export const dial = async (
+  target: DialTarget,
+  identity: ChannelIdentity,
+  signal: AbortSignal,
+): Promise<SecureChannel> => {
+  const socket = openSocket(target)
+  socket.on('error', ignore)
+  socket.setNoDelay(true)
+  const timer = setTimeout(() => socket.destroy(), NETWORK_LIMITS.dialMs)
+  const stop = () => socket.destroy()
+  signal.addEventListener('abort', stop)
+  try {
+    const channel = await openChannel(socket, identity)
+    if (socket.destroyed) throw new Error('closed')
+    return channel
+  } catch (error) {
+    socket.destroy()
+    throw error
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+const ignore = () => {}
+
+export interface Listener {
+  readonly host: string
+  readonly port: number
+  close(): Promise<void>
+}
+
+interface ListenerEvents {
+  /**
+   * Called for a new connection before anything is read; undefined rejects it. The result is called when the connection is closed or
+   * its handshake is over; until then `drop` closes it.
+   */
+  enter(address: string, drop: () => void): (() => void) | undefined
+  /** Takes over the connection before it returns. */
+  secured(channel: SecureChannel, leave: () => void): void
+  readonly handshakeMs: number
+}
+
+/** Accepts connections. A flood is rejected before it costs a handshake. Throws LISTEN_FAILED. */
+export const listen = async (
+  { host, port }: Pick<NodeAddress, 'host' | 'port'>,
+  identity: ChannelIdentity,
+  events: ListenerEvents,
+): Promise<Listener> => {
+  const accepted = new Set<Socket>()
+  const server = createServer(socket => {
+    const leave = events.enter(socket.remoteAddress ?? '', () => socket.destroy())
+    if (leave === undefined) {
+      socket.resetAndDestroy()
+      return
+    }
+    accepted.add(socket)
+    socket.on('error', ignore)
+    socket.on('close', () => {
+      accepted.delete(socket)
+      leave()
+    })
+    void accept(socket, identity, events, leave)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', error => reject(listenError(host, port, error)))
+    server.listen({ host, port, exclusive: true }, resolve)
+  })
+  const address = server.address()
+  return {
+    host,
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    close: () =>
+      new Promise(resolve => {
+        // Peers were told that the node stops; those that stay connected are closed.
+        const timer = setTimeout(() => accepted.forEach(socket => void socket.destroy()), GOODBYE_MS)
+        server.close(() => {
+          clearTimeout(timer)
+          resolve()
+        })
+      }),
+  }
+}
+
+const accept = async (
+  socket: Socket,
+  identity: ChannelIdentity,
+  events: ListenerEvents,
+  leave: () => void,
+): Promise<void> => {
+  const timer = setTimeout(() => socket.destroy(), events.handshakeMs)
+  try {
+    const channel = await acceptChannel(socket, identity)
+    if (!socket.destroyed) events.secured(channel, leave)
+  } catch {
+    socket.destroy()
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const listenError = (host: string, port: number, error: Error): Error =>
+  new CodedError<NetworkError>({ code: 'LISTEN_FAILED', host, port, reason: error.message }, { cause: error })
