@@ -43,6 +43,8 @@ export const SNAPSHOT_LIMITS = {
   inUseMs: 120_000,
   /** Bytes collected for one write of a file. */
   writeBytes: 1024 * 1024,
+  /** Bytes of the disk that a snapshot leaves free: consensus needs them more. */
+  freeBytes: 256 * 1024 * 1024,
   /** Chunks requested or waiting for import. */
   parallel: 6,
   /** Codes in one request, and in one response besides its byte limit. */

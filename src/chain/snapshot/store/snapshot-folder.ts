@@ -1,4 +1,4 @@
-import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { open, readdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { encodeManifest, manifestCodec, type SnapshotManifest, snapshotId } from '../../../network/wire/snapshot.ts'
@@ -7,6 +7,7 @@ import { RlpCursor } from '../../../primitives/rlp/rlp-cursor.ts'
 import type { ByteSink } from '../../../state/snapshot/make-snapshot.ts'
 import { assert } from '../../../util/assert.ts'
 import type { Hex } from '../../../util/bytes.ts'
+import { CodedError } from '../../../util/errors.ts'
 import { makeFolder } from '../../../util/fs/make-folder.ts'
 import { SNAPSHOT_FORMAT } from '../format.ts'
 
@@ -19,18 +20,91 @@ type FileName = (typeof FILES)[number]
 const INDEX = 'index'
 const UNFINISHED = 'new-'
 
-/** Appends to one file, collected into large writes. */
-export class FileSink implements ByteSink {
-  readonly #handle: Awaited<ReturnType<typeof open>>
-  #waiting: Uint8Array[] = []
-  #bytes = 0
+/** A snapshot is not made, since it would leave less than SNAPSHOT_LIMITS.freeBytes of the disk. */
+type SpaceError = { readonly code: 'SNAPSHOT_NO_SPACE'; readonly freeBytes: number; readonly neededBytes: number }
 
-  private constructor(handle: Awaited<ReturnType<typeof open>>) {
-    this.#handle = handle
+/** Returns the bytes that this user may still write to the disk of a folder. */
+type FreeSpace = (folder: string) => Promise<number>
+
+const freeSpace: FreeSpace = async folder => {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
+}
+
+/** Files of a snapshot in the making. After a failure they are closed and deleted at once. */
+export class SnapshotFiles {
+  readonly #root: string
+  readonly #number: number
+  readonly #free: FreeSpace
+  readonly #sinks: FileSink[] = []
+
+  private constructor(root: string, number: number, free: FreeSpace) {
+    this.#root = root
+    this.#number = number
+    this.#free = free
   }
 
-  static async create(path: string): Promise<FileSink> {
-    return new FileSink(await open(path, 'wx', 0o600))
+  /** The remains of earlier attempts are deleted. Throws SNAPSHOT_NO_SPACE when another one like the newest would not fit. */
+  static async create(root: string, number: number, free: FreeSpace = freeSpace): Promise<SnapshotFiles> {
+    await dropUnfinished(root)
+    makeFolder(join(root, `${UNFINISHED}${number}`))
+    const files = new SnapshotFiles(root, number, free)
+    try {
+      await files.#requireSpace(await newestBytes(root))
+      for (const name of FILES) files.#sinks.push(await FileSink.create(files.#path(name), files.#requireSpace))
+      return files
+    } catch (error) {
+      await files.discard()
+      throw error
+    }
+  }
+
+  sink(name: FileName): ByteSink {
+    return this.#sinks[FILES.indexOf(name)] as FileSink
+  }
+
+  /** Completes the snapshot: writes the index and renames the folder. */
+  async finish(manifest: SnapshotManifest, lengths: readonly number[]): Promise<void> {
+    for (const sink of this.#sinks) await sink.finish()
+    const index = encodeRlpList([encodeRlpList([encodeManifest(manifest)]), encodeRlp(lengths.map(uintItem))])
+    await writeFile(this.#path(INDEX), index, { mode: 0o600, flush: true })
+    const place = join(this.#root, String(this.#number))
+    await rm(place, { recursive: true, force: true })
+    await rename(this.#path(''), place)
+  }
+
+  /** Closes and deletes them. */
+  async discard(): Promise<void> {
+    await Promise.allSettled(this.#sinks.map(sink => sink.close()))
+    await rm(this.#path(''), { recursive: true, force: true })
+  }
+
+  #path(name: string): string {
+    return join(this.#root, `${UNFINISHED}${this.#number}`, name)
+  }
+
+  readonly #requireSpace = async (bytes: number): Promise<void> => {
+    const neededBytes = bytes + SNAPSHOT_LIMITS.freeBytes
+    const freeBytes = await this.#free(this.#root)
+    if (freeBytes < neededBytes) throw new CodedError<SpaceError>({ code: 'SNAPSHOT_NO_SPACE', freeBytes, neededBytes })
+  }
+}
+
+/** Appends to one file, collected into large writes. */
+class FileSink implements ByteSink {
+  readonly #handle: Awaited<ReturnType<typeof open>>
+  readonly #requireSpace: (bytes: number) => Promise<void>
+  #waiting: Uint8Array[] = []
+  #bytes = 0
+  #isClosed = false
+
+  private constructor(handle: Awaited<ReturnType<typeof open>>, requireSpace: (bytes: number) => Promise<void>) {
+    this.#handle = handle
+    this.#requireSpace = requireSpace
+  }
+
+  static async create(path: string, requireSpace: (bytes: number) => Promise<void>): Promise<FileSink> {
+    return new FileSink(await open(path, 'wx', 0o600), requireSpace)
   }
 
   async append(bytes: Uint8Array): Promise<void> {
@@ -47,10 +121,13 @@ export class FileSink implements ByteSink {
   }
 
   async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
     await this.#handle.close()
   }
 
   async #flush(): Promise<void> {
+    await this.#requireSpace(this.#bytes)
     const bytes = Buffer.concat(this.#waiting)
     this.#waiting = []
     this.#bytes = 0
@@ -58,48 +135,41 @@ export class FileSink implements ByteSink {
   }
 }
 
-/** Creates the folder for a new snapshot; the remains of an earlier attempt are deleted. */
-export const beginSnapshotFolder = async (root: string, number: number): Promise<string> => {
-  const folder = join(root, `${UNFINISHED}${number}`)
-  await rm(folder, { recursive: true, force: true })
-  makeFolder(folder)
-  return folder
-}
-
-/** Completes a snapshot: writes the index and renames the folder. */
-export const finishSnapshotFolder = async (
-  root: string,
-  number: number,
-  manifest: SnapshotManifest,
-  lengths: readonly number[],
-): Promise<void> => {
-  const folder = join(root, `${UNFINISHED}${number}`)
-  const index = encodeRlpList([encodeRlpList([encodeManifest(manifest)]), encodeRlp(lengths.map(uintItem))])
-  await writeFile(join(folder, INDEX), index, { mode: 0o600, flush: true })
-  await rm(join(root, String(number)), { recursive: true, force: true })
-  await rename(folder, join(root, String(number)))
-}
-
 /** Returns the numbers of the complete snapshots, newest first. */
 export const listSnapshotFolders = async (root: string): Promise<readonly number[]> => {
-  const names = await readdir(root).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
+  const names = await namesIn(root)
   return names
     .filter(name => /^\d{1,15}$/.test(name))
     .map(Number)
     .sort((a, b) => b - a)
 }
 
-/** Deletes all but the newest snapshots and those in use, and unfinished ones. */
+/** Deletes all but the newest snapshots and those in use. */
 export const pruneSnapshotFolders = async (root: string, kept: number, inUse: readonly number[]): Promise<void> => {
-  const old = (await listSnapshotFolders(root))
-    .slice(kept)
-    .filter(number => !inUse.includes(number))
-    .map(String)
-  const unfinished = (await readdir(root)).filter(name => name.startsWith(UNFINISHED))
-  for (const name of [...old, ...unfinished]) await rm(join(root, name), { recursive: true, force: true })
+  const old = (await listSnapshotFolders(root)).slice(kept).filter(number => !inUse.includes(number))
+  for (const number of old) await rm(join(root, String(number)), { recursive: true, force: true })
+}
+
+/** Deletes the remains of attempts that ended with their process. */
+export const dropUnfinished = async (root: string): Promise<void> => {
+  for (const name of await namesIn(root))
+    if (name.startsWith(UNFINISHED)) await rm(join(root, name), { recursive: true, force: true })
+}
+
+/** Returns the names in the folder of the snapshots; none before the first is made. */
+const namesIn = (root: string): Promise<readonly string[]> =>
+  readdir(root).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+
+/** Returns the size of the newest snapshot; 0: there is none. */
+const newestBytes = async (root: string): Promise<number> => {
+  const [newest] = await listSnapshotFolders(root)
+  if (newest === undefined) return 0
+  const names = await namesIn(join(root, String(newest)))
+  const sizes = await Promise.all(names.map(async name => (await stat(join(root, String(newest), name))).size))
+  return sizes.reduce((sum, size) => sum + size, 0)
 }
 
 interface Place {

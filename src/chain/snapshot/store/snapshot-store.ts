@@ -6,7 +6,7 @@ import { isCoded } from '../../../util/errors.ts'
 import type { Logger } from '../../../util/logger.ts'
 import type { WorkerClient } from '../../../util/worker/worker-client.ts'
 import { startSnapshotWorker } from '../workers.ts'
-import { listSnapshotFolders, SnapshotFolder } from './snapshot-folder.ts'
+import { dropUnfinished, listSnapshotFolders, SnapshotFolder } from './snapshot-folder.ts'
 import type { SnapshotWorkerMethods } from './snapshot-worker.ts'
 
 interface SnapshotStoreOptions {
@@ -34,6 +34,7 @@ export class SnapshotStore {
 
   static async open(options: SnapshotStoreOptions): Promise<SnapshotStore> {
     const library = new SnapshotStore(options)
+    await dropUnfinished(options.root)
     await library.#read()
     return library
   }
@@ -87,7 +88,7 @@ export class SnapshotStore {
       logger.info({ ...report, ms: Math.round(performance.now() - startedMs) }, 'snapshot made')
     } catch (error) {
       // The next snapshot starts over, in a new thread if this one died.
-      if (!isCoded(error)) this.#workerThread = undefined
+      if (this.#workerThread?.isOpen === false) this.#workerThread = undefined
       if (!isCoded(error) || error.code !== 'WORKER_CLOSED') logger.error({ err: error, number }, 'snapshot not made')
     }
   }

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { NETWORK_LIMITS } from '../../../config/limits/network.ts'
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { keccak256Hex } from '../../../crypto/hash.ts'
@@ -15,7 +14,7 @@ import { assert } from '../../../util/assert.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes } from '../../../util/bytes.ts'
 import { SNAPSHOT_FORMAT } from '../format.ts'
 import { recordChunks } from '../sync/council-records.ts'
-import { beginSnapshotFolder, FileSink, finishSnapshotFolder, pruneSnapshotFolders } from './snapshot-folder.ts'
+import { pruneSnapshotFolders, SnapshotFiles } from './snapshot-folder.ts'
 
 /** Summary of a snapshot, for the log. */
 interface SnapshotReport {
@@ -28,48 +27,58 @@ interface SnapshotReport {
 
 /**
  * Writes the snapshot of the state after block `number`, which must still be readable, and deletes older ones except those in use. Opens the
- * store itself and may take minutes, so it needs its own thread. Throws MISSING_STATE.
+ * store itself and may take minutes, so it needs its own thread. Nothing is left of one that fails. Throws MISSING_STATE, SNAPSHOT_NO_SPACE.
  */
 export const writeSnapshot = async (
   store: Store,
   root: string,
   number: number,
   inUse: readonly number[] = [],
+  free?: Parameters<typeof SnapshotFiles.create>[2],
 ): Promise<SnapshotReport> => {
   const state = await openStateReader(store, number)
-  const folder = await beginSnapshotFolder(root, number)
-  const [records, accounts, storages] = await Promise.all([
-    FileSink.create(join(folder, 'records')),
-    FileSink.create(join(folder, 'accounts')),
-    FileSink.create(join(folder, 'storages')),
-  ])
   try {
-    const recordHashes: Hex[] = []
-    const lengths: number[] = []
-    for await (const chunk of recordChunks(store, number)) {
-      await records.append(chunk)
-      recordHashes.push(keccak256Hex(chunk))
-      lengths.push(chunk.byteLength)
+    const files = await SnapshotFiles.create(root, number, free)
+    try {
+      const report = await writeFiles(store, state, number, files)
+      await pruneSnapshotFolders(root, SNAPSHOT_LIMITS.kept, inUse)
+      return report
+    } catch (error) {
+      await files.discard()
+      throw error
     }
-    const made = await makeSnapshot(state, { accounts, storages })
-    const { header, certificate } = await sealedHeader(store, number)
-    assert(made.root === decodeHeader(header).stateRoot, 'the entries of the state make the root of its block')
-    const manifest: SnapshotManifest = {
-      ...{ format: SNAPSHOT_FORMAT, header, certificate, records: recordHashes },
-      proofState: await proofStateRow(store, header),
-      ...made,
-    }
-    for (const { start, end } of [...made.accounts, ...made.storages.flatMap(({ parts }) => parts)])
-      lengths.push(end - start)
-    const chunks = chunksOf(manifest)
-    assert(chunks <= NETWORK_LIMITS.snapshotChunks, 'a state of so many chunks is for another format')
-    for (const sink of [records, accounts, storages]) await sink.finish()
-    await finishSnapshotFolder(root, number, manifest, lengths)
-    await pruneSnapshotFolders(root, SNAPSHOT_LIMITS.kept, inUse)
-    return { number, ...made.entries, chunks, bytes: lengths.reduce((sum, length) => sum + length, 0) }
   } finally {
     state.release()
   }
+}
+
+const writeFiles = async (
+  store: Store,
+  state: Awaited<ReturnType<typeof openStateReader>>,
+  number: number,
+  files: SnapshotFiles,
+): Promise<SnapshotReport> => {
+  const recordHashes: Hex[] = []
+  const lengths: number[] = []
+  for await (const chunk of recordChunks(store, number)) {
+    await files.sink('records').append(chunk)
+    recordHashes.push(keccak256Hex(chunk))
+    lengths.push(chunk.byteLength)
+  }
+  const made = await makeSnapshot(state, { accounts: files.sink('accounts'), storages: files.sink('storages') })
+  const { header, certificate } = await sealedHeader(store, number)
+  assert(made.root === decodeHeader(header).stateRoot, 'the entries of the state make the root of its block')
+  const manifest: SnapshotManifest = {
+    ...{ format: SNAPSHOT_FORMAT, header, certificate, records: recordHashes },
+    proofState: await proofStateRow(store, header),
+    ...made,
+  }
+  for (const { start, end } of [...made.accounts, ...made.storages.flatMap(({ parts }) => parts)])
+    lengths.push(end - start)
+  const chunks = chunksOf(manifest)
+  assert(chunks <= NETWORK_LIMITS.snapshotChunks, 'a state of so many chunks is for another format')
+  await files.finish(manifest, lengths)
+  return { number, ...made.entries, chunks, bytes: lengths.reduce((sum, length) => sum + length, 0) }
 }
 
 /** Empty while there is no proof header. */

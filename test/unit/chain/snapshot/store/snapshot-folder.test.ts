@@ -1,9 +1,11 @@
-import { mkdir, readdir } from 'node:fs/promises'
+import { mkdir, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { listSnapshotFolders, SnapshotFolder } from '../../../../../src/chain/snapshot/store/snapshot-folder.ts'
+import { SnapshotStore } from '../../../../../src/chain/snapshot/store/snapshot-store.ts'
 import { writeSnapshot } from '../../../../../src/chain/snapshot/store/write-snapshot.ts'
 import { offeredSnapshots } from '../../../../../src/chain/snapshot/sync/choose-snapshot.ts'
+import { SNAPSHOT_LIMITS } from '../../../../../src/config/limits/sync.ts'
 import { keccak256Hex } from '../../../../../src/crypto/hash.ts'
 import { chunksOf, type SnapshotManifest } from '../../../../../src/network/wire/snapshot.ts'
 import { encodeCertificate } from '../../../../../src/primitives/consensus/certificate.ts'
@@ -16,6 +18,7 @@ import { BUCKETS } from '../../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../../src/storage/keys.ts'
 import { type Hex, hexToBytes } from '../../../../../src/util/bytes.ts'
 import { CodedError } from '../../../../../src/util/errors.ts'
+import { silentLogger } from '../../../../../src/util/logger.ts'
 import { sealedChain } from '../../../../support/consensus/sealed-chain.ts'
 import { cutState, plainState } from '../../../../support/snapshot-state.ts'
 import { temporaryDirectory, temporaryStore } from '../../../storage/temp-store.ts'
@@ -71,6 +74,56 @@ test('the newest two are kept, and nothing that was not finished', async () => {
   await writeSnapshot(await storeAt(24), root, 24)
   expect(await held.chunk(0)).toBeUndefined()
   expect(await listSnapshotFolders(join(root, 'nowhere'))).toEqual([])
+})
+
+/** Names of open files below a folder. */
+const openFiles = async (folder: string): Promise<readonly string[]> => {
+  const links = await Promise.all(
+    (await readdir('/proc/self/fd')).map(fd => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+  )
+  return links.filter(link => link.startsWith(folder))
+}
+
+test('of one that fails nothing is left, neither files nor handles', async () => {
+  const root = await temporaryDirectory()
+  const store = await storeAt(12)
+  // Entries that do not make the root of the block are found after the files are written.
+  const [[key]] = STATE.accounts as unknown as [[Uint8Array]]
+  await store.batch().del(BUCKETS.account, key).write()
+  await expect(writeSnapshot(store, root, 12)).rejects.toThrow('the entries of the state make the root')
+  expect(await readdir(root)).toEqual([])
+  expect(await openFiles(root)).toEqual([])
+})
+
+test('the disk keeps room for consensus: one that would leave too little is not made, and nothing of it is left', async () => {
+  const root = await temporaryDirectory()
+  const { freeBytes } = SNAPSHOT_LIMITS
+  const refused = { code: 'SNAPSHOT_NO_SPACE' }
+  const store = await storeAt(12)
+  await expect(writeSnapshot(store, root, 12, [], async () => freeBytes - 1)).rejects.toMatchObject(refused)
+  // Room at first, used up by others while it is written.
+  let looks = 0
+  await expect(
+    writeSnapshot(store, root, 12, [], async () => (++looks === 1 ? 2 * freeBytes : freeBytes)),
+  ).rejects.toMatchObject(refused)
+  expect(looks).toBeGreaterThan(1)
+  expect(await readdir(root)).toEqual([])
+  expect(await openFiles(root)).toEqual([])
+  const { bytes } = await writeSnapshot(store, root, 12, [], async () => 2 * freeBytes)
+  // The next one is as large as the newest.
+  const next = await storeAt(18)
+  await expect(writeSnapshot(next, root, 18, [], async () => freeBytes + bytes)).rejects.toMatchObject(refused)
+  expect(await listSnapshotFolders(root)).toEqual([12])
+})
+
+test('the remains of a process that ended are deleted at the next start', async () => {
+  const root = await temporaryDirectory()
+  await mkdir(join(root, 'new-6'))
+  const store = await storeAt(12)
+  const options = { store, storePath: store.path, root, intervalBlocks: 6, logger: silentLogger }
+  const snapshots = await SnapshotStore.open(options)
+  expect(await readdir(root)).toEqual([])
+  await snapshots.close()
 })
 
 test('a snapshot that a peer fetches stays until it no longer does', async () => {
