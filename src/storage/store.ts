@@ -1,5 +1,6 @@
 import { open, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
 import { ClassicLevel } from 'classic-level'
 import { STORAGE_LIMITS } from '../config/limits/storage.ts'
 import { Batch, type NativeBatch } from './batch.ts'
@@ -8,6 +9,7 @@ import { writeLockHolder } from './lock-holder.ts'
 import { newStoreCounters, type StoreCounters } from './metrics.ts'
 import { type Bounds, boundsFromRange, type Range, type Scan, type Snapshot, scan } from './scan.ts'
 import { prefixedKey, ScratchKeys } from './scratch-keys.ts'
+import { shortTable } from './table-sizes.ts'
 import { WriteLatch } from './write-latch.ts'
 
 type Level = ClassicLevel<Uint8Array, Uint8Array>
@@ -62,6 +64,8 @@ export class Store {
   /** Throws STORE_LOCKED, STORE_CORRUPT or STORE_OPEN_FAILED. */
   static async open(path: string, options: StoreOptions = {}): Promise<Store> {
     const location = resolve(path)
+    // Threads open a database that the main thread has checked.
+    if (isMainThread || options.createIfMissing !== false) await checkTables(location)
     const level: Level = new ClassicLevel(location, {
       keyEncoding: 'view',
       valueEncoding: 'view',
@@ -280,6 +284,11 @@ export class Store {
       throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     }
   }
+}
+
+const checkTables = async (path: string): Promise<void> => {
+  const reason = await shortTable(path)
+  if (reason !== undefined) throw storeError({ code: 'STORE_CORRUPT', path, reason })
 }
 
 const syncLogs = async (path: string): Promise<void> => {

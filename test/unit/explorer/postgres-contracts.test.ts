@@ -57,6 +57,27 @@ describe.skipIf(POSTGRES_MISSING)(`PostgreSQL${POSTGRES_MISSING ? ` (${POSTGRES_
     await Promise.all([contracts.close(), index.close()])
   })
 
+  test('what was acknowledged, or taken over from a file, survives the end of the database at that moment', async () => {
+    const { database, path, index } = await opened()
+    const file = new SqliteContracts(path)
+    await file.writeContract(storedContract({ address: two, name: 'Two' }))
+    await file.close()
+    await index.close()
+    const contracts = await openContracts(database, path)
+    await server.kill()
+    await contracts.close()
+    await server.start()
+    const again = await openContracts(database, path)
+    expect(await again.contractName(two)).toBe('Two')
+    await again.writeContract(storedContract({ address: one, name: 'One' }))
+    await server.kill()
+    await again.close()
+    await server.start()
+    const last = await openContracts(database, path)
+    expect(await last.contractName(one)).toBe('One')
+    await last.close()
+  })
+
   test('contracts of an earlier file are taken over once, and replace none', async () => {
     const { database, path, index } = await opened()
     const file = new SqliteContracts(path)

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { createRandom } from '../../../src/sim/random.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey, readNumber } from '../../../src/storage/keys.ts'
 import { type Range, Store, type StoreEntry } from '../../../src/storage/store.ts'
@@ -182,6 +183,39 @@ test('a damaged store has its own error', async () => {
   await store.close()
   await writeFile(join(path, 'CURRENT'), 'no such manifest')
   await expect(Store.open(path)).rejects.toMatchObject({ code: 'STORE_CORRUPT' })
+})
+
+test('a table that was cut short is found before it is read, since reading it would end the process', async () => {
+  const path = await temporaryDirectory()
+  const options = { writeBufferBytes: 65_536 }
+  const store = await Store.open(path, options)
+  const noise = createRandom(1)
+  const value = () => Uint8Array.from({ length: 1_000 }, () => noise.below(256))
+  // Some tables are replaced by compaction, so that the manifest names deleted ones too.
+  for (let at = 0; at < 600; at++)
+    await store
+      .batch()
+      .put(BUCKETS.code, numberKey(at % 400), value())
+      .write({ sync: false })
+  await store.close()
+  await (await Store.open(path, options)).close()
+  const tables = (await readdir(path)).filter(name => name.endsWith('.ldb'))
+  expect(tables.length).toBeGreaterThan(1)
+  for (const name of tables) {
+    const file = join(path, name)
+    const whole = await readFile(file)
+    for (const length of [whole.byteLength - 1, 4_096, 0]) {
+      await truncate(file, length)
+      const opening = Store.open(path, options)
+      await expect(opening).rejects.toMatchObject({ code: 'STORE_CORRUPT' })
+      const number = Number.parseInt(name, 10)
+      await expect(opening).rejects.toThrow(`table file ${number} has ${length} of ${whole.byteLength} bytes`)
+      await writeFile(file, whole)
+    }
+  }
+  const again = await Store.open(path, options)
+  expect((await again.get(BUCKETS.code, numberKey(399)))?.byteLength).toBe(1_000)
+  await again.close()
 })
 
 test('counters follow reads and batches', async () => {

@@ -82,8 +82,8 @@ export class PostgresDatabase implements SqlDatabase {
       connectionTimeoutMillis: connectMs,
       types,
       application_name: 'tandem explorer',
-      // Blocks lost when the machine of the database stops are indexed again.
-      options: `-c synchronous_commit=off -c jit=off ${KEEP_ALIVE} ${readOnly ? READS_ONLY : ''}`,
+      // Blocks lost when the machine of the database stops are indexed again; other tables have nothing to be made from.
+      options: `${isApart ? '' : '-c synchronous_commit=off'} -c jit=off ${KEEP_ALIVE} ${readOnly ? READS_ONLY : ''}`,
     })
     // A connection that breaks while it is idle is replaced by the next query.
     pool.on('error', () => undefined)

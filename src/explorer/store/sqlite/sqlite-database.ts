@@ -14,8 +14,6 @@ export interface SqliteOptions {
 }
 
 const CACHE_KILOBYTES = 32 * 1_024
-/** Pages are read from the file's memory map: a copy of each would cost more than the search in it. */
-const MAPPED_BYTES = 1_024 ** 3
 /**
  * Pages in the write-ahead log from which it is copied into the file. A block of 2,000 transactions changes a thousand, most of them those that
  * the block before it changed: of many blocks together each is copied once.
@@ -66,8 +64,9 @@ export class SqliteDatabase implements SqlDatabase, SqlWrites {
   }
 
   #prepareFile({ path, readOnly = false, ephemeral = false }: SqliteOptions): void {
+    // No memory map: a file that is cut short would end the process without a word.
     this.#database.exec(
-      `PRAGMA cache_size = -${CACHE_KILOBYTES}; PRAGMA mmap_size = ${MAPPED_BYTES}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`,
+      `PRAGMA cache_size = -${CACHE_KILOBYTES}; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`,
     )
     if (readOnly) return
     // The write-ahead log keeps the file consistent when the process ends; data lost in a power failure is indexed again.

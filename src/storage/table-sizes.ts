@@ -1,0 +1,140 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/*
+ * LevelDB maps its tables into memory: reading beyond the end of one that was cut short ends the process by SIGBUS, without a word. So their
+ * sizes are compared with those in the manifest before the database is opened. Formats: log_format.md and version_edit.cc of LevelDB.
+ */
+
+const BLOCK_BYTES = 32_768
+const RECORD_HEADER_BYTES = 7
+const [FULL, FIRST, MIDDLE, LAST] = [1, 2, 3, 4]
+const TAG = {
+  comparator: 1,
+  logNumber: 2,
+  nextFile: 3,
+  lastSequence: 4,
+  compactPointer: 5,
+  deletedFile: 6,
+  newFile: 7,
+  previousLogNumber: 9,
+} as const
+
+/** Returns what is wrong with the first table whose file is shorter than the manifest says; undefined: nothing, or there is no manifest. */
+export const shortTable = async (path: string): Promise<string | undefined> => {
+  const manifest = await manifestOf(path)
+  if (manifest === undefined) return undefined
+  const found = await Promise.all(
+    [...tablesOf(manifest)].map(async ([number, bytes]) => {
+      const size = await sizeOf(path, number)
+      return size !== undefined && size < bytes ? `table file ${number} has ${size} of ${bytes} bytes` : undefined
+    }),
+  )
+  return found.find(problem => problem !== undefined)
+}
+
+const manifestOf = async (path: string): Promise<Buffer | undefined> => {
+  try {
+    const current = await readFile(join(path, 'CURRENT'), 'utf8')
+    return await readFile(join(path, current.trim()))
+  } catch {
+    // LevelDB says itself what it misses.
+    return undefined
+  }
+}
+
+/** Returns undefined for a table that is missing, which LevelDB reports, or was replaced meanwhile by another thread. */
+const sizeOf = async (path: string, number: number): Promise<number | undefined> => {
+  for (const extension of ['ldb', 'sst'])
+    try {
+      return (await stat(join(path, `${String(number).padStart(6, '0')}.${extension}`))).size
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+  return undefined
+}
+
+/** Sizes of the live tables by number, as far as the manifest can be read. */
+const tablesOf = (manifest: Buffer): ReadonlyMap<number, number> => {
+  const tables = new Map<number, number>()
+  try {
+    for (const edit of recordsOf(manifest)) applyEdit(tables, new EditCursor(edit))
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+  }
+  return tables
+}
+
+/** Yields the records of a log; a torn one at its end is left out. */
+function* recordsOf(log: Buffer): Generator<Buffer> {
+  let parts: Buffer[] = []
+  for (let at = 0; at + RECORD_HEADER_BYTES <= log.byteLength; ) {
+    const left = BLOCK_BYTES - (at % BLOCK_BYTES)
+    if (left < RECORD_HEADER_BYTES) {
+      at += left
+      continue
+    }
+    const begin = at + RECORD_HEADER_BYTES
+    const end = begin + log.readUInt16LE(at + 4)
+    const type = log[at + 6]
+    if (end > log.byteLength) return
+    if (type === FULL || type === FIRST) parts = []
+    if (type === FULL || type === FIRST || type === MIDDLE || type === LAST) parts.push(log.subarray(begin, end))
+    if (type === FULL || type === LAST) yield Buffer.concat(parts)
+    at = end
+  }
+}
+
+const applyEdit = (tables: Map<number, number>, edit: EditCursor): void => {
+  while (edit.hasMore) {
+    const tag = edit.number()
+    if (tag === TAG.comparator) edit.skipBytes()
+    else if (tag === TAG.compactPointer) {
+      edit.number()
+      edit.skipBytes()
+    } else if (tag === TAG.deletedFile) {
+      edit.number()
+      tables.delete(edit.number())
+    } else if (tag === TAG.newFile) {
+      edit.number()
+      tables.set(edit.number(), edit.number())
+      edit.skipBytes()
+      edit.skipBytes()
+    } else if (
+      tag === TAG.logNumber ||
+      tag === TAG.nextFile ||
+      tag === TAG.lastSequence ||
+      tag === TAG.previousLogNumber
+    )
+      edit.number()
+    else throw new RangeError(`tag ${tag} of an edit`)
+  }
+}
+
+/** Reads varints and length-prefixed bytes. Throws RangeError at the end. */
+class EditCursor {
+  readonly #bytes: Buffer
+  #at = 0
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  get hasMore(): boolean {
+    return this.#at < this.#bytes.byteLength
+  }
+
+  number(): number {
+    let value = 0
+    for (let scale = 1; ; scale *= 128) {
+      const byte = this.#bytes.readUInt8(this.#at++)
+      value += (byte & 127) * scale
+      if (byte < 128) return value
+    }
+  }
+
+  skipBytes(): void {
+    const length = this.number()
+    this.#at += length
+  }
+}
