@@ -116,7 +116,7 @@ console.log(
     refused: Object.fromEntries(hostile.refused),
     honestFailures: honest.failures.slice(0, 5),
     roundChanges: metrics.map(samples => samples.get('consensus_round_changes_total')),
-    quarantined: await Promise.all(nodes.map(node => node.operator('txpool_status'))),
+    overruns: metrics.map(samples => samples.get('txpool_overruns_total')),
   }),
 )
 if (values.logs !== undefined) {

@@ -175,9 +175,5 @@ export interface ClientPoolPort {
     readonly pending: ReadonlyMap<Hex, readonly Transaction[]>
     readonly queued: ReadonlyMap<Hex, readonly Transaction[]>
   }
-  /**
-   * Returns the hashes that blocks of this node exclude until a time, unix milliseconds: their execution was stopped for taking too long.
-   */
-  quarantined(): readonly { readonly hash: Hex; readonly untilMs: number }[]
   onPending(listener: (transaction: Transaction) => void): () => void
 }

@@ -11,20 +11,19 @@ import type { BlockEnv } from './block-env.ts'
 export const EXECUTION_MODES = ['fast', 'ethereumjs', 'shadow'] as const
 export type ExecutionMode = (typeof EXECUTION_MODES)[number]
 
-/** Candidates in the proposer's order; the pool implements it. */
+/** Candidates in the proposer's order; the pool implements it (docs/design/pool.md#time-of-a-block). */
 export interface TransactionSource {
   next(): Transaction | undefined
   /** The last candidate cannot be in this block, so none of its sender's later ones can either. */
   skipSender(transaction: Transaction): void
-  /** The last candidate was stopped before its end and left no changes. Its sender is skipped as well. */
-  overran?(transaction: Transaction, overrun: Overrun): void
-}
-
-/** Candidate that was stopped while a block was built. */
-export interface Overrun {
-  readonly ranMs: number
-  /** It had the maximum time of a transaction, so it fits in no block of this node. */
-  readonly isProven: boolean
+  /** Candidate that half of the time for stopped transactions is kept for until it is next. */
+  readonly longestWaiting?: Hex | undefined
+  /** Returns the least time, milliseconds, with which the last candidate may run. */
+  neededMs?(transaction: Transaction): number
+  /** The last candidate was left out because stopped ones had used up their time. Its sender is skipped as well. */
+  passedOver?(transaction: Transaction): void
+  /** The last candidate was stopped after `ranMs` of processor time and left no changes. Its sender is skipped as well. */
+  overran?(transaction: Transaction, ranMs: number): void
 }
 
 /** Budget of a proposer for one block (docs/design/evm-rules.md#limits). */
@@ -33,6 +32,8 @@ export interface BuildBudget {
   readonly maxBytes: number
   /** Any monotonic clock, milliseconds. */
   nowMs(): number
+  /** Processor time of this thread, milliseconds; `nowMs` if omitted. */
+  readonly cpuMs?: (() => number) | undefined
   /** Time on the same clock from which no transaction is added. Time of stopped transactions does not count. */
   readonly deadlineMs: number
   /** Longest run of one transaction that is the first of its block; also of all stopped ones together, milliseconds. */

@@ -181,10 +181,6 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   // submission (txpool/errors.ts, primitives/transaction/transaction.ts, crypto/recovery/recover-sender.ts)
   TRANSACTION_MALFORMED: ({ reason }) => serverError(reason),
   ALREADY_KNOWN: ({ hash }) => new RpcError(CODES.server, 'already known', { hash }),
-  QUARANTINED: ({ seconds }) =>
-    serverError(
-      `transaction takes longer than a block of this node may, try again in ${seconds} s or send another one with its nonce`,
-    ),
   TYPE_UNSUPPORTED: () => serverError('transaction type not supported'),
   NO_AUTHORIZATIONS: () => serverError('set code tx must have at least one authorization tuple'),
   NO_BLOBS: () => serverError('blob transaction without blobs'),

@@ -9,7 +9,6 @@ import type { Hex } from '../util/bytes.ts'
  * | code | text |
  * |---|---|
  * | ALREADY_KNOWN | `already known` |
- * | QUARANTINED | `transaction takes longer than a block of this node may, try again in <seconds> s or send another one with its nonce` |
  * | TYPE_UNSUPPORTED | `transaction type not supported` |
  * | NO_AUTHORIZATIONS | `set code tx must have at least one authorization tuple` |
  * | NO_BLOBS, BLOB_VERSION_UNKNOWN, TOO_MANY_BLOBS | as they are named |
@@ -37,8 +36,6 @@ export type PoolError = TransactionFormError | TransactionSenderStateError | Poo
 /** Errors of this pool's policy, beyond the rules of the chain. */
 type PoolPolicyError =
   | { readonly code: 'ALREADY_KNOWN'; readonly hash: Hex }
-  /** Its execution was stopped in a block of this node, so this node's blocks exclude it for this long (docs/consensus.md). */
-  | { readonly code: 'QUARANTINED'; readonly hash: Hex; readonly seconds: number }
   | { readonly code: 'UNPROTECTED' }
   /** `minWei` is the lowest price accepted now: the larger of the network's floor and the next block's base fee. */
   | { readonly code: 'UNDERPRICED'; readonly gotWei: bigint; readonly minWei: bigint }

@@ -3,6 +3,8 @@ import type { TxPool } from './pool.ts'
 
 export interface PoolMetrics {
   submitted(origin: 'local' | 'remote', result: string, seconds: number): void
+  /** A build stopped a transaction. */
+  overran(): void
   journalWritten(written: { readonly transactions: number; readonly bytes: number; readonly durationMs: number }): void
 }
 
@@ -19,9 +21,9 @@ export const createPoolMetrics = (metrics: Metrics, pool: TxPool): PoolMetrics =
     read: () => pool.counts().queued,
   })
   metrics.gauge({
-    name: 'txpool_quarantined_transactions',
-    help: 'No block of this node tries them for now: they were stopped for taking too long',
-    read: () => pool.quarantined().length,
+    name: 'txpool_overrun_accounts',
+    help: 'Senders remembered because a heavy transaction of theirs was stopped for lack of time',
+    read: () => pool.overrunSenders,
   })
   metrics.gauge({ name: 'txpool_sender_accounts', help: 'Senders with pooled transactions', read: () => pool.senders })
   metrics.gauge({
@@ -35,6 +37,10 @@ export const createPoolMetrics = (metrics: Metrics, pool: TxPool): PoolMetrics =
     read: () => pool.slots().queued / pool.limits.queued,
   })
   countDrops(metrics, pool)
+  const overruns = metrics.counter({
+    name: 'txpool_overruns_total',
+    help: 'Runs of transactions that were stopped for lack of time while a block was built',
+  })
   const submissions = metrics.counter({
     name: 'txpool_submissions_total',
     help: 'Transactions offered, by origin and outcome: accepted, or the code of the refusal',
@@ -60,6 +66,7 @@ export const createPoolMetrics = (metrics: Metrics, pool: TxPool): PoolMetrics =
       submissions.inc({ origin, result })
       seconds.observe({ origin }, duration)
     },
+    overran: () => overruns.inc(),
     journalWritten({ transactions, bytes, durationMs }) {
       journalSeconds.observe(durationMs / 1e3)
       journalBatch.observe(transactions)

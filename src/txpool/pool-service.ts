@@ -1,4 +1,3 @@
-import { POOL_LIMITS } from '../config/limits/pool.ts'
 import { type SenderResult, senderOrThrow } from '../crypto/recovery/batch.ts'
 import type { SenderRecovery } from '../crypto/recovery/sender-recovery.ts'
 import { type Transaction, withSender } from '../primitives/transaction/transaction.ts'
@@ -8,12 +7,10 @@ import type { Clock } from '../util/clock.ts'
 import { type CodedError, isCoded, resultOrCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
 import type { Nonce } from '../util/uint64.ts'
-import { decodeQuarantined, encodeQuarantined } from './journal/journal-format.ts'
 import type { TransactionJournal } from './journal/transaction-journal.ts'
 import type { PoolMetrics } from './metrics.ts'
 import { OrderedResults } from './ordered-results.ts'
 import type { Selection } from './pool/selection.ts'
-import type { QuarantinedTransaction } from './pool/transaction-quarantine.ts'
 import type { Origin, PoolBlock, PoolContent } from './pool/types.ts'
 import type { TxPool } from './pool.ts'
 import {
@@ -23,7 +20,6 @@ import {
   type PoolSubmission,
   submittedAgain,
 } from './pool-submission.ts'
-import type { PoolOverrun } from './ports.ts'
 
 interface PoolServiceOptions {
   readonly pool: TxPool
@@ -33,7 +29,6 @@ interface PoolServiceOptions {
   /** Omitted: local transactions do not survive a restart. */
   readonly journal?: TransactionJournal
   readonly metrics?: PoolMetrics
-  readonly quarantineMs?: number
 }
 
 /** Limit of journaled transactions admitted at once. */
@@ -48,7 +43,7 @@ const LOCAL_OVERLAP = 2
  * acknowledged, and notifies listeners of executable ones. Implements the submission and lookups of `ClientPoolPort` (chain/types.ts).
  */
 export class PoolService {
-  readonly #options: PoolServiceOptions & { readonly quarantineMs: number }
+  readonly #options: PoolServiceOptions
   readonly #pool: TxPool
   readonly #order = new OrderedResults()
   readonly #underWay = new Map<Hex, PoolSubmission>()
@@ -57,7 +52,7 @@ export class PoolService {
   readonly #listeners = new Set<(transaction: Transaction) => void>()
 
   constructor(options: PoolServiceOptions) {
-    this.#options = { quarantineMs: POOL_LIMITS.quarantineMs, ...options }
+    this.#options = options
     this.#pool = options.pool
   }
 
@@ -65,7 +60,7 @@ export class PoolService {
   async start(): Promise<void> {
     const { journal, logger } = this.#options
     if (journal === undefined) return
-    const raws = this.#quarantineFrom(await journal.load())
+    const raws = await journal.load()
     let restored = 0
     for (let at = 0; at < raws.length; at += REPLAY_CHUNK) {
       const outcomes = await this.#take(raws.slice(at, at + REPLAY_CHUNK), 'restored')
@@ -128,12 +123,37 @@ export class PoolService {
     return this.#pool.counts()
   }
 
+  /** Returns true when a block would try a transaction now. */
+  hasCandidate(): boolean {
+    return this.#pool.hasCandidate(this.#options.clock.nowMs())
+  }
+
   content(): PoolContent {
     return this.#pool.content()
   }
 
   select(baseFee?: bigint): Selection {
     return this.#pool.select(baseFee)
+  }
+
+  /** Returns the candidates of a block that this node builds. */
+  candidates(baseFee: bigint) {
+    const pool = this.#pool
+    const { clock, logger, metrics } = this.#options
+    const selection = pool.selectForBlock(baseFee)
+    return {
+      longestWaiting: selection.longestWaiting,
+      next: () => selection.next(),
+      skipSender: (transaction: Transaction) => selection.skipSender(transaction),
+      neededMs: (transaction: Transaction) => pool.neededMs(transaction, clock.nowMs()),
+      passedOver: (transaction: Transaction) => pool.passedOver(transaction, clock.nowMs()),
+      overran(transaction: Transaction, ranMs: number) {
+        const { hash, from, nonce, gasLimit } = transaction
+        logger.debug({ hash, from, nonce, gasLimit, ranMs: Math.round(ranMs) }, 'transaction stopped for lack of time')
+        metrics?.overran()
+        pool.overran(transaction, ranMs, clock.nowMs())
+      },
+    }
   }
 
   /** Drops transactions permanently, also from the journal; returns false when none of them was there. */
@@ -148,34 +168,10 @@ export class PoolService {
     const { pending, queued } = this.#pool.content()
     const waiting = [...pending.values(), ...queued.values()].flat()
     for (const { hash } of waiting) this.#pool.discard(hash)
-    this.#pool.forgetTrials()
+    this.#pool.forgetOverruns()
     // The file contains transactions until it is rewritten, wherever they went.
     await this.#options.journal?.rewrite()
     return waiting.length > 0
-  }
-
-  /** Handles a transaction that was stopped while a block was built. One that had the maximum time is quarantined, also over a restart. */
-  overran({ hash, from, nonce, gasLimit }: Transaction, { ranMs, isProven }: PoolOverrun): void {
-    const { clock, logger, journal, quarantineMs } = this.#options
-    const about = { hash, from, nonce, gasLimit, ranMs: Math.round(ranMs) }
-    if (!isProven) {
-      logger.debug(about, 'transaction stopped for lack of time: the next block of this node tries it first')
-      this.#pool.retryFirst(hash)
-      return
-    }
-    const untilMs = clock.nowMs() + quarantineMs
-    logger.warn(
-      { ...about, minutes: Math.round(quarantineMs / 60_000) },
-      'transaction quarantined: it takes longer than a block of this node may',
-    )
-    this.#pool.quarantine({ hash, untilMs })
-    // The journal logs disk errors; after such an error a restart may try the transaction once more.
-    journal?.append(encodeQuarantined({ hash, untilMs })).catch(() => undefined)
-  }
-
-  /** Returns the hashes that this node's blocks exclude, pooled or not. */
-  quarantined(): readonly QuarantinedTransaction[] {
-    return this.#pool.quarantined()
   }
 
   /** Called once per committed block, after the head state moved. */
@@ -187,17 +183,6 @@ export class PoolService {
   onPending(listener: (transaction: Transaction) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
-  }
-
-  /** Restores the quarantine and returns the transactions. */
-  #quarantineFrom(records: readonly Uint8Array[]): readonly Uint8Array[] {
-    const nowMs = this.#options.clock.nowMs()
-    return records.filter(record => {
-      const quarantinedTransaction = decodeQuarantined(record)
-      if (quarantinedTransaction !== undefined && quarantinedTransaction.untilMs > nowMs)
-        this.#pool.quarantine(quarantinedTransaction)
-      return quarantinedTransaction === undefined
-    })
   }
 
   /** Admits transactions that came together. */
@@ -224,7 +209,6 @@ export class PoolService {
       const first = this.#underWay.get(hash)
       if (first !== undefined) return submittedAgain(first)
       if (this.#pool.has(hash)) return origin === 'local' ? this.#knownLocal(hash) : alreadyKnown(hash)
-      this.#pool.checkQuarantine(hash, this.#options.clock.nowMs(), origin)
       this.#pool.precheck(decoded, origin)
       this.#underWay.set(hash, submission)
       queue(submission)

@@ -6,21 +6,19 @@ import { CodedError } from '../util/errors.ts'
 import type { Nonce } from '../util/uint64.ts'
 import type { PoolError } from './errors.ts'
 import { type AdmissionRules, admissionRules, checkAccount, checkForm, checkReplacement } from './pool/admission.ts'
-import type { DropReason, PoolDrops } from './pool/drops.ts'
+import type { PoolDrops } from './pool/drops.ts'
 import type { PoolEntry } from './pool/entry.ts'
+import { isHeavy, Overruns } from './pool/overruns.ts'
 import { PooledTransactions } from './pool/pooled-transactions.ts'
-import { Retries } from './pool/retries.ts'
 import { Selection } from './pool/selection.ts'
 import { SenderQueue } from './pool/sender-queue.ts'
-import { type QuarantinedTransaction, TransactionQuarantine } from './pool/transaction-quarantine.ts'
 import type { AdmitResult, Origin, PoolBlock, PoolContent, PoolLimits, TxPoolOptions } from './pool/types.ts'
 import type { AccountReader } from './ports.ts'
 
 /**
  * Pool of transactions waiting for a block; pure: time is an argument, and results are return values. It holds three kinds, of which RPC
  * shows the last two as one:
- * - executable: nonces follow the account's without a gap, the balance pays for all, the price reaches the next base fee, and neither it
- * nor one ahead of it is quarantined;
+ * - executable: nonces follow the account's without a gap, the balance pays for all, and the price reaches the next base fee;
  * - ready except for the price: the base fee rose above its price or that of one ahead of it; it keeps its place and waits;
  * - queued: behind a nonce gap, or beyond the balance.
  *
@@ -32,11 +30,12 @@ export class TxPool {
   readonly limits: PoolLimits
   readonly #accounts: AccountReader
   readonly #pooled: PooledTransactions
-  readonly #quarantine: TransactionQuarantine
-  readonly #retries: Retries
+  readonly #overruns = new Overruns()
   #rules: AdmissionRules
   #arrivals = 0
   #sweptMs = 0
+  /** Number of blocks of this node that were begun. */
+  #builds = 0
 
   constructor(options: TxPoolOptions) {
     const { params, accounts, number, baseFee, allowUnprotected = false, limits = POOL_LIMITS } = options
@@ -44,8 +43,6 @@ export class TxPool {
     this.#accounts = accounts
     this.#rules = admissionRules(params, number, baseFee, allowUnprotected)
     this.#pooled = new PooledTransactions(limits, baseFee)
-    this.#quarantine = new TransactionQuarantine(limits.quarantined)
-    this.#retries = new Retries(limits.retried)
   }
 
   /** Number of transactions dropped since the start, by reason. */
@@ -62,25 +59,15 @@ export class TxPool {
     checkForm(tx, this.#rulesFor(origin))
   }
 
-  /**
-   * Throws QUARANTINED for a transaction that recently took too long. One that was acknowledged before a restart is admitted, and waits.
-   */
-  checkQuarantine(hash: Hex, nowMs: number, origin: Origin): void {
-    const untilMs = origin === 'restored' ? undefined : this.#quarantine.untilMs(hash)
-    if (untilMs === undefined || untilMs <= nowMs) return
-    throw refusal({ code: 'QUARANTINED', hash, seconds: Math.ceil((untilMs - nowMs) / 1_000) })
-  }
-
   /** Admits a transaction or throws CodedError<PoolError>; then the pool is unchanged, except for others evicted to make room. */
   admit(tx: Transaction, nowMs: number, origin: Origin): AdmitResult {
     if (this.#pooled.get(tx.hash)) throw refusal({ code: 'ALREADY_KNOWN', hash: tx.hash })
-    this.checkQuarantine(tx.hash, nowMs, origin)
     checkForm(tx, this.#rulesFor(origin))
     const sender = this.#senderFor(tx.from)
     const replaced = sender.find(tx.nonce)
     checkAccount(tx, sender, replaced, this.#accounts, this.#rules)
     if (replaced) checkReplacement(tx, replaced.transaction, this.limits.replacementBumpPercent)
-    const entry = this.#entry(tx, nowMs, origin)
+    const entry = this.#entry(tx, origin)
     const tooLarge = replaced && this.#pooled.replacementError(entry, replaced, sender)
     if (tooLarge) throw refusal(tooLarge)
     sender.lastActiveMs = nowMs
@@ -115,43 +102,55 @@ export class TxPool {
 
   /** Drops a transaction that cannot be included; later ones of its sender wait for its nonce. */
   discard(hash: Hex): boolean {
-    return this.#drop(hash, 'discarded')
-  }
-
-  /** Excludes a transaction, pooled or not, from blocks until the given time; later ones of its sender wait as well. */
-  quarantine({ hash, untilMs }: QuarantinedTransaction): void {
-    this.#retries.delete(hash)
-    const removed = this.#quarantine.add({ hash, untilMs })
-    if (removed !== undefined) this.#release(removed)
     const entry = this.#pooled.get(hash)
-    if (entry === undefined) return
-    entry.quarantined = true
-    this.#pooled.recount(this.#pooled.senderOf(entry))
+    if (entry === undefined) return false
+    const sender = this.#pooled.senderOf(entry)
+    this.#pooled.filter(sender, other => (other === entry ? 'discarded' : undefined))
+    this.#pooled.trim([sender])
+    return true
   }
 
-  /** Makes the next block try this transaction before all others. */
-  retryFirst(hash: Hex): void {
-    this.#retries.add(hash)
+  /** A build stopped a transaction after so much processor time. */
+  overran(transaction: Transaction, ranMs: number, nowMs: number): void {
+    if (isHeavy(transaction)) this.#overruns.add(transaction.from, ranMs, nowMs)
   }
 
-  /** Returns the transactions that blocks exclude now, pooled or not. */
-  quarantined(): readonly QuarantinedTransaction[] {
-    return [...this.#quarantine.all()]
+  /** A build had no time left to try a transaction. */
+  passedOver(transaction: Transaction, nowMs: number): void {
+    const entry = this.#pooled.get(transaction.hash)
+    if (entry !== undefined && this.neededMs(transaction, nowMs) === 0) entry.passedOverIn = this.#builds
   }
 
-  /** Clears all quarantines and retries. */
-  forgetTrials(): void {
-    this.#quarantine.clear()
-    this.#retries.clear()
+  /** Returns the least time with which a transaction may run in a block now, milliseconds; 0 unless its sender has overrun. */
+  neededMs(transaction: Transaction, nowMs: number): number {
+    return isHeavy(transaction) ? this.#overruns.neededMs(transaction.from, nowMs) : 0
   }
 
-  /** Returns executable transactions in block order, for the proposer; by default at the next block's base fee. */
+  /** Number of senders whose overruns are remembered. */
+  get overrunSenders(): number {
+    return this.#overruns.size
+  }
+
+  forgetOverruns(): void {
+    this.#overruns.clear()
+  }
+
+  /** Returns true when a block would try a transaction now. */
+  hasCandidate(nowMs: number): boolean {
+    for (const { entries, executable } of this.#pooled.senders()) {
+      if (executable > 0 && this.neededMs((entries[0] as PoolEntry).transaction, nowMs) === 0) return true
+    }
+    return false
+  }
+
+  /** Returns executable transactions in block order; by default at the next block's base fee. */
   select(baseFee: bigint = this.#rules.baseFee): Selection {
-    return new Selection(
-      this.#pooled.senders(),
-      baseFee,
-      this.#retries.next(hash => this.#isNextOfSender(hash)),
-    )
+    return new Selection(this.#pooled.senders(), baseFee)
+  }
+
+  /** Returns the same for a block of this node, with the one that waits longest for time. */
+  selectForBlock(baseFee: bigint): Selection {
+    return new Selection(this.#pooled.senders(), baseFee, this.#builds++)
   }
 
   has(hash: Hex): boolean {
@@ -227,7 +226,7 @@ export class TxPool {
     return typeof nonce === 'number' ? nonce : Number.MAX_SAFE_INTEGER
   }
 
-  #entry(transaction: Transaction, nowMs: number, origin: Origin): PoolEntry {
+  #entry(transaction: Transaction, origin: Origin): PoolEntry {
     return {
       transaction,
       costWei: maxCostWei(transaction),
@@ -235,7 +234,7 @@ export class TxPool {
       arrival: this.#arrivals++,
       local: origin !== 'remote',
       announced: false,
-      quarantined: (this.#quarantine.untilMs(transaction.hash) ?? 0) > nowMs,
+      passedOverIn: -1,
     }
   }
 
@@ -269,29 +268,9 @@ export class TxPool {
     return touched
   }
 
-  #isNextOfSender(hash: Hex): boolean | undefined {
-    const entry = this.#pooled.get(hash)
-    return entry && this.#pooled.senderOf(entry).entries[0] === entry
-  }
-
-  /** Ends a quarantine: a transaction that no block of this node includes has no place in its pool either. */
-  #release(hash: Hex): void {
-    this.#drop(hash, 'quarantined')
-  }
-
-  #drop(hash: Hex, reason: DropReason): boolean {
-    const entry = this.#pooled.get(hash)
-    if (entry === undefined) return false
-    const sender = this.#pooled.senderOf(entry)
-    this.#pooled.filter(sender, other => (other === entry ? reason : undefined))
-    this.#pooled.trim([sender])
-    return true
-  }
-
   /** Drops transactions behind a gap for too long, with no admission or inclusion of their sender since. */
   #expire(senders: readonly SenderQueue[], nowMs: number): void {
     this.#sweptMs = nowMs
-    for (const hash of this.#quarantine.expire(nowMs)) this.#release(hash)
     for (const sender of senders) {
       if (sender.entries.length === sender.ready || nowMs - sender.lastActiveMs < this.limits.queuedLifetimeMs) continue
       const { ready } = sender

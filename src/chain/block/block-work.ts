@@ -146,7 +146,8 @@ export class BlockWork {
     const transferMs = Math.max(BUILD_LIMITS.leastBuildMs, budgetMs / BUILD_LIMITS.transferTimeShare)
     const deadlineMs = nowMs() + budgetMs
     const maxGas = (env.params.maxBlockExecutionGas * BigInt(Math.ceil(gasShare * 1_000))) / 1_000n
-    return { maxBytes: BLOCK_BOUNDS.bodyBytes, maxGas, nowMs, deadlineMs, transactionMs, transferMs, signal }
+    const times = { nowMs, cpuMs: clock.cpuMs, deadlineMs, transactionMs, transferMs }
+    return { maxBytes: BLOCK_BOUNDS.bodyBytes, maxGas, ...times, signal }
   }
 
   #reject({ dropped }: BlockExecution): void {

@@ -18,7 +18,7 @@ interface WarmUp {
 }
 
 const EMPTY_POOL: Pick<CandidateSource, 'select'> = {
-  select: () => ({ next: () => undefined, skipSender() {}, overran() {} }),
+  select: () => ({ next: () => undefined, skipSender() {} }),
 }
 
 /** Errors of work that was cancelled, or whose head moved. */

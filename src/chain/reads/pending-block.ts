@@ -147,6 +147,7 @@ export class PendingBlockBuilder {
     return {
       maxBytes: BLOCK_BOUNDS.bodyBytes,
       nowMs,
+      cpuMs: clock.cpuMs,
       deadlineMs: nowMs() + CHAIN_LIMITS.pendingBuildMs,
       transactionMs: CHAIN_LIMITS.pendingBuildMs,
     }
@@ -164,9 +165,10 @@ export class PendingBlockBuilder {
         }
       },
       skipSender: transaction => source.skipSender(transaction),
-      overran: ({ hash }, { isProven }) => {
+      overran: ({ hash }, ranMs) => {
         this.#hasStopped = true
-        if (isProven) this.#slow.set(hash, true)
+        // A thread that was busy with other work says nothing about the transaction.
+        if (ranMs >= CHAIN_LIMITS.pendingBuildMs / 2) this.#slow.set(hash, true)
       },
     }
   }

@@ -16,8 +16,10 @@ export const BUILD_LIMITS = {
   leastBuildMs: 10,
   /** Time of one transaction where a lone validator decides: enough for all of its gas. */
   loneTransactionMs: 10_000,
-  /** A transaction below this gas limit is tried in a block however much time others took. */
+  /** A transaction up to this gas limit runs whenever a block has time left, whatever its sender sent before. */
   lightGas: 2_000_000n,
+  /** Processor time of a million gas of the slowest kind of work (bench/gas.ts): gas bounds the time of a transaction by it. */
+  msPerMillionGas: 20,
   /** Gas limit up to which a plain transfer may use the reserved part of a block. */
   transferGas: 100_000n,
   /** Reserved part: one of so many of the block's gas, and one of so many of the build time on top of it. */

@@ -9,9 +9,9 @@ export const POOL_LIMITS = {
   replacementBumpPercent: 10,
   queuedLifetimeMs: 3 * 3_600_000,
   sweepMs: 60_000,
-  /** Transactions that took too long for a block of this node: number remembered, duration, and number tried first next time. */
-  quarantined: 512,
-  quarantineMs: 30 * 60_000,
-  retried: 64,
+  /** Senders remembered whose heavy transactions were stopped, their wait as a multiple of the time they need, and its limit. */
+  overrunSenders: 4_096,
+  overrunWait: 3_000,
+  overrunWaitMs: 30 * 60_000,
   journalBytes: 64 * 1024 * 1024,
 } as const

@@ -3,19 +3,13 @@ import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { executionGasLimit } from '../../rules/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { assert } from '../../util/assert.ts'
+import type { Hex } from '../../util/bytes.ts'
 import type { BlockEnv } from '../block-env.ts'
-import type {
-  BlockExecution,
-  BuildBudget,
-  Credit,
-  DroppedTransaction,
-  Overrun,
-  TransactionSource,
-} from '../executor-types.ts'
+import type { BlockExecution, BuildBudget, Credit, DroppedTransaction, TransactionSource } from '../executor-types.ts'
 import { receiptWithRoot, runPostExecution, runPreExecution } from './block-phases.ts'
 import { addResult, type BlockRun, beginBlock } from './block-run.ts'
 import type { TransactionRunner } from './block-runner.ts'
-import { BuildTimer } from './build-timer.ts'
+import { BuildTimer, type TimedCandidate } from './build-timer.ts'
 import { checkAborted, createPacer } from './pacer.ts'
 import { isPlainTransfer } from './run-transaction.ts'
 import { invalidReason } from './transaction-validity.ts'
@@ -29,11 +23,14 @@ const SMALLEST_TRANSACTION_GAS = 21_000n
 const isRoomError = (code: DroppedTransaction['reason']['code']): boolean =>
   code === 'BLOCK_GAS_EXCEEDED' || code === 'BLOCK_BLOBS_EXCEEDED'
 
-interface Candidate {
+interface Candidate extends TimedCandidate {
   readonly tx: Transaction
-  /** Its gas bounds its time well below that of a block. */
-  readonly isLight: boolean
+  /** Time that its run may take, milliseconds. */
+  readonly allowanceMs: number
 }
+
+/** Returns the time that so much gas can take, milliseconds. */
+const mostMsOf = (gas: bigint): number => (Number(gas) * BUILD_LIMITS.msPerMillionGas) / 1e6
 
 /** Selects candidates and keeps those that did not fit. */
 class Picker {
@@ -44,12 +41,15 @@ class Picker {
   /** Gas that transactions with code may use up to. */
   readonly #mostGas: bigint
   #bytesLeft: number
+  /** Candidate that time is kept for. */
+  #waiting: Hex | undefined
 
   constructor(journal: Journal, run: BlockRun, source: TransactionSource, { maxBytes, maxGas }: BuildBudget) {
     this.#journal = journal
     this.#run = run
     this.#source = source
     this.#bytesLeft = maxBytes
+    this.#waiting = source.longestWaiting
     const { maxBlockExecutionGas } = run.env.params
     const unreserved = maxBlockExecutionGas - maxBlockExecutionGas / BUILD_LIMITS.transferGasShare
     this.#mostGas = maxGas === undefined || maxGas > unreserved ? unreserved : maxGas
@@ -60,6 +60,7 @@ class Picker {
     while (this.#hasRoom()) {
       const tx = this.#source.next()
       if (tx === undefined) return undefined
+      if (tx.hash === this.#waiting) this.#waiting = undefined
       const isTransfer = this.#isTransfer(tx)
       if (tx.raw.byteLength > this.#bytesLeft || !(isTransfer || this.#hasTurn(tx, timer))) {
         this.#source.skipSender(tx)
@@ -70,11 +71,23 @@ class Picker {
       const reason = invalidReason(this.#journal, this.#run, tx)
       if (reason !== undefined) this.drop(tx, reason)
       else {
-        const isLight = isTransfer || this.#isLight(tx)
-        if (isLight || timer.hasTrials) return { tx, isLight }
-        this.#source.skipSender(tx)
+        const candidate = this.#timed(tx, timer, isTransfer || this.#isLight(tx))
+        if (candidate !== undefined) return candidate
       }
     }
+    return undefined
+  }
+
+  /** Returns undefined for a transaction that this block has no time for. */
+  #timed(tx: Transaction, timer: BuildTimer, isLight: boolean): Candidate | undefined {
+    const { env, transactions } = this.#run
+    const timed = { isLight, mostMs: mostMsOf(executionGasLimit(tx, env)) }
+    const place = { isFirst: transactions.length === 0, leavesHalf: this.#waiting !== undefined }
+    const allowanceMs = timer.allowanceMs(timed, place)
+    const mayRun = allowanceMs > 0 && allowanceMs >= (this.#source.neededMs?.(tx) ?? 0)
+    if (isLight || mayRun) return { tx, ...timed, allowanceMs }
+    this.#source.skipSender(tx)
+    if (allowanceMs === 0) this.#source.passedOver?.(tx)
     return undefined
   }
 
@@ -106,9 +119,9 @@ class Picker {
     if (reason.code !== 'NONCE_TOO_LOW') this.#source.skipSender(transaction)
   }
 
-  stopped(tx: Transaction, overrun: Overrun): void {
+  stopped(tx: Transaction, ranMs: number): void {
     this.#source.skipSender(tx)
-    this.#source.overran?.(tx, overrun)
+    this.#source.overran?.(tx, ranMs)
   }
 
   #hasRoom(): boolean {
@@ -143,10 +156,10 @@ export const buildBlock = async (
     }
     const candidate = picker.next(timer)
     if (candidate === undefined) break
-    const { tx, isLight } = candidate
+    const { tx } = candidate
     const loading = runner.prepare(tx, journal, run)
     if (loading !== undefined) await timer.excluding(loading)
-    const trial = timer.begin(run.transactions.length === 0, isLight)
+    const trial = timer.begin(candidate, candidate.allowanceMs)
     const attempt = runTransaction(tx, run, trial.until)
     const receipt = attempt instanceof Promise ? await attempt : attempt
     assert(receipt !== 'exceeded', 'a block under construction has no header gas bound')

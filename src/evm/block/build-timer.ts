@@ -1,13 +1,29 @@
 import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 import { yieldToEventLoop } from '../../util/async/delay.ts'
-import type { BuildBudget, Overrun } from '../executor-types.ts'
+import type { BuildBudget } from '../executor-types.ts'
 import type { StopCondition } from './block-runner.ts'
 
 /** Run of a transaction that may be stopped. */
 export interface Trial {
   readonly until: StopCondition
-  /** Called once, when the run was stopped. */
-  stopped(): Overrun
+  /** Called once, when the run was stopped: returns the processor time that it took; of a light transaction, wall time. */
+  stopped(): number
+}
+
+/** Candidate, as far as its time is concerned. */
+export interface TimedCandidate {
+  /** Its gas bounds its time well below that of a block. */
+  readonly isLight: boolean
+  /** Upper bound of its time by its gas, milliseconds. */
+  readonly mostMs: number
+}
+
+/** State of the block that a candidate is for. */
+interface Place {
+  /** The block is empty. */
+  readonly isFirst: boolean
+  /** Half of the time for stopped transactions is kept for another candidate. */
+  readonly leavesHalf: boolean
 }
 
 /**
@@ -21,6 +37,8 @@ export class BuildTimer {
   /** End of the time reserved for transfers; undefined before the deadline. */
   #transfersEndMs: number | undefined
   #stoppedMs = 0
+  /** Wall time of a millisecond of work, as far as stopped transactions showed it. */
+  #slowness = 1
   /** Time of the last reading. */
   #nowMs = 0
 
@@ -42,41 +60,52 @@ export class BuildTimer {
     return this.#transfersEndMs !== undefined
   }
 
-  /** True when a transaction that may run long can be tried. */
-  get hasTrials(): boolean {
-    return this.#leftMs > this.#budget.transactionMs / 8
+  /**
+   * Returns the time that a candidate may have now, milliseconds; 0 when it waits for a later block. One whose gas ends it within the time
+   * left wastes none. Any other is tried in the time for stopped ones. The first of a block may exceed the deadline and is then alone in it,
+   * since a long one would otherwise never be included.
+   */
+  allowanceMs({ isLight, mostMs }: TimedCandidate, { isFirst, leavesHalf }: Place): number {
+    const { transactionMs } = this.#budget
+    const timeMs = (this.#transfersEndMs ?? this.#deadlineMs) - this.#nowMs
+    const blockMs = isFirst && this.#stoppedMs === 0 ? transactionMs : Math.min(transactionMs, timeMs)
+    if (isLight) return blockMs
+    const leastMs = transactionMs / 8
+    const trialMs = this.#leftMs - (leavesHalf ? transactionMs / 2 : 0)
+    if (mostMs * this.#slowness <= timeMs) {
+      // It overruns only where work takes longer than its gas allows for; light ones keep half of the time even then.
+      return this.#leftMs < -leastMs ? 0 : Math.min(blockMs, Math.max(trialMs, timeMs / 2))
+    }
+    return trialMs < leastMs ? 0 : Math.min(blockMs, trialMs)
   }
 
-  /**
-   * Starts a run now. The first one of a block may exceed the deadline and is then alone in the block, since a long one would
-   * otherwise never be included. `isLight`: its gas bounds its time. Logs count with the time that they take after the run: for their
-   * receipt, the root of the receipts and the store.
-   */
-  begin(isFirst: boolean, isLight: boolean): Trial {
-    const { signal, nowMs, transactionMs } = this.#budget
+  /** Starts a run now. Logs count with the time that they take after the run: for their receipt, the root of the receipts and the store. */
+  begin({ isLight, mostMs }: TimedCandidate, allowanceMs: number): Trial {
+    const { signal, nowMs, cpuMs = nowMs } = this.#budget
     const sinceMs = this.#nowMs
-    const forMs = this.#allowance(isFirst, isLight)
+    const workMs = isLight ? nowMs : cpuMs
+    const workSinceMs = isLight ? sinceMs : cpuMs()
     let awayMs = 0
     let logsMs = 0
     return {
       until: {
         shouldStop(logBytes = 0) {
           logsMs = logBytes * BUILD_LIMITS.msPerLogByte
-          return signal?.aborted === true || nowMs() - sinceMs + logsMs >= forMs
+          return signal?.aborted === true || nowMs() - sinceMs + logsMs >= allowanceMs
         },
         async giveWay() {
-          const leftMs = nowMs()
+          const leftMs = workMs()
           await yieldToEventLoop()
-          awayMs += nowMs() - leftMs
+          awayMs += workMs() - leftMs
         },
       },
       stopped: () => {
         const ranMs = nowMs() - sinceMs
         this.#deadlineMs += Math.max(0, Math.min(ranMs, this.#leftMs))
         this.#stoppedMs += ranMs
-        // A thread that was busy with other work says nothing about the transaction.
-        const isProven = ranMs + logsMs >= transactionMs && ranMs + logsMs - awayMs >= transactionMs / 2
-        return { ranMs, isProven }
+        const workedMs = workMs() - workSinceMs - awayMs + logsMs
+        if (!isLight) this.#slowness = Math.max(this.#slowness, ranMs / Math.max(workedMs, 1), ranMs / mostMs)
+        return workedMs
       },
     }
   }
@@ -91,14 +120,8 @@ export class BuildTimer {
     if (this.#transfersEndMs !== undefined) this.#transfersEndMs += tookMs
   }
 
-  /** Remaining milliseconds for transactions that are stopped. */
+  /** Time left for stopped transactions, milliseconds; negative when they have taken time of the block. */
   get #leftMs(): number {
     return this.#budget.transactionMs - this.#stoppedMs
-  }
-
-  #allowance(isFirst: boolean, isLight: boolean): number {
-    const { transactionMs } = this.#budget
-    if (isFirst && this.#stoppedMs === 0) return transactionMs
-    return Math.min(isLight ? transactionMs : this.#leftMs, (this.#transfersEndMs ?? this.#deadlineMs) - this.#nowMs)
   }
 }

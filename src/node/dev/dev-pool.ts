@@ -34,7 +34,6 @@ export const answeringPool = (
   nextNonce: address => service.nextNonce(address),
   counts: () => service.counts(),
   content: () => service.content(),
-  quarantined: () => service.quarantined(),
   onPending: listener => service.onPending(listener),
 })
 

@@ -14,7 +14,6 @@ import { nextBaseFee } from '../../rules/money/base-fee.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { StateReader } from '../../state/state-reader.ts'
 import { createJournalFile } from '../../txpool/journal/journal-file.ts'
-import { encodeQuarantined } from '../../txpool/journal/journal-format.ts'
 import { TransactionJournal } from '../../txpool/journal/transaction-journal.ts'
 import { createPoolMetrics, type PoolMetrics } from '../../txpool/metrics.ts'
 import type { PoolBlock } from '../../txpool/pool/types.ts'
@@ -112,7 +111,7 @@ const createJournal = (
     ? undefined
     : new TransactionJournal({
         storage: createJournalFile(join(dataDir, 'transactions.journal')),
-        live: () => recordsOf(pool),
+        live: () => rawsOf(pool),
         limitBytes: POOL_LIMITS.journalBytes,
         logger,
         ...(metrics && { onWritten: written => metrics.journalWritten(written) }),
@@ -124,15 +123,8 @@ const chainSide = (
   service: PoolService,
   follow: (header: Header, block: Partial<PoolBlock>) => void,
 ): ChainPoolPort => ({
-  select(baseFee) {
-    const selection = service.select(baseFee)
-    return {
-      next: () => selection.next(),
-      skipSender: transaction => selection.skipSender(transaction),
-      overran: (transaction, overrun) => service.overran(transaction, overrun),
-    }
-  },
-  hasExecutable: () => service.counts().pending > 0,
+  select: baseFee => service.candidates(baseFee),
+  hasExecutable: () => service.hasCandidate(),
   reject: hash => pool.discard(hash),
   onBlock: ({ block: { header, transactions } }, touched) => follow(header, { transactions, touched }),
 })
@@ -146,8 +138,7 @@ const accountReader = (state: StateReader): AccountReader => ({
   },
 })
 
-/** Yields the records to journal: quarantines first, so that they are known when their transactions are read. */
-function* recordsOf(pool: TxPool): Generator<Uint8Array> {
-  for (const quarantinedTransaction of pool.quarantined()) yield encodeQuarantined(quarantinedTransaction)
+/** Yields the transactions to journal. */
+function* rawsOf(pool: TxPool): Generator<Uint8Array> {
   for (const { raw } of pool.localTransactions()) yield raw
 }

@@ -31,44 +31,24 @@ const mapOf = (schema: object) => ({
   propertyNames: ADDRESS_SCHEMA,
   additionalProperties: byNonceSchema(schema),
 })
-/** `quarantined` is present when not empty: queued transactions that no block of this node includes for now. */
-const contentOf = (title: string, part: JsonSchema) =>
-  objectOf(title, { pending: part, queued: part, quarantined: part }, ['quarantined'])
+const contentOf = (title: string, part: JsonSchema) => objectOf(title, { pending: part, queued: part })
 
 const byAccounts = (render: Render) => (accounts: Accounts) => byAccount(accounts, render)
 
-/** Quarantined transactions of one account, or of all. */
-const quarantinedOf = (pool: ClientPoolPort, account?: Hex): readonly Transaction[] =>
-  pool.quarantined().flatMap(({ hash }) => {
-    const transaction = pool.get(hash)
-    return transaction === undefined || (account !== undefined && transaction.from !== account) ? [] : [transaction]
-  })
-
 const contentJson = (pool: ClientPoolPort, json: (accounts: Accounts) => string): RawJson => {
   const { pending, queued } = pool.content()
-  const quarantined = Map.groupBy(quarantinedOf(pool), ({ from }) => from)
-  const rest = quarantined.size === 0 ? '' : `,"quarantined":${json(quarantined)}`
-  return new RawJson(`{"pending":${json(pending)},"queued":${json(queued)}${rest}}`)
+  return new RawJson(`{"pending":${json(pending)},"queued":${json(queued)}}`)
 }
 
-/** Content of the pool; operator port only. `pending` is executable; `queued` lacks a nonce or balance, or is quarantined. */
+/** Content of the pool; operator port only. `pending` is executable; `queued` lacks a nonce, a balance or a price. */
 export const txpool = {
   txpool_status: method({
     summary: 'Number of transactions in the pool',
     params: [],
-    result: objectOf(
-      'PoolStatus',
-      { pending: QUANTITY_SCHEMA, queued: QUANTITY_SCHEMA, quarantined: QUANTITY_SCHEMA },
-      ['quarantined'],
-    ),
+    result: objectOf('PoolStatus', { pending: QUANTITY_SCHEMA, queued: QUANTITY_SCHEMA }),
     handler: ({ pool }) => {
       const { pending, queued } = pool.counts()
-      const quarantined = quarantinedOf(pool).length
-      return {
-        pending: toQuantity(pending),
-        queued: toQuantity(queued),
-        ...(quarantined > 0 && { quarantined: toQuantity(quarantined) }),
-      }
+      return { pending: toQuantity(pending), queued: toQuantity(queued) }
     },
   }),
   txpool_content: method({
@@ -84,9 +64,7 @@ export const txpool = {
     handler: ({ pool }, account) => {
       const { pending, queued } = pool.content()
       const json = (transactions: readonly Transaction[] = []): string => byNonce(transactions, whole)
-      const quarantined = quarantinedOf(pool, account)
-      const rest = quarantined.length === 0 ? '' : `,"quarantined":${json(quarantined)}`
-      return new RawJson(`{"pending":${json(pending.get(account))},"queued":${json(queued.get(account))}${rest}}`)
+      return new RawJson(`{"pending":${json(pending.get(account))},"queued":${json(queued.get(account))}}`)
     },
   }),
   txpool_inspect: method({

@@ -1,17 +1,14 @@
 import { crc32 } from 'node:zlib'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
-import { asBuffer, bytesEqual, bytesToHex, hexToBytes } from '../../util/bytes.ts'
-import type { QuarantinedTransaction } from '../pool/transaction-quarantine.ts'
+import { asBuffer, bytesEqual } from '../../util/bytes.ts'
 
 /*
  * File format: eight bytes that identify the format, then consecutive records, numbers little-endian:
- *   size u32 | crc32 u32 of size and bytes | bytes of a raw transaction, or of a quarantined one's hash:
- *   0 u8, which begins no transaction | hash, 32 bytes | end of quarantine, u64, unix milliseconds
+ *   size u32 | crc32 u32 of size and bytes | bytes of a raw transaction
  * There are no empty records, so that a tail of zeros, which a crash can leave, is not a record.
  */
 export const JOURNAL_MAGIC: Uint8Array = Buffer.from('TNDMTXJ1', 'latin1')
 const HEAD_BYTES = 8
-const QUARANTINED_BYTES = 41
 
 /** Returns the records of these transactions in one piece. */
 export const encodeRecords = (raws: readonly Uint8Array[]): Uint8Array => {
@@ -28,22 +25,7 @@ export const encodeRecords = (raws: readonly Uint8Array[]): Uint8Array => {
   return out
 }
 
-export const encodeQuarantined = ({ hash, untilMs }: QuarantinedTransaction): Uint8Array => {
-  const record = Buffer.alloc(QUARANTINED_BYTES)
-  record.set(hexToBytes(hash), 1)
-  record.writeBigUInt64LE(BigInt(untilMs), 33)
-  return record
-}
-
-/** Returns undefined for a record of another kind. */
-export const decodeQuarantined = (record: Uint8Array): QuarantinedTransaction | undefined => {
-  if (record.byteLength !== QUARANTINED_BYTES || record[0] !== 0) return undefined
-  const untilMs = Number(asBuffer(record).readBigUInt64LE(33))
-  return { hash: bytesToHex(record.subarray(1, 33)), untilMs }
-}
-
 interface DecodedJournal {
-  /** Records of both kinds. */
   readonly transactions: readonly Uint8Array[]
   /** Bytes after the last complete record: torn by a crash, or damaged. */
   readonly lostBytes: number

@@ -11,8 +11,6 @@ export interface PoolDrops {
   expired: number
   /** The proposer could not include them. */
   discarded: number
-  /** Quarantine over, or evicted from it. */
-  quarantined: number
 }
 
 export const noDrops = (): PoolDrops => ({
@@ -22,7 +20,6 @@ export const noDrops = (): PoolDrops => ({
   evicted: 0,
   expired: 0,
   discarded: 0,
-  quarantined: 0,
 })
 
 export type DropReason = keyof PoolDrops

@@ -13,8 +13,8 @@ export interface PoolEntry {
   readonly local: boolean
   /** It has been reported as executable once. */
   announced: boolean
-  /** Excluded from blocks until its quarantine ends, as are the sender's transactions behind it. */
-  quarantined: boolean
+  /** Number of the last build of this node that had no time left to try it; -1: none. */
+  passedOverIn: number
 }
 
 /** Proposer's income per gas, wei; negative when the fee cap is below the base fee. */

@@ -110,11 +110,6 @@ export class PooledTransactions {
     })
   }
 
-  /** Recomputes the counts of a sender whose entries have changed. */
-  recount(sender: SenderQueue): void {
-    this.#change(sender, () => sender.recount(this.#baseFee))
-  }
-
   /**
    * Returns the error for a replacement too large for the pool, which must not cost the sender its existing transaction; undefined when it
    * has room.

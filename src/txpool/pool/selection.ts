@@ -26,19 +26,23 @@ export class Selection {
   readonly #baseFee: bigint
   readonly #heap: Head[] = []
   readonly #skipped = new Set<Hex>()
+  /** Hash of the oldest transaction that the last build passed over. */
+  readonly longestWaiting: Hex | undefined
   #current: Hex | undefined
   #skipCurrent = false
 
-  /** `first`: precedes all others where it is the next of its sender. */
-  constructor(senders: Iterable<SenderQueue>, baseFee: bigint, first?: Hex) {
+  /** `lastBuild`: number of the build before this one. */
+  constructor(senders: Iterable<SenderQueue>, baseFee: bigint, lastBuild?: number) {
     this.#baseFee = baseFee
+    let oldest: PoolEntry | undefined
     for (const sender of senders) {
       const entry = sender.entries[0]
       if (sender.executable === 0 || entry === undefined || entry.transaction.maxFeePerGas < baseFee) continue
       const tip = proposerTip(entry.transaction, baseFee)
-      const roughTip = entry.transaction.hash === first ? Number.POSITIVE_INFINITY : Number(tip)
-      this.#heap.push({ entries: sender.entries, end: sender.executable, index: 0, entry, tip, roughTip })
+      if (entry.passedOverIn === lastBuild && (oldest === undefined || entry.arrival < oldest.arrival)) oldest = entry
+      this.#heap.push({ entries: sender.entries, end: sender.executable, index: 0, entry, tip, roughTip: Number(tip) })
     }
+    this.longestWaiting = oldest?.transaction.hash
     for (let at = (this.#heap.length >> 1) - 1; at >= 0; at--) this.#down(at)
   }
 

@@ -5,8 +5,7 @@ import type { HeapSlot } from './indexed-heap.ts'
 
 /**
  * One sender's transactions in nonce order. The first `ready` of them follow the account's nonce without a gap and the balance
- * pays for all of them; the first `executable` of those also reach the base fee, and none is quarantined. Transactions after
- * `ready` are queued.
+ * pays for all of them; the first `executable` of those also reach the base fee. Transactions after `ready` are queued.
  *
  * Transactions that a block removes from the front leave a new array behind, so that a selection under way keeps reading the old
  * one; all other changes happen in place, at or behind the end of the range a selection may read, or replace a transaction by one
@@ -150,5 +149,4 @@ export class SenderQueue {
   }
 }
 
-const isExecutable = ({ transaction, quarantined }: PoolEntry, baseFee: bigint): boolean =>
-  !quarantined && transaction.maxFeePerGas >= baseFee
+const isExecutable = ({ transaction }: PoolEntry, baseFee: bigint): boolean => transaction.maxFeePerGas >= baseFee

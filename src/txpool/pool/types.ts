@@ -17,8 +17,6 @@ export interface PoolLimits {
   readonly replacementBumpPercent: number
   readonly queuedLifetimeMs: number
   readonly sweepMs: number
-  readonly quarantined: number
-  readonly retried: number
 }
 
 export interface TxPoolOptions {

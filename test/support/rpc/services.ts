@@ -9,7 +9,6 @@ import { simulatedTransaction } from '../../../src/evm/simulate/simulated-transa
 import type { SimulationRequest } from '../../../src/evm/simulate/types.ts'
 import { decodeTransaction, type Transaction, withSender } from '../../../src/primitives/transaction/transaction.ts'
 import type { NodeInfo, SimulationPort, Wallet } from '../../../src/rpc/ports.ts'
-import type { QuarantinedTransaction } from '../../../src/txpool/pool/transaction-quarantine.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { CodedError } from '../../../src/util/errors.ts'
 import { KEY, SENDER } from './memory-chain.ts'
@@ -20,7 +19,6 @@ export class MemoryPool implements ClientPoolPort {
   readonly #listeners = new Set<(transaction: Transaction) => void>()
   /** The next submission fails with this. */
   refusal: { readonly code: string } | undefined
-  held: readonly QuarantinedTransaction[] = []
 
   async submit(raw: Uint8Array): Promise<Hex> {
     if (this.refusal !== undefined) throw new CodedError(this.refusal)
@@ -43,9 +41,6 @@ export class MemoryPool implements ClientPoolPort {
   }
   content() {
     return { pending: Map.groupBy(this.#pending.values(), ({ from }) => from), queued: new Map<Hex, Transaction[]>() }
-  }
-  quarantined(): readonly QuarantinedTransaction[] {
-    return this.held
   }
   onPending(listener: (transaction: Transaction) => void): () => void {
     this.#listeners.add(listener)

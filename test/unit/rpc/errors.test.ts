@@ -86,10 +86,6 @@ const TEXTS: Record<string, readonly [object, string]> = {
   INSUFFICIENT_FUNDS: [{ have: 1n, want: 2n }, '-32000 insufficient funds for gas * price + value'],
   INTRINSIC_GAS: [{ have: 1n, want: 2n }, '-32000 intrinsic gas too low'],
   REPLACEMENT_UNDERPRICED: [{ minFeeWei: 2n, minTipWei: 1n }, '-32000 replacement transaction underpriced'],
-  QUARANTINED: [
-    { seconds: 1_799 },
-    '-32000 transaction takes longer than a block of this node may, try again in 1799 s or send another one with its nonce',
-  ],
   POOL_FULL: [{}, '-32000 txpool is full'],
   JOURNAL_FAILED: [{}, '-32000 the node cannot write it to its disk: mend that, then send it again'],
   REWIND_TOO_FAR: [

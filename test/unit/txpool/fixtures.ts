@@ -66,8 +66,6 @@ export class Accounts implements AccountReader {
 }
 
 export const SMALL_LIMITS: PoolLimits = {
-  quarantined: 3,
-  retried: 2,
   slotBytes: 1_024,
   accountPending: 2,
   accountQueued: 3,
