@@ -1,8 +1,7 @@
 /**
- * Random messages on the EVM engines until the time is over: the interpreter in WebAssembly against the one in TypeScript for each, in a
- * share of the worlds also compiled code, for a share of the messages also EthereumJS. Prints its counts as a JSON line each minute and
- * at the end, and each difference with the number of its world; exits 1 after one.
- *   node bench/differential.ts [--seconds 60] [--seed 1] [--messages 60] [--compiled 8] [--ethereumjs 200]
+ * Random messages on the EVM engines until the time is over: the interpreter in WebAssembly against the one in TypeScript for each, for
+ * a share of the messages also EthereumJS. Prints its counts as a JSON line each minute and at the end, and each difference with the number of its world; exits 1 after one.
+ *   node bench/differential.ts [--seconds 60] [--seed 1] [--messages 60] [--ethereumjs 200]
  *   node bench/differential.ts --world 12345      (one world again, on all engines)
  */
 import { parseArgs } from 'node:util'
@@ -19,7 +18,6 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },
     messages: { type: 'string', default: '60' },
-    compiled: { type: 'string', default: '8' },
     ethereumjs: { type: 'string', default: '200' },
     world: { type: 'string' },
   },
@@ -29,7 +27,6 @@ const isOne = values.world !== undefined
 const run = new DifferentialRun(
   {
     messagesPerWorld: Number(values.messages),
-    compiledWorlds: isOne ? 1 : Number(values.compiled),
     ethereumJsMessages: isOne ? 1 : Number(values.ethereumjs),
     mostWorldMs: isOne ? Number.POSITIVE_INFINITY : MOST_WORLD_MS,
   },

@@ -34,24 +34,16 @@ const FLAGS = [
   'bulk-memory',
 ]
 
-/** Flags of single modules. Compiled codes are called through the table. */
-const MODULE_FLAGS: Readonly<Record<string, readonly string[]>> = {
-  'src/evm/engines/wasm/assembly/evm.ts': ['--exportTable'],
-}
-
 export const wasmPath = (entry: string): string => `${ROOT}${entry.replace(/\.ts$/, '.wasm')}`
 
 /** The compiled bytes of a module; throws with the compiler's own words. */
 export const compile = async (entry: string): Promise<Uint8Array> => {
   let output: Uint8Array | undefined
-  const { error, stderr } = await asc.main(
-    [entry, '--baseDir', ROOT, '--outFile', 'out.wasm', ...FLAGS, ...(MODULE_FLAGS[entry] ?? [])],
-    {
-      writeFile: (_name: string, contents: Uint8Array | string) => {
-        if (typeof contents !== 'string') output = contents
-      },
+  const { error, stderr } = await asc.main([entry, '--baseDir', ROOT, '--outFile', 'out.wasm', ...FLAGS], {
+    writeFile: (_name: string, contents: Uint8Array | string) => {
+      if (typeof contents !== 'string') output = contents
     },
-  )
+  })
   if (error || output === undefined) throw new Error(`${entry}: ${error?.message ?? 'no output'}\n${stderr.toString()}`)
   return output
 }

@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import type { EngineName } from '../../src/evm/engines/select-engine.ts'
-import { createImmediateCompiler } from '../../src/evm/engines/wasm/compiler/code-compiler.ts'
-import { createWasmEngine } from '../../src/evm/engines/wasm/wasm-engine.ts'
 import { createExecutor } from '../../src/evm/executor.ts'
 import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { runStateTests, type StateTestResult } from '../../src/evm/state-test/run.ts'
@@ -62,13 +59,9 @@ const sample = (count: number): readonly Line[] =>
     .slice(0, count)
     .map(({ text }) => JSON.parse(text) as Line)
 
-/** `compiled`: every code compiled as it is loaded. */
-const engineOptions = (evm: EngineName | 'compiled') =>
-  evm === 'compiled' ? { engine: createWasmEngine(createInterpreter, createImmediateCompiler()) } : { evm }
-
-const run = async (mode: ExecutionMode, evm: EngineName | 'compiled', lines: readonly Line[]) => {
+const run = async (mode: ExecutionMode, evm: EngineName, lines: readonly Line[]) => {
   const trie = await TrieService.open({ worker: false })
-  const executor = createExecutor({ mode, ...engineOptions(evm), logger: silentLogger })
+  const executor = createExecutor({ mode, evm, logger: silentLogger })
   const results: (StateTestResult & { readonly file: string })[] = []
   for (const { file, name, test } of lines) {
     for await (const result of runStateTests({ executor, trie }, { [name]: test })) results.push({ ...result, file })
@@ -77,9 +70,8 @@ const run = async (mode: ExecutionMode, evm: EngineName | 'compiled', lines: rea
   return results
 }
 
-test.each<[ExecutionMode, EngineName | 'compiled', number]>([
+test.each<[ExecutionMode, EngineName, number]>([
   ['fast', 'wasm', 5_000],
-  ['fast', 'compiled', 400],
   ['fast', 'interpreter', 1_500],
   ['ethereumjs', 'interpreter', 400],
 ])('state roots and logs by %s on %s are those of the suites', async (mode, evm, few) => {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EngineMessage } from '../../src/evm/engine.ts'
 import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
-import { createImmediateCompiler } from '../../src/evm/engines/wasm/compiler/code-compiler.ts'
 import { createWasmEngine } from '../../src/evm/engines/wasm/wasm-engine.ts'
 import { bytesToHex } from '../../src/util/bytes.ts'
 import { randomCase, variantOf } from '../support/evm/cases.ts'
@@ -12,16 +11,12 @@ import { SEED } from '../support/seed.ts'
 import { createRandom } from './executor-plans.ts'
 
 /*
- * The interpreter in WebAssembly, and the compiler for every code, against the engine on EthereumJS: random worlds and messages, some
- * also with too little gas at some point of their run. Gas, refund, output, logs, state, accounts destroyed and the kind of failure must be equal. CASES= for the long
+ * The interpreter in WebAssembly against the one in TypeScript: random worlds and messages, some also with too little gas at some point of their run. Gas, refund, output, logs, state, accounts destroyed and the kind of failure must be equal. CASES= for the long
  * form, SEED= for others; the number of a case that differs is its seed.
  */
 const CASES = Number(process.env['CASES'] ?? 800)
 /** Other messages to the world of a case. */
 const VARIANTS = 5
-
-/** Compilation takes longer than a case: one case in so many. */
-const COMPILED_EVERY = Number(process.env['COMPILED_EVERY'] ?? 4)
 
 const REAL = loadRealContracts({ compiled: process.env['CASES'] !== undefined })
 /** One case in so many runs with too little gas at this many points. */
@@ -37,10 +32,7 @@ test(
       elsewhere++
       return oracle
     }
-    const engines = {
-      wasm: createWasmEngine(fallback),
-      compiled: createWasmEngine(fallback, createImmediateCompiler()),
-    }
+    const wasm = createWasmEngine(fallback)
     const counts = { failed: 0, succeeded: 0, short: 0 }
     for (let i = 0; i < CASES; i++) {
       const seed = SEED + i
@@ -49,12 +41,10 @@ test(
       const compare = async (sent: EngineMessage) => {
         runs++
         const expected = await outcomeOf(oracle, state, env, sent)
-        for (const [name, engine] of Object.entries(engines)) {
-          if (name === 'compiled' && i % COMPILED_EVERY !== 0) continue
-          const got = await outcomeOf(engine, state, env, sent)
-          if (got.text === expected.text) continue
+        const got = await outcomeOf(wasm, state, env, sent)
+        if (got.text !== expected.text) {
           const codes = [...state.accounts].map(([at]) => `${at} ${bytesToHex(state.code(at))}`)
-          const where = `case ${seed} on ${name}, ${fork}, gas ${sent.gas}, to ${sent.to}, data ${bytesToHex(sent.data)}`
+          const where = `case ${seed}, ${fork}, gas ${sent.gas}, to ${sent.to}, data ${bytesToHex(sent.data)}`
           expect(`${where}\n${codes.join('\n')}\n${got.text}`).toBe(`${where}\n${codes.join('\n')}\n${expected.text}`)
         }
         return expected
@@ -83,9 +73,9 @@ test(
 const WORLDS = 12
 
 test(`${WORLDS} worlds of the long form come to the same on all engines (SEED=${SEED})`, async () => {
-  const run = new DifferentialRun({ messagesPerWorld: 30, compiledWorlds: 6, ethereumJsMessages: 10 }, REAL)
+  const run = new DifferentialRun({ messagesPerWorld: 30, ethereumJsMessages: 10 }, REAL)
   for (let world = SEED; world < SEED + WORLDS; world++) expect((await run.world(world))?.text).toBeUndefined()
-  const { messages, compiled, ethereumJs, succeeded } = run.counts
+  const { messages, ethereumJs, succeeded } = run.counts
   expect(messages).toBeGreaterThanOrEqual(WORLDS)
-  expect(Math.min(compiled, ethereumJs, succeeded)).toBeGreaterThan(0)
+  expect(Math.min(ethereumJs, succeeded)).toBeGreaterThan(0)
 }, 60_000)

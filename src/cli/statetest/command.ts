@@ -26,7 +26,7 @@ export const addStateTestCommand = (program: Command): void => {
       `
 Each line has name, fork, index, stateRoot, logsHash, pass and file, and txError where the transaction was refused, error where
 something else went wrong, skipped and reason for a fork that is not known. The count and the files that could not be read
-are told on standard error. With --evm compiler every code is compiled before its first run.
+are told on standard error.
 Exit status: 0 when entries ran and all of them passed, 1 otherwise.
 
 Examples:

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 /** Part of the WebAssembly API used here; the compiler's own declarations come only with the DOM library. */
 interface WebAssemblyApi {
   readonly Module: new (bytes: Uint8Array) => object
-  readonly Memory: new (limits: { readonly initial: number }) => WasmMemory
-  readonly Instance: new (module: object, imports?: object) => { readonly exports: unknown }
+  readonly Instance: new (module: object) => { readonly exports: unknown }
 }
 
 export interface WasmMemory {
@@ -13,27 +12,15 @@ export interface WasmMemory {
 
 const { WebAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyApi }
 
-/** Module that threads may send each other. */
-export interface WasmModule {
-  readonly [Symbol.toStringTag]: string
-}
-/** Compiles in this thread. */
-export const compileModule = (bytes: Uint8Array): WasmModule => new WebAssembly.Module(bytes) as WasmModule
-/** Memory of its own, in pages of 64 KiB. */
-export const newMemory = (pages: number): WasmMemory => new WebAssembly.Memory({ initial: pages })
-/** Instantiates a compiled module; `Exports` is not checked. */
-export const instantiate = <Exports>(module: WasmModule, imports: object): Exports =>
-  new WebAssembly.Instance(module, imports).exports as Exports
-
 /** Compiled once per thread, however many instances are created. */
 const modules = new Map<string, object>()
 
 /** Instantiates a module of a few kilobytes synchronously. `Exports` is not checked. */
-export const loadWasm = <Exports>(url: URL, imports?: object): Exports => {
+export const loadWasm = <Exports>(url: URL): Exports => {
   let module = modules.get(url.href)
   if (module === undefined) {
     module = new WebAssembly.Module(readFileSync(url))
     modules.set(url.href, module)
   }
-  return new WebAssembly.Instance(module, imports).exports as Exports
+  return new WebAssembly.Instance(module).exports as Exports
 }

@@ -3,7 +3,7 @@ import { STATE_TEST_LIMITS } from '../../config/limits/commands.ts'
 import { TrieService } from '../../state/trie/trie-service.ts'
 import { silentLogger } from '../../util/logger.ts'
 import { serveWorker, workerStartData } from '../../util/worker/serve-worker.ts'
-import { type EngineName, loadImmediateEngine } from '../engines/select-engine.ts'
+import type { EngineName } from '../engines/select-engine.ts'
 import { createExecutor } from '../executor.ts'
 import type { ExecutionMode } from '../executor-types.ts'
 import { invalidTest, problemText } from './field-readers.ts'
@@ -34,9 +34,7 @@ export interface FileReport {
 export type StateTestMethods = { readonly run: (file: string) => FileReport }
 
 const { mode, evm, forks } = workerStartData<StateTestWorkerData>()
-// A state test runs each code once, which none becomes hot by.
-const engineOptions = evm === 'compiler' ? { engine: await loadImmediateEngine() } : { ...(evm && { evm }) }
-const executor = createExecutor({ mode, ...engineOptions, logger: silentLogger })
+const executor = createExecutor({ mode, ...(evm && { evm }), logger: silentLogger })
 const trie = await TrieService.open({ worker: false })
 const wanted = forks && new Set(forks)
 

@@ -3,7 +3,6 @@ import { isForkSince } from '../../../src/config/forks.ts'
 import type { BlockEnv } from '../../../src/evm/block-env.ts'
 import type { Engine, EngineMessage } from '../../../src/evm/engine.ts'
 import { createInterpreter } from '../../../src/evm/engines/interpreter/engine.ts'
-import { createImmediateCompiler } from '../../../src/evm/engines/wasm/compiler/code-compiler.ts'
 import { createWasmEngine } from '../../../src/evm/engines/wasm/wasm-engine.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
 import { bytesToHex } from '../../../src/util/bytes.ts'
@@ -17,14 +16,11 @@ import { sameEffects } from './same-effects.ts'
 
 /*
  * Long form of the differential test: random worlds with many messages each, since a world costs more than thirty runs. A message runs on
- * the interpreter in WebAssembly and on the one in TypeScript; in a share of the worlds also compiled, and a share of all messages on
- * EthereumJS as it comes.
+ * the interpreter in WebAssembly and on the one in TypeScript, and a share of all messages on EthereumJS.
  */
 
 export interface DifferentialShares {
   readonly messagesPerWorld: number
-  /** Every world of this number runs compiled too. */
-  readonly compiledWorlds: number
   /** Every message of this number runs on EthereumJS too, under rules from Cancun on. */
   readonly ethereumJsMessages: number
   /** A world whose messages take longer is left; by default none. What a world's messages are does not depend on it. */
@@ -35,7 +31,6 @@ export interface DifferentialShares {
 export interface DifferentialCounts {
   worlds: number
   messages: number
-  compiled: number
   ethereumJs: number
   succeeded: number
   elsewhere: number
@@ -57,7 +52,6 @@ export class DifferentialRun {
   readonly counts: DifferentialCounts = {
     worlds: 0,
     messages: 0,
-    compiled: 0,
     ethereumJs: 0,
     succeeded: 0,
     elsewhere: 0,
@@ -66,7 +60,6 @@ export class DifferentialRun {
   readonly #contracts: readonly RealContract[]
   readonly #interpreter = createInterpreter()
   readonly #wasm: Engine
-  readonly #compiled: Engine
   readonly #ethereumJs = createStepOracle({ records: false })
 
   constructor(shares: DifferentialShares, contracts: readonly RealContract[]) {
@@ -77,19 +70,18 @@ export class DifferentialRun {
       return this.#interpreter
     }
     this.#wasm = createWasmEngine(fallback)
-    this.#compiled = createWasmEngine(fallback, createImmediateCompiler())
   }
 
   /** Runs the messages of a world, which its number determines; returns the first difference. */
   async world(seed: number): Promise<Difference | undefined> {
     const random = createRandom(seed)
     const { state, env, message: first, fork } = randomCase(random, this.#contracts)
-    const isCompiled = this.counts.worlds++ % this.#shares.compiledWorlds === 0
+    this.counts.worlds++
     const endMs = performance.now() + (this.#shares.mostWorldMs ?? Number.POSITIVE_INFINITY)
     let [whole, message] = [first, first]
     for (let at = 0; at < this.#shares.messagesPerWorld; at++) {
       const expected = await effectsIn(this.#interpreter, new Journal(state), env, message)
-      for (const engine of this.#enginesFor(isCompiled, fork)) {
+      for (const engine of this.#enginesFor(fork)) {
         const got = await effectsIn(engine, new Journal(state), env, message)
         if (sameEffects(...comparable(engine, expected, got))) continue
         return {
@@ -110,12 +102,8 @@ export class DifferentialRun {
     return undefined
   }
 
-  *#enginesFor(isCompiled: boolean, fork: EvmFork): Iterable<Engine> {
+  *#enginesFor(fork: EvmFork): Iterable<Engine> {
     yield this.#wasm
-    if (isCompiled) {
-      this.counts.compiled++
-      yield this.#compiled
-    }
     if (this.counts.messages % this.#shares.ethereumJsMessages === 0 && isForkSince(fork, 'cancun')) {
       this.counts.ethereumJs++
       yield this.#ethereumJs

@@ -113,7 +113,7 @@ export const httpUrlOption =
 export const evmOption = (): Option =>
   new Option(
     '--evm <engine>',
-    'EVM engine: the interpreter in WebAssembly (the default), the same with a compiler for hot code (experimental), or the interpreter in TypeScript',
+    'EVM engine: the interpreter in WebAssembly (the default), or the one in TypeScript',
   ).choices([...ENGINE_NAMES])
 
 /** `ethereumjs` and `shadow` are for development: only in `fast` does gas bound a transaction's time. */

@@ -1,8 +1,7 @@
 import { loadWasm, type WasmMemory } from '../../../crypto/wasm/wasm.ts'
-import type { CompiledExports } from './compiler/compiled-codes.ts'
 
 /** Exports of the interpreter (assembly/evm.ts). */
-export interface EvmModule extends CompiledExports {
+export interface EvmModule {
   readonly memory: WasmMemory
   layOut(
     accounts: number,
@@ -20,6 +19,7 @@ export interface EvmModule extends CompiledExports {
   setBlobs(count: number): void
   run(slice: bigint): number
   exchangeAt(): number
+  wordsAt(): number
   blobHashesAt(): number
   emptyHashAt(): number
   returnedAt(): number

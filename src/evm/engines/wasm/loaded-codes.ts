@@ -1,8 +1,4 @@
-import type { EvmFork } from '../../../config/forks.ts'
 import type { Hex } from '../../../util/bytes.ts'
-import { compilerCounts } from '../engine-counts.ts'
-import type { CodeCompiler } from './compiler/code-compiler.ts'
-import { CompiledCodes } from './compiler/compiled-codes.ts'
 import type { EvmModule } from './evm-module.ts'
 
 /** Most codes whose jump destinations are remembered when they lose their place. */
@@ -18,13 +14,12 @@ interface KnownCode {
 /** Memory of the machine that the codes are in. */
 interface CodeMemory {
   readonly wasm: EvmModule
-  readonly compiler: CodeCompiler | undefined
   /** Changes when the memory grows. */
   readonly bytes: Buffer
   copy(at: number, size: number): Uint8Array
 }
 
-/** Codes in the memory of one machine by hash, and the compiled ones among them. */
+/** Codes in the memory of one machine by hash. */
 export class LoadedCodes {
   readonly #memory: CodeMemory
   readonly #codes = new Map<Hex, KnownCode>()
@@ -32,25 +27,14 @@ export class LoadedCodes {
   #pages: Hex[][] = []
   /** Jump destinations of codes that lost their place during the message. */
   readonly #jumps = new Map<Hex, Uint8Array>()
-  #compiled: CompiledCodes | undefined = undefined
-  #entriesSeen = 0
 
   constructor(memory: CodeMemory) {
     this.#memory = memory
   }
 
-  /** Called before the first message of another fork. */
-  setFork(fork: EvmFork): void {
-    this.#drop()
-    this.#compiled?.setFork(fork)
-  }
-
   /** Called before each message. */
-  begin(fork: EvmFork): void {
-    const { wasm, compiler } = this.#memory
-    if (wasm.codePagesUsed() > KEPT_PAGES) this.#drop()
-    if (compiler !== undefined)
-      this.#compiled ??= new CompiledCodes(wasm, compiler, fork, (at, size) => this.#memory.copy(at, size))
+  begin(): void {
+    if (this.#memory.wasm.codePagesUsed() > KEPT_PAGES) this.#drop()
   }
 
   /** Assigns a code loaded earlier to the account; returns false when it is not loaded. */
@@ -78,39 +62,19 @@ export class LoadedCodes {
     if (page < 0) return true
     this.#pages[page]?.push(hash)
     this.#codes.set(hash, { at, size, jumps })
-    this.#compiled?.loaded(at, hash, size)
     return true
   }
 
   /** Forgets the codes of a page: a code is loaded into it. */
   #takePage(page: number): void {
     for (const hash of this.#pages[page] ?? []) {
-      const { at, size, jumps } = this.#codes.get(hash) as KnownCode
+      const { size, jumps } = this.#codes.get(hash) as KnownCode
       // A warm code is loaded again for 100 gas: its analysis is not repeated.
       if (this.#jumps.size < KEPT_JUMPS && !this.#jumps.has(hash))
         this.#jumps.set(hash, this.#memory.copy(jumps, (size >> 3) + 1))
       this.#codes.delete(hash)
-      this.#compiled?.unloaded(at)
     }
     this.#pages[page] = []
-  }
-
-  /** Requests compilation of codes that have become hot. */
-  compileHot(): void {
-    this.#compiled?.requestHot()
-  }
-
-  /** Counts entries of compiled code for the metrics. */
-  countCompiled(): void {
-    if (this.#compiled === undefined) return
-    const { entries } = this.#compiled
-    compilerCounts.entries += (entries - this.#entriesSeen) >>> 0
-    this.#entriesSeen = entries
-  }
-
-  /** Number of codes that it has compiled. */
-  get compiledCount(): number {
-    return this.#compiled?.count ?? 0
   }
 
   /** Called when the message has ended, or failed. */
@@ -118,13 +82,7 @@ export class LoadedCodes {
     this.#jumps.clear()
   }
 
-  /** Called when the machine is dropped. */
-  close(): void {
-    this.#compiled?.close()
-  }
-
   #drop(): void {
-    this.#compiled?.clear()
     this.#memory.wasm.dropCodes()
     this.#codes.clear()
     this.#pages = []

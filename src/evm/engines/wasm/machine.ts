@@ -4,7 +4,6 @@ import type { WasmMemory } from '../../../crypto/wasm/wasm.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import type { EngineEnv } from '../../block-env.ts'
-import type { CodeCompiler } from './compiler/code-compiler.ts'
 import { type EvmModule, LAYOUT, loadEvmModule } from './evm-module.ts'
 import { LoadedCodes } from './loaded-codes.ts'
 import { opcodesOf } from './opcodes.ts'
@@ -15,7 +14,6 @@ export class Machine {
   readonly wasm: EvmModule
   readonly codePages: number
   readonly exchange: number
-  readonly compiler: CodeCompiler | undefined
   readonly codes: LoadedCodes
   readonly #words: number
   readonly #memory: WasmMemory
@@ -33,10 +31,9 @@ export class Machine {
   readonly #addresses = new Map<number, Hex>()
 
   /** Throws where the system does not let its memory be laid out. */
-  constructor(codePages: number, compiler?: CodeCompiler) {
+  constructor(codePages: number) {
     const wasm = loadEvmModule(codePages)
     this.wasm = wasm
-    this.compiler = compiler
     this.codePages = codePages
     this.exchange = wasm.exchangeAt()
     this.#words = wasm.wordsAt()
@@ -89,9 +86,8 @@ export class Machine {
       this.#fork = fork
       wasm.clearOpcodes()
       for (const { op, price, least, most } of opcodesOf(fork)) wasm.setOpcode(op, price, least, most)
-      this.codes.setFork(fork)
     }
-    this.codes.begin(fork)
+    this.codes.begin()
     // Memory used by the previous message is no longer visible after this.
     this.#usedBytes = this.usedBytes
     wasm.begin(place, SEED, this.#hasSlots, committed)

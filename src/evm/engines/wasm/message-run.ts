@@ -102,7 +102,6 @@ export class MessageRun implements RunState {
         return this.#callPrecompile(Number(wasm.neededNumber()))
       case STATUS.paused:
         this.#status = STATUS.paused
-        this.machine.codes.compileHot()
         if (wasm.gasBoundReached() !== 0) throw gasBoundExceeded()
         return this.#clock.check()
       default:
@@ -163,8 +162,6 @@ export class MessageRun implements RunState {
 
   #end(): RunEnd {
     const { wasm } = this.machine
-    this.machine.codes.compileHot()
-    this.machine.codes.countCompiled()
     if (this.#status === STATUS.unusual) return 'unusual'
     if (this.#status === STATUS.exhausted || wasm.isExhausted()) return 'exhausted'
     const outcome = wasm.outcomeOf()

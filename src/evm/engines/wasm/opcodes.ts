@@ -122,7 +122,7 @@ const WORD_BYTES = 32
 const STACK_LIMIT = 1024
 
 /** Row of the interpreter's table; heights in bytes of the stack. */
-export interface OpcodeRow {
+interface OpcodeRow {
   readonly op: number
   readonly price: number
   readonly least: number

@@ -1,4 +1,3 @@
-import type { CodeCompiler } from './compiler/code-compiler.ts'
 import { Machine } from './machine.ts'
 
 /*
@@ -25,8 +24,8 @@ interface Spare {
   readonly timer: NodeJS.Timeout
 }
 
-/** Machines kept besides the idle ones, however large: one by compiler, of which a thread of a node has one at most. */
-const spares = new Map<CodeCompiler | undefined, Spare>()
+/** Machine kept besides the idle ones, however large. */
+let spare: Spare | undefined
 /** Sizes and times at which large machines grew last: small messages on one do not keep it. */
 const grown = new WeakMap<Machine, { readonly bytes: number; readonly atMs: number }>()
 /** Sizes of dropped machines that the collector may not have freed yet. */
@@ -45,23 +44,27 @@ const sizesOf = (machines: Iterable<Machine>): number => {
   return total
 }
 
-const spareMachines = (): Machine[] => [...spares.values()].map(({ machine }) => machine)
-
 /** Memory of all machines of this thread, bytes. */
 export const machineBytes = (): number =>
-  sizesOf(busy) + sizesOf(idle) + sizesOf(spareMachines()) + sum(dropped.values())
+  sizesOf(busy) + sizesOf(idle) + (spare?.machine.usedBytes ?? 0) + sum(dropped.values())
 
-const dropSpareMachine = (compiler: CodeCompiler | undefined): void => {
-  const spare = spares.get(compiler)
-  if (spare === undefined) return
-  clearTimeout(spare.timer)
-  spares.delete(compiler)
-  drop(spare.machine)
+/** Takes the spare machine out of its place. */
+const removeSpare = (): Machine | undefined => {
+  if (spare === undefined) return undefined
+  const { machine, timer } = spare
+  clearTimeout(timer)
+  spare = undefined
+  return machine
 }
 
-/** Drops the spare machines and the idle ones; called before a full garbage collection. */
+const dropSpareMachine = (): void => {
+  const machine = removeSpare()
+  if (machine !== undefined) drop(machine)
+}
+
+/** Drops the spare machine and the idle ones; called before a full garbage collection. */
 export const dropIdleMachines = (): void => {
-  for (const compiler of [...spares.keys()]) dropSpareMachine(compiler)
+  dropSpareMachine()
   for (const machine of idle.splice(0)) drop(machine)
 }
 
@@ -69,37 +72,31 @@ export const dropIdleMachines = (): void => {
 export const forgetDroppedMachines = (): void => dropped.clear()
 
 const drop = (machine: Machine): void => {
-  machine.codes.close()
   const id = nextId++
   dropped.set(id, machine.usedBytes)
   collected.register(machine, id)
 }
 
-const takeSpare = (codePages: number, compiler: CodeCompiler | undefined): Machine | undefined => {
-  const spare = spares.get(compiler)
-  if (spare?.machine.codePages !== codePages) return undefined
-  clearTimeout(spare.timer)
-  spares.delete(compiler)
-  return spare.machine
-}
+const takeSpare = (codePages: number): Machine | undefined =>
+  spare?.machine.codePages === codePages ? removeSpare() : undefined
 
-const takeIdle = (codePages: number, compiler: CodeCompiler | undefined): Machine | undefined => {
-  const found = idle.findLastIndex(machine => machine.codePages === codePages && machine.compiler === compiler)
+const takeIdle = (codePages: number): Machine | undefined => {
+  const found = idle.findLastIndex(machine => machine.codePages === codePages)
   return found < 0 ? undefined : idle.splice(found, 1)[0]
 }
 
 /** Returns undefined when there is no memory for another one. */
-export const acquireMachine = (codePages: number, compiler?: CodeCompiler): Machine | undefined => {
-  let machine = takeSpare(codePages, compiler) ?? takeIdle(codePages, compiler)
-  if (machine === undefined && machineBytes() <= MAX_BYTES) machine = create(codePages, compiler)
+export const acquireMachine = (codePages: number): Machine | undefined => {
+  let machine = takeSpare(codePages) ?? takeIdle(codePages)
+  if (machine === undefined && machineBytes() <= MAX_BYTES) machine = create(codePages)
   if (machine !== undefined) busy.add(machine)
   return machine
 }
 
 /** Returns undefined where address space or memory of the system is short. */
-const create = (codePages: number, compiler: CodeCompiler | undefined): Machine | undefined => {
+const create = (codePages: number): Machine | undefined => {
   try {
-    return new Machine(codePages, compiler)
+    return new Machine(codePages)
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
@@ -119,15 +116,15 @@ export const releaseMachine = (machine: Machine): void => {
     last = { bytes: machine.usedBytes, atMs: nowMs }
     grown.set(machine, last)
   }
-  dropSpareMachine(machine.compiler)
+  dropSpareMachine()
   const timer = setTimeout(() => replaceSpareMachine(machine), Math.max(0, last.atMs + SPARE_MS - nowMs))
   timer.unref()
-  spares.set(machine.compiler, { machine, timer })
+  spare = { machine, timer }
 }
 
 /** Drops a spare machine. Another takes its place before: none can be created until the collector has freed the dropped one. */
-const replaceSpareMachine = ({ codePages, compiler }: Machine): void => {
-  const next = idle.length === 0 ? create(codePages, compiler) : undefined
+const replaceSpareMachine = ({ codePages }: Machine): void => {
+  const next = idle.length === 0 ? create(codePages) : undefined
   if (next !== undefined) idle.push(next)
-  dropSpareMachine(compiler)
+  dropSpareMachine()
 }

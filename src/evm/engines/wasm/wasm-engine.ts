@@ -2,7 +2,6 @@ import type { Journal } from '../../../state/journal/journal.ts'
 import type { EngineEnv } from '../../block-env.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
 import { engineCounts } from '../engine-counts.ts'
-import type { CodeCompiler } from './compiler/code-compiler.ts'
 import { CODE_PAGES } from './evm-module.ts'
 import { isSuitable } from './message-rules.ts'
 import { MessageRun, type RunEnd } from './message-run.ts'
@@ -13,10 +12,9 @@ export type Fallback = () => Engine | Promise<Engine>
 
 /**
  * Interpreter in WebAssembly. Without waiting the result is not a promise. Unsupported messages (traces, moved precompiles, access
- * records, messages beyond its memory, other limits of code) are passed to the other engine unchanged. With a compiler, hot codes run
- * compiled. `codePages`: pages of codes that a message may hold at a time; tests have few.
+ * records, messages beyond its memory, other limits of code) are passed to the other engine unchanged.  `codePages`: pages of codes that a message may hold at a time; tests have few.
  */
-export const createWasmEngine = (fallback: Fallback, compiler?: CodeCompiler, codePages = CODE_PAGES): Engine => {
+export const createWasmEngine = (fallback: Fallback, codePages = CODE_PAGES): Engine => {
   const elsewhere = async (
     journal: Journal,
     env: EngineEnv,
@@ -33,7 +31,7 @@ export const createWasmEngine = (fallback: Fallback, compiler?: CodeCompiler, co
     message: EngineMessage,
     options: EngineOptions,
   ): EngineResult | Promise<EngineResult> => {
-    const machine = acquireMachine(codePages, compiler)
+    const machine = acquireMachine(codePages)
     if (machine === undefined) return elsewhere(journal, env, message, options)
     const after = (end: RunEnd): EngineResult | Promise<EngineResult> => {
       releaseMachine(machine)

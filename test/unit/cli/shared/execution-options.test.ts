@@ -9,12 +9,12 @@ const parse = (...args: readonly string[]) => {
 }
 
 describe('engines and ways to execute blocks', () => {
-  test.each(['wasm', 'compiler', 'interpreter'])('--evm %s', evm => {
+  test.each(['wasm', 'interpreter'])('--evm %s', evm => {
     expect(parse('--evm', evm)).toMatchObject({ evm, execution: 'fast' })
   })
 
   test('the VM of EthereumJS is no engine', () => {
-    expect(() => parse('--evm', 'ethereumjs')).toThrow(/Allowed choices are wasm, compiler, interpreter/)
+    expect(() => parse('--evm', 'ethereumjs')).toThrow(/Allowed choices are wasm, interpreter/)
     expect(parse('--execution', 'ethereumjs')).toMatchObject({ execution: 'ethereumjs' })
   })
 

@@ -66,7 +66,7 @@ const run = async (base: MemoryState, code: Uint8Array, codePages?: number, sent
     elsewhere++
     return oracle
   }
-  const engine = createWasmEngine(fallback, undefined, codePages)
+  const engine = createWasmEngine(fallback, codePages)
   const outcome = async (ran: typeof engine, under: StateReader) => {
     const journal = new Journal(under)
     const { gasUsed, failure, output } = await ran.run(journal, block, message)

@@ -5,7 +5,7 @@
  */
 import { align, CODE_PAGE, codesEnd, codesStart, exhaust, pageCount, pagesStart, unpagedStart } from "./memory";
 import { keccak256 } from "../../../../crypto/assembly/keccak";
-import { analyse, CODE_HEADER, CODE_TAIL, frame, FRAME_CODE, PARENT } from "./frames";
+import { analyse, CODE_TAIL, frame, FRAME_CODE, PARENT } from "./frames";
 import { CODE, CODE_HASH, CODE_LOADED, CODE_SIZE, CODE_VERSION, FLAGS, HAS_CODE, HASH_KNOWN, JUMPS } from "./accounts";
 
 /** An operation may need this many codes at once, with the code of its frame. */
@@ -73,9 +73,9 @@ function unpagedRoom(bytes: usize): usize {
     return 0;
   }
   unpagedAt = room + bytes;
-  return room + CODE_HEADER;
+  return room;
 }
-function roomOf(size: u32): usize { return align(CODE_HEADER + size + CODE_TAIL + (size >> 3) + 1); }
+function roomOf(size: u32): usize { return align(size + CODE_TAIL + (size >> 3) + 1); }
 
 /** Reserves room for a code; 0 when there is none. The host writes it there and calls `keepCode`. */
 export function codeRoom(size: u32): usize {
@@ -94,12 +94,11 @@ export function codeRoom(size: u32): usize {
   }
   const room = roomAt;
   roomAt = room + bytes;
-  return room + CODE_HEADER;
+  return room;
 }
 /** Completes the code at an address; returns the address of its jump destinations, which are known or found here. */
 export function keepCode(code: usize, size: u32, isAnalysed: bool): usize {
   const jumps = code + size + CODE_TAIL;
-  memory.fill(code - CODE_HEADER, 0, CODE_HEADER);
   memory.fill(code + size, 0, CODE_TAIL);
   if (!isAnalysed) analyse(code, size, jumps);
   return jumps;

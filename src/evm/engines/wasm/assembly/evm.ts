@@ -1,5 +1,5 @@
 /* Module of engines/wasm/machine.ts: the functions that the host calls before, while and after a message runs. */
-import { copy, equal, shiftLeft, shiftRight, signExtend, swapBytes } from "./word";
+import { copy, equal, swapBytes } from "./word";
 import { accounts, bytesTouched, framesStart, layOut, slots, refresh, reserve, align, exhausted, logsStart, returned } from "./memory";
 import { accountAt, accountIndexMask, accountsAt, mustDrain, beginAccounts, PRECOMPILE, usedAccount, usedAccounts, setSeed, WARM, ADDRESS, CODE, CODE_SIZE, JUMPS } from "./accounts";
 import { beginSlots, isTransient, keyOf, ORIGINAL, provide, setSlotSeed, SLOT_WARM, slotIndexMask, slotOf, slotsAt, slotsStay, usedSlot, usedSlots, VALUE } from "./slots";
@@ -18,21 +18,12 @@ import { precompile } from "./precompiles";
 import { addressByNonce, openCreation } from "./creations";
 import { endFrame, gasLeft, outcome, outputSize, returnedMost } from "./ends";
 import { forgetBlockHashes, provideBlockHash } from "./block-hashes";
-import { loadInput, prepareMasks } from "./operands";
+import { prepareMasks } from "./operands";
 import { run } from "./interpreter";
-import { copyCodeAt, copyInputAt, copyMemoryAt, copyReturnAt, entries, growTo, log0At, log1At, log2At, log3At, log4At, nextHotCode, SCRATCH, setCompiled, setHotFrom } from "./compiled";
-import { balanceAt, codeSizeAt, hashAt, loadSlotAt, loadTransientAt, powerAt, storeSlotAt, storeTransientAt } from "./operations";
-import { addModulo, divide, divideSigned, multiply, multiplyModulo, remainder, remainderSigned } from "./arithmetic";
 import { EXHAUSTED, failFor, GOES_ON, needed, OUT_OF_GAS, reason, RETURNED, UNUSUAL } from "./status";
 
 export { usedAccount, usedSlot };
 export { beginClock, bloomOfLogs, encodeLogs, layOut, run, setOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, lacksCode, pageOf, useCode, dropCodes };
-
-// For the host of the compiler, and for compiled code.
-export { nextHotCode, setCompiled, setHotFrom };
-export { addModulo, balanceAt, codeSizeAt, copyCodeAt, copyInputAt, copyMemoryAt, copyReturnAt, divide, divideSigned, growTo, hashAt, log0At, log1At, log2At, log3At, log4At, loadInput, loadSlotAt, loadTransientAt, multiply, multiplyModulo, powerAt, remainder, remainderSigned, shiftLeft, shiftRight, signExtend, storeSlotAt, storeTransientAt };
-export function compiledEntries(): u32 { return entries; }
-export function scratchAt(): usize { return SCRATCH; }
 
 const VALUE_WORD: usize = memory.data(32, 16);
 

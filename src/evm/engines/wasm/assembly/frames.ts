@@ -34,8 +34,6 @@ export const LOGS_MARK: usize = 80;
 export const REFUND_MARK: usize = 88;
 /** Size of the return data of its last call: the whole of the return region, or nothing. */
 export const RETURN_SIZE: usize = 96;
-/** Header of the code, for compiled.ts; 0: init code, which is never compiled. */
-export const FRAME_HEADER: usize = 100;
 /** Gas by which the frame's could be less (spare.ts). */
 export const SPARE: usize = 104;
 export const CALLER: usize = 112;
@@ -45,8 +43,6 @@ export const PASSED: usize = 176;
 const RECORD_BYTES: usize = 192;
 const STACK_BYTES: usize = 1024 * 32;
 
-/** Bytes before every code of an account (compiled.ts). */
-export const CODE_HEADER: usize = 16;
 /** Stop opcodes after every code, where it ends; push data may extend past its end. */
 export const CODE_TAIL: usize = 64;
 
@@ -81,7 +77,6 @@ export function setCode(at: usize, code: usize, size: usize, jumps: usize): void
   store<u32>(at, <u32>code, FRAME_CODE);
   store<u32>(at, <u32>size, FRAME_CODE_SIZE);
   store<u32>(at, <u32>jumps, FRAME_JUMPS);
-  store<u32>(at, code >= codesStart && code < codesEnd ? <u32>(code - CODE_HEADER) : 0, FRAME_HEADER);
 }
 
 /** Grows a frame's memory to `end`; its gas is paid. */

@@ -9,13 +9,12 @@ import { ADDRESS, BALANCE } from "./accounts";
 import { loadTransient } from "./slots";
 import { copyInput } from "./copies";
 import { endFrame } from "./ends";
-import { countGas, runCompiled } from "./compiled";
 import { fault } from "./faults";
 import { allow, pauseAt } from "./clock";
 import { beyond, exhausted } from "./memory";
 import { BASE_FEE, BLOB_BASE_FEE, BLOB_HASHES, blobs, CHAIN_ID, COINBASE, GAS_LIMIT, GAS_PRICE, NUMBER, ORIGIN, PREV_RANDAO, TIMESTAMP } from "./environment";
 import { endOf, growthPrice, perWord, TABLE } from "./prices";
-import { BASE, CALL_VALUE, CALLER, frame, FRAME_CODE, FRAME_CODE_SIZE, FRAME_HEADER, FRAME_JUMPS, GAS, growMemory, INPUT, INPUT_SIZE, MEMORY, MEMORY_SIZE, PC, RETURN_SIZE, SELF, SP } from "./frames";
+import { BASE, CALL_VALUE, CALLER, frame, FRAME_CODE, FRAME_CODE_SIZE, FRAME_JUMPS, GAS, growMemory, INPUT, INPUT_SIZE, MEMORY, MEMORY_SIZE, PC, RETURN_SIZE, SELF, SP } from "./frames";
 import { EXHAUSTED, failFor, FAILED, GOES_ON, INVALID_JUMP, NEEDS_PRECOMPILE, OUT_OF_GAS, PAUSED, RETURNED, REVERTED, UNUSUAL } from "./status";
 import { blockHash } from "./block-hashes";
 import { addSmall, isDestination, loadInput, pushBytes, swap } from "./operands";
@@ -31,18 +30,8 @@ export function run(slice: i64): i32 {
 
 function frames(): i32 {
   while (true) {
-    const header = <usize>load<u32>(frame, FRAME_HEADER);
-    if (header && load<u32>(header)) {
-      let answer = runCompiled(header);
-      if (answer == FAILED) {
-        answer = endFrame(FAILED, 0, 0, 0);
-        if (answer == GOES_ON) continue;
-      }
-      if (answer != GOES_ON) return answer;
-    }
     let pc = <usize>load<u32>(frame, PC), sp = <usize>load<u32>(frame, SP), gas = load<i64>(frame, GAS);
     let size = <u64>load<u32>(frame, MEMORY_SIZE);
-    const started = gas;
     const base = <usize>load<u32>(frame, BASE), data = <usize>load<u32>(frame, MEMORY);
     const code = <usize>load<u32>(frame, FRAME_CODE), codeSize = <u64>load<u32>(frame, FRAME_CODE_SIZE), jumps = <usize>load<u32>(frame, FRAME_JUMPS);
     let status = GOES_ON, before = gas, from: usize = 0, length: usize = 0;
@@ -392,7 +381,6 @@ function frames(): i32 {
       }
       break;
     }
-    if (header) countGas(header, started - before);
     if (status == GOES_ON) continue;
     if (status == RETURNED || status == REVERTED || status == FAILED) {
       status = endFrame(status, gas, from, length);

@@ -1,5 +1,5 @@
 /*
- * Operations of the interpreter and of compiled code on the stack in memory. `top`: the uppermost word; `gas`: after the fixed price. They
+ * Operations on the stack in memory. `top`: the uppermost word; `gas`: after the fixed price. They
  * return the remaining gas; below zero they have changed nothing but what fails with the frame: the negated status, or FAILURE and the
  * reason.
  */
@@ -11,7 +11,7 @@ import { accessPrice, canReach } from "./calls";
 import { EMPTY_HASH, hashOf, lacksCode } from "./codes";
 import { frame, growMemory, IS_STATIC, MEMORY, MEMORY_SIZE, SELF } from "./frames";
 import { endOf, fork, growthPrice, ISTANBUL, perWord, SPURIOUS_DRAGON } from "./prices";
-import { loadTransient, setValue, SLOT_LOADED, slotOf, transientOf, VALUE } from "./slots";
+import { setValue, SLOT_LOADED, slotOf, transientOf, VALUE } from "./slots";
 import { limitSpare } from "./spare";
 import { canRead, readPrice, SENTRY, writePrice } from "./storage";
 import { EXHAUSTED, failFor, NEEDS_ACCOUNT, NEEDS_CODE, NEEDS_SLOT, needs, OUT_OF_GAS, STATIC_STATE_CHANGE } from "./status";
@@ -65,10 +65,6 @@ export function powerAt(top: usize, gas: i64): i64 {
   if (left < 0) return NO_GAS;
   setValue(slot, top - 32);
   return left;
-}
-export function loadTransientAt(top: usize, gas: i64): i64 {
-  loadTransient(top, load<u32>(frame, SELF), top);
-  return gas;
 }
 export function storeTransientAt(top: usize, gas: i64): i64 {
   if (load<u32>(frame, IS_STATIC)) return STATIC;

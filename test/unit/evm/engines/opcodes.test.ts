@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { keccak256Hex } from '../../../../src/crypto/hash.ts'
 import type { Engine, EngineMessage, EngineOptions } from '../../../../src/evm/engine.ts'
-import { createImmediateCompiler } from '../../../../src/evm/engines/wasm/compiler/code-compiler.ts'
-import { compileCode } from '../../../../src/evm/engines/wasm/compiler/compile.ts'
+import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { concatBytes, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 import { outcomeOf } from '../../../support/evm/compare.ts'
@@ -16,8 +15,8 @@ const OSAKA = env({ params: paramsAt('osaka') })
 const unused = (): never => {
   throw new Error('handed to the other engine')
 }
-const interpreted = createWasmEngine(unused)
-const compiled = createWasmEngine(unused, createImmediateCompiler())
+const interpreted = createInterpreter()
+const wasm = createWasmEngine(unused)
 
 const stateOf = (code: Uint8Array): MemoryState => {
   const state = new MemoryState()
@@ -48,7 +47,7 @@ const run = (
 /** Runs on both engines; returns the outcome, which must be the same. */
 const both = async (code: Uint8Array, data?: Uint8Array, gas?: bigint, options?: EngineOptions) => {
   const expected = await run(interpreted, code, data, gas, options)
-  const got = await run(compiled, code, data, gas, options)
+  const got = await run(wasm, code, data, gas, options)
   expect(got.text).toBe(expected.text)
   return got
 }
@@ -89,9 +88,9 @@ const BINARY = [
 ]
 const hex = (op: number): string => op.toString(16).padStart(2, '0')
 
-describe('an opcode compiled', () => {
+describe('an opcode in WebAssembly', () => {
   test.each(BINARY.map(op => [hex(op)]))(
-    '0x%s is that of the interpreter: operands unknown, one known, both known',
+    '0x%s is that of the interpreter in TypeScript: operands unknown, one known, both known',
     async op => {
       const results = (operands: (a: bigint, b: bigint) => string): Uint8Array => {
         // All results in one word: three times those before it, and the next.
@@ -115,14 +114,14 @@ describe('an opcode compiled', () => {
     },
   )
 
-  test.each(['15', '19', '1e'])('0x%s is that of the interpreter', async op => {
+  test.each(['15', '19', '1e'])('0x%s is that of the interpreter in TypeScript', async op => {
     for (const word of WORDS) {
       await both(bytes(`5f 35 ${op} ${show}`), hexToBytes(toWord(word)))
       await both(bytes(`${push(word)} ${op} ${show}`))
     }
   })
 
-  test('ADDMOD and MULMOD are those of the interpreter', async () => {
+  test('ADDMOD and MULMOD are those of the interpreter in TypeScript', async () => {
     for (const op of ['08', '09']) {
       for (const modulus of WORDS) {
         for (const word of WORDS) {
@@ -133,7 +132,7 @@ describe('an opcode compiled', () => {
     }
   })
 
-  test('what depends on the message and its block is that of the interpreter', async () => {
+  test('what depends on the message and its block is that of the interpreter in TypeScript', async () => {
     for (const op of [
       '30',
       '32',
@@ -158,7 +157,7 @@ describe('an opcode compiled', () => {
   })
 })
 
-describe('gas and stack of compiled code', () => {
+describe('gas and stack', () => {
   /** Arithmetic, memory that grows, a hash, a power, storage, a log, a loop. */
   const PROGRAM = bytes(
     '60 05 5b 60 01 90 03 80 61 0100 02 52 60 40 5f 20 60 02 0a 5f 55 5f 54 60 20 5f a1 59 5a 01 80 60 02 57 60 20 5f f3'.replace(
@@ -184,7 +183,7 @@ describe('gas and stack of compiled code', () => {
     }
   })
 
-  test('only a JUMPDEST is a destination, not an opcode at which compiled code can be entered', async () => {
+  test('only a JUMPDEST is a destination', async () => {
     for (const target of [0, 1, 5, 6, 7, 8, 9, 10, 300]) {
       const to = target.toString(16).padStart(4, '0')
       // Known, from the call data, and in a condition; pc 9 follows a storage access, 10 is a JUMPDEST.
@@ -212,7 +211,7 @@ describe('gas and stack of compiled code', () => {
   })
 })
 
-describe('interruption of compiled code', () => {
+describe('interruption', () => {
   /** Counts down from the number in the call data. */
   const LOOP = bytes('5f 35 5b 60 01 90 03 80 60 02 57 5f 52 60 20 5f f3')
   const times = (count: bigint): Uint8Array => hexToBytes(toWord(count))
@@ -226,7 +225,7 @@ describe('interruption of compiled code', () => {
       },
       shouldStop: () => false,
     }
-    const { result } = await run(compiled, LOOP, times(100_000n), 10_000_000n, { interrupt })
+    const { result } = await run(wasm, LOOP, times(100_000n), 10_000_000n, { interrupt })
     expect(result?.failure).toBeNull()
     expect(pauses).toBeGreaterThanOrEqual(Number(result?.gasUsed ?? 0n) / 210_000 - 1)
   })
@@ -234,17 +233,16 @@ describe('interruption of compiled code', () => {
   test('the gas bound of a message ends it, and leaves one within it alone', async () => {
     const used = (await both(LOOP, times(1_000n))).result?.gasUsed ?? 0n
     for (const gasBound of [0n, 1n, 100n, used / 2n, used - 100n]) {
-      const { text } = await run(compiled, LOOP, times(1_000n), 1_000_000n, { gasBound })
+      const { text } = await run(wasm, LOOP, times(1_000n), 1_000_000n, { gasBound })
       expect(text).toContain('GAS_BOUND_EXCEEDED')
     }
-    const { text } = await run(compiled, LOOP, times(1_000n), 1_000_000n, { gasBound: used })
+    const { text } = await run(wasm, LOOP, times(1_000n), 1_000_000n, { gasBound: used })
     expect(text).toBe((await run(interpreted, LOOP, times(1_000n))).text)
   })
 })
 
 describe('hostile code of 24 KiB', () => {
   const SIZE = 24_576
-  const MOST_BYTES = 1_100_000
 
   test.each([
     ['of destinations', '5b'],
@@ -256,11 +254,9 @@ describe('hostile code of 24 KiB', () => {
     ['that reads beyond its input', '36 35 50'],
     ['of logs', 'a4'],
     ['of pushes that are cut off', '7f 5b 5b 7e'],
-  ])('%s compiles to a module within bounds, and runs as interpreted', async (_what, body) => {
+  ])('%s runs as interpreted', async (_what, body) => {
     const part = bytes(body)
     const code = Uint8Array.from({ length: SIZE }, (_, i) => part[i % part.length] as number)
-    const compiledCode = compileCode(code, 'osaka', { words: 0, scratch: 0 })
-    expect(compiledCode?.module.byteLength).toBeLessThan(MOST_BYTES)
     for (const gas of [10_000n, 400_000n]) await both(code, new Uint8Array(40), gas)
     // With words on the stack, and a jump at the end.
     await both(concatBytes(bytes('5f'.repeat(20)), code.subarray(0, SIZE - 24), bytes('5f 56')), undefined, 200_000n)
