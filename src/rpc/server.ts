@@ -20,10 +20,7 @@ import { SubscriptionHub } from './subscriptions/subscription-hub.ts'
 import { type Budgets, createBudgets } from './transport/clients/budgets.ts'
 import { ClientSlots } from './transport/clients/client-slots.ts'
 import { type ClientRules, Clients } from './transport/clients/clients.ts'
-import { admit, waitingMeter } from './transport/clients/connection-limit.ts'
-import { attachFastLane } from './transport/http/fast-lane.ts'
 import { createHttp, type HttpOptions, type NodePages } from './transport/http/http.ts'
-import { paceReads, watchPaced } from './transport/http/paced-reads.ts'
 import { readTls, type TlsFiles, watchTls } from './transport/http/tls-files.ts'
 import { addWorkRoute } from './transport/http/work-route.ts'
 import { RequestGate } from './transport/request-gate.ts'
@@ -86,10 +83,10 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
   const { hub, budgets, metrics } = parts
   onTurnEnd(collectYoungGarbage)
   const tls = options.tls && (await readTls(options.tls))
-  const { app, sockets, lane } = attachTransports(options, parts, tls)
+  const { app, sockets } = attachTransports(options, parts, tls)
   const unwatch = options.tls && watchTls(app.server as unknown as HttpsServer, options.tls, options.log)
   metrics?.gauges.push({ connections: sockets.sockets, subscriptions: () => hub.size, budgets })
-  await app.listen({ host: options.host, port: options.port })
+  await app.listen({ host: options.host, port: options.port, backlog: RPC_LIMITS.backlog })
   const bound = app.addresses()[0]
   const { address, port } =
     typeof bound === 'object' && 'port' in bound ? bound : { address: options.host, port: options.port }
@@ -103,7 +100,6 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
       hub.close()
       parts.filters.close()
       parts.responseCache.close()
-      lane?.close()
       await sockets.close()
       await app.close()
     },
@@ -145,7 +141,7 @@ const createParts = ({ view, pool, log, ...options }: RpcServerOptions) => {
   }
 }
 
-/** Attaches HTTP, the fast lane and WebSocket to one port that does not listen yet. */
+/** Attaches HTTP and WebSocket to one port that does not listen yet. */
 const attachTransports = (options: RpcServerOptions, parts: ServerParts, tls: HttpOptions['tls']) => {
   const { params } = options.view
   const { gate, budgets, hub } = parts
@@ -169,17 +165,6 @@ const attachTransports = (options: RpcServerOptions, parts: ServerParts, tls: Ht
   })
   if (options.mining !== undefined) addWorkRoute(app, options.mining)
   options.routes?.(app, async request => textOfResponse(await gate.handle(Buffer.from(request), endpoint)))
-  app.server.maxConnections = RPC_LIMITS.budgets.connections.total
-  // Encrypted and compressed answers are the HTTP server's.
-  const isPlain = tls === undefined && options.compression !== true
-  const lane = isPlain ? attachFastLane(app.server, { ...common, endpoint }) : undefined
-  if (lane === undefined) {
-    app.server.prependListener('connection', socket => void admit(socket, clients, budgets.connections))
-    app.server.on(tls === undefined ? 'connection' : 'secureConnection', socket =>
-      paceReads(socket, waitingMeter(socket, clients, budgets.bodies)),
-    )
-  }
-  watchPaced(app.server)
   const wsEndpoint = createEndpoint(namespaces.ws, options, parts)
   const sockets = attachWebSockets(app.server, {
     ...common,
@@ -189,7 +174,7 @@ const attachTransports = (options: RpcServerOptions, parts: ServerParts, tls: Ht
     redirect,
     log: options.log,
   })
-  return { app, lane, sockets }
+  return { app, sockets }
 }
 
 const createEndpoint = (

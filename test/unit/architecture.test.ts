@@ -96,6 +96,7 @@ const violations = (files: ReadonlyMap<string, string>): readonly string[] =>
       ...checkPlace(path, text),
       ...importsOf(withoutComments(text)).flatMap(found => checkImport(path, found)),
       ...checkPurity(path, codeOnly(text)),
+      ...checkPrivate(path, codeOnly(text), withoutComments(text)),
     ]
   })
 
@@ -144,6 +145,22 @@ const isPure = (path: string): boolean =>
 const checkPurity = (path: string, code: string): readonly string[] =>
   isPure(path)
     ? IMPURE.filter(([pattern]) => pattern.test(code)).map(([, what]) => `${path}: a pure core uses ${what}`)
+    : []
+
+/** Members of Node.js that its documentation does not have, however they are reached, and methods of its streams that are replaced. */
+const PRIVATE_MEMBER =
+  /\._[a-zA-Z]|\[\s*['"`]_[a-zA-Z]|\b_(?:readable|writable)State\b|\b_(?:handle|httpMessage|paused)\b/
+const REPLACED_METHOD =
+  /\b(?:socket|request|response|stream|server)\??\.(?:push|read|write|end|on|emit|pause|resume)\s*=(?!=)/i
+const INTERNALS = /\bprocess\s*\.\s*binding\b|['"]--expose-internals['"]/
+
+/** Members of libraries that implementations of abstract-level, and inputs of precompiles of EthereumJS, have. */
+const OF_LIBRARIES = ['storage/batch.ts', 'evm/engines/precompiles/precompile-input.ts']
+
+const checkPrivate = (path: string, code: string, text: string): readonly string[] =>
+  !OF_LIBRARIES.includes(path) &&
+  (PRIVATE_MEMBER.test(code) || PRIVATE_MEMBER.test(text) || REPLACED_METHOD.test(code) || INTERNALS.test(text))
+    ? [`${path}: touches a private member`]
     : []
 
 /** Static and dynamic imports, type imports, re-exports, workers' and assets' `new URL('./x', import.meta.url)`. */
@@ -275,6 +292,11 @@ describe('the check itself finds planted violations', () => {
     ['a timer', 'txpool/pool.ts', 'setTimeout(f, 1)', /uses a timer/],
     ['chance', 'consensus/core/a.ts', 'Math.random()', /uses randomness/],
     ['a promise', 'primitives/a.ts', 'export const f = async () => 1', /uses a promise/],
+    ['a private member', 'rpc/a.ts', 'socket._handle.readStop()', /private member/],
+    ['a private member by its name', 'rpc/a.ts', "socket['_handle']", /private member/],
+    ['a private member in a pattern', 'rpc/a.ts', 'const { _readableState: state } = stream', /private member/],
+    ['a replaced method', 'rpc/a.ts', 'socket.push = chunk => false', /private member/],
+    ['internals', 'rpc/a.ts', 'process.binding(x)', /private member/],
     ['input and output', 'rules/a.ts', "import { readFileSync } from 'node:fs'", /pure core imports node:fs/],
   ])('%s', (_, path, source, expected) => {
     expect(planted(path, source)).toEqual([expect.stringMatching(expected)])
@@ -288,6 +310,11 @@ describe('the check itself finds planted violations', () => {
     ['a quote in a regular expression', 'rules/a.ts', 'const quote = /\'/\nconst other = "Date\'"'],
     ['a lower floor', 'rules/a.ts', "import { x } from '../primitives/x.ts'"],
     ['its own folder', 'rules/a.ts', "import { x } from './x.ts'"],
+    [
+      'a private member of ours, and a comparison',
+      'rpc/a.ts',
+      'this.#handle === socket.push\nconst f = (_handler: X) => x[_y]',
+    ],
     ['a clock in a shell', 'chain/a.ts', 'const now = Date.now()'],
   ])('and leaves %s alone', (_, path, source) => {
     expect(planted(path, source)).toEqual([])

@@ -82,13 +82,19 @@ export const RPC_LIMITS = {
   /** Time for reading the rest of a refused body, so that the client gets to the response. */
   lingerMs: 2_000,
   httpKeepAliveMs: 120_000,
-  /** Head of a request, as in Node's own HTTP server. */
+  /** Time for the head of a request, and until the first one of a connection. */
+  httpHeadersMs: 10_000,
+  /** Interval in which the HTTP server checks these times. */
+  httpCheckMs: 2_000,
+  /** Head of a request. */
   headBytes: 16 * 1024,
-  /** Plain calls: chunks of one request, and responses written at once. */
-  laneChunks: 8,
-  laneWriteBytes: 256 * 1024,
-  /** Bytes read from a connection while a response is pending. */
-  laneAheadBytes: 64 * 1024,
+  /** Requests of a connection, after which it ends. */
+  connectionRequests: 10_000,
+  /** Requests of a connection without a whole response, from which on it is not read; and the memory of each. */
+  unansweredRequests: 16,
+  unansweredBytes: 2 * 1024,
+  /** Connections that the system accepts before the node does. */
+  backlog: 4_096,
   renderedCacheBytes: 4 * 1024 * 1024,
   /** Longer responses are written while they are read, this many at a time. Blocks are classified by gas or transactions. */
   largeAnswerBytes: 1024 * 1024,

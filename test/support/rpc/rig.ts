@@ -51,13 +51,12 @@ export class Rig {
 
   /** The body of the answer to a body that is sent as it stands. */
   async post(body: string): Promise<string> {
-    const response = await this.server.app.inject({
+    const response = await fetch(this.url, {
       method: 'POST',
-      url: '/',
       headers: { 'content-type': 'application/json' },
-      payload: body,
+      body,
     })
-    return response.body
+    return response.text()
   }
 
   async call(method: string, params: unknown = []): Promise<Answer> {

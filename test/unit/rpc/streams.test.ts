@@ -85,9 +85,8 @@ const until = async (what: () => boolean): Promise<void> => {
 }
 
 describe.each([
-  ['the fast lane', {}],
-  // A request with an Origin is the HTTP server's.
-  ['the HTTP server', { origin: 'http://page.example' }],
+  ['HTTP', {}],
+  ['HTTP, for a page', { origin: 'http://page.example' }],
 ])('over %s', (_, headers) => {
   test('an answer comes in pieces, before it is whole', async () => {
     const response = await fetchText(request(7), headers)

@@ -1,5 +1,6 @@
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { type BudgetLimits, ClientBudget } from '../../../util/client-budget.ts'
+import { FairPlaces } from '../../../util/fair-places.ts'
 import { openFileLimit } from '../../../util/fs/open-files.ts'
 import { limitExceeded, type RpcError } from '../../errors.ts'
 
@@ -14,8 +15,9 @@ export interface Budgets {
   /** Bytes of the criteria of filters and subscriptions, and of the subscriptions themselves. */
   readonly criteria: ClientBudget
   readonly filters: ClientBudget
-  readonly connections: ClientBudget
-  readonly sockets: ClientBudget
+  /** Connections, WebSockets among them. */
+  readonly connections: FairPlaces
+  readonly sockets: FairPlaces
 }
 
 /**
@@ -39,8 +41,8 @@ export const createBudgets = (socketsPerClient?: number): Budgets => {
     answers: new ClientBudget(answers, ledger),
     criteria: new ClientBudget(criteria, ledger),
     filters: new ClientBudget(filters),
-    connections: new ClientBudget(connectionLimits(openFileLimit())),
-    sockets: new ClientBudget({ ...sockets, client: socketsPerClient ?? sockets.client }),
+    connections: new FairPlaces(connectionLimits(openFileLimit())),
+    sockets: new FairPlaces({ ...sockets, client: socketsPerClient ?? sockets.client }),
   }
 }
 

@@ -3,7 +3,7 @@ import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { RateLimiter } from '../../../util/rate-limiter.ts'
 import type { Quota } from '../../../util/token-bucket.ts'
 import type { MaybePromise } from '../../methods/block-reads.ts'
-import { type ApiKey, ApiKeys, tokenValidUntil } from './access-tokens.ts'
+import { type ApiKey, ApiKeys, isTokenValid } from './access-tokens.ts'
 import { ClientAddress, type TrustProxy } from './client-address.ts'
 import { clientIdOf } from './client-id.ts'
 
@@ -26,12 +26,10 @@ export interface ClientIdentity {
   /** The same for limits: that of the subscriber (clientIdOf). */
   readonly id: string
   readonly limiter: RateLimiter | undefined
-  /** Unix milliseconds from which its token must be verified again; Infinity without tokens. */
-  readonly untilMs: number
 }
 
 /** Parts of a request that tell its client: its connection, headers as `node:http` reads them, and query. */
-export type RequestOrigin = Pick<IncomingMessage, 'headers' | 'url'> & {
+type RequestOrigin = Pick<IncomingMessage, 'headers' | 'url'> & {
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
@@ -44,7 +42,6 @@ export class Clients {
   readonly #keys: ApiKeys | undefined
   readonly #limiter: RateLimiter | undefined
   readonly #limiterOfKey = new Map<ApiKey, RateLimiter>()
-  readonly #known = new WeakMap<RequestOrigin, ClientIdentity>()
 
   /** Throws TypeError for an invalid address of a proxy. */
   constructor(rules: ClientRules) {
@@ -64,10 +61,8 @@ export class Clients {
   /** Returns the client; undefined: its token or key is missing or wrong. */
   identify(request: RequestOrigin): MaybePromise<ClientIdentity | undefined> {
     const { jwtSecret } = this.#rules
-    if (jwtSecret === undefined) return this.#admit(request, Number.POSITIVE_INFINITY)
-    return tokenValidUntil(request, jwtSecret, Date.now()).then(untilMs =>
-      untilMs === undefined ? undefined : this.#admit(request, untilMs),
-    )
+    if (jwtSecret === undefined) return this.#admit(request)
+    return isTokenValid(request, jwtSecret, Date.now()).then(isValid => (isValid ? this.#admit(request) : undefined))
   }
 
   /** Returns the address of the client of any request. */
@@ -75,25 +70,12 @@ export class Clients {
     return this.#addresses?.of(request) ?? request.socket.remoteAddress ?? ''
   }
 
-  /** Returns the client of a request that was identified. */
-  of(request: RequestOrigin): ClientIdentity {
-    return this.#known.get(request) ?? this.ofConnection(request.socket)
-  }
-
-  /** Returns the other end of a connection as a client. */
-  ofConnection({ remoteAddress = '' }: RequestOrigin['socket']): ClientIdentity {
-    return identityOf(remoteAddress, this.#limiter, Number.POSITIVE_INFINITY)
-  }
-
-  #admit(request: RequestOrigin, untilMs: number): ClientIdentity | undefined {
+  #admit(request: RequestOrigin): ClientIdentity | undefined {
     const apiKey = this.#keys?.of(request)
     if (apiKey === null) return undefined
-    const identity =
-      apiKey === undefined
-        ? identityOf(this.addressOf(request), this.#limiter, untilMs)
-        : identityOf(`key:${apiKey.name}`, this.#limiterFor(apiKey), untilMs)
-    this.#known.set(request, identity)
-    return identity
+    return apiKey === undefined
+      ? identityOf(this.addressOf(request), this.#limiter)
+      : identityOf(`key:${apiKey.name}`, this.#limiterFor(apiKey))
   }
 
   #limiterFor(apiKey: ApiKey): RateLimiter {
@@ -106,11 +88,10 @@ export class Clients {
   }
 }
 
-const identityOf = (address: string, limiter: RateLimiter | undefined, untilMs: number): ClientIdentity => ({
+const identityOf = (address: string, limiter: RateLimiter | undefined): ClientIdentity => ({
   address,
   id: clientIdOf(address),
   limiter,
-  untilMs,
 })
 
 /** Returns the function that charges a client for calls by weight; undefined: it has no limit. */
@@ -122,7 +103,7 @@ export const isBeyondRate = ({ id, limiter }: ClientIdentity): boolean =>
   limiter?.allows(id, performance.now()) === false
 
 /** Refusal of a request for its client, before anything is called. */
-export interface ClientRefusal {
+interface ClientRefusal {
   readonly status: 401 | 429
   readonly headers: Readonly<Record<string, string>>
   readonly text: string

@@ -1,36 +1,32 @@
-import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http'
+import {
+  createServer as createPlain,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
+import { createServer as createEncrypted } from 'node:https'
 import type { Socket } from 'node:net'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
-import { Cancellation } from '../../../util/async/cancellation.ts'
-import { sliceOver } from '../../../util/async/time-slice.ts'
-import type { Meter } from '../../../util/client-budget.ts'
-import { ASSETS_PATH, acceptsGzip, wantsPage } from '../../../web/negotiation.ts'
+import { ASSETS_PATH, wantsPage } from '../../../web/negotiation.ts'
 import type { WebResponse } from '../../../web/response.ts'
 import type { HealthStatus } from '../../ports.ts'
-import type { Endpoint } from '../../router/method.ts'
-import type { ResponseStream, RpcResponse } from '../../router/response.ts'
 import { type AccessRules, corsFields, hostAllowed, originAllowed, VERBS } from '../clients/access.ts'
 import type { Budgets } from '../clients/budgets.ts'
-import { clientIdOf, endpointForClient } from '../clients/client-id.ts'
-import { type Clients, chargeOf, clientRefusal } from '../clients/clients.ts'
-import type { RequestGate } from '../request-gate.ts'
-import { writeStream } from '../stream-writer.ts'
-import { HttpFailure, type RequestBody, readAway, readBody } from './read-body.ts'
+import { clientIdOf } from '../clients/client-id.ts'
+import { type ClientIdentity, type Clients, clientRefusal } from '../clients/clients.ts'
+import { Connections } from '../clients/connections.ts'
+import { type CallOptions, createCallHandler, type Fields, JSON_TYPE, sendLine } from './calls.ts'
 
-export interface HttpOptions extends AccessRules {
-  readonly gate: RequestGate
-  readonly endpoint: Endpoint
+export interface HttpOptions extends AccessRules, CallOptions {
   readonly wsPaths: readonly string[]
   /** Redirected by 301 to the first of `wsPaths`; null on most networks. */
   readonly wsRedirect: string | null
   /** Certificate and key; undefined: not encrypted. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined
-  readonly compression: boolean
   readonly clients: Clients
-  readonly budgets: Pick<Budgets, 'bodies' | 'answers'>
+  readonly budgets: Pick<Budgets, 'bodies' | 'answers' | 'connections'>
   readonly health: () => HealthStatus
   /** Omitted: `GET /` answers an empty text to everybody. */
   readonly pages?: NodePages | undefined
@@ -47,52 +43,132 @@ export interface NodePages {
   asset(path: string, acceptEncoding: string | undefined): Promise<WebResponse | undefined>
 }
 
-const JSON_TYPES = ['application/json', 'application/json-rpc', 'application/jsonrequest']
-const JSON_TYPE = 'application/json'
-const WRONG_TYPE = 'invalid content type, only application/json is supported\n'
-/** Shorter answers fit a packet. */
-const LEAST_COMPRESSED = 1_024
-const compress = promisify(gzip)
-
 /** Routes of this port declare no schema; this avoids loading fastify's compilers at every start. */
 const noSchemas = (): never => {
   throw new Error('a route with a schema needs schema compilers')
 }
 
+const SERVER_OPTIONS = {
+  requestTimeout: RPC_LIMITS.httpRequestMs,
+  headersTimeout: RPC_LIMITS.httpHeadersMs,
+  connectionsCheckingInterval: RPC_LIMITS.httpCheckMs,
+  keepAliveTimeout: RPC_LIMITS.httpKeepAliveMs,
+  maxHeaderSize: RPC_LIMITS.headBytes,
+  shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+}
+
 /**
- * HTTP transport: POST for calls, GET for load balancers, clear statuses for everything else (docs/design/rpc.md#transport).
+ * HTTP transport: POST for calls, GET for load balancers, clear statuses for everything else (docs/design/rpc.md#transport). The server
+ * handles calls itself, and leaves other requests to fastify's router.
  */
 export const createHttp = (options: HttpOptions): FastifyInstance => {
-  const { tls } = options
+  const connections = new Connections(options.clients, options.budgets)
   const app = fastify({
-    ...(tls && { https: tls }),
+    serverFactory: route => createServer(options, connections, route),
+    clientErrorHandler: (error, socket) => refuseUnparsed(error, socket, connections.mayRefuse(socket)),
     bodyLimit: RPC_LIMITS.bodyBytes,
-    requestTimeout: RPC_LIMITS.httpRequestMs,
-    keepAliveTimeout: RPC_LIMITS.httpKeepAliveMs,
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    http: { shouldUpgradeCallback: request => request.headers.upgrade?.toLowerCase() === 'websocket' },
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(JSON_TYPES, (request: FastifyRequest, payload: IncomingMessage) =>
-    readBody(payload, options.budgets.bodies.meter(options.clients.of(request.raw).id)),
+  // Routes that take a body bring their parsers; of another body Node.js drops what it has not read.
+  app.addContentTypeParser(JSON_TYPE, (_request, _payload, done) => done(null))
+  app.setErrorHandler(({ statusCode = 500 }: { readonly statusCode?: number }, _request, reply) =>
+    reply
+      .type('text/plain')
+      .code(statusCode)
+      .send(`${STATUS_CODES[statusCode] ?? 'error'}\n`),
   )
-  // A body that no handler took, such as that of a path that is not served.
-  app.addHook('onResponse', ({ body }, _reply, done) => {
-    ;(body as RequestBody | undefined)?.releaseUntaken?.()
-    done()
-  })
-  app.setErrorHandler((error: Failure, request, reply) => refuse(error, request, reply))
-  addGuards(app, options)
+  // For limits of other routes on this port.
+  if (!options.clients.isByConnection)
+    app.addHook('onRequest', (request, _reply, done) => {
+      Object.defineProperty(request, 'ip', { value: options.clients.addressOf(request.raw) })
+      done()
+    })
   addRoutes(app, options)
   return app
 }
 
+type Route = (request: IncomingMessage, response: ServerResponse) => void
+
+const createServer = (options: HttpOptions, connections: Connections, route: Route): Server => {
+  const { tls } = options
+  const listener = listenerFor(options, connections, route)
+  const server: Server =
+    tls === undefined ? createPlain(SERVER_OPTIONS, listener) : createEncrypted({ ...SERVER_OPTIONS, ...tls }, listener)
+  server.maxRequestsPerSocket = RPC_LIMITS.connectionRequests
+  if (tls === undefined)
+    server.on('connection', socket => {
+      const place = connections.admit(socket)
+      if (place !== undefined) connections.add(socket, place)
+    })
+  else
+    server
+      .on('connection', socket => connections.admitEncrypted(socket))
+      .on('secureConnection', socket => connections.add(socket))
+  server.prependListener('upgrade', ({ socket }) => connections.upgraded(socket))
+  return server
+}
+
+/** Checks a request and hands it to calls or to the router of the other paths, when it is its client's turn. */
+const listenerFor = (options: HttpOptions, connections: Connections, route: Route): Route => {
+  const { hosts, cors, checkOrigin, clients } = options
+  const call = createCallHandler(options)
+  const callPaths = new Set(['/', ...options.wsPaths])
+  const serve: Route = (request, response) => {
+    const { host, origin } = request.headers
+    if (!hostAllowed(hosts, host)) return sendLine(response, 403, 'invalid host specified', {})
+    if (checkOrigin && !originAllowed(cors, origin)) return sendLine(response, 403, 'invalid origin specified', {})
+    const fields = corsFields(cors, origin, request.method === 'OPTIONS')
+    if (request.method !== 'POST') return passOn(request, response, fields)
+    const identity = clients.identify(request)
+    if (identity instanceof Promise) void identity.then(known => post(request, response, fields, known))
+    else post(request, response, fields, identity)
+  }
+  const post = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    fields: Fields,
+    identity: ClientIdentity | undefined,
+  ): void => {
+    const refusal = clientRefusal(identity)
+    if (refusal !== undefined) sendLine(response, refusal.status, refusal.text, { ...fields, ...refusal.headers })
+    else if (callPaths.has(pathOf(request.url ?? ''))) call(request, response, identity as ClientIdentity, fields)
+    else passOn(request, response, fields)
+  }
+  const passOn = (request: IncomingMessage, response: ServerResponse, fields: Fields): void => {
+    for (const [name, value] of Object.entries(fields)) response.setHeader(name, value)
+    route(request, response)
+  }
+  return (request, response) => {
+    if (!connections.begin(request, response)) return
+    const turn = connections.turnOf(request, clientIdOf(clients.addressOf(request)))
+    if (turn === undefined) serve(request, response)
+    else void turn.then(() => response.destroyed || serve(request, response))
+  }
+}
+
+/** Statuses of what is no request; others are 400. */
+const STATUS_OF_ERROR: Readonly<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+}
+
+/** Ends a connection whose bytes are no request, with a status when its client cannot take that for the response to an earlier request. */
+const refuseUnparsed = (error: NodeJS.ErrnoException, socket: Socket, mayRefuse: boolean): void => {
+  if (!mayRefuse || !socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const status = STATUS_OF_ERROR[error.code ?? ''] ?? 400
+  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`
+  socket.end(text, () => socket.destroy())
+}
+
 const addRoutes = (app: FastifyInstance, options: HttpOptions): void => {
   const { wsPaths, wsRedirect, health } = options
-  const paths = [...new Set(['/', ...wsPaths])]
-  for (const path of paths) app.post(path, (request, reply) => post(request, reply, options))
   addPages(app, options)
   for (const path of wsPaths)
     if (path !== '/')
@@ -118,7 +194,7 @@ const addRoutes = (app: FastifyInstance, options: HttpOptions): void => {
   })
   app.options('*', (_request, reply) => reply.code(204).header('allow', VERBS).send())
   app.setNotFoundHandler((request, reply) => {
-    const known = [...paths, '/health'].includes(pathOf(request.url))
+    const known = ['/', ...wsPaths, '/health'].includes(pathOf(request.url))
     if (known) return reply.code(405).header('allow', VERBS).type('text/plain').send('method not allowed\n')
     return reply.code(404).type('text/plain').send('not found\n')
   })
@@ -148,150 +224,7 @@ const encodingOf = (headers: IncomingMessage['headers']): string | undefined => 
 const sendResponse = (reply: FastifyReply, { status, headers, body }: WebResponse): FastifyReply =>
   reply.code(status).headers(headers).send(body)
 
-const post = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { gate, endpoint, clients, budgets, compression }: HttpOptions,
-): FastifyReply | Promise<FastifyReply> => {
-  // Without a body fastify calls no parser and does not check the content type.
-  const requestBody = request.body as RequestBody | undefined
-  if (requestBody === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
-  requestBody.take()
-  const identity = clients.of(request.raw)
-  const answering = endpointForClient(endpoint, identity.id, cancellationOf(request.raw.socket))
-  const answer = gate.handle(requestBody.bytes, answering, chargeOf(identity))
-  const meter = budgets.answers.meter(answering.context.client)
-  reply.header('content-type', JSON_TYPE)
-  const compressed = compression && acceptsGzip(encodingOf(request.headers))
-  const { client } = answering.context
-  const sending = { client, meter, compressed }
-  if (answer instanceof Promise) return sendInTime(answer.finally(requestBody.release), reply, sending)
-  requestBody.release()
-  return send(answer, reply, sending)
-}
-
 const pathOf = (url: string): string => {
   const query = url.indexOf('?')
   return query === -1 ? url : url.slice(0, query)
-}
-
-/** Checks before the body is read; a check that cannot reject is not installed, to keep it off every request. */
-const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, clients }: HttpOptions): void => {
-  app.addHook('onRequest', (request, _reply, done) => {
-    const turn = sliceOver(clientIdOf(clients.addressOf(request.raw)))
-    if (turn === undefined) done()
-    else void turn.then(() => done())
-  })
-  if (!hosts.includes('*'))
-    app.addHook('onRequest', (request, reply, done) => {
-      if (hostAllowed(hosts, request.headers.host)) done()
-      else reply.code(403).type('text/plain').send('invalid host specified\n')
-    })
-  if (checkOrigin)
-    app.addHook('onRequest', (request, reply, done) => {
-      if (originAllowed(cors, request.headers.origin)) done()
-      else reply.code(403).type('text/plain').send('invalid origin specified\n')
-    })
-  // Before the refusals of clients: a page reads those too.
-  if (cors.length > 0)
-    app.addHook('onRequest', ({ headers, method }, reply, done) => {
-      reply.headers(corsFields(cors, headers.origin, method === 'OPTIONS'))
-      done()
-    })
-  if (!clients.isByConnection)
-    app.addHook('onRequest', async (request, reply) => {
-      // For limits of other routes on this port.
-      Object.defineProperty(request, 'ip', { value: clients.addressOf(request.raw) })
-      if (request.method !== 'POST') return
-      const refusal = clientRefusal(await clients.identify(request.raw))
-      if (refusal === undefined) return undefined
-      return reply.code(refusal.status).headers(refusal.headers).type('text/plain').send(refusal.text)
-    })
-}
-
-interface Sending {
-  readonly client: string
-  /** Of the bytes that the client has not read. */
-  readonly meter: Meter
-  readonly compressed: boolean
-}
-
-const send = (
-  rpcResponse: RpcResponse,
-  reply: FastifyReply,
-  { client, meter, compressed }: Sending,
-): FastifyReply | Promise<FastifyReply> => {
-  if (typeof rpcResponse !== 'string') return sendStream(rpcResponse, reply, { client, meter })
-  if (!compressed || rpcResponse.length < LEAST_COMPRESSED) return reply.send(rpcResponse)
-  // In a thread, at the level that costs least.
-  return compress(rpcResponse, { level: 1 }).then(bytes =>
-    reply
-      .headers({
-        'content-encoding': 'gzip',
-        vary: [reply.getHeader('vary') ?? [], 'accept-encoding'].flat().join(', '),
-      })
-      .send(bytes),
-  )
-}
-
-const cancellations = new WeakMap<Socket, Cancellation>()
-
-/** Cancellation of a connection: cancelled when it closes. */
-export const cancellationOf = (socket: Socket): Cancellation => {
-  const known = cancellations.get(socket)
-  if (known !== undefined) return known
-  const cancellation = new Cancellation()
-  cancellations.set(socket, cancellation)
-  // A connection that is already closed emits no event.
-  if (socket.destroyed) cancellation.cancel()
-  else socket.once('close', () => cancellation.cancel())
-  return cancellation
-}
-
-/** From here on the response bypasses fastify and is written at the client's pace. */
-const sendStream = (
-  answer: ResponseStream,
-  reply: FastifyReply,
-  options: Pick<Sending, 'client' | 'meter'>,
-): FastifyReply => {
-  reply.hijack()
-  const { raw } = reply
-  raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
-  raw.flushHeaders()
-  writeStream(answer, raw, options).then(
-    isWhole => isWhole && raw.end(),
-    () => raw.destroy(),
-  )
-  return reply
-}
-
-const sendInTime = async (
-  answer: Promise<RpcResponse>,
-  reply: FastifyReply,
-  sending: Sending,
-): Promise<FastifyReply> => {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>(resolve => {
-    timer = setTimeout(resolve, RPC_LIMITS.httpRequestMs, undefined)
-  })
-  const made = await Promise.race([answer, late])
-  clearTimeout(timer)
-  if (made !== undefined) return send(made, reply, sending)
-  void answer.then(unread => typeof unread !== 'string' && unread.cancel())
-  // Closing the connection ends its remaining work.
-  return reply.code(503).header('connection', 'close').type('text/plain').send('timeout')
-}
-
-interface Failure {
-  readonly statusCode?: number
-  readonly code?: string
-}
-
-const refuse = (error: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
-  reply.type('text/plain')
-  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return reply.code(415).send(WRONG_TYPE)
-  const status = error.statusCode ?? 500
-  if (!(error instanceof HttpFailure)) return reply.code(status).send(`${STATUS_CODES[status] ?? 'error'}\n`)
-  if (status === 503) reply.header('retry-after', '1')
-  return readAway(request.raw).then(() => reply.code(status).send(`${error.message}\n`))
 }

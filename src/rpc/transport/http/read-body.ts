@@ -4,29 +4,19 @@ import { freeMemory } from '../../../util/bytes.ts'
 import type { Meter } from '../../../util/client-budget.ts'
 import { BODIES_FULL } from '../clients/budgets.ts'
 
-/** Ends a request with a status and a line of text. */
-export class HttpFailure extends Error {
-  override readonly name = 'HttpFailure'
-  readonly statusCode: number
-
-  constructor(statusCode: number, message: string) {
-    super(message)
-    this.statusCode = statusCode
-  }
+/** Why a body is not read: a status and a line of text. */
+interface BodyRefusal {
+  readonly status: 400 | 413 | 503
+  readonly text: string
 }
 
-/** Request body with its share of the budget of all bodies. */
-export interface RequestBody {
-  readonly bytes: Buffer
-  /** It is being answered: `release` gives its share back, where otherwise the end of the connection does. */
-  take(): void
-  release(): void
-  /** Its request was answered; without effect for one that was taken. */
-  releaseUntaken(): void
-}
+/** Whole body; its meter is charged until the reader sets it to 0. */
+type ReadResult = Buffer | BodyRefusal
 
-const tooLarge = (size: string): HttpFailure =>
-  new HttpFailure(413, `content length too large (${size}>${RPC_LIMITS.bodyBytes})`)
+const tooLarge = (size: string): BodyRefusal => ({
+  status: 413,
+  text: `content length too large (${size}>${RPC_LIMITS.bodyBytes})`,
+})
 
 const FIRST_BYTES = 4_096
 /** Most pieces of a body: MAX_PIECES, plus one per MIN_PIECE_BYTES received. */
@@ -35,11 +25,11 @@ const MIN_PIECE_BYTES = 256
 
 /**
  * Reads the rest of a refused request: closing while the client still sends would reset the connection and lose the response (RFC
- * 9112 9.6). Ends the connection when the rest comes in too many small pieces.
+ * 9112 9.6). Ends the connection when the rest comes in too many small pieces. Resolves with false when the rest did not come in time.
  */
-export const readAway = (request: IncomingMessage): Promise<void> =>
+export const readAway = (request: IncomingMessage): Promise<boolean> =>
   new Promise(resolve => {
-    if (request.complete || request.destroyed) return resolve()
+    if (request.complete || request.destroyed) return resolve(true)
     let pieces = 0
     let bytes = 0
     const count = (chunk: Buffer): void => {
@@ -49,7 +39,7 @@ export const readAway = (request: IncomingMessage): Promise<void> =>
     const done = (): void => {
       clearTimeout(timer)
       request.off('data', count)
-      resolve()
+      resolve(request.complete)
     }
     const timer = setTimeout(done, RPC_LIMITS.lingerMs)
     request.once('end', done).once('close', done).on('data', count).resume()
@@ -63,64 +53,47 @@ const grown = (buffer: Buffer, used: number, needed: number, most: number): Buff
   return larger
 }
 
-/**
- * Reads a body. Throws HttpFailure: 413 beyond the limit of one body, 503 beyond that of all bodies, 400 when it is
- * incomplete.
- */
-export const readBody = (request: IncomingMessage, meter: Meter): Promise<RequestBody> => {
+/** Reads a body, and charges the meter as it comes. Refuses one beyond the limits with 413 or 503, an incomplete one with 400. */
+export const readBody = (request: IncomingMessage, meter: Meter, done: (result: ReadResult) => void): void => {
   const declared = request.headers['content-length']
-  if (Number(declared ?? 0) > RPC_LIMITS.bodyBytes) return Promise.reject(tooLarge(String(declared)))
-  return new Promise((resolve, reject) => {
-    // One growing buffer: a list of chunks would keep an object for each, and chunks may be of one byte.
-    let text = Buffer.alloc(0)
-    let bytes = 0
-    let pieces = 0
-    const fail = (failure: HttpFailure): void => {
-      request.off('data', take).off('end', finish).off('close', abort)
-      meter.hold(0)
-      reject(failure)
+  const most = Number(declared ?? RPC_LIMITS.bodyBytes)
+  if (most > RPC_LIMITS.bodyBytes) {
+    done(tooLarge(String(declared)))
+    return
+  }
+  // One growing buffer: a list of chunks would keep an object for each, and chunks may be of one byte.
+  let text: Buffer = EMPTY
+  let bytes = 0
+  let pieces = 0
+  const end = (result: ReadResult): void => {
+    request.off('data', take).off('end', finish).off('close', abort)
+    if (!Buffer.isBuffer(result)) meter.hold(0)
+    done(result)
+  }
+  const take = (chunk: Buffer): void => {
+    const to = bytes + chunk.byteLength
+    // Chunks of single bytes cost far more work than their size: such a connection is closed at once.
+    if (++pieces > MAX_PIECES + to / MIN_PIECE_BYTES) {
+      end({ status: 400, text: 'the body comes in too many pieces' })
+      // Not only its socket: the parser hands over the rest of what was read, piece by piece.
+      request.destroy()
+    } else if (to > RPC_LIMITS.bodyBytes) end(tooLarge(declared ?? 'unknown'))
+    else if (!meter.hold(to)) end({ status: 503, text: BODIES_FULL })
+    else if (bytes === 0) {
+      // Most bodies come whole.
+      text = chunk
+      bytes = to
+    } else {
+      if (to > text.byteLength) text = grown(text, bytes, to, most)
+      chunk.copy(text, bytes)
+      bytes = to
+      // Megabytes in pieces would wait for the collector.
+      freeMemory(chunk)
     }
-    const take = (chunk: Buffer): void => {
-      const end = bytes + chunk.byteLength
-      // Chunks of single bytes cost far more work than their size: such a connection is closed at once.
-      if (++pieces > MAX_PIECES + end / MIN_PIECE_BYTES) {
-        fail(new HttpFailure(400, 'the body comes in too many pieces'))
-        // Not only its socket: the parser hands over the rest of what was read, piece by piece.
-        request.destroy()
-        return
-      }
-      if (end > RPC_LIMITS.bodyBytes) fail(tooLarge(declared ?? 'unknown'))
-      else if (!meter.hold(end)) fail(new HttpFailure(503, BODIES_FULL))
-      else {
-        if (end > text.byteLength) text = grown(text, bytes, end, Number(declared ?? RPC_LIMITS.bodyBytes))
-        chunk.copy(text, bytes)
-        bytes = end
-        // Megabytes in pieces would wait for the collector.
-        freeMemory(chunk)
-      }
-    }
-    const finish = (): void => {
-      request.off('close', abort)
-      let isTaken = false
-      const release = (): void => void meter.hold(0)
-      // A request whose client has left is not passed to a handler.
-      request.socket.once('close', release)
-      if (request.socket.destroyed) release()
-      resolve({
-        bytes: text.subarray(0, bytes),
-        take() {
-          isTaken = true
-          request.socket.off('close', release)
-        },
-        release,
-        releaseUntaken() {
-          if (isTaken) return
-          request.socket.off('close', release)
-          release()
-        },
-      })
-    }
-    const abort = (): void => fail(new HttpFailure(400, 'the request broke off'))
-    request.on('data', take).once('end', finish).once('close', abort)
-  })
+  }
+  const finish = (): void => end(text.subarray(0, bytes))
+  const abort = (): void => end({ status: 400, text: 'the request broke off' })
+  request.on('data', take).once('end', finish).once('close', abort)
 }
+
+const EMPTY = Buffer.alloc(0)

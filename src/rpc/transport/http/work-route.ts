@@ -4,7 +4,7 @@ import type { Hex } from '../../../util/bytes.ts'
 import { ClientBudget } from '../../../util/client-budget.ts'
 import type { MiningPort } from '../../ports.ts'
 import { clientIdOf } from '../clients/client-id.ts'
-import { cancellationOf } from './http.ts'
+import { cancellationOf } from './calls.ts'
 
 type Work = NonNullable<ReturnType<MiningPort['work']>>
 

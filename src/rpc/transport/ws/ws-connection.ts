@@ -197,6 +197,12 @@ export class WsConnection {
     await sent
   }
 
+  /** Ends the connection at once: a newcomer needs its place. */
+  giveWay(): void {
+    this.#drop('idle for longest, and there are too many connections')
+    this.#client.terminate()
+  }
+
   /** Nothing more is read: the bytes of a client that sends on would be kept and its messages handled until the termination. */
   #drop(reason: string): void {
     if (this.#isDropped) return

@@ -48,15 +48,22 @@ export const attachWebSockets = (
   }
   const open = (request: IncomingMessage, socket: Duplex, head: Buffer, identity: ClientIdentity | undefined): void => {
     if (socket.destroyed) return
-    const place = options.budgets.sockets.meter(identity?.id ?? '')
-    if (identity === undefined || !place.hold(1)) {
-      refuse(socket, { status: identity === undefined ? '401 Unauthorized' : '503 Service Unavailable' })
+    if (identity === undefined) {
+      refuse(socket, { status: '401 Unauthorized' })
       return
     }
-    socket.once('close', () => place.hold(0))
+    let connection: WsConnection | undefined
+    const giveWay = (): void => (connection === undefined ? void socket.destroy() : connection.giveWay())
+    const place = options.budgets.sockets.take(identity.id, giveWay)
+    if (place === undefined) {
+      refuse(socket, { status: '503 Service Unavailable', headers: 'retry-after: 1\r\n' })
+      return
+    }
+    socket.once('close', place.free)
     wss.handleUpgrade(request, socket, head, client => {
       client.on('pong', () => silent.delete(client))
-      new WsConnection(client, request, { ...options, identity })
+      client.on('message', place.used)
+      connection = new WsConnection(client, request, { ...options, identity })
     })
   }
   server.on('upgrade', onUpgrade)

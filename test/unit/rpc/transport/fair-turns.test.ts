@@ -1,66 +1,65 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Endpoint } from '../../../../src/rpc/router/method.ts'
-import { createBudgets } from '../../../../src/rpc/transport/clients/budgets.ts'
-import { Clients } from '../../../../src/rpc/transport/clients/clients.ts'
-import { attachFastLane } from '../../../../src/rpc/transport/http/fast-lane.ts'
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import { eventually } from '../../../support/node-process.ts'
+import { dial } from '../../../support/raw-http.ts'
+import { Rig } from '../../../support/rpc/rig.ts'
 
-const server = createServer()
-const handled: string[] = []
-const sockets: Socket[] = []
+let rig: Rig
+let handled: string[]
+afterEach(() => rig.stop())
 
-/** A request that takes a turn of the event loop, however fast the machine is. */
+/** Takes a turn of the event loop, however fast the machine is. */
 const spin = (): void => {
   const endMs = performance.now() + 12
   while (performance.now() < endMs);
 }
-
-beforeEach(async () => {
-  const gate = {
-    handle: (body: Buffer, { context }: Endpoint): string => {
-      if (body.toString() === 'heavy') spin()
-      handled.push(context.client)
-      return '{}'
+const start = async (work: (() => void) | undefined): Promise<void> => {
+  handled = []
+  rig = await Rig.start({
+    routes(app) {
+      app.get('/work', (request, reply) => {
+        work?.()
+        handled.push(request.ip)
+        return reply.send('')
+      })
+      app.get('/light', (request, reply) => {
+        handled.push(request.ip)
+        return reply.send('')
+      })
     },
-  }
-  const endpoint = { methods: new Map(), context: {} } as never
-  attachFastLane(server, {
-    gate: gate as never,
-    endpoint,
-    hosts: ['*'],
-    cors: [],
-    checkOrigin: false,
-    clients: new Clients({}),
-    budgets: createBudgets(),
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-})
-afterEach(() => {
-  for (const socket of sockets) socket.destroy()
-  server.close()
-})
-
-const dial = async (localAddress: string): Promise<Socket> => {
-  const socket = connect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, localAddress })
-  sockets.push(socket)
-  await once(socket, 'connect')
-  return socket.resume()
 }
-const post = (body: string): string =>
-  `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
 
 test('a light request does not stand behind what another client has sent before', async () => {
-  const hostile = await Promise.all(Array.from({ length: 10 }, () => dial('127.0.0.2')))
-  const honest = await dial('127.0.0.3')
-  for (const socket of hostile) socket.write(post('heavy').repeat(20))
-  while (handled.length < 5) await new Promise(resolve => setImmediate(resolve))
+  await start(spin)
+  const hostile = await Promise.all(Array.from({ length: 10 }, () => dial(rig.server.port, '127.0.0.2')))
+  const honest = await dial(rig.server.port, '127.0.0.3')
+  for (const socket of hostile) socket.resume().write(get('/work').repeat(20))
+  await eventually('some of it is handled', async () => handled.length >= 5 || undefined, { everyMs: 1 })
   const before = handled.length
-  honest.write(post('light'))
+  honest.write(get('/light'))
   await once(honest, 'data')
   // A turn of the event loop is a request of the other client, and the request comes in the next turn or the one after.
   expect(handled.length - before).toBeLessThan(10)
   expect(handled).toContain('127.0.0.3')
+  for (const socket of [...hostile, honest]) socket.destroy()
 })
+
+test('a client whose turn is over is not read: its requests are handled in many turns of the event loop', async () => {
+  await start(undefined)
+  const perSocket = 2_000
+  const sockets = await Promise.all(Array.from({ length: 20 }, () => dial(rig.server.port, '127.0.0.2')))
+  const sent = perSocket * sockets.length
+  let most = 0
+  for (const socket of sockets) socket.resume().write(get('/work').repeat(perSocket))
+  while (handled.length < sent) {
+    const before = handled.length
+    await turn()
+    most = Math.max(most, handled.length - before)
+  }
+  // One read of one connection, and what a turn has time for.
+  expect(most).toBeLessThan(sent / 8)
+  for (const socket of sockets) socket.destroy()
+}, 30_000)

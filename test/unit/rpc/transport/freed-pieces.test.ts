@@ -27,12 +27,11 @@ const answering = async () => {
   return { port: rig.server.port, areFree }
 }
 
-// A body in chunks goes from the fast lane to the HTTP server.
 test.each([
-  ['the fast lane', `content-length: ${REQUEST.length}\r\n\r\n${REQUEST}`],
-  ['the HTTP server', `transfer-encoding: chunked\r\n\r\n${REQUEST.length.toString(16)}\r\n${REQUEST}\r\n0\r\n\r\n`],
+  ['a body of known length', `content-length: ${REQUEST.length}\r\n\r\n${REQUEST}`],
+  ['a body in chunks', `transfer-encoding: chunked\r\n\r\n${REQUEST.length.toString(16)}\r\n${REQUEST}\r\n0\r\n\r\n`],
 ])(
-  '%s returns the memory of the pieces of an answer when they are written, without a garbage collection',
+  '%s: HTTP returns the memory of the pieces of an answer when they are written, without a garbage collection',
   async (_, rest) => {
     const { port, areFree } = await answering()
     const socket = connect({ host: '127.0.0.1', port })

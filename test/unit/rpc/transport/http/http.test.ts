@@ -150,10 +150,10 @@ test('lets only listed origins read answers', async () => {
 })
 
 /** fetch does not let a caller choose the Host header. */
-const withHost = (options: Partial<RpcServerOptions>, host: string) =>
-  start(options).then(own =>
-    own.server.app.inject({ method: 'POST', url: '/', headers: { ...json, host }, payload: CALL }),
-  )
+const withHost = async (options: Partial<RpcServerOptions>, host: string) => {
+  const { server } = await start(options)
+  return exchange(server.port, request('POST /', { ...json, host }, CALL))
+}
 
 test.each([
   ['node.example', 200],
@@ -165,7 +165,7 @@ test.each([
   ['evil.example', 403],
 ])('host %s: %i', async (host, status) => {
   const answer = await withHost({ hosts: ['node.example'] }, host)
-  expect(answer.statusCode).toBe(status)
+  expect(answer.status).toBe(status)
   if (status === 403) expect(answer.body).toBe('invalid host specified\n')
 })
 

@@ -1,48 +1,76 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
+import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
 import { eventually } from '../../../../support/node-process.ts'
-import { dial } from '../../../../support/raw-http.ts'
+import { dial, readAll } from '../../../../support/raw-http.ts'
 import { Rig } from '../../../../support/rpc/rig.ts'
 
 const CLIENT = '127.0.0.2'
 const GET = 'GET /slow HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'
-const SENT = 1_000
+/** Most requests in what the system gives at once. */
+const READ = Math.ceil(65_536 / GET.length)
 
 let rig: Rig
+let waiting: (() => void)[]
+let begun: number
+const start = async (): Promise<void> => {
+  waiting = []
+  begun = 0
+  rig = await Rig.start({
+    routes(app) {
+      app.get('/slow', () => {
+        begun++
+        return new Promise(resolve => waiting.push(() => resolve('')))
+      })
+    },
+  })
+}
+const answerAll = (): void => {
+  for (const answer of waiting.splice(0)) answer()
+}
+const held = (): number => rig.server.budgets.bodies.heldBy(CLIENT)
 afterEach(() => rig.stop())
 
-test.each([false, true])(
-  'requests sent ahead are parsed as earlier ones are answered, and count until then (HTTP server alone: %s)',
-  async compression => {
-    const waiting: (() => void)[] = []
-    let begun = 0
-    rig = await Rig.start({
-      compression,
-      routes(app) {
-        app.get('/slow', () => {
-          begun++
-          return new Promise(resolve => waiting.push(() => resolve('')))
-        })
-      },
-    })
-    const held = () => rig.server.budgets.bodies.heldBy(CLIENT)
-    const socket = await dial(rig.server.port, CLIENT)
-    socket.resume().write(GET.repeat(SENT))
-    await eventually('requests begin', async () => begun >= 16 || undefined)
-    for (let i = 0; i < 200; i++) await turn()
-    expect(begun).toBeLessThan(64)
-    // Each of them, and the bytes of the others.
-    expect(held()).toBeGreaterThan((begun - 1) * 4_096 + (SENT - begun - 64) * GET.length)
-    await eventually(
-      'all are begun',
-      async () => {
-        for (const answer of waiting.splice(0)) answer()
-        return begun === SENT || undefined
-      },
-      { everyMs: 1 },
-    )
-    for (const answer of waiting.splice(0)) answer()
-    await eventually('nothing is held', async () => held() === 0 || undefined)
-    socket.destroy()
-  },
-)
+test('requests sent ahead are read as earlier ones are answered, and count until then', async () => {
+  await start()
+  const sent = 4 * READ
+  const socket = await dial(rig.server.port, CLIENT)
+  socket.resume().write(GET.repeat(sent))
+  await eventually('requests begin', async () => begun >= RPC_LIMITS.unansweredRequests || undefined)
+  await sleep(300)
+  // What was on its way when the connection was paused.
+  expect(begun).toBeLessThan(2 * READ)
+  expect(held()).toBeGreaterThan((begun - 3) * RPC_LIMITS.unansweredBytes)
+  await eventually('all are begun', async () => {
+    answerAll()
+    return begun === sent || undefined
+  })
+  answerAll()
+  await eventually('nothing is held', async () => held() === 0 || undefined)
+  socket.destroy()
+})
+
+test('a client without room for more unanswered requests gets 503, and its connection ends', async () => {
+  await start()
+  const room = rig.server.budgets.bodies.meter(CLIENT)
+  room.hold(RPC_LIMITS.budgets.bodies.client)
+  const socket = await dial(rig.server.port, CLIENT)
+  const answered = readAll(socket)
+  socket.write(GET.repeat(20))
+  await eventually('some are begun', async () => begun > 0 || undefined)
+  answerAll()
+  const text = await answered
+  expect(text.match(/HTTP\/1\.1 \d+/g)?.slice(-2)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 503'])
+  expect(text).toMatch(/retry-after: 1\r\n/)
+  expect(begun, 'what was read behind it is not handled').toBeLessThan(20)
+  room.hold(0)
+})
+
+test('a connection ends after so many requests', async () => {
+  await start()
+  const { connectionRequests } = RPC_LIMITS
+  const socket = await dial(rig.server.port, CLIENT)
+  const text = readAll(socket)
+  socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(connectionRequests))
+  expect((await text).match(/HTTP\/1\.1 200/g)).toHaveLength(connectionRequests)
+})

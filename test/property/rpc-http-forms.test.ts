@@ -17,7 +17,7 @@ const CALLS = [
   '{"jsonrpc":"2.0","method":"eth_chainId"}',
   '{',
 ]
-/** HTTP framings of the body: answered by the fast lane, handed over to the HTTP server, or chunked. */
+/** HTTP framings of the body. */
 const WRAPS: readonly ((body: string) => string)[] = [
   body =>
     `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
@@ -65,7 +65,7 @@ const exchange = async (bytes: Buffer, cuts: readonly number[], answers: number)
   return bodies
 }
 
-test('answers the same whatever way the bytes take', async () => {
+test('answers are the same whatever the framing, and wherever the bytes are cut', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.constantFrom(...CALLS), fc.constantFrom(...WRAPS)), { minLength: 1, maxLength: 8 }),

@@ -1,0 +1,172 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import { Cancellation } from '../../../util/async/cancellation.ts'
+import type { Meter } from '../../../util/client-budget.ts'
+import { acceptsGzip } from '../../../web/negotiation.ts'
+import type { Endpoint } from '../../router/method.ts'
+import type { RpcResponse } from '../../router/response.ts'
+import type { Budgets } from '../clients/budgets.ts'
+import { endpointForClient } from '../clients/client-id.ts'
+import { type ClientIdentity, chargeOf } from '../clients/clients.ts'
+import type { RequestGate } from '../request-gate.ts'
+import { writeStream } from '../stream-writer.ts'
+import { readAway, readBody } from './read-body.ts'
+
+export interface CallOptions {
+  readonly gate: RequestGate
+  readonly endpoint: Endpoint
+  readonly compression: boolean
+  readonly budgets: Pick<Budgets, 'bodies' | 'answers'>
+}
+
+/** Fields of a response that do not depend on its body. */
+export type Fields = Readonly<Record<string, string>>
+
+export const JSON_TYPE = 'application/json'
+const JSON_TYPES = /^application\/json(?:-rpc|request)?[ \t]*(?:;|$)/i
+const WRONG_TYPE = 'invalid content type, only application/json is supported'
+/** Shorter responses fit a packet. */
+const LEAST_COMPRESSED = 1_024
+const compress = promisify(gzip)
+
+/** Ends a response with a line of text. */
+export const sendLine = (response: ServerResponse, status: number, text: string, fields: Fields): void => {
+  response.writeHead(status, { ...fields, 'content-type': 'text/plain', 'content-length': Buffer.byteLength(text) + 1 })
+  response.end(`${text}\n`)
+}
+
+/** Handles a POST with JSON-RPC; `fields` are those of every response to it. */
+export const createCallHandler =
+  (options: CallOptions) =>
+  (request: IncomingMessage, response: ServerResponse, identity: ClientIdentity, fields: Fields): void => {
+    if (!JSON_TYPES.test(request.headers['content-type'] ?? '')) {
+      sendLine(response, 415, WRONG_TYPE, fields)
+      return
+    }
+    const bodies = options.budgets.bodies.meter(identity.id)
+    readBody(request, bodies, result => {
+      if (!Buffer.isBuffer(result)) {
+        void readAway(request).then(isWhole => {
+          const more = {
+            ...(result.status === 503 && { 'retry-after': '1' }),
+            ...(!isWhole && { connection: 'close' }),
+          }
+          if (!response.destroyed) sendLine(response, result.status, result.text, { ...fields, ...more })
+        })
+        return
+      }
+      const { id } = identity
+      const endpoint = endpointForClient(options.endpoint, id, cancellationOf(request.socket))
+      const call = new Call(request, response, { client: id, fields, options })
+      const rpcResponse = options.gate.handle(result, endpoint, chargeOf(identity))
+      if (rpcResponse instanceof Promise) void call.sendInTime(rpcResponse.finally(() => bodies.hold(0)))
+      else {
+        bodies.hold(0)
+        call.send(rpcResponse)
+      }
+    })
+  }
+
+interface CallParts {
+  readonly client: string
+  readonly fields: Fields
+  readonly options: Pick<CallOptions, 'budgets' | 'compression'>
+}
+
+/** Response to one call. */
+class Call {
+  readonly #request: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #parts: CallParts
+
+  constructor(request: IncomingMessage, response: ServerResponse, parts: CallParts) {
+    this.#request = request
+    this.#response = response
+    this.#parts = parts
+  }
+
+  async sendInTime(answer: Promise<RpcResponse>): Promise<void> {
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      // Closing the connection ends its remaining work.
+      sendLine(this.#response, 503, 'timeout', { ...this.#parts.fields, connection: 'close' })
+    }, RPC_LIMITS.httpRequestMs)
+    const made = await answer
+    clearTimeout(timer)
+    if (!isLate && !this.#response.destroyed) this.send(made)
+    else if (typeof made !== 'string') made.cancel()
+  }
+
+  send(rpcResponse: RpcResponse): void {
+    const { client, fields, options } = this.#parts
+    const response = this.#response
+    const meter = options.budgets.answers.meter(client)
+    const headers: OutgoingHttpHeaders = { ...fields, 'content-type': JSON_TYPE }
+    if (typeof rpcResponse !== 'string') {
+      response.writeHead(200, headers)
+      response.flushHeaders()
+      writeStream(rpcResponse, response, { client, meter }).then(
+        isWhole => isWhole && response.end(),
+        () => response.destroy(),
+      )
+      return
+    }
+    const bytes = Buffer.byteLength(rpcResponse)
+    if (options.compression && bytes >= LEAST_COMPRESSED && acceptsGzip(this.#accepted)) {
+      void this.#sendCompressed(rpcResponse, headers, meter)
+      return
+    }
+    response.writeHead(200, { ...headers, 'content-length': bytes })
+    // Nearly every response is Latin-1, the cheapest encoding to write.
+    response.end(rpcResponse, bytes === rpcResponse.length ? 'latin1' : 'utf8')
+    endUnread(response, bytes, meter)
+  }
+
+  get #accepted(): string | undefined {
+    const accepted = this.#request.headers['accept-encoding']
+    return typeof accepted === 'string' ? accepted : undefined
+  }
+
+  async #sendCompressed(text: string, headers: OutgoingHttpHeaders, meter: Meter): Promise<void> {
+    // In a thread, at the level that costs least.
+    const bytes = await compress(text, { level: 1 })
+    const vary = [headers['vary'] ?? [], 'accept-encoding'].flat().join(', ')
+    this.#response.writeHead(200, { ...headers, 'content-encoding': 'gzip', vary, 'content-length': bytes.byteLength })
+    this.#response.end(bytes)
+    endUnread(this.#response, bytes.byteLength, meter)
+  }
+}
+
+/** Ends the connection when its client does not read a response in time, or has no room for what it has not read. */
+const endUnread = (response: ServerResponse, bytes: number, meter: Meter): void => {
+  if (response.writableFinished || response.destroyed) return
+  if (!meter.hold(bytes)) {
+    response.destroy()
+    return
+  }
+  // Responses to earlier requests of the connection are written before.
+  const earlierMs = response.socket === null ? RPC_LIMITS.httpRequestMs : 0
+  const timer = setTimeout(() => response.destroy(), RPC_LIMITS.streamStallMs + earlierMs)
+  response.once('close', () => {
+    clearTimeout(timer)
+    meter.hold(0)
+  })
+}
+
+const cancellations = new WeakMap<Socket, Cancellation>()
+
+/** Cancellation of a connection: cancelled when it closes. */
+export const cancellationOf = (socket: Socket): Cancellation => {
+  const known = cancellations.get(socket)
+  if (known !== undefined) return known
+  const cancellation = new Cancellation()
+  cancellations.set(socket, cancellation)
+  // A connection that is already closed emits no event.
+  if (socket.destroyed) cancellation.cancel()
+  else socket.once('close', () => cancellation.cancel())
+  return cancellation
+}

@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
+import { HttpWire, postText } from '../../../../support/http-wire.ts'
+import { Rig } from '../../../../support/rpc/rig.ts'
+
+const CALL = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'
+const { httpHeadersMs, httpCheckMs } = RPC_LIMITS
+
+let rig: Rig
+beforeEach(async () => {
+  rig = await Rig.start()
+})
+afterEach(() => rig.stop())
+
+test.concurrent.each([
+  ['nothing', ''],
+  ['half a head', 'POST / HTTP/1.1\r\nhost:'],
+])('a connection that sends %s ends', { timeout: 40_000 }, async (_, text) => {
+  const wire = await HttpWire.open(rig.server.port)
+  const startedMs = performance.now()
+  if (text !== '') await wire.send(text)
+  await wire.closed(httpHeadersMs + 2 * httpCheckMs + 10_000)
+  expect(performance.now() - startedMs).toBeGreaterThan(httpHeadersMs - 1_000)
+  expect(wire.responses.map(({ status }) => status)).toEqual([408])
+  expect(rig.server.budgets.connections.held).toBe(0)
+})
+
+test('so does one whose second head does not come, and its first request is answered', {
+  timeout: 40_000,
+}, async () => {
+  const wire = await HttpWire.open(rig.server.port)
+  await wire.send(`${postText(CALL)}POST / HT`)
+  await wire.closed(httpHeadersMs + 2 * httpCheckMs + 10_000)
+  expect(wire.responses.map(({ status }) => status)).toEqual([200, 408])
+})
