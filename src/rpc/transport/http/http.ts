@@ -163,7 +163,9 @@ const refuseUnparsed = (error: NodeJS.ErrnoException, socket: Socket, mayRefuse:
     return
   }
   const status = STATUS_OF_ERROR[error.code ?? ''] ?? 400
-  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`
+  const reason = STATUS_CODES[status] as string
+  const fields = `content-type: text/plain\r\nconnection: close\r\ncontent-length: ${reason.length + 1}`
+  const text = `HTTP/1.1 ${status} ${reason}\r\n${fields}\r\n\r\n${reason}\n`
   socket.end(text, () => socket.destroy())
 }
 
