@@ -23,8 +23,9 @@ import type { BlockEnvSources } from './block/block-env.ts'
 import type { BlockFault } from './block/block-fault.ts'
 import { BlockWork, type CandidateSource } from './block/block-work.ts'
 import { type ExecutedBlock, ExecutedBlocks } from './block/candidates.ts'
-import { writeCommit } from './block/commit-batch.ts'
+import { type SealedBlock, writeCommit } from './block/commit-batch.ts'
 import type { Economy } from './block/economy.ts'
+import { buildEmptyBlocks, countEmptyAhead, type EmptyBlockMaker } from './block/empty-blocks.ts'
 import { forkMismatch } from './block/fork-mismatch.ts'
 import { RunningWork } from './block/running-work.ts'
 import { isEndOfWork, warmUpBlocks } from './block/warm-up.ts'
@@ -191,7 +192,7 @@ export class Chain implements ExecutionPort {
         return
       }
       const executedBlock = this.#candidates.get(block.hash) ?? (await this.#finish(block))
-      await this.#write(executedBlock, certificate)
+      await this.#write([{ ...executedBlock, certificate }])
     })
   }
 
@@ -252,12 +253,30 @@ export class Chain implements ExecutionPort {
     this.#durable = number
   }
 
-  async #write(executedBlock: ExecutedBlock, certificate: Certificate): Promise<void> {
-    const { block, execution, update } = executedBlock
-    await writeCommit(this.#options, { ...executedBlock, certificate, durable: () => this.#durable })
+  /**
+   * Makes the next blocks that are sure to be empty, at most `limit`, in one batch; false when the next block is none. For development
+   * chains, while no engine runs.
+   */
+  appendEmpty(limit: number, maker: EmptyBlockMaker): Promise<boolean> {
+    return this.#writing.run(async () => {
+      const head = { block: this.#head, certificate: this.#certificate }
+      const { world } = this.#options
+      const count = await countEmptyAhead(this.#options, head.block, limit)
+      if (count === 0) return false
+      const update = await world.computeUpdate(world.journal().changes(), world.root)
+      const made = buildEmptyBlocks(this.#options, head, { count, maker, update })
+      await this.#write(made)
+      return true
+    })
+  }
+
+  async #write(sealed: readonly SealedBlock[]): Promise<void> {
+    await writeCommit(this.#options, sealed, () => this.#durable)
+    const { block: last, update } = sealed.at(-1) as SealedBlock
     // State and head move in the same event-loop turn; only the trie, which no reader of the head needs, is awaited.
-    const trie = this.#options.world.committed(block.header.number, update)
-    this.#moveHead({ block, receipts: execution.receipts }, certificate, update)
+    const trie = this.#options.world.committed(last.header.number, update)
+    for (const { block, execution, certificate } of sealed)
+      this.#moveHead({ block, receipts: execution.receipts }, certificate, update)
     await trie
   }
 

@@ -1,6 +1,8 @@
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import type { WorldState } from '../../state/world-state.ts'
+import type { Batch } from '../../storage/batch.ts'
 import type { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
 import { runSlicedWork } from '../../util/async/sliced-work.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
 import { earlierLookups } from '../dev/earlier-lookups.ts'
@@ -18,32 +20,45 @@ interface CommitParts {
   readonly sources: Pick<BlockEnvSources, 'council' | 'params'>
 }
 
-interface DecidedRows extends ExecutedBlock {
+/** Block with the certificate that decided it. */
+export interface SealedBlock extends ExecutedBlock {
   readonly certificate: Certificate
-  /** Returns the number of the last block known to be synced to disk. */
-  readonly durable: () => number
 }
 
-/** Writes all rows of a block in one batch: a crash leaves either the previous block or this one. */
+/**
+ * Writes all rows of blocks in one batch: a crash leaves either the previous head or the last of them. Several change no state.
+ * `durable` returns the number of the last block known to be synced to disk.
+ */
 export const writeCommit = async (
-  { store, world, economy, sources }: CommitParts,
-  { block, execution, update, proofs, certificate, durable }: DecidedRows,
+  parts: CommitParts,
+  sealed: readonly SealedBlock[],
+  durable: () => number,
 ): Promise<void> => {
-  const { receipts, internal, failed, fees } = execution
-  const { number } = block.header
-  const earlier = sources.params.devHelpers ? await earlierLookups(store, block) : undefined
-  const batch = store.batch()
+  const batch = parts.store.batch()
   try {
-    const rows = { block, receipts, internal, failed, earlier, certificate }
-    await runSlicedWork(putBlockParts(batch, rows), sliceOver)
+    for (const one of sealed) await putCommit(parts, batch, one)
     putUnsynced(batch, durable())
-    putProofs(batch, number, proofs)
-    await economy.write(batch, number, economy.burntBy(number, fees.burnt, update.accounts.values()))
-    await sources.council.write(batch, block, update)
-    await world.write(batch, number, update)
+    const last = sealed.at(-1)
+    assert(last !== undefined, 'a commit has a block')
+    await parts.world.write(batch, last.block.header.number, last.update)
   } catch (error) {
     await batch.discard()
     throw error
   }
   await batch.write({ sync: false })
+}
+
+/** Adds the rows of a block besides its state. */
+const putCommit = async (
+  { store, economy, sources }: CommitParts,
+  batch: Batch,
+  { block, execution, update, proofs, certificate }: SealedBlock,
+): Promise<void> => {
+  const { receipts, internal, failed, fees } = execution
+  const { number } = block.header
+  const earlier = sources.params.devHelpers ? await earlierLookups(store, block) : undefined
+  await runSlicedWork(putBlockParts(batch, { block, receipts, internal, failed, earlier, certificate }), sliceOver)
+  putProofs(batch, number, proofs)
+  await economy.write(batch, number, economy.burntBy(number, fees.burnt, update.accounts.values()))
+  await sources.council.write(batch, block, update)
 }

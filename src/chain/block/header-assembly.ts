@@ -16,7 +16,7 @@ export interface BlockRoots {
 
 /** Header of a block after its execution on the parent (docs/design/blocks.md#header). */
 export const assembleHeader = (
-  env: BlockEnv,
+  env: Pick<BlockEnv, 'miner' | 'number' | 'gasLimit' | 'timestamp' | 'baseFeePerGas'>,
   parent: ChainBlock,
   extra: ExtraData,
   execution: BlockExecution,

@@ -159,9 +159,11 @@ export class DevHelpers {
 
   /** undefined ends it. Returns true when one was set before. Throws TIMESTAMP_TOO_LATE. */
   setTimestampInterval(seconds: number | undefined): boolean {
-    const { time, chain } = this.#options
+    const { time, chain, miner } = this.#options
     if (seconds !== undefined) checkNotTooLate(chain.headBlock.header.timestamp + seconds)
-    return time.setInterval(seconds)
+    const had = time.setInterval(seconds)
+    miner.setMode({})
+    return had
   }
 
   /** Base fee of the next block, wei. */

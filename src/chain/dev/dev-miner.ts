@@ -2,6 +2,7 @@ import { DEV_LIMITS } from '../../config/limits/chain.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import { earliestProposalMs } from '../../consensus/timing/block-time.ts'
 import { minTimestampStepSeconds } from '../../rules/timestamp.ts'
+import { type Cancellation, Cancelled } from '../../util/async/cancellation.ts'
 import { Mutex } from '../../util/async/mutex.ts'
 import type { Clock } from '../../util/clock.ts'
 import { CodedError } from '../../util/errors.ts'
@@ -14,10 +15,25 @@ export type MinerError =
   /** The engine made no block within that time. */
   | { readonly code: 'NO_BLOCK'; readonly timeoutMs: number }
 
+/** Makes blocks one after the other on request. */
+export interface BlockMaker {
+  /** Makes the next block, of what waits. */
+  one(): Promise<void>
+  /** Makes blocks at once that are sure to be empty, at most `limit`; false: the next one is not. */
+  empty(limit: number, timestampAfter: (parentTimestamp: number) => number): Promise<boolean>
+}
+
+/** Engine of a development chain, as the miner uses it. */
+interface DevMinerEngine extends Pick<ConsensusEngine, 'requestBlock' | 'headStartMs'> {
+  /** False: other validators sit in the committee, and decide too. */
+  readonly isAlone: boolean
+  makeBlocks(work: (maker: BlockMaker) => Promise<void>): Promise<void>
+}
+
 interface DevMinerOptions {
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
   /** In instant mode: makes a block on request. */
-  readonly engine: Pick<ConsensusEngine, 'requestBlock' | 'headStartMs'>
+  readonly engine: DevMinerEngine
   readonly pool: { hasExecutable(): boolean }
   readonly time: DevTime
   /** Block time of the network: 0 starts with a block per transaction, any other value with interval blocks. */
@@ -43,6 +59,8 @@ export interface MineOptions {
   readonly intervalFirst?: boolean
   /** Timestamp of the first block, unix seconds. */
   readonly timestamp?: number | undefined
+  /** Ends the work between two blocks: of a client that is gone, no block is made. */
+  readonly cancellation?: Cancellation | undefined
 }
 
 /**
@@ -59,9 +77,12 @@ export class DevMiner {
   /** Seconds from the parent to the requested block. */
   #askedStep: number
   #pendingQueued = false
+  /** Wall-clock times: of the last change of the interval, 0 once a block followed; and of the last interval block's slot. */
   #changedMs = 0
   #lastSlotMs = 0
   #cancelTimer: () => void = () => {}
+  /** The timestamps of the blocks that are made at once were requested. */
+  #isTold = false
   /** True between `start` and `stop`. */
   #isRunning = false
 
@@ -85,7 +106,7 @@ export class DevMiner {
 
   setMode(mode: Partial<MiningMode>): void {
     this.#mode = { ...this.#mode, ...mode }
-    if (mode.intervalMs !== undefined) this.#changedMs = this.#options.time.nowMs()
+    if (mode.intervalMs !== undefined) this.#changedMs = this.#options.clock.nowMs()
     this.#schedule()
     this.onPending()
   }
@@ -138,20 +159,61 @@ export class DevMiner {
     this.#detach(this.#turn.run(() => this.#minePending()))
   }
 
-  /** Makes blocks one after the other. Throws TOO_MANY_BLOCKS, NO_BLOCK, TIMESTAMP_TOO_EARLY or TIMESTAMP_TOO_LATE. */
-  async mine({ blocks, interval, intervalFirst = false, timestamp }: MineOptions): Promise<void> {
+  /**
+   * Makes blocks one after the other. Throws TOO_MANY_BLOCKS, NO_BLOCK, TIMESTAMP_TOO_EARLY or TIMESTAMP_TOO_LATE, and Cancelled; the blocks
+   * before remain.
+   */
+  async mine(options: MineOptions): Promise<void> {
     const limit = DEV_LIMITS.mineBlocks
-    if (blocks > limit) throw new CodedError<MinerError>({ code: 'TOO_MANY_BLOCKS', limit })
+    if (options.blocks > limit) throw new CodedError<MinerError>({ code: 'TOO_MANY_BLOCKS', limit })
+    const { engine } = this.#options
     await this.#turn.run(async () => {
-      for (let i = 0; i < blocks && this.#isRunning; i++) {
-        const { timestamp: head } = this.#options.chain.headBlock.header
-        if (i === 0 && timestamp !== undefined) this.#options.time.setNext(timestamp, head)
-        else if (interval !== undefined && (i > 0 || intervalFirst)) this.#options.time.setNext(head + interval, head)
-        // Explicitly requested blocks have increasing timestamps, as tests expect.
-        await this.#mineOne(Math.max(1, this.step))
-      }
+      if (options.blocks > 1 && engine.isAlone) await engine.makeBlocks(maker => this.#mineMany(options, maker))
+      else await this.#mineMany(options, undefined)
     })
     this.#schedule()
+  }
+
+  /** Without a maker the engine decides block by block. */
+  async #mineMany(options: MineOptions, maker: BlockMaker | undefined): Promise<void> {
+    const { blocks, cancellation } = options
+    const { chain, time } = this.#options
+    // Explicitly requested blocks have increasing timestamps, as tests expect.
+    const step = Math.max(1, this.step)
+    const first = chain.headBlock.header.number + 1
+    const made = () => chain.headBlock.header.number + 1 - first
+    while (made() < blocks && this.#isRunning) {
+      if (cancellation?.isCancelled === true) throw new Cancelled()
+      // The first block takes what was set for the next one.
+      if (made() > 0 && (await this.#mineEmpty(blocks - made(), options, step, maker))) continue
+      const { timestamp: head } = chain.headBlock.header
+      const timestamp = requestedTimestamp(options, made(), head)
+      if (timestamp !== undefined) time.setNext(timestamp, head)
+      if (maker === undefined) await this.#mineOne(step)
+      else await this.#makeOne(step, maker)
+    }
+  }
+
+  async #mineEmpty(limit: number, options: MineOptions, step: number, maker: BlockMaker | undefined): Promise<boolean> {
+    const { time } = this.#options
+    this.#isTold = options.interval !== undefined
+    try {
+      const next = (parent: number): number => {
+        const timestamp = requestedTimestamp(options, 1, parent) ?? time.timestampAfter(parent, step)
+        checkNotTooLate(timestamp)
+        return timestamp
+      }
+      return (await maker?.empty(limit, next)) ?? false
+    } finally {
+      this.#isTold = false
+    }
+  }
+
+  async #makeOne(step: number, maker: BlockMaker): Promise<void> {
+    const { chain, time } = this.#options
+    this.#askedStep = step
+    checkNotTooLate(time.timestampAfter(chain.headBlock.header.timestamp, step))
+    await maker.one()
   }
 
   async #minePending(): Promise<void> {
@@ -186,7 +248,7 @@ export class DevMiner {
   }
 
   #onBlock({ number, timestamp }: { readonly number: number; readonly timestamp: number }): void {
-    this.#options.time.onBlock(timestamp)
+    this.#options.time.onBlock(timestamp, this.#isTold)
     if (this.#asked?.number !== number) return
     const { done } = this.#asked
     // Synchronously: the engine opens the next height before any waiting task runs.
@@ -200,28 +262,37 @@ export class DevMiner {
     if (this.#mode.intervalMs === 0 || !this.#isRunning) return
     // Otherwise no block would come until the wall clock has reached the head.
     time.catchUpWith(chain.headBlock.header.timestamp)
-    this.#cancelTimer = clock.schedule(time.wallMs(this.#dueMs()) - engine.headStartMs, () =>
+    this.#cancelTimer = clock.schedule(this.#dueMs() - engine.headStartMs, () =>
       this.#detach(this.#turn.run(() => this.#tick())),
     )
   }
 
+  /**
+   * Wall-clock time from which the next interval block may be proposed. Where timestamps step by an interval of their own, they say nothing
+   * about the time.
+   */
   #dueMs(): number {
     const { intervalMs } = this.#mode
-    const earliestMs = earliestProposalMs(intervalMs, this.#options.chain.headBlock.header.timestamp, this.#lastSlotMs)
+    const { time, chain } = this.#options
+    const { timestamp } = chain.headBlock.header
+    const earliestMs = time.hasInterval
+      ? this.#lastSlotMs + intervalMs
+      : time.wallMs(earliestProposalMs(intervalMs, timestamp, time.atWallMs(this.#lastSlotMs)))
     return Math.max(earliestMs, this.#changedMs === 0 ? 0 : this.#changedMs + intervalMs)
   }
 
   /** Other blocks made meanwhile have postponed the next one. */
   async #tick(): Promise<void> {
     const { intervalMs } = this.#mode
-    const { time, engine, blockTimeMs } = this.#options
-    const nowMs = time.nowMs()
+    const { time, engine, blockTimeMs, clock } = this.#options
+    const nowMs = clock.nowMs()
     const dueMs = this.#dueMs()
     try {
       if (intervalMs === 0 || nowMs < dueMs - engine.headStartMs) return
       this.#changedMs = 0
-      this.#lastSlotMs = Math.max(nowMs, dueMs)
-      await this.#mineOne(minTimestampStepSeconds(Math.min(intervalMs, blockTimeMs)), dueMs)
+      // A tick that is a little late does not delay those after it.
+      this.#lastSlotMs = nowMs - dueMs < intervalMs ? dueMs : nowMs
+      await this.#mineOne(minTimestampStepSeconds(Math.min(intervalMs, blockTimeMs)), time.atWallMs(dueMs))
     } finally {
       this.#schedule()
     }
@@ -230,6 +301,16 @@ export class DevMiner {
   #detach(work: Promise<void>): void {
     work.catch(error => this.#options.logger.error({ err: error }, 'block not produced'))
   }
+}
+
+/** Returns the timestamp that was requested for the block at an index, unix seconds; undefined: the clock decides. */
+const requestedTimestamp = (
+  { interval, intervalFirst = false, timestamp }: MineOptions,
+  index: number,
+  parentTimestamp: number,
+): number | undefined => {
+  if (index === 0 && timestamp !== undefined) return timestamp
+  return interval !== undefined && (index > 0 || intervalFirst) ? parentTimestamp + interval : undefined
 }
 
 const modeOf = (blockTimeMs: number): MiningMode => ({ automine: blockTimeMs === 0, intervalMs: blockTimeMs })

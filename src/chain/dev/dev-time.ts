@@ -47,6 +47,11 @@ export class DevTime {
     return devMs - this.#offsetMs
   }
 
+  /** Returns what this clock shows at a wall-clock time. */
+  atWallMs(wallMs: number): number {
+    return wallMs + this.#offsetMs
+  }
+
   /** Throws TIMESTAMP_TOO_LATE. */
   increase(seconds: number): void {
     this.set(this.nowMs() + seconds * 1_000)
@@ -70,6 +75,11 @@ export class DevTime {
     if (timestamp * 1_000 > this.nowMs()) this.#moveTo(timestamp * 1_000)
   }
 
+  /** True while timestamps step by an interval, whatever the clock shows. */
+  get hasInterval(): boolean {
+    return this.#interval !== undefined
+  }
+
   /** undefined ends it. Returns true when one was set before. */
   setInterval(seconds: number | undefined): boolean {
     const had = this.#interval !== undefined
@@ -87,9 +97,12 @@ export class DevTime {
     return Math.max(parentTimestamp + step, Math.floor(Math.max(dueMs, this.nowMs()) / 1_000))
   }
 
-  /** Handles a new block: a timestamp set for it is used up, and the clock never falls behind it. */
-  onBlock(timestamp: number): void {
-    const wasTold = this.#next !== undefined
+  /**
+   * Handles a new block: a timestamp set for it is used up, and the clock never falls behind it. One whose timestamp was requested sets the
+   * clock.
+   */
+  onBlock(timestamp: number, isRequested = false): void {
+    const wasTold = isRequested || this.#next !== undefined
     this.#next = undefined
     if (wasTold) this.#moveTo(timestamp * 1_000)
     else this.catchUpWith(timestamp)

@@ -8,6 +8,7 @@ export const earlierLookups = async (
   store: Store,
   { transactions }: Pick<ChainBlock, 'transactions'>,
 ): Promise<ReadonlyMap<Hex, Uint8Array>> => {
+  if (transactions.length === 0) return new Map()
   const keys = transactions.map(({ hash }) => hexToBytes(hash))
   const rows = await store.getMany(BUCKETS.transaction, keys)
   return new Map(transactions.flatMap(({ hash }, at) => (rows[at] === undefined ? [] : [[hash, rows[at]] as const])))

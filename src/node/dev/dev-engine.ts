@@ -1,17 +1,26 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Chain } from '../../chain/chain.ts'
+import type { BlockMaker } from '../../chain/dev/dev-miner.ts'
 import { rewindCount } from '../../chain/dev/rewind.ts'
+import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 import type { CatchUp, ConsensusEngine, ConsensusStatus, EngineStoppedError } from '../../consensus/engine/types.ts'
+import type { BuildRequest } from '../../consensus/ports.ts'
 import { nodeFileSystem } from '../../consensus/wal/file-system.ts'
 import { createWalAfter } from '../../consensus/wal/new-wal.ts'
+import type { Block } from '../../primitives/block.ts'
+import { type Certificate, certificateFromSigners } from '../../primitives/consensus/certificate.ts'
+import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
+import { blockVoteDigest } from '../../primitives/consensus/vote.ts'
 import type { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
 import { CodedError } from '../../util/errors.ts'
 import { makeFolder } from '../../util/fs/make-folder.ts'
 import { blockCodec } from '../parts/consensus/block-codec.ts'
-import { type ConsensusPartsOptions, createConsensus } from '../parts/consensus/consensus.ts'
+import { type ConsensusPartsOptions, createConsensus, signerOf } from '../parts/consensus/consensus.ts'
 import { consensusFolder } from '../parts/consensus/consensus-folder.ts'
 
-interface DevEngineOptions extends Omit<ConsensusPartsOptions, 'folder'> {
+interface DevEngineOptions extends Omit<ConsensusPartsOptions, 'folder'>, Pick<Chain, 'appendEmpty'> {
   readonly store: Store
   /** undefined: log and watermark end with the process. */
   readonly dataDir: string | undefined
@@ -27,6 +36,8 @@ export class DevEngine implements ConsensusEngine {
   #engine: ConsensusEngine | undefined
   #folder: string | undefined
   #stopped = false
+  /** Work that needs the store, while no engine runs. */
+  #working: Promise<void> = Promise.resolve()
 
   constructor(options: DevEngineOptions) {
     this.#options = options
@@ -52,13 +63,19 @@ export class DevEngine implements ConsensusEngine {
   }
 
   /** Runs the work while no engine runs; then starts another one on the resulting head, also when the work fails. */
-  async without(work: () => Promise<void>): Promise<void> {
+  without(work: () => Promise<void>): Promise<void> {
+    const done = this.#without(work)
+    this.#working = done.catch(() => {})
+    return done
+  }
+
+  async #without(work: () => Promise<void>): Promise<void> {
     await this.#engine?.stop()
     this.#engine = undefined
     try {
       await work()
     } finally {
-      await this.#startAgain()
+      if (!this.#stopped) await this.#startAgain()
     }
   }
 
@@ -74,6 +91,7 @@ export class DevEngine implements ConsensusEngine {
 
   async stop(): Promise<void> {
     this.#stopped = true
+    await this.#working
     await this.#engine?.stop()
   }
 
@@ -83,6 +101,65 @@ export class DevEngine implements ConsensusEngine {
 
   requestBlock(dueMs?: number): void {
     this.#engine?.requestBlock(dueMs)
+  }
+
+  /**
+   * Runs work that makes many blocks while no engine runs, without rounds and log: this node decides alone, and nobody hears of a block
+   * before it is written. A log that ends before the head says nothing about the blocks after it.
+   */
+  makeBlocks(work: (maker: BlockMaker) => Promise<void>): Promise<void> {
+    const { execution, appendEmpty } = this.#options
+    const seal = (block: Block) => this.#seal(block)
+    const maker: BlockMaker = {
+      async one() {
+        const block = await execution.build(request())
+        await execution.commit(block, seal(block))
+      },
+      empty: (limit, timestampAfter) => appendEmpty(limit, { proposer: this.#signer.address, timestampAfter, seal }),
+    }
+    const request = () => this.#request()
+    return this.without(async () => {
+      try {
+        await work(maker)
+      } finally {
+        await execution.flush()
+      }
+    })
+  }
+
+  /** True when the next block is decided by this node alone. */
+  get isAlone(): boolean {
+    const { council, execution } = this.#options
+    const members = council.committee(execution.head().number + 1)?.members
+    return members?.length === 1 && members[0] === this.#signer.address
+  }
+
+  #request(): BuildRequest {
+    const { number, hash, timestamp, certificate } = this.#options.execution.head()
+    return {
+      ...{
+        number: number + 1,
+        round: 0,
+        parentHash: hash,
+        timestamp,
+        proposer: this.#signer.address,
+        parentCertificate: certificate,
+      },
+      ...{ budgetMs: BUILD_LIMITS.buildMs, transactionMs: BUILD_LIMITS.loneTransactionMs, gasShare: 1 },
+    }
+  }
+
+  #seal({ hash, header }: Block): Certificate {
+    const vote = { type: 'commit', number: header.number, round: 0, blockHash: hash } as const
+    const { params, genesisHash } = this.#options
+    const digest = blockVoteDigest({ chainId: params.chainId, genesisHash }, vote)
+    return certificateFromSigners(0, 1, new Map([[0, this.#signer.sign(digest)]]))
+  }
+
+  get #signer(): ValidatorSigner {
+    const { validatorKey } = this.#options
+    assert(validatorKey !== null, 'a development chain has its validator here')
+    return signerOf(validatorKey)
   }
 
   async catchUp(work: CatchUp): Promise<void> {

@@ -46,6 +46,7 @@ const chainMethods = (namespace: DevNamespace): MethodTable => {
           blocks,
           interval: between === 0 ? undefined : between,
           intervalFirst: namespace === 'anvil',
+          cancellation: context.cancellation,
         })
         return done
       },

@@ -38,7 +38,11 @@ export const evm = {
     result: { const: '0x0' },
     requires: 'dev',
     handler: async (context, options) => {
-      await devFromContext(context).mine({ blocks: options?.blocks ?? 1, timestamp: options?.timestamp })
+      await devFromContext(context).mine({
+        blocks: options?.blocks ?? 1,
+        timestamp: options?.timestamp,
+        cancellation: context.cancellation,
+      })
       return '0x0'
     },
   }),
