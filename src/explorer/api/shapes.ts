@@ -263,6 +263,9 @@ const PERIOD = { rewardPerCycle: NUMBER, rewardPerCycleWei: DECIMAL, totalMinted
 export const SUPPLY_SHAPE = shape({
   totalSupply: NUMBER,
   totalSupplyWei: DECIMAL,
+  currentSupply: NUMBER,
+  currentSupplyWei: DECIMAL,
+  totalBurntWei: DECIMAL,
   totalMinted: NUMBER,
   totalMintedWei: DECIMAL,
   mintedPercent: NUMBER,
@@ -280,8 +283,10 @@ export const NETWORK_SHAPE = shape({
   tps: NUMBER,
   latestBlock: shape({
     number: INTEGER,
-    miner: ADDRESS,
-    proposer: ADDRESS,
+    miner: { type: 'string', pattern: '^0x[0-9a-f]{4}…[0-9a-f]{4}$' },
+    proposer: { type: 'string', pattern: '^0x[0-9a-f]{4}…[0-9a-f]{4}$' },
+    minerAddress: ADDRESS,
+    proposerAddress: ADDRESS,
     gasUsed: DECIMAL,
     gasLimit: DECIMAL,
     baseFeePerGas: DECIMAL,

@@ -65,11 +65,14 @@ describe('answers', () => {
       expect(tps).toBeCloseTo(hashes.slice(1).length / (head.timestamp - first.timestamp), 2)
     }))
 
-  test('addresses of the head with every digit', () =>
+  test('addresses of the head, abbreviated and with every digit', () =>
     withApi(async ({ get, chain }) => {
       const { header, extra } = chain.chain.headBlock
       expect((await get('/api/network')).body).toMatchObject({
-        latestBlock: { miner: checksumAddress(header.miner), proposer: checksumAddress(extra.proposer) },
+        latestBlock: {
+          ...{ miner: '0x0000…0000', proposer: `${extra.proposer.slice(0, 6)}…${extra.proposer.slice(-4)}` },
+          ...{ minerAddress: checksumAddress(header.miner), proposerAddress: checksumAddress(extra.proposer) },
+        },
       })
     }))
 

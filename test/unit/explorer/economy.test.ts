@@ -4,7 +4,10 @@ import { formatUnits, percentOf, tokensFromWei } from '../../../src/explorer/api
 import { aprOf, nextHalving, supplyBody, unionYearWei } from '../../../src/explorer/api/routes/economy.ts'
 
 const { rewards, blockTimeMs } = NETWORKS.mainnet
-const at = (number: number) => supplyBody(number, rewards) as Record<string, unknown>
+/** Tokens that were there before the chain. */
+const genesisWei = 1_500_000_000n * 10n ** 18n
+const at = (number: number) =>
+  supplyBody({ number, supplyWei: genesisWei + 7n, burntWei: 3n }, { rewards, genesisWei }) as Record<string, unknown>
 
 describe('supply', () => {
   test('at a height of the second period, to the last digit', () => {
@@ -34,6 +37,18 @@ describe('supply', () => {
     [94_608_000, 2_397_433_828.608],
   ])('at %i it has minted %d', (number, minted) => {
     expect(at(number)).toMatchObject({ totalMinted: minted })
+  })
+
+  test('the maximum follows from the genesis and the rewards', () => {
+    const { totalSupplyWei, currentSupplyWei, totalBurntWei } = at(60)
+    // A few wei below four billion: each period's reward is a whole number of wei.
+    expect(5_500_000_000n * 10n ** 18n - BigInt(totalSupplyWei as string)).toBeLessThan(10n ** 9n)
+    expect([currentSupplyWei, totalBurntWei]).toEqual([(genesisWei + 7n).toString(), '3'])
+    const small = { ...rewards, cycleRewardWei: 100n, halvingNumerator: 1n, halvingDenominator: 2n, halvingBlocks: 60 }
+    // 100, 50, 25, 12, 6, 3 and 1.
+    expect(supplyBody({ number: 60, supplyWei: 0n, burntWei: 0n }, { rewards: small, genesisWei: 3n })).toMatchObject({
+      ...{ totalSupplyWei: '200', totalMintedWei: '100', mintedPercent: 50 },
+    })
   })
 
   test('before the first cut nothing came after it', () => {

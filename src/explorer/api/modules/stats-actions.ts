@@ -1,10 +1,9 @@
-import { mintedUpTo } from '../../../rules/money/supply.ts'
+import { currentSupply } from '../routes/economy.ts'
 import { tokenSupply } from '../token-reads.ts'
 import { addressParameter, type ModuleActions, moduleFailure, moduleSuccess } from './module-answer.ts'
 
 export const statsActions: ModuleActions = {
-  ethsupply: async ({ source, params, genesisWei }) =>
-    moduleSuccess((genesisWei + mintedUpTo((await source.headNumber()) ?? 0, params.rewards)).toString()),
+  ethsupply: async context => moduleSuccess((await currentSupply(context)).supplyWei.toString()),
   tokensupply: async (context, parameters) => {
     const address = addressParameter(parameters, 'contractaddress')
     const token = (await context.index.token(address)) ?? { address, standard: 'ERC-20', supply: null }

@@ -1,6 +1,5 @@
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
-import { mintedUpTo } from '../../../rules/money/supply.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import type { ProducerRow, TokenRow } from '../../store/index-store.ts'
@@ -16,6 +15,7 @@ import {
   TRANSFER_ITEM_SHAPE,
 } from '../shapes.ts'
 import { tokenBalance } from '../token-reads.ts'
+import { currentSupply } from './economy.ts'
 import { addressInternalBody } from './internal-transfers.ts'
 import { addressTransactionsBody } from './transactions.ts'
 import { addressTransfersBody, tokenReference } from './transfers.ts'
@@ -90,10 +90,10 @@ export const addressBody = async (context: ApiContext, address: Hex) => {
 
 /** A page of accounts by number of transactions. Throws INVALID_PARAMETER. */
 export const topAccountsBody = async (context: ApiContext, query: ListQuery) => {
-  const { index, source, params, genesisWei } = context
+  const { index } = context
   const request = pageRequest(query, ['number', 'address'])
   const page = await index.topAccounts(request)
-  const supplyWei = genesisWei + mintedUpTo((await source.headNumber()) ?? 0, params.rewards)
+  const { supplyWei } = await currentSupply(context)
   const items = page.items.map(async ({ address, transactions }, at) => {
     const [{ balance, hasCode }, label] = await Promise.all([accountState(context, address), index.label(address)])
     return {

@@ -1,10 +1,27 @@
 import type { RewardParams } from '../../../config/networks.ts'
 import { periodOf, rewardOfPeriod, splitReward } from '../../../rules/money/rewards.ts'
-import { type MintedPeriod, mintedPeriods } from '../../../rules/money/supply.ts'
+import { type MintedPeriod, maxSupply, mintedPeriods, supplyAt } from '../../../rules/money/supply.ts'
+import { askNode } from '../../source/node-rpc.ts'
+import type { ApiContext } from '../api-route.ts'
 import { percentOf, roundTo, tokensFromWei } from '../format.ts'
 
-/** Most tokens there can ever be, wei: 1.5 bn distributed before, 4.0 bn minted (docs/explorer.md#supply). */
-const MAX_SUPPLY_WEI = 5_500_000_000n * 10n ** 18n
+const QUANTITY = /^0x[0-9a-f]{1,64}$/
+
+/** Wei there are at the head, as `native_getTotalSupply` tells it; nothing is burnt where a node does not serve that. */
+export const currentSupply = async ({ node, source, params, genesisWei }: ApiContext): Promise<SupplyAtHead> => {
+  const number = (await source.headNumber()) ?? 0
+  const response = await askNode(node, 'native_getTotalSupply', ['latest'])
+  const { result } = JSON.parse(response ?? '{}') as { readonly result?: { readonly totalBurnt?: unknown } | null }
+  const burnt = result?.totalBurnt
+  const burntWei = typeof burnt === 'string' && QUANTITY.test(burnt) ? BigInt(burnt) : 0n
+  return { number, burntWei, supplyWei: supplyAt(number, genesisWei, burntWei, params.rewards) }
+}
+
+interface SupplyAtHead {
+  readonly number: number
+  readonly supplyWei: bigint
+  readonly burntWei: bigint
+}
 
 const sumOf = (periods: readonly MintedPeriod[]): bigint => periods.reduce((sum, { mintedWei }) => sum + mintedWei, 0n)
 
@@ -15,9 +32,15 @@ const amounts = (rewardWei: bigint, mintedWei: bigint) => ({
   totalMintedWei: mintedWei.toString(),
 })
 
+interface SupplyOptions {
+  readonly rewards: RewardParams
+  readonly genesisWei: bigint
+}
+
 /** Body of /api/supply after a block; integers of wei until the last step. */
-export const supplyBody = (number: number, rewards: RewardParams) => {
+export const supplyBody = ({ number, supplyWei, burntWei }: SupplyAtHead, { rewards, genesisWei }: SupplyOptions) => {
   const { halvingBlocks } = rewards
+  const maxWei = maxSupply(genesisWei, rewards)
   const periods = mintedPeriods(number, rewards)
   const mintedWei = sumOf(periods)
   const split = splitReward(mintedWei, rewards)
@@ -28,11 +51,14 @@ export const supplyBody = (number: number, rewards: RewardParams) => {
   })
   const rest = 100n - rewards.minersPercent - rewards.unionPercent
   return {
-    totalSupply: tokensFromWei(MAX_SUPPLY_WEI),
-    totalSupplyWei: MAX_SUPPLY_WEI.toString(),
+    totalSupply: tokensFromWei(maxWei),
+    totalSupplyWei: maxWei.toString(),
+    currentSupply: tokensFromWei(supplyWei),
+    currentSupplyWei: supplyWei.toString(),
+    totalBurntWei: burntWei.toString(),
     totalMinted: tokensFromWei(mintedWei),
     totalMintedWei: mintedWei.toString(),
-    mintedPercent: percentOf(mintedWei, MAX_SUPPLY_WEI),
+    mintedPercent: percentOf(mintedWei, maxWei),
     halvingBlock: halvingBlocks,
     breakdown: {
       miners: share(split.miners, rewards.minersPercent),

@@ -1,10 +1,11 @@
 import type { ChainBlock } from '../../../chain/types.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
 import { assert } from '../../../util/assert.ts'
+import type { Hex } from '../../../util/bytes.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { formatGwei, roundTo, tokensFromWei } from '../format.ts'
 import { NETWORK_SHAPE, PRICE_SHAPE, SUPPLY_SHAPE, UNIONS_SHAPE } from '../shapes.ts'
-import { aprOf, nextHalving, supplyBody, unionYearWei } from './economy.ts'
+import { aprOf, currentSupply, nextHalving, supplyBody, unionYearWei } from './economy.ts'
 
 export const headOf = async ({ source }: Pick<ApiContext, 'source'>): Promise<ChainBlock> => {
   const number = await source.headNumber()
@@ -27,6 +28,9 @@ const transactionRate = async ({ index }: ApiContext): Promise<number> => {
   return seconds <= 0 ? transactions : roundTo(transactions / seconds, 2)
 }
 
+/** The first and the last four digits of an address. */
+const shortAddress = (address: Hex): string => `${address.slice(0, 6)}…${address.slice(-4)}`
+
 /** State of the head, with the gas price and the rate of transactions. */
 export const networkBody = async (context: ApiContext) => {
   const { header, extra, transactions } = await headOf(context)
@@ -38,8 +42,10 @@ export const networkBody = async (context: ApiContext) => {
     tps: await transactionRate(context),
     latestBlock: {
       number: header.number,
-      miner: checksumAddress(header.miner),
-      proposer: checksumAddress(extra.proposer),
+      miner: shortAddress(header.miner),
+      proposer: shortAddress(extra.proposer),
+      minerAddress: checksumAddress(header.miner),
+      proposerAddress: checksumAddress(extra.proposer),
       gasUsed: header.gasUsed.toString(),
       gasLimit: header.gasLimit.toString(),
       baseFeePerGas: (header.baseFeePerGas ?? 0n).toString(),
@@ -96,7 +102,8 @@ export const networkRoutes: readonly ApiRoute[] = [
     summary: 'What was minted, for whom, and what is still to come',
     result: SUPPLY_SHAPE,
     needsIndex: false,
-    handler: async ({ source, params }) => supplyBody((await source.headNumber()) ?? 0, params.rewards),
+    handler: async context =>
+      supplyBody(await currentSupply(context), { ...context.params, genesisWei: context.genesisWei }),
   },
   {
     path: '/api/network',

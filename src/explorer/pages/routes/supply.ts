@@ -5,7 +5,7 @@ import { type Html, html } from '../../../web/html.ts'
 import { card, facts, figures } from '../../../web/parts.ts'
 import { durationText } from '../../../web/times.ts'
 import { tokensFromWei } from '../../api/format.ts'
-import { nextHalving, supplyBody } from '../../api/routes/economy.ts'
+import { currentSupply, nextHalving, supplyBody } from '../../api/routes/economy.ts'
 import type { PageContent, PageContext, PageRoute } from '../page-route.ts'
 import { chart, shortNumber } from '../parts/chart.ts'
 import { heading } from '../parts/heading.ts'
@@ -41,9 +41,10 @@ ${dataTable('Minted tokens by period', ['Period', 'Begins at block', 'Minted in 
 }
 
 const supplyPage = async (context: PageContext): Promise<PageContent> => {
-  const { source, params, site } = context
-  const number = (await source.headNumber()) ?? 0
-  const body = supplyBody(number, params.rewards)
+  const { params, site, genesisWei } = context
+  const current = await currentSupply(context)
+  const { number } = current
+  const body = supplyBody(current, { ...params, genesisWei })
   const halving = nextHalving(number, params.rewards)
   const seconds = (halving.blocksRemaining * (params.blockTimeMs || 1_000)) / 1_000
   const { miners, union, foundation } = body.breakdown
@@ -57,7 +58,8 @@ const supplyPage = async (context: PageContext): Promise<PageContent> => {
 ${heading('Supply', { lead: 'Tokens are minted at the end of each cycle of blocks. The amount is cut at the end of each period.' })}
 ${figures([
   ['Minted', tokens(body.totalMintedWei), html`${site.symbol}, ${body.mintedPercent} % of the maximum`],
-  ['Maximum', shortNumber(body.totalSupply), 'with what was there before the chain'],
+  ['Supply', tokens(body.currentSupplyWei), html`${site.symbol}, ${tokens(body.totalBurntWei)} burnt`],
+  ['Maximum', shortNumber(body.totalSupply), 'the genesis allocation with everything that will be minted'],
   ['Minted in a cycle', tokens(halving.currentWei), html`${site.symbol} each ${params.rewards.cycleBlocks} blocks`],
   [
     'Next cut',

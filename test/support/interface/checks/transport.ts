@@ -79,6 +79,7 @@ const SERVICE_ROWS: SectionChecks = {
   },
 }
 
+const SHORT = expect.stringMatching(/^0x[0-9a-f]{4}…[0-9a-f]{4}$/)
 const [NUMBER, TEXT, LIST] = [expect.any(Number), expect.any(String), expect.any(Array)]
 const share = (part: number) => ({ share: part, total: NUMBER })
 const period = { blocks: NUMBER, rewardPerCycle: NUMBER, totalMinted: NUMBER }
@@ -94,7 +95,7 @@ const EXPLORER_MEMBERS: Readonly<Record<string, (network: TestNetwork) => object
   '/api/network': () => ({
     ...{ blockNumber: NUMBER, gasPrice: '27500000000', gasPriceGwei: '27.5', tps: NUMBER },
     latestBlock: {
-      ...{ number: NUMBER, miner: TEXT, proposer: TEXT, gasUsed: TEXT, gasLimit: '999999999999' },
+      ...{ number: NUMBER, miner: SHORT, proposer: SHORT, gasUsed: TEXT, gasLimit: '999999999999' },
       ...{ baseFeePerGas: TEXT, transactionCount: NUMBER },
     },
   }),
