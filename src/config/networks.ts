@@ -123,7 +123,7 @@ export interface NetworkParams extends ChainParams {
   /** Paths that upgrade to a WebSocket, and a path redirected by 301 to the first of them. */
   readonly wsPaths: readonly string[]
   readonly wsRedirect: string | null
-  readonly explorer: boolean
+  /** Its tokens may be given away (docs/faucet.md). */
   readonly faucet: boolean
   /** The genesis of a public network is not built in: a file must be given. */
   readonly needsGenesisFile: boolean
@@ -203,7 +203,6 @@ const mainnet: NetworkParams = {
   namespaces: { http: ['eth', 'net', 'rpc', 'native'], ws: ['eth', 'net', 'rpc', 'native'] },
   wsPaths: ['/ws'],
   wsRedirect: null,
-  explorer: true,
   faucet: false,
   needsGenesisFile: true,
 }
@@ -218,7 +217,6 @@ const testnet: NetworkParams = {
   namespaces: { http: ['debug', 'eth', 'net', 'rpc', 'native'], ws: ['eth', 'net', 'rpc', 'web3'] },
   wsPaths: ['/ws/'],
   wsRedirect: '/ws',
-  explorer: false,
   faucet: true,
 }
 
@@ -243,7 +241,6 @@ const devnet: NetworkParams = {
   },
   namespaces: { http: NAMESPACES, ws: NAMESPACES },
   wsPaths: ['/ws', '/ws/', '/'],
-  explorer: true,
   faucet: true,
   needsGenesisFile: false,
   devHelpers: true,

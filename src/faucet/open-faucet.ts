@@ -1,4 +1,4 @@
-import { DEVNET_FAUCET, PUBLIC_FAUCET } from '../config/limits/faucet.ts'
+import { DEVNET_FAUCET, type FaucetCaps, PUBLIC_FAUCET } from '../config/limits/faucet.ts'
 import { NETWORKS, type NetworkParams } from '../config/networks.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Clock } from '../util/clock.ts'
@@ -20,6 +20,8 @@ interface OpenFaucetOptions {
   readonly node: FaucetNode
   readonly privateKey: Uint8Array
   readonly storePath: string
+  /** Caps other than those of the network's policy. */
+  readonly caps?: FaucetCaps
   readonly onFatal: (error: Error) => void
   readonly clock: Clock
   readonly logger: Logger
@@ -38,7 +40,7 @@ export const checkFaucetNetwork = (params: Pick<NetworkParams, 'faucet' | 'chain
 
 /** Opens the store and starts the sender. Throws CodedError<OpenFaucetError>, errors of the store and of the node. */
 export const openFaucet = async (options: OpenFaucetOptions): Promise<FaucetService> => {
-  const { params, node, privateKey, storePath } = options
+  const { params, node, privateKey, storePath, caps } = options
   checkFaucetNetwork(params)
   const chainId = await node.chainId()
   checkFaucetNetwork({ faucet: true, chainId })
@@ -50,7 +52,7 @@ export const openFaucet = async (options: OpenFaucetOptions): Promise<FaucetServ
     ...options,
     account,
     store: new GrantStore({ path: storePath, genesisHash, sender: account.address }),
-    policy: params.devHelpers ? DEVNET_FAUCET : PUBLIC_FAUCET,
+    policy: { ...(params.devHelpers ? DEVNET_FAUCET : PUBLIC_FAUCET), ...caps },
     floorWei: params.baseFee.lowerBoundWei,
   })
   service.start()

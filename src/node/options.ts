@@ -1,5 +1,6 @@
 import type { Checkpoint } from '../chain/snapshot/sync/snapshot-selector.ts'
 import type { Genesis } from '../config/genesis.ts'
+import type { FaucetCaps } from '../config/limits/faucet.ts'
 import type { Namespace } from '../config/networks.ts'
 import type { EngineName } from '../evm/engines/select-engine.ts'
 import type { ExecutionMode } from '../evm/executor-types.ts'
@@ -81,7 +82,7 @@ export interface NodeOptions {
   /** Left out: it is not served. */
   readonly explorer?: ExplorerNodeOptions
   /** The faucet on the public port (docs/faucet.md); omitted: it is not served. */
-  readonly faucet?: { readonly privateKey: Uint8Array }
+  readonly faucet?: { readonly privateKey: Uint8Array; readonly caps?: FaucetCaps }
   readonly metricsPort?: number
   /** Address of the metrics; the loopback when omitted. */
   readonly metricsHost?: string

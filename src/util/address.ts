@@ -42,6 +42,18 @@ export const subscriberOf = (address: string): string => {
   return groups === undefined ? address : (mappedIn(groups) ?? prefixOf(groups))
 }
 
+/**
+ * Returns the beginnings that the subscribers of a /24 and of a /16 have in common with this one, or of a /48 and of a /32 in IPv6; undefined for
+ * anything that `subscriberOf` does not return for an address.
+ */
+export const wideGroupsOf = (subscriber: string): { readonly narrow: string; readonly wide: string } | undefined => {
+  const mark = isIPv4(subscriber) ? '.' : ':'
+  const parts = subscriber.split(mark)
+  if (parts.length !== 4) return undefined
+  const [a, b, c] = parts
+  return { narrow: `${a}${mark}${b}${mark}${c}${mark}`, wide: `${a}${mark}${b}${mark}` }
+}
+
 /** Returns the subscriber as peer slots and bans name it: `1.2.3.4` or `2001:db8:1:2::/64`. */
 export const addressGroup = (address: string): string => {
   const groups = groupsOf(address)

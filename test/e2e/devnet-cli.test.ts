@@ -119,6 +119,18 @@ describe('tandem devnet', () => {
     })
   })
 
+  test('pages of this machine may call it, others may not', async () => {
+    await withNode(await start(), async ({ http }) => {
+      const allowed = async (origin: string) => {
+        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })
+        const headers = { 'content-type': 'application/json', origin }
+        return (await fetch(http, { method: 'POST', headers, body })).headers.get('access-control-allow-origin')
+      }
+      expect(await allowed('http://localhost:5173')).toBe('http://localhost:5173')
+      expect(await allowed('https://app.example')).toBeNull()
+    })
+  })
+
   test('--block-time 0 makes a block at once for a transaction, and none without', async () => {
     await withNode(await start(['--block-time', '0']), async node => {
       await new Promise(resolve => setTimeout(resolve, 1_200))

@@ -64,7 +64,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
   const dataDir = temporary ? makeTempFolder('devnet') : resolve(flags.datadir)
   const { chainId } = genesis.params
   await runNode({
-    flags,
+    flags: { ...flags, cors: flags.cors ?? ['localhost'] },
     node: {
       genesis,
       dataDir,

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { faucetCapOptions } from '../shared/options/faucet-options.ts'
 import { chainIdOption, httpUrlOption, outputOptions, portOption } from '../shared/options/options.ts'
 import { proxyOptions } from '../shared/options/proxy-options.ts'
 import type { FaucetFlags } from './flags.ts'
@@ -37,5 +38,6 @@ Examples:
       const { runFaucet } = await import('./run.ts')
       await runFaucet(flags)
     })
-  for (const option of [...proxyOptions('proxies in front'), ...outputOptions()]) command.addOption(option)
+  for (const option of [...faucetCapOptions(''), ...proxyOptions('proxies in front'), ...outputOptions()])
+    command.addOption(option)
 }

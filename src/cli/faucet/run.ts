@@ -11,6 +11,7 @@ import { clientIdOf } from '../../rpc/transport/clients/client-id.ts'
 import { systemClock } from '../../util/clock.ts'
 import { passwordsFrom } from '../shared/keys/passwords.ts'
 import { readKey } from '../shared/keys/read-key.ts'
+import { faucetCapsOf } from '../shared/options/faucet-options.ts'
 import { exitWithError } from '../shared/output.ts'
 import { nameListenOption } from '../shared/process/free-port.ts'
 import { onParentExit } from '../shared/process/parent-process.ts'
@@ -37,6 +38,7 @@ export const runFaucet = async (flags: FaucetFlags): Promise<void> => {
     privateKey,
     node: createFaucetNode(httpCall(flags.rpc)),
     storePath: join(resolve(flags.datadir), 'grants.sqlite'),
+    caps: faucetCapsOf(flags.dailyGrants, flags.clientGrants),
     onFatal: error => {
       exitWithError(error)
       process.exit()

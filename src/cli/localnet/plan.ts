@@ -67,7 +67,7 @@ export const startArgs = (
   ...(flags.stratum ? ['--stratum', String(stratum)] : []),
   ...(flags.metrics ? ['--metrics-port', String(metrics)] : []),
   ...['--execution', flags.execution, '--state-history', String(flags.stateHistory), '--log-level', flags.logLevel],
-  ...(flags.cors === undefined ? [] : ['--cors', flags.cors.join(',')]),
+  ...['--cors', (flags.cors ?? ['localhost']).join(',')],
   ...(flags.allowHosts === undefined ? [] : ['--allow-hosts', flags.allowHosts.join(',')]),
   '--json',
 ]

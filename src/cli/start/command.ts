@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { NETWORKS } from '../../config/networks.ts'
+import { faucetCapOptions } from '../shared/options/faucet-options.ts'
 import { methodOptions } from '../shared/options/method-options.ts'
 import { miningOptions } from '../shared/options/mining-options.ts'
 import { listOption, nodeOptions, portOrOffOption } from '../shared/options/options.ts'
@@ -18,6 +19,7 @@ const faucetOptions = (): readonly Option[] => [
     '--faucet-key <file>',
     'key of the account the faucet pays from: an encrypted keystore (v3), or 64 hex digits; its password is the last one of --password-file',
   ),
+  ...faucetCapOptions('faucet-'),
 ]
 
 export const addStartCommand = (program: Command): void => {

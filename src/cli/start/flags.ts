@@ -22,4 +22,6 @@ export interface StartFlags extends PublicFlags, NodeFlags, PeerFlags, MiningFla
   readonly explorer: boolean
   readonly faucet: boolean
   readonly faucetKey?: string
+  readonly faucetDailyGrants?: number
+  readonly faucetClientGrants?: number
 }

@@ -11,6 +11,7 @@ import { readText } from '../shared/files.ts'
 import { type Passwords, passwordsFrom } from '../shared/keys/passwords.ts'
 import { readKey } from '../shared/keys/read-key.ts'
 import { checkExplorerFiles } from '../shared/options/explorer-files.ts'
+import { faucetCapsOf } from '../shared/options/faucet-options.ts'
 import { methodsOf } from '../shared/options/methods-of.ts'
 import { miningOf } from '../shared/options/mining-options.ts'
 import { printWarning } from '../shared/output.ts'
@@ -108,13 +109,13 @@ const checkFaucetFlags = ({ faucet, faucetKey }: StartFlags, { params }: Genesis
 }
 
 const readFaucet = async (
-  { faucetKey }: StartFlags,
+  { faucetKey, faucetDailyGrants: dailyGrants, faucetClientGrants: clientGrants }: StartFlags,
   passwords: Passwords,
   index: number,
 ): Promise<NodeOptions['faucet']> => {
   if (faucetKey === undefined) return undefined
   const { privateKey } = await readKey(faucetKey, '--faucet-key', name => passwords.of(name, index))
-  return { privateKey }
+  return { privateKey, caps: faucetCapsOf(dailyGrants, clientGrants) }
 }
 
 const announceJson = (node: RunningNode, genesis: Genesis): void => {

@@ -47,16 +47,22 @@ export interface FaucetPolicy {
   /** Of one client (an IPv4 address, a /64 of IPv6) with a proof of work, in 24 hours. */
   readonly clientGrants: number
   readonly clientGrantsWithoutWork: number
+  /** Parts of a day's grants that all clients of a /24 or /48 get, and those of a /16 or /32: one divided by these. */
+  readonly groupParts: { readonly narrow: number; readonly wide: number }
   /** Leading zero bits of a proof of work; 0: none is needed. */
   readonly workBits: number
   /** Blocks of the chain may be taken back (development chains): grants whose transfer is in none of them any more do not count. */
   readonly followsReversals: boolean
 }
 
+/** Caps that the operator may choose. */
+export type FaucetCaps = Partial<Pick<FaucetPolicy, 'dailyGrants' | 'clientGrants'>>
+
 export const PUBLIC_FAUCET: FaucetPolicy = {
   dailyGrants: 2_000,
   clientGrants: 5,
   clientGrantsWithoutWork: 1,
+  groupParts: { narrow: 20, wide: 4 },
   workBits: 20,
   followsReversals: false,
 }
@@ -66,6 +72,7 @@ export const DEVNET_FAUCET: FaucetPolicy = {
   dailyGrants: 1_000_000,
   clientGrants: 1_000_000,
   clientGrantsWithoutWork: 1_000_000,
+  groupParts: { narrow: 1, wide: 1 },
   workBits: 0,
   followsReversals: true,
 }

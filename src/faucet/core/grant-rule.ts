@@ -9,10 +9,21 @@ export interface GrantHistory {
   readonly last: { readonly reservedAtMs: number; readonly isSettled: boolean } | undefined
   /** Times of the client's grants in the last 24 hours, oldest first. */
   readonly clientTimes: readonly number[]
-  /** Grants of everybody in the last 24 hours, and the oldest of them. */
+  /** Grants of everybody. */
+  readonly all: GrantCount
+  /** Grants of the client's neighbours in the last 24 hours; undefined: it has no address. */
+  readonly groups: { readonly narrow: GrantCount; readonly wide: GrantCount } | undefined
+}
+
+/** Grants in the last 24 hours, and the time of the oldest of them. */
+export interface GrantCount {
   readonly granted: number
   readonly oldestMs: number | undefined
 }
+
+/** Most grants of a group of clients in 24 hours: a part of the day's, and no less than one client gets. */
+const groupGrants = ({ dailyGrants, clientGrants }: FaucetPolicy, part: number): number =>
+  Math.max(clientGrants, Math.floor(dailyGrants / part))
 
 /** Time from which an address may have its next grant. */
 export const eligibleAtMs = (reservedAtMs: number): number => reservedAtMs + periodMs
@@ -22,7 +33,7 @@ export const periodBeginMs = (nowMs: number): number => nowMs - periodMs
 
 /** Returns why an address gets nothing now; undefined: it gets a grant. `hasWork`: with a proof of work. */
 export const refusalOf = (
-  { last, clientTimes, granted, oldestMs }: GrantHistory,
+  { last, clientTimes, all, groups }: GrantHistory,
   { nowMs, hasWork, policy }: { readonly nowMs: number; readonly hasWork: boolean; readonly policy: FaucetPolicy },
 ): FaucetRefusal | undefined => {
   if (last !== undefined) {
@@ -31,7 +42,13 @@ export const refusalOf = (
     // Its transfer waits for more than a day: another one might become a second payment.
     if (!last.isSettled) return { code: 'TOO_SOON', untilMs: nowMs + 60_000 }
   }
-  if (granted >= policy.dailyGrants) return { code: 'DAILY_LIMIT', untilMs: eligibleAtMs(oldestMs ?? nowMs) }
+  const until = ({ oldestMs = nowMs }: GrantCount): number => eligibleAtMs(oldestMs)
+  if (all.granted >= policy.dailyGrants) return { code: 'DAILY_LIMIT', untilMs: until(all) }
+  for (const width of ['narrow', 'wide'] as const) {
+    const count = groups?.[width]
+    if (count !== undefined && count.granted >= groupGrants(policy, policy.groupParts[width]))
+      return { code: 'CLIENT_LIMIT', untilMs: until(count), needsWork: false }
+  }
   const allowed = hasWork || policy.workBits === 0 ? policy.clientGrants : policy.clientGrantsWithoutWork
   if (clientTimes.length < allowed) return undefined
   const freed = clientTimes[clientTimes.length - allowed] ?? nowMs

@@ -2,10 +2,11 @@ import { closeSync, fdatasync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 import { promisify } from 'node:util'
+import { wideGroupsOf } from '../../util/address.ts'
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { makeFolder } from '../../util/fs/make-folder.ts'
-import { type GrantHistory, periodBeginMs } from '../core/grant-rule.ts'
+import { type GrantCount, type GrantHistory, periodBeginMs } from '../core/grant-rule.ts'
 
 type GrantStoreError =
   | { readonly code: 'FAUCET_STORE_LOCKED'; readonly path: string }
@@ -107,18 +108,30 @@ export class GrantStore {
       client,
       since,
     )
-    const oldest = this.#get('SELECT min(reserved_at) AS at FROM grants WHERE reserved_at > ?', since)?.['at']
+    const groups = wideGroupsOf(client)
     return {
       last: last && { reservedAtMs: last.reservedAtMs, isSettled: last.state === 'settled' },
       clientTimes: times.map(row => row['reserved_at'] as number),
-      granted: this.granted(nowMs),
-      oldestMs: (oldest as number | null) ?? undefined,
+      all: this.#countSince(since),
+      groups: groups && {
+        narrow: this.#countSince(since, groups.narrow),
+        wide: this.#countSince(since, groups.wide),
+      },
     }
   }
 
   /** Number of grants in the last 24 hours. */
   granted(nowMs: number): number {
-    return this.#count('SELECT count(*) AS n FROM grants WHERE reserved_at > ?', periodBeginMs(nowMs))
+    return this.#countSince(periodBeginMs(nowMs)).granted
+  }
+
+  /** Grants after a time, of clients whose name begins in a certain way. */
+  #countSince(sinceMs: number, begins = ''): GrantCount {
+    const range = begins === '' ? [] : [begins.length, begins]
+    const where = begins === '' ? '' : 'AND substr(client, 1, ?) = ?'
+    const sql = `SELECT count(*) AS n, min(reserved_at) AS at FROM grants WHERE reserved_at > ? ${where}`
+    const row = this.#get(sql, sinceMs, ...range)
+    return { granted: row?.['n'] as number, oldestMs: (row?.['at'] as number | null) ?? undefined }
   }
 
   /** Number of grants that no block includes yet. */

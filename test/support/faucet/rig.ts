@@ -16,6 +16,7 @@ export const OPEN_POLICY: FaucetPolicy = {
   dailyGrants: 1e6,
   clientGrants: 1e6,
   clientGrantsWithoutWork: 1e6,
+  groupParts: { narrow: 1, wide: 1 },
   workBits: 0,
   followsReversals: false,
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { FaucetPolicy } from '../../../src/config/limits/faucet.ts'
-import { FAUCET_LIMITS } from '../../../src/config/limits/faucet.ts'
+import { FAUCET_LIMITS, type FaucetPolicy, PUBLIC_FAUCET } from '../../../src/config/limits/faucet.ts'
 import { ProofOfWork } from '../../../src/faucet/core/proof-of-work.ts'
 import { FaucetLedger } from '../../../src/faucet/ledger.ts'
 import { GrantStore } from '../../../src/faucet/store/grant-store.ts'
@@ -90,6 +89,25 @@ describe('limits of clients and of a day', () => {
     ask(4, 'other')
     time.ms = BEGIN + DAY
     ask(5, 'c', true)
+  })
+
+  test.each([
+    ['IPv4', (n: number) => `192.0.${n >> 8}.${n & 255}`, '192.1.0.1', '198.51.0.1'],
+    ['IPv6', (n: number) => `2001:db8:${(n >> 8).toString(16)}:${n & 255}`, '2001:db8:ff:0', '2001:db9:0:0'],
+  ])('neighbours share a part of the day, which they cannot empty: %s', (_, client, near, far) => {
+    const { ask } = ledgerRig({ ...policy, dailyGrants: 100, groupParts: PUBLIC_FAUCET.groupParts })
+    let to = 0
+    // A twentieth of the day for one narrow group, a quarter for one wide one.
+    for (let n = 0; n < 5; n++) ask(to++, client(n))
+    expect(() => ask(to, client(5))).toThrow('"code":"CLIENT_LIMIT"')
+    for (let n = 256; n < 261; n++) ask(to++, client(n))
+    for (const group of [512, 768, 1_024]) for (let n = 0; n < 5; n++) ask(to++, client(group + n))
+    expect(() => ask(to, client(1_280))).toThrow('"code":"CLIENT_LIMIT"')
+    const isNearInWide = near.startsWith(client(0).split(':').slice(0, 2).join(':')) && near.includes(':')
+    if (isNearInWide) expect(() => ask(to, near)).toThrow('"code":"CLIENT_LIMIT"')
+    else ask(to++, near)
+    ask(to++, far)
+    ask(to, 'a key')
   })
 
   test('all clients together have those of a day', () => {

@@ -15,7 +15,7 @@ export const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Proof chain': ['mine', 'mineCoinbase', 'mineThreads', 'mineDuty', 'stratum'],
   'Explorer and faucet': [
     ...['explorer', 'explorerKeys', 'explorerLabels', 'explorerPrice', 'solcDir'],
-    ...['faucet', 'faucetKey'],
+    ...['faucet', 'faucetKey', 'faucetDailyGrants', 'faucetClientGrants'],
   ],
   Chaos: ['chaos', 'seed', 'chaosDown', 'untilBlock'],
   'Log and metrics': ['metrics', 'metricsPort', 'metricsHost', 'logLevel', 'json'],

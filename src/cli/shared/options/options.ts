@@ -84,14 +84,14 @@ export const listOption = (text: string): readonly string[] =>
     .filter(item => item.length > 0)
 
 /** As browsers name an origin: their extensions have schemes of their own, and a page without one is "null". */
-const ORIGIN = /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+)$/i
+const ORIGIN = /^(\*|null|localhost|[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+)$/i
 
 export const originsOption = (text: string): readonly string[] => {
   const origins = listOption(text)
   const wrong = origins.find(origin => !ORIGIN.test(origin))
   if (wrong === undefined) return origins
   throw new InvalidArgumentError(
-    `"${wrong}" is no origin: give SCHEME://HOST[:PORT], for example https://app.example, or "*".`,
+    `"${wrong}" is no origin: give SCHEME://HOST[:PORT], for example https://app.example, "localhost", or "*".`,
   )
 }
 
@@ -150,9 +150,10 @@ export const nodeOptions = (): readonly Option[] => [
     'serve Prometheus metrics on this port; 0 picks a free one (off by default)',
   ).argParser(portOption),
   new Option('--metrics-host <address>', 'address of the metrics').default('127.0.0.1'),
-  new Option('--cors <origins>', 'comma-separated origins a browser page may call from; "*" is any').argParser(
-    originsOption,
-  ),
+  new Option(
+    '--cors <origins>',
+    'comma-separated origins a browser page may call from; "localhost" is every page of this machine (the default of devnet and localnet), "*" any',
+  ).argParser(originsOption),
   new Option(
     '--allow-hosts <names>',
     'comma-separated Host names answered besides IP addresses and localhost',

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import type { FaucetCaps } from '../../../config/limits/faucet.ts'
 import type { NetworkParams } from '../../../config/networks.ts'
 import type { FaucetService } from '../../../faucet/faucet-service.ts'
 import { addFaucetRoutes } from '../../../faucet/http/faucet-http.ts'
@@ -19,6 +20,7 @@ interface FaucetPartsOptions {
   /** The chain ends with the process: so do the grants. */
   readonly ephemeral: boolean
   readonly privateKey: Uint8Array
+  readonly caps?: FaucetCaps
   readonly site: Site
   readonly onFatal: (error: Error) => void
   readonly clock: Clock

@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 export interface AccessRules {
   /** Accepted names in the Host header, or `*`. */
   readonly hosts: readonly string[]
-  /** Origins of web pages that may read answers, or `*`. */
+  /** Origins of web pages that may read answers; `localhost` for every page of this machine, `*` for any. */
   readonly cors: readonly string[]
   /** Calls of web pages of other origins are refused. */
   readonly checkOrigin: boolean
@@ -32,15 +32,16 @@ export const hostAllowed = (hosts: readonly string[], header: string | undefined
 
 const LOCAL = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
 
+/** Returns true when a list of origins names this one. */
+const isListed = (origins: readonly string[], origin: string): boolean =>
+  origins.includes('*') || origins.includes(origin) || (origins.includes('localhost') && LOCAL.test(origin))
+
 /**
- * Returns true when a page of this origin may open a WebSocket: the origin is on the list, the list has `*`, the client is not a
- * browser, or the origin is local and there is no list.
+ * Returns true when a page of this origin may open a WebSocket: the list names the origin, the client is not a browser, or the origin is
+ * local and there is no list.
  */
 export const originAllowed = (origins: readonly string[], origin: string | undefined): boolean =>
-  origin === undefined ||
-  origins.includes('*') ||
-  origins.includes(origin) ||
-  (origins.length === 0 && LOCAL.test(origin))
+  origin === undefined || isListed(origins, origin) || (origins.length === 0 && LOCAL.test(origin))
 
 const PREFLIGHT_FIELDS = {
   'access-control-allow-methods': VERBS,
@@ -56,10 +57,9 @@ export const corsFields = (
   origin: string | undefined,
   isPreflight: boolean,
 ): Readonly<Record<string, string>> => {
-  const isAny = origins.includes('*')
-  if (origin === undefined || !(isAny || origins.includes(origin))) return NO_FIELDS
+  if (origin === undefined || !isListed(origins, origin)) return NO_FIELDS
   return {
-    'access-control-allow-origin': isAny ? '*' : origin,
+    'access-control-allow-origin': origins.includes('*') ? '*' : origin,
     vary: 'origin',
     ...(isPreflight && PREFLIGHT_FIELDS),
   }

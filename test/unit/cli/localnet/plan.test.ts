@@ -46,7 +46,7 @@ describe('the plan', () => {
     expect(startArgs(validator, ports, context).join(' ')).toBe(
       'start --network devnet --genesis /net/genesis.json --datadir /net/validator-1 --validator-key /net/validator-1/validator.key' +
         ' --host 127.0.0.1 --port 9000 --operator-port 9001 --p2p-host 127.0.0.1 --p2p-port 9003 --no-discovery' +
-        ' --peers tandem://a,tandem://b --execution fast --state-history 128 --log-level info --json',
+        ' --peers tandem://a,tandem://b --execution fast --state-history 128 --log-level info --cors localhost --json',
     )
     const alone = startArgs(full, ports, { ...context, peers: [], flags: { ...FLAGS, metrics: true, cors: ['*'] } })
     expect(alone.join(' ')).toBe(

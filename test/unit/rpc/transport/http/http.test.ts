@@ -149,6 +149,16 @@ test('lets only listed origins read answers', async () => {
   expect(preflight.headers.get('access-control-allow-headers')).toBe('content-type, authorization, x-api-key')
 })
 
+test('localhost on the list is every page of this machine, and no other', async () => {
+  await start({ cors: ['localhost'] })
+  const allowed = async (origin: string) =>
+    (await ask('POST', '/', { ...json, origin }, CALL)).headers.get('access-control-allow-origin')
+  for (const origin of ['http://localhost:3000', 'https://localhost', 'http://127.0.0.1:5173', 'http://[::1]:80'])
+    expect(await allowed(origin)).toBe(origin)
+  for (const origin of ['https://app.example', 'http://localhost.evil.example', 'http://127.0.0.1.evil', 'null'])
+    expect(await allowed(origin)).toBeNull()
+})
+
 /** fetch does not let a caller choose the Host header. */
 const withHost = async (options: Partial<RpcServerOptions>, host: string) => {
   const { server } = await start(options)
