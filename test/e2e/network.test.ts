@@ -29,6 +29,9 @@ describe('two validators', () => {
     expect(first.ready.peer).toBe(first.url)
     // Half of them is no quorum.
     expect(await standstill([first])).toBe(0)
+    // The head of no peer is known.
+    const unknown = { startingBlock: '0x0', currentBlock: '0x0', highestBlock: '0x0' }
+    expect(await first.rpc('eth_syncing')).toEqual(unknown)
     await second.start([first])
     await sameBlock(nodes, 5)
     expect(await first.rpc('net_peerCount')).toBe('0x1')

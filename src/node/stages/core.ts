@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { Chain } from '../../chain/chain.ts'
+import type { SyncStatus } from '../../chain/types.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { createExecutor } from '../../evm/executor.ts'
@@ -28,6 +29,7 @@ export interface CoreStage {
   readonly dev: DevParts | undefined
   readonly engine: ConsensusEngine
   readonly health: () => HealthStatus
+  readonly syncing: () => SyncStatus | false
 }
 
 /** Builds the core; nothing is decided before the engine is started. The pool has read its journal. */
@@ -64,29 +66,52 @@ export const createCoreStage = async (storage: StorageStage): Promise<CoreStage>
   const { world, store, proofPool, proofVerifier } = opened
   const target = () => peers?.view.target
   observer?.watch({ chain, engine, world, store, proofPool, proofVerifier, evm: options.evm, target })
-  const health = healthOf(storage, { chain, engine, peers, dev })
-  return { executor, pool, chain, peers, dev, engine, health }
+  const isAlone = isAloneOf(storage, chain)
+  const health = healthOf(storage, { chain, engine, peers, dev }, isAlone)
+  return { executor, pool, chain, peers, dev, engine, health, syncing: syncingOf({ chain, peers, isAlone }) }
+}
+
+/** Returns true while this node alone makes the blocks: no other node can be ahead. */
+const isAloneOf = ({ options: { validatorKey }, sources }: StorageStage, chain: Chain): (() => boolean) => {
+  const self = validatorKey && addressFromPrivateKey(validatorKey)
+  return () => {
+    const members = sources.council.committee(chain.headBlock.header.number + 1)?.members ?? []
+    return members.length === 1 && members[0] === self
+  }
+}
+
+/** Progress of the sync, which has not begun while no peer's head is known; false: at the head, or there are no peers by configuration. */
+const syncingOf = ({
+  chain,
+  peers,
+  isAlone,
+}: Pick<CoreStage, 'chain' | 'peers'> & { readonly isAlone: () => boolean }): CoreStage['syncing'] => {
+  let isHeadKnown = false
+  return () => {
+    if (peers === undefined) return false
+    const status = peers.syncing
+    if (status !== false) return status
+    isHeadKnown ||= peers.view.target !== undefined
+    if (isHeadKnown || isAlone()) return false
+    const { number } = chain.headBlock.header
+    return { startingBlock: number, currentBlock: number, highestBlock: number }
+  }
 }
 
 const healthOf = (
-  { options, deps, opened, sources }: StorageStage,
+  { options: { genesis }, deps, opened }: StorageStage,
   { chain, engine, peers, dev }: Pick<CoreStage, 'chain' | 'engine' | 'peers' | 'dev'>,
-): CoreStage['health'] => {
-  const { genesis, validatorKey } = options
-  const self = validatorKey && addressFromPrivateKey(validatorKey)
-  return createHealth({
+  isAlone: () => boolean,
+): CoreStage['health'] =>
+  createHealth({
     chain,
     engine,
     genesisHash: opened.genesisHash,
     blockTimeMs: dev?.blockTimeMs ?? (() => genesis.params.blockTimeMs),
     ...(peers && { syncing: () => peers.syncing, peers: () => peers.view }),
-    isAlone: () => {
-      const members = sources.council.committee(chain.headBlock.header.number + 1)?.members ?? []
-      return members.length === 1 && members[0] === self
-    },
+    isAlone,
     clock: deps.clock,
   })
-}
 
 const watchFork = ({ options, part, opened }: StorageStage, chain: Chain): void => {
   const { proofPool } = opened

@@ -159,11 +159,6 @@ const pageOptions = ({ options, deps }: StorageStage, services: Rpc, explorer: b
 const pendingProposer = ({ validatorKey }: NodeOptions) =>
   validatorKey ? addressFromPrivateKey(validatorKey) : ZERO_ADDRESS
 
-const syncingOf =
-  ({ peers }: CoreStage) =>
-  () =>
-    peers?.syncing ?? false
-
 const readsOf = (
   { options, deps, teardown, part, storePath, opened, sources }: StorageStage,
   core: CoreStage,
@@ -188,7 +183,7 @@ const readsOf = (
       clock: deps.clock,
       part,
       dev: dev?.reads,
-      syncing: syncingOf(core),
+      syncing: core.syncing,
     },
     teardown,
   )
