@@ -4,6 +4,7 @@ import { DialScheduler } from './core/dial-scheduler.ts'
 import { PeerScores } from './core/peer-scores.ts'
 import { BlockGossip } from './gossip/block-gossip.ts'
 import { ConsensusGossip } from './gossip/consensus-gossip.ts'
+import { Delegations } from './gossip/delegations.ts'
 import { createDispatcher } from './gossip/dispatcher.ts'
 import { EvidenceGossip } from './gossip/evidence-gossip.ts'
 import { PeerExchange } from './gossip/peer-exchange.ts'
@@ -45,7 +46,7 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
   })
   const gossip = buildGossip(options, ports, core, peers)
   const connections = buildConnections(options, ports, core, peers)
-  const { records, consensus, transactions, blocks, evidence, proofs } = gossip
+  const { records, consensus, delegations, transactions, blocks, evidence, proofs } = gossip
   const heartbeat = new Heartbeat({
     peers,
     metrics: core.metrics,
@@ -62,6 +63,7 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
     peers,
     records,
     consensus,
+    delegations,
     transactions,
     blocks,
     evidence,
@@ -109,7 +111,7 @@ const buildPeers = (
 
 /** Messages between connected peers, and the dispatcher that hands them out. */
 const buildGossip = (
-  { clock, advertise, listen, validator }: NetworkOptions,
+  { clock, advertise, listen, validator, relays }: NetworkOptions,
   { members, blocks: codec, pool, sync, serve }: NetworkPorts,
   { identity, dialScheduler }: NetworkCore,
   hub: PeerSet,
@@ -123,6 +125,13 @@ const buildGossip = (
     acceptsLoopback: isLoopbackAddress(advertise?.host ?? listen?.host ?? ''),
   })
   const consensus = new ConsensusGossip({ hub, blocks: codec, members, self: validator?.address ?? null })
+  const delegations = new Delegations({
+    hub,
+    domain: identity.domain,
+    selfId: identity.id,
+    signer: validator,
+    relays: new Set(relays),
+  })
   const transactions = new TransactionGossip(hub, pool)
   const blocks = new BlockGossip(hub, sync)
   const evidence = new EvidenceGossip(hub)
@@ -137,8 +146,8 @@ const buildGossip = (
     getRecords: peer => records.answer(peer, identity.published),
     getTransactions: (peer, hashes) => transactions.answer(peer, hashes),
   })
-  const dispatch = createDispatcher({ requestServer, blocks, consensus, evidence, proofs, transactions })
-  return { records, consensus, transactions, blocks, evidence, proofs, dispatch }
+  const dispatch = createDispatcher({ requestServer, blocks, consensus, delegations, evidence, proofs, transactions })
+  return { records, consensus, delegations, transactions, blocks, evidence, proofs, dispatch }
 }
 
 /** Making of connections: handshakes and the dialer. */

@@ -247,7 +247,8 @@ class TlsNetwork implements Network {
   }
 
   #joined(peer: Peer): void {
-    const { consensus, records, transactions } = this.#parts
+    const { consensus, delegations, records, transactions } = this.#parts
+    delegations.joined(peer)
     consensus.joined(peer)
     transactions.joined(peer)
     if (!this.#discovers) return

@@ -23,7 +23,7 @@ export interface NetworkOptions {
   readonly bootnodes?: readonly NodeAddress[]
   /** Private networks: only these nodes may connect. */
   readonly allowed?: readonly string[]
-  /** Node ids that may relay consensus without being members (sentries). */
+  /** Node ids that relay for this validator (sentries); of a sentry: further ones. */
   readonly relays?: readonly string[]
   /** false: dials only static peers, requests no records and publishes no address, as a validator behind sentries does. */
   readonly discovers?: boolean

@@ -143,7 +143,7 @@ Within ${NETWORK_LIMITS.handshakeMs / 1_000} s both sides send \`hello\` without
 ## Messages
 
 A request has a request id above 0 that its answer repeats; all others have 0. \`committee\`: accepted only from peers that proved to be members of the
-council, or that the operator names as relays; from other peers it is skipped. Messages beyond their quota are
+council, or that the operator or a member names as relays; from other peers it is skipped. Messages beyond their quota are
 skipped and cost score; a message counts once, and once more for each ${bytes(NETWORK_LIMITS.fragmentBytes)} of payload. A sender keeps to half of a quota
 (four fifths of the rate for requests), so that nothing that a slow line delivers late and at once is beyond it.
 
@@ -156,7 +156,8 @@ Every message: known id and channel, length, request id, sender allowed, quota; 
 ${checkTable()}
 
 Members send their votes and proposals to every member they are connected to. \`links\` lists the validators that a node reaches: a message that consensus
-accepted is relayed only to neighbours that do not reach its author, so in a full mesh nothing is relayed.
+accepted, and that came from its author or a relay, is relayed only to neighbours that do not reach its author, so in a full mesh nothing is relayed.
+\`delegation\` is a validator's signature over keccak256(RLP["tandem-node/1", chain id, genesis hash, node id of the relay]).
 
 ## Peer slots
 

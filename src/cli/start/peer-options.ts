@@ -71,7 +71,7 @@ export const peerOptions = (): readonly Option[] => [
   ),
   new Option(
     '--relays <ids>',
-    'comma-separated ids of nodes that may relay votes without being validators (sentries)',
+    'comma-separated ids of nodes that relay votes for this validator, or of further sentries behind a sentry',
   ).argParser(nodeIds),
   new Option(
     '--verify <what>',

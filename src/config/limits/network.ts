@@ -12,6 +12,9 @@ export const NETWORK_LIMITS = {
   perAddress: 8,
   /** Nodes that represent one validator: its own, and the previous one after a move. */
   perValidator: 2,
+  /** Nodes that relay for one validator, and validators for which one node relays. */
+  relaysPerValidator: 4,
+  relayedValidators: 16,
   /** Connections before their handshake, in total and per address, and the rate per address. */
   pending: 64,
   pendingPerAddress: 32,

@@ -1,14 +1,19 @@
 import type { Hex } from '../../util/bytes.ts'
 
-/** Neighbours on the consensus channels by name, with the validator each proved to be; null: a relay the operator trusts. */
+/** Neighbours on the consensus channels by name, with the validator each proved to be; null: a relay. */
 export type ConsensusPeers = ReadonlyMap<string, Hex | null>
 
 /**
- * Validators that each neighbour reaches directly. In a full mesh nothing is relayed; where a connection is missing, a node
- * that reaches both ends relays between them.
+ * Validators that each neighbour reaches. In a full mesh nothing is relayed; where a connection is missing, a node that reaches both
+ * ends relays between them.
  */
 export class Reachability {
   readonly #reach = new Map<string, ReadonlySet<Hex>>()
+
+  /** Returns the validators that these neighbours announced. */
+  through(neighbours: readonly string[]): readonly Hex[] {
+    return neighbours.flatMap(name => [...(this.#reach.get(name) ?? [])])
+  }
 
   /** Records the connections a neighbour announced. */
   heard(neighbour: string, validators: readonly Hex[]): void {

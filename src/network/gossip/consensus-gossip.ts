@@ -110,6 +110,7 @@ export class ConsensusGossip implements ConsensusNetwork {
 
   receivedLinks(peer: Peer, validators: readonly Hex[]): void {
     this.#reachability.heard(peer.id, validators)
+    if (!this.#options.hub.isMember(peer)) this.#announceSoon()
   }
 
   close(): void {
@@ -117,18 +118,28 @@ export class ConsensusGossip implements ConsensusNetwork {
   }
 
   /**
-   * Announces to neighbours which validators this node reaches, when that changed. Called regularly: members change with the chain.
+   * Announces to neighbours which validators this node reaches, when that changed: to members those that relays reach as well. Called
+   * regularly: members change with the chain.
    */
   announceLinks(): void {
     clearTimeout(this.#linksTimer)
     this.#linksTimer = undefined
-    const reached = [...this.#neighbours().values()].filter(validator => validator !== null).sort()
-    const text = reached.join()
+    const { hub } = this.#options
+    const neighbours = this.#neighbours()
+    const direct = [...neighbours.values()].filter(validator => validator !== null).sort()
+    const relays = [...neighbours.keys()].filter(id => neighbours.get(id) === null)
+    const all = [...new Set([...direct, ...this.#reachability.through(relays)])].sort()
+    const text = `${direct.join()} ${all.join()}`
     if (text === this.#saidLinks) return
     this.#saidLinks = text
-    const wire = encodeWireMessage('links', reached.slice(0, CONSENSUS_BOUNDS.committee))
-    // One beyond its pace is told by the next call.
-    for (const peer of this.#neighbourPeers()) if (!peer.sendWire('links', wire)) this.#saidLinks = 'nothing'
+    const encode = (reached: readonly Hex[]) => encodeWireMessage('links', reached.slice(0, CONSENSUS_BOUNDS.committee))
+    const [forMembers, forRelays] = [encode(all), encode(direct)]
+    for (const peer of this.#neighbourPeers()) {
+      // A relay that took itself for needless would no longer relay.
+      const isSent = peer.sendWire('links', hub.isMember(peer) ? forMembers : forRelays)
+      // One beyond its pace is told by the next call.
+      if (!isSent) this.#saidLinks = 'nothing'
+    }
   }
 
   joined(peer: Peer): void {
@@ -154,7 +165,8 @@ export class ConsensusGossip implements ConsensusNetwork {
   }
 
   #neighbours(): ConsensusPeers {
-    return new Map(this.#neighbourPeers().map(({ id, validator }) => [id, validator]))
+    const { hub } = this.#options
+    return new Map(this.#neighbourPeers().map(peer => [peer.id, hub.isMember(peer) ? peer.validator : null]))
   }
 
   #tell(message: ConsensusMessage, { id }: Peer): MessageAcceptance | undefined {
@@ -178,6 +190,8 @@ export class ConsensusGossip implements ConsensusNetwork {
     const { hub, members } = this.#options
     const author = members.memberAt(message.number, message.sender)
     if (author === undefined) return
+    // What another member passed on, it passed on to all who need it: else each would send it to each.
+    if (from.validator !== author && hub.isMember(from)) return
     const targets = this.#reachability.targets(author, from.id, this.#neighbours())
     if (targets.length === 0) return
     const [name, wire] = this.#encode(message)

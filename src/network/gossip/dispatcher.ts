@@ -2,6 +2,7 @@ import { type ANSWER_NAMES, isRequest, type MessageName, type Payload, type Requ
 import type { Peer } from '../peer/peer.ts'
 import type { BlockGossip } from './block-gossip.ts'
 import type { ConsensusGossip } from './consensus-gossip.ts'
+import type { Delegations } from './delegations.ts'
 import type { EvidenceGossip } from './evidence-gossip.ts'
 import type { ProofGossip } from './proof-gossip.ts'
 import type { RequestServer } from './request-server.ts'
@@ -11,6 +12,7 @@ interface GossipHandlers {
   readonly requestServer: RequestServer
   readonly blocks: BlockGossip
   readonly consensus: ConsensusGossip
+  readonly delegations: Delegations
   readonly evidence: EvidenceGossip
   readonly proofs: ProofGossip
   readonly transactions: TransactionGossip
@@ -28,11 +30,16 @@ export const createDispatcher = ({
   requestServer,
   blocks,
   consensus,
+  delegations,
   evidence,
   proofs,
   transactions,
 }: GossipHandlers) => {
   const handlers: Handlers = {
+    delegation: (peer, proof) => {
+      delegations.received(peer, proof)
+      consensus.joined(peer)
+    },
     links: (peer, validators) => consensus.receivedLinks(peer, validators),
     vote: (peer, vote) => consensus.received(peer, vote),
     status: (peer, statusMessage) => consensus.received(peer, statusMessage),

@@ -10,8 +10,10 @@ export interface PeerHub {
   blameId(id: string, offence: Offence, detail: string): void
   /** Charges an exception in asynchronous work to the peer whose message caused it. */
   failed(peer: Peer, message: string, error: unknown): void
-  /** Returns true when a peer is on the consensus channels: a proven member, or a relay the operator trusts. */
+  /** Returns true when a peer is on the consensus channels: a proven member, or a relay that the operator or a member named. */
   isNeighbour(peer: Peer): boolean
+  /** Returns true when a peer proved to be a member. */
+  isMember(peer: Peer): boolean
   /** Returns a number between 0 and 1. */
   random(): number
 }

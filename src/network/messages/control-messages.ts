@@ -1,5 +1,13 @@
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { disconnectCodec, emptyCodec, helloCodec, linksCodec, pingCodec, recordsCodec } from '../wire/control.ts'
+import {
+  delegationCodec,
+  disconnectCodec,
+  emptyCodec,
+  helloCodec,
+  linksCodec,
+  pingCodec,
+  recordsCodec,
+} from '../wire/control.ts'
 import { ANSWER_QUOTA, declareMessage, KIB, LIST_OVERHEAD, quota } from './message-spec.ts'
 
 /** Messages of the connection itself: handshake, liveness, peer records. */
@@ -74,6 +82,15 @@ export const CONTROL_MESSAGES = {
     quota: quota(20, 200),
     codec: linksCodec,
     from: 'committee',
-    summary: 'Validators the sender is connected to, at each change: others relay to those it does not reach',
+    summary: 'Validators the sender reaches, directly and (told to members only) through relays, at each change',
+  }),
+  delegation: declareMessage({
+    id: 8,
+    channel: 'control',
+    maxBytes: 128,
+    quota: quota(0.5, 2 * NETWORK_LIMITS.relayedValidators),
+    codec: delegationCodec,
+    from: 'anyone',
+    summary: "A validator's statement that the sender, or the receiver, relays for it",
   }),
 } as const

@@ -53,6 +53,7 @@ export class PeerSet implements PeerHub, PeerHost {
   readonly #peers = new Map<string, Peer>()
   readonly #events: PeerSetEvents
   readonly #counted = new WeakMap<Peer, TrafficCounters>()
+  readonly #outsiders = new WeakSet<Peer>()
   #list: readonly Peer[] = []
   /** Peers that left recently: their messages may still turn out to be false. Nothing else of them is kept. */
   readonly #gone = new Lru<string, PenalizedPeer>(NETWORK_LIMITS.gonePeers)
@@ -80,8 +81,17 @@ export class PeerSet implements PeerHub, PeerHost {
     return this.#options.random()
   }
 
-  isNeighbour({ id, validator }: Peer): boolean {
-    return (validator !== null && this.#options.members.isMember(validator)) || this.#options.relays.has(id)
+  isNeighbour(peer: Peer): boolean {
+    return this.isMember(peer) || this.#options.relays.has(peer.id) || this.#isRelay(peer)
+  }
+
+  isMember({ validator }: Peer): boolean {
+    return validator !== null && this.#options.members.isMember(validator)
+  }
+
+  #isRelay({ relayFor }: Peer): boolean {
+    for (const validator of relayFor) if (this.#options.members.isMember(validator)) return true
+    return false
   }
 
   /** Returns true when a node may take a reserved slot. */
@@ -94,7 +104,7 @@ export class PeerSet implements PeerHub, PeerHost {
     const { reserved, logger } = this.#options
     let taken = this.#list.filter(({ place: peerSlot }) => peerSlot === 'reserved').length
     for (const peer of this.#list) {
-      const isReserved = this.isReserved(peer.id, peer.validator)
+      const isReserved = this.isReserved(peer.id, peer.validator) || this.#isRelay(peer)
       if (isReserved === (peer.place === 'reserved') || (isReserved && taken >= reserved)) continue
       taken += isReserved ? 1 : -1
       peer.place = isReserved ? 'reserved' : peer.inbound ? 'inbound' : 'outbound'
@@ -164,6 +174,17 @@ export class PeerSet implements PeerHub, PeerHost {
     const gone = this.#gone.get(id)
     if (peer !== undefined) this.blame(peer, offence, detail)
     else if (gone !== undefined) this.#penalize(gone, offence, detail)
+  }
+
+  /** Says it once for each peer: the operator of a sentry would look for the reason in vain. */
+  skippedOutsider(peer: Peer, name: MessageName): void {
+    if (this.#outsiders.has(peer)) return
+    this.#outsiders.add(peer)
+    this.strangerLog.log(
+      'info',
+      { ...nameOf(peer), message: name },
+      'consensus messages of a peer are skipped: it is no member of the council, and no member named it with --relays',
+    )
   }
 
   isOfUse(peer: Peer, name: MessageName): boolean {

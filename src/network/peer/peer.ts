@@ -47,6 +47,8 @@ export interface PeerHost {
   /** Called before a message is decoded. */
   isOfUse(peer: Peer, name: MessageName): boolean
   blame(peer: Peer, offence: Offence, detail: string): void
+  /** Called for a message of the committee from a peer that is neither a member nor a relay. */
+  skippedOutsider(peer: Peer, name: MessageName): void
   /** Handles an exception caused by the peer's bytes. */
   failed(peer: Peer, message: string, error: unknown): void
   ended(peer: Peer, connectionEnd: ConnectionEnd): void
@@ -87,6 +89,8 @@ export class Peer implements ConnectionEvents {
   readonly gossiped = new TokenBucket(NETWORK_LIMITS.gossipedTransactions, performance.now())
   /** Rate limit in bytes of the blocks sent for its status messages. */
   readonly blockAnswers = new TokenBucket(NETWORK_LIMITS.blockAnswers, performance.now())
+  /** Validators that named it as their relay. */
+  readonly relayFor = new Set<Hex>()
   head: PeerHead
   earliest: number
   rttMs: number | null = null
@@ -234,10 +238,12 @@ export class Peer implements ConnectionEvents {
     if (isRequest(name) !== requestId > 0) throw broken(`${name} with the request id ${requestId}`)
     // A new member may act as one before this node, some blocks behind, knows it: not an offence below the flood limit.
     const isOutside = messageSpec(name).from === 'committee' && !this.#host.isNeighbour(this)
-    if (this.#bucket(this.#quotas, name, messageSpec(name).quota).take(performance.now(), costOf(length)))
-      return !isOutside
-    this.#host.blame(this, 'flood', name)
-    return false
+    if (!this.#bucket(this.#quotas, name, messageSpec(name).quota).take(performance.now(), costOf(length))) {
+      this.#host.blame(this, 'flood', name)
+      return false
+    }
+    if (isOutside) this.#host.skippedOutsider(this, name)
+    return !isOutside
   }
 
   #bucket(buckets: Map<MessageName, TokenBucket>, name: MessageName, quota: Quota): TokenBucket {

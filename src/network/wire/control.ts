@@ -126,7 +126,13 @@ export const recordsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   cursor => readItems(cursor, NETWORK_LIMITS.recordsPerAnswer, item => item.boundedBytes(NETWORK_LIMITS.recordBytes)),
 )
 
-/** Validators to which a node is directly connected. */
+/** Statement of a validator that a node relays for it. */
+export const delegationCodec: WireCodec<ValidatorProof> = listCodec(
+  ({ address, signature }) => encodeRlp([hexToBytes(address), signature]),
+  cursor => ({ address: cursor.hex(20), signature: fixedBytes(cursor, 65) }),
+)
+
+/** Validators that a node reaches. */
 export const linksCodec: WireCodec<readonly Hex[]> = listCodec(
   validators => encodeRlp([validators.map(hexToBytes)]),
   cursor => readItems(cursor, CONSENSUS_BOUNDS.committee, item => bytesToHex(fixedBytes(item, 20))),

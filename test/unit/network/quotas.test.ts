@@ -45,6 +45,7 @@ class FarEnd {
       isNeighbour: () => true,
       isOfUse: () => true,
       blame: (_, offence, detail) => blamed(`${offence}: ${detail}`),
+      skippedOutsider: () => {},
       failed: (_, __, error) => {
         throw error
       },
@@ -132,6 +133,7 @@ const makeNode = () => {
       throw error
     },
     isNeighbour,
+    isMember: isNeighbour,
     random: () => 0.5,
   }
   const blamed: string[] = []

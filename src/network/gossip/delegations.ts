@@ -1,0 +1,52 @@
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
+import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
+import { type ChainDomain, isValidProof, proveValidator } from '../identity/validator-proof.ts'
+import type { Peer } from '../peer/peer.ts'
+import type { ValidatorProof } from '../wire/control.ts'
+import type { PeerHub } from './peer-hub.ts'
+
+interface DelegationsOptions {
+  readonly hub: PeerHub
+  readonly domain: ChainDomain
+  readonly selfId: string
+  readonly signer: ValidatorSigner | null
+  /** Node ids that the operator of this validator names as its relays. */
+  readonly relays: ReadonlySet<string>
+}
+
+/**
+ * Statements of validators that a node relays for them. A hidden validator gives one to each relay it names; the relay shows it to all of
+ * its peers, which then take consensus messages from it: no other operator has to name the relay.
+ */
+export class Delegations {
+  readonly #options: DelegationsOptions
+  /** Statements about this node, by validator. */
+  readonly #own = new Map<string, ValidatorProof>()
+
+  constructor(options: DelegationsOptions) {
+    this.#options = options
+  }
+
+  joined(peer: Peer): void {
+    const { signer, relays, domain } = this.#options
+    for (const proof of this.#own.values()) peer.send('delegation', proof)
+    if (signer !== null && relays.has(peer.id)) peer.send('delegation', proveValidator(signer, domain, peer.id, null))
+  }
+
+  /** Handles a statement about this node by its validator, or about the peer. */
+  received(peer: Peer, proof: ValidatorProof): void {
+    const { hub, domain, selfId } = this.#options
+    const { address } = proof
+    if (peer.validator === address && isValidProof(proof, domain, selfId, null)) {
+      if (this.#own.has(address) || this.#own.size >= NETWORK_LIMITS.relayedValidators) return
+      this.#own.set(address, proof)
+      for (const other of hub.peers()) if (other !== peer) other.send('delegation', proof)
+      return
+    }
+    if (peer.relayFor.has(address) || peer.relayFor.size >= NETWORK_LIMITS.relayedValidators) return
+    const relays = hub.peers().filter(({ relayFor }) => relayFor.has(address)).length
+    if (relays >= NETWORK_LIMITS.relaysPerValidator) return
+    if (isValidProof(proof, domain, peer.id, null)) peer.relayFor.add(address)
+    else hub.blame(peer, 'falsehood', 'a delegation that the validator did not sign')
+  }
+}

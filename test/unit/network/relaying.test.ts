@@ -1,0 +1,128 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { proveValidator } from '../../../src/network/identity/validator-proof.ts'
+import type { Prepare } from '../../../src/primitives/consensus/vote.ts'
+import { DOMAIN, signerOf } from '../../support/consensus/member.ts'
+import { GossipMesh, type MeshNode, sentryMesh } from '../../support/network/gossip-mesh.ts'
+import { type NetNode, NetNodes, until } from '../../support/network/net-node.ts'
+import { RawPeer } from '../../support/network/raw-peer.ts'
+
+const nodes = new NetNodes()
+afterEach(() => nodes.stop())
+
+const vote = (sender: number, round = 0): Prepare => ({
+  type: 'prepare',
+  number: 1,
+  round,
+  blockHash: `0x${'ab'.repeat(32)}`,
+  sender,
+  signature: new Uint8Array(65).fill(round),
+})
+const votesOf = (node: NetNode) => node.heard.filter(({ message }) => message.type === 'prepare')
+
+describe('messages of one statement', () => {
+  const count = (mesh: GossipMesh, from: string, sender: number): number => {
+    mesh.broadcast(from, vote(sender))
+    mesh.close()
+    return mesh.sent.get('vote') ?? 0
+  }
+
+  test.each([4, 22, 100])('of %i members in a full mesh go once to each', members => {
+    expect(count(sentryMesh(members, members, 0), 'm0', 0)).toBe(members - 1)
+  })
+
+  test.each([4, 22, 100])('of the one hidden of %i members go to its relay, and from there once to each', members => {
+    const mesh = sentryMesh(members, members - 1, 1)
+    expect(mesh.reachable('m0', members)).toBe(members - 1)
+    expect(count(mesh, `m${members - 1}`, members - 1)).toBe(members)
+    expect([...mesh.heard.values()].every(times => times === 1)).toBe(true)
+  })
+
+  test.each([4, 22, 100])('of one of %i members that are all behind one relay go once to each', members => {
+    expect(count(sentryMesh(members, 0, 1), 'm0', 0)).toBe(members)
+  })
+
+  test('arrive over two relays, between two hidden members, who count each other as reachable', () => {
+    const names: MeshNode[] = [
+      { name: 'm0', member: 0 },
+      { name: 'r0', member: null },
+      { name: 'r1', member: null },
+      { name: 'm1', member: 1 },
+    ]
+    const mesh = new GossipMesh(names, [
+      ['m0', 'r0'],
+      ['r0', 'r1'],
+      ['r1', 'm1'],
+    ])
+    expect(mesh.reachable('m0', 2)).toBe(1)
+    expect(mesh.reachable('m1', 2)).toBe(1)
+    mesh.broadcast('m0', vote(0))
+    expect(mesh.heard.get('m1')).toBe(1)
+    expect(mesh.sent.get('vote')).toBe(3)
+    mesh.close()
+  })
+
+  test('do not depend on one of two relays', () => {
+    const mesh = sentryMesh(4, 3, 2)
+    mesh.broadcast('m3', vote(3))
+    expect([0, 1, 2].map(index => mesh.heard.get(`m${index}`))).toEqual([2, 2, 2])
+    mesh.close()
+  })
+})
+
+describe('a hidden validator', () => {
+  const start = async () => {
+    const sentry = await nodes.start({ committee: 3 })
+    const hidden = await nodes.start({
+      ...{ committee: 3, member: 0, relays: [sentry.id], listen: null, discovers: false },
+      staticPeers: [sentry.address],
+    })
+    const open = await nodes.start({ committee: 3, member: 1, bootnodes: [sentry.address] })
+    await until('connected', () => sentry.network.peerCount === 2)
+    return { sentry, hidden, open }
+  }
+  const all = [0, 1].map(index => signerOf(index).address)
+
+  test('names its relay, and nobody else has to: both ways', async () => {
+    const { hidden, open, sentry } = await start()
+    const reach = ({ network }: NetNode) => network.consensus.reachable(all)
+    await until('reach', () => reach(hidden) === 1 && reach(open) === 1)
+    hidden.network.consensus.broadcast(vote(0))
+    open.network.consensus.broadcast(vote(1))
+    await until('both ways', () => votesOf(open).length === 1 && votesOf(hidden).length === 1)
+    await until('a reserved slot', () => open.network.peers()[0]?.place === 'reserved')
+    // A member that comes later is told as well.
+    const late = await nodes.start({ committee: 3, member: 2, bootnodes: [sentry.address] })
+    await until('late', () => late.network.consensus.reachable(all) === 2)
+  })
+
+  test('that nobody named: the operator of the skipped relay finds out why, once', async () => {
+    const node = await nodes.start({ member: 1, committee: 3 })
+    const relay = await RawPeer.meet(node.port)
+    const lines = () => node.log.lines.filter(({ message }) => message.includes('named it with --relays'))
+    for (let round = 0; round < 3; round++) relay.send('vote', vote(0, round))
+    await until('a line', () => lines().length > 0)
+    relay.send('ping', { head: { number: 0, hash: DOMAIN.genesisHash }, earliest: 0 }, 1)
+    await until('read', () => relay.said('pong').length > 0)
+    expect(lines()).toMatchObject([{ fields: { peer: relay.key.id, message: 'vote' } }])
+    expect(votesOf(node)).toEqual([])
+  })
+
+  test('cannot be claimed: a false delegation costs score, and a relay of four others is one too many', async () => {
+    const node = await nodes.start({ member: 1, committee: 3 })
+    const liar = await RawPeer.meet(node.port)
+    liar.send('delegation', proveValidator(signerOf(7), DOMAIN, 'ab'.repeat(32), null))
+    liar.send('delegation', { ...proveValidator(signerOf(0), DOMAIN, 'ab'.repeat(32), null) })
+    await until('gone', () => liar.isClosed)
+    const relays: RawPeer[] = []
+    for (let index = 0; index < 5; index++) {
+      const relay = await RawPeer.meet(node.port)
+      relay.send('delegation', proveValidator(signerOf(0), DOMAIN, relay.key.id, null))
+      relay.send('ping', { head: { number: 0, hash: DOMAIN.genesisHash }, earliest: 0 }, 1)
+      await until('read', () => relay.said('pong').length > 0)
+      relay.send('vote', vote(0, index))
+      relays.push(relay)
+    }
+    await until('four', () => votesOf(node).length === 4)
+    expect(relays.every(({ isClosed }) => !isClosed)).toBe(true)
+  })
+})
