@@ -93,7 +93,7 @@ const core = (senders: number, raws: readonly Uint8Array[]) => {
   const decoded = heapBytes()
   const pool = createPool()
   const admitMs = timed(() => {
-    for (const tx of transactions) pool.admit(tx, 0, 'local')
+    for (const tx of transactions) pool.admit(tx, 'local')
   })
   const after = heapBytes()
   const selectMs = timed(() => void drain(pool, COUNT))
@@ -104,7 +104,7 @@ const core = (senders: number, raws: readonly Uint8Array[]) => {
   const refill = timed(() => {
     for (const tx of block) {
       try {
-        pool.admit(tx, 0, 'local')
+        pool.admit(tx, 'local')
       } catch {
         // nonce too low: what a refusal costs
       }
@@ -130,7 +130,7 @@ const overload = (raws: readonly Uint8Array[], senders: number) => {
   const all = raws.map((raw, i) =>
     withSender(decodeTransaction(raw), { hash: keccak256Hex(raw), from: from[i % senders]! }),
   )
-  for (const tx of all) pool.admit(tx, 0, 'local')
+  for (const tx of all) pool.admit(tx, 'local')
   const newcomers = all.map((tx, i) => ({
     ...tx,
     hash: `0x${i.toString(16).padStart(64, '0')}` as Hex,
@@ -139,7 +139,7 @@ const overload = (raws: readonly Uint8Array[], senders: number) => {
   const ms = timed(() => {
     for (const tx of newcomers) {
       try {
-        pool.admit(tx, 0, 'remote')
+        pool.admit(tx, 'remote')
       } catch {
         // no room at this price
       }

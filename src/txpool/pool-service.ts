@@ -268,7 +268,7 @@ export class PoolService {
   #admit({ decoded, hash }: PoolSubmission, found: SenderResult | undefined, origin: Origin): Hex {
     const { from } = senderOrThrow(found)
     const transaction = withSender(decoded, { hash, from })
-    const { executable } = this.#pool.admit(transaction, this.#options.clock.nowMs(), origin)
+    const { executable } = this.#pool.admit(transaction, origin)
     this.#notify(executable)
     return hash
   }

@@ -22,9 +22,8 @@ import type { AccountReader } from './ports.ts'
  * - ready except for the price: the base fee rose above its price or that of one ahead of it; it keeps its place and waits;
  * - queued: behind a nonce gap, or beyond the balance.
  *
- * Ready ones share `limits.pending`, queued ones `limits.queued`. When full, the largest sender loses its last transaction; between equals
- * (all within the guaranteed slots count as equal) the one of the lowest tip, and between equal tips the newest. Local transactions get no
- * extra room: on a public node everything submitted is local.
+ * Ready ones share `limits.pending`, queued ones `limits.queued`. When full, the largest sender loses its last transaction (eviction.ts).
+ * Local transactions get no extra room: on a public node everything submitted is local.
  */
 export class TxPool {
   readonly limits: PoolLimits
@@ -34,6 +33,7 @@ export class TxPool {
   #rules: AdmissionRules
   #arrivals = 0
   #sweptMs = 0
+  #sweeps = 0
   /** Number of blocks of this node that were begun. */
   #builds = 0
 
@@ -60,7 +60,7 @@ export class TxPool {
   }
 
   /** Admits a transaction or throws CodedError<PoolError>; then the pool is unchanged, except for others evicted to make room. */
-  admit(tx: Transaction, nowMs: number, origin: Origin): AdmitResult {
+  admit(tx: Transaction, origin: Origin): AdmitResult {
     if (this.#pooled.get(tx.hash)) throw refusal({ code: 'ALREADY_KNOWN', hash: tx.hash })
     checkForm(tx, this.#rulesFor(origin))
     const sender = this.#senderFor(tx.from)
@@ -70,7 +70,6 @@ export class TxPool {
     const entry = this.#entry(tx, origin)
     const tooLarge = replaced && this.#pooled.replacementError(entry, replaced, sender)
     if (tooLarge) throw refusal(tooLarge)
-    sender.lastActiveMs = nowMs
     const full = this.#pooled.insert(sender, entry)
     if (full) throw refusal(full)
     const executable: Transaction[] = []
@@ -89,11 +88,15 @@ export class TxPool {
     const { params, allowUnprotected } = this.#rules
     this.#rules = admissionRules(params, block.number + 1, block.baseFee, allowUnprotected)
     const repriced = this.#pooled.startBlock(block.baseFee)
-    const sweep = block.replaced === true || block.nowMs - this.#sweptMs >= this.limits.sweepMs
+    const isSweep = block.nowMs - this.#sweptMs >= this.limits.sweepMs
+    if (isSweep) {
+      this.#sweptMs = block.nowMs
+      this.#sweeps++
+    }
     const touched = this.#touchedBy(block)
-    const seen = sweep ? [...this.#pooled.senders()] : [...touched]
+    const seen = isSweep || block.replaced === true ? [...this.#pooled.senders()] : [...touched]
     for (const sender of seen) this.#recheck(sender)
-    if (sweep) this.#expire(seen, block.nowMs)
+    if (isSweep) this.#expire(seen)
     this.#pooled.trim(seen)
     const fresh: Transaction[] = []
     for (const sender of repriced ? this.#pooled.senders() : seen) this.#announce(sender, fresh)
@@ -232,6 +235,7 @@ export class TxPool {
       costWei: maxCostWei(transaction),
       slots: Math.max(1, Math.ceil(transaction.raw.byteLength / this.limits.slotBytes)),
       arrival: this.#arrivals++,
+      sweep: this.#sweeps,
       local: origin !== 'remote',
       announced: false,
       passedOverIn: -1,
@@ -261,20 +265,19 @@ export class TxPool {
     }
     for (const tx of block.transactions) {
       const sender = touch(tx.from)
-      if (sender) sender.lastActiveMs = block.nowMs
+      if (sender) sender.includedSweep = this.#sweeps
       if (tx.to !== null) touch(tx.to)
     }
     for (const address of block.touched ?? []) touch(address)
     return touched
   }
 
-  /** Drops transactions behind a gap for too long, with no admission or inclusion of their sender since. */
-  #expire(senders: readonly SenderQueue[], nowMs: number): void {
-    this.#sweptMs = nowMs
+  /** Drops transactions whose lifetime is over. It is counted in sweeps, which blocks cause: a chain that stands still drops nothing. */
+  #expire(senders: readonly SenderQueue[]): void {
     for (const sender of senders) {
-      if (sender.entries.length === sender.ready || nowMs - sender.lastActiveMs < this.limits.queuedLifetimeMs) continue
-      const { ready } = sender
-      this.#pooled.filter(sender, (_entry, index) => (index < ready ? undefined : 'expired'))
+      const isOver = ({ sweep }: PoolEntry): boolean =>
+        this.#sweeps - Math.max(sweep, sender.includedSweep) >= this.limits.lifetimeSweeps
+      if (sender.entries.some(isOver)) this.#pooled.filter(sender, entry => (isOver(entry) ? 'expired' : undefined))
     }
   }
 

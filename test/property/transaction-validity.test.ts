@@ -144,7 +144,7 @@ const pooled = (state: MemoryState, params: ChainParams, tx: Transaction, code: 
     code: () => code as 'none' | 'contract' | 'delegation',
   }
   try {
-    new TxPool({ params, accounts, number: 1_000, baseFee: 25n * GWEI }).admit(tx, 0, 'remote')
+    new TxPool({ params, accounts, number: 1_000, baseFee: 25n * GWEI }).admit(tx, 'remote')
     return undefined
   } catch (error) {
     if (!isCoded(error)) throw error

@@ -7,11 +7,12 @@ interface Item {
   readonly tx: Transaction
   readonly slots: number
   readonly arrival: number
+  readonly sweep: number
 }
 interface Seen {
   nonce: number
   balance: bigint
-  activeMs: number
+  includedSweep: number
 }
 
 /**
@@ -27,6 +28,7 @@ export class ModelPool {
   baseFee: bigint
   #arrivals = 0
   #sweptMs = 0
+  #sweeps = 0
 
   constructor(accounts: AccountReader, limits: PoolLimits, baseFee: bigint) {
     this.#accounts = accounts
@@ -67,7 +69,7 @@ export class ModelPool {
   }
 
   /** The code of the refusal, or the hashes that became executable for the first time. */
-  admit(tx: Transaction, nowMs: number): string | Hex[] {
+  admit(tx: Transaction): string | Hex[] {
     const { from, nonce } = tx
     if (this.items.some(item => item.tx.hash === tx.hash)) return 'ALREADY_KNOWN'
     if (tx.maxFeePerGas < this.baseFee) return 'UNDERPRICED'
@@ -91,8 +93,8 @@ export class ModelPool {
       if (slots > old.slots && !this.#fits(from, slots - old.slots, ready.includes(old))) return 'POOL_FULL'
       this.#remove(old)
     }
-    this.items.push({ tx, slots, arrival: this.#arrivals++ })
-    this.#seen.set(from, { ...account, activeMs: nowMs })
+    this.items.push({ tx, slots, arrival: this.#arrivals++, sweep: this.#sweeps })
+    this.#seen.set(from, account)
     this.#trim([from])
     if (!this.items.some(item => item.tx === tx)) return 'POOL_FULL'
     return this.#announce([from])
@@ -104,14 +106,18 @@ export class ModelPool {
       ...block.transactions.flatMap(tx => (tx.to ? [tx.from, tx.to] : [tx.from])),
       ...(block.touched ?? []),
     ])
+    const sweep = block.nowMs - this.#sweptMs >= this.#limits.sweepMs
+    if (sweep) {
+      this.#sweptMs = block.nowMs
+      this.#sweeps++
+    }
     for (const tx of block.transactions) {
       const seen = this.#seen.get(tx.from)
-      if (seen) seen.activeMs = block.nowMs
+      if (seen) seen.includedSweep = this.#sweeps
     }
-    const sweep = block.nowMs - this.#sweptMs >= this.#limits.sweepMs
     const looked = this.senders().filter(who => sweep || touched.has(who))
     for (const who of looked) this.#look(who)
-    if (sweep) this.#expire(block.nowMs)
+    if (sweep) this.#expire()
     this.#trim(looked)
     return this.#announce(this.senders())
   }
@@ -144,7 +150,7 @@ export class ModelPool {
 
   #view(who: Hex): Seen {
     const seen = this.of(who).length > 0 ? this.#seen.get(who) : undefined
-    return seen ?? { nonce: Number(this.#accounts.nonce(who)), balance: this.#accounts.balance(who), activeMs: 0 }
+    return seen ?? { nonce: Number(this.#accounts.nonce(who)), balance: this.#accounts.balance(who), includedSweep: 0 }
   }
 
   /** Reads the account, drops what is used up or unpayable. */
@@ -159,27 +165,29 @@ export class ModelPool {
     this.#seen.set(who, { ...seen, nonce, balance })
   }
 
-  #expire(nowMs: number): void {
-    this.#sweptMs = nowMs
-    for (const who of this.senders()) {
-      if (nowMs - this.#seen.get(who)!.activeMs < this.#limits.queuedLifetimeMs) continue
-      for (const item of this.queued(who)) this.#remove(item)
+  #expire(): void {
+    for (const item of this.items) {
+      const since = Math.max(item.sweep, this.#seen.get(item.tx.from)!.includedSweep)
+      if (this.#sweeps - since >= this.#limits.lifetimeSweeps) this.#remove(item)
     }
   }
 
   #trim(senders: readonly Hex[]): void {
     const { accountQueued, accountPending, pending, queued } = this.#limits
     for (const who of senders) while (sum(this.queued(who)) > accountQueued) this.#remove(this.queued(who).at(-1)!)
-    const worst = (list: (who: Hex) => Item[], guaranteed: number): Item => {
+    const worst = (list: (who: Hex) => Item[], guaranteed: number, order: (a: Item, b: Item) => number): Item => {
       const tails = this.senders()
         .map(list)
         .filter(items => items.length > 0)
         .map(items => ({ size: Math.max(guaranteed, sum(items)), tail: items.at(-1)! }))
-      tails.sort((a, b) => b.size - a.size || this.#byTip(a.tail, b.tail) || b.tail.arrival - a.tail.arrival)
+      tails.sort((a, b) => b.size - a.size || order(a.tail, b.tail))
       return tails[0]!.tail
     }
-    while (this.slots().ready > pending) this.#remove(worst(who => this.ready(who), accountPending))
-    while (this.slots().queued > queued) this.#remove(worst(who => this.queued(who), 0))
+    const cheapest = (a: Item, b: Item): number => this.#byTip(a, b) || b.arrival - a.arrival
+    const isBusy = ({ tx }: Item): number => Number(this.executable(tx.from).length > 0)
+    const oldest = (a: Item, b: Item): number => isBusy(a) - isBusy(b) || a.arrival - b.arrival
+    while (this.slots().ready > pending) this.#remove(worst(who => this.ready(who), accountPending, cheapest))
+    while (this.slots().queued > queued) this.#remove(worst(who => this.queued(who), 0, oldest))
   }
 
   #fits(who: Hex, more: number, ready: boolean): boolean {

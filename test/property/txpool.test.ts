@@ -11,7 +11,7 @@ import { ModelPool } from './txpool-model.ts'
 const SEED = Number(process.env['SEED'] ?? 20_250_217)
 const SENDERS = [1, 2, 3, 4, 5].map(address)
 const COST = 21_000n * 30n * GWEI
-const LIMITS = { ...SMALL_LIMITS, queuedLifetimeMs: 4_000 }
+const LIMITS = { ...SMALL_LIMITS, lifetimeSweeps: 4 }
 
 const sender = fc.nat(SENDERS.length - 1)
 /** With some wei beside the round sum: ten percent more of it is no whole number. */
@@ -94,10 +94,10 @@ class Run {
   }
 
   admit(tx: Transaction): void {
-    const expected = this.model.admit(tx, this.nowMs)
+    const expected = this.model.admit(tx)
     let got: string | Hex[]
     try {
-      got = this.pool.admit(tx, this.nowMs, 'local').executable.map(({ hash }) => hash)
+      got = this.pool.admit(tx, 'local').executable.map(({ hash }) => hash)
     } catch (error) {
       if (!isCoded(error)) throw error
       got = error.code

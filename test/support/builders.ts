@@ -115,7 +115,7 @@ export class Builders {
     const nonce = this.accounts.nonce(from)
     const maxFeePerGas = FLOOR + tip * 10n ** 9n
     const tx = transaction({ from, nonce, to, gasLimit: gas, maxFeePerGas })
-    for (const { pool } of this.proposers) pool.admit(tx, this.nowMs, 'remote')
+    for (const { pool } of this.proposers) pool.admit(tx, 'remote')
     this.#sent.set(tx.hash, { at: this.number, label })
     return from
   }

@@ -7,8 +7,9 @@ export const POOL_LIMITS = {
   pending: 16_384,
   queued: 4_096,
   replacementBumpPercent: 10,
-  queuedLifetimeMs: 3 * 3_600_000,
   sweepMs: 60_000,
+  /** Sweeps after which a transaction leaves that no block has included, nor one of its sender: three hours of blocks. */
+  lifetimeSweeps: 180,
   /** Senders remembered whose heavy transactions were stopped, their wait as a multiple of the time they need, and its limit. */
   overrunSenders: 4_096,
   overrunWait: 3_000,

@@ -7,7 +7,7 @@ export interface PoolDrops {
   replaced: number
   /** Evicted from a full pool. */
   evicted: number
-  /** Behind a nonce gap for too long. */
+  /** Included by no block for too long. */
   expired: number
   /** The proposer could not include them. */
   discarded: number

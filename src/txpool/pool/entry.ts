@@ -9,6 +9,8 @@ export interface PoolEntry {
   readonly slots: number
   /** Admission counter; breaks ties between equal prices, older first. */
   readonly arrival: number
+  /** Number of the sweep before its admission. */
+  readonly sweep: number
   /** Submitted to this node rather than received from a peer: it is journaled. */
   readonly local: boolean
   /** It has been reported as executable once. */

@@ -14,8 +14,10 @@ export const largerReady =
     return (a.entries[a.ready - 1] as PoolEntry).arrival > (b.entries[b.ready - 1] as PoolEntry).arrival
   }
 
+/** A queued transaction may never pay, so its price says nothing: those of idle senders go first, and of these the oldest. */
 export const largerQueued = (a: SenderQueue, b: SenderQueue): boolean => {
   if (a.queuedSlots !== b.queuedSlots) return a.queuedSlots > b.queuedSlots
-  if (a.queuedTailTip !== b.queuedTailTip) return a.queuedTailTip < b.queuedTailTip
-  return (a.entries.at(-1) as PoolEntry).arrival > (b.entries.at(-1) as PoolEntry).arrival
+  const isIdle = a.executable === 0
+  if (isIdle !== (b.executable === 0)) return isIdle
+  return (a.entries.at(-1) as PoolEntry).arrival < (b.entries.at(-1) as PoolEntry).arrival
 }

@@ -24,10 +24,10 @@ export class SenderQueue {
   /** Nonce and balance as last read; `ready` was computed from them. */
   nonce: number
   balanceWei: bigint
-  lastActiveMs = 0
-  /** Effective tips of the last ready and the last queued transaction, compared by eviction. */
+  /** Number of the sweep before the last block with a transaction of it. */
+  includedSweep = 0
+  /** Effective tip of the last ready transaction, compared by eviction. */
   readyTailTip = 0n
-  queuedTailTip = 0n
   readonly readyHeap: HeapSlot = { index: -1 }
   readonly queuedHeap: HeapSlot = { index: -1 }
 
@@ -87,7 +87,8 @@ export class SenderQueue {
     }
     if (at < this.executable && !isExecutable(entry, baseFee)) this.executable = at
     if (this.announced > this.executable) this.announced = this.executable
-    this.reprice(baseFee)
+    // It may cost less than before.
+    this.extend(baseFee)
   }
 
   /** Recomputes all counts from `entries`, `nonce` and `balanceWei`. */
@@ -122,8 +123,6 @@ export class SenderQueue {
     while (this.executable < ready && isExecutable(entries[this.executable] as PoolEntry, baseFee)) this.executable++
     const lastReady = entries[ready - 1]
     if (lastReady) this.readyTailTip = proposerTip(lastReady.transaction, baseFee)
-    const last = entries.length > ready ? entries.at(-1) : undefined
-    if (last) this.queuedTailTip = proposerTip(last.transaction, baseFee)
   }
 
   /** Removes the last ready entry; the queued ones behind it stay queued. */

@@ -15,8 +15,8 @@ export interface PoolLimits {
   readonly pending: number
   readonly queued: number
   readonly replacementBumpPercent: number
-  readonly queuedLifetimeMs: number
   readonly sweepMs: number
+  readonly lifetimeSweeps: number
 }
 
 export interface TxPoolOptions {

@@ -59,7 +59,7 @@ describe.each([
       const { pool, accounts } = createPool({ params: chain })
       accounts.contracts.add(CONTRACT)
       accounts.nonces.set(CONTRACT, 1)
-      return refusalOf(() => pool.admit(impersonated(chain), 0, 'remote'))
+      return refusalOf(() => pool.admit(impersonated(chain), 'remote'))
     }
     expect(admit(params)).toEqual({ code: 'SENDER_NOT_EOA', address: CONTRACT })
     expect(admit(devnet)).toBeUndefined()

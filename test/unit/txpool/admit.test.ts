@@ -21,15 +21,15 @@ const authorizationList: Transaction['authorizationList'] = [
 
 const refusal = (fields: Partial<Transaction>, setup: Parameters<typeof createPool>[0] = {}) => {
   const { pool } = createPool(setup)
-  return refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 0, ...fields }), 0, 'local'))
+  return refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 0, ...fields }), 'local'))
 }
 
 describe('form', () => {
   test('the same transaction twice', () => {
     const { pool } = createPool()
     const tx = transaction({ from: ALICE, nonce: 0 })
-    pool.admit(tx, 0, 'local')
-    expect(refusalOf(() => pool.admit(tx, 0, 'remote'))).toEqual({ code: 'ALREADY_KNOWN', hash: tx.hash })
+    pool.admit(tx, 'local')
+    expect(refusalOf(() => pool.admit(tx, 'remote'))).toEqual({ code: 'ALREADY_KNOWN', hash: tx.hash })
   })
 
   test('blobs never, set-code from Prague on', () => {
@@ -40,8 +40,7 @@ describe('form', () => {
     const { pool } = createPool({ params: prague, number: 4 })
     pool.onBlock({ number: 4, transactions: [], baseFee: FLOOR, nowMs: 0 })
     expect(
-      pool.admit(transaction({ from: ALICE, nonce: 0, type: 4, authorizationList, gasLimit: 50_000n }), 0, 'local')
-        .status,
+      pool.admit(transaction({ from: ALICE, nonce: 0, type: 4, authorizationList, gasLimit: 50_000n }), 'local').status,
     ).toBe('pending')
   })
 
@@ -113,7 +112,7 @@ describe('form', () => {
     expect(refusal({ gasLimit: limit + 1n })).toEqual({ code: 'GAS_LIMIT_TOO_HIGH', have: limit + 1n, limit })
     const { pool, accounts } = createPool()
     accounts.balances.set(ALICE, limit * 30n * GWEI)
-    expect(pool.admit(transaction({ from: ALICE, nonce: 0, gasLimit: limit }), 0, 'local').status).toBe('pending')
+    expect(pool.admit(transaction({ from: ALICE, nonce: 0, gasLimit: limit }), 'local').status).toBe('pending')
   })
 
   test('chain id', () => {
@@ -158,7 +157,7 @@ describe('account', () => {
   test('a contract cannot send (EIP-3607)', () => {
     const { pool, accounts } = createPool()
     accounts.contracts.add(ALICE)
-    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local'))).toEqual({
+    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 0 }), 'local'))).toEqual({
       code: 'SENDER_NOT_EOA',
       address: ALICE,
     })
@@ -171,7 +170,7 @@ describe('account', () => {
     ] as const) {
       const { pool, accounts } = createPool({ params: paramsAt(fork) })
       accounts.delegations.add(ALICE)
-      expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local'))).toEqual(refused)
+      expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 0 }), 'local'))).toEqual(refused)
     }
   })
 
@@ -179,11 +178,11 @@ describe('account', () => {
     const { pool, accounts } = createPool()
     accounts.nonces.set(ALICE, 2n ** 63n + 1n)
     for (const nonce of [2n ** 63n, 2n ** 63n + 1n]) {
-      expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce }), 0, 'local'))).toEqual({
+      expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce }), 'local'))).toEqual({
         code: 'NONCE_MAX',
       })
     }
-    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 5 }), 0, 'local'))).toMatchObject({
+    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 5 }), 'local'))).toMatchObject({
       code: 'NONCE_TOO_LOW',
     })
     expect(pool.nextNonce(ALICE)).toBe(2n ** 63n + 1n)
@@ -195,13 +194,13 @@ describe('account', () => {
     }
     const { pool, accounts } = createPool()
     accounts.nonces.set(ALICE, 7)
-    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 6 }), 0, 'local'))).toEqual({
+    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 6 }), 'local'))).toEqual({
       code: 'NONCE_TOO_LOW',
       expected: 7,
       got: 6,
     })
-    expect(pool.admit(transaction({ from: ALICE, nonce: 7 }), 0, 'local').status).toBe('pending')
-    expect(pool.admit(transaction({ from: ALICE, nonce: 9 }), 0, 'local').status).toBe('queued')
+    expect(pool.admit(transaction({ from: ALICE, nonce: 7 }), 'local').status).toBe('pending')
+    expect(pool.admit(transaction({ from: ALICE, nonce: 9 }), 'local').status).toBe('queued')
   })
 
   test('the balance pays gas and value, to the wei', () => {
@@ -209,19 +208,19 @@ describe('account', () => {
     const tx = transaction({ from: ALICE, nonce: 0, value: TOKEN })
     const want = 21_000n * 30n * GWEI + TOKEN
     accounts.balances.set(ALICE, want - 1n)
-    expect(refusalOf(() => pool.admit(tx, 0, 'local'))).toEqual({ code: 'INSUFFICIENT_FUNDS', have: want - 1n, want })
+    expect(refusalOf(() => pool.admit(tx, 'local'))).toEqual({ code: 'INSUFFICIENT_FUNDS', have: want - 1n, want })
     accounts.balances.set(ALICE, want)
-    expect(pool.admit(tx, 0, 'local').status).toBe('pending')
+    expect(pool.admit(tx, 'local').status).toBe('pending')
   })
 
   test('the balance pays for all ready transactions together', () => {
     const { pool, accounts } = createPool()
     const cost = 21_000n * 30n * GWEI
     accounts.balances.set(ALICE, 2n * cost)
-    pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local')
-    pool.admit(transaction({ from: ALICE, nonce: 1 }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 0 }), 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 1 }), 'local')
     const third = transaction({ from: ALICE, nonce: 2 })
-    expect(refusalOf(() => pool.admit(third, 0, 'local'))).toEqual({
+    expect(refusalOf(() => pool.admit(third, 'local'))).toEqual({
       code: 'INSUFFICIENT_FUNDS',
       have: 2n * cost,
       want: 3n * cost,
@@ -233,12 +232,12 @@ describe('account', () => {
     const cost = 21_000n * 30n * GWEI
     accounts.balances.set(ALICE, 2n * cost + cost / 10n)
     const first = transaction({ from: ALICE, nonce: 0 })
-    pool.admit(first, 0, 'local')
-    pool.admit(transaction({ from: ALICE, nonce: 1 }), 0, 'local')
+    pool.admit(first, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 1 }), 'local')
     const dearer = transaction({ from: ALICE, nonce: 0, maxFeePerGas: 33n * GWEI })
-    expect(pool.admit(dearer, 0, 'local')).toMatchObject({ status: 'pending', replaced: first.hash })
+    expect(pool.admit(dearer, 'local')).toMatchObject({ status: 'pending', replaced: first.hash })
     expect(
-      refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 1, maxFeePerGas: 33n * GWEI }), 0, 'local')),
+      refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 1, maxFeePerGas: 33n * GWEI }), 'local')),
     ).toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
     })
@@ -252,7 +251,7 @@ describe('account', () => {
 
   test('a refusal leaves nothing behind', () => {
     const { pool } = createPool()
-    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 0, gasLimit: 1n }), 0, 'local'))).toBeDefined()
+    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 0, gasLimit: 1n }), 'local'))).toBeDefined()
     expect(pool.counts()).toEqual({ pending: 0, queued: 0 })
     expect(pool.senders).toBe(0)
   })
@@ -261,8 +260,8 @@ describe('account', () => {
 describe('replacement', () => {
   const replace = (old: Partial<Transaction>, fields: Partial<Transaction>) => {
     const { pool } = createPool()
-    pool.admit(transaction({ from: ALICE, nonce: 0, ...old }), 0, 'local')
-    return refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 0, ...fields }), 0, 'local'))
+    pool.admit(transaction({ from: ALICE, nonce: 0, ...old }), 'local')
+    return refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 0, ...fields }), 'local'))
   }
 
   test('ten percent more on both fields', () => {
@@ -294,9 +293,9 @@ describe('replacement', () => {
   test('of a queued one', () => {
     const { pool } = createPool()
     const old = transaction({ from: ALICE, nonce: 3 })
-    pool.admit(old, 0, 'local')
+    pool.admit(old, 'local')
     const next = transaction({ from: ALICE, nonce: 3, maxFeePerGas: 40n * GWEI })
-    expect(pool.admit(next, 0, 'local')).toEqual({ status: 'queued', replaced: old.hash, executable: [] })
+    expect(pool.admit(next, 'local')).toEqual({ status: 'queued', replaced: old.hash, executable: [] })
     expect(pool.get(old.hash)).toBeUndefined()
     expect(pool.get(next.hash)).toBe(next)
   })
@@ -332,9 +331,9 @@ test('checks answer in the documented order', () => {
   let fields = worst
   for (const [code, repair] of repairs) {
     const tx = transaction({ from: ALICE, nonce: 4, ...fields })
-    expect(refusalOf(() => pool.admit(tx, 0, 'local'))).toMatchObject({ code })
+    expect(refusalOf(() => pool.admit(tx, 'local'))).toMatchObject({ code })
     fields = { ...fields, ...repair }
     if (code === 'INSUFFICIENT_FUNDS') accounts.balances.set(ALICE, TOKEN)
   }
-  expect(pool.admit(transaction({ from: ALICE, nonce: 5, ...fields }), 0, 'local').status).toBe('pending')
+  expect(pool.admit(transaction({ from: ALICE, nonce: 5, ...fields }), 'local').status).toBe('pending')
 })

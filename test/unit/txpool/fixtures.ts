@@ -72,7 +72,7 @@ export const SMALL_LIMITS: PoolLimits = {
   pending: 8,
   queued: 6,
   replacementBumpPercent: 10,
-  queuedLifetimeMs: 10_000,
+  lifetimeSweeps: 10,
   sweepMs: 1_000,
 }
 

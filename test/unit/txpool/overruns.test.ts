@@ -39,7 +39,7 @@ test('light transactions of a sender wait for no overrun, and make none', () => 
 test('the oldest of those that the last build passed over waits longest, while it is the next of its sender', () => {
   const { pool, accounts } = createPool()
   const [first, second, third] = [heavy(ALICE), heavy(BOB, 90n), heavy(CAROL, 60n)] as const
-  for (const tx of [first, second, third]) pool.admit(tx, 0, 'remote')
+  for (const tx of [first, second, third]) pool.admit(tx, 'remote')
   expect(longestWaiting(pool)).toBeUndefined()
   for (const tx of [second, third]) pool.passedOver(tx, 0)
   // What anyone reads meanwhile is no build.
@@ -54,14 +54,14 @@ test('the oldest of those that the last build passed over waits longest, while i
   expect(longestWaiting(pool)).toBe(third.hash)
   // A replacement is new.
   pool.passedOver(third, 0)
-  pool.admit(heavy(CAROL, 90n), 0, 'remote')
+  pool.admit(heavy(CAROL, 90n), 'remote')
   expect(longestWaiting(pool)).toBeUndefined()
 })
 
 test('nothing is kept for a sender that has overrun', () => {
   const { pool } = createPool()
   const tx = heavy(ALICE)
-  pool.admit(tx, 0, 'remote')
+  pool.admit(tx, 'remote')
   pool.selectForBlock(FLOOR)
   pool.overran(tx, 100, 0)
   pool.passedOver(tx, 0)
@@ -71,12 +71,12 @@ test('nothing is kept for a sender that has overrun', () => {
 test('a pool with nothing but what waits has no candidate', () => {
   const { pool } = createPool()
   expect(pool.hasCandidate(0)).toBe(false)
-  pool.admit(heavy(ALICE), 0, 'remote')
+  pool.admit(heavy(ALICE), 'remote')
   expect(pool.hasCandidate(0)).toBe(true)
   pool.overran(heavy(ALICE), 100, 0)
   expect(pool.hasCandidate(0)).toBe(false)
   expect(pool.hasCandidate(waitMs(200))).toBe(true)
-  pool.admit(transaction({ from: BOB, nonce: 0 }), 0, 'remote')
+  pool.admit(transaction({ from: BOB, nonce: 0 }), 'remote')
   expect(pool.hasCandidate(0)).toBe(true)
 })
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Transaction } from '../../../src/primitives/transaction/transaction.ts'
+import type { PoolBlock } from '../../../src/txpool/pool/types.ts'
+import type { TxPool } from '../../../src/txpool/pool.ts'
 import type { Nonce } from '../../../src/util/uint64.ts'
 import {
   Accounts,
@@ -24,11 +26,11 @@ const nonces = (transactions: readonly Transaction[]): Nonce[] => transactions.m
 describe('nonce gaps', () => {
   test('queue, and are promoted when filled', () => {
     const { pool } = createPool()
-    pool.admit(transaction({ from: ALICE, nonce: 2 }), 0, 'local')
-    pool.admit(transaction({ from: ALICE, nonce: 1 }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 2 }), 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 1 }), 'local')
     expect(pool.counts()).toEqual({ pending: 0, queued: 2 })
     expect(pool.nextNonce(ALICE)).toBe(0)
-    const { status, executable } = pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local')
+    const { status, executable } = pool.admit(transaction({ from: ALICE, nonce: 0 }), 'local')
     expect(status).toBe('pending')
     expect(nonces(executable)).toEqual([0, 1, 2])
     expect(pool.counts()).toEqual({ pending: 3, queued: 0 })
@@ -38,8 +40,8 @@ describe('nonce gaps', () => {
   test('what the balance does not reach waits although its nonce follows', () => {
     const { pool, accounts } = createPool()
     accounts.balances.set(ALICE, 2n * COST)
-    pool.admit(transaction({ from: ALICE, nonce: 1, value: COST }), 0, 'local')
-    pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 1, value: COST }), 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 0 }), 'local')
     expect(pool.counts()).toEqual({ pending: 1, queued: 1 })
     accounts.balances.set(ALICE, 3n * COST)
     pool.onBlock({
@@ -53,30 +55,98 @@ describe('nonce gaps', () => {
 
   test('64 of an account: the highest nonce gives way, a higher one is refused', () => {
     const { pool } = createPool()
-    for (let nonce = 2; nonce < 66; nonce++) pool.admit(transaction({ from: ALICE, nonce }), 0, 'local')
+    for (let nonce = 2; nonce < 66; nonce++) pool.admit(transaction({ from: ALICE, nonce }), 'local')
     expect(pool.counts().queued).toBe(64)
-    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 66 }), 0, 'local'))).toEqual({
+    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 66 }), 'local'))).toEqual({
       code: 'POOL_FULL',
       scope: 'account',
       limit: 64,
     })
-    pool.admit(transaction({ from: ALICE, nonce: 1 }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 1 }), 'local')
     const queued = pool.content().queued.get(ALICE) ?? []
     expect([queued.length, queued.at(0)?.nonce, queued.at(-1)?.nonce]).toEqual([64, 1, 64])
-    pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 0 }), 'local')
     expect(pool.counts()).toEqual({ pending: 65, queued: 0 })
   })
 
-  test('expire when their sender is idle', () => {
+  test('that become payable by a cheaper replacement ahead of them are executable at once', () => {
+    const accounts = new Accounts(2n * TOKEN)
+    const { pool } = createPool({ accounts })
+    const send = (nonce: number, value: bigint, gwei = 30n) =>
+      pool.admit(transaction({ from: ALICE, nonce, value, maxFeePerGas: gwei * GWEI }), 'local')
+    for (const nonce of [0, 2, 1]) send(nonce, nonce === 0 ? TOKEN : TOKEN / 2n)
+    expect(pool.counts()).toEqual({ pending: 2, queued: 1 })
+    expect(send(0, 0n, 40n).executable.map(({ nonce }) => nonce)).toEqual([0, 2])
+    expect(pool.counts()).toEqual({ pending: 3, queued: 0 })
+  })
+
+  test('of thousands of cheap accounts keep nobody out: those that wait longest make room, whatever they offer', () => {
+    const { pool } = createPool()
+    const { queued } = pool.limits
+    for (let n = 0; n < queued; n++)
+      pool.admit(transaction({ from: address(1_000 + n), nonce: 1, maxFeePerGas: 900n * GWEI }), 'remote')
+    pool.admit(transaction({ from: ALICE, nonce: 1, maxFeePerGas: FLOOR }), 'local')
+    expect(pool.content().queued.has(ALICE)).toBe(true)
+    expect(pool.content().queued.has(address(1_000))).toBe(false)
+    expect(pool.slots().queued).toBe(queued)
+    // One with a transaction on its way is no idle account: later floods pass it by.
+    pool.admit(transaction({ from: BOB, nonce: 0 }), 'local')
+    pool.admit(transaction({ from: BOB, nonce: 2 }), 'local')
+    for (let n = 0; n < 2 * queued; n++)
+      pool.admit(transaction({ from: address(10_000 + n), nonce: 1, maxFeePerGas: 900n * GWEI }), 'remote')
+    expect([ALICE, BOB].map(who => pool.content().queued.has(who))).toEqual([false, true])
+  })
+})
+
+describe('a transaction that no block includes', () => {
+  const { lifetimeSweeps, sweepMs } = SMALL_LIMITS
+  const high = 900n * GWEI
+  let number = 0
+  /** So many blocks, as far apart as sweeps. */
+  const blocks = (pool: TxPool, count: number, block: Partial<PoolBlock> = {}) => {
+    for (let i = 0; i < count; i++)
+      pool.onBlock({ number: ++number, transactions: [], baseFee: FLOOR, nowMs: number * sweepMs, ...block })
+  }
+
+  test('leaves the pool in the end, whatever it waits for', () => {
     const { pool } = createPool({ limits: SMALL_LIMITS })
-    pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local')
-    pool.admit(transaction({ from: ALICE, nonce: 5 }), 0, 'local')
-    const block = { transactions: [], baseFee: FLOOR }
-    pool.onBlock({ ...block, number: 1, nowMs: SMALL_LIMITS.queuedLifetimeMs - 1 })
-    expect(pool.counts()).toEqual({ pending: 1, queued: 1 })
-    pool.onBlock({ ...block, number: 2, nowMs: SMALL_LIMITS.queuedLifetimeMs + SMALL_LIMITS.sweepMs })
+    blocks(pool, 1)
+    // Executable, behind a gap, and below a risen base fee.
+    for (const nonce of [0, 5]) pool.admit(transaction({ from: ALICE, nonce, maxFeePerGas: 2n * high }), 'local')
+    pool.admit(transaction({ from: BOB, nonce: 0 }), 'local')
+    blocks(pool, lifetimeSweeps - 1, { baseFee: high })
+    expect(pool.counts()).toEqual({ pending: 1, queued: 2 })
+    // What came later stays.
+    pool.admit(transaction({ from: BOB, nonce: 1, maxFeePerGas: high }), 'local')
+    blocks(pool, 1, { baseFee: high })
+    expect(pool.content()).toEqual({
+      pending: new Map(),
+      queued: new Map([[BOB, [expect.objectContaining({ nonce: 1 })]]]),
+    })
+    expect(pool.drops.expired).toBe(3)
+  })
+
+  test('stays as long as its sender has others included', () => {
+    const { pool, accounts } = createPool({ limits: SMALL_LIMITS })
+    blocks(pool, 1)
+    const [first, second] = [0, 1].map(nonce => transaction({ from: ALICE, nonce })) as [Transaction, Transaction]
+    for (const tx of [first, second]) pool.admit(tx, 'local')
+    blocks(pool, lifetimeSweeps - 1)
+    accounts.nonces.set(ALICE, 1)
+    blocks(pool, 1, { transactions: [first] })
+    blocks(pool, lifetimeSweeps - 1)
+    expect(pool.has(second.hash)).toBe(true)
+    blocks(pool, 1)
+    expect(pool.has(second.hash)).toBe(false)
+  })
+
+  test('grows no older while no block comes', () => {
+    const { pool } = createPool({ limits: SMALL_LIMITS })
+    blocks(pool, 1)
+    pool.admit(transaction({ from: ALICE, nonce: 0 }), 'local')
+    number += 1_000 * lifetimeSweeps
+    blocks(pool, 1)
     expect(pool.counts()).toEqual({ pending: 1, queued: 0 })
-    expect(pool.drops.expired).toBe(1)
   })
 })
 
@@ -94,7 +164,7 @@ describe('selection', () => {
       maxFeePerGas: 500n * GWEI,
       maxPriorityFeePerGas: 5n * GWEI,
     })
-    for (const tx of [cheap, dear, middle, same]) pool.admit(tx, 0, 'local')
+    for (const tx of [cheap, dear, middle, same]) pool.admit(tx, 'local')
     expect(selected(pool)).toEqual([middle, same, cheap, dear])
   })
 
@@ -103,16 +173,16 @@ describe('selection', () => {
     const { pool } = createPool({ accounts })
     const tip = 2n ** 60n
     for (const [i, who] of [ALICE, BOB, CAROL].entries()) {
-      pool.admit(transaction({ from: who, nonce: 0, maxFeePerGas: FLOOR + tip + BigInt(i) }), 0, 'local')
+      pool.admit(transaction({ from: who, nonce: 0, maxFeePerGas: FLOOR + tip + BigInt(i) }), 'local')
     }
     expect(selected(pool).map(tx => tx.from)).toEqual([CAROL, BOB, ALICE])
   })
 
   test('at another base fee leaves out what does not reach it', () => {
     const { pool } = createPool()
-    pool.admit(transaction({ from: ALICE, nonce: 0, maxFeePerGas: 50n * GWEI }), 0, 'local')
-    pool.admit(transaction({ from: ALICE, nonce: 1, maxFeePerGas: 30n * GWEI }), 0, 'local')
-    pool.admit(transaction({ from: ALICE, nonce: 2, maxFeePerGas: 50n * GWEI }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 0, maxFeePerGas: 50n * GWEI }), 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 1, maxFeePerGas: 30n * GWEI }), 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 2, maxFeePerGas: 50n * GWEI }), 'local')
     expect(nonces(selected(pool, 31n * GWEI))).toEqual([0])
     expect(nonces(selected(pool))).toEqual([0, 1, 2])
   })
@@ -120,7 +190,7 @@ describe('selection', () => {
   test('skipSender ends a sender, the current one or another', () => {
     const { pool } = createPool()
     for (const who of [ALICE, BOB, CAROL]) {
-      for (const nonce of [0, 1]) pool.admit(transaction({ from: who, nonce }), 0, 'local')
+      for (const nonce of [0, 1]) pool.admit(transaction({ from: who, nonce }), 'local')
     }
     const selection = pool.select()
     const first = selection.next() as Transaction
@@ -138,23 +208,23 @@ describe('selection', () => {
 
   test('goes on undisturbed while the pool changes', () => {
     const { pool, accounts } = createPool()
-    for (const nonce of [0, 1, 2]) pool.admit(transaction({ from: ALICE, nonce }), 0, 'local')
+    for (const nonce of [0, 1, 2]) pool.admit(transaction({ from: ALICE, nonce }), 'local')
     const selection = pool.select()
     const first = selection.next() as Transaction
     accounts.nonces.set(ALICE, 1)
     pool.onBlock({ number: 1, transactions: [first], baseFee: FLOOR, nowMs: 0 })
-    pool.admit(transaction({ from: ALICE, nonce: 3 }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 3 }), 'local')
     expect([selection.next()?.nonce, selection.next()?.nonce, selection.next()]).toEqual([1, 2, undefined])
   })
 })
 
 test('a selection ends with what it began with, though others took the place of what was evicted', () => {
   const { pool } = createPool({ limits: SMALL_LIMITS })
-  for (let nonce = 0; nonce < 8; nonce++) pool.admit(transaction({ from: ALICE, nonce }), 0, 'local')
+  for (let nonce = 0; nonce < 8; nonce++) pool.admit(transaction({ from: ALICE, nonce }), 'local')
   const selection = pool.select()
   expect(selection.next()?.nonce).toBe(0)
-  for (const nonce of [0, 1]) pool.admit(transaction({ from: BOB, nonce }), 0, 'local')
-  for (const nonce of [9, 10]) pool.admit(transaction({ from: ALICE, nonce }), 0, 'local')
+  for (const nonce of [0, 1]) pool.admit(transaction({ from: BOB, nonce }), 'local')
+  for (const nonce of [9, 10]) pool.admit(transaction({ from: ALICE, nonce }), 'local')
   const rest: Nonce[] = []
   for (let tx = selection.next(); tx; tx = selection.next()) rest.push(tx.nonce)
   expect(rest).toEqual([1, 2, 3, 4, 5])
@@ -164,7 +234,7 @@ describe('blocks', () => {
   test('drop what they include, and what another transaction of the same nonce overtook', () => {
     const { pool, accounts } = createPool()
     const mine = [0, 1, 2].map(nonce => transaction({ from: ALICE, nonce }))
-    for (const tx of mine) pool.admit(tx, 0, 'local')
+    for (const tx of mine) pool.admit(tx, 'local')
     accounts.nonces.set(ALICE, 2)
     const elsewhere = transaction({ from: ALICE, nonce: 1 })
     pool.onBlock({ number: 1, transactions: [mine[0]!, elsewhere], baseFee: FLOOR, nowMs: 0 })
@@ -176,9 +246,9 @@ describe('blocks', () => {
 
   test('a balance that went elsewhere drops what it cannot pay and queues what followed', () => {
     const { pool, accounts } = createPool()
-    pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local')
-    pool.admit(transaction({ from: ALICE, nonce: 1, value: TOKEN }), 0, 'local')
-    pool.admit(transaction({ from: ALICE, nonce: 2 }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 0 }), 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 1, value: TOKEN }), 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 2 }), 'local')
     accounts.balances.set(ALICE, TOKEN)
     pool.onBlock({ number: 1, transactions: [], baseFee: FLOOR, nowMs: 0, touched: [ALICE] })
     expect(nonces(pool.content().pending.get(ALICE) ?? [])).toEqual([0])
@@ -190,7 +260,7 @@ describe('blocks', () => {
     const { pool } = createPool()
     for (let nonce = 0; nonce < 200; nonce++) {
       const maxFeePerGas = nonce === 1 ? 26n * GWEI : 40n * GWEI
-      pool.admit(transaction({ from: ALICE, nonce, maxFeePerGas }), 0, 'local')
+      pool.admit(transaction({ from: ALICE, nonce, maxFeePerGas }), 'local')
     }
     const block = { transactions: [], nowMs: 0 }
     expect(pool.onBlock({ ...block, number: 1, baseFee: 27n * GWEI })).toEqual([])
@@ -202,27 +272,27 @@ describe('blocks', () => {
 
   test('one replaced while it waited for the price is announced when the price falls', () => {
     const { pool } = createPool()
-    pool.admit(transaction({ from: ALICE, nonce: 0, maxFeePerGas: 27n * GWEI }), 0, 'local')
-    pool.admit(transaction({ from: ALICE, nonce: 1, maxFeePerGas: 27n * GWEI }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 0, maxFeePerGas: 27n * GWEI }), 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 1, maxFeePerGas: 27n * GWEI }), 'local')
     pool.onBlock({ number: 1, transactions: [], baseFee: 30n * GWEI, nowMs: 0 })
     const next = transaction({ from: ALICE, nonce: 1, maxFeePerGas: 31n * GWEI })
-    expect(pool.admit(next, 0, 'local')).toMatchObject({ status: 'queued', executable: [] })
+    expect(pool.admit(next, 'local')).toMatchObject({ status: 'queued', executable: [] })
     expect(pool.onBlock({ number: 2, transactions: [], baseFee: FLOOR, nowMs: 0 })).toEqual([next])
   })
 
   test('a head that moved before the pool was told is seen at admission', () => {
     const { pool, accounts } = createPool()
-    pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 0 }), 'local')
     accounts.nonces.set(ALICE, 1)
     expect(pool.nextNonce(ALICE)).toBe(1)
-    expect(pool.admit(transaction({ from: ALICE, nonce: 1 }), 0, 'local').status).toBe('pending')
+    expect(pool.admit(transaction({ from: ALICE, nonce: 1 }), 'local').status).toBe('pending')
     expect(pool.counts()).toEqual({ pending: 1, queued: 0 })
   })
 
   test('discard lets go of one and queues those behind it', () => {
     const { pool } = createPool()
     const txs = [0, 1, 2].map(nonce => transaction({ from: ALICE, nonce }))
-    for (const tx of txs) pool.admit(tx, 0, 'local')
+    for (const tx of txs) pool.admit(tx, 'local')
     expect(pool.discard(txs[1]!.hash)).toBe(true)
     expect(pool.discard(txs[1]!.hash)).toBe(false)
     expect(pool.counts()).toEqual({ pending: 1, queued: 1 })
@@ -235,7 +305,7 @@ describe('room', () => {
     const { pool } = createPool({ limits: SMALL_LIMITS })
     for (const [who, count] of Object.entries(sizes)) {
       for (let nonce = 0; nonce < count; nonce++) {
-        pool.admit(transaction({ from: who as typeof ALICE, nonce, maxFeePerGas }), 0, 'local')
+        pool.admit(transaction({ from: who as typeof ALICE, nonce, maxFeePerGas }), 'local')
       }
     }
     return pool
@@ -245,7 +315,7 @@ describe('room', () => {
     const pool = fill({ [ALICE]: 8 })
     expect(pool.counts()).toEqual({ pending: 8, queued: 0 })
     expect(
-      refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 8, maxFeePerGas: 99n * GWEI }), 0, 'local')),
+      refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 8, maxFeePerGas: 99n * GWEI }), 'local')),
     ).toEqual({
       code: 'POOL_FULL',
       scope: 'pending',
@@ -255,13 +325,12 @@ describe('room', () => {
 
   test('the largest sender makes room for smaller ones, whatever it pays', () => {
     const pool = fill({ [ALICE]: 8 }, 99n * GWEI)
-    for (let nonce = 0; nonce < 4; nonce++)
-      pool.admit(transaction({ from: BOB, nonce, maxFeePerGas: FLOOR }), 0, 'local')
+    for (let nonce = 0; nonce < 4; nonce++) pool.admit(transaction({ from: BOB, nonce, maxFeePerGas: FLOOR }), 'local')
     const { pending } = pool.content()
     expect([pending.get(ALICE)?.length, pending.get(BOB)?.length]).toEqual([4, 4])
     expect(pool.drops.evicted).toBe(4)
     expect(
-      refusalOf(() => pool.admit(transaction({ from: BOB, nonce: 4, maxFeePerGas: FLOOR }), 0, 'local')),
+      refusalOf(() => pool.admit(transaction({ from: BOB, nonce: 4, maxFeePerGas: FLOOR }), 'local')),
     ).toMatchObject({
       code: 'POOL_FULL',
     })
@@ -269,10 +338,10 @@ describe('room', () => {
 
   test('between senders within their guarantee the lower tip goes, between equal tips the newcomer', () => {
     const pool = fill({ [ALICE]: 2, [BOB]: 2, [CAROL]: 2, [address(4)]: 2 })
-    expect(refusalOf(() => pool.admit(transaction({ from: address(5), nonce: 0 }), 0, 'local'))).toMatchObject({
+    expect(refusalOf(() => pool.admit(transaction({ from: address(5), nonce: 0 }), 'local'))).toMatchObject({
       code: 'POOL_FULL',
     })
-    pool.admit(transaction({ from: address(5), nonce: 0, maxFeePerGas: 31n * GWEI }), 0, 'local')
+    pool.admit(transaction({ from: address(5), nonce: 0, maxFeePerGas: 31n * GWEI }), 'local')
     expect(nonces(pool.content().pending.get(address(4)) ?? [])).toEqual([0])
   })
 
@@ -280,23 +349,23 @@ describe('room', () => {
     const { pool } = createPool({ limits: SMALL_LIMITS })
     // At 25 gwei Alice tips 5 and Bob 3; at 30 gwei nothing is left for Alice, and Bob still tips 3.
     for (const nonce of [0, 1]) {
-      pool.admit(transaction({ from: ALICE, nonce, maxFeePerGas: 30n * GWEI }), 0, 'local')
+      pool.admit(transaction({ from: ALICE, nonce, maxFeePerGas: 30n * GWEI }), 'local')
       const fees = { type: 2, maxFeePerGas: 90n * GWEI, maxPriorityFeePerGas: 3n * GWEI } as const
-      pool.admit(transaction({ from: BOB, nonce, ...fees }), 0, 'local')
+      pool.admit(transaction({ from: BOB, nonce, ...fees }), 'local')
       for (const who of [CAROL, address(4)])
-        pool.admit(transaction({ from: who, nonce, maxFeePerGas: 60n * GWEI }), 0, 'local')
+        pool.admit(transaction({ from: who, nonce, maxFeePerGas: 60n * GWEI }), 'local')
     }
     for (const who of [ALICE, BOB])
       for (const nonce of [5, 6, 7]) {
         const fees =
           who === ALICE ? {} : ({ type: 2, maxFeePerGas: 90n * GWEI, maxPriorityFeePerGas: 3n * GWEI } as const)
-        pool.admit(transaction({ from: who, nonce, ...fees }), 0, 'local')
+        pool.admit(transaction({ from: who, nonce, ...fees }), 'local')
       }
     const cheap = transaction({ from: address(5), nonce: 0, maxFeePerGas: 26n * GWEI })
-    expect(refusalOf(() => pool.admit(cheap, 0, 'local'))).toMatchObject({ code: 'POOL_FULL' })
+    expect(refusalOf(() => pool.admit(cheap, 'local'))).toMatchObject({ code: 'POOL_FULL' })
     pool.onBlock({ number: 1, transactions: [], baseFee: 30n * GWEI, nowMs: 0 })
-    pool.admit(transaction({ from: address(5), nonce: 9, maxFeePerGas: 50n * GWEI }), 0, 'local')
-    pool.admit(transaction({ from: address(5), nonce: 0, maxFeePerGas: 50n * GWEI }), 0, 'local')
+    pool.admit(transaction({ from: address(5), nonce: 9, maxFeePerGas: 50n * GWEI }), 'local')
+    pool.admit(transaction({ from: address(5), nonce: 0, maxFeePerGas: 50n * GWEI }), 'local')
     expect(nonces(pool.content().queued.get(ALICE) ?? [])).not.toContain(7)
     expect(nonces(pool.content().queued.get(BOB) ?? [])).toEqual([5, 6, 7])
     expect(pool.content().pending.get(BOB)?.length).toBe(2)
@@ -306,7 +375,7 @@ describe('room', () => {
   test('an account keeps within its queue when a block unlinks what it had ready', () => {
     const { pool, accounts } = createPool({ limits: SMALL_LIMITS })
     for (let nonce = 0; nonce < 6; nonce++) {
-      pool.admit(transaction({ from: ALICE, nonce, value: nonce === 0 ? TOKEN : 0n }), 0, 'local')
+      pool.admit(transaction({ from: ALICE, nonce, value: nonce === 0 ? TOKEN : 0n }), 'local')
     }
     accounts.balances.set(ALICE, TOKEN)
     pool.onBlock({ number: 1, transactions: [], baseFee: FLOOR, nowMs: 0, touched: [ALICE] })
@@ -316,29 +385,29 @@ describe('room', () => {
 
   test('large transactions count by their bytes', () => {
     const { pool } = createPool({ limits: SMALL_LIMITS })
-    pool.admit(transaction({ from: ALICE, nonce: 0, raw: new Uint8Array(5 * 1_024) }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 0, raw: new Uint8Array(5 * 1_024) }), 'local')
     expect(pool.slots()).toEqual({ ready: 5, queued: 0 })
-    pool.admit(transaction({ from: ALICE, nonce: 5, raw: new Uint8Array(1_025) }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 5, raw: new Uint8Array(1_025) }), 'local')
     expect(pool.slots()).toEqual({ ready: 5, queued: 2 })
   })
 
   test('a larger replacement without room leaves the old one in place', () => {
     const pool = fill({ [ALICE]: 8 })
     const larger = transaction({ from: ALICE, nonce: 0, maxFeePerGas: 40n * GWEI, raw: new Uint8Array(2_000) })
-    expect(refusalOf(() => pool.admit(larger, 0, 'local'))).toMatchObject({ code: 'POOL_FULL' })
+    expect(refusalOf(() => pool.admit(larger, 'local'))).toMatchObject({ code: 'POOL_FULL' })
     expect(pool.counts()).toEqual({ pending: 8, queued: 0 })
   })
 
   test('queued ones have a room of their own', () => {
     const { pool } = createPool({ limits: SMALL_LIMITS })
     for (const who of [ALICE, BOB]) {
-      for (const nonce of [1, 2, 3]) pool.admit(transaction({ from: who, nonce }), 0, 'local')
+      for (const nonce of [1, 2, 3]) pool.admit(transaction({ from: who, nonce }), 'local')
     }
     expect(pool.counts()).toEqual({ pending: 0, queued: 6 })
-    pool.admit(transaction({ from: CAROL, nonce: 1 }), 0, 'local')
+    pool.admit(transaction({ from: CAROL, nonce: 1 }), 'local')
     expect(pool.counts()).toEqual({ pending: 0, queued: 6 })
-    expect(pool.content().queued.get(BOB)?.length).toBe(2)
-    pool.admit(transaction({ from: CAROL, nonce: 0 }), 0, 'local')
+    expect(pool.content().queued.get(ALICE)?.length).toBe(2)
+    pool.admit(transaction({ from: CAROL, nonce: 0 }), 'local')
     expect(pool.counts()).toEqual({ pending: 2, queued: 5 })
   })
 })
@@ -348,9 +417,9 @@ test('reads', () => {
   const local = transaction({ from: ALICE, nonce: 0 })
   const remote = transaction({ from: BOB, nonce: 0 })
   const gap = transaction({ from: BOB, nonce: 2 })
-  pool.admit(local, 0, 'local')
-  pool.admit(remote, 0, 'remote')
-  pool.admit(gap, 0, 'remote')
+  pool.admit(local, 'local')
+  pool.admit(remote, 'remote')
+  pool.admit(gap, 'remote')
   expect([...pool.localTransactions()]).toEqual([local])
   expect([...pool.pendingTransactions()]).toEqual([local, remote])
   expect(pool.content()).toEqual({

@@ -15,10 +15,10 @@ const countedSender = (count: number) => {
       },
     })
   const { pool } = createPool({ accounts: new Accounts(1_000_000n * TOKEN) })
-  for (let nonce = 0; nonce < count; nonce++) pool.admit(priced(nonce, 30n * GWEI), 0, 'remote')
+  for (let nonce = 0; nonce < count; nonce++) pool.admit(priced(nonce, 30n * GWEI), 'remote')
   const replace = (nonce: number, price: bigint) => {
     reads = 0
-    const result = pool.admit(priced(nonce, price), 0, 'remote')
+    const result = pool.admit(priced(nonce, price), 'remote')
     return { ...result, reads }
   }
   return { pool, replace }
