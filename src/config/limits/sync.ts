@@ -68,5 +68,7 @@ export const SNAPSHOT_LIMITS = {
   trustSeconds: 14 * 24 * 3_600,
   /** Blocks of history in one request, and the pause between two while the node serves. */
   historyBlocks: 64,
+  /** Bytes of blocks of one range after which a smaller one is requested. */
+  historyBytes: 8 * 1024 * 1024,
   historyPauseMs: 250,
 } as const

@@ -55,7 +55,7 @@ const putHistory = (batch: Batch, { blocks, receipts }: HistoryRange, tip: Histo
     putPastProofs(batch, header.number, block.proofHeaders)
     const { parentCertificate } = block.extra
     if (parentCertificate === null) {
-      if (index > 0) throw falseSnapshot(`blocks below number ${header.number}`)
+      if (index > 0) throw falseSnapshot('blocks below it', header.number)
       return { ...at, number: 0, hash: header.parentHash }
     }
     at = { number: header.number - 1, hash: header.parentHash, certificate: parentCertificate }
@@ -64,9 +64,9 @@ const putHistory = (batch: Batch, { blocks, receipts }: HistoryRange, tip: Histo
 }
 
 const checkedBlock = (bytes: Uint8Array, { number, hash }: HistoryTip) =>
-  telling(falseSnapshot, `block ${number}`, () => {
+  telling(falseSnapshot, number, () => {
     const decoded = decodeBlock(bytes)
-    if (decoded.hash !== hash || decoded.header.number !== number) throw falseSnapshot(`block ${number} is another`)
+    if (decoded.hash !== hash || decoded.header.number !== number) throw falseSnapshot('it is another')
     const extra = decodeExtraData(decoded.header.extraData)
     checkBody(decoded, extra)
     return { ...withSenders(decoded), extra }
@@ -78,7 +78,7 @@ const withSenders = (decoded: DecodedBlock): Block => ({
 })
 
 const checkedReceipts = (bytes: Uint8Array, { header, transactions }: Block): readonly Receipt[] =>
-  telling(falseReceipts, `receipts of block ${header.number}`, () => {
+  telling(falseReceipts, header.number, () => {
     const stored = decodeRlpList(bytes).map(item => {
       if (!(item instanceof Uint8Array)) throw falseReceipts('a receipt is a string')
       return decodeReceipt(item)
@@ -91,14 +91,14 @@ const checkedReceipts = (bytes: Uint8Array, { header, transactions }: Block): re
     return receipts
   })
 
-/** Converts any decoding error into an error that blames the peer. */
-const telling = <T>(asFalse: (reason: string) => Error, what: string, read: () => T): T => {
+/** Converts any decoding error into an error that blames the sender of a block. */
+const telling = <T>(asFalse: (reason: string, number: number) => Error, number: number, read: () => T): T => {
   try {
     return read()
   } catch (error) {
     if (!isCoded(error)) throw error
     const { detail } = error
-    throw asFalse(`${what}: ${'reason' in detail ? detail.reason : error.message}`)
+    throw asFalse('reason' in detail ? String(detail.reason) : error.message, number)
   }
 }
 

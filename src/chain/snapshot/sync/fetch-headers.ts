@@ -103,37 +103,70 @@ interface BlockPlace {
 
 const headerOr = (sealed: SealedBlock) => undefinedIfCoded(() => sealedHeaderOf(sealed))
 
+/** Senders of blocks, or of receipts, by the number of the block. */
+type Senders = ReadonlyMap<number, string>
+
 interface FetchedHistory {
   readonly range: HistoryRange
-  readonly from: { readonly blocks: string; readonly receipts: readonly string[] }
-  /** Number of blocks for the next request: as many as fit in one response. */
+  readonly blocksFrom: Senders
+  readonly receiptsFrom: Senders
+  /** Number of blocks for the next request. */
   readonly nextCount: number
 }
 
+interface JoinedBlocks {
+  readonly blocks: readonly Uint8Array[]
+  readonly decoded: readonly DecodedBlock[]
+  readonly from: Senders
+  /** Blocks in the longest response. */
+  readonly longest: number
+  /** False: the rest was not fetched, since these are too many bytes already. */
+  readonly isWhole: boolean
+}
+
 /**
- * Fetches up to `count` blocks that end with `tip`, with their receipts. When they do not fit in one response, smaller ranges are
- * requested, since the last blocks are needed first.
+ * Fetches a range by as many responses as it takes: peers answer with as many blocks as fit, and one that answers with fewer delays only its
+ * own part.
+ */
+const fetchJoined = async (network: PeerSource, first: number, count: number): Promise<JoinedBlocks> => {
+  const blocks: Uint8Array[] = []
+  const decoded: DecodedBlock[] = []
+  const from = new Map<number, string>()
+  let [longest, bytes] = [0, 0]
+  while (blocks.length < count && bytes <= SNAPSHOT_LIMITS.historyBytes) {
+    const part = await fetchBlocks(network, first + blocks.length, count - blocks.length)
+    for (const { header } of part.decoded) from.set(header.number, part.from)
+    for (const block of part.blocks) bytes += block.byteLength
+    blocks.push(...part.blocks)
+    decoded.push(...part.decoded)
+    longest = Math.max(longest, part.blocks.length)
+  }
+  return { blocks, decoded, from, longest, isWhole: blocks.length === count }
+}
+
+/**
+ * Fetches up to `count` blocks that end with `tip`, with their receipts. When they are too many bytes, smaller ranges are requested, since
+ * the last blocks are needed first.
  */
 const fetchHistory = async (network: PeerSource, tip: HistoryTip, count: number): Promise<FetchedHistory> => {
-  let wanted = Math.min(count, tip.number)
-  for (;;) {
-    const fetched = await fetchBlocks(network, tip.number - wanted + 1, wanted)
-    if (fetched.blocks.length < wanted) {
-      wanted = Math.max(1, Math.min(fetched.blocks.length, wanted - 1))
+  for (let wanted = Math.min(count, tip.number); ; ) {
+    const { blocks, decoded, from, longest, isWhole } = await fetchJoined(network, tip.number - wanted + 1, wanted)
+    if (!isWhole) {
+      wanted = Math.min(longest, wanted - 1)
       continue
     }
-    const receipts = await fetchReceipts(network, fetched.decoded)
-    const nextCount = Math.min(SNAPSHOT_LIMITS.historyBlocks, 2 * wanted)
+    const receipts = await fetchReceipts(network, decoded)
     return {
-      range: { blocks: fetched.blocks, receipts: receipts.bytes },
-      from: { blocks: fetched.from, receipts: receipts.from },
-      nextCount,
+      range: { blocks, receipts: receipts.bytes },
+      blocksFrom: from,
+      receiptsFrom: receipts.from,
+      nextCount: Math.min(SNAPSHOT_LIMITS.historyBlocks, 2 * longest),
     }
   }
 }
 
 /**
- * Fetches blocks as `fetchHistory` does and imports them; reports the sender of false ones. Returns the tip for those before, and the
+ * Fetches blocks as `fetchHistory` does and imports them; reports the sender of a false one. Returns the tip for those before, and the
  * number for the next request. Rejects as the request and `put` do.
  */
 export const importHistory = async (
@@ -142,21 +175,18 @@ export const importHistory = async (
   count: number,
   put: (range: HistoryRange, tip: HistoryTip) => Promise<HistoryTip>,
 ): Promise<{ readonly tip: HistoryTip; readonly nextCount: number }> => {
-  const { range, from, nextCount } = await fetchHistory(network, tip, count)
+  const { range, blocksFrom, receiptsFrom, nextCount } = await fetchHistory(network, tip, count)
   try {
     return { tip: await put(range, tip), nextCount }
   } catch (error) {
-    blame(network, error, from)
+    if (isCoded(error)) {
+      const { code, number } = error.detail as { readonly code: string; readonly number?: number }
+      const senders = code === 'SNAPSHOT_FALSE' ? blocksFrom : code === 'RECEIPTS_FALSE' ? receiptsFrom : undefined
+      const liar = senders?.get(number ?? -1)
+      if (liar !== undefined) network.reportForgery(liar, error.message)
+    }
     throw error
   }
-}
-
-/** Reports the sender of false blocks or receipts. */
-const blame = (network: PeerSource, error: unknown, from: FetchedHistory['from']): void => {
-  if (!isCoded(error)) return
-  if (error.code === 'SNAPSHOT_FALSE') network.reportForgery(from.blocks, error.message)
-  if (error.code === 'RECEIPTS_FALSE')
-    for (const peer of new Set(from.receipts)) network.reportForgery(peer, error.message)
 }
 
 /** Receipts of a block without transactions, which need no request. */
@@ -165,10 +195,10 @@ const NO_RECEIPTS = Uint8Array.of(0xc0)
 const fetchReceipts = async (
   network: PeerSource,
   blocks: readonly DecodedBlock[],
-): Promise<{ readonly bytes: readonly Uint8Array[]; readonly from: readonly string[] }> => {
+): Promise<{ readonly bytes: readonly Uint8Array[]; readonly from: Senders }> => {
   const bytes: Uint8Array[] = blocks.map(() => NO_RECEIPTS)
   const wanted = blocks.flatMap(({ hash, transactions }, at) => (transactions.length > 0 ? [{ hash, at }] : []))
-  const from: string[] = []
+  const from = new Map<number, string>()
   for (let done = 0; done < wanted.length; ) {
     const asked = wanted.slice(done, done + NETWORK_LIMITS.receiptsPerRequest)
     const peerAnswer = await network.request(
@@ -176,9 +206,12 @@ const fetchReceipts = async (
       asked.map(({ hash }) => hash),
       { validate: answer => (answer.length === 0 ? 'empty' : answer.length > asked.length ? 'false' : 'good') },
     )
-    for (const [index, receipts] of peerAnswer.answer.entries()) bytes[asked[index]?.at as number] = receipts
+    for (const [index, receipts] of peerAnswer.answer.entries()) {
+      const at = asked[index]?.at as number
+      bytes[at] = receipts
+      from.set(blocks[at]?.header.number as number, peerAnswer.from)
+    }
     done += peerAnswer.answer.length
-    from.push(peerAnswer.from)
   }
   return { bytes, from }
 }

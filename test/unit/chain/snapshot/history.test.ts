@@ -8,6 +8,7 @@ import type { DecidedBlock } from '../../../../src/consensus/ports.ts'
 import { blockFromParts, encodeBlock } from '../../../../src/primitives/block.ts'
 import { type Certificate, encodeCertificate } from '../../../../src/primitives/consensus/certificate.ts'
 import { emptyBlock } from '../../../../src/sim/block.ts'
+import { createRandom } from '../../../../src/sim/random.ts'
 import { EMPTY_ROOT } from '../../../../src/state/account.ts'
 import type { Store } from '../../../../src/storage/store.ts'
 import { bytesToHex, type Hex, ZERO_ADDRESS } from '../../../../src/util/bytes.ts'
@@ -114,7 +115,11 @@ interface Neighbour {
 
 const honest: Neighbour['blocks'] = (from, count) => encoded(from, from + count - 1)
 
-const fillFrom = async (store: Store, list: readonly Neighbour[]) => {
+const fillFrom = async (
+  store: Store,
+  list: readonly Neighbour[],
+  choose = (sound: readonly Neighbour[]): Neighbour | undefined => sound[0],
+) => {
   const clock = new ManualClock()
   const liars: string[] = []
   const blocks = new BlockStore(store)
@@ -122,7 +127,7 @@ const fillFrom = async (store: Store, list: readonly Neighbour[]) => {
   const network = {
     reportForgery: (peer: string) => void liars.push(peer),
     request: async (_: string, { from, count }: { from: number; count: number }) => {
-      const peer = list.find(({ id }) => !liars.includes(id))
+      const peer = choose(list.filter(({ id }) => !liars.includes(id)))
       if (peer === undefined) throw new CodedError({ code: 'NO_PEER', request: 'getBlocks' })
       const answer = peer.blocks(from, count).map(block => ({ block, certificate: CHAIN[0]!.certificate }))
       return { answer, from: peer.id }
@@ -165,6 +170,47 @@ describe('the fetching of blocks before a snapshot', () => {
     ])
     expect([blocks.earliest, liars]).toEqual([0, []])
     expect((await blocks.block(1))?.hash).toBe(CHAIN[0]!.block.hash)
+  })
+
+  test.each([2, 4])('one of %i peers that answers with a single block does not set the pace', async peers => {
+    const store = await begun()
+    let requests = 0
+    const all = Array.from({ length: peers }, (_, index): Neighbour => {
+      return { id: String(index), blocks: (from, count) => honest(from, index === 0 ? 1 : count) }
+    })
+    const random = createRandom(peers)
+    const choose = (sound: readonly Neighbour[]) => {
+      requests++
+      return sound[random.below(sound.length)]
+    }
+    const { blocks, liars } = await fillFrom(store, all, choose)
+    expect([blocks.earliest, liars]).toEqual([0, []])
+    // 180 blocks are three requests; one more for each that the short one gets.
+    expect(requests).toBeLessThan(12)
+  })
+
+  test('of a range from several peers only the sender of a false block is named', async () => {
+    const turns = ['a', 'liar', 'b']
+    // Its last block has the right number and parent, and another hash.
+    const lie: Neighbour['blocks'] = (from, count) => {
+      const part = Math.min(count, 5)
+      const { header, ...body } = CHAIN[from + part - 2]!.block
+      const forged = blockFromParts({ ...header, timestamp: 999_999 }, body)
+      return honest(from, part).with(-1, encodeBlock(forged))
+    }
+    const { blocks, liars } = await fillFrom(
+      await begun(),
+      [
+        { id: 'a', blocks: (from, count) => honest(from, Math.min(count, 5)) },
+        { id: 'liar', blocks: lie },
+        { id: 'b', blocks: honest },
+      ],
+      sound => {
+        const next = turns.shift()
+        return sound.find(({ id }) => id === next) ?? sound.at(-1)
+      },
+    )
+    expect([blocks.earliest, [...new Set(liars)]]).toEqual([0, ['liar']])
   })
 
   test('names who sends false ones, and goes on with others', async () => {
