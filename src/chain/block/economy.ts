@@ -12,6 +12,7 @@ import { assert } from '../../util/assert.ts'
 import { bigintToBytes, bytesToBigint, type Hex } from '../../util/bytes.ts'
 import type { Council } from '../council/council.ts'
 import type { BlockStore } from '../store/block-store.ts'
+import { requireHistory } from '../store/earliest-block.ts'
 
 interface EconomyOptions {
   readonly params: NetworkParams
@@ -78,9 +79,11 @@ export class Economy {
     this.#burnt = { number, wei }
   }
 
-  /** Returns undefined when the block is unknown. */
+  /** Returns undefined when the block is unknown. Throws HISTORY_MISSING when a block that it depends on is not fetched yet. */
   async rewards(number: number): Promise<BlockRewards | undefined> {
     const { params, foundation, council, blocks } = this.#options
+    const { cycleBlocks } = params.rewards
+    requireHistory(blocks.earliest, endsCycle(number, cycleBlocks) ? number - cycleBlocks + 1 : number, number)
     const [block, receipts] = await Promise.all([blocks.block(number), blocks.receipts(number)])
     if (block === undefined || receipts === undefined) return undefined
     const { header, extra } = block

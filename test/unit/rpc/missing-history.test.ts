@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { createChainView } from '../../../src/chain/view.ts'
+import { BUCKETS } from '../../../src/storage/buckets.ts'
+import { numberKey } from '../../../src/storage/keys.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { councilTransaction, STAKE } from '../../support/council-contract.ts'
 import { councilGenesis, rewardOf, validatorKey, validatorOf } from '../../support/council-genesis.ts'
@@ -18,6 +20,19 @@ const BY_HASH = [
   ['eth_getBlockTransactionCountByHash'],
   ['eth_getTransactionByBlockHashAndIndex', '0x0'],
 ] as const
+
+test('rewards at the border of the blocks that are there: those of a cycle need all of it', () =>
+  withNet(councilGenesis(1, { rewards: { cycleBlocks: 4 } }), 1, async net => {
+    await net.mineTo(9)
+    const { economy, blocks, store } = net.first
+    for await (const key of store.keys(BUCKETS.header, { gte: numberKey(1), lt: numberKey(6) }))
+      await store.batch().del(BUCKETS.header, key).write()
+    blocks.forget()
+    blocks.earliest = 6
+    for (const number of [1, 4, 5, 8])
+      await expect(economy.rewards(number)).rejects.toMatchObject({ code: 'HISTORY_MISSING' })
+    for (const number of [6, 7, 9]) expect((await economy.rewards(number))?.minted).toBe(0n)
+  }))
 
 test('while blocks below a snapshot are fetched, an unknown hash is missing history; known and pending ones are not', () =>
   withNet(councilGenesis(1), 1, async net => {
