@@ -5,7 +5,7 @@ import { BUCKETS } from './buckets.ts'
 import { storeError } from './errors.ts'
 import type { Store } from './store.ts'
 
-/** Raised when the meaning of stored rows changes; a store of another version is refused. */
+/** Raised when the layout or meaning of stored rows changes (test/unit/chain/store/golden-rows.test.ts); a store of another version is refused. */
 export const SCHEMA_VERSION = 4
 
 /** Chain of a store. `genesis` is the hash of block 0. */
