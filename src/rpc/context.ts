@@ -13,6 +13,7 @@ import type {
   SimulationPort,
   Wallet,
 } from './ports.ts'
+import type { Arrival, CallOrder } from './router/call-order.ts'
 import type { MethodDescriptions, Requirement } from './router/method-description.ts'
 import type { ResponseCache } from './router/response-cache.ts'
 import type { FilterManager } from './subscriptions/filters.ts'
@@ -63,6 +64,10 @@ export interface Context extends Services {
   readonly client: string
   /** Cancellation of the connection, or of the batch: work for it ends with it. */
   readonly cancellation?: Cancellation
+  /** Order of the calls of a connection or a batch; omitted where the next call comes after the response to this one. */
+  readonly order?: CallOrder | undefined
+  /** Place in that order of a message that was not read at once; its calls take no place of their own. */
+  readonly arrival?: Arrival
 }
 
 export const hasRequirement = (services: Services, requirement: Requirement | undefined): boolean =>

@@ -63,6 +63,12 @@ export class MethodCaller {
   call(name: string, params: unknown, endpoint: Endpoint, id: string): MaybePromise<RpcResponse> {
     const method = endpoint.methods.get(name)
     if (method === undefined) return this.#unknown(name, id)
+    const { order } = endpoint.context
+    if (order === undefined) return this.#begin(name, method, params, endpoint, id)
+    return order.run(method.effect, () => this.#begin(name, method, params, endpoint, id))
+  }
+
+  #begin(name: string, method: Method, params: unknown, endpoint: Endpoint, id: string): MaybePromise<RpcResponse> {
     const heavy = this.#heavyOf(name, method)
     return heavy === undefined
       ? this.#run(name, method, params, endpoint, id)

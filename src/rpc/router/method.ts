@@ -1,5 +1,6 @@
 import type { Codec } from '../codecs/codec.ts'
 import type { Context } from '../context.ts'
+import type { Effect } from './call-order.ts'
 import type { MethodDescription, MethodDescriptions, Requirement } from './method-description.ts'
 import type { JsonSchema } from './raw-json.ts'
 
@@ -20,6 +21,7 @@ interface MethodDeclaration<P extends readonly Codec<unknown>[]> {
   readonly requires?: Requirement
   readonly socketOnly?: boolean
   readonly needsId?: boolean
+  readonly effect?: Effect
 }
 
 /** Declares a method; the argument types of the handler follow from the codecs. */
@@ -31,6 +33,8 @@ export const method = <const P extends readonly Codec<unknown>[]>(declaration: M
   requires: declaration.requires,
   socketOnly: declaration.socketOnly ?? false,
   needsId: declaration.needsId ?? false,
+  // Helpers of development chains change things; the few that only read wait a little longer than they need.
+  effect: declaration.effect ?? (declaration.requires === 'dev' ? 'change' : undefined),
   isDisabled: false,
   handler: declaration.handler as Method['handler'],
 })

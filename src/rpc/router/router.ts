@@ -7,6 +7,7 @@ import { CODES, RpcError, serverError } from '../errors.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
 import { noMetrics, type RpcMetrics } from '../metrics.ts'
 import { BatchRun } from './batch.ts'
+import { CallOrder } from './call-order.ts'
 import { errorText, hasInexactId, idToText, isNotification, shortId, textOfId } from './envelope.ts'
 import { idsAsWritten, scanShape } from './json-guard.ts'
 import type { Endpoint } from './method.ts'
@@ -86,6 +87,15 @@ class RequestRouter implements Router {
 
   /** `ids`: ids as written, by index, where some are inexact. */
   #dispatch(request: unknown, endpoint: Endpoint, ids: readonly (string | undefined)[]): MaybePromise<RpcResponse> {
+    if (endpoint.context.arrival === undefined) return this.#answer(request, endpoint, ids)
+    const { order: _, arrival, ...context } = endpoint.context
+    const within = { methods: endpoint.methods, context }
+    if (!hasEffect(request, endpoint)) arrival.release()
+    if (arrival.before === undefined) return this.#answer(request, within, ids)
+    return arrival.before.then(() => this.#answer(request, within, ids))
+  }
+
+  #answer(request: unknown, endpoint: Endpoint, ids: readonly (string | undefined)[]): MaybePromise<RpcResponse> {
     if (!Array.isArray(request))
       return inChunksLater(this.#one(request, endpoint, hasInexactId(request) ? ids[0] : undefined))
     if (request.length === 0) return EMPTY_BATCH
@@ -113,10 +123,11 @@ class RequestRouter implements Router {
     ids: readonly (string | undefined)[],
   ): MaybePromise<RpcResponse> {
     let within: Endpoint | undefined
+    const order = hasEffect(requests, { methods }) ? new CallOrder() : undefined
     const run = new BatchRun({
       size: requests.length,
       run: (index, cancellation) => {
-        within ??= { methods, context: { ...context, cancellation } }
+        within ??= { methods, context: { ...context, cancellation, order } }
         try {
           return this.#one(requests[index], within, ids[index])
         } catch (error) {
@@ -157,6 +168,13 @@ const weightOf = (request: unknown): number =>
   Array.isArray(request)
     ? request.reduce<number>((sum, item) => sum + weightOf(item), 0)
     : callWeight((request as { readonly method?: unknown } | null)?.method)
+
+/** Returns true when a request, or one of a batch, changes something for the calls after it. */
+const hasEffect = (request: unknown, { methods }: Pick<Endpoint, 'methods'>): boolean => {
+  if (Array.isArray(request)) return request.some(one => !Array.isArray(one) && hasEffect(one, { methods }))
+  const name = (request as { readonly method?: unknown } | null)?.method
+  return typeof name === 'string' && methods.get(name)?.effect !== undefined
+}
 
 const inChunksLater = (answer: MaybePromise<RpcResponse>): MaybePromise<RpcResponse> =>
   answer instanceof Promise ? answer.then(inChunks) : inChunks(answer)

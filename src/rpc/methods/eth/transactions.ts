@@ -89,6 +89,7 @@ export const ethTransactions = {
     },
   }),
   eth_sendRawTransaction: method({
+    effect: 'submission',
     summary: 'Submits a signed transaction',
     params: [data],
     result: HASH_SCHEMA,

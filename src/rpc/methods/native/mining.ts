@@ -30,6 +30,7 @@ export const miningOfNamespace = (namespace: string): MethodTable => ({
     },
   }),
   [`${namespace}_submitWork`]: method({
+    effect: 'change',
     summary: 'A found nonce; false when it is stale or wrong',
     params: [nonce8, hash, hash],
     result: BOOLEAN_SCHEMA,

@@ -6,6 +6,7 @@ import { sliceOver } from '../../../util/async/time-slice.ts'
 import type { Meter } from '../../../util/client-budget.ts'
 import type { Logger } from '../../../util/logger.ts'
 import type { MaybePromise } from '../../methods/block-reads.ts'
+import { type Arrival, CallOrder } from '../../router/call-order.ts'
 import type { Endpoint } from '../../router/method.ts'
 import type { RpcResponse } from '../../router/response.ts'
 import type { MessageScope, SocketSession, SubscriptionHub } from '../../subscriptions/subscription-hub.ts'
@@ -38,6 +39,7 @@ export class WsConnection {
   readonly #cancellation = new Cancellation()
   readonly #sender: SocketSender
   readonly #session: SocketSession
+  readonly #order = new CallOrder()
   readonly #plainScope: MessageScope
   readonly #plainEndpoint: Endpoint
   readonly #charge: ((weight: number) => void) | undefined
@@ -84,12 +86,10 @@ export class WsConnection {
     client.on('close', () => this.#closed())
   }
 
-  #endpointOf(messageScope: MessageScope): Endpoint {
+  #endpointOf(messageScope: MessageScope, arrival?: Arrival): Endpoint {
     const { methods, context } = this.#options.endpoint
-    return {
-      methods,
-      context: { ...context, socket: messageScope, client: this.#clientId, cancellation: this.#cancellation },
-    }
+    const mine = { socket: messageScope, client: this.#clientId, cancellation: this.#cancellation, order: this.#order }
+    return { methods, context: { ...context, ...mine, ...(arrival && { arrival }) } }
   }
 
   #arrived(bytes: number): void {
@@ -166,20 +166,29 @@ export class WsConnection {
     // A message that may be answered after the next one holds back only its own subscriptions.
     const mayWait = !isSmallCall(message)
     const messageScope = mayWait ? this.#session.scope() : this.#plainScope
-    const endpoint = mayWait ? this.#endpointOf(messageScope) : this.#plainEndpoint
+    const arrival = mayWait ? this.#order.arrive() : undefined
+    const endpoint = mayWait ? this.#endpointOf(messageScope, arrival) : this.#plainEndpoint
     const answer = gate.handle(message, endpoint, this.#charge)
     if (typeof answer !== 'string') {
-      void this.#answerLater(answer, bytes, messageScope)
+      void this.#answerLater(answer, bytes, messageScope, arrival)
       return
     }
+    arrival?.release()
     if (answer !== '') this.#sender.send(answer)
     messageScope.release()
   }
 
-  async #answerLater(answer: MaybePromise<RpcResponse>, bytes: number, messageScope: MessageScope): Promise<void> {
+  async #answerLater(
+    answer: MaybePromise<RpcResponse>,
+    bytes: number,
+    messageScope: MessageScope,
+    arrival: Arrival | undefined,
+  ): Promise<void> {
     if (++this.#inFlight === RPC_LIMITS.socketInFlight) this.#pause()
     this.#answeringBytes += bytes
-    await this.#answerWith(await answer, messageScope)
+    const rpcResponse = await answer
+    arrival?.release()
+    await this.#answerWith(rpcResponse, messageScope)
     this.#answeringBytes -= bytes
     this.#hold()
     if (this.#inFlight-- === RPC_LIMITS.socketInFlight) this.#resume()

@@ -37,6 +37,7 @@ export const ethWallet = {
     },
   }),
   eth_sendTransaction: method({
+    effect: 'change',
     summary: 'Signs a transaction and submits it',
     params: [callObject],
     result: HASH_SCHEMA,

@@ -1,0 +1,63 @@
+import type { MaybePromise } from '../methods/block-reads.ts'
+
+/**
+ * What a method changes for the calls after it; methods without an effect read. Submissions of transactions run side by side, since the pool
+ * takes them in the order of their arrival.
+ */
+export type Effect = 'change' | 'submission'
+
+/** Place of a message in the order before its calls are known. */
+export interface Arrival {
+  /** Resolves when the effects before it have ended; undefined: there are none. */
+  readonly before: Promise<unknown> | undefined
+  /** Lets later calls begin: the message has no effect, or has ended. */
+  release(): void
+}
+
+/** Order of the calls of one batch or one connection: each sees the effects of those before it; reads run side by side. */
+export class CallOrder {
+  /** End of the last change, and of all submissions under way. */
+  #changes: Promise<unknown> | undefined
+  #submissions: Promise<unknown> | undefined
+
+  /** Runs a call once the effects before it have ended. */
+  run<T>(effect: Effect | undefined, call: () => MaybePromise<T>): MaybePromise<T> {
+    const before = this.#before(effect)
+    const result = before === undefined ? call() : before.then(call)
+    if (effect !== undefined && result instanceof Promise) this.#add(effect, result)
+    return result
+  }
+
+  /** Takes the place of a message that is read later. */
+  arrive(): Arrival {
+    const before = this.#before('change')
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#add('change', promise)
+    return { before, release: resolve }
+  }
+
+  #before(effect: Effect | undefined): Promise<unknown> | undefined {
+    const [changes, submissions] = [this.#changes, this.#submissions]
+    if (effect === 'submission' || submissions === undefined) return changes
+    return changes === undefined ? submissions : Promise.all([changes, submissions])
+  }
+
+  #add(effect: Effect, running: Promise<unknown>): void {
+    const ended = running.then(nothing, nothing)
+    if (effect === 'change') {
+      // It began when everything before it had ended.
+      this.#changes = ended
+      void ended.then(() => {
+        if (this.#changes === ended) this.#changes = undefined
+      })
+      return
+    }
+    const all = this.#submissions === undefined ? ended : Promise.all([this.#submissions, ended])
+    this.#submissions = all
+    void all.then(() => {
+      if (this.#submissions === all) this.#submissions = undefined
+    })
+  }
+}
+
+const nothing = (): void => {}
