@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import { post } from '../endpoint.ts'
 import { EXPLORER_KEY, NOBODY, PAYER, type TestNetwork } from '../networks.ts'
+import { interfaceRows } from '../rows.ts'
 import { type Check, expectOutcome, onAll, type SectionChecks } from './check.ts'
 import { refusedHandshake } from './networks.ts'
 
@@ -150,6 +152,27 @@ const checkPath: Check = async ({ of }, { key }) => {
   expect(answer, key).toMatchObject(members?.(of('mainnet')) ?? {})
 }
 
+/** Finds the member that a row names in the answer of its path, and compares its type. */
+const checkMember: Check = async ({ of }, { key, cells }) => {
+  const [path = '', member = ''] = key.split(' ')
+  const response = await fetch(`${of('mainnet').node.http}${path}`, { headers: { 'x-api-key': EXPLORER_KEY } })
+  let value: unknown = await response.json()
+  for (const name of member.split('.')) value = (value as Record<string, unknown>)[name]
+  const kind = value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value
+  expect((cells['type'] ?? '').split(' or '), `${key} is a ${kind}`).toContain(kind)
+}
+
+/** Finds the test that a rule names; a page with a decision is a link, which docs-links checks. */
+const checkRule: Check = async (_, { key, cells }) => {
+  const heldBy = cells['held by'] ?? ''
+  if (/^\[[^\]]+\]\([^)]+\)$/.test(heldBy)) return
+  const [, file, title] = /^`([\w/-]+)`: (.+)$/.exec(heldBy) ?? []
+  const found = readFileSync(new URL(`../../../${file}.test.ts`, import.meta.url), 'utf8')
+  // The tests of this page are generated from its sections.
+  if (file === 'conformance/interface') expect(interfaceRows().map(({ section }) => section)).toContain(title)
+  else expect(found, `${key}: ${file} has no test of this title`).toContain(title)
+}
+
 const LIMIT_ROWS: SectionChecks = {
   'price floor': at =>
     onAll(at, 'eth_sendRawTransaction', async endpoint => {
@@ -239,5 +262,7 @@ export const TRANSPORT_CHECKS: Readonly<Record<string, SectionChecks>> = {
   Transport: TRANSPORT_ROWS,
   'Transaction states': STATE_ROWS,
   'Explorer REST': { '*': checkPath },
+  'Explorer objects': { '*': checkMember },
+  Rules: { '*': checkRule },
   Limits: LIMIT_ROWS,
 }
