@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 /*
  * LevelDB maps its tables into memory: reading beyond the end of one that was cut short ends the process by SIGBUS, without a word. So their
- * sizes are compared with those in the manifest before the database is opened. Formats: log_format.md and version_edit.cc of LevelDB.
+ * sizes are compared with those in the manifest before the database is opened. Formats: LevelDB's description of its log, and its version edits.
  */
 
 const BLOCK_BYTES = 32_768
