@@ -1,5 +1,5 @@
 import { includedReceiptsFromBlock, includedTransactionFromBlock } from '../../chain/store/included.ts'
-import type { ChainBlock, ChainView } from '../../chain/types.ts'
+import type { ChainBlock, ChainView, CommittedEvent } from '../../chain/types.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { Lru } from '../../util/lru.ts'
@@ -22,11 +22,13 @@ export class ResponseCache {
   readonly #cache: Lru<string, RawJson>
   readonly #view: ChainView
   readonly #large: LargeResponses
-  /** Grows when blocks are reverted (development chains); texts loaded before are not cached. */
   /** Transactions known to have long receipts: those are read only in their turn. */
   readonly #long = new Lru<Hex, true>(RPC_LIMITS.longReceipts)
+  /** Development chain: blocks may be reverted, and a block may have a transaction again that an earlier one has. */
+  readonly #isRevertible: boolean
+  /** Grows when blocks are reverted or come on a development chain; texts loaded before are not cached. */
   #generation = 0
-  readonly #stop: () => void
+  readonly #stops: readonly (() => void)[]
 
   constructor(view: ChainView, limitBytes: number = RPC_LIMITS.renderedCacheBytes) {
     this.#view = view
@@ -36,16 +38,30 @@ export class ResponseCache {
       weigh: ({ text }) => text.length + ENTRY_BYTES,
       heaviest: limitBytes / 4,
     })
-    this.#stop =
-      view.onReplaced?.(() => {
-        this.#generation++
-        this.#cache.clear()
-        this.#long.clear()
-      }) ?? (() => {})
+    this.#isRevertible = view.onReplaced !== undefined
+    this.#stops = this.#isRevertible
+      ? [view.onReplaced?.(() => this.#forgetAll()) ?? (() => {}), view.onCommitted(event => this.#forgetOlder(event))]
+      : []
   }
 
   close(): void {
-    this.#stop()
+    for (const stop of this.#stops) stop()
+  }
+
+  #forgetAll(): void {
+    this.#generation++
+    this.#cache.clear()
+    this.#long.clear()
+  }
+
+  /** Forgets where earlier blocks have the transactions of a new one. */
+  #forgetOlder({ block }: CommittedEvent): void {
+    this.#generation++
+    for (const { hash } of block.transactions) {
+      this.#cache.delete(`t${hash}`)
+      this.#cache.delete(`r${hash}`)
+      this.#long.delete(hash)
+    }
   }
 
   #keep(key: string, text: string, generation = this.#generation): RawJson {
@@ -94,7 +110,7 @@ export class ResponseCache {
   transactionAt(block: ChainBlock, index: number): RawJson | undefined {
     const transaction = block.transactions[index]
     if (transaction === undefined) return undefined
-    const key = `t${transaction.hash}`
+    const key = this.#isRevertible ? `T${block.hash}${index}` : `t${transaction.hash}`
     return (
       this.#cache.get(key) ?? this.#keep(key, transactionJson(transaction, includedTransactionFromBlock(block, index)))
     )

@@ -33,6 +33,15 @@ class ReturningChain extends MemoryChain {
     return block
   }
 
+  /** Reads of receipts are answered after this. */
+  receiptGate: Promise<void> | undefined
+
+  override async receipt(hash: Hex) {
+    const receipt = await super.receipt(hash)
+    await this.receiptGate
+    return receipt
+  }
+
   get listeners(): number {
     return this.#told.size
   }
@@ -98,6 +107,36 @@ test('what was rendered before is forgotten, and what was being rendered is not 
   const { hash } = (await chain.blockByNumber(2)) as { hash: string }
   expect(textOf(await responseCache.blockByNumber(2, false))).toContain(hash)
   responseCache.close()
+  expect(chain.listeners).toBe(0)
+})
+
+test('a transaction that a later block has too is that of the later block, also after it was read at its old place', async () => {
+  const chain = new ReturningChain()
+  const responseCache = new ResponseCache(chain)
+  const transaction = signedTransaction({ nonce: 0 })
+  const { hash } = transaction
+  const content = { transactions: [transaction], logs: [[]] }
+  const older = chain.append(content)
+  const numbers = async () => {
+    const read = [await responseCache.transaction(hash), await responseCache.receipt(hash)]
+    return read.map(json => JSON.parse(textOf(json as object) as string).blockNumber)
+  }
+  expect(await numbers()).toEqual(['0x1', '0x1'])
+  // A read under way while the block comes is not kept either.
+  const gate = Promise.withResolvers<void>()
+  chain.receiptGate = gate.promise
+  const other = new ResponseCache(chain)
+  const underWay = other.receipt(hash)
+  const newer = chain.append(content)
+  gate.resolve()
+  await underWay
+  expect(await numbers()).toEqual(['0x2', '0x2'])
+  expect(textOf((await other.receipt(hash)) as object)).toContain('"blockNumber":"0x2"')
+  const at = (block: typeof older) => textOf(responseCache.transactionAt(block, 0) as object)
+  expect(at(older)).toContain('"blockNumber":"0x1"')
+  expect(at(newer)).toContain('"blockNumber":"0x2"')
+  expect(await numbers()).toEqual(['0x2', '0x2'])
+  for (const cache of [responseCache, other]) cache.close()
   expect(chain.listeners).toBe(0)
 })
 
