@@ -209,6 +209,9 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   REPLACEMENT_UNDERPRICED: ({ minFeeWei, minTipWei }) =>
     withFigures('replacement transaction underpriced', { maxFeePerGas: minFeeWei, maxPriorityFeePerGas: minTipWei }),
   POOL_FULL: () => serverError('txpool is full'),
+  DELEGATED_IN_FLIGHT: () => serverError('in-flight transaction limit reached for delegated accounts'),
+  DELEGATED_NONCE_GAP: () => serverError('gapped-nonce tx from delegated accounts'),
+  AUTHORITY_RESERVED: () => serverError('authority already reserved'),
   JOURNAL_FAILED: () => serverError('the node cannot write it to its disk: mend that, then send it again'),
   // development chains (chain/dev)
   REWIND_TOO_FAR: ({ number, oldest }) =>

@@ -29,6 +29,9 @@ import type { Hex } from '../util/bytes.ts'
  * | INTRINSIC_GAS | `intrinsic gas too low` |
  * | REPLACEMENT_UNDERPRICED | `replacement transaction underpriced` |
  * | POOL_FULL | `txpool is full` |
+ * | DELEGATED_IN_FLIGHT | `in-flight transaction limit reached for delegated accounts` |
+ * | DELEGATED_NONCE_GAP | `gapped-nonce tx from delegated accounts` |
+ * | AUTHORITY_RESERVED | `authority already reserved` |
  * | JOURNAL_FAILED | `the node cannot write it to its disk: mend that, then send it again` |
  */
 export type PoolError = TransactionFormError | TransactionSenderStateError | PoolPolicyError
@@ -45,5 +48,10 @@ type PoolPolicyError =
   | { readonly code: 'REPLACEMENT_UNDERPRICED'; readonly minFeeWei: bigint; readonly minTipWei: bigint }
   /** `account`: the sender has too many transactions queued behind a nonce gap; otherwise the whole pool has no room at this price. */
   | { readonly code: 'POOL_FULL'; readonly scope: 'pending' | 'queued' | 'account'; readonly limit: number }
+  /** The sender delegates, or a pooled transaction makes it (EIP-7702): it may have one transaction, of its next nonce. */
+  | { readonly code: 'DELEGATED_IN_FLIGHT' }
+  | { readonly code: 'DELEGATED_NONCE_GAP' }
+  /** An authority of a set-code transaction has several transactions in the pool. */
+  | { readonly code: 'AUTHORITY_RESERVED'; readonly authority: Hex }
   /** The disk write failed; the transaction is pooled but would not survive a restart. */
   | { readonly code: 'JOURNAL_FAILED' }

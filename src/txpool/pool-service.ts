@@ -1,5 +1,6 @@
 import { type SenderResult, senderOrThrow } from '../crypto/recovery/batch.ts'
 import type { SenderRecovery } from '../crypto/recovery/sender-recovery.ts'
+import { authorizationBytes } from '../primitives/transaction/delegation.ts'
 import { type Transaction, withSender } from '../primitives/transaction/transaction.ts'
 import { Batcher } from '../util/async/batcher.ts'
 import type { Hex } from '../util/bytes.ts'
@@ -189,7 +190,7 @@ export class PoolService {
   async #take(raws: readonly Uint8Array[], origin: Origin): Promise<readonly AdmitOutcome[]> {
     const batch: PoolSubmission[] = []
     const begun = raws.map(raw => this.#begin(raw, origin, submission => batch.push(submission)))
-    if (batch.length > 0) void this.#admitBatch(batch, this.#senders(batch), origin)
+    if (batch.length > 0) void this.#admitBatch(batch, this.#senders(batch, origin), origin)
     return Promise.all(begun)
   }
 
@@ -225,7 +226,7 @@ export class PoolService {
 
   /** Settles when the senders of the batch are known; its transactions are admitted after those of earlier batches. */
   #admitLocal(batch: readonly PoolSubmission[]): Promise<unknown> {
-    const senders = this.#senders(batch)
+    const senders = this.#senders(batch, 'local')
     void this.#admitBatch(batch, senders, 'local')
     return senders
   }
@@ -254,21 +255,39 @@ export class PoolService {
   }
 
   /** Returns the senders of a batch in its order; only unknown ones are recovered. */
-  async #senders(batch: readonly PoolSubmission[]): Promise<readonly SenderResult[]> {
+  async #senders(batch: readonly PoolSubmission[], origin: Origin): Promise<readonly SenderResult[]> {
     const { recovery } = this.#options
     const unknown = batch.filter(({ sender }) => sender === undefined)
     const recovered = unknown.length === 0 ? [] : await recovery.recoverMany(unknown.map(rawOf), 'singles')
-    if (unknown.length === batch.length) return recovered
     let next = 0
-    return batch.map(({ hash, sender }) =>
+    const senders = batch.map(({ hash, sender }) =>
       sender === undefined ? (recovered[next++] as SenderResult) : { hash, from: sender },
     )
+    for (const [at, submission] of batch.entries()) {
+      const sender = senders[at]
+      if (submission.decoded.type !== 4 || sender === undefined || isCoded(sender)) continue
+      submission.signers = await this.#signers(withSender(submission.decoded, sender), origin)
+    }
+    return senders
   }
 
-  #admit({ decoded, hash }: PoolSubmission, found: SenderResult | undefined, origin: Origin): Hex {
+  /** Returns the signers of a set-code transaction's authorizations: there may be a thousand, so all other checks come first. */
+  async #signers(transaction: Transaction, origin: Origin): Promise<PoolSubmission['signers']> {
+    try {
+      this.#pool.check(transaction, origin)
+    } catch (error) {
+      return codedOrThrow(error)
+    }
+    const raws = (transaction.authorizationList ?? []).map(authorizationBytes)
+    const recovered = await this.#options.recovery.recoverMany(raws, 'singles')
+    return recovered.map(result => (isCoded(result) ? undefined : result.from))
+  }
+
+  #admit({ decoded, hash, signers }: PoolSubmission, found: SenderResult | undefined, origin: Origin): Hex {
     const { from } = senderOrThrow(found)
+    if (isCoded(signers)) throw signers
     const transaction = withSender(decoded, { hash, from })
-    const { executable } = this.#pool.admit(transaction, origin)
+    const { executable } = this.#pool.admit(transaction, origin, signers)
     this.#notify(executable)
     return hash
   }

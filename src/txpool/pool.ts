@@ -5,7 +5,15 @@ import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import type { Nonce } from '../util/uint64.ts'
 import type { PoolError } from './errors.ts'
-import { type AdmissionRules, admissionRules, checkAccount, checkForm, checkReplacement } from './pool/admission.ts'
+import {
+  type AdmissionRules,
+  admissionRules,
+  authoritiesOf,
+  checkAccount,
+  checkDelegated,
+  checkForm,
+  checkReplacement,
+} from './pool/admission.ts'
 import type { PoolDrops } from './pool/drops.ts'
 import type { PoolEntry } from './pool/entry.ts'
 import { isHeavy, Overruns } from './pool/overruns.ts'
@@ -59,15 +67,31 @@ export class TxPool {
     checkForm(tx, this.#rulesFor(origin))
   }
 
-  /** Admits a transaction or throws CodedError<PoolError>; then the pool is unchanged, except for others evicted to make room. */
-  admit(tx: Transaction, origin: Origin): AdmitResult {
+  /** Runs the checks of an admission but those of room and of authorities. Throws CodedError<PoolError>. */
+  check(tx: Transaction, origin: Origin): { readonly sender: SenderQueue; readonly replaced: PoolEntry | undefined } {
     if (this.#pooled.get(tx.hash)) throw refusal({ code: 'ALREADY_KNOWN', hash: tx.hash })
     checkForm(tx, this.#rulesFor(origin))
     const sender = this.#senderFor(tx.from)
     const replaced = sender.find(tx.nonce)
     checkAccount(tx, sender, replaced, this.#accounts, this.#rules)
     if (replaced) checkReplacement(tx, replaced.transaction, this.limits.replacementBumpPercent)
-    const entry = this.#entry(tx, origin)
+    if (this.#isDelegated(tx.from)) checkDelegated(tx, sender, replaced)
+    return { sender, replaced }
+  }
+
+  /**
+   * Admits a transaction or throws CodedError<PoolError>; then the pool is unchanged, except for others evicted to make room. `signers`: those
+   * of its authorizations, undefined for an invalid signature.
+   */
+  admit(tx: Transaction, origin: Origin, signers: readonly (Hex | undefined)[] = []): AdmitResult {
+    const { sender, replaced } = this.check(tx, origin)
+    const authorities = authoritiesOf(tx, signers, this.#accounts, this.#rules)
+    for (const authority of authorities) {
+      if (authority === tx.from) checkDelegated(tx, sender, replaced)
+      const inFlight = this.#pooled.sender(authority)?.entries.length ?? 0
+      if (inFlight > 1) throw refusal({ code: 'AUTHORITY_RESERVED', authority })
+    }
+    const entry = this.#entry(tx, origin, authorities)
     const tooLarge = replaced && this.#pooled.replacementError(entry, replaced, sender)
     if (tooLarge) throw refusal(tooLarge)
     const full = this.#pooled.insert(sender, entry)
@@ -229,10 +253,15 @@ export class TxPool {
     return typeof nonce === 'number' ? nonce : Number.MAX_SAFE_INTEGER
   }
 
-  #entry(transaction: Transaction, origin: Origin): PoolEntry {
+  #isDelegated(address: Hex): boolean {
+    return this.#accounts.code?.(address) === 'delegation' || this.#pooled.isAuthority(address)
+  }
+
+  #entry(transaction: Transaction, origin: Origin, authorities: readonly Hex[]): PoolEntry {
     return {
       transaction,
       costWei: maxCostWei(transaction),
+      authorities,
       slots: Math.max(1, Math.ceil(transaction.raw.byteLength / this.limits.slotBytes)),
       arrival: this.#arrivals++,
       sweep: this.#sweeps,
@@ -249,9 +278,13 @@ export class TxPool {
     if (nonce === sender.nonce && balanceWei === sender.balanceWei) return false
     sender.nonce = nonce
     sender.balanceWei = balanceWei
+    // A delegation raises the nonce, so it is seen here.
+    const isDelegated = sender.entries.length > 1 && this.#isDelegated(sender.address)
+    let kept = 0
     this.#pooled.filter(sender, ({ transaction, costWei }) => {
       if (transaction.nonce < nonce) return 'stale'
-      return costWei > balanceWei ? 'unpayable' : undefined
+      if (costWei > balanceWei) return 'unpayable'
+      return kept++ > 0 && isDelegated ? 'delegated' : undefined
     })
     return true
   }

@@ -29,8 +29,8 @@ export interface RecoveredSender {
   readonly from: Hex
 }
 
-/** EIP-2930, 1559, 4844, 7702: number of fields before the three of the signature. */
-const SIGNED_FIELDS: Readonly<Record<number, number>> = { 1: 8, 2: 9, 3: 11, 4: 10 }
+/** EIP-2930, 1559, 4844, 7702, and an authorization of the latter (type 5): number of fields before the three of the signature. */
+const SIGNED_FIELDS: Readonly<Record<number, number>> = { 1: 8, 2: 9, 3: 11, 4: 10, 5: 3 }
 const LEGACY_FIELDS = 6
 const MAX_FIELDS = 14
 /** EIP-155: v = 35 + 2 * chain id + parity; the signed fields end with the chain id and two empty strings. */

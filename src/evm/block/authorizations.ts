@@ -1,15 +1,14 @@
 import { keccak256 } from '../../crypto/hash.ts'
 import { isLowS, isScalar, publicKeyToAddress, signatures } from '../../crypto/signature.ts'
 import { encodeRlp } from '../../primitives/rlp/rlp.ts'
-import { delegationCode, isDelegation } from '../../primitives/transaction/delegation.ts'
+import { AUTHORIZATION_MAGIC, delegationCode, isDelegation } from '../../primitives/transaction/delegation.ts'
 import type { Authorization } from '../../primitives/transaction/transaction.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { bigintToBytes, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { MAX_UINT64, uint64FromBigint } from '../../util/uint64.ts'
 
-/** First byte of the payload signed by an authority (EIP-7702). */
-const MAGIC = Uint8Array.of(0x05)
+const MAGIC = Uint8Array.of(AUTHORIZATION_MAGIC)
 /** Refund of an authorization whose account exists already: 25,000 - 12,500. */
 const EXISTING_ACCOUNT_REFUND = 12_500n
 

@@ -1,4 +1,6 @@
-import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { bigintToBytes, bytesToHex, concatBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { encodeRlp } from '../rlp/rlp.ts'
+import type { Authorization } from './transaction.ts'
 
 /** Code of an account that runs another account's code: this prefix and the address (EIP-7702). */
 const PREFIX = Uint8Array.of(0xef, 0x01, 0x00)
@@ -14,3 +16,12 @@ export const delegationTarget = (code: Uint8Array): Hex | undefined =>
 
 /** Code that delegates to an account. */
 export const delegationCode = (target: Hex): Uint8Array => concatBytes(PREFIX, hexToBytes(target))
+
+/** First byte of the payload that an authority signs. */
+export const AUTHORIZATION_MAGIC = 0x05
+
+/** Bytes of an authorization from which its signer is recovered as the sender of a transaction is (crypto/recovery). */
+export const authorizationBytes = ({ chainId, address, nonce, yParity, r, s }: Authorization): Uint8Array => {
+  const signed = [bigintToBytes(chainId), hexToBytes(address), bigintToBytes(nonce)]
+  return concatBytes(Uint8Array.of(AUTHORIZATION_MAGIC), encodeRlp([...signed, bigintToBytes(BigInt(yParity)), r, s]))
+}

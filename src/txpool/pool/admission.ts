@@ -19,6 +19,7 @@ import {
   maxCostWei,
   type TransactionBlock,
 } from '../../rules/transaction.ts'
+import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { PoolError } from '../errors.ts'
 import type { AccountReader } from '../ports.ts'
@@ -112,6 +113,32 @@ export const checkAccount = (
       checkFunds(sender.balanceWei, want) ??
       checkIntrinsicGas(tx, fork, block),
   )
+}
+
+/**
+ * The balance of an account that delegates can leave it by anyone's transaction, so that all that it has in the pool is worth nothing at
+ * once, having evicted others (EIP-7702). So it has one transaction in flight, which only a replacement follows before it is included.
+ */
+export const checkDelegated = ({ nonce }: Transaction, sender: SenderQueue, replaced: PoolEntry | undefined): void => {
+  if (replaced !== undefined) return
+  if (sender.entries.length > 0) refuseWith({ code: 'DELEGATED_IN_FLIGHT' })
+  if (nonce !== sender.nonce) refuseWith({ code: 'DELEGATED_NONCE_GAP' })
+}
+
+/** Returns the accounts that a transaction may make delegate, of the signers of its authorizations. A used nonce never takes effect. */
+export const authoritiesOf = (
+  { authorizationList = [] }: Transaction,
+  signers: readonly (Hex | undefined)[],
+  accounts: AccountReader,
+  { params }: AdmissionRules,
+): readonly Hex[] => {
+  const authorities = new Set<Hex>()
+  for (const [at, { chainId, nonce }] of authorizationList.entries()) {
+    const signer = signers[at]
+    if (signer === undefined || (chainId !== 0n && chainId !== BigInt(params.chainId))) continue
+    if (nonce >= BigInt(accounts.nonce(signer))) authorities.add(signer)
+  }
+  return [...authorities]
 }
 
 /** The pool counts nonces as numbers, so a sender's next nonce must be one too; no sender reaches the limit by transactions (EIP-2681). */

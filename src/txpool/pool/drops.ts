@@ -9,6 +9,8 @@ export interface PoolDrops {
   evicted: number
   /** Included by no block for too long. */
   expired: number
+  /** Their sender delegates since, and has another one ahead of them. */
+  delegated: number
   /** The proposer could not include them. */
   discarded: number
 }
@@ -19,6 +21,7 @@ export const noDrops = (): PoolDrops => ({
   replaced: 0,
   evicted: 0,
   expired: 0,
+  delegated: 0,
   discarded: 0,
 })
 

@@ -1,10 +1,13 @@
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
+import type { Hex } from '../../util/bytes.ts'
 
 /** Pooled transaction with precomputed values. */
 export interface PoolEntry {
   readonly transaction: Transaction
   /** Largest cost to the sender: gasLimit x maxFeePerGas, blob cost and value, wei. */
   readonly costWei: bigint
+  /** Accounts that it may make delegate (EIP-7702). */
+  readonly authorities: readonly Hex[]
   /** Number of slots it takes, at least 1. */
   readonly slots: number
   /** Admission counter; breaks ties between equal prices, older first. */

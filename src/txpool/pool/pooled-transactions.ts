@@ -16,6 +16,8 @@ export class PooledTransactions {
   readonly #limits: PoolLimits
   readonly #byHash = new Map<Hex, PoolEntry>()
   readonly #senders = new Map<Hex, SenderQueue>()
+  /** Number of pooled transactions that may make an account delegate. */
+  readonly #authorities = new Map<Hex, number>()
   readonly #readyVictims: IndexedHeap<SenderQueue>
   readonly #queuedVictims: IndexedHeap<SenderQueue>
   #baseFee: bigint
@@ -62,6 +64,11 @@ export class PooledTransactions {
     return this.#senders.get(address)
   }
 
+  /** Returns true for an account that a pooled transaction may make delegate. */
+  isAuthority(address: Hex): boolean {
+    return this.#authorities.has(address)
+  }
+
   /** Returns the queue of a pooled entry's sender. */
   senderOf(entry: PoolEntry): SenderQueue {
     return this.#senders.get(entry.transaction.from) as SenderQueue
@@ -89,6 +96,8 @@ export class PooledTransactions {
   insert(sender: SenderQueue, entry: PoolEntry): PoolError | undefined {
     this.#senders.set(sender.address, sender)
     this.#byHash.set(entry.transaction.hash, entry)
+    for (const authority of entry.authorities)
+      this.#authorities.set(authority, (this.#authorities.get(authority) ?? 0) + 1)
     const replaced = this.#change(sender, () => sender.insert(entry, this.#baseFee))
     if (replaced !== undefined) this.#forget(replaced, 'replaced')
     const error = this.#trimAccount(sender, entry) ?? this.#trimPool(entry)
@@ -172,6 +181,11 @@ export class PooledTransactions {
 
   #forget(entry: PoolEntry, reason: DropReason): void {
     this.#byHash.delete(entry.transaction.hash)
+    for (const authority of entry.authorities) {
+      const others = (this.#authorities.get(authority) ?? 1) - 1
+      if (others === 0) this.#authorities.delete(authority)
+      else this.#authorities.set(authority, others)
+    }
     this.drops[reason]++
   }
 

@@ -87,6 +87,9 @@ const TEXTS: Record<string, readonly [object, string]> = {
   INTRINSIC_GAS: [{ have: 1n, want: 2n }, '-32000 intrinsic gas too low'],
   REPLACEMENT_UNDERPRICED: [{ minFeeWei: 2n, minTipWei: 1n }, '-32000 replacement transaction underpriced'],
   POOL_FULL: [{}, '-32000 txpool is full'],
+  DELEGATED_IN_FLIGHT: [{}, '-32000 in-flight transaction limit reached for delegated accounts'],
+  DELEGATED_NONCE_GAP: [{}, '-32000 gapped-nonce tx from delegated accounts'],
+  AUTHORITY_RESERVED: [{ authority: '0x01' }, '-32000 authority already reserved'],
   JOURNAL_FAILED: [{}, '-32000 the node cannot write it to its disk: mend that, then send it again'],
   REWIND_TOO_FAR: [
     { number: 0, oldest: 7 },

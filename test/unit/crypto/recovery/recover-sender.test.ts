@@ -79,7 +79,7 @@ describe('what has no sender', () => {
   test.each([
     ['nothing', '0x', 'malformed RLP'],
     ['an empty list', '0xc0', 'wrong number of fields'],
-    ['an unknown type', '0x05c0', 'unknown transaction type'],
+    ['an unknown type', '0x06c0', 'unknown transaction type'],
     ['type zero', '0x00c0', 'unknown transaction type'],
     ['a string', '0x8100', 'unknown transaction type'],
     ['a type byte alone', '0x02', 'malformed RLP'],
