@@ -23,7 +23,7 @@ import type { BlockEnvSources } from './block/block-env.ts'
 import type { BlockFault } from './block/block-fault.ts'
 import { BlockWork, type CandidateSource } from './block/block-work.ts'
 import { type ExecutedBlock, ExecutedBlocks } from './block/candidates.ts'
-import { type SealedBlock, writeCommit } from './block/commit-batch.ts'
+import { type BlockToCommit, writeCommit } from './block/commit-batch.ts'
 import type { Economy } from './block/economy.ts'
 import { buildEmptyBlocks, countEmptyAhead, type EmptyBlockMaker } from './block/empty-blocks.ts'
 import { forkMismatch } from './block/fork-mismatch.ts'
@@ -270,9 +270,9 @@ export class Chain implements ExecutionPort {
     })
   }
 
-  async #write(sealed: readonly SealedBlock[]): Promise<void> {
+  async #write(sealed: readonly BlockToCommit[]): Promise<void> {
     await writeCommit(this.#options, sealed, () => this.#durable)
-    const { block: last, update } = sealed.at(-1) as SealedBlock
+    const { block: last, update } = sealed.at(-1) as BlockToCommit
     // State and head move in the same event-loop turn; only the trie, which no reader of the head needs, is awaited.
     const trie = this.#options.world.committed(last.header.number, update)
     for (const { block, execution, certificate } of sealed)

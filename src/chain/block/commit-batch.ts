@@ -21,7 +21,7 @@ interface CommitParts {
 }
 
 /** Block with the certificate that decided it. */
-export interface SealedBlock extends ExecutedBlock {
+export interface BlockToCommit extends ExecutedBlock {
   readonly certificate: Certificate
 }
 
@@ -31,7 +31,7 @@ export interface SealedBlock extends ExecutedBlock {
  */
 export const writeCommit = async (
   parts: CommitParts,
-  sealed: readonly SealedBlock[],
+  sealed: readonly BlockToCommit[],
   durable: () => number,
 ): Promise<void> => {
   const batch = parts.store.batch()
@@ -52,7 +52,7 @@ export const writeCommit = async (
 const putCommit = async (
   { store, economy, sources }: CommitParts,
   batch: Batch,
-  { block, execution, update, proofs, certificate }: SealedBlock,
+  { block, execution, update, proofs, certificate }: BlockToCommit,
 ): Promise<void> => {
   const { receipts, internal, failed, fees } = execution
   const { number } = block.header

@@ -11,7 +11,7 @@ import type { EvidencePool } from '../council/evidence-pool.ts'
 import type { BlockProofs } from '../proof/block-proofs.ts'
 import type { ChainBlock } from '../types.ts'
 import { type BlockEnvSources, childFields } from './block-env.ts'
-import type { SealedBlock } from './commit-batch.ts'
+import type { BlockToCommit } from './commit-batch.ts'
 import { assembleExtraData, assembleHeader } from './header-assembly.ts'
 
 /*
@@ -19,7 +19,7 @@ import { assembleExtraData, assembleHeader } from './header-assembly.ts'
  * is the block that an ordinary build makes with the same timestamp; what is left out is only what would find nothing to do.
  */
 
-export interface EmptyBlockParts {
+interface EmptyBlockParts {
   readonly pool: { hasExecutable(): boolean }
   readonly sources: BlockEnvSources
   readonly evidence: Pick<EvidencePool, 'select'>
@@ -67,9 +67,9 @@ export const buildEmptyBlocks = (
   { sources, vanity }: EmptyBlockParts,
   head: { readonly block: ChainBlock; readonly certificate: Certificate | null },
   { count, maker, update }: { readonly count: number; readonly maker: EmptyBlockMaker; readonly update: StateUpdate },
-): readonly SealedBlock[] => {
+): readonly BlockToCommit[] => {
   const { proposer } = maker
-  const made: SealedBlock[] = []
+  const made: BlockToCommit[] = []
   let { block: parent, certificate } = head
   for (let i = 0; i < count; i++) {
     const fields = childFields(sources, parent, { proposer, timestamp: maker.timestampAfter(parent.header.timestamp) })

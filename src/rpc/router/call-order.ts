@@ -4,7 +4,7 @@ import type { MaybePromise } from '../methods/block-reads.ts'
  * What a method changes for the calls after it; methods without an effect read. Submissions of transactions run side by side, since the pool
  * takes them in the order of their arrival.
  */
-export type Effect = 'change' | 'submission'
+export type CallEffect = 'change' | 'submission'
 
 /** Place of a message in the order before its calls are known. */
 export interface Arrival {
@@ -21,7 +21,7 @@ export class CallOrder {
   #submissions: Promise<unknown> | undefined
 
   /** Runs a call once the effects before it have ended. */
-  run<T>(effect: Effect | undefined, call: () => MaybePromise<T>): MaybePromise<T> {
+  run<T>(effect: CallEffect | undefined, call: () => MaybePromise<T>): MaybePromise<T> {
     const before = this.#before(effect)
     const result = before === undefined ? call() : before.then(call)
     if (effect !== undefined && result instanceof Promise) this.#add(effect, result)
@@ -36,13 +36,13 @@ export class CallOrder {
     return { before, release: resolve }
   }
 
-  #before(effect: Effect | undefined): Promise<unknown> | undefined {
+  #before(effect: CallEffect | undefined): Promise<unknown> | undefined {
     const [changes, submissions] = [this.#changes, this.#submissions]
     if (effect === 'submission' || submissions === undefined) return changes
     return changes === undefined ? submissions : Promise.all([changes, submissions])
   }
 
-  #add(effect: Effect, running: Promise<unknown>): void {
+  #add(effect: CallEffect, running: Promise<unknown>): void {
     const ended = running.then(nothing, nothing)
     if (effect === 'change') {
       // It began when everything before it had ended.

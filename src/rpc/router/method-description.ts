@@ -1,5 +1,5 @@
 import type { Codec } from '../codecs/codec.ts'
-import type { Effect } from './call-order.ts'
+import type { CallEffect } from './call-order.ts'
 import type { JsonSchema } from './raw-json.ts'
 
 /** Optional parts of the node that some methods need; a method whose part is missing is not served (-32601). */
@@ -17,7 +17,7 @@ export interface MethodDescription {
   /** The result carries the id of what the call creates; a notification has no result, so it does nothing. */
   readonly needsId: boolean
   /** What it changes for the calls after it; undefined: nothing. */
-  readonly effect: Effect | undefined
+  readonly effect: CallEffect | undefined
   /** Refused by every call, since the operator switched it off; not described to clients. */
   readonly isDisabled: boolean
 }

@@ -1,6 +1,6 @@
 import type { Codec } from '../codecs/codec.ts'
 import type { Context } from '../context.ts'
-import type { Effect } from './call-order.ts'
+import type { CallEffect } from './call-order.ts'
 import type { MethodDescription, MethodDescriptions, Requirement } from './method-description.ts'
 import type { JsonSchema } from './raw-json.ts'
 
@@ -21,7 +21,7 @@ interface MethodDeclaration<P extends readonly Codec<unknown>[]> {
   readonly requires?: Requirement
   readonly socketOnly?: boolean
   readonly needsId?: boolean
-  readonly effect?: Effect
+  readonly effect?: CallEffect
 }
 
 /** Declares a method; the argument types of the handler follow from the codecs. */
