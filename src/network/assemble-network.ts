@@ -1,4 +1,5 @@
 import { NETWORK_LIMITS } from '../config/limits/network.ts'
+import { COUNCIL_BOUNDS } from '../config/protocol-bounds.ts'
 import { isLoopbackAddress } from '../util/address.ts'
 import { DialScheduler } from './core/dial-scheduler.ts'
 import { PeerScores } from './core/peer-scores.ts'
@@ -26,15 +27,18 @@ interface NetworkEvents extends Pick<PeerSetEvents, 'joined' | 'left'> {
   tick(): void
 }
 
+/** Records in all buckets, and those of members beside them. */
+const MOST_RECORDS =
+  (NETWORK_LIMITS.newBuckets + NETWORK_LIMITS.triedBuckets) * NETWORK_LIMITS.bucketRecords +
+  NETWORK_LIMITS.recordsPerValidator * COUNCIL_BOUNDS.members
+
 /** Parts of a network, constructed but not started. */
 export type NetworkParts = ReturnType<typeof assembleNetwork>
 
 export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, events: NetworkEvents) => {
   const core = buildCore(options, ports, {
-    isMember: id => {
-      const claimed = gossip.records.validatorOf(id)
-      return claimed !== null && ports.members.isMember(claimed)
-    },
+    isMember: id => gossip.records.isMember(id),
+    records: { isTried: id => gossip.records.isTried(id), forget: id => gossip.records.forget(id) },
     sizes: () => countSizes(peers, ports, connections.handshakes.size, gossip.records.size),
   })
   const peers = buildPeers(options, ports, core, {
@@ -78,13 +82,14 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
 interface CoreCallbacks {
   /** Returns true when a node claims to represent a committee member. */
   isMember(id: string): boolean
+  readonly records: ConstructorParameters<typeof DialScheduler>[2]
   sizes(): NetworkSizes
 }
 
 /** Parts that need no peers: limits, identity, scores and the dial scheduler. */
 type NetworkCore = ReturnType<typeof buildCore>
 
-const buildCore = (options: NetworkOptions, ports: NetworkPorts, { isMember, sizes }: CoreCallbacks) => {
+const buildCore = (options: NetworkOptions, ports: NetworkPorts, { isMember, records, sizes }: CoreCallbacks) => {
   const limits = { ...NETWORK_LIMITS, ...options.limits }
   return {
     limits,
@@ -93,7 +98,7 @@ const buildCore = (options: NetworkOptions, ports: NetworkPorts, { isMember, siz
     statics: new Set(options.staticPeers?.map(({ id }) => id)),
     identity: new Identity(options, ports.chain),
     scores: new PeerScores({ ...limits, entries: limits.peerScores }),
-    dialScheduler: new DialScheduler({ ...limits, entries: limits.records + limits.staticPeers }, isMember),
+    dialScheduler: new DialScheduler({ ...limits, entries: MOST_RECORDS + limits.staticPeers }, isMember, records),
     metrics: options.metrics && createNetworkMetrics(options.metrics, sizes),
   }
 }
@@ -111,7 +116,7 @@ const buildPeers = (
 
 /** Messages between connected peers, and the dispatcher that hands them out. */
 const buildGossip = (
-  { clock, advertise, listen, validator, relays }: NetworkOptions,
+  { advertise, listen, staticPeers, bootnodes, validator, relays }: NetworkOptions,
   { members, blocks: codec, pool, sync, serve }: NetworkPorts,
   { identity, dialScheduler }: NetworkCore,
   hub: PeerSet,
@@ -121,8 +126,9 @@ const buildGossip = (
     dialScheduler,
     domain: identity.domain,
     selfId: identity.id,
-    clock,
     acceptsLoopback: isLoopbackAddress(advertise?.host ?? listen?.host ?? ''),
+    lowPorts: new Set([advertise, listen, ...(staticPeers ?? []), ...(bootnodes ?? [])].flatMap(at => at?.port ?? [])),
+    isMember: validator => members.isMember(validator),
   })
   const consensus = new ConsensusGossip({ hub, blocks: codec, members, self: validator?.address ?? null })
   const delegations = new Delegations({
@@ -167,7 +173,7 @@ const buildConnections = (
     clock,
     logger,
     metrics,
-    failed: (id, reason) => dialScheduler.failed(id, reason, clock.nowMs(), random()),
+    failed: (id, reason) => dialScheduler.failed(id, reason, performance.now(), random()),
   })
   return {
     handshakes,

@@ -6,7 +6,6 @@ import { assembleNetwork, type NetworkParts } from './assemble-network.ts'
 import type { NodeAddress } from './core/dial-scheduler.ts'
 import { DisplacedConnections } from './core/displaced-connections.ts'
 import { InboundLimiter } from './core/inbound-limiter.ts'
-import { addressScoreKey } from './core/peer-scores.ts'
 import { describePeer, type PeerDescription } from './describe-peer.ts'
 import type { NetworkError } from './errors.ts'
 import type { CommittedBlock } from './gossip/block-gossip.ts'
@@ -232,13 +231,12 @@ class TlsNetwork implements Network {
     return this.#options.discovers ?? true
   }
 
-  /** Checks a connection before anything is read from it. */
+  /**
+   * Checks a connection before anything is read from it. Bans of addresses are for strangers, and whether it is one is known later: a
+   * member may be behind the same address.
+   */
   #enter(address: string, drop: () => void): (() => void) | undefined {
-    const { scores } = this.#parts
-    const nowMs = this.#options.clock.nowMs()
-    const group = addressGroup(address)
-    if (this.#isStopped || scores.isBanned(addressScoreKey(group), nowMs)) return undefined
-    return this.#inboundLimiter.enter(group, nowMs, drop)
+    return this.#isStopped ? undefined : this.#inboundLimiter.enter(addressGroup(address), performance.now(), drop)
   }
 
   #secured(secureChannel: SecureChannel, leave: () => void): void {
@@ -252,6 +250,7 @@ class TlsNetwork implements Network {
     consensus.joined(peer)
     transactions.joined(peer)
     if (!this.#discovers) return
+    if (!peer.inbound) records.connected(peer.id)
     if (peer.hello.record.byteLength > 0) records.heard(peer, peer.hello.record)
     void records.ask(peer)
   }
@@ -260,8 +259,8 @@ class TlsNetwork implements Network {
     const { consensus, transactions, dialScheduler, random } = this.#parts
     consensus.left(peer)
     transactions.left(peer)
-    const nowMs = this.#options.clock.nowMs()
-    if (reason !== 'duplicate') dialScheduler.ended(peer.id, reason, nowMs - peer.connectedAtMs, nowMs, random())
+    const nowMs = performance.now()
+    if (reason !== 'duplicate') dialScheduler.ended(peer.id, reason, nowMs - peer.joinedMs, nowMs, random())
     else if (remote) this.#displaced(peer.id)
   }
 
@@ -291,9 +290,19 @@ class TlsNetwork implements Network {
     if (nowMs - this.#savedMs >= NETWORK_LIMITS.storeMs) void this.#save()
   }
 
+  /** Dialed peers of no special importance that have stayed longest: a restart begins with them, whoever crowds the address book. */
+  #anchors(): readonly string[] {
+    const { peers } = this.#parts
+    const outbound = peers.peers().filter(({ place }) => place === 'outbound')
+    return outbound.slice(0, NETWORK_LIMITS.anchors).map(({ id }) => id)
+  }
+
   #save(): Promise<void> {
     this.#savedMs = performance.now()
     const { scores, records } = this.#parts
-    return this.#store.save({ scores: scores.entries(this.#options.clock.nowMs()), records: records.saved() })
+    return this.#store.save({
+      scores: scores.entries(this.#options.clock.nowMs()),
+      records: records.saved(this.#anchors()),
+    })
   }
 }

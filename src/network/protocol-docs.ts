@@ -168,7 +168,7 @@ an address opens ${NETWORK_LIMITS.connectsPerSecond} a second, ${NETWORK_LIMITS.
 ## Peer scores
 
 A score starts at 0, falls with each offence and recovers by half in ${NETWORK_LIMITS.halfLifeMs / 60_000} min. Below ${NETWORK_LIMITS.disconnectScore} the peer is disconnected, below ${NETWORK_LIMITS.banScore} banned for ${NETWORK_LIMITS.banMs / 60_000} min;
-${NETWORK_LIMITS.bansPerAddress} banned nodes ban their address (never the loopback). Peers in reserved slots are banned only for offences whose cost is a ban,
+${NETWORK_LIMITS.bansPerAddress} banned nodes ban their address (never the loopback) for strangers that connect from it. Peers in reserved slots are banned only for offences whose cost is a ban,
 first for ${NETWORK_LIMITS.reservedBanMs / 1_000} s and each time twice as long. A ban also applies to the validator key that the peer proved. At most ${NETWORK_LIMITS.perValidator} nodes may connect with one key.
 
 ${offenceTable()}

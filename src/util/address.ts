@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from 'node:net'
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
 /** Returns the eight groups of an IPv6 address in any of its spellings (RFC 4291 2.2), without its zone; undefined for anything else. */
 const groupsOf = (address: string): readonly number[] | undefined => {
@@ -72,4 +72,46 @@ export const isLoopbackAddress = (address: string): boolean => {
   const groups = groupsOf(address)
   if (groups === undefined) return address === 'localhost' || (isIPv4(address) && address.startsWith('127.'))
   return groups.every((group, at) => group === (at === 7 ? 1 : 0)) || mappedIn(groups)?.startsWith('127.') === true
+}
+
+const listOf = (
+  ipv4: readonly (readonly [string, number])[],
+  ipv6: readonly (readonly [string, number])[],
+): BlockList => {
+  const list = new BlockList()
+  for (const [address, bits] of ipv4) list.addSubnet(address, bits, 'ipv4')
+  for (const [address, bits] of ipv6) list.addSubnet(address, bits, 'ipv6')
+  return list
+}
+
+/** Addresses of no single node elsewhere: unspecified, link-local (among them the metadata services of clouds), multicast, reserved. */
+const UNREACHABLE = listOf(
+  [
+    ['0.0.0.0', 8],
+    ['169.254.0.0', 16],
+    ['224.0.0.0', 3],
+  ],
+  [
+    ['::', 128],
+    ['fe80::', 10],
+    ['ff00::', 8],
+  ],
+)
+const PRIVATE = listOf(
+  [
+    ['10.0.0.0', 8],
+    ['100.64.0.0', 10],
+    ['172.16.0.0', 12],
+    ['192.168.0.0', 16],
+  ],
+  [['fc00::', 7]],
+)
+
+/** Reach of an address: from anywhere, from its private network, from this machine, or from nowhere. */
+export const scopeOf = (address: string): 'global' | 'private' | 'loopback' | 'none' => {
+  if (isLoopbackAddress(address)) return 'loopback'
+  const [plain = ''] = address.split('%', 1)
+  const family = isIPv4(plain) ? 'ipv4' : isIPv6(plain) ? 'ipv6' : undefined
+  if (family === undefined || UNREACHABLE.check(plain, family)) return 'none'
+  return PRIVATE.check(plain, family) ? 'private' : 'global'
 }

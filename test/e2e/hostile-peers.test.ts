@@ -83,7 +83,9 @@ describe('a committee of real processes', () => {
     'bears what it cannot tell from eagerness: %s',
     async name => {
       await under(name)
-      expect(await sample('network_known_peers')).toBeLessThanOrEqual(NETWORK_LIMITS.records)
+      expect(await sample('network_known_peers')).toBeLessThanOrEqual(
+        NETWORK_LIMITS.newBuckets * NETWORK_LIMITS.bucketRecords,
+      )
       await isUnharmed()
     },
   )

@@ -104,8 +104,20 @@ export const NETWORK_LIMITS = {
   blockAnswers: { perSecond: 16 * 1024 * 1024, burst: 32 * 1024 * 1024 },
   /** Delay for collecting changes of reachability. */
   linksMs: 50,
-  /** Peer records kept, and in one response; interval of requests to peers. */
-  records: 1_024,
+  /**
+   * Peer records: buckets of new and of tried ones, records in each, buckets that one source network and one network of tried nodes reach,
+   * records of one host and of one validator; in one response; interval of requests to peers; addresses that are redialed first after a
+   * restart; the first port that a record may name besides those this node is configured with.
+   */
+  newBuckets: 64,
+  triedBuckets: 16,
+  bucketRecords: 16,
+  bucketsPerSource: 8,
+  bucketsPerNetwork: 2,
+  recordsPerHost: 4,
+  recordsPerValidator: 2,
+  anchors: 4,
+  firstPort: 1_024,
   recordsPerAnswer: 64,
   recordBytes: 512,
   askRecordsMs: 60_000,

@@ -1,3 +1,5 @@
+import { sha256 } from '../../crypto/sha256.ts'
+import { isLoopbackAddress, subscriberOf, wideGroupsOf } from '../../util/address.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 /** Record of a node's address, signed with its node key (identity/peer-record.ts). */
@@ -15,61 +17,200 @@ export interface PeerRecord {
   readonly bytes: Uint8Array
 }
 
-/** Newest record of each node, for a bounded number of nodes: when full, a new record replaces a random one. */
-export class AddressBook {
-  readonly #limit: number
-  readonly #records = new Map<string, PeerRecord>()
+interface AddressBookLimits {
+  /** Buckets of records not tried yet, and of nodes this one was connected to; records in one bucket. */
+  readonly newBuckets: number
+  readonly triedBuckets: number
+  readonly bucketRecords: number
+  /** Buckets that records from one network reach, and that nodes of one network reach once they were tried. */
+  readonly bucketsPerSource: number
+  readonly bucketsPerNetwork: number
+  readonly perHost: number
+  /** Newest records of one validator. */
+  readonly perValidator: number
+}
 
-  constructor(limit: number) {
-    this.#limit = limit
+interface AddressBookOptions {
+  readonly limits: AddressBookLimits
+  /** Random text of this process: nobody else can tell which bucket is whose. */
+  readonly secret: string
+  isMember(validator: Hex): boolean
+  isConnected(id: string): boolean
+  /** Returns numbers from 0 to 1. */
+  random(): number
+}
+
+/** Record with what is known about it beside its content. */
+export interface BookEntry {
+  readonly record: PeerRecord
+  /** Network of the peer that told it. */
+  readonly source: string
+  /** This node was connected to it. */
+  readonly isTried: boolean
+}
+
+/** Returns the network of an address: its /16, or its /32 of IPv6. */
+export const networkOf = (address: string): string => {
+  const subscriber = subscriberOf(address)
+  return wideGroupsOf(subscriber)?.wide ?? subscriber
+}
+
+/**
+ * Newest record of each node. As in Bitcoin's address manager, records not tried yet and those of nodes this one was connected to are in
+ * tables of their own, cut into buckets: what one network tells reaches few of them, and evicts nothing elsewhere. Of each validator the
+ * newest few count, and those of members are never evicted.
+ */
+export class AddressBook {
+  readonly #options: AddressBookOptions
+  readonly #entries = new Map<string, BookEntry & { readonly bucket: string }>()
+  readonly #buckets = new Map<string, Set<string>>()
+  readonly #hosts = new Map<string, Set<string>>()
+  readonly #validators = new Map<Hex, Set<string>>()
+
+  constructor(options: AddressBookOptions) {
+    this.#options = options
   }
 
   get size(): number {
-    return this.#records.size
+    return this.#entries.size
   }
 
   get(id: string): PeerRecord | undefined {
-    return this.#records.get(id)
+    return this.#entries.get(id)?.record
+  }
+
+  isTried(id: string): boolean {
+    return this.#entries.get(id)?.isTried ?? false
   }
 
   /** Returns true when a record of this node and sequence number is newer than the known one. */
   isNews(id: string, sequence: number): boolean {
-    return (this.#records.get(id)?.sequence ?? -1) < sequence
+    return (this.get(id)?.sequence ?? -1) < sequence
   }
 
   /**
-   * Stores a record with a verified signature; returns the id of the evicted node. Nodes in `pinned` are never evicted,
-   * so that a flood of invented nodes cannot displace connected ones.
+   * Stores a record with a verified signature; `source`: network of the peer that told it. Returns false when there is no room for it,
+   * and appends the ids of evicted nodes to `gone`.
    */
-  put(record: PeerRecord, pinned: (id: string) => boolean, random: number): string | undefined {
-    let gone: string | undefined
-    if (!this.#records.has(record.id) && this.#records.size >= this.#limit) {
-      const loose = [...this.#records.keys()].filter(id => !pinned(id))
-      gone = loose[Math.min(loose.length - 1, Math.floor(random * loose.length))]
-      if (gone === undefined) return record.id
-      this.#records.delete(gone)
-    }
-    this.#records.set(record.id, record)
-    return gone
+  put(record: PeerRecord, source: string, gone: string[] = []): boolean {
+    const old = this.#entries.get(record.id)
+    if (!this.#hasRoomAtHost(record) || !this.#hasRoomForValidator(record, gone)) return false
+    const isTried = old?.isTried === true && old.record.host === record.host
+    if (old !== undefined) this.remove(record.id)
+    if (this.#add({ record, source, isTried }, gone)) return true
+    if (old !== undefined) gone.push(record.id)
+    return false
+  }
+
+  /** Marks a node as tried: a connection to it stood. */
+  tried(id: string, gone: string[] = []): void {
+    const entry = this.#entries.get(id)
+    if (entry === undefined || entry.isTried) return
+    this.remove(id)
+    if (!this.#add({ ...entry, isTried: true }, gone)) this.#add(entry, gone)
   }
 
   remove(id: string): void {
-    this.#records.delete(id)
+    const entry = this.#entries.get(id)
+    if (entry === undefined) return
+    this.#entries.delete(id)
+    const { record, bucket } = entry
+    leave(this.#buckets, bucket, id)
+    leave(this.#hosts, subscriberOf(record.host), id)
+    if (record.validator !== null) leave(this.#validators, record.validator, id)
   }
 
-  /** Returns up to `count` random records except that of `except`; `random` returns numbers from 0 to 1. */
-  sample(count: number, except: string, random: () => number): readonly PeerRecord[] {
-    const pool = [...this.#records.values()].filter(({ id }) => id !== except)
-    for (let at = 0; at < Math.min(count, pool.length); at++) {
-      const other = at + Math.floor(random() * (pool.length - at))
-      const [here, there] = [pool[at] as PeerRecord, pool[other] as PeerRecord]
-      pool[at] = there
-      pool[other] = here
+  /** Returns up to `count` random records except that of `except`: of tried nodes first, up to half. */
+  sample(count: number, except: string): readonly PeerRecord[] {
+    const all = this.#shuffled([...this.#entries.values()].filter(({ record }) => record.id !== except))
+    const tried = all.filter(({ isTried }) => isTried).slice(0, Math.ceil(count / 2))
+    const others = all.filter(entry => !tried.includes(entry))
+    return [...tried, ...others].slice(0, count).map(({ record }) => record)
+  }
+
+  entries(): readonly BookEntry[] {
+    return [...this.#entries.values()].map(({ record, source, isTried }) => ({ record, source, isTried }))
+  }
+
+  #hasRoomAtHost({ id, host, validator }: PeerRecord): boolean {
+    const there = this.#hosts.get(subscriberOf(host))
+    const isMember = validator !== null && this.#options.isMember(validator)
+    // Those of this machine come from its operator's own nodes.
+    if (isMember || isLoopbackAddress(host) || there === undefined || there.has(id)) return true
+    return there.size < this.#options.limits.perHost
+  }
+
+  /** Removes the oldest record of the same validator where there are enough; false: the record is the oldest itself. */
+  #hasRoomForValidator({ id, validator, sequence }: PeerRecord, gone: string[]): boolean {
+    const others = validator === null ? [] : [...(this.#validators.get(validator) ?? [])].filter(other => other !== id)
+    if (others.length < this.#options.limits.perValidator) return true
+    const [oldest] = others.toSorted((a, b) => (this.get(a)?.sequence ?? 0) - (this.get(b)?.sequence ?? 0))
+    if (oldest === undefined || sequence < (this.get(oldest)?.sequence ?? 0)) return false
+    this.remove(oldest)
+    gone.push(oldest)
+    return true
+  }
+
+  #add(entry: BookEntry, gone: string[]): boolean {
+    const { record, isTried } = entry
+    const { limits, random } = this.#options
+    const bucket = this.#bucketOf(entry)
+    const inBucket = this.#buckets.get(bucket) ?? new Set()
+    const loose = [...inBucket].filter(id => !this.#isKept(id))
+    if (inBucket.size >= limits.bucketRecords && !this.#isPinned(record)) {
+      const evicted = loose[Math.min(loose.length - 1, Math.floor(random() * loose.length))]
+      if (evicted === undefined) return false
+      const former = this.#entries.get(evicted)
+      this.remove(evicted)
+      // A tried one gets another chance among the new.
+      const isBack = isTried && former !== undefined && this.#add({ ...former, isTried: false }, gone)
+      if (!isBack) gone.push(evicted)
     }
-    return pool.slice(0, count)
+    this.#entries.set(record.id, { ...entry, bucket })
+    enter(this.#buckets, bucket, record.id)
+    enter(this.#hosts, subscriberOf(record.host), record.id)
+    if (record.validator !== null) enter(this.#validators, record.validator, record.id)
+    return true
   }
 
-  all(): readonly PeerRecord[] {
-    return [...this.#records.values()]
+  #isKept(id: string): boolean {
+    const record = this.get(id)
+    return record !== undefined && (this.#isPinned(record) || this.#options.isConnected(id))
   }
+
+  #isPinned({ validator }: PeerRecord): boolean {
+    return validator !== null && this.#options.isMember(validator)
+  }
+
+  #bucketOf({ record, source, isTried }: BookEntry): string {
+    const { newBuckets, triedBuckets, bucketsPerSource, bucketsPerNetwork } = this.#options.limits
+    const network = networkOf(record.host)
+    const [table, origin, buckets, reach, spread] = isTried
+      ? ['tried', network, triedBuckets, bucketsPerNetwork, record.host]
+      : ['new', source, newBuckets, bucketsPerSource, network]
+    const which = this.#hash(table, origin, spread) % Number(reach)
+    return `${table}/${this.#hash(table, origin, String(which)) % Number(buckets)}`
+  }
+
+  #hash(...parts: readonly (string | number)[]): number {
+    const digest = sha256(Buffer.from([this.#options.secret, ...parts].join('|')))
+    return new DataView(digest.buffer, digest.byteOffset).getUint32(0)
+  }
+
+  #shuffled<T>(items: readonly T[]): T[] {
+    const keyed = items.map(item => ({ item, key: this.#options.random() }))
+    return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item)
+  }
+}
+
+const enter = <K>(sets: Map<K, Set<string>>, key: K, id: string): void => {
+  const set = sets.get(key) ?? new Set()
+  set.add(id)
+  sets.set(key, set)
+}
+
+const leave = <K>(sets: Map<K, Set<string>>, key: K, id: string): void => {
+  const set = sets.get(key)
+  set?.delete(id)
+  if (set?.size === 0) sets.delete(key)
 }

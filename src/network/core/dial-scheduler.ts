@@ -41,20 +41,34 @@ interface Entry {
   notBeforeMs: number
 }
 
+/** Records of known nodes, as far as dialing concerns them. */
+interface RecordState {
+  /** Returns true when this node was connected to it. */
+  isTried(id: string): boolean
+  /** Called for a node that could not be reached for long. */
+  forget(id: string): void
+}
+
+const NO_RECORDS: RecordState = { isTried: () => false, forget: () => {} }
+
 /** Decides which nodes are dialed and when. Time and random numbers are passed in. */
 export class DialScheduler {
   readonly #limits: DialLimits
   readonly #isMember: (id: string) => boolean
+  readonly #records: RecordState
   readonly #entries = new Map<string, Entry>()
+  /** Number of dials to nodes of no special importance: their kinds take turns. */
+  #turn = 0
 
   /**
    * `isMember` returns true when a node claims to represent a committee member. Members are dialed before others, beyond the limit
    * for others, and redialed without end like static peers: after a network partition heals, these pauses decide when blocks
    * resume.
    */
-  constructor(limits: DialLimits, isMember: (id: string) => boolean) {
+  constructor(limits: DialLimits, isMember: (id: string) => boolean, records: RecordState = NO_RECORDS) {
     this.#limits = limits
     this.#isMember = isMember
+    this.#records = records
   }
 
   get size(): number {
@@ -84,15 +98,28 @@ export class DialScheduler {
     const ready = [...this.#entries.values()].filter(
       ({ address: { id }, notBeforeMs }) => notBeforeMs <= nowMs && !scene.isBusy(id) && !scene.isBanned(id),
     )
-    const wish = ({ address, kind }: Entry): number =>
-      kind === 'static' ? 0 : this.#isMember(address.id) ? 1 : kind === 'known' ? 2 : 3
-    const chosen: NodeAddress[] = []
+    const wishes: readonly [Entry[], Entry[], Entry[], Entry[], Entry[]] = [[], [], [], [], []]
+    for (const entry of ready.sort((a, b) => a.notBeforeMs - b.notBeforeMs)) wishes[this.#wish(entry)].push(entry)
+    const [statics, members, ...others] = wishes
     const wanted = [...scene.dialing].filter(id => this.#isWanted(id)).length
-    let freeWanted = dialing - wanted
-    let free = Math.min(outbound - scene.outbound, dialing - (scene.dialing.size - wanted))
-    for (const entry of ready.sort((a, b) => wish(a) - wish(b) || a.notBeforeMs - b.notBeforeMs)) {
-      const isChosen = wish(entry) > 1 ? --free >= 0 : --freeWanted >= 0
-      if (isChosen) chosen.push(entry.address)
+    const free = Math.min(outbound - scene.outbound, dialing - (scene.dialing.size - wanted))
+    const chosen = [...[...statics, ...members].slice(0, Math.max(0, dialing - wanted)), ...this.#inTurns(others, free)]
+    return chosen.map(({ address }) => address)
+  }
+
+  /** Static peers, members, tried nodes, others, bootnodes. */
+  #wish({ address: { id }, kind }: Entry): 0 | 1 | 2 | 3 | 4 {
+    if (kind === 'static') return 0
+    if (this.#isMember(id)) return 1
+    return kind === 'bootnode' ? 4 : this.#records.isTried(id) ? 2 : 3
+  }
+
+  /** Takes from each kind in turn, so that no number of invented nodes keeps this one from its bootnodes and those it knows. */
+  #inTurns(kinds: readonly Entry[][], count: number): readonly Entry[] {
+    const chosen: Entry[] = []
+    while (chosen.length < count && kinds.some(({ length }) => length > 0)) {
+      const next = kinds[this.#turn++ % kinds.length]?.shift()
+      if (next !== undefined) chosen.push(next)
     }
     return chosen
   }
@@ -112,7 +139,10 @@ export class DialScheduler {
     }
     entry.failures++
     const isWanted = this.#isWanted(id)
-    if (entry.failures >= this.#limits.forgetAfter && entry.kind === 'known' && !isWanted) this.#entries.delete(id)
+    if (entry.failures >= this.#limits.forgetAfter && entry.kind === 'known' && !isWanted) {
+      this.#entries.delete(id)
+      this.#records.forget(id)
+    }
     const capMs = isWanted ? this.#limits.wantedCapMs : this.#limits.backoffCapMs
     const pauseMs = this.#pauseMs(entry.failures, capMs, random)
     entry.notBeforeMs = nowMs + (wait === 'long' ? this.#limits.incompatibleMs : pauseMs)

@@ -1,9 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { isLoopbackAddress, isUnspecifiedAddress } from '../../util/address.ts'
+import { scopeOf } from '../../util/address.ts'
 import type { Hex } from '../../util/bytes.ts'
-import type { Clock } from '../../util/clock.ts'
 import { isCoded } from '../../util/errors.ts'
-import { AddressBook, type PeerRecord } from '../core/address-book.ts'
+import { AddressBook, type BookEntry, networkOf, type PeerRecord } from '../core/address-book.ts'
 import type { DialScheduler } from '../core/dial-scheduler.ts'
 import { readPeerRecord } from '../identity/peer-record.ts'
 import type { ChainDomain } from '../identity/validator-proof.ts'
@@ -15,18 +15,33 @@ interface PeerExchangeOptions {
   readonly dialScheduler: DialScheduler
   readonly domain: ChainDomain
   readonly selfId: string
-  readonly clock: Pick<Clock, 'nowMs'>
   /** Loopback addresses are useful only to nodes on the same machine. */
   readonly acceptsLoopback: boolean
+  /** Ports below the first that records may name: those this node is configured with. */
+  readonly lowPorts: ReadonlySet<number>
+  isMember(validator: Hex): boolean
 }
+
+/** Sources of records from the file of an earlier run that does not name them. */
+const UNKNOWN_SOURCE = '-'
+const FLAGS = { tried: 't', untried: 'n' } as const
 
 /** Discovery: records from hellos and responses are stored, shared, and given to the dial scheduler. */
 export class PeerExchange {
   readonly #options: PeerExchangeOptions
-  readonly #records = new AddressBook(NETWORK_LIMITS.records)
+  readonly #records: AddressBook
 
   constructor(options: PeerExchangeOptions) {
     this.#options = options
+    const { hub, isMember } = options
+    const { recordsPerHost: perHost, recordsPerValidator: perValidator } = NETWORK_LIMITS
+    this.#records = new AddressBook({
+      limits: { ...NETWORK_LIMITS, perHost, perValidator },
+      secret: randomBytes(16).toString('hex'),
+      isMember,
+      isConnected: id => hub.peer(id) !== undefined,
+      random: () => hub.random(),
+    })
   }
 
   get size(): number {
@@ -37,15 +52,32 @@ export class PeerExchange {
     return this.#records.get(id)
   }
 
-  /** Returns the validator a node claims to represent. */
-  validatorOf(id: string): Hex | null {
-    return this.#records.get(id)?.validator ?? null
+  /** Returns true when a node claims to represent a member of the committee: its newest records count. */
+  isMember(id: string): boolean {
+    const validator = this.#records.get(id)?.validator ?? null
+    return validator !== null && this.#options.isMember(validator)
+  }
+
+  isTried(id: string): boolean {
+    return this.#records.isTried(id)
+  }
+
+  /** Addresses of members. */
+  memberHosts(): readonly string[] {
+    return this.#records.entries().flatMap(({ record: { id, host } }) => (this.isMember(id) ? [host] : []))
+  }
+
+  /** Marks the record of a node to which a connection stands. */
+  connected(id: string): void {
+    this.#drop(gone => this.#records.tried(id, gone))
   }
 
   restore(records: readonly string[]): void {
     for (const text of records) {
+      const [bytes = '', source = UNKNOWN_SOURCE, flag] = text.split(' ').reverse()
       try {
-        this.#take(new Uint8Array(Buffer.from(text, 'base64')))
+        const record = this.#take(new Uint8Array(Buffer.from(bytes, 'base64')), source, null)
+        if (typeof record === 'object' && flag === FLAGS.tried) this.connected(record.id)
       } catch (error) {
         // A record written by another version.
         if (!isCoded(error)) throw error
@@ -53,13 +85,20 @@ export class PeerExchange {
     }
   }
 
-  saved(): readonly string[] {
-    return this.#records.all().map(({ bytes }) => Buffer.from(bytes).toString('base64'))
+  /** Returns the records to save, those of `anchors` first: they are dialed first after a restart. */
+  saved(anchors: readonly string[]): readonly string[] {
+    const rank = ({ record }: BookEntry) => (anchors.includes(record.id) ? 0 : 1)
+    return this.#records
+      .entries()
+      .toSorted((a, b) => rank(a) - rank(b))
+      .map(({ record: { bytes }, source, isTried }) =>
+        [isTried ? FLAGS.tried : FLAGS.untried, source, Buffer.from(bytes).toString('base64')].join(' '),
+      )
   }
 
   /** Builds the response to a request for records: this node's own record and others, except the peer's. */
   answer(peer: Peer, own: PeerRecord | null): readonly Uint8Array[] {
-    const others = this.#records.sample(NETWORK_LIMITS.recordsPerAnswer - 1, peer.id, () => this.#options.hub.random())
+    const others = this.#records.sample(NETWORK_LIMITS.recordsPerAnswer - 1, peer.id)
     return [...(own === null ? [] : [own]), ...others].map(({ bytes }) => bytes)
   }
 
@@ -78,7 +117,8 @@ export class PeerExchange {
   heard(peer: Peer, bytes: Uint8Array): void {
     const { hub } = this.#options
     try {
-      if (this.#take(bytes) === 'false') hub.blame(peer, 'falsehood', 'a record its node did not sign')
+      const result = this.#take(bytes, networkOf(peer.remoteAddress), scopeOf(peer.remoteAddress))
+      if (result === 'false') hub.blame(peer, 'falsehood', 'a record its node did not sign')
     } catch (error) {
       if (!isCoded(error)) throw error
       hub.blame(peer, 'malformed', error.message)
@@ -91,20 +131,39 @@ export class PeerExchange {
 
   /** When two nodes learn of each other at once, the one with the lower id dials first: the other waits a moment. */
   #firstDialMs(id: string): number {
-    const { clock, selfId } = this.#options
-    return id < selfId ? clock.nowMs() + NETWORK_LIMITS.yieldMs : 0
+    return id < this.#options.selfId ? performance.now() + NETWORK_LIMITS.yieldMs : 0
   }
 
-  #take(bytes: Uint8Array): 'new' | 'old' | 'false' {
-    const { hub, dialScheduler, domain, selfId, acceptsLoopback } = this.#options
+  /** `scope`: reach of the address of the peer that told the record; null: it was accepted by an earlier run. */
+  #take(bytes: Uint8Array, source: string, scope: AddressScope | null): PeerRecord | 'old' | 'false' {
+    const { dialScheduler, domain, selfId } = this.#options
     const isNews = (id: string, sequence: number) => id !== selfId && this.#records.isNews(id, sequence)
     const record = readPeerRecord(bytes, domain, isNews)
     if (typeof record === 'string') return record
-    // This node itself would answer.
-    if (isUnspecifiedAddress(record.host) || (!acceptsLoopback && isLoopbackAddress(record.host))) return 'old'
-    const gone = this.#records.put(record, id => hub.peer(id) !== undefined, hub.random())
-    if (gone !== undefined && dialScheduler.kindOf(gone) === 'known') dialScheduler.remove(gone)
-    if (gone !== record.id) dialScheduler.add(record, 'known', this.#firstDialMs(record.id))
-    return 'new'
+    if (!this.#isDialable(record, scope)) return 'old'
+    const isKept = this.#drop(gone => this.#records.put(record, source, gone))
+    if (!isKept) return 'old'
+    dialScheduler.add(record, 'known', this.#firstDialMs(record.id))
+    return record
+  }
+
+  /** Keeps a stranger from making this node dial its own networks, or services that are no nodes. */
+  #isDialable({ host, port }: PeerRecord, from: AddressScope | null): boolean {
+    const { acceptsLoopback, lowPorts } = this.#options
+    if (port < NETWORK_LIMITS.firstPort && !lowPorts.has(port)) return false
+    const scope = scopeOf(host)
+    if (scope === 'loopback') return acceptsLoopback
+    return scope === 'global' || (scope === 'private' && from !== 'global')
+  }
+
+  /** Runs a change of the records; those it evicts are not dialed any more. */
+  #drop<T>(change: (gone: string[]) => T): T {
+    const { dialScheduler } = this.#options
+    const gone: string[] = []
+    const result = change(gone)
+    for (const id of gone) if (dialScheduler.kindOf(id) === 'known') dialScheduler.remove(id)
+    return result
   }
 }
+
+type AddressScope = ReturnType<typeof scopeOf>

@@ -48,15 +48,16 @@ export class Dialer {
 
   #tick(): void {
     const { dialScheduler, clock, peers, handshakes, scores } = this.#options
-    const nowMs = clock.nowMs()
+    const nowMs = performance.now()
     const scene = {
       isBusy: (id: string) => peers.peer(id) !== undefined || this.#dialing.has(id) || handshakes.has(id),
-      isBanned: (id: string) => scores.isBanned(id, nowMs),
+      isBanned: (id: string) => scores.isBanned(id, clock.nowMs()),
       dialing: this.#dialing,
       outbound: peers.peers().filter(({ place: peerSlot }) => peerSlot === 'outbound').length,
     }
     for (const address of dialScheduler.due(nowMs, scene)) void this.#dial(address)
-    this.#cancel = clock.schedule(nowMs + NETWORK_LIMITS.dialTickMs, () => this.#tick())
+    const timer = setTimeout(() => this.#tick(), NETWORK_LIMITS.dialTickMs)
+    this.#cancel = () => clearTimeout(timer)
   }
 
   async #dial(address: NodeAddress): Promise<void> {
@@ -71,7 +72,7 @@ export class Dialer {
       logger.debug({ peer: id, host, port, err: error }, 'peer not reachable')
     }
     this.#dialing.delete(id)
-    const { dialScheduler, clock, random } = this.#options
-    dialScheduler.failed(id, 'unreachable', clock.nowMs(), random())
+    const { dialScheduler, random } = this.#options
+    dialScheduler.failed(id, 'unreachable', performance.now(), random())
   }
 }

@@ -88,9 +88,10 @@ export class HandshakeManager {
     const { nodeId, binding } = secureChannel
     const scene = { ...this.#options.identity.scene(), nodeId, binding, dialed: dialed?.id ?? null }
     return (
-      this.#refuseBanned(secureChannel) ??
+      this.#refuseBanned(nodeId) ??
       validateHello(hello, scene) ??
       this.#refuseValidator(hello) ??
+      this.#refuseAddress(handshake, hello) ??
       this.#admit(handshake, hello)
     )
   }
@@ -115,12 +116,18 @@ export class HandshakeManager {
       : { reason: 'tooManyPeers', detail: `${nodes.size} other nodes speak for ${validator}` }
   }
 
-  #refuseBanned({ nodeId, socket }: SecureChannel): HelloRefusal | undefined {
+  #refuseBanned(nodeId: string): HelloRefusal | undefined {
     const { scores, clock } = this.#options
-    const nowMs = clock.nowMs()
-    const group = addressGroup(socket.remoteAddress ?? '')
-    const isBanned = scores.isBanned(nodeId, nowMs) || scores.isBanned(addressScoreKey(group), nowMs)
-    return isBanned ? { reason: 'banned', detail: 'misbehaved before' } : undefined
+    return scores.isBanned(nodeId, clock.nowMs()) ? { reason: 'banned', detail: 'misbehaved before' } : undefined
+  }
+
+  /** Refuses strangers of an address from which several were banned; members, static peers and dialed nodes may be behind it as well. */
+  #refuseAddress({ secureChannel, dialed }: OpenHandshake, { nodeId, proof }: Hello): HelloRefusal | undefined {
+    const { peers, scores, clock } = this.#options
+    if (dialed !== null || peers.isReserved(nodeId, proof?.address ?? null)) return undefined
+    const group = addressGroup(secureChannel.socket.remoteAddress ?? '')
+    const isBanned = scores.isBanned(addressScoreKey(group), clock.nowMs())
+    return isBanned ? { reason: 'banned', detail: 'others of its address misbehaved before' } : undefined
   }
 
   #admit(handshake: OpenHandshake, hello: Hello): HelloRefusal | undefined {

@@ -207,7 +207,7 @@ export class PeerSet implements PeerHub, PeerHost {
       this.#list = [...this.#peers.values()]
     }
     this.#countTraffic(peer)
-    const lastedMs = Date.now() - peer.connectedAtMs
+    const lastedMs = Math.round(performance.now() - peer.joinedMs)
     this.#log(peer, 'info', { ...connectionEnd, lastedMs }, 'peer disconnected')
     if (!connectionEnd.remote && connectionEnd.reason === 'slow') this.blame(peer, 'slow', connectionEnd.detail ?? '')
     this.boundary.run(peer, 'end', () => this.#events.left(peer, connectionEnd))

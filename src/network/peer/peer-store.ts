@@ -72,7 +72,7 @@ export const parseMemory = (text: string): PeerMemory | undefined => {
   const scores = value['scores'] ?? value['standings']
   if (!Array.isArray(scores) || !Array.isArray(records)) return undefined
   if (!scores.every(isPeerScore) || !records.every(record => typeof record === 'string')) return undefined
-  return { scores: scores.slice(0, NETWORK_LIMITS.peerScores), records: records.slice(0, NETWORK_LIMITS.records) }
+  return { scores: scores.slice(0, NETWORK_LIMITS.peerScores), records }
 }
 
 const parseJson = (text: string): unknown => {

@@ -39,6 +39,18 @@ describe('whom to dial', () => {
     expect(due(all(isMember))).toEqual(['static', 'member', 'known', 'boot'])
     expect(due(all(isMember), 0, { isBusy: id => id === 'known' })).toEqual(['static', 'member', 'boot'])
   })
+  test('takes tried nodes, others and bootnodes in turn, whatever number of one kind waits', () => {
+    const isTried = (id: string) => id.startsWith('tried')
+    const records = { isTried, forget: () => {} }
+    const dialScheduler = new DialScheduler({ ...limits, outbound: 9, entries: 999 }, nobody, records)
+    for (let index = 0; index < 768; index++) dialScheduler.add(at(`false${index}`), 'known')
+    for (const name of ['tried0', 'tried1']) dialScheduler.add(at(name), 'known')
+    for (const name of ['boot0', 'boot1']) dialScheduler.add(at(name), 'bootnode')
+    expect(due(dialScheduler)).toEqual(['tried0', 'false0', 'boot0'])
+    // One place at a time, too.
+    const one = { dialing: new Set(['false1', 'false2']), isBusy: (id: string) => id.endsWith('0') }
+    expect(Array.from({ length: 3 }, () => due(dialScheduler, 0, one)[0])).toEqual(['tried1', 'false1', 'boot1'])
+  })
   test('is static peers and members alone when the places for others are taken', () => {
     expect(
       due(

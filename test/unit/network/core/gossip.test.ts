@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { AddressBook, type PeerRecord } from '../../../../src/network/core/address-book.ts'
 import { TransactionFetchPlan } from '../../../../src/network/core/fetch-plan.ts'
 import { Reachability } from '../../../../src/network/core/reachability.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
@@ -97,43 +96,5 @@ describe('wanted transactions', () => {
     fetchPlan.announced('member', ['3', '4', '5', '6', '7'], true)
     expect(fetchPlan.size).toBe(11)
     expect(fetchPlan.isFull('member', true)).toBe(true)
-  })
-})
-
-describe('records', () => {
-  const record = (id: string, sequence = 1): PeerRecord => ({
-    sequence,
-    id,
-    host: '192.0.2.1',
-    port: 1,
-    validator: null,
-    bytes: new Uint8Array(0),
-  })
-  const loose = () => false
-
-  test('of a node are news when the number is higher', () => {
-    const book = new AddressBook(2)
-    book.put(record('a', 5), loose, 0)
-    expect([4, 5, 6].map(sequence => book.isNews('a', sequence))).toEqual([false, false, true])
-    expect(book.isNews('b', 0)).toBe(true)
-  })
-  test('are bounded; those of connected nodes stay', () => {
-    const book = new AddressBook(3)
-    for (const id of ['a', 'b', 'c']) book.put(record(id), loose, 0)
-    expect(book.put(record('d'), id => id !== 'b', 0.99)).toBe('b')
-    expect(
-      book.put(record('e'), () => true, 0.5),
-      'no room: itself',
-    ).toBe('e')
-    expect(book.all().map(({ id }) => id)).toEqual(['a', 'c', 'd'])
-    expect(book.put(record('a', 2), loose, 0), 'a newer one takes its own place').toBeUndefined()
-  })
-  test('are handed on by chance, each once, and not to whom they are about', () => {
-    const book = new AddressBook(10)
-    for (const id of 'abcdefgh') book.put(record(id), loose, 0)
-    const sample = book.sample(5, 'a', () => 0.73).map(({ id }) => id)
-    expect(new Set(sample).size).toBe(5)
-    expect(sample).not.toContain('a')
-    expect(book.sample(50, 'a', () => 0.999)).toHaveLength(7)
   })
 })

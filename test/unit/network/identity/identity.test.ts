@@ -1,17 +1,17 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../../src/config/limits/network.ts'
 import type { PeerRecord } from '../../../../src/network/core/address-book.ts'
-import type { DialScheduler } from '../../../../src/network/core/dial-scheduler.ts'
+import { DialScheduler } from '../../../../src/network/core/dial-scheduler.ts'
 import { PeerExchange } from '../../../../src/network/gossip/peer-exchange.ts'
 import type { PeerHub } from '../../../../src/network/gossip/peer-hub.ts'
 import { readPeerRecord, signPeerRecord } from '../../../../src/network/identity/peer-record.ts'
+import type { Peer } from '../../../../src/network/peer/peer.ts'
 import { PeerStore, parseMemory } from '../../../../src/network/peer/peer-store.ts'
 import { generateNodeKey, openNodeKey } from '../../../../src/network/transport/node-key.ts'
-import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
 import { DOMAIN, signerOf } from '../../../support/consensus/member.ts'
 import { LogBook, NetNodes, until } from '../../../support/network/net-node.ts'
@@ -94,8 +94,9 @@ describe('a record', () => {
         dialScheduler: { add: (record: PeerRecord) => dialed.push(record.host) } as unknown as DialScheduler,
         domain: DOMAIN,
         selfId: '00'.repeat(32),
-        clock: systemClock,
         acceptsLoopback,
+        lowPorts: new Set<number>(),
+        isMember: () => false,
       })
       exchange.restore([Buffer.from(signPeerRecord({ ...params, host }).bytes).toString('base64')])
       return exchange.size
@@ -115,6 +116,116 @@ describe('a record', () => {
     await until('asked', () => peer.said('getRecords').length === 1)
     peer.send('records', [bytes], peer.said('getRecords')[0]?.requestId)
     expect(await peer.closed()).toBe('misbehaved')
+  })
+})
+
+describe('what peers tell of addresses', () => {
+  const MEMBER = signerOf(3).address
+  const makeExchange = (parts: Partial<ConstructorParameters<typeof PeerExchange>[0]> = {}) => {
+    const blamed: string[] = []
+    const hub = {
+      peer: () => undefined,
+      random: Math.random,
+      blame: (_: unknown, offence: string) => blamed.push(offence),
+    }
+    const dialScheduler = new DialScheduler({ ...NETWORK_LIMITS, entries: 4_096 }, id => exchange.isMember(id), {
+      isTried: id => exchange.isTried(id),
+      forget: id => exchange.forget(id),
+    })
+    const exchange = new PeerExchange({
+      hub: hub as unknown as PeerHub,
+      dialScheduler,
+      domain: DOMAIN,
+      selfId: '00'.repeat(32),
+      acceptsLoopback: false,
+      lowPorts: new Set([443]),
+      isMember: validator => validator === MEMBER || validator === signerOf(4).address,
+      ...parts,
+    })
+    const hear = (remoteAddress: string, record: Partial<Parameters<typeof signPeerRecord>[0]> = {}) => {
+      const key = generateNodeKey()
+      const { bytes, id } = signPeerRecord({ ...params, key, signer: null, ...record })
+      exchange.heard({ remoteAddress } as Peer, bytes)
+      return { id, isKept: exchange.get(id) !== undefined }
+    }
+    const due = () =>
+      dialScheduler.due(0, { isBusy: () => false, isBanned: () => false, dialing: new Set(), outbound: 0 })
+    return { exchange, hear, due, dialScheduler, blamed }
+  }
+  const params = { domain: DOMAIN, sequence: 7, host: '192.0.2.7', port: 30_303 }
+
+  test('a member that signs a thousand node ids does not delay another', () => {
+    const { hear, due, exchange } = makeExchange()
+    const other = hear('203.0.113.9', { signer: signerOf(4) })
+    for (let index = 0; index < 1_000; index++)
+      hear('203.0.113.1', { signer: signerOf(3), sequence: index, host: `198.51.${index >> 8}.${index & 255}` })
+    expect(exchange.size).toBe(1 + NETWORK_LIMITS.recordsPerValidator)
+    expect(due().map(({ id }) => id)).toContain(other.id)
+    expect(due()).toHaveLength(1 + NETWORK_LIMITS.recordsPerValidator)
+  })
+
+  test.each([
+    ['198.51.100.1', 30_303, '203.0.113.1', true],
+    ['10.0.0.1', 30_303, '203.0.113.1', false],
+    ['10.0.0.1', 30_303, '10.0.0.9', true],
+    ['192.168.1.1', 30_303, '::ffff:203.0.113.1', false],
+    ['fd00::1', 30_303, '2001:db8::1', false],
+    ['fd00::1', 30_303, 'fd00::9', true],
+    ['169.254.169.254', 30_303, '169.254.1.1', false],
+    ['169.254.169.254', 30_303, '10.0.0.9', false],
+    ['::ffff:10.0.0.1', 30_303, '203.0.113.1', false],
+    ['fe80::1', 30_303, 'fe80::2', false],
+    ['224.0.0.1', 30_303, '203.0.113.1', false],
+    ['198.51.100.1', 22, '203.0.113.1', false],
+    ['198.51.100.1', 443, '203.0.113.1', true],
+    ['127.0.0.1', 30_303, '127.0.0.1', false],
+  ])('%s port %i, told by %s, is dialed: %s', (host, port, teller, isKept) => {
+    expect(makeExchange().hear(teller, { host, port }).isKept).toBe(isKept)
+  })
+
+  test('one host named in hundreds of records is dialed a few times', () => {
+    const { hear, due } = makeExchange()
+    for (let index = 0; index < 300; index++) hear('203.0.113.1', { host: '198.51.100.1' })
+    expect(due()).toHaveLength(NETWORK_LIMITS.recordsPerHost)
+  })
+
+  test('tried nodes and their sources outlast a restart, anchors come first, and what failed long is forgotten', () => {
+    const first = makeExchange()
+    const heard = Array.from({ length: 5 }, (_, index) => hear(first, index).id)
+    const [one, two, three] = heard as [string, string, string]
+    for (const id of [one, two]) first.exchange.connected(id)
+    const second = makeExchange()
+    second.exchange.restore(first.exchange.saved([two]))
+    expect([one, two, three].map(id => second.exchange.isTried(id))).toEqual([true, true, false])
+    expect(second.due()[0]?.id).toBe(two)
+    expect(second.exchange.saved([])).toEqual(expect.arrayContaining([...first.exchange.saved([])]))
+    for (let failure = 0; failure < NETWORK_LIMITS.forgetAfter; failure++)
+      second.dialScheduler.failed(three, 'unreachable', 0, 0)
+    expect(second.exchange.get(three)).toBeUndefined()
+  })
+  const hear = ({ hear: one }: ReturnType<typeof makeExchange>, index: number) =>
+    one(`203.${index}.113.1`, { host: `198.${index}.100.1` })
+})
+
+describe('a ban of an address', () => {
+  test('is for strangers: members, static peers and dialed nodes behind it connect', async () => {
+    const storePath = join(dir, 'banned', 'peers.json')
+    mkdirSync(dirname(storePath))
+    const ban = { key: 'address/127.0.0.1', score: 0, atMs: Date.now(), bannedUntilMs: Date.now() + 600_000, bans: 3 }
+    writeFileSync(storePath, JSON.stringify({ format: 1, scores: [ban], records: [] }))
+    const [friendKey, dialed] = [generateNodeKey(), await nodes.start()]
+    const friend = { id: friendKey.id, host: '127.0.0.1', port: 1 }
+    const node = await nodes.start({
+      ...{ committee: 2, member: 0, storePath },
+      staticPeers: [friend],
+      bootnodes: [dialed.address],
+    })
+    const stranger = await RawPeer.connect(node.port)
+    stranger.send('hello', stranger.hello())
+    expect(await stranger.closed()).toBe('banned')
+    const member = await RawPeer.meet(node.port, {}, signerOf(1))
+    const known = await RawPeer.meet(node.port, {}, null, { key: friendKey })
+    await until('all', () => [member.key.id, known.key.id, dialed.id].every(id => node.peerIds.includes(id)))
   })
 })
 
