@@ -114,4 +114,4 @@ const chunked = (bytes: Buffer, from: number): Body | undefined => {
 
 /** POST of a JSON body to `/` as text. */
 export const postText = (body: string, fields = ''): string =>
-  `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${fields}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  `POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n${fields}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
