@@ -47,7 +47,8 @@ const callOf = (id: string, isSlow = false): string =>
   })
 
 const chunkedOf = (body: string, random: Random): string => {
-  let text = 'POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n'
+  let text =
+    'POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n'
   for (let at = 0; at < body.length; ) {
     const piece = body.slice(at, at + 1 + random.below(20_000))
     text += `${piece.length.toString(16)}\r\n${piece}\r\n`
