@@ -147,8 +147,12 @@ export const buildBlock = async (
   const pacer = createPacer(budget.signal)
   const timer = new BuildTimer(budget)
   const systemCall = runner.systemCall(journal, env)
-  await runPreExecution(run, journal, systemCall)
-  const runTransaction = await runner.begin(journal, env)
+  const begin = async () => {
+    await runPreExecution(run, journal, systemCall)
+    return runner.begin(journal, env)
+  }
+  // The first block of a process loads code; without this, the time for its transactions would be over before the first of them.
+  const runTransaction = await timer.excluding(begin())
   while (!timer.isOver()) {
     if (pacer.due()) {
       await pacer.giveWay()

@@ -110,14 +110,15 @@ export class BuildTimer {
     }
   }
 
-  /** Excludes the time of loading code. */
-  async excluding(work: Promise<void>): Promise<void> {
+  /** Excludes the time of loading code; returns its result. */
+  async excluding<T>(work: Promise<T>): Promise<T> {
     const startMs = this.#budget.nowMs()
-    await work
+    const loaded = await work
     const tookMs = this.#budget.nowMs() - startMs
     this.#nowMs += tookMs
     this.#deadlineMs += tookMs
     if (this.#transfersEndMs !== undefined) this.#transfersEndMs += tookMs
+    return loaded
   }
 
   /** Time left for stopped transactions, milliseconds; negative when they have taken time of the block. */

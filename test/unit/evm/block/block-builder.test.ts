@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { BUILD_LIMITS } from '../../../../src/config/limits/execution.ts'
+import { buildBlock } from '../../../../src/evm/block/block-builder.ts'
+import { createFastRunner } from '../../../../src/evm/block/fast-runner.ts'
 import { createExecutor } from '../../../../src/evm/executor.ts'
 import type { BuildBudget, TransactionSource } from '../../../../src/evm/executor-types.ts'
 import type { Transaction } from '../../../../src/primitives/transaction/transaction.ts'
@@ -278,4 +280,20 @@ test('logs count with the time that they take after the run', async () => {
   // LOG4, or POP six times.
   expect(await trial(0xa4)).toBeGreaterThanOrEqual(1)
   expect(await trial(...Array<number>(6).fill(0x50))).toBeUndefined()
+})
+
+test('what is loaded before the first transaction of a process takes no time from it', async () => {
+  const { engine, clock } = { engine: new SteadyEngine(), clock: { ms: 0 } }
+  const fast = createFastRunner({ loaded: engine, load: async () => engine }, silentLogger)
+  const runner = {
+    ...fast,
+    async begin(...args: Parameters<typeof fast.begin>) {
+      clock.ms += 5_000
+      return fast.begin(...args)
+    },
+  }
+  const budget = { maxBytes: 1_000_000, nowMs: () => clock.ms, deadlineMs: 250, transactionMs: 1_000 }
+  const source = listSource([signed(bob, { to: CONTRACT, gasLimit: 100_000n }), transfer(alice)])
+  const { transactions } = await buildBlock(runner, new Journal(world()), env(), source, budget, [])
+  expect(transactions.map(({ from }) => from)).toEqual([bob.address, alice.address])
 })
