@@ -261,7 +261,7 @@ export class Chain implements ExecutionPort {
     return this.#writing.run(async () => {
       const head = { block: this.#head, certificate: this.#certificate }
       const { world } = this.#options
-      const count = await countEmptyAhead(this.#options, head.block, limit)
+      const count = await countEmptyAhead(this.#options, head.block, limit, maker.isPoolIdle)
       if (count === 0) return false
       const update = await world.computeUpdate(world.journal().changes(), world.root)
       const made = buildEmptyBlocks(this.#options, head, { count, maker, update })

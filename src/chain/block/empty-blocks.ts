@@ -6,7 +6,7 @@ import { EMPTY_BLOOM } from '../../primitives/receipt/bloom.ts'
 import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
 import { executionRulesAt } from '../../rules/execution-rules.ts'
 import type { StateUpdate } from '../../state/update/state-update.ts'
-import type { Hex } from '../../util/bytes.ts'
+import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import type { EvidencePool } from '../council/evidence-pool.ts'
 import type { BlockProofs } from '../proof/block-proofs.ts'
 import type { ChainBlock } from '../types.ts'
@@ -30,6 +30,8 @@ interface EmptyBlockParts {
 /** Choices of the validator that makes the blocks alone. */
 export interface EmptyBlockMaker {
   readonly proposer: Hex
+  /** The head was built of what the pool still holds and took none of it, so that a block with the same base fee takes none either. */
+  readonly isPoolIdle: boolean
   /** Returns the timestamp of a block, unix seconds. */
   timestampAfter(parentTimestamp: number): number
   seal(block: DecidedBlock['block']): Certificate
@@ -46,16 +48,19 @@ const NO_TRANSACTIONS: BlockExecution = {
 const NO_ROOTS = { transactions: transactionsRoot([]), receipts: receiptsRoot([]) }
 
 /**
- * Returns how many of the next blocks are sure to be empty, at most `limit`: no transaction, proof header or evidence waits, and the last
- * block of a cycle, which pays rewards and writes records, is not among them.
+ * Returns how many of the next blocks are sure to be empty, at most `limit`: nothing waits that they would take (transactions, proof
+ * headers, evidence), and the last block of a cycle, which pays rewards and writes records, is not among them.
  */
 export const countEmptyAhead = async (
   { pool, sources, evidence, proofs }: EmptyBlockParts,
   parent: ChainBlock,
   limit: number,
+  isPoolIdle: boolean,
 ): Promise<number> => {
-  const { number } = parent.header
-  if (pool.hasExecutable() || evidence.select(number + 1).items.length > 0) return 0
+  const { number, timestamp, baseFeePerGas } = parent.header
+  const next = childFields(sources, parent, { timestamp, proposer: ZERO_ADDRESS })
+  if (pool.hasExecutable() && !(isPoolIdle && next.baseFeePerGas === baseFeePerGas)) return 0
+  if (evidence.select(number + 1).items.length > 0) return 0
   if ((await proofs.select(parent)).included.length > 0) return 0
   const { cycleBlocks } = sources.params.rewards
   const count = Math.min(limit, cycleBlocks - 1 - (number % cycleBlocks))

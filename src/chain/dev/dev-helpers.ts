@@ -8,6 +8,7 @@ import type { WorldState } from '../../state/world-state.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
 import type { Chain } from '../chain.ts'
 import type { DevMiner, MineOptions, MiningMode } from './dev-miner.ts'
 import { DevSnapshots } from './dev-snapshots.ts'
@@ -28,7 +29,7 @@ interface DevPool {
   /** Drops everything, also transactions of reverted blocks; returns false when nothing was waiting. */
   clear(): Promise<boolean>
   /** Returns all waiting transactions. */
-  waiting(): readonly { readonly hash: Hex; readonly raw: Uint8Array }[]
+  waiting(): readonly { readonly hash: Hex; readonly raw: Uint8Array; readonly gasLimit: bigint }[]
   submit(raw: Uint8Array): Promise<Hex>
 }
 
@@ -41,6 +42,7 @@ interface DevHelpersOptions {
   readonly time: DevTime
   readonly choices: NextBlockSettings
   readonly pool: DevPool
+  readonly logger: Logger
   /** Sending a transaction fails when it fails in its block. */
   readonly throwsOnRevert: boolean
   /** Runs the work while no engine runs, then starts one on the resulting head. */
@@ -178,7 +180,11 @@ export class DevHelpers {
   }
 
   setGasLimit(gasLimit: bigint): void {
-    this.#options.choices.setGasLimit(gasLimit)
+    const { choices, pool, logger } = this.#options
+    choices.setGasLimit(gasLimit)
+    for (const { hash, gasLimit: gas } of pool.waiting())
+      if (gas > gasLimit)
+        logger.warn({ hash, gas, limit: gasLimit }, 'transaction waits: its gas is above the limit of blocks')
     this.#lookAgain()
   }
 

@@ -7,6 +7,7 @@ import { Mutex } from '../../util/async/mutex.ts'
 import type { Clock } from '../../util/clock.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
+import type { EmptyBlockMaker } from '../block/empty-blocks.ts'
 import type { Chain } from '../chain.ts'
 import { checkNotTooLate, type DevTime } from './dev-time.ts'
 
@@ -20,7 +21,7 @@ export interface BlockMaker {
   /** Makes the next block, of what waits. */
   one(): Promise<void>
   /** Makes blocks at once that are sure to be empty, at most `limit`; false: the next one is not. */
-  empty(limit: number, timestampAfter: (parentTimestamp: number) => number): Promise<boolean>
+  empty(limit: number, wanted: Pick<EmptyBlockMaker, 'isPoolIdle' | 'timestampAfter'>): Promise<boolean>
 }
 
 /** Engine of a development chain, as the miner uses it. */
@@ -83,6 +84,8 @@ export class DevMiner {
   #cancelTimer: () => void = () => {}
   /** The timestamps of the blocks that are made at once were requested. */
   #isTold = false
+  /** The last block took nothing of the pool, to which nothing came since it was begun. */
+  #isPoolIdle = false
   /** True between `start` and `stop`. */
   #isRunning = false
 
@@ -154,6 +157,7 @@ export class DevMiner {
 
   /** Handles a new executable transaction. */
   onPending(): void {
+    this.#isPoolIdle = false
     if (!this.#mode.automine || this.#pendingQueued || !this.#isRunning) return
     this.#pendingQueued = true
     this.#detach(this.#turn.run(() => this.#minePending()))
@@ -203,7 +207,7 @@ export class DevMiner {
         checkNotTooLate(timestamp)
         return timestamp
       }
-      return (await maker?.empty(limit, next)) ?? false
+      return (await maker?.empty(limit, { isPoolIdle: this.#isPoolIdle, timestampAfter: next })) ?? false
     } finally {
       this.#isTold = false
     }
@@ -213,7 +217,9 @@ export class DevMiner {
     const { chain, time } = this.#options
     this.#askedStep = step
     checkNotTooLate(time.timestampAfter(chain.headBlock.header.timestamp, step))
+    this.#isPoolIdle = true
     await maker.one()
+    if (chain.headBlock.transactions.length > 0) this.#isPoolIdle = false
   }
 
   async #minePending(): Promise<void> {

@@ -21,7 +21,7 @@ const SMALLEST_TRANSACTION_GAS = 21_000n
 
 /** True for errors that only say that the block is full. */
 const isRoomError = (code: DroppedTransaction['reason']['code']): boolean =>
-  code === 'BLOCK_GAS_EXCEEDED' || code === 'BLOCK_BLOBS_EXCEEDED'
+  code === 'BLOCK_GAS_EXCEEDED' || code === 'BLOCK_BLOBS_EXCEEDED' || code === 'GAS_LIMIT_TOO_HIGH'
 
 interface Candidate extends TimedCandidate {
   readonly tx: Transaction

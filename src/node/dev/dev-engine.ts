@@ -115,7 +115,7 @@ export class DevEngine implements ConsensusEngine {
         const block = await execution.build(request())
         await execution.commit(block, seal(block))
       },
-      empty: (limit, timestampAfter) => appendEmpty(limit, { proposer: this.#signer.address, timestampAfter, seal }),
+      empty: (limit, wanted) => appendEmpty(limit, { ...wanted, proposer: this.#signer.address, seal }),
     }
     const request = () => this.#request()
     return this.without(async () => {

@@ -116,6 +116,7 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
     time,
     choices,
     pool: devPool(pool),
+    logger,
     throwsOnRevert: options.devnet.throwOnRevert ?? false,
     withoutEngine: work => engine.without(work),
   })

@@ -127,6 +127,21 @@ describe('gas limit of blocks', () => {
   })
 })
 
+test('a transaction that waits stays in sight when the gas limit of blocks falls below its own, and is included when it rises', () =>
+  withDevNode(async ask => {
+    await begin(ask)
+    await ask('evm_setAutomine', false)
+    const hash = await ask<Hex>('eth_sendTransaction', { from: ALICE, to: BOB, gas: '0x1c9c381' })
+    await ask('evm_setBlockGasLimit', '0x1c9c380')
+    await ask('hardhat_mine', 200)
+    expect(await ask('eth_getTransactionByHash', hash)).toMatchObject({ blockNumber: null })
+    expect(await ask('txpool_status')).toMatchObject({ pending: '0x1' })
+    expect(await ask('eth_getTransactionReceipt', hash)).toBeNull()
+    await ask('evm_setBlockGasLimit', '0x1c9c381')
+    await ask('hardhat_mine', 2)
+    expect(await ask('eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x1', blockNumber: '0xc9' })
+  }))
+
 describe('large contracts', () => {
   /** Init code that returns so many zeros. */
   const creation = (size: number): Hex => `0x62${size.toString(16).padStart(6, '0')}5ff3`
