@@ -1,12 +1,17 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRandom } from '../../src/sim/random.ts'
 import { bytesToHex, type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { signedRaw } from '../support/chain.ts'
 import { tandem } from '../support/command.ts'
 import { Committee, type NodeOfMany } from '../support/committee.ts'
+import { type DiskError, FailingDisk, whyNoFailingDisk } from '../support/disk/failing-disk.ts'
 import { eventually, sleep } from '../support/node-process.ts'
+import { SEED } from '../support/seed.ts'
 
+/** `PLACES=50 npx vitest run --project e2e snapshot.test`: the long form of the failing disk. */
+const PLACES = Number(process.env['PLACES'] ?? 3)
 const BLOCK_SECONDS = 0.25
 const CYCLE = 6
 const INTERVAL = 12
@@ -144,6 +149,48 @@ describe('a follower that begins with a snapshot', () => {
     await checkFollower(node)
     await expectWhole(node, 'killed')
   }, 150_000)
+
+  const why = whyNoFailingDisk()
+  test.skipIf(why !== undefined)(
+    `survives a disk that fails while it takes the snapshot in${why === undefined ? '' : ` (skipped: ${why})`}`,
+    async () => {
+      const random = createRandom(SEED)
+      const node = await committee.add('unlucky')
+      const disk = new FailingDisk(node.dataDir)
+      try {
+        for (let place = 0; place < PLACES; place++) {
+          const error = (['ENOSPC', 'EIO', 'EROFS'] as const)[random.below(3)] as DiskError
+          const skipped = random.below(500)
+          const what = `${error} after ${skipped} operations`
+          // Half of them go on with what the one before left.
+          if (random.chance(0.5))
+            for (const name of readdirSync(node.dataDir).filter(name => /^db|^consensus$/.test(name)))
+              rmSync(join(node.dataDir, name), { recursive: true })
+          disk.fail(error, skipped, error !== 'EROFS' && random.chance(0.5) ? 1 + random.below(3) : 0)
+          const starting = node.start([], ['--sync', 'snapshot', '--bootnodes', (validators[0] as NodeOfMany).url], {
+            env: disk.env,
+          })
+          await starting.catch(() => undefined)
+          const code = await Promise.race([node.exited, sleep(5_000).then(() => 'runs')])
+          if (code === 'runs') {
+            disk.mend()
+            await node.stop()
+            continue
+          }
+          expect(code, what).toBe(1)
+          expect(node.log, what).toMatch(/Free disk space/)
+        }
+        expect(disk.seen).toBeGreaterThan(0)
+      } finally {
+        disk.remove()
+      }
+      await start(node)
+      await begun(node)
+      await checkFollower(node)
+      await expectWhole(node, 'unlucky')
+    },
+    150_000 + PLACES * 15_000,
+  )
 
   test('passes a checkpoint that is right; a wrong one ends it, at its start or when it comes there, and says what to do', async () => {
     const [first] = validators as [NodeOfMany]
