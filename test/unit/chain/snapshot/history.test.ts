@@ -186,7 +186,7 @@ describe('the fetching of blocks before a snapshot', () => {
     const { blocks, liars } = await fillFrom(store, all, choose)
     expect([blocks.earliest, liars]).toEqual([0, []])
     // 180 blocks are three requests; one more for each that the short one gets.
-    expect(requests).toBeLessThan(12)
+    expect(requests).toBeLessThan(10)
   })
 
   test('of a range from several peers only the sender of a false block is named', async () => {
