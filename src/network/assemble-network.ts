@@ -49,7 +49,7 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
       (name !== 'transactionHashes' && name !== 'newTransactions') || gossip.transactions.isOpenTo(peer, name),
   })
   const gossip = buildGossip(options, ports, core, peers)
-  const connections = buildConnections(options, ports, core, peers)
+  const connections = buildConnections(options, ports, core, peers, gossip.records)
   const { records, consensus, delegations, transactions, blocks, evidence, proofs } = gossip
   const heartbeat = new Heartbeat({
     peers,
@@ -158,10 +158,11 @@ const buildGossip = (
 
 /** Making of connections: handshakes and the dialer. */
 const buildConnections = (
-  { clock, logger, validator }: NetworkOptions,
+  { clock, logger, validator, discovers = true }: NetworkOptions,
   { members }: NetworkPorts,
   { limits, identity, scores, dialScheduler, channelIdentity, metrics, random }: NetworkCore,
   peers: PeerSet,
+  records: PeerExchange,
 ) => {
   const handshakes = new HandshakeManager({
     peers,
@@ -173,6 +174,12 @@ const buildConnections = (
     clock,
     logger,
     metrics,
+    records: {
+      forRefused: ({ nodeId }) => records.answer({ id: nodeId }, identity.published),
+      heard: (remoteAddress, told) => {
+        if (discovers) records.heardFrom(remoteAddress, told)
+      },
+    },
     failed: (id, reason) => dialScheduler.failed(id, reason, performance.now(), random()),
   })
   return {

@@ -1,7 +1,8 @@
 import { NETWORK_LIMITS } from '../config/limits/network.ts'
-import { addressGroup } from '../util/address.ts'
+import { subscriberOf } from '../util/address.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
+import { Lru } from '../util/lru.ts'
 import { assembleNetwork, type NetworkParts } from './assemble-network.ts'
 import type { NodeAddress } from './core/dial-scheduler.ts'
 import { DisplacedConnections } from './core/displaced-connections.ts'
@@ -76,6 +77,10 @@ class TlsNetwork implements Network {
   readonly #options: NetworkOptions
   readonly #parts: NetworkParts
   readonly #inboundLimiter: InboundLimiter
+  /** Has places for members and static peers, so that no number of strangers delays them. */
+  readonly #reservedLimiter: InboundLimiter
+  /** Subscribers from which a member or a static peer was connected. */
+  readonly #reservedAddresses = new Lru<string, true>(NETWORK_LIMITS.reservedAddresses)
   readonly #store: PeerStore
   readonly #displacedConnections = new DisplacedConnections()
   #listener: Listener | null = null
@@ -91,6 +96,7 @@ class TlsNetwork implements Network {
       tick: () => this.#tick(),
     })
     this.#inboundLimiter = new InboundLimiter(this.#parts.limits)
+    this.#reservedLimiter = new InboundLimiter(this.#parts.limits)
     this.#store = new PeerStore(options.storePath, options.logger)
     const { dialScheduler, statics, limits } = this.#parts
     if (statics.size > limits.staticPeers) throw tooManyStatic(limits.staticPeers)
@@ -236,7 +242,17 @@ class TlsNetwork implements Network {
    * member may be behind the same address.
    */
   #enter(address: string, drop: () => void): (() => void) | undefined {
-    return this.#isStopped ? undefined : this.#inboundLimiter.enter(addressGroup(address), performance.now(), drop)
+    if (this.#isStopped) return undefined
+    const limiter = this.#isReservedAddress(address) ? this.#reservedLimiter : this.#inboundLimiter
+    return limiter.enter(address, performance.now(), drop)
+  }
+
+  /** Returns true for addresses of members, by their records or an earlier connection, and of static peers. */
+  #isReservedAddress(address: string): boolean {
+    const subscriber = subscriberOf(address)
+    if (this.#reservedAddresses.peek(subscriber) !== undefined) return true
+    const { records, dialScheduler } = this.#parts
+    return [...records.memberHosts(), ...dialScheduler.staticHosts()].some(host => subscriberOf(host) === subscriber)
   }
 
   #secured(secureChannel: SecureChannel, leave: () => void): void {
@@ -246,6 +262,7 @@ class TlsNetwork implements Network {
 
   #joined(peer: Peer): void {
     const { consensus, delegations, records, transactions } = this.#parts
+    if (peer.place === 'reserved') this.#reservedAddresses.set(subscriberOf(peer.remoteAddress), true)
     delegations.joined(peer)
     consensus.joined(peer)
     transactions.joined(peer)

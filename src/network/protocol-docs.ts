@@ -126,7 +126,7 @@ ${channelTable()}
 
 ## Handshake
 
-Within ${NETWORK_LIMITS.handshakeMs / 1_000} s both sides send \`hello\` without waiting for the other's, and \`ready\` when they accept it. A refusal is sent as \`disconnect\` in place of \`ready\`.
+Within ${NETWORK_LIMITS.handshakeMs / 1_000} s both sides send \`hello\` without waiting for the other's, and \`ready\` when they accept it. A refusal is sent as \`disconnect\` in place of \`ready\`; for want of a place, after \`records\`.
 
     hello  = [version, chain id, genesis hash, fork hash, next fork, node id, instance, client, [number, hash] of the head,
               earliest block, record, proof]
@@ -162,7 +162,7 @@ accepted, and that came from its author or a relay, is relayed only to neighbour
 ## Peer slots
 
 ${NETWORK_LIMITS.inbound} inbound and ${NETWORK_LIMITS.outbound} outbound peers, ${NETWORK_LIMITS.perAddress} of one address (an IPv4 address or an IPv6 /64; the loopback is not counted), and
-${NETWORK_LIMITS.reserved} reserved slots for committee members and static peers, which change with the council. At most ${NETWORK_LIMITS.pending} connections without a finished handshake, ${NETWORK_LIMITS.pendingPerAddress} of one address;
+${NETWORK_LIMITS.reserved} reserved slots for committee members and static peers, which change with the council. At most ${NETWORK_LIMITS.pending} connections without a finished handshake, ${NETWORK_LIMITS.pendingPerAddress} of one address, and as many again for addresses of members and static peers;
 an address opens ${NETWORK_LIMITS.connectsPerSecond} a second, ${NETWORK_LIMITS.connectsBurst} at once. A peer that sends nothing for ${NETWORK_LIMITS.silenceMs / 1_000} s is disconnected; pings are sent every ${NETWORK_LIMITS.pingMs / 1_000} s.
 
 ## Peer scores

@@ -98,7 +98,7 @@ describe('a committee of real processes', () => {
       await eventually('a crowd', async () => {
         const pending = await sample('network_pending_connections')
         expect(pending).toBeLessThanOrEqual(NETWORK_LIMITS.pending)
-        return pending > NETWORK_LIMITS.pending / 4 ? true : undefined
+        return pending > NETWORK_LIMITS.pendingPerAddress / 2 ? true : undefined
       })
       await council.goOn([0, 1, 2], 2)
       await council.node(3).start([council.first], ['--metrics-port', '0', '--no-discovery'])

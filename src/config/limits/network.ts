@@ -15,8 +15,12 @@ export const NETWORK_LIMITS = {
   /** Nodes that relay for one validator, and validators for which one node relays. */
   relaysPerValidator: 4,
   relayedValidators: 16,
-  /** Connections before their handshake, in total and per address, and the rate per address. */
-  pending: 64,
+  /**
+   * Connections before their handshake, in total and per address, and the rate per address; as many again for addresses of members and
+   * static peers, of which so many are remembered.
+   */
+  pending: 512,
+  reservedAddresses: 512,
   pendingPerAddress: 32,
   connectsPerSecond: 4,
   connectsBurst: 64,

@@ -79,6 +79,11 @@ export class DialScheduler {
     return this.#entries.get(id)?.kind
   }
 
+  /** Returns the hosts that the operator named for static peers. */
+  staticHosts(): readonly string[] {
+    return [...this.#entries.values()].filter(({ kind }) => kind === 'static').map(({ address }) => address.host)
+  }
+
   /** Adds a node or updates its address; an entry from the operator is not replaced by one from peers. */
   add(address: NodeAddress, kind: DialKind, notBeforeMs = 0): void {
     const old = this.#entries.get(address.id)

@@ -1,4 +1,6 @@
+import { subscriberOf } from '../../util/address.ts'
 import { RateLimiter } from '../../util/rate-limiter.ts'
+import { largestShare, networksOf } from './peer-slots.ts'
 
 interface InboundLimits {
   readonly pending: number
@@ -10,14 +12,15 @@ interface InboundLimits {
 }
 
 interface PendingConnection {
-  readonly address: string
+  readonly subscriber: string
+  readonly networks: readonly string[]
   /** Closes the connection. */
   readonly drop: () => void
 }
 
 /**
  * Limits inbound connections before their handshake, by address. Every check before the handshake is this cheap. When full, the connection
- * that has taken longest is dropped: an honest handshake takes milliseconds, so a client that only occupies slots cannot keep others out.
+ * that has taken longest is dropped, among those of the network that has most: who only occupies slots cannot keep others out.
  */
 export class InboundLimiter {
   readonly #limits: InboundLimits
@@ -42,24 +45,28 @@ export class InboundLimiter {
    */
   enter(address: string, nowMs: number, drop: () => void): (() => void) | undefined {
     const { pending, pendingPerAddress } = this.#limits
-    if (!this.#rates.take(address, nowMs)) return undefined
-    const here = this.#pending.get(address) ?? 0
-    if (here >= pendingPerAddress) return undefined
-    const [oldest] = this.#connections
-    if (oldest !== undefined && this.#connections.size >= pending) {
-      this.#leave(oldest)
-      oldest.drop()
-    }
-    const connection = { address, drop }
+    const subscriber = subscriberOf(address)
+    if (!this.#rates.take(subscriber, nowMs)) return undefined
+    if ((this.#pending.get(subscriber) ?? 0) >= pendingPerAddress) return undefined
+    const connection = { subscriber, networks: networksOf(address), drop }
+    if (this.#connections.size >= pending) this.#makeRoom(connection)
     this.#connections.add(connection)
-    this.#pending.set(address, (this.#pending.get(address) ?? 0) + 1)
+    this.#pending.set(subscriber, (this.#pending.get(subscriber) ?? 0) + 1)
     return () => this.#leave(connection)
+  }
+
+  #makeRoom({ networks }: PendingConnection): void {
+    const all = [...this.#connections]
+    const dropped = largestShare(all, networks, 1)[0] ?? all[0]
+    if (dropped === undefined) return
+    this.#leave(dropped)
+    dropped.drop()
   }
 
   #leave(connection: PendingConnection): void {
     if (!this.#connections.delete(connection)) return
-    const here = (this.#pending.get(connection.address) ?? 0) - 1
-    if (here > 0) this.#pending.set(connection.address, here)
-    else this.#pending.delete(connection.address)
+    const here = (this.#pending.get(connection.subscriber) ?? 0) - 1
+    if (here > 0) this.#pending.set(connection.subscriber, here)
+    else this.#pending.delete(connection.subscriber)
   }
 }

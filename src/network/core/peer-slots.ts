@@ -1,3 +1,4 @@
+import { subscriberOf, wideGroupsOf } from '../../util/address.ts'
 import type { DisconnectReason } from './disconnect-reasons.ts'
 
 /** Counts of connected and connecting peers, for the admission of another one. */
@@ -38,20 +39,59 @@ export const assignSlot = (
   return counts[place] < limits[place] ? { place } : { refused: 'tooManyPeers' }
 }
 
-interface InboundPeer {
+/** Returns the networks of an address, widest first: /16, /24 and itself; of IPv6 /32, /48 and /64. */
+export const networksOf = (address: string): readonly string[] => {
+  const subscriber = subscriberOf(address)
+  const wider = wideGroupsOf(subscriber)
+  return wider === undefined ? [subscriber] : [wider.wide, wider.narrow, subscriber]
+}
+
+/** Something that an address holds. */
+interface Holding {
+  /** Networks of the address, widest first. */
+  readonly networks: readonly string[]
+}
+
+/**
+ * Returns the holdings from which one gives way to a newcomer: those of the widest network that has more than the newcomer's, by at least
+ * `lead`, narrowed to the largest part of it; empty when the newcomer's own networks have most. Networks are compared from the widest on,
+ * since a /64 or a /24 costs an attacker nothing who has a /32 or a /16.
+ */
+export const largestShare = <T extends Holding>(
+  holdings: readonly T[],
+  newcomer: readonly string[],
+  lead: number,
+): readonly T[] => {
+  for (const [level, own] of newcomer.entries()) {
+    const [most = []] = partsAt(holdings, level)
+    const mine = holdings.filter(({ networks }) => networks[level] === own).length
+    if (most.length < mine + lead) continue
+    return [level + 1, level + 2].reduce((share, at) => {
+      const [largest = [], second = []] = partsAt(share, at)
+      return largest.length > second.length ? largest : share
+    }, most)
+  }
+  return []
+}
+
+/** Returns the holdings by their network of one level, the largest part first. */
+const partsAt = <T extends Holding>(holdings: readonly T[], level: number): readonly (readonly T[])[] => {
+  const parts = new Map<string | undefined, T[]>()
+  for (const holding of holdings) {
+    const part = parts.get(holding.networks[level]) ?? []
+    parts.set(holding.networks[level], part)
+    part.push(holding)
+  }
+  return [...parts.values()].sort((a, b) => b.length - a.length)
+}
+
+interface InboundPeer extends Holding {
   readonly id: string
-  /** Its address as it is counted; null for the operator's own machine. */
-  readonly group: string | null
 }
 
 /**
  * Returns the inbound peer that makes room for a newcomer when all slots are taken; undefined when there is none. It is the newest of the
- * address that has most, when that still has no fewer than the newcomer's own address then: so two addresses never take turns.
+ * network that has most, when that still has no fewer than the newcomer's own then: so two networks never take turns.
  */
-export const peerToEvict = (peers: readonly InboundPeer[], sameAddress: number): string | undefined => {
-  const counts = new Map<string, number>()
-  for (const { group } of peers) if (group !== null) counts.set(group, (counts.get(group) ?? 0) + 1)
-  const most = Math.max(0, ...counts.values())
-  if (most < sameAddress + 2) return undefined
-  return peers.findLast(({ group }) => group !== null && counts.get(group) === most)?.id
-}
+export const peerToEvict = (peers: readonly InboundPeer[], newcomer: readonly string[]): string | undefined =>
+  largestShare(peers, newcomer, 2).at(-1)?.id

@@ -97,7 +97,7 @@ export class PeerExchange {
   }
 
   /** Builds the response to a request for records: this node's own record and others, except the peer's. */
-  answer(peer: Peer, own: PeerRecord | null): readonly Uint8Array[] {
+  answer(peer: Pick<Peer, 'id'>, own: PeerRecord | null): readonly Uint8Array[] {
     const others = this.#records.sample(NETWORK_LIMITS.recordsPerAnswer - 1, peer.id)
     return [...(own === null ? [] : [own]), ...others].map(({ bytes }) => bytes)
   }
@@ -110,6 +110,17 @@ export class PeerExchange {
     } catch (error) {
       if (!isCoded(error)) hub.failed(peer, 'records', error)
       else if (error.code === 'REQUEST_TIMEOUT') hub.blame(peer, 'timeout', 'getRecords')
+    }
+  }
+
+  /** Takes records from a node that had no place for this one, as far as they are right. */
+  heardFrom(remoteAddress: string, records: readonly Uint8Array[]): void {
+    for (const bytes of records) {
+      try {
+        this.#take(bytes, networkOf(remoteAddress), scopeOf(remoteAddress))
+      } catch (error) {
+        if (!isCoded(error)) throw error
+      }
     }
   }
 

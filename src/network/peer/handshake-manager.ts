@@ -30,6 +30,8 @@ interface HandshakeManagerOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: NetworkMetrics | undefined
+  /** Records for nodes that find no place here, and those of nodes that had none. */
+  readonly records: HandshakeParams['records']
   /** Called when a handshake failed; `id` is the other end's, or the dialed one. */
   failed(id: string, reason: DisconnectReason | 'unreachable'): void
 }
@@ -71,6 +73,7 @@ export class HandshakeManager {
       hello: this.#options.identity.hello(secureChannel),
       patience: this.#options.limits,
       validate: remote => this.#validate(handshake, remote),
+      records: this.#options.records,
       ready: (_, remote) => this.#ready(handshake, remote),
       failed: (connectionEnd, remote) => this.#failed(handshake, connectionEnd, remote),
       faulted: error => this.#options.peers.boundary.report(secureChannel.nodeId, 'handshake', error),
@@ -148,7 +151,7 @@ export class HandshakeManager {
     }
     const result = assignSlot(candidate, counts, limits)
     const makesRoom = 'refused' in result && result.refused === 'tooManyPeers' && candidate.inbound
-    if (makesRoom && peers.makeRoom(counts.sameAddress)) handshake.accepted = { hello, place: 'inbound' }
+    if (makesRoom && peers.makeRoom(address)) handshake.accepted = { hello, place: 'inbound' }
     else if ('refused' in result)
       return { reason: result.refused, detail: `${counts.inbound} in, ${counts.outbound} out` }
     else handshake.accepted = { hello, place: result.place }

@@ -1,4 +1,5 @@
 import { CodedError, isCoded } from '../../util/errors.ts'
+import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { ProtocolError } from '../errors.ts'
 import { MESSAGES, type MessageName, messageFromId, messageSpec, type Payload } from '../messages.ts'
 import type { SecureChannel } from '../transport/secure-channel.ts'
@@ -14,6 +15,11 @@ export interface HandshakeParams {
   readonly patience: WriteTimeouts & { readonly handshakeMs: number }
   /** Validates the other side's hello; a refusal ends the connection with its reason. Called at most once. */
   validate(hello: Hello): HelloRefusal | undefined
+  /** Peer records: a newcomer that finds no place gets some all the same, to look elsewhere. */
+  readonly records: {
+    forRefused(hello: Hello): readonly Uint8Array[]
+    heard(remoteAddress: string, records: readonly Uint8Array[]): void
+  }
   /** Both sides agreed. Must take over the connection before it returns. */
   ready(connection: Connection, hello: Hello): void
   /** The handshake failed. Either this or `ready` is called, once. */
@@ -29,15 +35,16 @@ const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOC
  * refusal replaces `ready`, so both sides know the reason.
  */
 export const performHandshake = (params: HandshakeParams): Connection => {
-  const { secureChannel, hello, patience, validate, ready, failed, faulted } = params
+  const { secureChannel, hello, patience, validate, records, ready, failed, faulted } = params
   let remote: Hello | null = null
+  let hasRecords = false
   const send = <Name extends MessageName>(name: Name, value: Payload<Name>) => {
     const spec = messageSpec(name)
     connection.send(encodeFrames(spec.channel, spec.id, 0, spec.codec.encode(value)))
   }
   const events: ConnectionEvents = {
     begin: (frameChannel, head) => {
-      checkHead(frameChannel, head, remote === null ? 'hello' : 'ready')
+      checkHead(frameChannel, head, remote === null ? ['hello'] : hasRecords ? ['ready'] : ['ready', 'records'])
       return 'take'
     },
     deliver: (_, { id }, payload) => {
@@ -45,8 +52,15 @@ export const performHandshake = (params: HandshakeParams): Connection => {
       else if (id === MESSAGES.hello.id) {
         remote = MESSAGES.hello.codec.decode(payload)
         const helloRefusal = validate(remote)
-        if (helloRefusal === undefined) send('ready', null)
-        else connection.close(helloRefusal.reason, helloRefusal.detail)
+        if (helloRefusal === undefined) {
+          send('ready', null)
+          return
+        }
+        if (LACKS_PLACE.includes(helloRefusal.reason)) send('records', records.forRefused(remote))
+        connection.close(helloRefusal.reason, helloRefusal.detail)
+      } else if (id === MESSAGES.records.id) {
+        hasRecords = true
+        records.heard(secureChannel.socket.remoteAddress ?? '', MESSAGES.records.codec.decode(payload))
       } else {
         MESSAGES.ready.codec.decode(payload)
         clearTimeout(timer)
@@ -70,9 +84,16 @@ export const performHandshake = (params: HandshakeParams): Connection => {
   return connection
 }
 
-const checkHead = (channel: ChannelName, { id, requestId, length }: MessageHead, wanted: MessageName): void => {
+const LACKS_PLACE: readonly DisconnectReason[] = ['tooManyPeers', 'tooManyFromAddress']
+
+const checkHead = (
+  channel: ChannelName,
+  { id, requestId, length }: MessageHead,
+  wanted: readonly MessageName[],
+): void => {
   const name = messageFromId(id)
-  if (name !== wanted && name !== 'disconnect') throw broken(`${name ?? `message ${id}`} instead of ${wanted}`)
+  if (name === undefined || !(wanted.includes(name) || name === 'disconnect'))
+    throw broken(`${name ?? `message ${id}`} instead of ${wanted[0]}`)
   const spec = messageSpec(name)
   if (channel !== spec.channel || requestId !== 0) throw broken(`${name} on another channel or as a response`)
   if (length > spec.maxBytes) throw broken(`${name} of ${length} bytes, at most ${spec.maxBytes}`)

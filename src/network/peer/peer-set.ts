@@ -6,7 +6,7 @@ import type { Logger } from '../../util/logger.ts'
 import { Lru } from '../../util/lru.ts'
 import { ByteBudget } from '../core/byte-budget.ts'
 import type { Offence, PeerScores } from '../core/peer-scores.ts'
-import { peerToEvict, type SlotCounts } from '../core/peer-slots.ts'
+import { networksOf, peerToEvict, type SlotCounts } from '../core/peer-slots.ts'
 import type { PeerHub } from '../gossip/peer-hub.ts'
 import type { MessageName } from '../messages.ts'
 import type { NetworkMetrics } from '../metrics.ts'
@@ -126,12 +126,13 @@ export class PeerSet implements PeerHub, PeerHost {
     }
   }
 
-  /** Disconnects an inbound peer in favour of one from an address with fewer peers; returns false when there is none to disconnect. */
-  makeRoom(sameAddress: number): boolean {
+  /** Disconnects an inbound peer in favour of one from a network with fewer peers; returns false when there is none to disconnect. */
+  makeRoom(address: string): boolean {
     const replaceable = this.#list.filter(peer => peer.place === 'inbound' && !this.isNeighbour(peer))
-    const groups = replaceable.map(({ id, remoteAddress }) => ({ id, group: penalizedAddress(remoteAddress) }))
-    const evicted = this.#peers.get(peerToEvict(groups, sameAddress) ?? '')
-    evicted?.close('tooManyPeers', 'a place for another address')
+    const counted = replaceable.filter(({ remoteAddress }) => !isLoopbackAddress(remoteAddress))
+    const holdings = counted.map(({ id, remoteAddress }) => ({ id, networks: networksOf(remoteAddress) }))
+    const evicted = this.#peers.get(peerToEvict(holdings, networksOf(address)) ?? '')
+    evicted?.close('tooManyPeers', 'a place for another network')
     return evicted !== undefined
   }
 

@@ -386,3 +386,32 @@ describe('bytes that were changed on the way', () => {
     expect(ends.filter(({ fields }) => fields['reason'] === 'malformed').length).toBeGreaterThan(CASES / 4)
   })
 })
+
+describe('a node without a free place', () => {
+  test('gives a newcomer records all the same, which it dials', async () => {
+    const friend = await nodes.start()
+    const full = await nodes.start({ bootnodes: [friend.address], limits: { inbound: 0 } })
+    await until('connected', () => full.network.peerCount === 1)
+    const stranger = await RawPeer.connect(full.port)
+    stranger.send('hello', stranger.hello())
+    expect(await stranger.closed()).toBe('tooManyPeers')
+    // Its own and that of the friend.
+    expect(stranger.said('records')).toMatchObject([{ value: [expect.anything(), expect.anything()] }])
+    const newcomer = await nodes.start({ bootnodes: [full.address] })
+    await until('another place', () => newcomer.peerIds.includes(friend.id))
+  })
+
+  test('keeps places for handshakes of addresses from which members were connected', async () => {
+    const limits = { connectsBurst: 2, connectsPerSecond: 0.001 }
+    const node = await nodes.start({ member: 0, committee: 2, limits })
+    const member = await RawPeer.meet(node.port, {}, signerOf(1), { from: '127.0.0.5' })
+    // Strangers behind the same address have used up its rate.
+    await RawPeer.connect(node.port, { from: '127.0.0.5' }).catch(() => undefined)
+    await RawPeer.connect(node.port, { from: '127.0.0.6' })
+    await RawPeer.connect(node.port, { from: '127.0.0.6' })
+    await expect(RawPeer.connect(node.port, { from: '127.0.0.6' })).rejects.toThrow()
+    member.close()
+    await until('gone', () => !node.peerIds.includes(member.key.id))
+    await RawPeer.meet(node.port, {}, signerOf(1), { key: member.key, from: '127.0.0.5' })
+  })
+})

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { NETWORK_LIMITS } from '../../../../src/config/limits/network.ts'
 import { ByteBudget } from '../../../../src/network/core/byte-budget.ts'
 import { DISCONNECT_REASONS, disconnectReasonFromCode } from '../../../../src/network/core/disconnect-reasons.ts'
 import { keepsNewConnection } from '../../../../src/network/core/duplicate-connections.ts'
 import { InboundLimiter } from '../../../../src/network/core/inbound-limiter.ts'
-import { assignSlot, peerToEvict } from '../../../../src/network/core/peer-slots.ts'
+import { assignSlot, networksOf, peerToEvict } from '../../../../src/network/core/peer-slots.ts'
 
 const limits = { inbound: 2, outbound: 1, reserved: 1, perAddress: 2 }
 const none = { inbound: 0, outbound: 0, reserved: 0, sameAddress: 0 }
@@ -25,15 +26,25 @@ describe('places', () => {
 })
 
 test.each([
-  ['the newest of the address that has most', ['a', 'b', 'b', 'b', 'a'], 0, 3],
-  ['none when the newcomer has as many', ['a', 'b', 'b', 'b'], 2, undefined],
-  ['none when it would have as many then', ['a', 'b', 'b', 'c'], 1, undefined],
-  ['none of many addresses', ['a', 'b', 'c', 'd'], 0, undefined],
-  ['none of the own machine', [null, null, null, 'a'], 0, undefined],
-  ['none of nobody', [], 0, undefined],
-])('a newcomer takes the place of %s', (_, groups, sameAddress, expected) => {
-  const peers = groups.map((group, index) => ({ id: String(index), group }))
-  expect(peerToEvict(peers, sameAddress)).toBe(expected?.toString())
+  ['the newest of the address that has most', ['a', 'b', 'b', 'b', 'a'], 3],
+  ['none when the newcomer has as many', ['x', 'x', 'b', 'b', 'b'], undefined],
+  ['none when it would have as many then', ['x', 'b', 'b', 'c'], undefined],
+  ['none of many addresses', ['a', 'b', 'c', 'd'], undefined],
+  ['none of nobody', [], undefined],
+  ['the newest of a /16 full of addresses', ['7.7.1.1', '7.7.2.1', '8.8.1.1', '7.7.3.1', '9.9.1.1'], 3],
+  ['the newest of the /24 that has most in it', ['7.7.1.1', '7.7.1.2', '8.8.1.1', '7.7.3.1', '9.9.1.1'], 1],
+  ['one of forty /64s of a /48', Array.from({ length: 40 }, (_, index) => `2001:db8:1:${index}::1`), 39],
+  ['one of forty /48s of a /32', Array.from({ length: 40 }, (_, index) => `2001:db8:${index}::1`), 39],
+])('a newcomer takes the place of %s', (_, addresses, expected) => {
+  const peers = addresses.map((address, index) => ({ id: String(index), networks: networksOf(address) }))
+  expect(peerToEvict(peers, networksOf('x'))).toBe(expected?.toString())
+})
+
+test('a newcomer of the largest network takes the place of a larger part of it', () => {
+  const addresses = ['7.7.1.1', '7.7.1.2', '7.7.1.3', '7.7.2.1']
+  const peers = addresses.map((address, index) => ({ id: String(index), networks: networksOf(address) }))
+  expect(peerToEvict(peers, networksOf('7.7.9.9'))).toBe('2')
+  expect(peerToEvict(peers, networksOf('7.7.1.9'))).toBeUndefined()
 })
 
 describe('the limiter of inbound connections', () => {
@@ -65,6 +76,23 @@ describe('the limiter of inbound connections', () => {
     expect(limiter.pending).toBe(3)
     leaves[3]?.()
     expect([enters(limiter, 'f'), dropped.length, limiter.pending]).toEqual([true, 2, 3])
+  })
+
+  test('drops no honest connection for a flood of a hundred addresses that are silent', () => {
+    const limiter = new InboundLimiter({ ...NETWORK_LIMITS })
+    let dropped = 0
+    // 400 a second for ten seconds; an honest handshake takes three round trips of 120 ms.
+    for (let index = 0; index < 4_000; index++) {
+      const atMs = index * 2.5
+      limiter.enter(`${10 + (index % 100)}.1.1.1`, atMs, nothing)
+      if (index % 400 !== 0) continue
+      const leave = limiter.enter(`200.${index % 250}.1.1`, atMs, () => dropped++)
+      for (let later = 1; later <= 144; later++)
+        limiter.enter(`${10 + (later % 100)}.1.1.1`, atMs + later * 2.5, nothing)
+      leave?.()
+    }
+    expect(dropped).toBe(0)
+    expect(limiter.pending).toBeLessThanOrEqual(NETWORK_LIMITS.pending)
   })
 
   test('limits the rate of connections of an address, refused ones included', () => {
