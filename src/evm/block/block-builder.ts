@@ -3,7 +3,6 @@ import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { executionGasLimit } from '../../rules/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { assert } from '../../util/assert.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { BlockExecution, BuildBudget, Credit, DroppedTransaction, TransactionSource } from '../executor-types.ts'
 import { receiptWithRoot, runPostExecution, runPreExecution } from './block-phases.ts'
@@ -41,15 +40,12 @@ class Picker {
   /** Gas that transactions with code may use up to. */
   readonly #mostGas: bigint
   #bytesLeft: number
-  /** Candidate that time is kept for. */
-  #waiting: Hex | undefined
 
   constructor(journal: Journal, run: BlockRun, source: TransactionSource, { maxBytes, maxGas }: BuildBudget) {
     this.#journal = journal
     this.#run = run
     this.#source = source
     this.#bytesLeft = maxBytes
-    this.#waiting = source.longestWaiting
     const { maxBlockExecutionGas } = run.env.params
     const unreserved = maxBlockExecutionGas - maxBlockExecutionGas / BUILD_LIMITS.transferGasShare
     this.#mostGas = maxGas === undefined || maxGas > unreserved ? unreserved : maxGas
@@ -60,7 +56,7 @@ class Picker {
     while (this.#hasRoom()) {
       const tx = this.#source.next()
       if (tx === undefined) return undefined
-      if (tx.hash === this.#waiting) this.#waiting = undefined
+      if (tx.hash === this.#source.longestWaiting) timer.releaseHalf()
       const isTransfer = this.#isTransfer(tx)
       if (tx.raw.byteLength > this.#bytesLeft || !(isTransfer || this.#hasTurn(tx, timer))) {
         this.#source.skipSender(tx)
@@ -82,8 +78,7 @@ class Picker {
   #timed(tx: Transaction, timer: BuildTimer, isLight: boolean): Candidate | undefined {
     const { env, transactions } = this.#run
     const timed = { isLight, mostMs: mostMsOf(executionGasLimit(tx, env)) }
-    const place = { isFirst: transactions.length === 0, leavesHalf: this.#waiting !== undefined }
-    const allowanceMs = timer.allowanceMs(timed, place)
+    const allowanceMs = timer.allowanceMs(timed, transactions.length === 0)
     const mayRun = allowanceMs > 0 && allowanceMs >= (this.#source.neededMs?.(tx) ?? 0)
     if (isLight || mayRun) return { tx, ...timed, allowanceMs }
     this.#source.skipSender(tx)
@@ -146,6 +141,7 @@ export const buildBlock = async (
   const picker = new Picker(journal, run, source, budget)
   const pacer = createPacer(budget.signal)
   const timer = new BuildTimer(budget)
+  if (source.longestWaiting !== undefined) timer.keepHalf()
   const systemCall = runner.systemCall(journal, env)
   const begin = async () => {
     await runPreExecution(run, journal, systemCall)
@@ -163,7 +159,7 @@ export const buildBlock = async (
     const { tx } = candidate
     const loading = runner.prepare(tx, journal, run)
     if (loading !== undefined) await timer.excluding(loading)
-    const trial = timer.begin(candidate, candidate.allowanceMs)
+    const trial = timer.begin(candidate.isLight, candidate.allowanceMs)
     const attempt = runTransaction(tx, run, trial.until)
     const receipt = attempt instanceof Promise ? await attempt : attempt
     assert(receipt !== 'exceeded', 'a block under construction has no header gas bound')

@@ -18,14 +18,6 @@ export interface TimedCandidate {
   readonly mostMs: number
 }
 
-/** State of the block that a candidate is for. */
-interface Place {
-  /** The block is empty. */
-  readonly isFirst: boolean
-  /** Half of the time for stopped transactions is kept for another candidate. */
-  readonly leavesHalf: boolean
-}
-
 /**
  * Time of a block under construction. Included transactions must end by `deadlineMs`, since all other nodes execute them too. Stopped
  * transactions together have `transactionMs`, and extend the deadline by their time, since other nodes never run them. After the deadline
@@ -36,9 +28,10 @@ export class BuildTimer {
   #deadlineMs: number
   /** End of the time reserved for transfers; undefined before the deadline. */
   #transfersEndMs: number | undefined
+  /** Time of stopped transactions that extended the deadline, and time that they took from the block. */
   #stoppedMs = 0
-  /** Wall time of a millisecond of work, as far as stopped transactions showed it. */
-  #slowness = 1
+  #lostMs = 0
+  #keptMs = 0
   /** Time of the last reading. */
   #nowMs = 0
 
@@ -60,27 +53,33 @@ export class BuildTimer {
     return this.#transfersEndMs !== undefined
   }
 
+  /** Keeps half of the time for stopped transactions for one candidate, until it is released. */
+  keepHalf(): void {
+    this.#keptMs = this.#budget.transactionMs / 2
+  }
+
+  releaseHalf(): void {
+    this.#keptMs = 0
+  }
+
   /**
    * Returns the time that a candidate may have now, milliseconds; 0 when it waits for a later block. One whose gas ends it within the time
    * left wastes none. Any other is tried in the time for stopped ones. The first of a block may exceed the deadline and is then alone in it,
    * since a long one would otherwise never be included.
    */
-  allowanceMs({ isLight, mostMs }: TimedCandidate, { isFirst, leavesHalf }: Place): number {
+  allowanceMs({ isLight, mostMs }: TimedCandidate, isFirst: boolean): number {
     const { transactionMs } = this.#budget
     const timeMs = (this.#transfersEndMs ?? this.#deadlineMs) - this.#nowMs
     const blockMs = isFirst && this.#stoppedMs === 0 ? transactionMs : Math.min(transactionMs, timeMs)
     if (isLight) return blockMs
     const leastMs = transactionMs / 8
-    const trialMs = this.#leftMs - (leavesHalf ? transactionMs / 2 : 0)
-    if (mostMs * this.#slowness <= timeMs) {
-      // It overruns only where work takes longer than its gas allows for; light ones keep half of the time even then.
-      return this.#leftMs < -leastMs ? 0 : Math.min(blockMs, Math.max(trialMs, timeMs / 2))
-    }
-    return trialMs < leastMs ? 0 : Math.min(blockMs, trialMs)
+    // It overruns only where work takes longer than its gas allows for: then it costs light ones half of the time, once.
+    if (mostMs <= timeMs && this.#lostMs <= leastMs) return Math.min(blockMs, Math.max(this.#trialMs, timeMs / 2))
+    return this.#trialMs < leastMs ? 0 : Math.min(blockMs, this.#trialMs)
   }
 
   /** Starts a run now. Logs count with the time that they take after the run: for their receipt, the root of the receipts and the store. */
-  begin({ isLight, mostMs }: TimedCandidate, allowanceMs: number): Trial {
+  begin(isLight: boolean, allowanceMs: number): Trial {
     const { signal, nowMs, cpuMs = nowMs } = this.#budget
     const sinceMs = this.#nowMs
     const workMs = isLight ? nowMs : cpuMs
@@ -101,11 +100,11 @@ export class BuildTimer {
       },
       stopped: () => {
         const ranMs = nowMs() - sinceMs
-        this.#deadlineMs += Math.max(0, Math.min(ranMs, this.#leftMs))
-        this.#stoppedMs += ranMs
-        const workedMs = workMs() - workSinceMs - awayMs + logsMs
-        if (!isLight) this.#slowness = Math.max(this.#slowness, ranMs / Math.max(workedMs, 1), ranMs / mostMs)
-        return workedMs
+        const extraMs = Math.max(0, Math.min(ranMs, this.#trialMs))
+        this.#deadlineMs += extraMs
+        this.#stoppedMs += extraMs
+        this.#lostMs += ranMs - extraMs
+        return workMs() - workSinceMs - awayMs + logsMs
       },
     }
   }
@@ -121,8 +120,8 @@ export class BuildTimer {
     return loaded
   }
 
-  /** Time left for stopped transactions, milliseconds; negative when they have taken time of the block. */
-  get #leftMs(): number {
-    return this.#budget.transactionMs - this.#stoppedMs
+  /** Time left for stopped transactions, milliseconds. */
+  get #trialMs(): number {
+    return this.#budget.transactionMs - this.#keptMs - this.#stoppedMs
   }
 }

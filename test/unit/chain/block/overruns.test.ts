@@ -82,11 +82,11 @@ test('endless work above the price of much gas delays it by some blocks, and nev
   expect(p99).toBeLessThanOrEqual(12)
 })
 
-test('work that takes five times as long as its gas may delays others by some blocks, and never for good', async () => {
+test('work that takes five times as long as its gas may keeps no heavy transaction out', async () => {
   const attack = { program: endless(100), gas: 3_500_000n, tip: 200n, perBlock: 1 / EVERY }
   const { included, p99, light } = await underAttack(attack, DEPLOY)
-  expect(included).toBeGreaterThan(ALL - 8)
-  expect(p99).toBeLessThanOrEqual(12)
+  expect(included).toBeGreaterThan(ALL - 4)
+  expect(p99).toBeLessThanOrEqual(3)
   expect(light).toBeLessThanOrEqual(1)
 })
 
@@ -102,7 +102,7 @@ test('a validator that other work slows down keeps a slot for the call that wait
   const attack = { ...ECRECOVER, gas: 12_000_000n, perBlock: 1 / EVERY }
   const { included, p99, light } = await underAttack(attack, DEPLOY, builders)
   expect(included).toBeGreaterThan(ALL / 2)
-  expect(p99).toBeLessThanOrEqual(16)
+  expect(p99).toBeLessThanOrEqual(10)
   expect(light).toBeLessThanOrEqual(1)
 })
 
