@@ -172,6 +172,7 @@ const recordAt = (number: number, first: number, parentHash: Hex): BlockRecord =
     mintedWei: 0n,
     proposerWei: 1n,
     minerWei: 0n,
+    minerCredits: [],
     cycle: Math.floor(number / 60),
     transactions: ids.map((id, index) => ({
       index,

@@ -30,6 +30,9 @@ export const COUNCIL_BOUNDS = {
   strikes: 6,
 } as const
 
+/** Number of the newest proof headers that share the miners' part of a cycle (docs/design/money.md#minting). */
+export const PROOF_BOUNDS = { paidHeaders: 60 } as const
+
 /** Of one block: accusations, and their bytes; one with a justification of the largest committee fits. */
 export const EVIDENCE_BOUNDS = { items: 16, bytes: 48 * 1024 } as const
 

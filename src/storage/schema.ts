@@ -6,7 +6,7 @@ import { storeError } from './errors.ts'
 import type { Store } from './store.ts'
 
 /** Raised when the layout or meaning of stored rows changes (test/unit/chain/store/golden-rows.test.ts); a store of another version is refused. */
-export const SCHEMA_VERSION = 4
+export const SCHEMA_VERSION = 5
 
 /** Chain of a store. `genesis` is the hash of block 0. */
 interface StoreIdentity {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { NETWORKS } from '../../src/config/networks.ts'
 import { nextBaseFee, suggestedGasPrice } from '../../src/rules/money/base-fee.ts'
 import { splitFees } from '../../src/rules/money/fees.ts'
-import { type CycleBlock, mintedAt, rewardCredits } from '../../src/rules/money/rewards.ts'
+import { mintedAt, rewardCredits } from '../../src/rules/money/rewards.ts'
 import { mintedUpTo } from '../../src/rules/money/supply.ts'
 import { type Hex, toQuantity, ZERO_ADDRESS } from '../../src/util/bytes.ts'
 
@@ -111,16 +111,15 @@ test('no wei of a fee is lost, and at least half is burnt', () => {
   )
 })
 
-test('the credits of a cycle are exactly its minting, whichever validators proposed', () => {
-  const turn: fc.Arbitrary<CycleBlock> = fc.record({
-    miner: fc.nat(4).map(address),
-    proposerReward: fc.integer({ min: 1, max: 7 }).map(address),
-  })
-  const turns = fc.array(turn, { minLength: 60, maxLength: 60 })
+test('the credits of a cycle are exactly its minting, whoever proposed and mined', () => {
+  const recipients = (most: number, lengths: fc.ArrayConstraints) =>
+    fc.array(fc.integer({ min: 1, max: most }).map(address), lengths)
+  const proposers = recipients(7, { minLength: 60, maxLength: 60 })
+  const coinbases = recipients(5, { maxLength: 60 })
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 90_000_000 }), turns, (cycle, blocks) => {
+    fc.property(fc.integer({ min: 1, max: 90_000_000 }), proposers, coinbases, (cycle, made, mined) => {
       const number = cycle * 60
-      const credits = rewardCredits(number, rewards, blocks, FOUNDATION)
+      const credits = rewardCredits(number, rewards, { proposers: made, coinbases: mined, foundation: FOUNDATION })
       expect(credits.reduce((sum, credit) => sum + credit.amountWei, 0n)).toBe(mintedAt(number, rewards))
       expect(credits.every(credit => credit.amountWei > 0n && credit.address !== ZERO_ADDRESS)).toBe(true)
       const keys = credits.map(credit => credit.role + credit.address)

@@ -11,6 +11,7 @@ import type { Header } from '../../primitives/header.ts'
 import { receiptsRootParts, transactionsRootParts } from '../../primitives/roots.ts'
 import { checkBody } from '../../rules/body.ts'
 import { checkHeader } from '../../rules/header.ts'
+import type { ProofState } from '../../rules/proof/proof-header.ts'
 import type { IncludedProof } from '../../rules/proof/proof-inclusion.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { StateUpdate } from '../../state/update/state-update.ts'
@@ -81,12 +82,12 @@ export class BlockWork {
     const env = childEnv(sources, parent, request)
     const journal = world.journal()
     const budget = this.#budget(request, env, signal)
-    const credits = await this.#credits(env, request.proposer)
+    const { included, state } = await proofs.select(parent)
+    const credits = await this.#credits(env, request.proposer, state)
     const execution = await executor.build(journal, env, pool.select(env.baseFeePerGas), budget, credits)
     this.#reject(execution)
     const { items, offenders } = evidence.select(env.number)
     jailOffenders(journal, offenders, env.number)
-    const { included, state } = await proofs.select(parent)
     sources.council.commitRecords(journal, env.number, state)
     const { proposer, parentCertificate } = request
     const proofHeaders = included.map(({ bytes }) => bytes)
@@ -129,11 +130,12 @@ export class BlockWork {
     const { header, extra, transactions } = block
     const env = this.#envOf(parent, header, extra)
     const journal = world.journal()
-    const credits = await this.#credits(env, extra.proposer)
+    const state = proofs.stateAfter(parent, included)
+    const credits = await this.#credits(env, extra.proposer, state)
     const bounds = { gasUsed: header.gasUsed, signal }
     const execution = await executor.execute(journal, env, transactions, credits, bounds)
     jailOffenders(journal, offenders, env.number)
-    sources.council.commitRecords(journal, env.number, proofs.stateAfter(parent, included))
+    sources.council.commitRecords(journal, env.number, state)
     const { blockRoots, update } = await this.#computeRoots(journal, execution, signal, header.transactionsRoot)
     const field = firstDifference(header, assembleHeader(env, parent, extra, execution, blockRoots))
     if (field !== undefined) throw new CodedError<ResultError>({ code: 'HEADER_RESULT', field })
@@ -186,8 +188,8 @@ export class BlockWork {
     return { blockRoots: { state: update.root, ...hashed }, update }
   }
 
-  #credits(env: BlockEnv, proposer: Hex): Promise<readonly Credit[]> {
-    return this.#options.economy.credits(env.number, { miner: env.miner, proposer })
+  #credits({ number }: BlockEnv, proposer: Hex, { coinbases }: ProofState): Promise<readonly Credit[]> {
+    return this.#options.economy.credits(number, { proposer, coinbases })
   }
 }
 

@@ -1,7 +1,7 @@
 import type { NetworkParams } from '../../config/networks.ts'
 import { endsCycle } from '../../rules/council/cycle.ts'
 import { assignFees } from '../../rules/money/fees.ts'
-import { type CycleBlock, mintedAt, type RewardCredit, rewardCredits } from '../../rules/money/rewards.ts'
+import { mintedAt, type RewardCredit, rewardCredits } from '../../rules/money/rewards.ts'
 import { mintedUpTo, supplyAt } from '../../rules/money/supply.ts'
 import type { AccountChange } from '../../state/update/state-update.ts'
 import type { Batch } from '../../storage/batch.ts'
@@ -11,6 +11,7 @@ import type { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import { bigintToBytes, bytesToBigint, type Hex } from '../../util/bytes.ts'
 import type { Council } from '../council/council.ts'
+import type { ProofRows } from '../proof/proof-rows.ts'
 import type { BlockStore } from '../store/block-store.ts'
 import { requireHistory } from '../store/earliest-block.ts'
 
@@ -22,6 +23,7 @@ interface EconomyOptions {
   readonly council: Council
   readonly store: Store
   readonly blocks: BlockStore
+  readonly proofs: Pick<ProofRows, 'coinbasesAt'>
 }
 
 /**
@@ -38,6 +40,13 @@ export interface BlockRewards {
   readonly rewards: ReadonlyMap<Hex, bigint>
 }
 
+/** Data of the block that ends a cycle. */
+interface LastBlock {
+  readonly proposer: Hex
+  /** Coinbases of the newest proof headers after it. */
+  readonly coinbases: readonly Hex[]
+}
+
 /** Minting, fees and supply, derived from the blocks and one running total of burnt wei (docs/design/money.md#supply). */
 export class Economy {
   readonly #options: EconomyOptions
@@ -47,17 +56,18 @@ export class Economy {
     this.#options = options
   }
 
-  /** Returns the credits of a block after its transactions; `turn` is the block's own data, since its header does not exist yet. */
-  async credits(
-    number: number,
-    turn: { readonly miner: Hex; readonly proposer: Hex },
-  ): Promise<readonly RewardCredit[]> {
-    const { params, foundation, council } = this.#options
+  /** Returns the credits of a block after its transactions; `last` is the block's own data, since its header does not exist yet. */
+  async credits(number: number, { proposer, coinbases }: LastBlock): Promise<readonly RewardCredit[]> {
+    const { params, foundation, council, blocks } = this.#options
     if (!endsCycle(number, params.rewards.cycleBlocks)) return []
-    const turns: CycleBlock[] = []
-    for (let n = number - params.rewards.cycleBlocks + 1; n < number; n++) turns.push(await this.#turnOf(n, number))
-    turns.push({ miner: turn.miner, proposerReward: council.payeeOf(turn.proposer, number) })
-    return rewardCredits(number, params.rewards, turns, foundation)
+    const proposers: Hex[] = []
+    for (let n = number - params.rewards.cycleBlocks + 1; n <= number; n++) {
+      const block = n === number ? { extra: { proposer } } : await blocks.header(n)
+      assert(block, 'the blocks of the running cycle are stored')
+      // A validator jailed by now is not paid for earlier blocks either.
+      proposers.push(council.payeeOf(block.extra.proposer, number))
+    }
+    return rewardCredits(number, params.rewards, { proposers, coinbases, foundation })
   }
 
   /**
@@ -79,14 +89,19 @@ export class Economy {
     this.#burnt = { number, wei }
   }
 
-  /** Returns undefined when the block is unknown. Throws HISTORY_MISSING when a block that it depends on is not fetched yet. */
+  /**
+   * Returns undefined when the block, or a proof header that it pays, is unknown. Throws HISTORY_MISSING when a block that it depends on is
+   * not fetched yet.
+   */
   async rewards(number: number): Promise<BlockRewards | undefined> {
-    const { params, foundation, council, blocks } = this.#options
+    const { params, foundation, council, blocks, proofs } = this.#options
     const { cycleBlocks } = params.rewards
     requireHistory(blocks.earliest, endsCycle(number, cycleBlocks) ? number - cycleBlocks + 1 : number, number)
     const [block, receipts] = await Promise.all([blocks.block(number), blocks.receipts(number)])
     if (block === undefined || receipts === undefined) return undefined
     const { header, extra } = block
+    const coinbases = endsCycle(number, cycleBlocks) ? proofs.coinbasesAt(extra.proofTip) : []
+    if (coinbases === undefined) return undefined
     const totalFee = receipts.reduce((sum, receipt) => sum + receipt.gasUsed * receipt.effectiveGasPrice, 0n)
     const fees = assignFees(totalFee, params.feeShares, header.miner)
     const rewards = new Map<Hex, bigint>()
@@ -96,12 +111,8 @@ export class Economy {
     add(council.payeeOf(extra.proposer, number), fees.proposer)
     add(header.miner, fees.miner)
     add(foundation, fees.foundation)
-    for (const { address, amountWei } of await this.credits(number, {
-      miner: header.miner,
-      proposer: extra.proposer,
-    })) {
-      add(address, amountWei)
-    }
+    const last = { proposer: extra.proposer, coinbases }
+    for (const { address, amountWei } of await this.credits(number, last)) add(address, amountWei)
     const { proposer, miner, foundation: foundationFee, burnt } = fees
     return {
       minted: mintedAt(number, params.rewards),
@@ -125,17 +136,6 @@ export class Economy {
       totalMinted: mintedUpTo(number, params.rewards),
       totalBurnt,
     }
-  }
-
-  /**
-   * Returns a block of the cycle that `payingNumber` ends, with its payee: a validator jailed by then is not paid for earlier blocks
-   * either.
-   */
-  async #turnOf(number: number, payingNumber: number): Promise<CycleBlock> {
-    const block = await this.#options.blocks.header(number)
-    assert(block, 'the blocks of the running cycle are stored')
-    const { council } = this.#options
-    return { miner: block.header.miner, proposerReward: council.payeeOf(block.extra.proposer, payingNumber) }
   }
 
   async #burntUpTo(number: number): Promise<bigint> {

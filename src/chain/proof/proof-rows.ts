@@ -1,5 +1,6 @@
 import { PROOF_CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import type { ChainParams } from '../../config/networks.ts'
+import { PROOF_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeProofHeader, type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
@@ -42,6 +43,22 @@ export class ProofRows {
     const state = tipId === ZERO_HASH ? firstProofState(this.#params) : this.#read(tipId)
     this.#states.set(tipId, state)
     return state
+  }
+
+  /** Returns the coinbases of the newest headers up to a final tip; undefined where the node has not all of them, as below a snapshot. */
+  coinbasesAt(tipId: Hex): readonly Hex[] | undefined {
+    if (tipId === ZERO_HASH || this.#store.getSync(BUCKETS.proofState, hexToBytes(tipId)) !== undefined)
+      return this.stateAt(tipId).coinbases
+    const tip = this.byId(tipId)
+    if (tip === undefined) return undefined
+    const coinbases: Hex[] = []
+    const { height } = tip.header
+    for (let at = Math.max(1, height - PROOF_BOUNDS.paidHeaders + 1); at <= height; at++) {
+      const stored = this.byHeight(at)
+      if (stored === undefined) return undefined
+      coinbases.push(stored.header.coinbase)
+    }
+    return coinbases
   }
 
   byId(id: Hex): StoredProof | undefined {

@@ -5,14 +5,15 @@ import type { FailedExecution } from '../../primitives/receipt/failed-execution.
 import type { BlockInternalTransfer } from '../../primitives/receipt/internal-transfer.ts'
 import type { ReceiptWithoutBloom } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
-import { cycleOf, lastOfCycle } from '../../rules/council/cycle.ts'
+import { cycleOf, endsCycle, lastOfCycle } from '../../rules/council/cycle.ts'
 import { assignFees } from '../../rules/money/fees.ts'
-import { mintedAt, splitReward } from '../../rules/money/rewards.ts'
+import { mintedAt, rewardCredits, splitReward } from '../../rules/money/rewards.ts'
 import { proofAlgorithmAt } from '../../rules/proof/proof-target.ts'
 import { bytesToHex, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import type {
   BlockRecord,
   InternalRecord,
+  MinerCredit,
   ProofRecord,
   TransactionKind,
   TransactionRecord,
@@ -25,18 +26,19 @@ interface BlockAdditions {
   readonly internal: readonly BlockInternalTransfer[]
   readonly failed: readonly FailedExecution[]
   readonly proofs: readonly ProofRecord[]
+  /** Coinbases of the newest proof headers after the block; used where it ends a cycle. */
+  readonly coinbases: readonly Hex[]
 }
 
 /** Index record of a committed block. */
 export const recordOfBlock = (
   { header, hash, size, extra, transactions }: ChainBlock,
   receipts: readonly ReceiptWithoutBloom[],
-  { internal, failed, proofs }: BlockAdditions,
+  { internal, failed, proofs, coinbases }: BlockAdditions,
   params: Pick<ChainParams, 'feeShares' | 'rewards'>,
 ): BlockRecord => {
   const feesWei = receipts.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n)
   const fees = assignFees(feesWei, params.feeShares, header.miner)
-  const minted = mintedShareOf(header.number, params.rewards)
   const transfers = transfersOf(receipts)
   const moving = new Set(transfers.map(({ transactionIndex }) => transactionIndex))
   return {
@@ -53,8 +55,9 @@ export const recordOfBlock = (
     feesWei,
     burntWei: fees.burnt,
     mintedWei: mintedAt(header.number, params.rewards),
-    proposerWei: fees.proposer + minted.union,
-    minerWei: header.miner === ZERO_ADDRESS ? 0n : fees.miner + minted.miners,
+    proposerWei: fees.proposer + unionShareOf(header.number, params.rewards),
+    minerWei: header.miner === ZERO_ADDRESS ? 0n : fees.miner,
+    minerCredits: minerCreditsOf(header.number, params.rewards, coinbases),
     cycle: cycleOf(header.number, params.rewards.cycleBlocks),
     transactions: transactions.map((transaction, index) =>
       recordOfTransaction(transaction, index, receipts[index] as ReceiptWithoutBloom, moving.has(index)),
@@ -89,14 +92,21 @@ export const recordOfProof = (header: ProofHeader, timestamp: number, params: Ch
   algorithm: proofAlgorithmAt(params, header.height),
 })
 
-/** Share of a block in what its cycle mints for miners and union; the block that ends the cycle has the remainders. */
-const mintedShareOf = (number: number, rewards: RewardParams): { readonly miners: bigint; readonly union: bigint } => {
-  if (number === 0) return { miners: 0n, union: 0n }
+/** Share of a block in what its cycle mints for the union; the block that ends the cycle has the remainder. */
+const unionShareOf = (number: number, rewards: RewardParams): bigint => {
+  if (number === 0) return 0n
   const last = lastOfCycle(cycleOf(number, rewards.cycleBlocks), rewards.cycleBlocks)
-  const { miners, union } = splitReward(mintedAt(last, rewards), rewards)
+  const { union } = splitReward(mintedAt(last, rewards), rewards)
   const blocks = BigInt(rewards.cycleBlocks)
-  const part = (wei: bigint): bigint => wei / blocks + (number === last ? wei % blocks : 0n)
-  return { miners: part(miners), union: part(union) }
+  return union / blocks + (number === last ? union % blocks : 0n)
+}
+
+const minerCreditsOf = (number: number, rewards: RewardParams, coinbases: readonly Hex[]): readonly MinerCredit[] => {
+  if (!endsCycle(number, rewards.cycleBlocks)) return []
+  const proposers = Array<Hex>(rewards.cycleBlocks).fill(ZERO_ADDRESS)
+  return rewardCredits(number, rewards, { proposers, coinbases, foundation: ZERO_ADDRESS })
+    .filter(({ role }) => role === 'miner')
+    .map(({ address, amountWei }) => ({ address, amountWei }))
 }
 
 export const recordOfTransaction = (

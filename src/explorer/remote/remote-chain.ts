@@ -8,12 +8,14 @@ import type {
   TransactionLocation,
 } from '../../chain/types.ts'
 import type { ChainParams } from '../../config/networks.ts'
+import { PROOF_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import { decodeExtraData } from '../../primitives/extra-data.ts'
 import { EMPTY_LIST_HASH } from '../../primitives/header.ts'
 import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
 import type { BlockInternalTransfer } from '../../primitives/receipt/internal-transfer.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
+import { endsCycle } from '../../rules/council/cycle.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
 import { type Hex, toQuantity, ZERO_HASH } from '../../util/bytes.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
@@ -80,12 +82,13 @@ export class RemoteChain implements ChainSource {
     const block = blockFromAnswer(blockAnswer, number)
     const receipts = receiptsFromAnswer(receiptAnswer, block)
     if (receipts === undefined) return undefined
-    const [internal, failed, proofs] = await Promise.all([
+    const [internal, failed, proofs, coinbases] = await Promise.all([
       this.#internalTransfers(block),
       this.#failedExecutions(block, receipts),
       this.#proofs(block),
+      this.#coinbases(block),
     ])
-    return internal && failed && recordOfBlock(block, receipts, { internal, failed, proofs }, this.params)
+    return internal && failed && recordOfBlock(block, receipts, { internal, failed, proofs, coinbases }, this.params)
   }
 
   async receipt({ number, index }: TransactionLocation): Promise<IncludedReceipt | undefined> {
@@ -198,12 +201,24 @@ export class RemoteChain implements ChainSource {
   /** Proof headers that a block made final, in their order. */
   async #proofs({ header: { number }, extra }: ChainBlock): Promise<readonly ProofRecord[]> {
     if (extra.proofHeadersHash === EMPTY_LIST_HASH || extra.proofHeadersHash === ZERO_HASH) return []
-    const tip = await this.#node.call('native_getProofHeader', extra.proofTip)
+    const headers = await this.#proofHeaders(extra.proofTip, PROOF_RANGE)
+    return headers.filter(header => isIncludedIn(header, number)).map(proofFromAnswer)
+  }
+
+  /** Coinbases of the headers that share the miners' part of the cycle that a block ends. */
+  async #coinbases({ header: { number }, extra }: ChainBlock): Promise<readonly Hex[]> {
+    if (!endsCycle(number, this.params.rewards.cycleBlocks) || extra.proofTip === ZERO_HASH) return []
+    const headers = await this.#proofHeaders(extra.proofTip, PROOF_BOUNDS.paidHeaders)
+    return headers.map(header => header.member('miner').hex(20))
+  }
+
+  /** Newest headers up to a tip, ascending. */
+  async #proofHeaders(tipId: Hex, count: number) {
+    const tip = await this.#node.call('native_getProofHeader', tipId)
     if (tip.isNull) return []
     const last = tip.member('number').integer()
-    const range = [Math.max(1, last - PROOF_RANGE + 1), last].map(toQuantity)
-    const headers = (await this.#node.call('native_getProofHeaderRange', ...range)).items()
-    return headers.filter(header => isIncludedIn(header, number)).map(proofFromAnswer)
+    const range = [Math.max(1, last - count + 1), last].map(toQuantity)
+    return (await this.#node.call('native_getProofHeaderRange', ...range)).items()
   }
 
   async #numberOf(hash: Hex): Promise<number | undefined> {

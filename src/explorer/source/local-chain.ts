@@ -1,4 +1,5 @@
 import { queryLogs } from '../../chain/logs/log-query.ts'
+import { ProofRows } from '../../chain/proof/proof-rows.ts'
 import { BlockStore } from '../../chain/store/block-store.ts'
 import { readIncludedReceipt } from '../../chain/store/included.ts'
 import type { ChainBlock, IncludedReceipt, LogEntry, LogQuery, TransactionLocation } from '../../chain/types.ts'
@@ -18,11 +19,13 @@ export class LocalChain implements ChainSource {
   readonly blocks: BlockStore
   readonly store: Store
   readonly params: ChainParams
+  readonly #proofRows: ProofRows
 
   constructor(store: Store, params: ChainParams) {
     this.store = store
     this.params = params
     this.blocks = new BlockStore(store)
+    this.#proofRows = new ProofRows(params, store)
   }
 
   headNumber(): Promise<number | undefined> {
@@ -42,7 +45,8 @@ export class LocalChain implements ChainSource {
       this.blocks.failedExecutions(number),
       this.#proofs(block),
     ])
-    return recordOfBlock(block, receipts, { internal, failed, proofs }, this.params)
+    const coinbases = this.#proofRows.coinbasesAt(block.extra.proofTip) ?? []
+    return recordOfBlock(block, receipts, { internal, failed, proofs, coinbases }, this.params)
   }
 
   receipt(place: TransactionLocation): Promise<IncludedReceipt | undefined> {

@@ -139,16 +139,22 @@ export const addToTotals = (totals: IndexTotals, record: BlockRecord): void => {
   proposer.proposed++
   proposer.proposedWei += record.proposerWei
   addReward(totals, { address: record.proposer, cycle: record.cycle, role: 'union' }, record.proposerWei)
-  if (record.miner !== ZERO_ADDRESS) {
-    const miner = producer(totals, record.miner)
-    miner.mined++
-    miner.minedWei += record.minerWei
-    addReward(totals, { address: record.miner, cycle: record.cycle, role: 'miner' }, record.minerWei)
+  if (record.miner !== ZERO_ADDRESS) producer(totals, record.miner).mined++
+  for (const [address, wei] of minedOf(record)) {
+    producer(totals, address).minedWei += wei
+    addReward(totals, { address, cycle: record.cycle, role: 'miner' }, wei)
   }
   for (const transaction of record.transactions) addTransaction(totals, record, day, transaction)
   for (const transfer of record.transfers) addTransfer(totals, record, transfer)
   for (const transfer of record.internal) addInternal(totals, record, transfer)
   for (const proof of record.proofs) addProof(totals, proof)
+}
+
+/** Earnings of miners in a block, by address: fees, and what it credits of the minting. */
+const minedOf = ({ miner, minerWei, minerCredits }: BlockRecord): ReadonlyMap<Hex, bigint> => {
+  const mined = new Map<Hex, bigint>(miner === ZERO_ADDRESS ? [] : [[miner, minerWei]])
+  for (const { address, amountWei } of minerCredits) mined.set(address, (mined.get(address) ?? 0n) + amountWei)
+  return mined
 }
 
 const producer = ({ producers }: IndexTotals, address: Hex): ProducerTotals => {

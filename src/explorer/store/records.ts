@@ -69,6 +69,11 @@ export interface ProofRecord {
   readonly algorithm: string
 }
 
+export interface MinerCredit {
+  readonly address: Hex
+  readonly amountWei: bigint
+}
+
 /** Index rows of one block. */
 export interface BlockRecord {
   readonly number: number
@@ -86,8 +91,10 @@ export interface BlockRecord {
   readonly mintedWei: bigint
   /** Earned by proposing it: a share of the fees and of the cycle's minting, which is paid at the end of the cycle. */
   readonly proposerWei: bigint
-  /** Likewise the miner's; 0n without one. */
+  /** The miner's share of the fees; 0n without one. */
   readonly minerWei: bigint
+  /** What a cycle mints for miners, in the block that ends it; one item for each address. */
+  readonly minerCredits: readonly MinerCredit[]
   /** Reward cycle that the block is of; 0 is the first. */
   readonly cycle: number
   readonly transactions: readonly TransactionRecord[]

@@ -120,8 +120,8 @@ const parts = async ({ genesis, genesisHash, store, blocks, world, head, logger 
   const rows = new EvidenceRows(store, logger.child({ module: 'chain' }))
   const evidence = await EvidencePool.open({ params, genesisHash, council, rows }, head.header.number)
   const genesisWei = genesisSupply(genesis)
-  const economy = new Economy({ params, foundation, genesisWei, council, store, blocks })
   const proofRows = new ProofRows(params, store)
+  const economy = new Economy({ params, foundation, genesisWei, council, store, blocks, proofs: proofRows })
   const sources = { params, foundation, council, seeds, blocks, proofs: proofRows }
   return { economy, evidence, sources, proofRows, ...proofParts(params, proofRows, blocks, head, logger) }
 }

@@ -1,6 +1,6 @@
 import type { RewardParams } from '../../config/networks.ts'
 import { assert } from '../../util/assert.ts'
-import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import type { Hex } from '../../util/bytes.ts'
 import { endsCycle } from '../council/cycle.ts'
 
 /** Number of reward cuts so far: 0 for the first `halvingBlocks` blocks (docs/design/money.md#halving). */
@@ -30,11 +30,13 @@ export const splitReward = (rewardWei: bigint, params: RewardParams): RewardSpli
   return { miners, union, foundation: rewardWei - miners - union }
 }
 
-/** Payees of one block of the cycle. */
-export interface CycleBlock {
-  /** The zero address while no proof header is final. */
-  readonly miner: Hex
-  readonly proposerReward: Hex
+/** Recipients of what a cycle mints. */
+interface CycleRecipients {
+  /** Reward address of the proposer of each block of the cycle, the paying block last. */
+  readonly proposers: readonly Hex[]
+  /** Coinbases of the newest proof headers up to the paying block, the newest last; none before the first header. */
+  readonly coinbases: readonly Hex[]
+  readonly foundation: Hex
 }
 
 type RewardRole = 'miner' | 'union' | 'foundation'
@@ -47,37 +49,30 @@ export interface RewardCredit {
 }
 
 /**
- * Credits of the block that ends a cycle, in order of execution; none for any other block (docs/design/money.md#minting). `turns`
- * are the blocks of the cycle in order, the paying block last: each gets an equal part of the miners' and of the union's share,
- * the paying block the remainders. A block without a miner pays the foundation. One credit per role and address.
+ * Credits of the block that ends a cycle, in order of execution; none for any other block (docs/design/money.md#minting). The miners' share is
+ * divided equally among the newest proof headers, the union's among the blocks of the cycle; remainders go to the last ones. Without a proof
+ * header the foundation has the miners' share. One credit per role and address.
  */
 export const rewardCredits = (
   number: number,
   params: RewardParams,
-  turns: readonly CycleBlock[],
-  foundation: Hex,
+  { proposers, coinbases, foundation }: CycleRecipients,
 ): readonly RewardCredit[] => {
   if (!endsCycle(number, params.cycleBlocks)) return []
-  assert(turns.length === params.cycleBlocks, 'a reward is divided among all the blocks of its cycle')
+  assert(proposers.length === params.cycleBlocks, 'a reward is divided among all the blocks of its cycle')
   const split = splitReward(mintedAt(number, params), params)
   const credits = new Credits()
-  payTurns(split.miners, turns, (turn, amount) => {
-    if (turn.miner === ZERO_ADDRESS) credits.add('foundation', foundation, amount)
-    else credits.add('miner', turn.miner, amount)
-  })
-  payTurns(split.union, turns, (turn, amount) => credits.add('union', turn.proposerReward, amount))
+  if (coinbases.length === 0) credits.add('foundation', foundation, split.miners)
+  else payEqually(split.miners, coinbases, (coinbase, part) => credits.add('miner', coinbase, part))
+  payEqually(split.union, proposers, (proposer, part) => credits.add('union', proposer, part))
   credits.add('foundation', foundation, split.foundation)
   return credits.list()
 }
 
-const payTurns = (
-  total: bigint,
-  turns: readonly CycleBlock[],
-  pay: (turn: CycleBlock, amount: bigint) => void,
-): void => {
-  const count = BigInt(turns.length)
-  turns.forEach((turn, index) => {
-    pay(turn, total / count + (index === turns.length - 1 ? total % count : 0n))
+const payEqually = (total: bigint, recipients: readonly Hex[], pay: (recipient: Hex, amount: bigint) => void): void => {
+  const count = BigInt(recipients.length)
+  recipients.forEach((recipient, index) => {
+    pay(recipient, total / count + (index === recipients.length - 1 ? total % count : 0n))
   })
 }
 

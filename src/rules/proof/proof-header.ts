@@ -1,5 +1,6 @@
 import { forkHeight } from '../../config/forks.ts'
 import type { ChainParams } from '../../config/networks.ts'
+import { PROOF_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { ProofHeader, ProofTemplate } from '../../primitives/proof-header.ts'
 import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
@@ -21,6 +22,8 @@ export interface ProofState {
   readonly tipTarget: bigint
   /** Payee of the newest header: the `miner` of the main blocks after its inclusion; zero while there is none. */
   readonly coinbase: Hex
+  /** Coinbases of the newest `paidHeaders` headers, the newest last: they share the miners' part of a cycle. */
+  readonly coinbases: readonly Hex[]
   /** Sum of the work of all headers. */
   readonly totalWork: bigint
   readonly reference: TargetReference
@@ -53,6 +56,7 @@ export const firstProofState = (params: ChainParams): ProofState => {
     tipAnchor: 0,
     tipTarget: target,
     coinbase: ZERO_ADDRESS,
+    coinbases: [],
     totalWork: 0n,
     reference: { height: 0, anchorNumber: 0, target },
   }
@@ -186,6 +190,7 @@ export const extendProofState = (
     tipAnchor: header.anchorNumber,
     tipTarget: header.target,
     coinbase: header.coinbase,
+    coinbases: [...state.coinbases, header.coinbase].slice(-PROOF_BOUNDS.paidHeaders),
     totalWork: state.totalWork + proofWork(version, header.target),
     reference: isLastBeforeFork
       ? { height: header.height, anchorNumber: header.anchorNumber, target: params.proofChain.maxTargetAfter }

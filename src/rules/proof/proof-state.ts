@@ -1,12 +1,13 @@
+import { PROOF_BOUNDS } from '../../config/protocol-bounds.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
-import { decodeOrMalformed } from '../../primitives/rlp/malformed.ts'
+import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
-import { bigintToBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { bigintToBytes, type Hex, hexToBytes, ZERO_ADDRESS } from '../../util/bytes.ts'
 import type { ProofState } from './proof-header.ts'
 
 /**
- * RLP of [tip id, height, anchor, target, coinbase, total work, height, anchor and target of the reference]: for rows of the store,
+ * RLP of [tip id, height, anchor, target, [coinbase ...], total work, height, anchor and target of the reference]: for rows of the store,
  * snapshots, and the commitment in the state.
  */
 export const encodeProofState = (state: ProofState): Uint8Array =>
@@ -15,7 +16,7 @@ export const encodeProofState = (state: ProofState): Uint8Array =>
     uintItem(state.tipHeight),
     uintItem(state.tipAnchor),
     bigintToBytes(state.tipTarget),
-    hexToBytes(state.coinbase),
+    state.coinbases.map(hexToBytes),
     bigintToBytes(state.totalWork),
     uintItem(state.reference.height),
     uintItem(state.reference.anchorNumber),
@@ -27,12 +28,17 @@ export const decodeProofState = (bytes: Uint8Array): ProofState =>
   decodeOrMalformed('PROOF_STATE_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)
     const outer = cursor.openList()
-    const state: ProofState = {
+    const tip = {
       tipId: cursor.hex(32),
       tipHeight: cursor.safeUint(),
       tipAnchor: cursor.safeUint(),
       tipTarget: cursor.uint(32),
-      coinbase: cursor.hex(20),
+    }
+    const coinbases = readCoinbases(cursor)
+    const state: ProofState = {
+      ...tip,
+      coinbase: coinbases.at(-1) ?? ZERO_ADDRESS,
+      coinbases,
       totalWork: cursor.uint(64),
       reference: { height: cursor.safeUint(), anchorNumber: cursor.safeUint(), target: cursor.uint(32) },
     }
@@ -40,6 +46,18 @@ export const decodeProofState = (bytes: Uint8Array): ProofState =>
     cursor.finish()
     return state
   })
+
+const readCoinbases = (cursor: RlpCursor): readonly Hex[] => {
+  const outer = cursor.openList()
+  const coinbases: Hex[] = []
+  while (cursor.hasMore()) {
+    if (coinbases.length === PROOF_BOUNDS.paidHeaders)
+      throw malformed('PROOF_STATE_MALFORMED', `more than ${PROOF_BOUNDS.paidHeaders} coinbases`)
+    coinbases.push(cursor.hex(20))
+  }
+  cursor.closeList(outer)
+  return coinbases
+}
 
 /** Slot of the council contract with the commitment to the proof state after a cycle's last block; zero until the first proof header. */
 export const PROOF_STATE_SLOT = keccak256Hex(Buffer.from('tandem.proof.state'))

@@ -392,15 +392,17 @@ export const indexStoreSuite = (name: string, open: () => Promise<IndexStore>): 
 
     test('rewards are summed by cycle, address and role', async () => {
       const { store, blocks } = await filled(60)
-      for (const address of [0, 1, 2].map(addressOf)) {
+      for (const address of [0, 1, 2, 3].map(addressOf)) {
         const earned = new Map<string, readonly [blocks: number, wei: bigint]>()
         const add = (cycle: number, role: string, wei: bigint): void => {
           const [count, sum] = earned.get(`${cycle} ${role}`) ?? [0, 0n]
           earned.set(`${cycle} ${role}`, [count + 1, sum + wei])
         }
-        for (const { cycle, proposer, miner, proposerWei, minerWei } of blocks) {
+        for (const { cycle, proposer, miner, proposerWei, minerWei, minerCredits } of blocks) {
           if (proposer === address) add(cycle, 'union', proposerWei)
-          if (miner === address) add(cycle, 'miner', minerWei)
+          const credit = minerCredits.find(one => one.address === address)?.amountWei
+          if (miner === address || credit !== undefined)
+            add(cycle, 'miner', (miner === address ? minerWei : 0n) + (credit ?? 0n))
         }
         const rows = await readAll(page => store.rewardsOf(address, page), 3)
         expect(new Map(rows.map(row => [`${row.cycle} ${row.role}`, [row.blocks, row.wei]]))).toEqual(earned)
@@ -412,7 +414,10 @@ export const indexStoreSuite = (name: string, open: () => Promise<IndexStore>): 
         blocks
           .filter(({ cycle }) => cycle === 3)
           .reduce(
-            (sum, { miner, minerWei, proposerWei }) => sum + proposerWei + (miner === ZERO_ADDRESS ? 0n : minerWei),
+            (sum, { miner, minerWei, proposerWei, minerCredits }) =>
+              minerCredits.reduce((credits, { amountWei }) => credits + amountWei, sum) +
+              proposerWei +
+              (miner === ZERO_ADDRESS ? 0n : minerWei),
             0n,
           ),
       )

@@ -72,6 +72,10 @@ export class RandomBlocks {
       mintedWei: 0n,
       proposerWei: BigInt(random.below(1_000)) * 10n ** 20n,
       minerWei: BigInt(random.below(1_000)) * 10n ** 20n,
+      minerCredits:
+        number % 7 === 6
+          ? [0, 1, 3].map(at => ({ address: addressOf(at), amountWei: BigInt(1 + random.below(1_000)) * 10n ** 19n }))
+          : [],
       cycle: Math.floor(number / 7),
       transactions,
       transfers: transfers.map((transfer, logIndex) => ({ ...transfer, logIndex })),

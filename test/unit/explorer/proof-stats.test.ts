@@ -34,7 +34,7 @@ const indexed = async (count: number): Promise<SqliteIndex> => {
   return index
 }
 const statsOf = (index: SqliteIndex, number: number, timestamp = START + 20 * number) =>
-  proofStats({ index }, { head: { number, timestamp }, rewardPerBlock: 1.5, spacingSeconds: 20 })
+  proofStats({ index }, { head: { number, timestamp }, rewardPerHeader: 1.5, spacingSeconds: 20 })
 
 test('a chain without miners has empty statistics', async () => {
   expect(await statsOf(await indexed(1), 0)).toMatchObject({
@@ -54,9 +54,8 @@ test('intervals, rates and rewards follow from the headers', async () => {
   expect(stats).toMatchObject({ averageBlockTime: 20, hashrate: '200' })
   expect(stats.newest).toMatchObject({ height: 30, algorithm: 'nativeHash' })
   expect(stats.recentBlocks).toHaveLength(20)
-  // The newest header's miner is the beneficiary of two blocks so far, the one before of one.
   expect(stats.recentBlocks.slice(0, 2).map(({ height, reward, mainBlock }) => [height, reward, mainBlock])).toEqual([
-    [30, 3, 30],
+    [30, 1.5, 30],
     [29, 1.5, 29],
   ])
   expect(stats.blockTimeDist.map(({ count }) => count)).toEqual([0, 0, 0, 0, 29, 0, 0, 0, 0, 0, 0, 0])

@@ -97,16 +97,14 @@ describe('minting (reference figures of the public chain)', () => {
 })
 
 describe('credits of a cycle', () => {
-  const turns = (miner: (index: number) => Hex, proposer: (index: number) => Hex) =>
-    Array.from({ length: 60 }, (_, index) => ({ miner: miner(index), proposerReward: proposer(index) }))
+  const credits = (number: number, proposers: readonly Hex[], coinbases: readonly Hex[]) =>
+    rewardCredits(number, rewards, { proposers, coinbases, foundation: FOUNDATION })
+  const one = Array<Hex>(60).fill(address('aa'))
 
-  test('without a miner the foundation has 60 %, the proposers their turns', () => {
-    const two = turns(
-      () => ZERO_ADDRESS,
-      index => address(index < 45 ? 'aa' : 'bb'),
-    )
+  test('before the first proof header the foundation has 60 %, the proposers their sixtieths', () => {
+    const two = one.map((proposer, index) => (index < 45 ? proposer : address('bb')))
     // A sixtieth of 800 tokens is 13,333,333,333,333,333,333 wei; the paying block has the 20 wei left over.
-    expect(rewardCredits(60, rewards, two, FOUNDATION)).toEqual([
+    expect(credits(60, two, [])).toEqual([
       { role: 'foundation', address: FOUNDATION, amountWei: 1_200n * TOKEN },
       { role: 'union', address: address('aa'), amountWei: 599_999_999_999_999_999_985n },
       {
@@ -117,32 +115,26 @@ describe('credits of a cycle', () => {
     ])
   })
 
-  test('one miner of all blocks has 800 tokens', () => {
-    const all = turns(
-      () => address('cc'),
-      () => address('aa'),
-    )
-    expect(rewardCredits(60, rewards, all, FOUNDATION)).toEqual([
-      { role: 'miner', address: address('cc'), amountWei: 800n * TOKEN },
-      { role: 'union', address: address('aa'), amountWei: 800n * TOKEN },
-      { role: 'foundation', address: FOUNDATION, amountWei: 400n * TOKEN },
-    ])
+  test('one miner of all headers has 800 tokens, however many there are', () => {
+    for (const count of [1, 7, 60])
+      expect(credits(60, one, Array<Hex>(count).fill(address('cc')))).toEqual([
+        { role: 'miner', address: address('cc'), amountWei: 800n * TOKEN },
+        { role: 'union', address: address('aa'), amountWei: 800n * TOKEN },
+        { role: 'foundation', address: FOUNDATION, amountWei: 400n * TOKEN },
+      ])
   })
 
-  test('remainders of the sixtieths go to the paying block', () => {
-    // 589.76 tokens of the second period are not divisible by 60: 20 wei are left over.
-    const last = turns(
-      index => address(index === 59 ? 'dd' : 'cc'),
-      () => address('aa'),
-    )
-    const credits = rewardCredits(31_536_060, rewards, last, FOUNDATION)
+  test('headers have equal parts, the newest the remainder', () => {
+    // 589.76 tokens of the second period among 60 headers: 20 wei are left over.
+    const coinbases = Array.from({ length: 60 }, (_, index) => address(index === 59 ? 'dd' : 'cc'))
+    const paid = credits(31_536_060, one, coinbases)
     const part = (58_976n * 10n ** 16n) / 60n
-    expect(credits.find(credit => credit.address === address('cc'))?.amountWei).toBe(part * 59n)
-    expect(credits.find(credit => credit.address === address('dd'))?.amountWei).toBe(part + 20n)
+    expect(paid.find(credit => credit.address === address('cc'))?.amountWei).toBe(part * 59n)
+    expect(paid.find(credit => credit.address === address('dd'))?.amountWei).toBe(part + 20n)
   })
 
   test('a block inside a cycle makes no credits', () => {
-    expect(rewardCredits(61, rewards, [], FOUNDATION)).toEqual([])
+    expect(credits(61, [], [])).toEqual([])
   })
 })
 

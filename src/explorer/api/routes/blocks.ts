@@ -32,11 +32,14 @@ export const blockItem = (block: Omit<BlockRow, 'transactionCount'>, transaction
   mintedWei: block.mintedWei.toString(),
 })
 
-/** Earnings of proposer and miner from a block; the foundation gets the rest of fees and minting at the end of each cycle. */
-const rewardsOf = ({ proposer, proposerWei, miner, minerWei }: BlockRecord) =>
+/** Earnings of proposer and miners from a block; the foundation gets the rest of fees and minting at the end of each cycle. */
+const rewardsOf = ({ proposer, proposerWei, miner, minerWei, minerCredits }: BlockRecord) =>
   [
     { address: checksumAddress(proposer), role: 'union', amountWei: proposerWei } as const,
     { address: checksumAddress(miner), role: 'miner', amountWei: minerWei } as const,
+    ...minerCredits.map(
+      ({ address, amountWei }) => ({ address: checksumAddress(address), role: 'miner', amountWei }) as const,
+    ),
   ]
     .filter(({ amountWei }) => amountWei > 0n)
     .map(reward => ({ ...reward, amountWei: reward.amountWei.toString() }))

@@ -73,6 +73,7 @@ const MINING_SHAPE = shape({
     perCycle: NUMBER,
     perHour: NUMBER,
     perBlockAverage: NUMBER,
+    perHeader: NUMBER,
     nextHalvingBlock: INTEGER,
     after: shape(ESTIMATE),
   }),
@@ -84,13 +85,18 @@ interface Mined {
   lastBlock: number
 }
 
-/** By miner, over blocks newest first; blocks without one are left out. */
+/** Blocks and earnings by miner, over blocks newest first. */
 const minedBy = (blocks: readonly BlockRow[]): ReadonlyMap<Hex, Mined> => {
   const miners = new Map<Hex, Mined>()
-  for (const { miner, minerWei, number } of blocks) {
+  const minedAt = (address: Hex, number: number): Mined => {
+    const mined = miners.get(address) ?? { blocks: 0, rewardsWei: 0n, lastBlock: number }
+    miners.set(address, mined)
+    return mined
+  }
+  for (const { miner, minerWei, minerCredits, number } of blocks) {
+    for (const { address, amountWei } of minerCredits) minedAt(address, number).rewardsWei += amountWei
     if (miner === ZERO_ADDRESS) continue
-    const mined = miners.get(miner) ?? { blocks: 0, rewardsWei: 0n, lastBlock: number }
-    miners.set(miner, mined)
+    const mined = minedAt(miner, number)
     mined.blocks++
     mined.rewardsWei += minerWei
   }
@@ -101,7 +107,7 @@ const SECONDS_PER_DAY = 86_400
 const HOURS_PER_DAY = 24
 
 const estimates = (number: number, { params }: ApiContext) => {
-  const { rewards, blockTimeMs } = params
+  const { rewards, blockTimeMs, proofChain } = params
   const cyclesPerDay = (SECONDS_PER_DAY * 1_000) / ((blockTimeMs || 1_000) * rewards.cycleBlocks)
   const { nextBlock, nextWei } = nextHalving(number, rewards)
   const cycleWei = rewardOfPeriod(periodOf(number, rewards), rewards)
@@ -114,6 +120,7 @@ const estimates = (number: number, { params }: ApiContext) => {
     perCycle,
     perHour: roundTo(perDay(cycleWei) / HOURS_PER_DAY, 6),
     perBlockAverage: roundTo(perCycle / rewards.cycleBlocks, 6),
+    perHeader: roundTo((perCycle / rewards.cycleBlocks) * proofChain.spacingBlocks, 6),
     nextHalvingBlock: nextBlock,
     after: { rewardPerCycle: tokensFromWei(nextWei), perDay: perDay(nextWei) },
   }
@@ -131,7 +138,7 @@ export const miningBody = async (context: ApiContext) => {
   const rewardEstimates = estimates(head, context)
   const proofs = await proofStats(context, {
     head: { number: head, timestamp: items[0]?.timestamp ?? 0 },
-    rewardPerBlock: rewardEstimates.perBlockAverage,
+    rewardPerHeader: rewardEstimates.perHeader,
     spacingSeconds: (params.proofChain.spacingBlocks * (params.blockTimeMs || 1_000)) / 1_000,
   })
   const height = proofs.newest?.height ?? 0

@@ -21,14 +21,14 @@ const TIME_RANGES = 12
 interface ProofStatsOptions {
   /** Number and timestamp of the main chain's head. */
   readonly head: { readonly number: number; readonly timestamp: number }
-  /** Mean minting of a main block for its miner, tokens. */
-  readonly rewardPerBlock: number
+  /** Mean minting for a header over the cycles that pay it, tokens. */
+  readonly rewardPerHeader: number
   readonly spacingSeconds: number
 }
 
 /** Lists and rates of the newest headers; empty and null without any. */
 export const proofStats = async ({ index }: Pick<ApiContext, 'index'>, options: ProofStatsOptions) => {
-  const { head, spacingSeconds } = options
+  const { head, rewardPerHeader, spacingSeconds } = options
   const hour = hourOf(head.timestamp)
   const [{ items }, hours, days] = await Promise.all([
     index.proofHeaders({ limit: WINDOW_HEADERS, offset: 0, after: null }),
@@ -40,7 +40,7 @@ export const proofStats = async ({ index }: Pick<ApiContext, 'index'>, options: 
     newest: items[0],
     averageBlockTime: averageInterval(items),
     hashrate: hashrateOf(items),
-    recentBlocks: items.slice(0, SHOWN_HEADERS).map((header, at) => recentBlock(header, items[at - 1], options)),
+    recentBlocks: items.slice(0, SHOWN_HEADERS).map(header => recentBlock(header, rewardPerHeader)),
     hourlyProduction: Array.from({ length: PRODUCTION_HOURS }, (_, at) => hour - PRODUCTION_HOURS + 1 + at).map(
       each => ({
         hour: each * SECONDS_PER_HOUR,
@@ -60,8 +60,7 @@ export const proofStats = async ({ index }: Pick<ApiContext, 'index'>, options: 
   }
 }
 
-/** `next`: the header after it. Until that one is final, the miner is the beneficiary of main blocks. */
-const recentBlock = (header: ProofRow, next: ProofRow | undefined, { head, rewardPerBlock }: ProofStatsOptions) => ({
+const recentBlock = (header: ProofRow, reward: number) => ({
   height: header.height,
   hash: header.id,
   miner: checksumAddress(header.miner),
@@ -69,7 +68,7 @@ const recentBlock = (header: ProofRow, next: ProofRow | undefined, { head, rewar
   difficulty: header.difficulty.toString(),
   nonce: header.nonce,
   algorithm: header.algorithm,
-  reward: roundTo(Math.max(0, (next?.blockNumber ?? head.number) - header.blockNumber) * rewardPerBlock, 6),
+  reward,
   mainBlock: header.blockNumber,
 })
 

@@ -1,4 +1,5 @@
 import { INTERNAL_KINDS, type InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
+import type { Hex } from '../../../util/bytes.ts'
 import { balanceFromKey } from '../balance-key.ts'
 import type {
   AccountRow,
@@ -15,6 +16,7 @@ import type {
   TransferRow,
 } from '../index-store.ts'
 import {
+  type MinerCredit,
   REWARD_ROLES,
   type RewardRole,
   TOKEN_STANDARDS,
@@ -27,6 +29,16 @@ import { bigintColumn, hexColumn, hexOrNull, numberColumn, type SqlRow } from '.
 /* Conversions of table rows to records. */
 
 const nullableText = (row: SqlRow, name: string): string | null => row[name] as string | null
+
+/** Text column of `address:wei` pairs. */
+const creditsColumn = (row: SqlRow): readonly MinerCredit[] =>
+  String(row['miner_credits'])
+    .split(' ')
+    .filter(text => text !== '')
+    .map(text => {
+      const [address, wei] = text.split(':') as [Hex, string]
+      return { address, amountWei: BigInt(wei) }
+    })
 
 export const toBlockRow = (row: SqlRow): BlockRow => ({
   number: numberColumn(row, 'number'),
@@ -45,6 +57,7 @@ export const toBlockRow = (row: SqlRow): BlockRow => ({
   mintedWei: bigintColumn(row, 'minted'),
   proposerWei: bigintColumn(row, 'proposer_wei'),
   minerWei: bigintColumn(row, 'miner_wei'),
+  minerCredits: creditsColumn(row),
   cycle: numberColumn(row, 'cycle'),
 })
 

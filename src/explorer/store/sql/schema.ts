@@ -123,6 +123,10 @@ export const MIGRATIONS: readonly string[] = [
   `
   UPDATE token SET holders = (SELECT count(*) FROM holder WHERE holder.token = token.address);
   `,
+  // What a cycle mints for miners, of the block that ends it.
+  `
+  ALTER TABLE block ADD COLUMN miner_credits TEXT NOT NULL DEFAULT '';
+  `,
 ]
 
 /** Every table derived from blocks, for emptying them. */

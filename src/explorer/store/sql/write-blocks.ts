@@ -58,6 +58,7 @@ const blockRow = (record: BlockRecord): SqlRow => ({
   minted: record.mintedWei.toString(),
   proposer_wei: record.proposerWei.toString(),
   miner_wei: record.minerWei.toString(),
+  miner_credits: record.minerCredits.map(({ address, amountWei }) => `${address}:${amountWei}`).join(' '),
   cycle: record.cycle,
 })
 

@@ -271,7 +271,8 @@ export const addProducers = async (
       proposed_wei: wei('proposed_wei', sums.proposedWei),
     }
   })
-  const isGone = ({ mined, proposed }: (typeof rows)[number]): boolean => mined === 0 && proposed === 0
+  const isGone = ({ mined, proposed, mined_wei }: (typeof rows)[number]): boolean =>
+    mined === 0 && proposed === 0 && mined_wei === '0'
   await writes.put(
     'producer',
     rows.filter(row => !isGone(row)),
