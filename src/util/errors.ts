@@ -40,9 +40,25 @@ export const undefinedIfCoded = <T>(work: () => T): T | undefined => {
 /** System errors of a disk that is full, fails, or is read-only. */
 const DISK_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS'])
 
+/** Result codes of SQLite for the same: READONLY, IOERR, FULL, CANTOPEN; extended ones have them in their low byte. */
+const SQLITE_DISK_ERRORS: ReadonlySet<number> = new Set([8, 10, 13, 14])
+
+const isSqliteDiskError = (error: Error): boolean =>
+  'errcode' in error && typeof error.errcode === 'number' && SQLITE_DISK_ERRORS.has(error.errcode & 0xff)
+
 /** True for a system error, or one with such a cause, that another attempt does not mend before somebody looks after the disk. */
 export const isDiskError = (error: unknown): boolean =>
-  error instanceof Error && (('code' in error && DISK_ERRORS.has(error.code)) || isDiskError(error.cause))
+  error instanceof Error &&
+  (('code' in error && DISK_ERRORS.has(error.code)) || isSqliteDiskError(error) || isDiskError(error.cause))
+
+/** Runs work on a file; an error of the disk names the file, which SQLite leaves out. */
+export const namingFile = <T>(path: string, work: () => T): T => {
+  try {
+    return work()
+  } catch (error) {
+    throw isDiskError(error) ? Object.assign(error as Error, { path }) : error
+  }
+}
 
 /** Returns the message of an error and of its cause. */
 export const messageWithCause = (error: unknown): string => {

@@ -244,4 +244,36 @@ describe.skipIf(why !== undefined)(`a disk that fails${why === undefined ? '' : 
       })
     },
   )
+
+  test.each([
+    ['faucet', 'ENOSPC', 6],
+    ['faucet', 'EIO', 14],
+    ['explorer', 'ENOSPC', 6],
+    ['explorer', 'EROFS', 1],
+  ] as const)(
+    'a %s of its own ends with the name of its file: %s after %i operations',
+    async (kind, error, skipped) => {
+      const node = await startDevnet(['--execution', 'fast', '--block-time', '0.2'])
+      try {
+        await withTempDir(async dir => {
+          const [disk, dataDir, key] = [new FailingDisk(join(dir, 'data')), join(dir, 'data'), join(dir, 'key')]
+          writeFileSync(key, (node.accounts.at(-1) as Account).privateKey.slice(2), { mode: 0o600 })
+          const own =
+            kind === 'faucet'
+              ? ['--rpc', node.http, '--key', key, '--chain-id', String(node.chainId)]
+              : ['--node', node.ws]
+          disk.fail(error, skipped)
+          const program = spawnNode([kind, ...own, '--datadir', dataDir, '--port', '0'], { env: disk.env })
+          program.ready.catch(() => undefined)
+          expect(await program.exited).toBe(1)
+          disk.remove()
+          expect(program.stderr() + program.stdout()).toMatch(
+            /Writing to \S+\/(grants|index)\.sqlite failed: .*(Free disk space).*nothing acknowledged is lost/,
+          )
+        })
+      } finally {
+        await node.kill()
+      }
+    },
+  )
 })

@@ -145,9 +145,13 @@ export const explainSystemError = (error: ListenError): string | undefined => {
     return `${error.message}. The installation is incomplete, or older than the source: run "npm ci" in the folder of the program.`
   const listening = explainListenError(error)
   if (listening !== undefined) return listening
-  if (errno !== undefined && code !== undefined && isDiskError(error) && syscall !== 'open') {
+  if (code !== undefined && isDiskError(error) && syscall !== 'open') {
     const place = path === undefined ? 'the data folder' : path
-    return `Writing to ${place} failed: ${getSystemErrorMessage(errno)}. Free disk space or mend the disk, then start again; nothing acknowledged is lost.`
+    const [reason, remedy] =
+      errno === undefined
+        ? [error.message, 'Free disk space, mend the disk, or see that this user may write there']
+        : [getSystemErrorMessage(errno), 'Free disk space or mend the disk']
+    return `Writing to ${place} failed: ${reason}. ${remedy}, then start again; nothing acknowledged is lost.`
   }
   if (path === undefined || errno === undefined) return undefined
   return `${path} cannot be ${READS.has(syscall ?? '') ? 'read' : 'used'}: ${getSystemErrorMessage(errno)}.`

@@ -4,7 +4,7 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqli
 import { promisify } from 'node:util'
 import { wideGroupsOf } from '../../util/address.ts'
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
+import { CodedError, namingFile } from '../../util/errors.ts'
 import { makeFolder } from '../../util/fs/make-folder.ts'
 import { type GrantCount, type GrantHistory, periodBeginMs } from '../core/grant-rule.ts'
 
@@ -67,6 +67,7 @@ type Row = Record<string, SQLOutputValue>
  */
 export class GrantStore {
   readonly #database: DatabaseSync
+  readonly #path: string
   /** File of the write-ahead log; undefined before the first flush. */
   #log: number | undefined
   readonly #logPath: string | undefined
@@ -76,10 +77,16 @@ export class GrantStore {
   #flushing: Promise<void> = Promise.resolve()
 
   /** Throws CodedError<GrantStoreError>. */
-  constructor({ path, genesisHash, sender }: GrantStoreOptions) {
+  constructor(options: GrantStoreOptions) {
+    const { path } = options
+    this.#path = path
     if (path !== ':memory:') makeFolder(dirname(path))
     this.#logPath = path === ':memory:' ? undefined : `${path}-wal`
-    this.#database = new DatabaseSync(path, { timeout: 0 })
+    this.#database = namingFile(path, () => new DatabaseSync(path, { timeout: 0 }))
+    namingFile(path, () => this.#prepare(options))
+  }
+
+  #prepare({ path, genesisHash, sender }: GrantStoreOptions): void {
     try {
       this.#database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
       this.#database.exec(`BEGIN EXCLUSIVE; ${SCHEMA} COMMIT`)
@@ -91,7 +98,8 @@ export class GrantStore {
     } catch (error) {
       this.#database.close()
       const isLocked = error instanceof Error && /locked|busy/i.test(error.message)
-      throw isLocked ? new CodedError<GrantStoreError>({ code: 'FAUCET_STORE_LOCKED', path }, { cause: error }) : error
+      if (isLocked) throw new CodedError<GrantStoreError>({ code: 'FAUCET_STORE_LOCKED', path }, { cause: error })
+      throw error
     }
   }
 
@@ -267,7 +275,7 @@ export class GrantStore {
 
   #run(sql: string, ...values: readonly SQLInputValue[]): number {
     this.#isDirty = true
-    return Number(this.#database.prepare(sql).run(...values).changes)
+    return namingFile(this.#path, () => Number(this.#database.prepare(sql).run(...values).changes))
   }
 
   #get(sql: string, ...values: readonly SQLInputValue[]): Row | undefined {

@@ -158,7 +158,7 @@ describe('proof of work', () => {
     expect((await service.request(request)).hash).toMatch(/^0x/)
     await expect(service.request(request)).rejects.toThrow('TOO_SOON')
     await expect(
-      service.request({ ...request, address: recipient(9), work: { ...solution, nonce: 'zz' } }),
+      service.request({ ...request, address: recipient(9), work: { ...solution, nonce: 'z'.repeat(1_000) } }),
     ).rejects.toThrow()
     await service.stop()
   })

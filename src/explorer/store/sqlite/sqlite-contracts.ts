@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import type { Hex } from '../../../util/bytes.ts'
-import { CodedError } from '../../../util/errors.ts'
+import { CodedError, namingFile } from '../../../util/errors.ts'
 import { makeFolder } from '../../../util/fs/make-folder.ts'
 import type { ContractStore, VerifiedContract } from '../contract-store.ts'
 import { blobOf } from '../sql/sql-database.ts'
@@ -23,7 +23,11 @@ export class SqliteContracts implements ContractStore {
   /** Throws CONTRACTS_TOO_NEW. */
   constructor(path: string) {
     if (path !== ':memory:') makeFolder(dirname(path))
-    this.#database = new DatabaseSync(path, { timeout: 10_000 })
+    this.#database = namingFile(path, () => new DatabaseSync(path, { timeout: 10_000 }))
+    namingFile(path, () => this.#prepare(path))
+  }
+
+  #prepare(path: string): void {
     const row = this.#database.prepare('PRAGMA user_version').get() as { readonly user_version: number }
     if (row.user_version > VERSION) throw new CodedError<ContractStoreError>({ code: 'CONTRACTS_TOO_NEW', path })
     this.#database.exec(`PRAGMA trusted_schema = OFF; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${TABLE}`)

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Hex } from '../../../util/bytes.ts'
-import { CodedError } from '../../../util/errors.ts'
+import { CodedError, namingFile } from '../../../util/errors.ts'
 import { makeFolder } from '../../../util/fs/make-folder.ts'
 import { blobOf, type SqlDatabase, type SqlRow, type SqlValue, type SqlWrites } from '../sql/sql-database.ts'
 import { migrate } from './migrate.ts'
@@ -54,9 +54,9 @@ export class SqliteDatabase implements SqlDatabase, SqlWrites {
   constructor(options: SqliteOptions) {
     const { path, readOnly = false } = options
     if (path !== ':memory:' && !readOnly) makeFolder(dirname(path))
-    this.#database = new DatabaseSync(path, { readOnly, timeout: BUSY_MS })
+    this.#database = namingFile(path, () => new DatabaseSync(path, { readOnly, timeout: BUSY_MS }))
     try {
-      this.#prepareFile(options)
+      namingFile(path, () => this.#prepareFile(options))
     } catch (error) {
       this.#database.close()
       throw indexUnreadable(error, path) ?? error
