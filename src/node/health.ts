@@ -15,8 +15,10 @@ const LAG_MS = 5_000
 /** Peers of this node, as far as they concern its health. */
 export interface PeersView {
   readonly count: number
-  /** Height to sync to by the heads of the peers; undefined while none is known. */
+  /** Height to sync to by the heads that peers claim; undefined while none is known. It counts until it was reached once. */
   readonly target: number | undefined
+  /** Height by the heads of members, static peers, and peers that have delivered final blocks; undefined while none is known. */
+  readonly proven: number | undefined
   /** Genesis hash of a dialed node of another chain; undefined: none. */
   readonly foreignGenesis: Hex | undefined
 }
@@ -72,7 +74,7 @@ export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
       mode,
       round,
       peers: view?.count ?? 0,
-      ...(view && { target: view.target ?? null }),
+      ...(view && { target: follows.target(view) ?? null }),
     }
   }
 }
@@ -86,11 +88,20 @@ class HeadReached {
     this.#options = options
   }
 
+  /**
+   * Returns the height that the node has to reach. Strangers may claim any: once the node was at the head, proven heads count alone; a
+   * new node has to believe the others until blocks arrive.
+   */
+  target({ target, proven }: PeersView): number | undefined {
+    return this.#isReached ? proven : target
+  }
+
   /** Returns why the node is not at the head of the network; undefined when it is. */
   reason(number: number, view: PeersView | undefined): string | undefined {
     const { isAlone = () => false, genesisHash, blockTimeMs } = this.#options
     if (view === undefined || isAlone()) return undefined
-    const { count, target, foreignGenesis } = view
+    const { count, foreignGenesis } = view
+    const target = this.target(view)
     if (count === 0 && foreignGenesis !== undefined)
       return `the genesis of this node is ${genesisHash}, that of its peers ${foreignGenesis}: one has the wrong --genesis file`
     const distance = Math.max(0, (target ?? number) - number)

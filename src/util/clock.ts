@@ -28,6 +28,15 @@ export const systemClock: Clock = {
   },
 }
 
+/** Time since the start of the process, which nobody sets: for durations, holds and pauses. */
+export const steadyClock: Clock = {
+  nowMs: () => performance.now(),
+  schedule(atMs, fn) {
+    const timer = setTimeout(fn, Math.max(0, atMs - performance.now()))
+    return () => clearTimeout(timer)
+  },
+}
+
 /** Times of a clock that may be set back, as they would be if it had stood still instead: for durations that no step may shorten. */
 export class ForwardTime {
   #lastMs = Number.NEGATIVE_INFINITY

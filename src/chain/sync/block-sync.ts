@@ -48,6 +48,14 @@ export class BlockSync {
     return claims.length === 0 ? undefined : syncTarget(claims, head().number)
   }
 
+  /** Target by the heads of members, static peers, and peers whose blocks proved final; undefined while there is none. */
+  get provenTarget(): number | undefined {
+    const { network, head, clock } = this.#options
+    const proven = network.peers().filter(({ id, place }) => place === 'reserved' || this.#syncPeers.hasDelivered(id))
+    const claims = this.#syncPeers.claims(proven, clock.nowMs())
+    return claims.length === 0 ? undefined : syncTarget(claims, head().number)
+  }
+
   /** Starts following the peers' heads; the engine must run. */
   start(): void {
     const { clock } = this.#options

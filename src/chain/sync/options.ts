@@ -10,7 +10,7 @@ import type { Logger } from '../../util/logger.ts'
 /** Dependencies of block sync. */
 export interface BlockSyncOptions {
   readonly network: Pick<Network, 'request' | 'reportForgery'> & {
-    peers(): readonly Pick<PeerDescription, 'id' | 'head'>[]
+    peers(): readonly (Pick<PeerDescription, 'id' | 'head'> & Partial<Pick<PeerDescription, 'place'>>)[]
   }
   readonly engine: Pick<ConsensusEngine, 'catchUp'>
   /** Committed head. */

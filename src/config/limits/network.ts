@@ -30,6 +30,9 @@ export const NETWORK_LIMITS = {
   /** Interval of warnings about nodes of another chain. */
   genesisWarningMs: 60_000,
   dialMs: 3_000,
+  /** Time for finding the address of a name, and names whose last address is kept. */
+  lookUpMs: 1_000,
+  lookedUp: 512,
   /** Payload of a frame; longer messages use several, so that a vote waits for one of them at most. */
   fragmentBytes: 64 * 1024,
   /**

@@ -3,6 +3,7 @@ import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { DialScheduler, NodeAddress } from '../core/dial-scheduler.ts'
 import type { PeerScores } from '../core/peer-scores.ts'
+import { HostLookup } from '../transport/host-lookup.ts'
 import type { ChannelIdentity } from '../transport/secure-channel.ts'
 import { dial } from '../transport/transport.ts'
 import type { HandshakeManager } from './handshake-manager.ts'
@@ -24,6 +25,7 @@ export class Dialer {
   readonly #options: DialerOptions
   readonly #dialing = new Set<string>()
   readonly #stopping = new AbortController()
+  readonly #lookup = new HostLookup()
   #cancel: () => void = () => {}
 
   constructor(options: DialerOptions) {
@@ -65,7 +67,8 @@ export class Dialer {
     const { id, host, port } = address
     this.#dialing.add(id)
     try {
-      const secureChannel = await dial(address, channelIdentity, this.#stopping.signal)
+      const target = { host: await this.#lookup.addressOf(host), port }
+      const secureChannel = await dial(target, channelIdentity, this.#stopping.signal)
       handshakes.begin(secureChannel, address, () => this.#dialing.delete(id))
       return
     } catch (error) {

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { CodedError, isCoded } from '../../util/errors.ts'
 import { makeFolder } from '../../util/fs/make-folder.ts'
@@ -27,7 +27,7 @@ export const generateNodeKey = (): NodeKey => nodeKeyOf(generateKeyPairSync('ed2
  */
 export const openNodeKey = async (path: string): Promise<NodeKey> => {
   const stored = await readIfThere(path)
-  if (stored !== undefined) return parse(stored, path)
+  if (stored !== undefined) return parse(await checkMode(stored, path), path)
   const key = generateNodeKey()
   makeFolder(dirname(path))
   try {
@@ -52,6 +52,17 @@ const parse = (pem: string, path: string): NodeKey => {
   }
   if (key.asymmetricKeyType !== 'ed25519') throw refuse(`a node key is an Ed25519 key, not ${key.asymmetricKeyType}`)
   return nodeKeyOf(key)
+}
+
+/** A dedicated group may read it, as mounted secrets need it. */
+const OTHERS = 0o007
+
+/** Refuses a key that every user of the machine can read: a thief can pose as this node. Windows has no such bits. */
+const checkMode = async (pem: string, path: string): Promise<string> => {
+  const mode = process.platform === 'win32' ? 0 : (await stat(path)).mode & OTHERS
+  if (mode === 0) return pem
+  const reason = `other users of this machine can read it: run chmod o-rwx ${path}, or remove the file for a new node id`
+  throw new CodedError<NetworkError>({ code: 'NODE_KEY_INVALID', path, reason })
 }
 
 const readIfThere = async (path: string): Promise<string | undefined> => {

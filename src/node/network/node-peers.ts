@@ -27,7 +27,7 @@ import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
 import type { PoolService } from '../../txpool/pool-service.ts'
 import { isUnspecifiedAddress } from '../../util/address.ts'
 import type { Hex } from '../../util/bytes.ts'
-import type { Clock } from '../../util/clock.ts'
+import { type Clock, steadyClock } from '../../util/clock.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { PeersView } from '../health.ts'
@@ -129,12 +129,13 @@ export class NodePeers {
   /** The peers, for this node's health. */
   get view(): PeersView {
     const { peerCount: count, foreignGenesis } = this.network
-    return { count, target: count === 0 ? undefined : this.#target(), foreignGenesis: foreignGenesis ?? undefined }
+    const target = count === 0 ? undefined : this.#target()
+    return { count, target, proven: this.#sync?.provenTarget, foreignGenesis: foreignGenesis ?? undefined }
   }
 
   /** Called once the engine runs. Throws LISTEN_FAILED. */
   async start(engine: Pick<ConsensusEngine, 'catchUp' | 'giveUp'>): Promise<void> {
-    const { params, genesisHash, chain, council, pool, signer, withSenders, clock, part } = this.#options
+    const { params, genesisHash, chain, council, pool, signer, withSenders, part } = this.#options
     this.#giveUp = error => engine.giveUp(error)
     const head = () => chain.head()
     const sync = new BlockSync({
@@ -150,7 +151,7 @@ export class NodePeers {
         certificates: this.#options.options.verify === 'full' ? 'all' : 'tips',
       },
       withSenders,
-      clock,
+      clock: steadyClock,
       logger: part('sync'),
     })
     const stops = [

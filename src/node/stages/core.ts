@@ -64,7 +64,7 @@ export const createCoreStage = async (storage: StorageStage): Promise<CoreStage>
   await pool.service.start()
   if (dev === undefined) pool.service.onPending(() => engine.requestBlock())
   const { world, store, proofPool, proofVerifier } = opened
-  const target = () => peers?.view.target
+  const target = () => peers?.view.proven ?? peers?.view.target
   observer?.watch({ chain, engine, world, store, proofPool, proofVerifier, evm: options.evm, target })
   const isAlone = isAloneOf(storage, chain)
   const health = healthOf(storage, { chain, engine, peers, dev }, isAlone)

@@ -12,7 +12,7 @@ const node = (blockTimeMs: number, isAlone = false) => {
   let mode: EngineMode = 'voting'
   let sync: SyncStatus | false = false
   let committed = (): void => {}
-  let view: PeersView = { count: 3, target: 7, foreignGenesis: undefined }
+  let view: PeersView = { count: 3, target: 7, proven: 7, foreignGenesis: undefined }
   const health = createHealth({
     chain: {
       headBlock: { header: { number: 7, timestamp: 1_000 }, hash: '0x07' } as never,
@@ -39,7 +39,7 @@ const node = (blockTimeMs: number, isAlone = false) => {
     },
     commit: () => committed(),
     see: (next: Partial<PeersView>) => {
-      view = { ...view, ...next }
+      view = { ...view, ...('target' in next && { proven: next.target }), ...next }
     },
     catchUp: (status: SyncStatus | false) => {
       sync = status
@@ -105,6 +105,20 @@ test('a new node is not healthy before the head of its peers is known and reache
   expect(health()).toMatchObject({ healthy: false, reason: '6 blocks behind the head of the peers' })
   see({ count: 0, target: undefined })
   expect(health(), 'without peers silence decides').toMatchObject({ healthy: true })
+})
+
+test('heads that strangers claim do not count once the node was at the head', () => {
+  const { health, see } = node(1_000)
+  see({ target: 1_000_000_000, proven: 8 })
+  expect(health(), 'a new node has no other').toMatchObject({ healthy: false, target: 1_000_000_000 })
+  see({ target: 8 })
+  expect(health()).toMatchObject({ healthy: true, target: 8 })
+  see({ target: 1_000_000_000, proven: 8 })
+  expect(health()).toMatchObject({ healthy: true, target: 8 })
+  see({ target: 1_000_000_000, proven: undefined })
+  expect(health()).toMatchObject({ healthy: true, target: null })
+  see({ target: 1_000_000_000, proven: 40 })
+  expect(health()).toMatchObject({ healthy: false, reason: '33 blocks behind the head of the peers' })
 })
 
 test('short blocks may lag by more of them', () => {

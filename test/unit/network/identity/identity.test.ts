@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
@@ -29,6 +29,14 @@ describe('a node key', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect((await openNodeKey(path)).id).toBe(made.id)
     expect(made.id).toMatch(/^[0-9a-f]{64}$/)
+  })
+  test('that every user of the machine can read is refused, with what to do', async () => {
+    const path = join(dir, 'open.pem')
+    const { id } = await openNodeKey(path)
+    chmodSync(path, 0o644)
+    await expect(openNodeKey(path)).rejects.toMatchObject({ code: 'NODE_KEY_INVALID', message: /chmod o-rwx/ })
+    chmodSync(path, 0o640)
+    expect((await openNodeKey(path)).id, 'a dedicated group may').toBe(id)
   })
   test('is one for all who need it at once', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => openNodeKey(join(dir, 'at-once.pem'))))
