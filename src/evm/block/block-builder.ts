@@ -8,7 +8,7 @@ import type { BlockExecution, BuildBudget, Credit, DroppedTransaction, Transacti
 import { receiptWithRoot, runPostExecution, runPreExecution } from './block-phases.ts'
 import { addResult, type BlockRun, beginBlock } from './block-run.ts'
 import type { TransactionRunner } from './block-runner.ts'
-import { BuildTimer, type TimedCandidate } from './build-timer.ts'
+import { BuildTimer } from './build-timer.ts'
 import { checkAborted, createPacer } from './pacer.ts'
 import { isPlainTransfer } from './run-transaction.ts'
 import { invalidReason } from './transaction-validity.ts'
@@ -22,14 +22,13 @@ const SMALLEST_TRANSACTION_GAS = 21_000n
 const isRoomError = (code: DroppedTransaction['reason']['code']): boolean =>
   code === 'BLOCK_GAS_EXCEEDED' || code === 'BLOCK_BLOBS_EXCEEDED' || code === 'GAS_LIMIT_TOO_HIGH'
 
-interface Candidate extends TimedCandidate {
+interface Candidate {
   readonly tx: Transaction
+  /** Its gas bounds its time well below that of a block. */
+  readonly isLight: boolean
   /** Time that its run may take, milliseconds. */
   readonly allowanceMs: number
 }
-
-/** Returns the time that so much gas can take, milliseconds. */
-const mostMsOf = (gas: bigint): number => (Number(gas) * BUILD_LIMITS.msPerMillionGas) / 1e6
 
 /** Selects candidates and keeps those that did not fit. */
 class Picker {
@@ -74,13 +73,14 @@ class Picker {
     return undefined
   }
 
-  /** Returns undefined for a transaction that this block has no time for. */
+  /** Returns undefined for a heavy transaction that this block has no time for. */
   #timed(tx: Transaction, timer: BuildTimer, isLight: boolean): Candidate | undefined {
     const { env, transactions } = this.#run
-    const timed = { isLight, mostMs: mostMsOf(executionGasLimit(tx, env)) }
-    const allowanceMs = timer.allowanceMs(timed, transactions.length === 0)
-    const mayRun = allowanceMs > 0 && allowanceMs >= (this.#source.neededMs?.(tx) ?? 0)
-    if (isLight || mayRun) return { tx, ...timed, allowanceMs }
+    const isFirst = transactions.length === 0
+    if (isLight) return { tx, isLight, allowanceMs: timer.lightAllowanceMs(isFirst) }
+    const allowanceMs = timer.heavyAllowanceMs(executionGasLimit(tx, env), isFirst)
+    const neededMs = this.#source.neededMs?.(tx) ?? 0
+    if (allowanceMs > 0 && allowanceMs >= neededMs) return { tx, isLight, allowanceMs }
     this.#source.skipSender(tx)
     if (allowanceMs === 0) this.#source.passedOver?.(tx)
     return undefined

@@ -10,14 +10,6 @@ export interface Trial {
   stopped(): number
 }
 
-/** Candidate, as far as its time is concerned. */
-export interface TimedCandidate {
-  /** Its gas bounds its time well below that of a block. */
-  readonly isLight: boolean
-  /** Upper bound of its time by its gas, milliseconds. */
-  readonly mostMs: number
-}
-
 /**
  * Time of a block under construction. Included transactions must end by `deadlineMs`, since all other nodes execute them too. Stopped
  * transactions together have `transactionMs`, and extend the deadline by their time, since other nodes never run them. After the deadline
@@ -31,6 +23,7 @@ export class BuildTimer {
   /** Time of stopped transactions that extended the deadline, and time that they took from the block. */
   #stoppedMs = 0
   #lostMs = 0
+  /** Part of `transactionMs` that is kept for one candidate. */
   #keptMs = 0
   /** Time of the last reading. */
   #nowMs = 0
@@ -63,19 +56,27 @@ export class BuildTimer {
   }
 
   /**
-   * Returns the time that a candidate may have now, milliseconds; 0 when it waits for a later block. One whose gas ends it within the time
-   * left wastes none. Any other is tried in the time for stopped ones. The first of a block may exceed the deadline and is then alone in it,
-   * since a long one would otherwise never be included.
+   * Returns the time that a heavy candidate of so much gas may have now, milliseconds; 0 when it waits for a later block. One whose gas
+   * ends it within the time left wastes none. Any other is tried in the time for stopped ones.
    */
-  allowanceMs({ isLight, mostMs }: TimedCandidate, isFirst: boolean): number {
+  heavyAllowanceMs(gas: bigint, isFirst: boolean): number {
     const { transactionMs } = this.#budget
-    const timeMs = (this.#transfersEndMs ?? this.#deadlineMs) - this.#nowMs
-    const blockMs = isFirst && this.#stoppedMs === 0 ? transactionMs : Math.min(transactionMs, timeMs)
-    if (isLight) return blockMs
+    const timeMs = this.#timeMs
+    const blockMs = this.lightAllowanceMs(isFirst)
+    const mostMs = (Number(gas) * BUILD_LIMITS.msPerMillionGas) / 1e6
     const leastMs = transactionMs / 8
     // It overruns only where work takes longer than its gas allows for: then it costs light ones half of the time, once.
     if (mostMs <= timeMs && this.#lostMs <= leastMs) return Math.min(blockMs, Math.max(this.#trialMs, timeMs / 2))
     return this.#trialMs < leastMs ? 0 : Math.min(blockMs, this.#trialMs)
+  }
+
+  /**
+   * Returns the same for a light candidate. The first of a block may exceed the deadline and is then alone in it, since a long one would
+   * otherwise never be included.
+   */
+  lightAllowanceMs(isFirst: boolean): number {
+    const { transactionMs } = this.#budget
+    return isFirst && this.#stoppedMs === 0 ? transactionMs : Math.min(transactionMs, this.#timeMs)
   }
 
   /** Starts a run now. Logs count with the time that they take after the run: for their receipt, the root of the receipts and the store. */
@@ -118,6 +119,11 @@ export class BuildTimer {
     this.#deadlineMs += tookMs
     if (this.#transfersEndMs !== undefined) this.#transfersEndMs += tookMs
     return loaded
+  }
+
+  /** Time left of the block, milliseconds. */
+  get #timeMs(): number {
+    return (this.#transfersEndMs ?? this.#deadlineMs) - this.#nowMs
   }
 
   /** Time left for stopped transactions, milliseconds. */
