@@ -76,10 +76,6 @@ const hex = (digits: string): Uint8Array => hexToBytes(`0x${digits}`)
 const field = (byte: string): string => `${'0'.repeat(32)}0${byte.repeat(95)}`
 const blsMsm = (point: string, pairs: number): Uint8Array => repeat(pairs, hex(`${point}73${'e'.repeat(62)}`))
 
-/** The vector of the public tests (EIP-4844). */
-const KZG: Hex =
-  '0x01e798154708fe7789429634053cbf9f99b619f9f084048927333fce637f549b564c0a11a0f704f4fc3e8acfe0f8245f0ad1347b378fbf96e206da11a5d3630624d25032e67a7e6a4910df5834b8fe70e6bcfeeac0352434196bdf4b2485d5a18f59a8d2a1a625a17f3fea0fe5eb8c896db3764f3185481bc22f91b4aaffcca25f26936857bc3a7c2539ea8ec3a952b7873033e038326e87ed3e1276fd140253fa08e9fc25fb2d9a98527fc22a2c9612fbeafdad446cbc7bcdbdcd780af2c16a'
-
 const digest = keccak256(Uint8Array.of(1))
 const signature = sign(digest, filled(32, 1))
 /** The sample of RFC 6979 A.2.5 with its key. */
@@ -143,7 +139,6 @@ const CASES: Readonly<Record<string, Case>> = {
   'bn254 pairing 64': precompile(8, repeat(64, BN_PAIR)),
   'bn254 pairing 64 infinity': precompile(8, repeat(64, concatBytes(new Uint8Array(64), words(...BN_G2)))),
   'blake2 1m': precompile(9, concatBytes(Uint8Array.of(0, 15, 0, 0), filled(208), Uint8Array.of(1))),
-  'point evaluation': precompile(10, hexToBytes(KZG)),
   'bls g1 add': precompile(0x0b, hex(BLS_G1 + BLS_G1), undefined, 'prague'),
   'bls g1 msm 1': precompile(0x0c, blsMsm(BLS_G1, 1), undefined, 'prague'),
   'bls g1 msm 128': precompile(0x0c, blsMsm(BLS_G1, 128), undefined, 'prague'),

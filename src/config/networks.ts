@@ -1,5 +1,6 @@
 import type { Hex } from '../util/bytes.ts'
 import type { BlobFork, Fork } from './forks.ts'
+import { PRECOMPILE_PRICES, type PrecompilePrices } from './precompile-prices.ts'
 
 export type NetworkName = 'mainnet' | 'testnet' | 'devnet'
 export const NAMESPACES = [
@@ -96,6 +97,8 @@ export interface ChainParams {
   readonly maxBlockExecutionGas: bigint
   /** Flat price of a calldata byte; null uses the fork's own (EIP-2028, EIP-7623). */
   readonly calldataGasPerByte: bigint | null
+  /** null uses the fork's own. */
+  readonly precompilePrices: PrecompilePrices | null
   /** Bytes of a contract's code; omitted: those of EIP-170. Init code may have twice as many. */
   readonly codeSizeLimit?: number
   readonly baseFee: BaseFeeParams
@@ -162,6 +165,7 @@ const mainnet: NetworkParams = {
   maxTxExecutionGas: 100_000_000n,
   maxBlockExecutionGas: 400_000_000n,
   calldataGasPerByte: 100n,
+  precompilePrices: PRECOMPILE_PRICES,
   baseFee: {
     rule: 'kip71',
     lowerBoundWei: 25n * GWEI,

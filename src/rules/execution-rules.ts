@@ -1,5 +1,6 @@
 import { type EvmFork, evmForkAt, isForkSince } from '../config/forks.ts'
 import type { ChainParams } from '../config/networks.ts'
+import type { PrecompilePrices } from '../config/precompile-prices.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Uint64 } from '../util/uint64.ts'
 import { type IntrinsicGasRules, intrinsicGasRules } from './intrinsic-gas.ts'
@@ -47,11 +48,12 @@ const PRECOMPILES: readonly (readonly [EvmFork, number, number])[] = [
   ['osaka', 0x100, 0x100],
 ]
 
-const precompilesSince = (since: (name: EvmFork) => boolean): ReadonlySet<Hex> => {
+const precompilesSince = (since: (name: EvmFork) => boolean, prices: PrecompilePrices | null): ReadonlySet<Hex> => {
   const all = new Set<Hex>()
   for (const [fork, first, last] of PRECOMPILES) {
     if (!since(fork)) continue
-    for (let number = first; number <= last; number++) all.add(`0x${number.toString(16).padStart(40, '0')}`)
+    for (let number = first; number <= last; number++)
+      if (prices?.[number] !== null) all.add(`0x${number.toString(16).padStart(40, '0')}`)
   }
   return all
 }
@@ -80,7 +82,7 @@ export const executionRules = (fork: EvmFork, params: ChainParams): ExecutionRul
     hasStatus: since('byzantium'),
     transactionGasCap: since('osaka') ? OSAKA_TRANSACTION_GAS_CAP : null,
     blobsPerTransaction: since('osaka') ? OSAKA_TRANSACTION_BLOBS : null,
-    precompiles: precompilesSince(since),
+    precompiles: precompilesSince(since, params.precompilePrices),
   }
 }
 

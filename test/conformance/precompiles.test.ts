@@ -2,12 +2,15 @@ import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { EvmFork } from '../../src/config/forks.ts'
+import { PRECOMPILE_PRICES } from '../../src/config/precompile-prices.ts'
 import type { BlockEnv } from '../../src/evm/block-env.ts'
 import type { Engine } from '../../src/evm/engine.ts'
 import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import { createWasmEngine } from '../../src/evm/engines/wasm/wasm-engine.ts'
+import { ethereumParams } from '../../src/evm/state-test/fork.ts'
 import { Journal } from '../../src/state/journal/journal.ts'
 import { bytesToHex, type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
+import { createStepOracle } from '../support/step-oracle.ts'
 import { env, funded, key, paramsAt } from '../unit/evm/world.ts'
 
 /* go-ethereum's vectors of precompiled contracts: output and gas at a fork whose price they have. */
@@ -63,13 +66,13 @@ const QUICK = [0x01, 0x05, 0x06, 0x07]
 const caller = key(1)
 const GAS = 100_000_000n
 
-const run = (engine: Engine, block: BlockEnv, number: number, input: string) =>
+const run = (engine: Engine, block: BlockEnv, number: number, input: string, gas = GAS) =>
   engine.run(new Journal(funded([caller])), block, {
     from: caller.address,
     to: `0x${toWord(BigInt(number)).slice(-40)}` as Hex,
     value: 0n,
     data: hexToBytes(`0x${input}`),
-    gas: GAS,
+    gas,
     gasPrice: 1n,
     accessList: [],
   })
@@ -79,7 +82,7 @@ test('every file has its contract', () => {
 })
 
 describe.each(Object.entries(FILES))('%s', (file, [number, fork]) => {
-  const block = env({ params: paramsAt(fork) })
+  const block = env({ params: ethereumParams(fork) })
 
   test.each(vectors[file]?.map(vector => [vector.Name, vector] as const) ?? [])(
     '%s',
@@ -99,4 +102,45 @@ describe.each(Object.entries(FILES))('%s', (file, [number, fork]) => {
       }
     },
   )
+})
+
+/** The networks' rules with every precompile there is, and Ethereum's. */
+const NETWORK = env({ params: paramsAt('osaka') })
+const ETHEREUM = env({ params: ethereumParams('osaka') })
+const ALL = [interpreter, wasm, createStepOracle({ records: false })]
+/** The first good input of a file for a precompile. */
+const inputOf = (number: number): string => {
+  const file = Object.entries(FILES).find(([name, [at]]) => at === number && !name.startsWith('fail'))?.[0] ?? ''
+  return vectors[file]?.find(({ Expected }) => Expected !== undefined && Expected !== '')?.Input ?? ''
+}
+
+describe.each(ALL)("the networks' own prices, on $name", engine => {
+  const priced = Object.entries(PRECOMPILE_PRICES).flatMap(([number, price]) =>
+    price === null ? [] : [[Number(number), price] as const],
+  )
+
+  test.each(priced)('precompile %i', async (number, { times, plus }) => {
+    const input = inputOf(number)
+    const own = await run(engine, ETHEREUM, number, input)
+    const price = own.gasUsed * times + plus
+    for (const gas of [GAS, price]) {
+      const { output, gasUsed, failure } = await run(engine, NETWORK, number, input, gas)
+      expect({ output: bytesToHex(output), gasUsed, failure }).toEqual({
+        output: bytesToHex(own.output),
+        gasUsed: price,
+        failure: null,
+      })
+    }
+    for (const gas of [price - 1n, plus - 1n, 0n].filter(gas => gas >= 0n)) {
+      const { gasUsed, failure } = await run(engine, NETWORK, number, input, gas)
+      expect([gasUsed, failure === null]).toEqual([gas, false])
+    }
+  })
+
+  test('point evaluation is an account like any other where there are no blobs', async () => {
+    const input = inputOf(0x0a)
+    expect(await run(engine, ETHEREUM, 0x0a, input)).toMatchObject({ gasUsed: 50_000n, failure: null })
+    const { output, gasUsed, failure } = await run(engine, NETWORK, 0x0a, input)
+    expect({ output, gasUsed, failure }).toEqual({ output: new Uint8Array(), gasUsed: 0n, failure: null })
+  })
 })

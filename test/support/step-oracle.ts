@@ -72,7 +72,8 @@ export const createStepOracle = ({ records = true, asItComes = false } = {}): En
         putBlock: async () => {},
         shallowCopy: () => blockchain,
       }
-      const evm = await (asItComes ? createEVM : createEthereumEvm)({ common, stateManager, blockchain })
+      const parts = { common, stateManager, blockchain }
+      const evm = asItComes ? await createEVM(parts) : createEthereumEvm(parts, env.params.precompilePrices)
       if (records)
         evm.events.on('step', (step, done) => {
           oracle.steps.push(stepFrom(step))

@@ -18,7 +18,7 @@ const fastest = async (meter: Meter, { family, genes }: Found, gas: bigint, runs
   let best = await meter.measure(family, genes, gas)
   for (let run = 1; run < runs; run++) {
     const cost = await meter.measure(family, genes, gas)
-    if (cost.clockMs < best.clockMs) best = cost
+    if (cost.cpuMs < best.cpuMs) best = cost
   }
   return best
 }
@@ -30,7 +30,7 @@ export const confirm = async (meter: Meter, found: Found, runs = 2): Promise<Con
   for (const size of SIZES) {
     const cost = await fastest(meter, found, BigInt(size) * 1_000_000n, size === SIZES[0] ? runs + 1 : runs)
     sizes.set(size, cost)
-    if (cost.clockMs > LONGEST_MS) break
+    if (cost.cpuMs > LONGEST_MS) break
   }
   return { ...found, sizes, exponent: exponentOf([...sizes.values()]) }
 }
@@ -38,7 +38,7 @@ export const confirm = async (meter: Meter, found: Found, runs = 2): Promise<Con
 const exponentOf = (costs: readonly Cost[]): number => {
   const [first, last] = [costs[0], costs.at(-1)]
   if (first === undefined || last === undefined || first === last) return Number.NaN
-  return Math.log(last.clockMs / first.clockMs) / Math.log(Number(last.gas) / Number(first.gas))
+  return Math.log(last.cpuMs / first.cpuMs) / Math.log(Number(last.gas) / Number(first.gas))
 }
 
 const cell = (cost: Cost | undefined): string => (cost === undefined ? '' : msPerMillionGas(cost).toFixed(1))

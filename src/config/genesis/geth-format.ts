@@ -96,6 +96,7 @@ const readParams = (root: GenesisValue, config: GenesisValue, total: bigint | nu
     maxTxExecutionGas: blockGasLimit,
     maxBlockExecutionGas: UNBOUNDED_GAS,
     calldataGasPerByte: null,
+    precompilePrices: null,
     baseFee: {
       rule: 'eip1559',
       lowerBoundWei: 0n,

@@ -18,6 +18,7 @@ const MEMBERS = [
   'maxTxExecutionGas',
   'maxBlockExecutionGas',
   'calldataGasPerByte',
+  'precompilePrices',
   'codeSizeLimit',
   'baseFee',
   'feeShares',
@@ -51,6 +52,7 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
     maxTxExecutionGas: given('maxTxExecutionGas', gas, base.maxTxExecutionGas),
     maxBlockExecutionGas: given('maxBlockExecutionGas', gas, base.maxBlockExecutionGas),
     calldataGasPerByte: given('calldataGasPerByte', readCalldataPrice, base.calldataGasPerByte),
+    precompilePrices: given('precompilePrices', readOwnPrices, base.precompilePrices),
     ...optionally(value, 'codeSizeLimit', member => member.integer(1, BLOCK_BOUNDS.transactionBytes)),
     baseFee: given('baseFee', member => readBaseFee(member, base.baseFee), base.baseFee),
     feeShares: given('feeShares', member => readFeeShares(member, base.feeShares), base.feeShares),
@@ -66,6 +68,10 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
   checkGasBounds(value, params)
   return params
 }
+
+/** A file can only choose the forks' own. */
+const readOwnPrices = (value: GenesisValue): null =>
+  value.isNull() ? null : value.fail('want null: the prices of the forks')
 
 const optionally = <Key extends string, Value>(
   value: GenesisValue,

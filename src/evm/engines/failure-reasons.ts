@@ -18,3 +18,6 @@ export const REASON = {
 
 /** Reason that a precompile gives when it fails like a revert. */
 export const PRECOMPILE_REVERT = 'revert'
+
+/** Reason that BLAKE2 F gives for input of another form. */
+export const PRECOMPILE_OUT_OF_RANGE = 'value out of range'

@@ -25,7 +25,7 @@ export const forkFromName = (name: string): EvmFork | undefined => {
 
 const params = new Map<EvmFork, ChainParams>()
 
-/** Ethereum's own rules at a fork: chain id 1, calldata at the fork's price, no bound on one transaction, no fee shares. */
+/** Ethereum's own rules at a fork: chain id 1, calldata and precompiles at the fork's prices, no bound on one transaction, no fee shares. */
 export const ethereumParams = (fork: EvmFork): ChainParams => {
   let found = params.get(fork)
   if (found === undefined) {
@@ -34,6 +34,7 @@ export const ethereumParams = (fork: EvmFork): ChainParams => {
       chainId: 1,
       forks: forksAtGenesis(fork),
       calldataGasPerByte: null,
+      precompilePrices: null,
       maxTxExecutionGas: 2n ** 64n,
       maxBlockExecutionGas: 2n ** 65n,
       feeShares: { proposerPercent: 0n, minerPercent: 0n, foundationPercent: 0n },

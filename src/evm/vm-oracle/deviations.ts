@@ -11,8 +11,10 @@ import {
   paramsEVM,
 } from '@ethereumjs/evm'
 import { type Address, createAddressFromBigInt } from '@ethereumjs/util'
+import type { PrecompilePrices } from '../../config/precompile-prices.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { bytesToHex, EMPTY_BYTES, hexToBytes, toWord } from '../../util/bytes.ts'
+import { repricedPrecompiles } from '../engines/precompiles/table.ts'
 
 /*
  * The deviations of EthereumJS from Ethereum, each mended by a subclass of its EVM, by opcodes of our own or by a check before it runs:
@@ -21,6 +23,7 @@ import { bytesToHex, EMPTY_BYTES, hexToBytes, toWord } from '../../util/bytes.ts
  * 2. CREATE and CREATE2 of init code that begins with 0xef00 put zero at once: no nonce is counted, no gas is burnt, the return data stays.
  * 3. EXTCODESIZE, EXTCODECOPY and EXTCODEHASH see only 0xef00 of code that begins with it (EIP-3540, which no fork has).
  * 4. The first byte of a blob's hash is read as two decimal digits: 0x1a is version 1 too.
+ * 5. A precompile that its options take away stays warm.
  *
  * `vm-oracle/deviations.test.ts` holds each, and that the library as it comes still has it: docs/design/evm-engine.md.
  */
@@ -110,6 +113,10 @@ class EthereumEvm extends EVM {
   /** Data of reverted creations, hidden from the check of deployed code. */
   readonly #hidden = new WeakMap<ExecResult, Uint8Array>()
 
+  override get precompiles(): EVM['precompiles'] {
+    return new Map([...super.precompiles].filter(([, run]) => run !== undefined))
+  }
+
   protected override async runInterpreter(message: Message, options: object = {}): Promise<ExecResult> {
     const result = await super.runInterpreter(message, options)
     const reverted = result.exceptionError?.error === EVMError.errorMessages.REVERT
@@ -127,9 +134,17 @@ class EthereumEvm extends EVM {
   }
 }
 
-/** Creates the library's EVM without its deviations. */
-export const createEthereumEvm = (options: Required<Pick<EVMOpts, 'common' | 'stateManager' | 'blockchain'>>): EVM =>
-  new EthereumEvm({ ...options, bn254: new NobleBN254(), customOpcodes: mendedOpcodes(options.common) })
+/** Creates the library's EVM without its deviations, with a network's prices of precompiles. */
+export const createEthereumEvm = (
+  options: Required<Pick<EVMOpts, 'common' | 'stateManager' | 'blockchain'>>,
+  prices: PrecompilePrices | null,
+): EVM =>
+  new EthereumEvm({
+    ...options,
+    bn254: new NobleBN254(),
+    customOpcodes: mendedOpcodes(options.common),
+    customPrecompiles: repricedPrecompiles(options.common, prices),
+  })
 
 /** True where every hash of the transaction's blobs is of version 1. */
 export const hasBlobVersions = ({ blobVersionedHashes }: Transaction): boolean =>

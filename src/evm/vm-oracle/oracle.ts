@@ -106,7 +106,7 @@ const createOracleVm = (common: Common, journal: Journal, env: BlockEnv): Promis
     putBlock: async () => {},
     shallowCopy: () => blockchain,
   }
-  const evm = createEthereumEvm({ common, stateManager: state, blockchain })
+  const evm = createEthereumEvm({ common, stateManager: state, blockchain }, env.params.precompilePrices)
   return createVM({ common, stateManager: state, blockchain, evm })
 }
 

@@ -19,7 +19,7 @@ export const WORST_PROGRAMS: Readonly<Record<string, Uint8Array>> = {
   'ripemd160 of a word': precompile(3, 32),
   'identity of nothing': precompile(4, 0),
   'modexp of zeros': precompile(5, 96),
-  'failing point evaluations': precompile(10, 192),
+  'multiples of nothing': precompile(7, 96),
   'pairings of nothing': precompile(8, 0),
   'deep frames': nested(''),
   'deep frames with memory': nested('1 8160 MSTORE'),

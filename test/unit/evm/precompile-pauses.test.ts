@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { ENGINE_NAMES, loadEngine } from '../../../src/evm/engines/select-engine.ts'
+import { ethereumParams } from '../../../src/evm/state-test/fork.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
 import { hexToBytes } from '../../../src/util/bytes.ts'
 import { precompilePrograms } from '../../support/hostile/precompile-programs.ts'
@@ -25,7 +26,12 @@ test.each(CASES)('%s pauses in %s', async (name, _, data) => {
   }
   const message = { from: caller.address, to: null, value: 0n, data, gas: BigInt(GAS), gasPrice: 1n, accessList: [] }
   const interrupt = { sliceMs: 0, shouldStop: () => false, giveWay }
-  const { gasUsed } = await engine.run(new Journal(funded([caller])), env(), message, { interrupt })
+  const { gasUsed } = await engine.run(
+    new Journal(funded([caller])),
+    env({ params: ethereumParams('cancun') }),
+    message,
+    { interrupt },
+  )
   expect(gasUsed).toBe(BigInt(GAS))
   expect(Number(gasUsed) / pauses).toBeLessThan(GAS_PER_PAUSE)
 })

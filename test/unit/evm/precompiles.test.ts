@@ -3,6 +3,7 @@ import { createEVM } from '@ethereumjs/evm'
 import { expect, test } from 'vitest'
 import { createInterpreter } from '../../../src/evm/engines/interpreter/engine.ts'
 import { kzgVerifier } from '../../../src/evm/engines/kzg.ts'
+import { ethereumParams } from '../../../src/evm/state-test/fork.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import { env, funded, key } from './world.ts'
@@ -15,7 +16,7 @@ const KZG_OUTPUT: Hex =
 
 const caller = key(1)
 const run = (number: number, data: Uint8Array, gas = 1_000_000n) =>
-  createInterpreter().run(new Journal(funded([caller])), env(), {
+  createInterpreter().run(new Journal(funded([caller])), env({ params: ethereumParams('cancun') }), {
     from: caller.address,
     to: `0x${number.toString(16).padStart(40, '0')}`,
     value: 0n,

@@ -75,10 +75,6 @@ const field = (byte: string): string => `${'0'.repeat(32)}0${byte.repeat(95)}`
 const POINTS = [1, 2, 4, 16, 64, 128]
 const msm = (point: string, points: number): Input => ({ data: repeat(points, hex(`${point}73${'e'.repeat(62)}`)) })
 
-/** The vector of the public tests (EIP-4844). */
-const KZG = hex(
-  '01e798154708fe7789429634053cbf9f99b619f9f084048927333fce637f549b564c0a11a0f704f4fc3e8acfe0f8245f0ad1347b378fbf96e206da11a5d3630624d25032e67a7e6a4910df5834b8fe70e6bcfeeac0352434196bdf4b2485d5a18f59a8d2a1a625a17f3fea0fe5eb8c896db3764f3185481bc22f91b4aaffcca25f26936857bc3a7c2539ea8ec3a952b7873033e038326e87ed3e1276fd140253fa08e9fc25fb2d9a98527fc22a2c9612fbeafdad446cbc7bcdbdcd780af2c16a',
-)
 /** The sample of RFC 6979 A.2.5 with its key. */
 const P256 = hex(
   'af2bdbe1aa9b6ec1e2ade1d694f41fc71a831d0268e9891562113d8a62add1bfefd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda860fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f29fb67903fe1008b8bc99a41ae9e95628bc64f2f1b20c2d7e9f5177a3c294d4462299',
@@ -93,7 +89,23 @@ const blake = ({ rounds, isWhole }: Record<string, number>): Input => ({
   size: isWhole === 1 ? 213 : 212,
 })
 
+/** Calls with too little gas for any of them, which consume just that. */
+const unpaid = family({
+  kind: 'precompiles that are not paid',
+  name: 'precompiles that are not paid',
+  axes: {
+    address: [1, 2, 3, 5, 6, 7, 8, 9, 0x0b, 0x0c, 0x0f, 0x10, 0x100],
+    size: [0, 96, 212, 213, 384, 512],
+    gas: [0, 1, 100],
+  },
+  build: ({ address, size, gas }) => ({
+    ...callOf(program(LOAD_INPUT, loop(unrolled(asm(`0 0 ${size} 0 ${address} ${gas} STATICCALL POP`)), 30_000n))),
+    fork: 'osaka',
+  }),
+})
+
 export const PRECOMPILE_FAMILIES = [
+  unpaid,
   precompile('ecrecover', 1, { valid: [1, 0] }, ({ valid }) => ({ data: valid === 1 ? RECOVERABLE : filled(128) })),
   precompile('sha256', 2, { size: SIZES }, ({ size }) => ({ data: EMPTY_BYTES, size })),
   precompile('ripemd160', 3, { size: SIZES }, ({ size }) => ({ data: EMPTY_BYTES, size })),
@@ -115,7 +127,6 @@ export const PRECOMPILE_FAMILIES = [
     data: repeat(pairs, BN_PAIRS[pair] as Uint8Array),
   })),
   precompile('blake2f', 9, { rounds: [0, 1, 12, 1_000, 100_000], isWhole: [1, 0] }, blake),
-  precompile('point evaluation', 10, { proof: [1, 0] }, ({ proof }) => ({ data: proof === 1 ? KZG : filled(192) })),
   precompile('bls12-381 g1 add', 0x0b, { one: [1] }, () => ({ data: hex(BLS_G1 + BLS_G1) }), 'prague'),
   precompile('bls12-381 g1 msm', 0x0c, { points: POINTS }, ({ points }) => msm(BLS_G1, points), 'prague'),
   precompile('bls12-381 g2 add', 0x0d, { one: [1] }, () => ({ data: hex(BLS_G2 + BLS_G2) }), 'prague'),

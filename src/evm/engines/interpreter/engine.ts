@@ -1,6 +1,5 @@
-import type { Common } from '@ethereumjs/common'
-import { getActivePrecompiles, paramsEVM } from '@ethereumjs/evm'
-import { evmForkAt } from '../../../config/forks.ts'
+import { type EvmFork, evmForkAt } from '../../../config/forks.ts'
+import type { ChainParams } from '../../../config/networks.ts'
 import { delegationTarget } from '../../../primitives/transaction/delegation.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import { assert } from '../../../util/assert.ts'
@@ -9,7 +8,9 @@ import type { EngineEnv } from '../../block-env.ts'
 import type { Engine, EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
 import { commonAt } from '../common.ts'
 import { REASON } from '../failure-reasons.ts'
-import { precompileTable } from '../precompiles/table.ts'
+import type { Precompile } from '../precompiles/precompile.ts'
+import { repriced } from '../precompiles/repriced.ts'
+import { activePrecompiles } from '../precompiles/table.ts'
 import { isTransferLog } from '../transfer-logs.ts'
 import { beginCall } from './calls.ts'
 import { beginCreation, createdBy } from './creations.ts'
@@ -115,7 +116,7 @@ export const createInterpreter = (): Engine => {
   return {
     name: 'interpreter',
     run(journal: Journal, env: EngineEnv, message: EngineMessage, options: EngineOptions = {}) {
-      const precompiles = precompilesOf(commonAt(env.params, env.number))
+      const precompiles = precompilesOf(env)
       const rules = evmRulesOf(evmForkAt(env.params.forks, env.number))
       const parts = { journal, env, message, options, workspaces, precompiles, rules, table: tableOf(rules) }
       const vm = new Execution(parts)
@@ -129,17 +130,23 @@ export const createInterpreter = (): Engine => {
   }
 }
 
-const known = new WeakMap<Common, Precompiles>()
+const known = new WeakMap<ChainParams, Map<EvmFork, Precompiles>>()
 
-/** Returns the precompiles of a fork: this project's own, and EthereumJS' for the others. */
-const precompilesOf = (common: Common): Precompiles => {
-  let found = known.get(common)
+/** Returns the precompiles of a block by address, at the network's prices. */
+const precompilesOf = ({ params, number }: EngineEnv): Precompiles => {
+  const fork = evmForkAt(params.forks, number)
+  const byFork = known.get(params) ?? new Map<EvmFork, Precompiles>()
+  known.set(params, byFork)
+  let found = byFork.get(fork)
   if (found === undefined) {
-    // Their prices.
-    common.updateParams(paramsEVM)
-    const active = getActivePrecompiles(common, precompileTable(common))
-    found = new Map([...active].map(([address, run]) => [`0x${address}`, run]))
-    known.set(common, found)
+    const all = new Map<Hex, Precompile>()
+    for (const [place, run] of activePrecompiles(commonAt(params, number))) {
+      const price = params.precompilePrices?.[place]
+      const address: Hex = `0x${place.toString(16).padStart(40, '0')}`
+      if (price !== null) all.set(address, price === undefined ? run : repriced(run, price))
+    }
+    found = all
+    byFork.set(fork, found)
   }
   return found
 }

@@ -1,6 +1,7 @@
 import type { Common } from '@ethereumjs/common'
-import type { CustomPrecompile } from '@ethereumjs/evm'
+import { type CustomPrecompile, getActivePrecompiles, paramsEVM } from '@ethereumjs/evm'
 import { Address } from '@ethereumjs/util'
+import type { PrecompilePrices } from '../../../config/precompile-prices.ts'
 import { blake2f } from './blake2.ts'
 import { BLS_PRECOMPILES } from './bls12-381.ts'
 import { addPoints, multiplyPoint, pairing } from './bn254.ts'
@@ -9,6 +10,7 @@ import { modexp } from './modexp.ts'
 import { p256Verify } from './p256.ts'
 import { pointEvaluation } from './point-evaluation.ts'
 import type { Precompile } from './precompile.ts'
+import { repriced } from './repriced.ts'
 
 /*
  * Precompiles that replace EthereumJS' own in this node's engine, where those are slow for their price or cannot be interrupted.
@@ -36,9 +38,37 @@ const OWN: readonly Entry[] = [
   [0x100, p256Verify, common => common.isActivatedEIP(7951)],
 ]
 
-/** For `new EVM({ customPrecompiles })`. */
+/** Those of our own, as EthereumJS' EVM takes them. */
 export const precompileTable = (common: Common): CustomPrecompile[] =>
   OWN.filter(([, , isActive]) => isActive(common)).map(([number, run]) => ({
     address: addressOf(number),
     function: run,
   }))
+
+const known = new WeakMap<Common, ReadonlyMap<number, Precompile>>()
+
+/** Returns the precompiles of a fork by number, at its own prices: this project's own, and EthereumJS' for the others. */
+export const activePrecompiles = (common: Common): ReadonlyMap<number, Precompile> => {
+  let found = known.get(common)
+  if (found === undefined) {
+    // Their prices.
+    common.updateParams(paramsEVM)
+    const active = getActivePrecompiles(common, precompileTable(common))
+    found = new Map([...active].map(([address, run]) => [Number(`0x${address}`), run]))
+    known.set(common, found)
+  }
+  return found
+}
+
+/** Returns those that EthereumJS' own EVM needs to have a network's prices. */
+export const repricedPrecompiles = (common: Common, prices: PrecompilePrices | null): CustomPrecompile[] => {
+  common.updateParams(paramsEVM)
+  return [...getActivePrecompiles(common)].flatMap(([address, run]) => {
+    const number = Number(`0x${address}`)
+    const price = prices?.[number]
+    if (price === undefined) return []
+    return price === null
+      ? { address: addressOf(number) }
+      : { address: addressOf(number), function: repriced(run, price) }
+  })
+}

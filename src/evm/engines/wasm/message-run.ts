@@ -54,7 +54,8 @@ export class MessageRun implements RunState {
     this.#baseVersion = journal.baseVersion
     this.#versionBefore = journal.storageVersion
     this.#clock = new MessageClock(machine, options.interrupt)
-    this.#precompiles = new PrecompileCalls(this, () => this.#clock.check())
+    const isCalledByCode = message.to === null || !this.rules.precompiles.has(message.to)
+    this.#precompiles = new PrecompileCalls(this, isCalledByCode, () => this.#clock.check())
   }
 
   /** Synchronous where nothing is awaited. */

@@ -1,4 +1,7 @@
 import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
+import { gasForWork, wholePrice } from '../../../rules/precompile-price.ts'
+import { EMPTY_BYTES } from '../../../util/bytes.ts'
+import { REASON } from '../failure-reasons.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
 import type { PrecompileResult } from './precompile-host.ts'
 import { STATUS } from './protocol.ts'
@@ -10,17 +13,34 @@ const QUICK = Object.fromEntries(EVM_FORKS.map(fork => [fork, quickPrecompilesAt
   QuickPrecompiles
 >
 
-let precompileHost: typeof import('./precompile-host.ts') | undefined
+type Host = typeof import('./precompile-host.ts')
+let precompileHost: Host | undefined
+
+const NOT_PAID: PrecompileResult = { output: EMPTY_BYTES, gasUsed: 0n, failure: REASON.outOfGas }
+
+/**
+ * Least gas that any input costs, by number, at any fork. A call with less fails before its input is read: it costs little, and there may be
+ * many.
+ */
+const LEAST_GAS: Readonly<Record<number, bigint>> = {
+  ...{ 3: 600n, 7: 6_000n, 8: 45_000n, 10: 50_000n, 256: 3_450n },
+  ...{ 11: 375n, 12: 12_000n, 13: 600n, 14: 22_500n, 15: 70_300n, 16: 5_500n, 17: 23_800n },
+}
 
 /** Precompiles that one message calls. */
 export class PrecompileCalls {
   readonly #run: RunState
   readonly #check: () => Promise<void> | undefined
+  readonly #isCalledByCode: boolean
   #failure: string | undefined = undefined
 
-  /** `check` returns a promise when it is time to yield. */
-  constructor(run: RunState, check: () => Promise<void> | undefined) {
+  /**
+   * `isCalledByCode`: the message itself is not to a precompile, so that no reason of a failure is seen. `check` returns a promise when it
+   * is time to yield.
+   */
+  constructor(run: RunState, isCalledByCode: boolean, check: () => Promise<void> | undefined) {
     this.#run = run
+    this.#isCalledByCode = isCalledByCode
     this.#check = check
   }
 
@@ -33,27 +53,32 @@ export class PrecompileCalls {
   call(number: number): number | Promise<number> {
     const { machine } = this.#run
     const { wasm } = machine
-    // Copied: the module's memory may grow, and move, while the precompile waits.
-    const data = machine.copy(wasm.inputAt(), wasm.inputSize())
     // A precompile that needs more than the message's bound has exceeded it, so it need not run.
     const limit = lower(wasm.frameGas(), wasm.gasBoundLeft())
-    const quick = QUICK[this.#run.rules.fork][number]?.(data, limit)
-    if (quick !== undefined) return this.#finish(limit, quick)
-    if (precompileHost !== undefined) return this.#runHosted(precompileHost, number, data, limit)
-    return import('./precompile-host.ts').then(host => {
-      precompileHost = host
-      return this.#runHosted(host, number, data, limit)
-    })
+    const price = this.#run.env.params.precompilePrices?.[number] ?? undefined
+    const own = price === undefined ? limit : gasForWork(price, limit)
+    const least = this.#isCalledByCode ? (LEAST_GAS[number] ?? 0n) : 0n
+    if (own === undefined || own < least) return this.#finish(limit, NOT_PAID)
+    // Copied: the module's memory may grow, and move, while the precompile waits.
+    const data = machine.copy(wasm.inputAt(), wasm.inputSize())
+    const settle = (done: PrecompileResult): number =>
+      this.#finish(
+        limit,
+        price === undefined || done.failure !== undefined
+          ? done
+          : { ...done, gasUsed: wholePrice(price, done.gasUsed) },
+      )
+    const result = QUICK[this.#run.rules.fork][number]?.(data, own) ?? this.#runHosted(number, data, own)
+    return result instanceof Promise ? result.then(settle) : settle(result)
   }
 
-  #runHosted(
-    host: typeof import('./precompile-host.ts'),
-    number: number,
-    data: Uint8Array,
-    limit: bigint,
-  ): number | Promise<number> {
-    const result = host.runPrecompile(this.#run.env, number, data, limit, this.#check)
-    return result instanceof Promise ? result.then(done => this.#finish(limit, done)) : this.#finish(limit, result)
+  #runHosted(number: number, data: Uint8Array, limit: bigint): PrecompileResult | Promise<PrecompileResult> {
+    const run = (host: Host) => host.runPrecompile(this.#run.env, number, data, limit, this.#check)
+    if (precompileHost !== undefined) return run(precompileHost)
+    return import('./precompile-host.ts').then(host => {
+      precompileHost = host
+      return run(host)
+    })
   }
 
   /**

@@ -1,10 +1,9 @@
-import type { Common } from '@ethereumjs/common'
-import { EVMError, getActivePrecompiles, paramsEVM } from '@ethereumjs/evm'
+import { EVMError } from '@ethereumjs/evm'
 import type { EngineEnv } from '../../block-env.ts'
 import { commonAt } from '../common.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
 import { pacedInput } from '../precompiles/precompile-input.ts'
-import { precompileTable } from '../precompiles/table.ts'
+import { activePrecompiles } from '../precompiles/table.ts'
 
 /*
  * Precompiles for the WebAssembly engine: this project's own, and EthereumJS' for the others. Loaded at the first call.
@@ -17,19 +16,7 @@ export interface PrecompileResult {
   readonly failure: string | undefined
 }
 
-const kept = new WeakMap<Common, ReadonlyMap<string, Precompile>>()
-
-const precompilesOf = (common: Common): ReadonlyMap<string, Precompile> => {
-  let all = kept.get(common)
-  if (all === undefined) {
-    common.updateParams(paramsEVM)
-    all = getActivePrecompiles(common, precompileTable(common))
-    kept.set(common, all)
-  }
-  return all
-}
-
-/** `check` returns a promise when it is time to yield. */
+/** Runs one at its fork's own price; `check` returns a promise when it is time to yield. */
 export const runPrecompile = (
   env: EngineEnv,
   number: number,
@@ -38,7 +25,7 @@ export const runPrecompile = (
   check: () => Promise<void> | undefined,
 ): PrecompileResult | Promise<PrecompileResult> => {
   const common = commonAt(env.params, env.number)
-  const run = precompilesOf(common).get(number.toString(16).padStart(40, '0')) as Precompile
+  const run = activePrecompiles(common).get(number) as Precompile
   const result = run({ data, gasLimit, common, ...pacedInput({ check }) })
   return result instanceof Promise ? result.then(resultOf) : resultOf(result)
 }

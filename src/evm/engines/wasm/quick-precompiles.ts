@@ -2,11 +2,12 @@ import { hash } from 'node:crypto'
 import { type EvmFork, isForkSince } from '../../../config/forks.ts'
 import { keccak256 } from '../../../crypto/hash.ts'
 import { isScalar, signatures } from '../../../crypto/signature.ts'
+import { BLAKE2_INPUT_BYTES, ROUNDS_PER_PART, shortBlake2Compress } from '../../../crypto/wasm/blake2.ts'
 import { ADD_BYTES, type Bn254Error, bn254Add, bn254Multiply, MULTIPLY_BYTES } from '../../../crypto/wasm/bn254.ts'
 import { SHORT_OPERAND_BYTES, shortPowerMod } from '../../../crypto/wasm/modexp.ts'
 import { EMPTY_BYTES } from '../../../util/bytes.ts'
 import { isCoded } from '../../../util/errors.ts'
-import { PRECOMPILE_REVERT, REASON } from '../failure-reasons.ts'
+import { PRECOMPILE_OUT_OF_RANGE, PRECOMPILE_REVERT, REASON } from '../failure-reasons.ts'
 import type { PrecompileResult } from './precompile-host.ts'
 
 /* The precompiles that contracts call most, without EthereumJS around them. The others are in precompile-host.ts. */
@@ -104,6 +105,17 @@ const modexp =
     return output && { output, gasUsed, failure: undefined }
   }
 
+/** Shorter than a part, and each a gas (EIP-152). */
+const blake2f: Quick = (data, gas) => {
+  const last = data[BLAKE2_INPUT_BYTES - 1]
+  if (data.byteLength !== BLAKE2_INPUT_BYTES || (last !== 0 && last !== 1))
+    return { output: EMPTY_BYTES, gasUsed: gas, failure: PRECOMPILE_OUT_OF_RANGE }
+  const rounds = new DataView(data.buffer, data.byteOffset).getUint32(0)
+  if (gas < rounds) return failed(gas)
+  if (rounds > ROUNDS_PER_PART) return undefined
+  return { output: shortBlake2Compress(data, rounds), gasUsed: BigInt(rounds), failure: undefined }
+}
+
 const ALWAYS: readonly (Quick | undefined)[] = [undefined, ecrecover, sha256]
 /** With the prices of EIP-1108. */
 const SINCE_ISTANBUL: readonly (Quick | undefined)[] = [
@@ -113,6 +125,8 @@ const SINCE_ISTANBUL: readonly (Quick | undefined)[] = [
   undefined,
   point(150n, ADD_BYTES, bn254Add),
   point(6_000n, MULTIPLY_BYTES, bn254Multiply),
+  undefined,
+  blake2f,
 ]
 
 const withModexp = (price: (squarings: number, words: number) => number): readonly (Quick | undefined)[] =>

@@ -79,6 +79,12 @@ const DEVIATIONS: Readonly<Record<string, Deviation>> = {
     burnsAll: true,
     nonce: 2,
   },
+  'an access to a precompile that the network does not have': {
+    // Gas of PUSH1 0x0a BALANCE POP GAS.
+    code: '5a600a31505a90035f5260205ff3',
+    output: words(2_607n),
+    failure: null,
+  },
   'EXTCODESIZE of code that begins with 0xef00': {
     code: `${OBJECT_WORD}3b5f5260205ff3`,
     output: words(5n),
