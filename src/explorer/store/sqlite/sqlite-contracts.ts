@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import type { Hex } from '../../../util/bytes.ts'
-import { CodedError, namingFile } from '../../../util/errors.ts'
+import { CodedError, isDiskError, namingFile } from '../../../util/errors.ts'
 import { makeFolder } from '../../../util/fs/make-folder.ts'
 import type { ContractStore, VerifiedContract } from '../contract-store.ts'
 import { blobOf } from '../sql/sql-database.ts'
@@ -19,9 +19,12 @@ const TABLE = `
 /** Verified contracts in one SQLite file. */
 export class SqliteContracts implements ContractStore {
   readonly #database: DatabaseSync
+  readonly #path: string
+  #failure: unknown
 
   /** Throws CONTRACTS_TOO_NEW. */
   constructor(path: string) {
+    this.#path = path
     if (path !== ':memory:') makeFolder(dirname(path))
     this.#database = namingFile(path, () => new DatabaseSync(path, { timeout: 10_000 }))
     namingFile(path, () => this.#prepare(path))
@@ -52,7 +55,18 @@ export class SqliteContracts implements ContractStore {
     return (this.#database.prepare('SELECT count(*) AS count FROM contract').get() as { readonly count: number }).count
   }
 
+  /** After an error of the disk it fails until the file is opened anew: a later sync may succeed without what an earlier one lost. */
   async writeContract(contract: VerifiedContract): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure
+    try {
+      namingFile(this.#path, () => this.#write(contract))
+    } catch (error) {
+      if (isDiskError(error)) this.#failure = error
+      throw error
+    }
+  }
+
+  #write(contract: VerifiedContract): void {
     this.#database
       .prepare('INSERT OR REPLACE INTO contract (address, name, record) VALUES (?, ?, ?)')
       .run(blobOf(contract.address), storedText(contract.name, STORED_NAME_CHARS), JSON.stringify(contract))

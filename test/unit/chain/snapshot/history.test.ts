@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { HistoryBackfill } from '../../../../src/chain/snapshot/backfill/history-backfill.ts'
 import { type HistoryTip, tipBelow, writeHistory } from '../../../../src/chain/snapshot/backfill/history-rows.ts'
+import { startHistoryWorker } from '../../../../src/chain/snapshot/workers.ts'
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import { readEarliestBlock, requireHistory } from '../../../../src/chain/store/earliest-block.ts'
 import { SNAPSHOT_LIMITS } from '../../../../src/config/limits/sync.ts'
@@ -10,7 +11,9 @@ import { type Certificate, encodeCertificate } from '../../../../src/primitives/
 import { emptyBlock } from '../../../../src/sim/block.ts'
 import { createRandom } from '../../../../src/sim/random.ts'
 import { EMPTY_ROOT } from '../../../../src/state/account.ts'
+import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import type { Store } from '../../../../src/storage/store.ts'
+import { WriteLatch } from '../../../../src/storage/write-latch.ts'
 import { bytesToHex, type Hex, ZERO_ADDRESS } from '../../../../src/util/bytes.ts'
 import { CodedError } from '../../../../src/util/errors.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
@@ -211,6 +214,24 @@ describe('the fetching of blocks before a snapshot', () => {
       },
     )
     expect([blocks.earliest, [...new Set(liars)]]).toEqual([0, ['liar']])
+  })
+
+  test('its thread and the main thread write one at a time, and nothing after a failed write of either', async () => {
+    const reasons: string[] = []
+    const store = await temporaryStore({ onWriteFailed: error => reasons.push(error.message) })
+    await writeHistory(store, rangeOf(180, 200), tipAt(200))
+    const worker = startHistoryWorker(store)
+    const row = () => store.batch().put(BUCKETS.code, Uint8Array.of(1), Uint8Array.of(2)).write()
+    const [tip] = await Promise.all([worker.call('put', rangeOf(120, 179), tipAt(179)), row(), row()])
+    expect([tip.number, await readEarliestBlock(store)]).toEqual([119, 120])
+    // As a failed write of any thread leaves the memory.
+    const failing = new WriteLatch({ memory: store.latch })
+    await expect(failing.write(() => Promise.reject(new Error('no space left')))).rejects.toThrow()
+    const refused = { code: 'STORE_WRITE_FAILED', reason: 'no space left' }
+    await expect(worker.call('put', rangeOf(100, 119), tipAt(119))).rejects.toMatchObject({ detail: refused })
+    await expect(row()).rejects.toMatchObject({ detail: refused })
+    await expect.poll(() => reasons).toEqual([expect.stringContaining('no space left')])
+    await worker.close()
   })
 
   test('names who sends false ones, and goes on with others', async () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,6 +10,8 @@ import { SqliteIndex } from '../../../../src/explorer/store/sqlite/sqlite-index.
 import { CompilerList } from '../../../../src/explorer/verification/compiler/compiler-list.ts'
 import { createdCode } from '../../../../src/explorer/verification/created-code.ts'
 import { isCoded } from '../../../../src/util/errors.ts'
+import { ROOT } from '../../../support/devnet.ts'
+import { FailingDisk, whyNoFailingDisk } from '../../../support/disk/failing-disk.ts'
 import { RandomBlocks } from '../../../support/explorer/random-blocks.ts'
 import { storedContract } from '../../../support/explorer/stored-contract.ts'
 
@@ -19,6 +22,46 @@ const folder = (): string => {
 }
 
 const CONTRACT = storedContract()
+
+/** Writes three contracts, one after the other, and prints which were acknowledged. */
+const PROGRAM = `
+const [store, support] = process.argv.slice(1)
+const { SqliteContracts } = await import(store)
+const { storedContract } = await import(support)
+const contracts = new SqliteContracts(process.env.FAILING_DISK_FOLDER + '/contracts.sqlite')
+const outcomes = []
+for (const digit of process.env.CONTRACTS) {
+  const writing = contracts.writeContract(storedContract({ address: '0x' + digit.repeat(40) }))
+  outcomes.push(await writing.then(() => 'written', error => error.path ?? error.message))
+}
+process.stdout.write(JSON.stringify(outcomes))
+process.exit()`
+
+const why = whyNoFailingDisk()
+test.skipIf(why !== undefined)(
+  `after an error of the disk none is acknowledged until the file is opened anew${why === undefined ? '' : ` (skipped: ${why})`}`,
+  async () => {
+    const dir = folder()
+    const disk = new FailingDisk(dir)
+    onTestFinished(() => disk.remove())
+    const modules = ['src/explorer/store/sqlite/sqlite-contracts.ts', 'test/support/explorer/stored-contract.ts']
+    const run = (digits: string): readonly string[] => {
+      const args = ['--input-type=module', '-e', PROGRAM, ...modules.map(name => join(ROOT, name))]
+      const env = { ...process.env, ...disk.env, CONTRACTS: digits }
+      return JSON.parse(spawnSync(process.execPath, args, { env, encoding: 'utf8' }).stdout) as readonly string[]
+    }
+    expect(run('1')).toEqual(['written'])
+    const first = disk.seen
+    expect(run('2')).toEqual(['written'])
+    // The same operations again, and one more that fails.
+    disk.fail('EIO', disk.seen - first, 1)
+    const path = join(dir, 'contracts.sqlite')
+    expect(run('345')).toEqual(['written', path, path])
+    const contracts = new SqliteContracts(path)
+    for (const digit of [1, 2, 3]) expect(await contracts.contract(`0x${String(digit).repeat(40)}`)).toBeDefined()
+    await contracts.close()
+  },
+)
 
 test('verified contracts survive restarts and an index that is built again', async () => {
   const dir = folder()
