@@ -18,7 +18,7 @@ const SMALLEST_TRANSACTION_BYTES = 100
 /** Lower bound of a transaction's gas. */
 const SMALLEST_TRANSACTION_GAS = 21_000n
 
-/** True for errors that only say that the block is full. */
+/** True for errors that only say that this block has no room: it is full, or a development chain lowered its gas limit. */
 const isRoomError = (code: DroppedTransaction['reason']['code']): boolean =>
   code === 'BLOCK_GAS_EXCEEDED' || code === 'BLOCK_BLOBS_EXCEEDED' || code === 'GAS_LIMIT_TOO_HIGH'
 

@@ -128,11 +128,6 @@ describe('validity', () => {
       { code: 'INTRINSIC_GAS', have: 21_299n, want: 21_300n },
     ],
     [
-      'above the block limit',
-      { gasLimit: 10n ** 12n, maxFeePerGas: 25n * GWEI },
-      { code: 'GAS_LIMIT_TOO_HIGH', have: 10n ** 12n, limit: 999_999_999_999n },
-    ],
-    [
       'init code too large',
       { to: null, data: new Uint8Array(49_153), gasLimit: 9_000_000n },
       { code: 'INIT_CODE_TOO_LARGE', size: 49_153, limit: 49_152 },
@@ -147,6 +142,15 @@ describe('validity', () => {
     const state = funded([alice])
     Object.assign(state.accounts.get(alice.address) as object, { nonce: 3 })
     expect(await refusal(transfer(3, fields), state)).toEqual(reason)
+  })
+
+  test('above the gas limit of blocks it keeps its place in the pool, and a proposal with it is invalid', async () => {
+    const above = transfer(0, { gasLimit: 10n ** 12n })
+    const built = await executor.build(new Journal(funded([alice, bob])), env(), listSource([above]), ample)
+    expect(built).toMatchObject({ transactions: [], dropped: [] })
+    await expect(run([above])).rejects.toMatchObject({
+      detail: { index: 0, reason: { code: 'GAS_LIMIT_TOO_HIGH', have: 10n ** 12n, limit: 999_999_999_999n } },
+    })
   })
 
   test('the whole gas limit must be payable', async () => {
