@@ -111,6 +111,11 @@ export const storagePosition: Codec<Hex> = codec('position', { anyOf: [QUANTITY_
 export const slot: Codec<Hex> = codec('position', { type: 'string', pattern: '^0x[0-9a-fA-F]{0,64}$' }, parseSlot)
 /** Selects full transaction objects instead of hashes. */
 export const full: Codec<boolean> = codec('full', BOOLEAN_SCHEMA, parseBoolean)
-export const nonce8: Codec<Hex> = codec('nonce', { type: 'string', pattern: '^0x[0-9a-f]{16}$' }, value =>
-  fixed(value, 16, 'types.BlockNonce'),
+/** Nonce of a proof header, 8 bytes; miners that count write it without leading zeros. */
+export const nonce8: Codec<Hex> = codec('nonce', { type: 'string', pattern: '^0x[0-9a-f]{1,16}$' }, value =>
+  fixed(
+    typeof value === 'string' && /^0x[0-9a-fA-F]{1,15}$/.test(value) ? `0x${value.slice(2).padStart(16, '0')}` : value,
+    16,
+    'types.BlockNonce',
+  ),
 )

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startNode } from '../../../src/node/node.ts'
 import type { NodeOptions } from '../../../src/node/options.ts'
 import { searchNonces } from '../../../src/powchain/mining/search.ts'
-import { bytesToHex, type Hex, ZERO_HASH } from '../../../src/util/bytes.ts'
+import { bytesToHex, type Hex, toQuantity, ZERO_HASH } from '../../../src/util/bytes.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { devGenesis, testGenesis, VALIDATOR_KEY } from '../../support/chain.ts'
@@ -59,7 +59,15 @@ test('a public port hands out no work, and the operator port does', async () => 
 
 test('a development chain hands it out on its one port', async () => {
   const { http } = await start({ genesis: devGenesis() })
-  expect(await rpc<string[]>(http, 'eth_getWork', [MINER])).toHaveLength(4)
+  const work = await rpc<Hex[]>(http, 'eth_getWork', [MINER])
+  expect(work).toHaveLength(4)
+  const [sealHash, , target] = work as [Hex, Hex, Hex]
+  const search = { version: 1, sealHash, target: BigInt(target), prefix: Uint8Array.of(0), from: 0 }
+  const { found } = await searchNonces({ ...search, budgetMs: Number.POSITIVE_INFINITY })
+  // Miners that count write it without leading zeros.
+  const nonce = toQuantity(BigInt(bytesToHex(found?.nonce as Uint8Array)))
+  expect(await rpc(http, 'eth_submitWork', [nonce, sealHash, ZERO_HASH])).toBe(true)
+  await expect(rpc(http, 'eth_submitWork', [`0x${'1'.repeat(17)}`, sealHash, ZERO_HASH])).rejects.toThrow('odd length')
 })
 
 test('a public port does not tell of the miner behind it, and the operator port does', async () => {

@@ -52,6 +52,12 @@ const bytesFrom = (value: unknown, size: number): Uint8Array | undefined => {
   return digits.length === 2 * size && /^[0-9a-fA-F]*$/.test(digits) ? hexToBytes(`0x${digits}`) : undefined
 }
 
+/** Whole nonce of a miner that may write it as a number, without leading zeros. */
+const nonceFrom = (value: unknown): Uint8Array | undefined => {
+  const digits = typeof value === 'string' ? value.replace(/^0x/, '') : ''
+  return digits === '' ? undefined : bytesFrom(digits.padStart(2 * NONCE_BYTES, '0'), NONCE_BYTES)
+}
+
 const mixFrom = (value: unknown): Uint8Array | undefined | null =>
   value === undefined ? undefined : (bytesFrom(value, 32) ?? null)
 
@@ -136,7 +142,7 @@ const GETWORK: StratumDialect = {
     submissionOf(
       undefined,
       typeof sealHash === 'string' ? sealHash.toLowerCase() : sealHash,
-      [bytesFrom(nonce, NONCE_BYTES)],
+      [nonceFrom(nonce)],
       mix,
     ),
 }

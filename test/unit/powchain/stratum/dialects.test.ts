@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { searchNonces } from '../../../../src/powchain/mining/search.ts'
-import { bytesToHex, type Hex, ZERO_HASH } from '../../../../src/util/bytes.ts'
+import { bytesToHex, type Hex, toQuantity, ZERO_HASH } from '../../../../src/util/bytes.ts'
 import { MINER } from '../../../support/powchain/headers.ts'
 import { StratumClient, startStratum } from '../../../support/powchain/stratum-server.ts'
 
@@ -101,8 +101,9 @@ describe.each([
     expect(pushed).toEqual({ id: 0, jsonrpc: '2.0', result: work })
     expect(work.slice(1)).toEqual([`0x${seed}`, expect.stringMatching(/^0x[0-9a-f]{64}$/), '0x4'])
     expect((await client.ask('eth_submitHashrate', ['0x10', ZERO_HASH])).result).toBe(true)
-    const { nonce, mix } = await shareOf(version, work[0], work[2], '77')
-    expect((await client.ask('eth_submitWork', [`0x${nonce}`, work[0], mix])).result).toBe(true)
+    const { nonce, mix } = await shareOf(version, work[0], work[2], '00')
+    // Miners that count write it without leading zeros.
+    expect((await client.ask('eth_submitWork', [toQuantity(BigInt(`0x${nonce}`)), work[0], mix])).result).toBe(true)
     await expect.poll(() => pool.size).toBe(1)
     expect(server.accounts.account(`${MINER}.rig2`, 0)?.counts.accepted).toBe(1)
     expect((await client.ask('eth_submitWork', [`0x${nonce}`, work[0], mix])).error).toMatchObject({
