@@ -178,6 +178,33 @@ describe('four validators and a full node', () => {
   }, 90_000)
 })
 
+test('two of four members with empty folders are named with the option that ends the standstill, and it does', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'tandem-localnet-test-'))
+  const run = async (args: readonly string[], use: (localnet: RunningLocalnet) => Promise<void>): Promise<void> => {
+    const localnet = new RunningLocalnet(['--datadir', join(dir, 'net'), ...args])
+    try {
+      await use(localnet)
+      await localnet.process.end('SIGTERM')
+    } finally {
+      await localnet.process.kill()
+    }
+  }
+  try {
+    await run([], async ({ ready }) => void (await hashAt((await ready).nodes[0] as LocalnetNode, 3)))
+    for (const name of ['validator-2', 'validator-3'])
+      for (const part of ['consensus', 'db', 'db.pid', 'peers.json', 'transactions.journal'])
+        rmSync(join(dir, 'net', name, part), { recursive: true, force: true })
+    await run([], async localnet => {
+      localnet.ready.catch(() => {})
+      const slow = await localnet.until('the reason', ({ event }) => event === 'slow', 90_000)
+      expect(slow).toMatchObject({ quarantined: ['validator-2', 'validator-3'] })
+    })
+    await run(['--trust-missing-log'], async ({ ready }) => expect((await ready).nodes).toHaveLength(4))
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}, 240_000)
+
 test('chaos: what is struck comes back, and all end with the same blocks', async () => {
   const localnet = new RunningLocalnet(['--block-time', '0.5', '--chaos', '--seed', '11', '--until-block', '14'])
   try {

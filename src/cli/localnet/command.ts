@@ -8,6 +8,7 @@ import {
   portOption,
   secondsOption,
   tokensOption,
+  trustMissingLogOption,
 } from '../shared/options/options.ts'
 import type { LocalnetFlags } from './flags.ts'
 
@@ -64,6 +65,7 @@ export const addLocalnetCommand = (program: Command): void => {
       ),
     )
     .addOption(new Option('--stratum', 'serve Stratum to miners at the fifth port of each node').default(false))
+    .addOption(trustMissingLogOption())
     .addOption(new Option('--chaos', 'pause, kill and restart nodes at random').default(false))
     .addOption(
       new Option(

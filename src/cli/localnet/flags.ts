@@ -18,6 +18,7 @@ export interface LocalnetFlags
   readonly metrics: boolean
   readonly mine?: Hex
   readonly stratum: boolean
+  readonly trustMissingLog: boolean
   readonly chaos: boolean
   readonly seed?: number
   readonly chaosDown?: number

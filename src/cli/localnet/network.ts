@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import { peerUrl } from '../../network/identity/peer-url.ts'
+import { quorumOf } from '../../rules/council/quorum.ts'
 import type { LocalnetFolder, PreparedNode } from './folder.ts'
 import { ForkDetector } from './fork-detector.ts'
 import { type Ended, NodeProcess, type NodeUrls } from './node-process.ts'
@@ -68,12 +69,20 @@ export class Localnet {
       from ??= first.health?.number
       if (from !== undefined && this.#runs(first.health?.number ?? from, from)) return true
       const elapsedMs = performance.now() - began
-      if (!isTold && elapsedMs > readyMs) {
+      const quarantined = this.#blocking()
+      if (!isTold && (elapsedMs > readyMs || quarantined.length > 0)) {
         isTold = true
-        this.#options.tell({ event: 'slow', seconds: Math.round(elapsedMs / 1_000) })
+        this.#options.tell({ event: 'slow', seconds: Math.round(elapsedMs / 1_000), quarantined })
       }
       await sleep(startPollMs)
     }
+  }
+
+  /** Returns the validators in quarantine where the others are too few to decide blocks; else none. */
+  #blocking(): readonly string[] {
+    const validators = this.nodes.filter(({ plan }) => plan.isValidator)
+    const names = validators.flatMap(({ plan, health }) => (health?.mode === 'quarantined' ? [plan.name] : []))
+    return validators.length - names.length < quorumOf(validators.length) ? names : []
   }
 
   /** Starts one node; returns false when it ended before it was ready. */

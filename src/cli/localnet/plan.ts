@@ -65,6 +65,7 @@ export const startArgs = (
     ? ['--mine', '--mine-coinbase', flags.mine, '--mine-duty', MINE_DUTY]
     : []),
   ...(flags.stratum ? ['--stratum', String(stratum)] : []),
+  ...(flags.trustMissingLog ? ['--trust-missing-log'] : []),
   ...(flags.metrics ? ['--metrics-port', String(metrics)] : []),
   ...['--execution', flags.execution, '--state-history', String(flags.stateHistory), '--log-level', flags.logLevel],
   ...['--cors', (flags.cors ?? ['localhost']).join(',')],
@@ -74,5 +75,14 @@ export const startArgs = (
 
 export type NodeArgs = Pick<
   LocalnetFlags,
-  'host' | 'metrics' | 'mine' | 'stratum' | 'execution' | 'stateHistory' | 'logLevel' | 'cors' | 'allowHosts'
+  | 'host'
+  | 'metrics'
+  | 'mine'
+  | 'stratum'
+  | 'execution'
+  | 'stateHistory'
+  | 'logLevel'
+  | 'cors'
+  | 'allowHosts'
+  | 'trustMissingLog'
 >

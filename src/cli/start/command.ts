@@ -3,7 +3,7 @@ import { NETWORKS } from '../../config/networks.ts'
 import { faucetCapOptions } from '../shared/options/faucet-options.ts'
 import { methodOptions } from '../shared/options/method-options.ts'
 import { miningOptions } from '../shared/options/mining-options.ts'
-import { listOption, nodeOptions, portOrOffOption } from '../shared/options/options.ts'
+import { listOption, nodeOptions, portOrOffOption, trustMissingLogOption } from '../shared/options/options.ts'
 import type { StartFlags } from './flags.ts'
 import { peerOptions } from './peer-options.ts'
 import { publicOptions } from './public-options.ts'
@@ -46,12 +46,7 @@ export const addStartCommand = (program: Command): void => {
         'passwords of the key files, one a line, the validator first; one line serves all (or set TANDEM_PASSWORD, or be asked)',
       ),
     )
-    .addOption(
-      new Option(
-        '--trust-missing-log',
-        'vote although the consensus log is missing or damaged: only when no other node saw a vote that was in it',
-      ).default(false),
-    )
+    .addOption(trustMissingLogOption())
     .addOption(
       new Option(
         '--operator-port <number>',

@@ -29,6 +29,8 @@ export class LocalValidator {
   /** True for a new one whose node began with a snapshot, so that it has not seen every seal. */
   #isUnsure = false
   #quarantine: Quarantine | null = null
+  /** Told that earlier votes of the key were seen. */
+  #trusts = false
 
   /** `onLogLost`: the log, which seemed new, lacks votes of this key; the next start has to know. */
   constructor(options: ValidatorOptions, onLogLost: () => void) {
@@ -107,16 +109,25 @@ export class LocalValidator {
    * continue (docs/design/consensus.md#evidence). Throws KEY_IN_USE.
    */
   accused({ number, round }: { readonly number: number; readonly round: number }): void {
+    const { trustMissingLog = false, logger } = this.#options
     if (this.#quarantine !== null) this.#quarantine.ownVoteSeen(number)
+    else if (this.#isNew && trustMissingLog) this.#trustEarlierVotes(number)
     else if (!this.#isNew) throw new CodedError<KeyInUseError>({ code: 'KEY_IN_USE', number, round })
     else {
       const { upTo } = this.quarantine('LOG_MISSING', number)
       this.#onLogLost()
-      this.#options.logger.error(
+      logger.error(
         { number, silentUpTo: upTo },
-        'this key voted before, and its log is lost: following only, until others decided the heights it may have voted in',
+        'this key voted before, and its log is lost: following only, until others decided the heights it may have voted in; where they are too few for that, and no vote of it is under way, start with --trust-missing-log',
       )
     }
+  }
+
+  /** Earlier votes of a lost log are no second user of the key, until it takes part in a decision. */
+  #trustEarlierVotes(number: number): void {
+    if (!this.#trusts)
+      this.#options.logger.warn({ number }, 'this key voted before: voting without its log (--trust-missing-log)')
+    this.#trusts = true
   }
 
   /**

@@ -17,7 +17,8 @@ export type LocalnetEvent =
       readonly lines: readonly string[]
     }
   | { readonly event: 'status'; readonly nodes: readonly NodeStatus[] }
-  | { readonly event: 'slow'; readonly seconds: number }
+  /** `quarantined`: validators that sign nothing, since they lost their logs, and without which the others decide no block. */
+  | { readonly event: 'slow'; readonly seconds: number; readonly quarantined: readonly string[] }
   | {
       readonly event: 'chaos'
       readonly wave: number
@@ -49,7 +50,7 @@ export const eventText = (event: LocalnetEvent): string | undefined => {
     case 'died':
       return diedText(event)
     case 'slow':
-      return `No block after ${event.seconds} s: still waiting. See the logs of the nodes.`
+      return slowText(event)
     case 'chaos':
       return `chaos ${event.wave}: ${CHAOS_TEXT[event.action]} ${event.node} for ${seconds(event.forMs)} s`
     case 'resumed':
@@ -72,6 +73,15 @@ export const eventText = (event: LocalnetEvent): string | undefined => {
       return undefined
   }
 }
+
+const slowText = ({ seconds, quarantined }: Extract<LocalnetEvent, { event: 'slow' }>): string =>
+  quarantined.length === 0
+    ? `No block after ${seconds} s: still waiting. See the logs of the nodes.`
+    : [
+        `No block after ${seconds} s: ${quarantined.join(', ')} lost the logs of what they signed and sign nothing until the others`,
+        'have decided later blocks, for which the others are too few. If nothing else signs with their keys, stop the',
+        'network and start it once with --trust-missing-log.',
+      ].join('\n')
 
 const CHAOS_TEXT: Readonly<Record<ChaosKind, string>> = { pause: 'pausing', kill: 'killing', restart: 'stopping' }
 

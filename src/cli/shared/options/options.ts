@@ -24,6 +24,12 @@ const MAX_CHAIN_ID = 4_503_599_627_370_475
 export const chainIdOption = (description: string): Option =>
   new Option('--chain-id <number>', description).argParser(integerOption(1, MAX_CHAIN_ID))
 
+export const trustMissingLogOption = (): Option =>
+  new Option(
+    '--trust-missing-log',
+    'vote although the consensus log is missing or damaged: only when no other node saw a vote that was in it',
+  ).default(false)
+
 export const portOption = integerOption(0, 65_535)
 
 /** A port, or `off`. */

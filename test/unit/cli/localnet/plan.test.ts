@@ -16,6 +16,7 @@ import { errorMessage } from '../../../../src/cli/shared/output.ts'
 import { parseGenesis } from '../../../../src/config/genesis.ts'
 
 const FLAGS = {
+  trustMissingLog: false,
   host: '127.0.0.1',
   metrics: false,
   stratum: false,
@@ -60,6 +61,8 @@ describe('the plan', () => {
       ` --mine --mine-coinbase ${mine} --mine-duty 0.25 --stratum 9004 `,
     )
     expect(startArgs(full, ports, miners)).not.toContain('--mine')
+    const trusting = { ...context, flags: { ...FLAGS, trustMissingLog: true } }
+    expect(startArgs(validator, ports, trusting)).toContain('--trust-missing-log')
   })
 })
 

@@ -81,7 +81,8 @@ const EVENTS: readonly LocalnetEvent[] = [
   { event: 'started', node: 'full-1', pid: 99 },
   { event: 'recovered', wave: 3, number: 40, ms: 2_340 },
   { event: 'unrecovered', wave: 4, nodes: ['validator-1', 'full-1'], ms: 60_010 },
-  { event: 'slow', seconds: 60 },
+  { event: 'slow', seconds: 60, quarantined: [] },
+  { event: 'slow', seconds: 9, quarantined: ['validator-2', 'validator-3'] },
   { event: 'died', node: 'validator-1', code: 1, signal: null, log: '/net/validator-1/node.log', lines: ['a', 'b'] },
   { event: 'died', node: 'validator-1', code: null, signal: 'SIGSEGV', log: '/net/x.log', lines: [] },
   {
@@ -110,6 +111,9 @@ full-1 is back (process 99)
 chaos 3: all nodes in step at block 40, 2.3 s after the last came back
 chaos 4: not in step after 60.0 s: validator-1, full-1
 No block after 60 s: still waiting. See the logs of the nodes.
+No block after 9 s: validator-2, validator-3 lost the logs of what they signed and sign nothing until the others
+have decided later blocks, for which the others are too few. If nothing else signs with their keys, stop the
+network and start it once with --trust-missing-log.
 validator-1 ended with status 1. Its log, /net/validator-1/node.log, ends:
   a
   b

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import type { DecidedBlock } from '../../../../src/consensus/ports.ts'
+import { LocalValidator } from '../../../../src/consensus/signer/local-validator.ts'
+import { memoryWatermark } from '../../../../src/consensus/wal/memory-wal.ts'
+import { signerOf } from '../../../../src/node/parts/consensus/consensus.ts'
+import { certificateFromSigners } from '../../../../src/primitives/consensus/certificate.ts'
+import { ZERO_HASH } from '../../../../src/util/bytes.ts'
+import { silentLogger } from '../../../../src/util/logger.ts'
+import { keyOf } from '../../../support/chain.ts'
+
+const signer = signerOf(keyOf(1))
+const committee = { members: [signer.address, signerOf(keyOf(2)).address] }
+/** A block that both members sealed. */
+const sealed = (number: number): DecidedBlock => {
+  const block = { hash: ZERO_HASH, header: { number } } as unknown as DecidedBlock['block']
+  const seal = new Uint8Array(65)
+  return {
+    block,
+    certificate: certificateFromSigners(
+      0,
+      2,
+      new Map([
+        [0, seal],
+        [1, seal],
+      ]),
+    ),
+  }
+}
+
+/** A validator whose folder is empty. */
+const begin = (trustMissingLog: boolean) => {
+  let lost = 0
+  const validator = new LocalValidator(
+    {
+      signer,
+      watermark: memoryWatermark(),
+      params: { chainId: 7, genesisHash: ZERO_HASH, blockTimeMs: 1_000, roundTimeoutMs: 1_000 },
+      logger: silentLogger,
+      trustMissingLog,
+    },
+    () => lost++,
+  )
+  const head = { number: 0, hash: ZERO_HASH, timestamp: 0, certificate: null }
+  validator.restore({ isNew: true, own: [], head, records: [], quarantine: null })
+  return { validator, lost: () => lost }
+}
+
+test('seals of a key without a log silence it, unless the operator trusts that nothing of it is under way', () => {
+  const careful = begin(false)
+  careful.validator.decided(sealed(1), committee, true)
+  expect([careful.validator.isQuarantined, careful.lost()]).toEqual([true, 1])
+  const trusting = begin(true)
+  for (const number of [1, 2, 3]) trusting.validator.decided(sealed(number), committee, true)
+  expect([trusting.validator.isQuarantined, trusting.lost()]).toEqual([false, 0])
+})
+
+test('a trusted key that took part in a decision has no second user', () => {
+  const { validator } = begin(true)
+  validator.decided(sealed(1), committee, true)
+  const { block, certificate } = sealed(2)
+  const others = certificateFromSigners(0, 2, new Map([[1, certificate.seals[1] as Uint8Array]]))
+  validator.decided({ block, certificate: others }, committee, false)
+  expect(() => validator.decided(sealed(3), committee, true)).toThrow(
+    expect.objectContaining({ detail: { code: 'KEY_IN_USE', number: 3, round: 0 } }),
+  )
+})
