@@ -139,12 +139,7 @@ const GETWORK: StratumDialect = {
   result: (id, result) => ({ id, jsonrpc: '2.0', result }),
   error: (id, { code, message }) => ({ id, jsonrpc: '2.0', error: { code, message } }),
   submission: ([nonce, sealHash, mix]) =>
-    submissionOf(
-      undefined,
-      typeof sealHash === 'string' ? sealHash.toLowerCase() : sealHash,
-      [nonceFrom(nonce)],
-      mix,
-    ),
+    submissionOf(undefined, typeof sealHash === 'string' ? sealHash.toLowerCase() : sealHash, [nonceFrom(nonce)], mix),
 }
 
 /** Work in the shape of getWork. */
