@@ -6,7 +6,10 @@ pragma solidity 0.8.37;
  *
  * A validator is a key that votes; its owner is the account that registered it, holds its stake and votes on admissions. Nodes read
  * the members from storage after the last block of each cycle, by the layout below (src/rules/council/council-storage.ts); nothing
- * here decides who serves in a committee. Every wei of the balance beyond the stakes was forced in and stays.
+ * here decides who serves in a committee. Every wei of the balance beyond the stakes and what is owed was forced in and stays.
+ *
+ * A key is registered only with its own signature for this owner and reward address, so nobody takes it, and an approval names the
+ * registration that its voter saw. Payment is pulled: no owner's code runs before its key is free.
  *
  * Evidence against a validator is no transaction: nodes judge what a block carries and write `jailedAt` themselves, after the
  * block's last transaction. A jailed key keeps its seat until it leaves, has no vote, and is never registered again.
@@ -24,6 +27,8 @@ pragma solidity 0.8.37;
  *   4  validatorOf: that of an owner at keccak256(owner, 4)
  *   5  approved: whether a member (by id) approved a candidate (by id)
  *   6  jailedAt: block whose evidence jailed a validator, at keccak256(validator, 6); 0: none did. Written by the protocol alone
+ *   7  registrationCount: how often a validator was registered
+ *   8  owed: wei that an owner may collect
  */
 contract Council {
     enum Status {
@@ -59,16 +64,22 @@ contract Council {
     mapping(address owner => address validator) public validatorOf;
     mapping(uint256 candidateId => mapping(uint256 memberId => bool)) private _approved;
     mapping(address validator => uint256 number) public jailedAt;
+    mapping(address validator => uint256 count) public registrationCount;
+    mapping(address owner => uint256 amount) public owed;
 
     event Registered(address indexed validator, address indexed owner, address reward, string name, uint256 stake);
     event StakeAdded(address indexed validator, uint256 amount, uint256 stake);
-    event Approved(address indexed candidate, address indexed member);
+    event RewardChanged(address indexed validator, address reward);
+    event Approved(address indexed candidate, address indexed member, uint256 id);
+    event Revoked(address indexed candidate, address indexed member, uint256 id);
     event Admitted(address indexed validator, uint256 members);
     event ExitRequested(address indexed validator, uint64 withdrawableAt);
     event Withdrawn(address indexed validator, address indexed owner, uint256 amount);
+    event Collected(address indexed owner, address to, uint256 amount);
 
     error NameLength(uint256 length);
     error ZeroAddress();
+    error SignatureInvalid(address validator);
     error StakeTooSmall(uint256 have, uint256 want);
     error ValidatorTaken(address validator);
     error OwnerTaken(address owner, address validator);
@@ -77,17 +88,28 @@ contract Council {
     error NotMember(address owner);
     error Jailed(address validator);
     error NothingSent();
+    error AnotherRegistration(address candidate, uint256 have, uint256 want);
     error AlreadyApproved(address candidate, address member);
+    error NotApproved(address candidate, address member);
     error NotEnoughApprovals(uint256 have, uint256 want);
     error CouncilFull();
     error LastMember();
     error AlreadyLeaving(address validator);
     error NotLeaving(address validator);
     error TooEarly(uint64 withdrawableAt);
+    error NothingOwed(address owner);
     error TransferFailed();
 
-    /// Makes the sender owner of a candidate, with the value as its stake; of a member where registration is open.
-    function register(string calldata name, address validator, address reward) external payable {
+    /// Bytes 0 to 31 of r, then s, then v (27 or 28), as wallets write a signature.
+    uint256 private constant SIGNATURE_BYTES = 65;
+    /// Half of the order of the curve: the higher s of the two that a signature can have is refused.
+    uint256 private constant HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0;
+
+    /**
+     * Makes the sender owner of a candidate, with the value as its stake; of a member where registration is open. `signature` is that of the
+     * validator's key over `registrationHash`, as a message of 32 bytes (EIP-191).
+     */
+    function register(string calldata name, address validator, address reward, bytes calldata signature) external payable {
         uint256 length = bytes(name).length;
         if (length == 0 || length > 32) revert NameLength(length);
         if (validator == address(0) || reward == address(0)) revert ZeroAddress();
@@ -97,7 +119,9 @@ contract Council {
         if (jailedAt[validator] != 0) revert Jailed(validator);
         address owned = validatorOf[msg.sender];
         if (owned != address(0)) revert OwnerTaken(msg.sender, owned);
+        if (!_isSigned(registrationHash(validator, msg.sender, reward), signature, validator)) revert SignatureInvalid(validator);
 
+        registrationCount[validator]++;
         validatorOf[msg.sender] = validator;
         registration.owner = msg.sender;
         registration.status = Status.Candidate;
@@ -110,6 +134,20 @@ contract Council {
         if (openRegistration) _admit(validator);
     }
 
+    /// What a validator's key signs to be registered for an owner and a reward address, once: each registration changes it.
+    function registrationHash(address validator, address owner, address reward) public view returns (bytes32) {
+        return keccak256(abi.encode(block.chainid, address(this), validator, owner, reward, registrationCount[validator]));
+    }
+
+    /// Pays the sender's validator to another address, from the cycle on that the next council serves.
+    function setReward(address reward) external {
+        if (reward == address(0)) revert ZeroAddress();
+        (address validator, Registration storage registration) = _owned(msg.sender);
+        if (registration.status == Status.Leaving) revert AlreadyLeaving(validator);
+        registration.reward = reward;
+        emit RewardChanged(validator, reward);
+    }
+
     /// Adds the value to the stake of the sender's validator.
     function addStake() external payable {
         if (msg.value == 0) revert NothingSent();
@@ -119,17 +157,27 @@ contract Council {
         emit StakeAdded(validator, msg.value, registration.stake);
     }
 
-    /// The vote of the sender's member for a candidate, which is admitted with those of more than two thirds of the members.
-    function approve(address candidate) external {
-        address member = validatorOf[msg.sender];
-        Registration storage voter = _registrations[member];
-        if (voter.status != Status.Member) revert NotMember(msg.sender);
-        if (jailedAt[member] != 0) revert Jailed(member);
-        uint256 id = _candidateId(candidate);
-        if (_approved[id][voter.id]) revert AlreadyApproved(candidate, member);
-        _approved[id][voter.id] = true;
-        emit Approved(candidate, member);
+    /**
+     * The vote of the sender's member for the registration `id` of a candidate, which is admitted with those of more than two thirds of the
+     * members. It lapses when the member leaves or is jailed.
+     */
+    function approve(address candidate, uint256 id) external {
+        (address member, uint256 voterId) = _voter();
+        uint256 have = _candidateId(candidate);
+        if (have != id) revert AnotherRegistration(candidate, have, id);
+        if (_approved[id][voterId]) revert AlreadyApproved(candidate, member);
+        _approved[id][voterId] = true;
+        emit Approved(candidate, member, id);
         if (approvals(candidate) >= approvalsNeeded()) _admit(candidate);
+    }
+
+    /// Takes the vote of the sender's member for a candidate back.
+    function revoke(address candidate) external {
+        (address member, uint256 voterId) = _voter();
+        uint256 id = _candidateId(candidate);
+        if (!_approved[id][voterId]) revert NotApproved(candidate, member);
+        _approved[id][voterId] = false;
+        emit Revoked(candidate, member, id);
     }
 
     /// Admits a candidate whose approvals suffice by now, as they may when members have left. Anybody may ask.
@@ -159,16 +207,26 @@ contract Council {
         emit ExitRequested(validator, withdrawableAt);
     }
 
-    /// Pays the stake of a validator that left back to its owner, and frees both addresses. Anybody may ask.
+    /// Frees the key and the owner of a validator that left, and owes its stake to the owner. Anybody may ask.
     function withdraw(address validator) external {
         Registration memory registration = _registrations[validator];
         if (registration.status != Status.Leaving) revert NotLeaving(validator);
         if (block.timestamp < registration.withdrawableAt) revert TooEarly(registration.withdrawableAt);
-        // Everything is gone before the owner's code runs.
         delete _registrations[validator];
         delete validatorOf[registration.owner];
+        owed[registration.owner] += registration.stake;
         emit Withdrawn(validator, registration.owner, registration.stake);
-        (bool paid, ) = registration.owner.call{value: registration.stake}("");
+    }
+
+    /// Pays what is owed to the sender, to any address.
+    function collect(address payable to) external {
+        uint256 amount = owed[msg.sender];
+        if (amount == 0) revert NothingOwed(msg.sender);
+        if (to == address(0)) revert ZeroAddress();
+        // Nothing is owed any more before the receiver's code runs.
+        owed[msg.sender] = 0;
+        emit Collected(msg.sender, to, amount);
+        (bool paid, ) = to.call{value: amount}("");
         if (!paid) revert TransferFailed();
     }
 
@@ -202,6 +260,22 @@ contract Council {
         validator = validatorOf[owner];
         registration = _registrations[validator];
         if (registration.status == Status.None) revert NotRegistered(owner);
+    }
+
+    /// The sender's member, which may vote, and its id.
+    function _voter() private view returns (address member, uint256 id) {
+        member = validatorOf[msg.sender];
+        Registration storage voter = _registrations[member];
+        if (voter.status != Status.Member) revert NotMember(msg.sender);
+        if (jailedAt[member] != 0) revert Jailed(member);
+        id = voter.id;
+    }
+
+    function _isSigned(bytes32 hash, bytes calldata signature, address by) private pure returns (bool) {
+        if (signature.length != SIGNATURE_BYTES || uint256(bytes32(signature[32:64])) > HALF_ORDER) return false;
+        bytes32 digest = keccak256(abi.encodePacked("\x19Ethereum Signed Message:\n32", hash));
+        // The zero address is what the precompile answers to a signature of nobody.
+        return by != address(0) && ecrecover(digest, uint8(signature[64]), bytes32(signature[0:32]), bytes32(signature[32:64])) == by;
     }
 
     function _candidateId(address candidate) private view returns (uint256) {

@@ -98,7 +98,7 @@ test('engines on real chains: a newcomer votes from its cycle on, a double signe
     const { council } = first.chain.sources
     expect(nodes[5]?.engine.status().mode).toBe('following')
     const args = ['Newcomer', validatorOf(5), rewardOf(5)]
-    const raw = councilTransaction(first.chain, validatorKey(5), 'register', args, STAKE)
+    const raw = await councilTransaction(first.chain, validatorKey(5), 'register', args, STAKE)
     for (const { chain } of nodes) await chain.pool.service.submit(raw)
     await play(nodes, clock, 2)
 

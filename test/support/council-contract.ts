@@ -1,13 +1,21 @@
-import { decodeErrorResult, decodeEventLog, decodeFunctionResult, encodeFunctionData } from 'viem'
+import {
+  decodeErrorResult,
+  decodeEventLog,
+  decodeFunctionResult,
+  encodeAbiParameters,
+  encodeFunctionData,
+  hashMessage,
+} from 'viem'
 import artifact from '../../contracts/Council.json' with { type: 'json' }
 import { COUNCIL_ADDRESS } from '../../src/config/networks.ts'
-import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
+import { keccak256Hex } from '../../src/crypto/hash.ts'
+import { addressFromPrivateKey, sign } from '../../src/crypto/signature.ts'
 import { call } from '../../src/evm/calls/run-call.ts'
 import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import type { Log } from '../../src/primitives/receipt/log.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { isCoded } from '../../src/util/errors.ts'
-import { signedRaw, type TestChain } from './chain.ts'
+import { keyOf, signedRaw, type TestChain } from './chain.ts'
 
 /* The council contract as its users see it: calls on the head through the call core, transactions through pool and executor. */
 
@@ -25,11 +33,61 @@ export interface Sent {
   readonly value?: bigint
 }
 
+const WORD = [
+  { type: 'uint256' },
+  { type: 'address' },
+  { type: 'address' },
+  { type: 'address' },
+  { type: 'address' },
+  { type: 'uint256' },
+] as const
+
+interface Registration {
+  readonly chainId: number
+  readonly owner: Hex
+  readonly reward: Hex
+  /** Registrations of the key so far. */
+  readonly count?: bigint
+}
+
+/** Signature of a validator's key over its registration for an owner. */
+export const registrationSignature = (key: Uint8Array, { chainId, owner, reward, count = 0n }: Registration): Hex => {
+  const values = [BigInt(chainId), COUNCIL_ADDRESS, addressFromPrivateKey(key), owner, reward, count] as const
+  const hash = keccak256Hex(hexToBytes(encodeAbiParameters(WORD, values)))
+  const signature = sign(hexToBytes(hashMessage({ raw: hash })), key).slice()
+  // Wallets write the parity as 27 or 28.
+  signature[64] = 27 + (signature[64] as number)
+  return bytesToHex(signature)
+}
+
+/** Keys of the tests, by address. */
+const KEYS = new Map(
+  Array.from({ length: 256 }, (_, seed) => [addressFromPrivateKey(keyOf(seed)), keyOf(seed)] as const),
+)
+
+/** Arguments with what a caller adds after a look at the chain: the signature of the key, the id of the candidate. */
+const completed = async (
+  chain: TestChain,
+  from: Hex,
+  functionName: string,
+  args: readonly unknown[],
+): Promise<readonly unknown[]> => {
+  if (functionName === 'approve' && args.length === 1)
+    return [...args, (await ask<{ id: bigint }>(chain, 'registrationOf', ...args)).id]
+  if (functionName !== 'register' || args.length !== 3) return args
+  const [, validator, reward] = args as [string, Hex, Hex]
+  const key = KEYS.get(validator)
+  const count = await ask<bigint>(chain, 'registrationCount', validator)
+  const { chainId } = chain.genesis.params
+  return [...args, key ? registrationSignature(key, { chainId, owner: from, reward, count }) : '0x']
+}
+
 const run = async (chain: TestChain, { from, value = 0n }: Sent, functionName: string, args: readonly unknown[]) => {
   const head = chain.chain.headBlock
   const env = chain.rules.childEnv(head, { timestamp: Math.floor(chain.clock.ms / 1000) + 1, proposer: from })
   const context = { reader: chain.world.head, prefetch: undefined, env, engine, interrupt: undefined }
-  const data = hexToBytes(encodeCouncilCall(functionName, args))
+  const all = await completed(chain, from, functionName, args)
+  const data = hexToBytes(encodeCouncilCall(functionName, all))
   return call(context, {
     number: head.header.number,
     message: { from, to: COUNCIL_ADDRESS, value, data },
@@ -73,20 +131,23 @@ export interface Outcome {
 }
 
 /** Raw bytes of a transaction to the contract, with the sender's next nonce by the pool. */
-export const councilTransaction = (
+export const councilTransaction = async (
   chain: TestChain,
   key: Uint8Array,
   functionName: string,
   args: readonly unknown[] = [],
   value = 0n,
-): Uint8Array =>
-  signedRaw(key, {
-    nonce: Number(chain.pool.service.nextNonce(addressFromPrivateKey(key))),
+): Promise<Uint8Array> => {
+  const from = addressFromPrivateKey(key)
+  const all = await completed(chain, from, functionName, args)
+  return signedRaw(key, {
+    nonce: Number(chain.pool.service.nextNonce(from)),
     to: COUNCIL_ADDRESS,
     value,
-    data: hexToBytes(encodeCouncilCall(functionName, args)),
+    data: hexToBytes(encodeCouncilCall(functionName, all)),
     gasLimit: 3_000_000n,
   })
+}
 
 /** Sends a transaction to the contract and mines it. */
 export const transact = async (
@@ -96,7 +157,7 @@ export const transact = async (
   args: readonly unknown[] = [],
   value = 0n,
 ): Promise<Outcome> => {
-  const hash = await chain.pool.service.submit(councilTransaction(chain, key, functionName, args, value))
+  const hash = await chain.pool.service.submit(await councilTransaction(chain, key, functionName, args, value))
   const block = await chain.mine()
   const index = block.transactions.findIndex(transaction => transaction.hash === hash)
   const receipt = (await chain.blocks.receipts(block.header.number))?.[index]

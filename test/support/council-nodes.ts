@@ -4,7 +4,7 @@ import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { signedRaw } from './chain.ts'
 import { Committee, keyOf, type NodeOfMany } from './committee.ts'
-import { encodeCouncilCall, STAKE, TOKEN } from './council-contract.ts'
+import { encodeCouncilCall, registrationSignature, STAKE, TOKEN } from './council-contract.ts'
 import { PATIENCE_MS } from './devnet.ts'
 import { eventually } from './node-process.ts'
 
@@ -87,7 +87,12 @@ export class CouncilOfNodes {
   async admit(members: readonly number[], candidates: readonly number[]): Promise<void> {
     const registrations = candidates.map(index => {
       const [key, address] = [validatorKey(index), validatorOf(index)]
-      return this.#call(key, 0, 'register', [`Validator ${index}`, address, address], STAKE)
+      const signature = registrationSignature(key, {
+        chainId: NETWORKS.devnet.chainId,
+        owner: address,
+        reward: address,
+      })
+      return this.#call(key, 0, 'register', [`Validator ${index}`, address, address, signature], STAKE)
     })
     await this.#include(registrations)
     const nonces = new Map<number, number>()
@@ -98,11 +103,20 @@ export class CouncilOfNodes {
       for (const voter of voters.slice(0, Math.floor((2 * voters.length) / 3) + 1)) {
         const nonce = nonces.get(voter) ?? 0
         nonces.set(voter, nonce + 1)
-        votes.push(this.#call(validatorKey(voter), nonce, 'approve', [validatorOf(candidate)]))
+        votes.push(
+          this.#call(validatorKey(voter), nonce, 'approve', [validatorOf(candidate), await this.#idOf(candidate)]),
+        )
       }
       voters.push(candidate)
     }
     await this.#include(votes)
+  }
+
+  /** Id of a registration, as the contract tells it. */
+  async #idOf(index: number): Promise<bigint> {
+    const data = encodeCouncilCall('registrationOf', [validatorOf(index)])
+    const words = await this.first.rpc<Hex>('eth_call', { to: COUNCIL_ADDRESS, data }, 'latest')
+    return BigInt(`0x${words.slice(2 + 3 * 64, 2 + 4 * 64)}`)
   }
 
   async exit(indexes: readonly number[]): Promise<void> {

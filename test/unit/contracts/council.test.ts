@@ -6,7 +6,15 @@ import { createAddress } from '../../../src/primitives/address.ts'
 import { readCouncil } from '../../../src/rules/council/council-storage.ts'
 import { type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '../../../src/util/bytes.ts'
 import { ACCOUNT_KEYS, ACCOUNTS, keyOf, signedRaw, type TestChain, withChain } from '../../support/chain.ts'
-import { ask, councilTransaction, encodeCouncilCall, refusal, STAKE, transact } from '../../support/council-contract.ts'
+import {
+  ask,
+  councilTransaction,
+  encodeCouncilCall,
+  refusal,
+  registrationSignature,
+  STAKE,
+  transact,
+} from '../../support/council-contract.ts'
 import { councilGenesis, rewardOf, validatorKey, validatorOf } from '../../support/council-genesis.ts'
 import { compileSolidity } from '../../support/solidity.ts'
 
@@ -32,6 +40,7 @@ const checkBooks = async (chain: TestChain, candidates: readonly Hex[] = []) => 
   let staked = 0n
   for (const validator of [...members, ...candidates])
     staked += (await ask<{ stake: bigint }>(chain, 'registrationOf', validator)).stake
+  for (const owner of await Promise.all(ACCOUNTS.map(who => ask<bigint>(chain, 'owed', who)))) staked += owner
   expect(balance(chain, COUNCIL_ADDRESS)).toBe(staked)
 }
 
@@ -134,22 +143,72 @@ describe('registration', () => {
       { genesis: voted },
     ))
 
-  test('of a key by a stranger can be ended by that key', () =>
+  test('needs the signature of the key for this owner and reward, of this chain, and each serves once', () =>
+    withChain(
+      async chain => {
+        const { chainId } = chain.genesis.params
+        const key = keyOf(90)
+        const signed = (change: Partial<Parameters<typeof registrationSignature>[1]> = {}) =>
+          registrationSignature(key, { chainId, owner: ALICE, reward: BOB, ...change })
+        const attempt = (from: Hex, reward: Hex, signature: Hex) =>
+          refusal(chain, { from, value: STAKE }, 'register', 'Node', NODE, reward, signature)
+        // Another account that saw the transaction, or another reward address.
+        expect(await attempt(BOB, BOB, signed())).toBe('SignatureInvalid')
+        expect(await attempt(ALICE, ALICE, signed())).toBe('SignatureInvalid')
+        for (const wrong of [
+          signed({ chainId: chainId + 1 }),
+          signed({ count: 1n }),
+          registrationSignature(keyOf(91), { chainId, owner: ALICE, reward: BOB }),
+          '0x' as Hex,
+          signed().slice(0, -2) as Hex,
+          `${signed()}00` as Hex,
+          `0x${'00'.repeat(65)}` as Hex,
+          withHighS(signed()),
+        ])
+          expect(await attempt(ALICE, BOB, wrong)).toBe('SignatureInvalid')
+        const [first, again] = [signed(), signed({ count: 1n })]
+        expect((await transact(chain, ALICE_KEY, 'register', ['Node', NODE, BOB, first], STAKE)).status).toBe(1)
+        await transact(chain, ALICE_KEY, 'requestExit', [NODE])
+        await transact(chain, ALICE_KEY, 'withdraw', [NODE])
+        // The owner of before cannot take the key again that has signed for another one since.
+        expect(await attempt(ALICE, BOB, first)).toBe('SignatureInvalid')
+        expect(await attempt(ALICE, BOB, again)).toBeUndefined()
+      },
+      { genesis: voted },
+    ))
+
+  test('can be ended by the key itself', () =>
     withChain(
       async chain => {
         const node = validatorKey(8)
-        const args = registerArgs('Squatter', addressFromPrivateKey(node))
-        await transact(chain, ALICE_KEY, 'register', args, STAKE)
-        expect(await refusal(chain, { from: BOB }, 'requestExit', addressFromPrivateKey(node))).toBe('NotRegistered')
-        expect((await transact(chain, node, 'requestExit', [addressFromPrivateKey(node)])).status).toBe(1)
+        const validator = addressFromPrivateKey(node)
+        await transact(chain, ALICE_KEY, 'register', registerArgs('Node', validator), STAKE)
+        expect(await refusal(chain, { from: BOB }, 'requestExit', validator)).toBe('NotRegistered')
+        expect((await transact(chain, node, 'requestExit', [validator])).status).toBe(1)
         // A validator that never served can withdraw without an unbonding time.
-        const before = balance(chain, ALICE)
-        expect((await transact(chain, BOB_KEY, 'withdraw', [addressFromPrivateKey(node)])).status).toBe(1)
-        expect(balance(chain, ALICE) - before).toBe(STAKE)
-        const again = await transact(chain, node, 'register', registerArgs('Own', addressFromPrivateKey(node)), STAKE)
+        expect((await transact(chain, BOB_KEY, 'withdraw', [validator])).status).toBe(1)
+        expect(await ask(chain, 'owed', ALICE)).toBe(STAKE)
+        const again = await transact(chain, node, 'register', registerArgs('Own', validator), STAKE)
         expect(again.status).toBe(1)
       },
       { genesis: voted },
+    ))
+
+  test('pays another address when its owner says so', () =>
+    withChain(
+      async chain => {
+        await transact(chain, ALICE_KEY, 'register', registerArgs(), STAKE)
+        expect(await refusal(chain, { from: BOB }, 'setReward', BOB)).toBe('NotRegistered')
+        expect(await refusal(chain, { from: NODE }, 'setReward', NODE)).toBe('NotRegistered')
+        expect(await refusal(chain, { from: ALICE }, 'setReward', ZERO_ADDRESS)).toBe('ZeroAddress')
+        expect((await transact(chain, ALICE_KEY, 'setReward', [OTHER])).events).toMatchObject([
+          { event: 'RewardChanged' },
+        ])
+        expect(stored(chain)?.find(({ validator }) => validator === NODE)?.reward).toBe(OTHER)
+        await transact(chain, ALICE_KEY, 'requestExit', [NODE])
+        expect(await refusal(chain, { from: ALICE }, 'setReward', BOB)).toBe('AlreadyLeaving')
+      },
+      { genesis: open },
     ))
 })
 
@@ -210,6 +269,34 @@ describe('votes', () => {
       { genesis: voted },
     ))
 
+  test('bind the registration that the voter saw, can be taken back, and lapse when the voter is jailed or leaves', () =>
+    withChain(
+      async chain => {
+        const idOf = async () => (await ask<{ id: bigint }>(chain, 'registrationOf', NODE)).id
+        await transact(chain, ALICE_KEY, 'register', registerArgs(), STAKE)
+        const seen = await idOf()
+        await transact(chain, ALICE_KEY, 'requestExit', [NODE])
+        await transact(chain, ALICE_KEY, 'withdraw', [NODE])
+        await transact(chain, BOB_KEY, 'register', registerArgs('Node', NODE, ALICE), STAKE)
+        expect(await refusal(chain, { from: validatorOf(0) }, 'approve', NODE, seen)).toBe('AnotherRegistration')
+        const id = await idOf()
+        expect(id).toBeGreaterThan(seen)
+        expect(await refusal(chain, { from: validatorOf(0) }, 'revoke', NODE)).toBe('NotApproved')
+        await transact(chain, validatorKey(0), 'approve', [NODE, id])
+        await transact(chain, validatorKey(1), 'approve', [NODE, id])
+        expect((await transact(chain, validatorKey(0), 'revoke', [NODE])).events).toMatchObject([
+          { event: 'Revoked', id },
+        ])
+        expect(await ask(chain, 'approvals', NODE)).toBe(1n)
+        expect(await refusal(chain, { from: ALICE }, 'revoke', NODE)).toBe('NotMember')
+        await transact(chain, validatorKey(0), 'approve', [NODE, id])
+        await transact(chain, validatorKey(1), 'requestExit', [validatorOf(1)])
+        expect(await ask(chain, 'approvals', NODE)).toBe(1n)
+        expect(await refusal(chain, { from: validatorOf(1) }, 'revoke', NODE)).toBe('NotMember')
+      },
+      { genesis: voted },
+    ))
+
   test('may suffice when others leave; then any account can have the candidate admitted', () =>
     withChain(
       async chain => {
@@ -243,12 +330,18 @@ describe('exit', () => {
         chain.clock.ms += 998_000
         expect(await refusal(chain, { from: member }, 'withdraw', member)).toBe('TooEarly')
         chain.clock.ms += 2_000
-        const before = balance(chain, member)
         expect((await transact(chain, BOB_KEY, 'withdraw', [member])).events).toMatchObject([
           { event: 'Withdrawn', amount: 2n * STAKE },
         ])
-        expect(balance(chain, member) - before).toBe(2n * STAKE)
         expect(await refusal(chain, { from: BOB }, 'withdraw', member)).toBe('NotLeaving')
+        expect(await refusal(chain, { from: BOB }, 'collect', BOB)).toBe('NothingOwed')
+        expect(await refusal(chain, { from: member }, 'collect', ZERO_ADDRESS)).toBe('ZeroAddress')
+        const before = balance(chain, OTHER)
+        expect((await transact(chain, key, 'collect', [OTHER])).events).toMatchObject([
+          { event: 'Collected', amount: 2n * STAKE },
+        ])
+        expect(balance(chain, OTHER) - before).toBe(2n * STAKE)
+        expect(await refusal(chain, { from: member }, 'collect', OTHER)).toBe('NothingOwed')
         await checkBooks(chain)
       },
       { genesis: voted },
@@ -286,7 +379,7 @@ const act = (data: Hex, value: bigint): Uint8Array =>
 const plan = (data: Hex): Uint8Array =>
   hexToBytes(encodeFunctionData({ abi: OWNER_ABI, functionName: 'plan', args: [data] }))
 
-/** An owner that, when it is paid, tries to be paid again and to register anew. */
+/** An owner that, when it is paid, tries to be paid again; or refuses to be paid. */
 const OWNER = `
   // SPDX-License-Identifier: Apache-2.0
   pragma solidity ^0.8.20;
@@ -300,42 +393,71 @@ const OWNER = `
     }
     function plan(bytes calldata data) external { again = data; }
     receive() external payable {
+      require(again.length > 0, "no money");
       (bool done, ) = COUNCIL.call(again);
       if (done) wasPaidTwice = true;
     }
   }`
 
-test('an owner that calls back while it is paid gets nothing twice', () =>
+/** Deploys the owner and has it register NODE and leave again. */
+const withOwner = (
+  use: (chain: TestChain, owner: Hex, send: (data: Uint8Array, value?: bigint) => Promise<void>) => Promise<void>,
+) =>
   withChain(
     async chain => {
       const { Owner } = compileSolidity(OWNER)
       const owner = createAddress(ALICE, 0)
-      const send = async (data: Uint8Array, to: Hex | null, value = 0n) => {
+      const sendTo = async (to: Hex | null, data: Uint8Array, value = 0n) => {
         const nonce = Number(chain.pool.service.nextNonce(ALICE))
         await chain.pool.service.submit(signedRaw(ALICE_KEY, { nonce, to, value, data, gasLimit: 5_000_000n }))
         const { header } = await chain.mine()
         const receipt = (await chain.blocks.receipts(header.number))?.[0]
         expect(receipt?.status).toBe(1)
       }
-      await send(Owner?.bytecode ?? new Uint8Array(), null, 0n)
-      await send(act(encodeCouncilCall('register', registerArgs()), STAKE), owner, STAKE)
-      await send(act(encodeCouncilCall('requestExit', [NODE]), 0n), owner)
-      await send(plan(encodeCouncilCall('withdraw', [NODE])), owner)
+      await sendTo(null, Owner?.bytecode ?? new Uint8Array())
+      const { chainId } = chain.genesis.params
+      const signature = registrationSignature(keyOf(90), { chainId, owner, reward: BOB })
+      const send = (data: Uint8Array, value = 0n) => sendTo(owner, data, value)
+      await send(act(encodeCouncilCall('register', [...registerArgs(), signature]), STAKE), STAKE)
+      await send(act(encodeCouncilCall('requestExit', [NODE]), 0n))
       chain.clock.ms += 1_001_000
-      expect((await transact(chain, BOB_KEY, 'withdraw', [NODE])).status).toBe(1)
-      expect(balance(chain, owner)).toBe(STAKE)
-      expect(BigInt(chain.world.head.storage(owner, toWord(1n)))).toBe(0n)
+      await use(chain, owner, send)
       await checkBooks(chain)
     },
     { genesis: open },
-  ))
+  )
+
+test('an owner that calls back while it is paid gets nothing twice', () =>
+  withOwner(async (chain, owner, send) => {
+    await send(plan(encodeCouncilCall('collect', [owner])))
+    expect((await transact(chain, BOB_KEY, 'withdraw', [NODE])).status).toBe(1)
+    await send(act(encodeCouncilCall('collect', [owner]), 0n))
+    expect(balance(chain, owner)).toBe(STAKE)
+    expect(BigInt(chain.world.head.storage(owner, toWord(1n)))).toBe(0n)
+  }))
+
+test('an owner that refuses money keeps no key, and can have it paid elsewhere', () =>
+  withOwner(async (chain, owner, send) => {
+    expect((await transact(chain, BOB_KEY, 'withdraw', [NODE])).status).toBe(1)
+    expect(await refusal(chain, { from: owner }, 'collect', owner)).toBe('TransferFailed')
+    expect((await transact(chain, BOB_KEY, 'register', registerArgs(), STAKE)).status).toBe(1)
+    await send(act(encodeCouncilCall('collect', [OTHER]), 0n))
+    expect(balance(chain, OTHER)).toBe(STAKE)
+  }))
+
+/** The other signature that recovers the same key. */
+const withHighS = (signature: Hex): Hex => {
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+  const high = (order - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, '0')
+  return `${signature.slice(0, 66)}${high}${signature.endsWith('1b') ? '1c' : '1b'}` as Hex
+}
 
 test('what many do in one block comes out as if they had taken turns', () =>
   withChain(
     async chain => {
       for (const [index, key] of ACCOUNT_KEYS.entries())
         await chain.pool.service.submit(
-          councilTransaction(
+          await councilTransaction(
             chain,
             key,
             'register',
@@ -343,7 +465,7 @@ test('what many do in one block comes out as if they had taken turns', () =>
             STAKE,
           ),
         )
-      await chain.pool.service.submit(councilTransaction(chain, validatorKey(1), 'requestExit', [validatorOf(1)]))
+      await chain.pool.service.submit(await councilTransaction(chain, validatorKey(1), 'requestExit', [validatorOf(1)]))
       const block = await chain.mine()
       expect(block.transactions).toHaveLength(5)
       expect(stored(chain)).toHaveLength(5)

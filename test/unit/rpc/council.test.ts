@@ -32,10 +32,10 @@ const at = (number: number): Hex => `0x${number.toString(16)}`
 test('councils and committees answer at every height, those of cycles that are over too', () =>
   withNet(councilGenesis(1, { rewards: { cycleBlocks: CYCLE } }), 1, async net => {
     const args = ['Second', validatorOf(1), rewardOf(1)]
-    await net.submit(councilTransaction(net.first, validatorKey(1), 'register', args, STAKE))
+    await net.submit(await councilTransaction(net.first, validatorKey(1), 'register', args, STAKE))
     await net.mine()
     await net.mineTo(2 * CYCLE)
-    await net.submit(councilTransaction(net.first, validatorKey(0), 'requestExit', [validatorOf(0)]))
+    await net.submit(await councilTransaction(net.first, validatorKey(0), 'requestExit', [validatorOf(0)]))
     await net.mineTo(4 * CYCLE)
     const [one, both, other] = [[validatorOf(0)], [validatorOf(0), validatorOf(1)], [validatorOf(1)]]
     await withRig(net, async rig => {

@@ -39,7 +39,7 @@ test('while blocks below a snapshot are fetched, an unknown hash is missing hist
     const { first } = net
     await net.mineTo(2)
     const args = ['One', validatorOf(1), rewardOf(1)]
-    await net.submit(councilTransaction(first, validatorKey(1), 'register', args, STAKE))
+    await net.submit(await councilTransaction(first, validatorKey(1), 'register', args, STAKE))
     await net.mineTo(4)
     const included = (await first.blocks.block(3))?.transactions[0]?.hash as Hex
     const unused = () => Promise.reject(new Error('nobody asks'))

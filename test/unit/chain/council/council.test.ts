@@ -28,7 +28,7 @@ const sorted = (members: readonly Hex[]): readonly Hex[] => [...members].sort()
 
 /** All on one chain's pool, which is the builder of one block in three: gossip to all. */
 const send = async (net: CouncilNet, index: number, name: string, args: readonly unknown[], value = 0n) =>
-  net.submit(councilTransaction(net.first, validatorKey(index), name, args, value))
+  net.submit(await councilTransaction(net.first, validatorKey(index), name, args, value))
 
 const register = async (net: CouncilNet, index: number) =>
   send(net, index, 'register', [`Validator ${index}`, validatorOf(index), rewardOf(index)], STAKE)

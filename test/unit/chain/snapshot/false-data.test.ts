@@ -41,7 +41,7 @@ beforeAll(async () => {
     }
     await prove()
     const registration = ['Validator 5', validatorOf(5), rewardOf(5)]
-    await council.submit(councilTransaction(first, validatorKey(5), 'register', registration, STAKE))
+    await council.submit(await councilTransaction(first, validatorKey(5), 'register', registration, STAKE))
     await council.mineTo(4 * CYCLE + 2)
     const number = council.number - 1
     const [accused] = council.committee(number).members.filter(member => member === validatorOf(1))
