@@ -66,7 +66,10 @@ export class WsConnection {
     this.#clientId = id
     // A client that does not read is disconnected, since its backlog uses shared memory.
     const answers = budgets.answers.meter(this.#clientId)
-    const sender = new SocketSender(client, this.#clientId, answers, reason => this.#drop(reason))
+    const sender = new SocketSender({
+      ...{ client, socket: request.socket, owner: id, meter: answers },
+      drop: reason => this.#drop(reason),
+    })
     this.#sender = sender
     this.#session = hub.open(
       frame => sender.send(frame),

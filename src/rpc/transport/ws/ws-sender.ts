@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { sliceOver } from '../../../util/async/time-slice.ts'
@@ -23,6 +24,14 @@ const UNCOUNTED_BYTES = RPC_LIMITS.budgets.answers.free / 2
 const TOO_SLOW = 'reads too slowly'
 const CUT_SHORT = 'a response ended early'
 
+interface SenderParts {
+  readonly client: WebSocket
+  readonly socket: Socket
+  readonly owner: string
+  readonly meter: Meter
+  readonly drop: (reason: string) => void
+}
+
 const isStream = (item: WsFrame | WaitingStream): item is WaitingStream => typeof item === 'object' && 'answer' in item
 
 /**
@@ -31,6 +40,8 @@ const isStream = (item: WsFrame | WaitingStream): item is WaitingStream => typeo
  */
 export class SocketSender {
   readonly #client: WebSocket
+  /** Connection below the WebSocket. */
+  readonly #socket: Socket
   /** Client id that its work counts for. */
   readonly #owner: string
   readonly #meter: Meter
@@ -39,10 +50,13 @@ export class SocketSender {
   #waitingBytes = 0
   #current: ResponseStream | undefined = undefined
   #isClosed = false
+  /** What is sent in a step of the event loop waits for its end, to be written at once: the system takes longer for a call than for bytes. */
+  #isCorked = false
 
   /** `drop` is called once with the reason when nothing more can be sent; `meter` is charged for unread bytes. */
-  constructor(client: WebSocket, owner: string, meter: Meter, drop: (reason: string) => void) {
+  constructor({ client, socket, owner, meter, drop }: SenderParts) {
     this.#client = client
+    this.#socket = socket
     this.#owner = owner
     this.#meter = meter
     this.#drop = drop
@@ -139,10 +153,25 @@ export class SocketSender {
       this.#fail(TOO_SLOW)
       return
     }
+    this.#cork()
     if (client.bufferedAmount < UNCOUNTED_BYTES) client.send(wsFrame, { binary: false })
     // Bytes that the system does not accept at once are counted until it does.
     else client.send(wsFrame, { binary: false }, () => this.#count())
+    if (client.bufferedAmount >= UNCOUNTED_BYTES) this.#uncork()
     this.#count()
+  }
+
+  #cork(): void {
+    if (this.#isCorked) return
+    this.#isCorked = true
+    this.#socket.cork()
+    process.nextTick(this.#uncork)
+  }
+
+  readonly #uncork = (): void => {
+    if (!this.#isCorked) return
+    this.#isCorked = false
+    this.#socket.uncork()
   }
 
   /** Charges the unread bytes to the client's budget. */
