@@ -32,6 +32,8 @@ export const BUILD_LIMITS = {
 } as const
 
 export const RECOVERY_LIMITS = {
+  /** Lone transactions that the main thread recovers itself: their distance in time, and their size. */
+  here: { everyMs: 5, bytes: 4 * 1024 },
   /** Transactions in a message, and in one of a long block. */
   batch: 64,
   blockBatch: 256,

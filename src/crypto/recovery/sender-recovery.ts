@@ -3,7 +3,7 @@ import { RECOVERY_LIMITS, WORKER_LIMITS } from '../../config/limits/execution.ts
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { WorkerPool } from '../../util/worker/worker-pool.ts'
-import { packRequest, type RecoveryMethods, type SenderResult, unpackAnswer } from './batch.ts'
+import { packRequest, type RecoveryMethods, recoverRequest, type SenderResult, unpackAnswer } from './batch.ts'
 
 export type SenderRecoveryError =
   /** The queue is full; the caller may try later. */
@@ -43,6 +43,8 @@ export class SenderRecovery {
   private readonly pool: WorkerPool<RecoveryMethods>
   private readonly open: Record<RecoveryPriority, number> = { blocks: 0, singles: 0 }
   private closed = false
+  /** When a transaction was recovered on this thread, performance.now() milliseconds. */
+  private recoveredHereMs = Number.NEGATIVE_INFINITY
 
   constructor(options: SenderRecoveryOptions = {}) {
     this.batch = options.batch ?? RECOVERY_LIMITS.batch
@@ -79,6 +81,7 @@ export class SenderRecovery {
   async recoverMany(raws: readonly Uint8Array[], kind: RecoveryPriority = 'blocks'): Promise<readonly SenderResult[]> {
     const refused = this.refusal(kind, raws.length)
     if (refused !== undefined) throw refused
+    if (this.isQuick(raws, kind)) return [unpackAnswer(recoverRequest(packRequest(raws)), 0)]
     if (raws.length <= this.batch) return raws.length === 0 ? [] : this.recover(raws, kind)
     const batches: Promise<readonly SenderResult[]>[] = []
     const size = kind === 'blocks' ? this.blockBatch(raws.length) : this.batch
@@ -91,6 +94,16 @@ export class SenderRecovery {
     if (this.closed) return
     this.closed = true
     await this.pool.close()
+  }
+
+  /** A message to a thread that sleeps costs more than one recovery: takes a lone short transaction, as long as they come seldom. */
+  private isQuick(raws: readonly Uint8Array[], kind: RecoveryPriority): boolean {
+    const { everyMs, bytes } = RECOVERY_LIMITS.here
+    if (kind === 'blocks' || raws.length !== 1 || (raws[0]?.byteLength ?? 0) > bytes || this.pending > 0) return false
+    const nowMs = performance.now()
+    if (nowMs - this.recoveredHereMs < everyMs) return false
+    this.recoveredHereMs = nowMs
+    return true
   }
 
   /** Fewer messages for a long block, as long as each thread has two of them. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
+import { RECOVERY_LIMITS } from '../../../../src/config/limits/execution.ts'
 import { type RecoveredSender, recoverSender } from '../../../../src/crypto/recovery/recover-sender.ts'
 import { SenderRecovery, type SenderRecoveryOptions } from '../../../../src/crypto/recovery/sender-recovery.ts'
 import { CodedError } from '../../../../src/util/errors.ts'
@@ -88,7 +89,7 @@ test('a block goes before single transactions that came earlier', async () => {
 
 test('close rejects what is under way and what comes after', async () => {
   const recovery = pool()
-  const caught = expect(one(recovery, raws[0]!)).rejects.toMatchObject({ code: 'RECOVERY_CLOSED' })
+  const caught = expect(recovery.recoverMany(raws, 'singles')).rejects.toMatchObject({ code: 'RECOVERY_CLOSED' })
   await recovery.close()
   await caught
   await expect(one(recovery, raws[0]!)).rejects.toMatchObject({ code: 'RECOVERY_CLOSED' })
@@ -123,6 +124,19 @@ test('a worker that dies is replaced and its batch tried once more', async () =>
 
 test('a batch that kills two workers fails', async () => {
   const recovery = pool({ workerUrl: await dyingWorker(true) })
-  await expect(one(recovery, raws[0]!)).rejects.toMatchObject({ detail: { code: 'RECOVERY_FAILED' } })
+  await expect(recovery.recoverMany(raws)).rejects.toMatchObject({ detail: { code: 'RECOVERY_FAILED' } })
   expect(recovery.pending).toBe(0)
+})
+
+test('a lone short transaction needs no worker, as long as they come seldom', async () => {
+  const recovery = pool({ workerUrl: await dyingWorker(true) })
+  expect(await one(recovery, raws[0]!)).toEqual(recoverSender(raws[0]!))
+  await expect(one(recovery, raws[0]!), 'at once after it').rejects.toMatchObject({ code: 'RECOVERY_FAILED' })
+  await new Promise(resolve => setTimeout(resolve, 2 * RECOVERY_LIMITS.here.everyMs))
+  expect(await one(recovery, raws[0]!)).toEqual(recoverSender(raws[0]!))
+  await new Promise(resolve => setTimeout(resolve, 2 * RECOVERY_LIMITS.here.everyMs))
+  await expect(recovery.recoverMany([raws[0]!, raws[0]!], 'singles')).rejects.toMatchObject({ code: 'RECOVERY_FAILED' })
+  const long = raws.find(raw => raw.byteLength > RECOVERY_LIMITS.here.bytes)
+  await expect(one(recovery, long!)).rejects.toMatchObject({ code: 'RECOVERY_FAILED' })
+  expect(await one(recovery, garbage).catch((error: CodedError) => error.code)).toBe('INVALID_SENDER')
 })
