@@ -42,7 +42,7 @@ export class BlockProducer {
   readonly #running = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
   readonly #budget: AdaptiveBuildBudget
-  readonly #buildLead = new BuildLead()
+  readonly #buildLead: BuildLead
   #building: AbortController | null = null
   /** Validations under way, by block hash. */
   readonly #validations = new Map<Hex, AbortController>()
@@ -50,7 +50,9 @@ export class BlockProducer {
 
   constructor(parts: BlockProducerParts) {
     this.#parts = parts
-    this.#budget = new AdaptiveBuildBudget(parts.options.params.roundTimeoutMs)
+    const { roundTimeoutMs, isDevelopment = false } = parts.options.params
+    this.#budget = new AdaptiveBuildBudget(roundTimeoutMs)
+    this.#buildLead = new BuildLead(isDevelopment)
   }
 
   /** Milliseconds since the last build or validation began, without the wait for the block's time. */

@@ -85,6 +85,7 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
       genesisHash,
       blockTimeMs: params.blockTimeMs,
       roundTimeoutMs: params.roundTimeoutMs,
+      isDevelopment: params.devHelpers,
     },
     logger,
     onFatal,
