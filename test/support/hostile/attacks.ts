@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keccak256 } from '../../../src/crypto/hash.ts'
+import { sign } from '../../../src/crypto/signature.ts'
 import { signPeerRecord } from '../../../src/network/identity/peer-record.ts'
 import { MESSAGES } from '../../../src/network/messages.ts'
 import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
 import { encodeFrames } from '../../../src/network/wire/frames.ts'
 import { bytesToHex, concatBytes, type Hex } from '../../../src/util/bytes.ts'
 import { signedRaw } from '../chain.ts'
+import { validatorKey, validatorOf } from '../council-nodes.ts'
 import { RawPeer, wire } from '../network/raw-peer.ts'
 import { assault, type Counts, otherAddress, pour, RETRY_MS, type Scene } from './lanes.ts'
 import { MEMBER_ATTACKS } from './member-attacks.ts'
@@ -104,7 +106,31 @@ export const ATTACKS = {
       await pour(peer, encodeFrames('sync', MESSAGES.newBlock.id, 0, new Uint8Array(maxBytes + 1)).bytes)
       await idle(50, scene.signal)
     }),
-  /** Connections that never say TLS, and some that say a byte a second. */
+  /** As much as a chain of 77 certificates, before anybody is known. */
+  earlyBytes: scene => hold(scene, 40, socket => socket.write(randomBytes(100_000))),
+  /** Connections that say nothing at all, hundreds a second. */
+  silent: scene => hold(scene, 200, () => {}),
+  /** Silent peers that claim a head far away. */
+  falseHeads: scene =>
+    assault(scene, 3, () => idle(1_000, scene.signal), { head: { number: 1_000_000_000, hash: HASH } }),
+  /** A member's key that signs a thousand node ids at dead hosts. */
+  memberRecords: scene => {
+    const signer = { address: validatorOf(3), sign: (digest: Uint8Array) => sign(digest, validatorKey(3)) }
+    const { domain } = scene.target
+    const records = Array.from({ length: 1_000 }, (_, index) => {
+      const key = generateNodeKey()
+      const host = `127.200.${index >> 8}.${index & 255}`
+      return signPeerRecord({ domain, key, sequence: index, host, port: 20_000, signer }).bytes
+    })
+    let next = 0
+    return assault(scene, 8, async (peer, round) => {
+      const told = () => Array.from({ length: 64 }, () => records[next++ % records.length] as Uint8Array)
+      for (const { requestId } of peer.take('getRecords')) peer.send('records', told(), requestId)
+      await idle(50, scene.signal)
+      if (round > 4) peer.close()
+    })
+  },
+  /** Connections that never say anything of the protocol, and some that say a byte a second. */
   slowLoris: scene =>
     hold(scene, 200, socket => {
       const drip = setInterval(() => socket.write(Uint8Array.of(0x16)), 1_000)
@@ -202,7 +228,7 @@ export const ATTACKS = {
   /** Signed records of nodes that are nowhere. */
   records: scene => {
     const records = Array.from({ length: 2_000 }, (_, index) => {
-      const place = { host: '127.0.0.1', port: 1 + (index % 1_000) }
+      const place = { host: `127.201.${index >> 8}.${index & 255}`, port: 20_000 + (index % 1_000) }
       return signPeerRecord({
         domain: scene.target.domain,
         key: generateNodeKey(),
