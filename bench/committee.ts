@@ -7,9 +7,10 @@
  *   kills     kill -9 all over the nodes under load, checked against everything said, logged and answered; ends with 1 if anything is wrong
  *   instant   from a transaction to its receipt with a block time of 0, the first and later ones of each run
  *   load      transfers included a second
+ *   gossip    messages, bytes, offences and scores of each node at --per-second transfers, with --full-nodes; ends with 1 at any offence
  *   shadow    one node executes each block by EthereumJS too, under mixed transactions; ends with 1 at a difference
  *   sync      how fast a new node fetches empty blocks
- *   node bench/committee.ts [--mode plain] [--validators 4] [--blocks 1000] [--kills 100] [--seconds 30] [--runs 5] [--block-time 1] [--seed 1] [--evm wasm]
+ *   node bench/committee.ts [--mode plain] [--validators 4] [--blocks 1000] [--kills 100] [--seconds 30] [--runs 5] [--block-time 1] [--seed 1] [--evm wasm] [--full-nodes 3] [--per-second 2000]
  */
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -17,6 +18,7 @@ import { createRandom } from '../src/sim/random.ts'
 import { Committee, type CommitteeOptions } from '../test/support/committee.ts'
 import { overNetem, whyNoNetem } from '../test/support/netem.ts'
 import { Wires } from '../test/support/wires/wires.ts'
+import { gossip } from './committee/gossip.ts'
 import { instant } from './committee/instant.ts'
 import { kills } from './committee/kills.ts'
 import { load } from './committee/load.ts'
@@ -36,6 +38,8 @@ const { values } = parseArgs({
     'block-time': { type: 'string' },
     seed: { type: 'string', default: '1' },
     evm: { type: 'string', default: 'wasm' },
+    'full-nodes': { type: 'string', default: '3' },
+    'per-second': { type: 'string', default: '2000' },
   },
 })
 const validators = Number(values.validators)
@@ -86,6 +90,20 @@ const MODES: Readonly<Record<string, Mode>> = {
     blockTime: 1,
     options: () => ({ accounts: 200 }),
     run: committee => load(committee, Number(values.seconds), labels),
+  },
+  gossip: {
+    blockTime: 1,
+    options: () => ({ accounts: 200 }),
+    run: committee =>
+      gossip(
+        committee,
+        {
+          fullNodes: Number(values['full-nodes']),
+          perSecond: Number(values['per-second']),
+          seconds: Number(values.seconds),
+        },
+        labels,
+      ),
   },
   shadow: {
     blockTime: 1,

@@ -50,7 +50,7 @@ process.once('SIGTERM', () => process.exit(1))
 /** Offences and bans, as they stand. */
 const standing = async (): Promise<ReadonlyMap<string, number>> => {
   const samples = await scrape(council.first.ready.metrics)
-  return new Map([...samples].filter(([name]) => /^network_(offences_total|bans_total|known_peers)/.test(name)))
+  return new Map([...samples].filter(([name]) => /^network_(penalties_total|bans_total|known_peers)/.test(name)))
 }
 
 const measure = async (name: AttackName): Promise<void> => {

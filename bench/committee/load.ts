@@ -17,8 +17,16 @@ interface Answer {
   readonly error?: { readonly message: string }
 }
 
-/** Transfers that are in blocks, a second: accounts share the nodes among them, and each sends the next ones as long as few wait. */
-export const load = async (committee: Committee, seconds: number, labels: object): Promise<boolean> => {
+/**
+ * Transfers that are in blocks, a second: accounts share the nodes among them, and each sends the next ones as long as few wait, and no
+ * more than `perSecond` all together.
+ */
+export const load = async (
+  committee: Committee,
+  seconds: number,
+  labels: object,
+  perSecond?: number,
+): Promise<boolean> => {
   const { accounts, nodes } = committee
   const [first] = nodes as [NodeOfMany]
   await first.reach(2)
@@ -26,10 +34,13 @@ export const load = async (committee: Committee, seconds: number, labels: object
   let included = 0
   let isOver = false
   const refusals: Record<string, number> = {}
+  const batchMs = perSecond === undefined ? 0 : (1_000 * accounts.length * BATCH) / perSecond
 
-  const lane = async (account: Account, { ready }: NodeOfMany): Promise<void> => {
+  const lane = async (account: Account, { ready }: NodeOfMany, at: number): Promise<void> => {
+    await sleep((batchMs * at) / accounts.length)
     const signed = signerOf(account.privateKey, ready.chainId)
     for (let nonce = 0; !isOver; ) {
+      const beganMs = performance.now()
       while (sent - included > MOST_WAITING && !isOver) await sleep(20)
       const calls = Array.from({ length: BATCH }, (_, id) => ({
         ...{ jsonrpc: '2.0', id, method: 'eth_sendRawTransaction' },
@@ -46,7 +57,10 @@ export const load = async (committee: Committee, seconds: number, labels: object
       const taken = refused < 0 ? BATCH : refused
       sent += taken
       nonce += taken
-      if (refused < 0) continue
+      if (refused < 0) {
+        await sleep(Math.max(0, batchMs - (performance.now() - beganMs)))
+        continue
+      }
       // From the first that was refused on, all are sent again: no nonce may be missing.
       const message = answers[refused]?.error?.message ?? ''
       refusals[message] = (refusals[message] ?? 0) + 1
@@ -67,7 +81,7 @@ export const load = async (committee: Committee, seconds: number, labels: object
   }
 
   const watching = watch()
-  const lanes = accounts.map((account, at) => lane(account, nodes[at % nodes.length] as NodeOfMany))
+  const lanes = accounts.map((account, at) => lane(account, nodes[at % nodes.length] as NodeOfMany, at))
   await sleep(WARM_UP_MS)
   const from = seen.length
   await sleep(seconds * 1_000)
