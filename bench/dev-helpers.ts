@@ -1,6 +1,6 @@
 /**
  * Most frequent operations of a test suite on a development chain, over HTTP, one JSON line: medians in milliseconds of evm_revert (with the
- * snapshot after it), a transaction with its receipt, an estimate, a call.
+ * snapshot after it), a transaction with its receipt, an estimate, a call; then 50,400 and 100,000 blocks at once, and their revert.
  *   node bench/dev-helpers.ts [rounds] [url]
  */
 import { Agent, request } from 'node:http'
@@ -69,6 +69,11 @@ try {
     }
     await timed('revert', () => rpc('evm_revert', [snapshot]))
     snapshot = await timed('snapshot', () => rpc('evm_snapshot'))
+  }
+  for (const blocks of [50_400, 100_000]) {
+    await timed(`mine${blocks}`, () => rpc('hardhat_mine', [`0x${blocks.toString(16)}`, '0x1']))
+    await timed(`revert${blocks}`, () => rpc('evm_revert', [snapshot]))
+    snapshot = await rpc('evm_snapshot')
   }
   const median = (list: readonly number[]): number => [...list].sort((a, b) => a - b)[list.length >> 1] ?? 0
   const line = Object.fromEntries([...times].map(([name, list]) => [name, Number(median(list).toFixed(2))]))

@@ -2,27 +2,19 @@ import { DEV_LIMITS } from '../../config/limits/chain.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import { earliestProposalMs } from '../../consensus/timing/block-time.ts'
 import { minTimestampStepSeconds } from '../../rules/timestamp.ts'
-import { type Cancellation, Cancelled } from '../../util/async/cancellation.ts'
+import { Cancelled } from '../../util/async/cancellation.ts'
 import { Mutex } from '../../util/async/mutex.ts'
 import type { Clock } from '../../util/clock.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
-import type { EmptyBlockMaker } from '../block/empty-blocks.ts'
 import type { Chain } from '../chain.ts'
 import { checkNotTooLate, type DevTime } from './dev-time.ts'
+import { type BlockMaker, type MineOptions, requestedTimestamp } from './mine-options.ts'
 
 export type MinerError =
   | { readonly code: 'TOO_MANY_BLOCKS'; readonly limit: number }
   /** The engine made no block within that time. */
   | { readonly code: 'NO_BLOCK'; readonly timeoutMs: number }
-
-/** Makes blocks one after the other on request. */
-export interface BlockMaker {
-  /** Makes the next block, of what waits. */
-  one(): Promise<void>
-  /** Makes blocks at once that are sure to be empty, at most `limit`; false: the next one is not. */
-  empty(limit: number, wanted: Pick<EmptyBlockMaker, 'isPoolIdle' | 'timestampAfter'>): Promise<boolean>
-}
 
 /** Engine of a development chain, as the miner uses it. */
 interface DevMinerEngine extends Pick<ConsensusEngine, 'requestBlock' | 'headStartMs'> {
@@ -50,18 +42,6 @@ export interface MiningMode {
   readonly automine: boolean
   /** Interval of blocks in milliseconds; 0: none. */
   readonly intervalMs: number
-}
-
-export interface MineOptions {
-  readonly blocks: number
-  /** Seconds between the blocks; by default the clock decides. */
-  readonly interval?: number | undefined
-  /** Applies the interval between the head and the first block, too. */
-  readonly intervalFirst?: boolean
-  /** Timestamp of the first block, unix seconds. */
-  readonly timestamp?: number | undefined
-  /** Ends the work between two blocks: of a client that is gone, no block is made. */
-  readonly cancellation?: Cancellation | undefined
 }
 
 /**
@@ -307,16 +287,6 @@ export class DevMiner {
   #detach(work: Promise<void>): void {
     work.catch(error => this.#options.logger.error({ err: error }, 'block not produced'))
   }
-}
-
-/** Returns the timestamp that was requested for the block at an index, unix seconds; undefined: the clock decides. */
-const requestedTimestamp = (
-  { interval, intervalFirst = false, timestamp }: MineOptions,
-  index: number,
-  parentTimestamp: number,
-): number | undefined => {
-  if (index === 0 && timestamp !== undefined) return timestamp
-  return interval !== undefined && (index > 0 || intervalFirst) ? parentTimestamp + interval : undefined
 }
 
 const modeOf = (blockTimeMs: number): MiningMode => ({ automine: blockTimeMs === 0, intervalMs: blockTimeMs })

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Chain } from '../../chain/chain.ts'
-import type { BlockMaker } from '../../chain/dev/dev-miner.ts'
+import type { BlockMaker } from '../../chain/dev/mine-options.ts'
 import { rewindCount } from '../../chain/dev/rewind.ts'
 import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 import type { CatchUp, ConsensusEngine, ConsensusStatus, EngineStoppedError } from '../../consensus/engine/types.ts'
