@@ -1,6 +1,7 @@
 /**
- * Time of a unit of gas: for each kind of work (test/worst-case) the slowest of a few programs at 10, 40 and 100 M gas. Prints one JSON
- * line for each kind and a table on standard error; exits 1 where a unit takes much longer in a large message than in a small one.
+ * Processor time of a unit of gas, on the networks' own prices: for each kind of work (test/worst-case) the slowest of a few programs at
+ * 10, 40 and 100 M gas. Prints one JSON line for each kind and a table on standard error; exits 1 where a unit takes much longer in a large
+ * message than in a small one, or where a million takes more than the bound.
  *   node bench/gas.ts [--tries N] [--seed N] [--evm wasm] [KIND...]
  */
 import { parseArgs } from 'node:util'
@@ -9,7 +10,7 @@ import { createRandom } from '../src/sim/random.ts'
 import { climb } from '../test/worst-case/climb.ts'
 import { DiskWorld } from '../test/worst-case/disk.ts'
 import { FAMILIES } from '../test/worst-case/families.ts'
-import { Meter, msPerMillionGas } from '../test/worst-case/measure.ts'
+import { type Cost, Meter, msPerMillionGas } from '../test/worst-case/measure.ts'
 import { type Confirmed, confirm, table } from '../test/worst-case/table.ts'
 
 /** Of the longest message against the shortest, by gas: caches that become too small explain a factor of two. */
@@ -17,6 +18,8 @@ const MOST_GROWTH = 2.5
 /** Growth from less than this is not told from noise. */
 const LEAST_MS_PER_MILLION = 1
 const CLIMB_GAS = 10_000_000n
+/** Bound on every kind, at the size of a whole transaction (docs/security.md#cost-of-gas). */
+const MOST_MS_PER_MILLION = 20
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -54,4 +57,7 @@ await disk.close()
 process.stderr.write(`${table(all)}\n`)
 const superlinear = all.filter(found => growthOf(found) > MOST_GROWTH)
 for (const { family } of superlinear) process.stderr.write(`time grows faster than gas: ${family.kind}\n`)
-process.exitCode = superlinear.length === 0 ? 0 : 1
+const slow = all.filter(({ sizes }) => msPerMillionGas([...sizes.values()].at(-1) as Cost) > MOST_MS_PER_MILLION)
+for (const { family } of slow)
+  process.stderr.write(`more than ${MOST_MS_PER_MILLION} ms for a million gas: ${family.kind}\n`)
+process.exitCode = superlinear.length + slow.length === 0 ? 0 : 1

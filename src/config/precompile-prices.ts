@@ -20,7 +20,7 @@ const ROWS: readonly (readonly [number, PrecompilePrice | null])[] = [
   // MODEXP.
   [0x05, times(2n)],
   // BLAKE2 F.
-  [0x09, { times: 2n, plus: 100n }],
+  [0x09, times(2n)],
   // Point evaluation.
   [0x0a, null],
   // BLS12-381: sums, multiples, pairing, maps.

@@ -41,12 +41,6 @@ function word(sigma: usize, index: usize): u64 {
 export function hAt(): usize {
   return H;
 }
-export function mAt(): usize {
-  return M;
-}
-export function tAt(): usize {
-  return T;
-}
 
 export function blockAt(): usize {
   return H;

@@ -4,8 +4,6 @@ import { loadWasm } from './wasm.ts'
 
 interface Exports extends PausableExports {
   hAt(): number
-  mAt(): number
-  tAt(): number
   begin(isLast: boolean): void
   rounds(done: number, count: number): void
   finish(): void
@@ -15,9 +13,9 @@ const wasm = loadWasm<Exports>(new URL('../assembly/blake2.wasm', import.meta.ur
 const block = new SharedWasmMemory(wasm)
 
 // The memory never grows, so these views stay valid.
-const h = Buffer.from(wasm.memory.buffer, wasm.hAt(), 64)
-const m = Buffer.from(wasm.memory.buffer, wasm.mAt(), 128)
-const t = Buffer.from(wasm.memory.buffer, wasm.tAt(), 16)
+const h = new Uint8Array(wasm.memory.buffer, wasm.hAt(), 64)
+/** h, m and t, as they stand in the input. */
+const operands = new Uint8Array(wasm.memory.buffer, wasm.hAt(), 208)
 
 /** Input size of the precompile: rounds (4, big-endian), h (64), m (128), t (16), last-block flag (1). */
 export const BLAKE2_INPUT_BYTES = 213
@@ -26,9 +24,7 @@ export const BLAKE2_INPUT_BYTES = 213
 export const ROUNDS_PER_PART = 10_000
 
 const begin = (input: Uint8Array): void => {
-  h.set(input.subarray(4, 68))
-  m.set(input.subarray(68, 196))
-  t.set(input.subarray(196, 212))
+  operands.set(input.subarray(4, 212))
   wasm.begin(input[212] === 1)
 }
 
@@ -39,7 +35,7 @@ export const shortBlake2Compress = (input: Uint8Array, rounds: number): Uint8Arr
   wasm.rounds(0, rounds)
   wasm.finish()
   block.close(memoryOwner)
-  return Uint8Array.from(h)
+  return new Uint8Array(h)
 }
 
 /**
@@ -57,5 +53,5 @@ export function* blake2Compress(input: Uint8Array, rounds: number): SlicedWork<U
   }
   wasm.finish()
   block.close(memoryOwner)
-  return Uint8Array.from(h)
+  return new Uint8Array(h)
 }

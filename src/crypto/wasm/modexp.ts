@@ -169,5 +169,5 @@ export const shortPowerMod = (base: Uint8Array, exponent: Uint8Array, modulus: U
   const isOdd = wasm.powerShort(digits.byteLength) !== 0
   block.close(memoryOwner)
   if (!isOdd) return undefined
-  return Uint8Array.from(operandsView.subarray(SHORT_OPERAND_BYTES - modulus.byteLength, SHORT_OPERAND_BYTES))
+  return new Uint8Array(operandsView.subarray(SHORT_OPERAND_BYTES - modulus.byteLength, SHORT_OPERAND_BYTES))
 }

@@ -110,7 +110,8 @@ const blake2f: Quick = (data, gas) => {
   const last = data[BLAKE2_INPUT_BYTES - 1]
   if (data.byteLength !== BLAKE2_INPUT_BYTES || (last !== 0 && last !== 1))
     return { output: EMPTY_BYTES, gasUsed: gas, failure: PRECOMPILE_OUT_OF_RANGE }
-  const rounds = new DataView(data.buffer, data.byteOffset).getUint32(0)
+  const [a, b, c, d] = data as unknown as readonly [number, number, number, number]
+  const rounds = a * 2 ** 24 + ((b << 16) | (c << 8) | d)
   if (gas < rounds) return failed(gas)
   if (rounds > ROUNDS_PER_PART) return undefined
   return { output: shortBlake2Compress(data, rounds), gasUsed: BigInt(rounds), failure: undefined }
