@@ -14,7 +14,7 @@ import { Witness } from '../support/witness.ts'
 
 /** `PLACES=200 npx vitest run --project e2e disk-faults`: the long form, all places together; a few in CI. */
 const PLACES = Number(process.env['PLACES'] ?? 4)
-const API = ['--http-api', 'eth,net,rpc,native,txpool']
+const API = 'eth,net,rpc,native,txpool'
 const FAULT_TEXT = /no space left|input\/output error|i\/o error|read-only|disk is full|disk I\/O|readonly/i
 const GRANT = 10n * 10n ** 18n
 /** The first operations open the folder; a node does some twenty for each block. */
@@ -71,6 +71,8 @@ class Victim {
   readonly #random: Random
   readonly #args: readonly string[]
   readonly #accounts: readonly Account[]
+  /** Addresses whose balance was set, with what was acknowledged (devnet). */
+  readonly #edited = new Map<Hex, Hex>()
   /** Addresses whose grant was acknowledged. */
   readonly #granted: Hex[] = []
   /** Addresses that asked for one. */
@@ -84,7 +86,8 @@ class Victim {
     this.#random = random
     this.#accounts = accounts
     this.#disk = new FailingDisk(dataDir)
-    this.#args = [...command, '--port', '0', '--datadir', dataDir, ...API]
+    const api = command[0] === 'devnet' ? `${API},hardhat` : API
+    this.#args = [...command, '--port', '0', '--datadir', dataDir, '--http-api', api]
   }
 
   async round(): Promise<void> {
@@ -116,6 +119,8 @@ class Victim {
     expect(await this.witness.forgotten(ready.http)).toEqual([])
     expect(await this.witness.lost(ready.http)).toEqual([])
     await this.#checkGrants(ready, isLast)
+    for (const [address, balance] of this.#edited)
+      expect(await rpc<Hex>(ready.http, 'eth_getBalance', [address, 'latest']), address).toBe(balance)
     if (isLast) await this.#checkIndex(ready)
     expect(await node.end('SIGTERM')).toMatchObject({ code: 0 })
   }
@@ -140,6 +145,7 @@ class Victim {
       onRefused() {},
     })
     const granting = this.#askForGrants(ready, () => stopped)
+    const editing = this.#isDevnet ? this.#edit(ready, () => stopped) : undefined
     arm()
     const untilMs = performance.now() + 12_000
     while (!hasEnded(node) && this.#disk.failed === 0 && performance.now() < untilMs) await sleep(20)
@@ -147,7 +153,27 @@ class Victim {
     const laterMs = performance.now() + 1_500
     while (!hasEnded(node) && performance.now() < laterMs) await sleep(20)
     stopped = true
-    await Promise.all([load.stop(), watching, granting])
+    await Promise.all([load.stop(), watching, granting, editing])
+  }
+
+  get #isDevnet(): boolean {
+    return this.#args[0] === 'devnet'
+  }
+
+  /** Sets balances without a block: a failed one is an error to its caller alone. */
+  async #edit({ http }: Ready, isStopped: () => boolean): Promise<void> {
+    for (let count = this.#edited.size; !isStopped(); count++) {
+      const address: Hex = `0x${(0xed17_0000 + count).toString(16).padStart(40, '0')}`
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'hardhat_setBalance', params: [address, '0x7'] })
+      try {
+        const response = await fetch(http, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+        if (((await response.json()) as { readonly result?: boolean }).result === true) this.#edited.set(address, '0x7')
+      } catch (error) {
+        if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error
+        return
+      }
+      await sleep(10)
+    }
   }
 
   async #askForGrants({ faucet }: Ready, isStopped: () => boolean): Promise<void> {

@@ -12,6 +12,7 @@ import type { Block } from '../../primitives/block.ts'
 import { type Certificate, certificateFromSigners } from '../../primitives/consensus/certificate.ts'
 import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
 import { blockVoteDigest } from '../../primitives/consensus/vote.ts'
+import { isStoreError } from '../../storage/errors.ts'
 import type { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import { CodedError } from '../../util/errors.ts'
@@ -62,7 +63,10 @@ export class DevEngine implements ConsensusEngine {
     return folder
   }
 
-  /** Runs the work while no engine runs; then starts another one on the resulting head, also when the work fails. */
+  /**
+   * Runs the work while no engine runs; then starts another one on the resulting head, also when the work fails. After a failed write there is
+   * none: the next start alone finds out what is on the disk, and a block that was decided before might not follow from it.
+   */
   without(work: () => Promise<void>): Promise<void> {
     const done = this.#without(work)
     this.#working = done.catch(() => {})
@@ -74,6 +78,12 @@ export class DevEngine implements ConsensusEngine {
     this.#engine = undefined
     try {
       await work()
+    } catch (error) {
+      if (isStoreError(error)) {
+        this.#stopped = true
+        this.#options.onFatal(error)
+      }
+      throw error
     } finally {
       if (!this.#stopped) await this.#startAgain()
     }
