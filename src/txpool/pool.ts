@@ -16,7 +16,7 @@ import {
 } from './pool/admission.ts'
 import type { PoolDrops } from './pool/drops.ts'
 import type { PoolEntry } from './pool/entry.ts'
-import { isHeavy, Overruns } from './pool/overruns.ts'
+import { isHeavy, mayNeverPay, Overruns } from './pool/overruns.ts'
 import { PooledTransactions } from './pool/pooled-transactions.ts'
 import { Selection } from './pool/selection.ts'
 import { SenderQueue } from './pool/sender-queue.ts'
@@ -263,6 +263,7 @@ export class TxPool {
       costWei: maxCostWei(transaction),
       authorities,
       slots: Math.max(1, Math.ceil(transaction.raw.byteLength / this.limits.slotBytes)),
+      mayNeverPay: mayNeverPay(transaction),
       arrival: this.#arrivals++,
       sweep: this.#sweeps,
       local: origin !== 'remote',

@@ -175,17 +175,24 @@ export class ModelPool {
   #trim(senders: readonly Hex[]): void {
     const { accountQueued, accountPending, pending, queued } = this.#limits
     for (const who of senders) while (sum(this.queued(who)) > accountQueued) this.#remove(this.queued(who).at(-1)!)
-    const worst = (list: (who: Hex) => Item[], guaranteed: number, order: (a: Item, b: Item) => number): Item => {
+    const worst = (
+      list: (who: Hex) => Item[],
+      guaranteed: number,
+      order: (a: readonly Item[], b: readonly Item[]) => number,
+    ): Item => {
       const tails = this.senders()
         .map(list)
         .filter(items => items.length > 0)
-        .map(items => ({ size: Math.max(guaranteed, sum(items)), tail: items.at(-1)! }))
-      tails.sort((a, b) => b.size - a.size || order(a.tail, b.tail))
-      return tails[0]!.tail
+        .map(items => ({ size: Math.max(guaranteed, sum(items)), items }))
+      tails.sort((a, b) => b.size - a.size || order(a.items, b.items))
+      return tails[0]!.items.at(-1)!
     }
-    const cheapest = (a: Item, b: Item): number => this.#byTip(a, b) || b.arrival - a.arrival
+    const doubts = (items: readonly Item[]): number => Number(items.some(({ tx }) => tx.gasLimit > 12_500_000n))
+    const cheapest = (a: readonly Item[], b: readonly Item[]): number =>
+      doubts(b) - doubts(a) || this.#byTip(a.at(-1)!, b.at(-1)!) || b.at(-1)!.arrival - a.at(-1)!.arrival
     const isBusy = ({ tx }: Item): number => Number(this.executable(tx.from).length > 0)
-    const oldest = (a: Item, b: Item): number => isBusy(a) - isBusy(b) || a.arrival - b.arrival
+    const oldest = (a: readonly Item[], b: readonly Item[]): number =>
+      isBusy(a.at(-1)!) - isBusy(b.at(-1)!) || a.at(-1)!.arrival - b.at(-1)!.arrival
     while (this.slots().ready > pending) this.#remove(worst(who => this.ready(who), accountPending, cheapest))
     while (this.slots().queued > queued) this.#remove(worst(who => this.queued(who), 0, oldest))
   }

@@ -11,6 +11,8 @@ import { ModelPool } from './txpool-model.ts'
 const SEED = Number(process.env['SEED'] ?? 20_250_217)
 const SENDERS = [1, 2, 3, 4, 5].map(address)
 const COST = 21_000n * 30n * GWEI
+/** Costs that such an account can pay: more than the gas of a transaction that may never pay. */
+const RICH = 2_000
 const LIMITS = { ...SMALL_LIMITS, lifetimeSweeps: 4 }
 
 const sender = fc.nat(SENDERS.length - 1)
@@ -30,6 +32,7 @@ const operation = fc.oneof(
       tip: fc.option(gwei(0, 10), { nil: undefined }),
       value: fc.constantFrom(0n, 0n, COST, 3n * COST),
       bytes: fc.constantFrom(110, 110, 110, 1_100, 2_500),
+      gas: fc.constantFrom(21_000n, 21_000n, 21_000n, 21_000n, 12_600_000n),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('again' as const), pick: fc.nat() }) },
@@ -40,7 +43,9 @@ const operation = fc.oneof(
       kind: fc.constant('block' as const),
       take: fc.integer({ min: 0, max: 6 }),
       overtake: fc.option(sender, { nil: undefined }),
-      balances: fc.array(fc.tuple(sender, fc.integer({ min: 0, max: 12 })), { maxLength: 2 }),
+      balances: fc.array(fc.tuple(sender, fc.oneof(fc.integer({ min: 0, max: 12 }), fc.constant(RICH))), {
+        maxLength: 2,
+      }),
       told: fc.boolean(),
       baseFee: gwei(25, 36),
       ms: fc.integer({ min: 100, max: 1_500 }),
@@ -61,6 +66,10 @@ class Run {
   readonly model = new ModelPool(this.accounts, LIMITS, FLOOR)
   number = 0
   nowMs = 0
+
+  constructor() {
+    for (const who of SENDERS.slice(0, 3)) this.accounts.balances.set(who, BigInt(RICH) * COST)
+  }
 
   apply(op: Operation): void {
     if (op.kind === 'admit') this.admit(this.transactionOf(op))
@@ -89,6 +98,7 @@ class Run {
       maxFeePerGas: op.fee,
       maxPriorityFeePerGas: tip,
       value: op.value,
+      gasLimit: op.gas,
       raw: new Uint8Array(op.bytes),
     })
   }

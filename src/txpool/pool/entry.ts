@@ -10,6 +10,7 @@ export interface PoolEntry {
   readonly authorities: readonly Hex[]
   /** Number of slots it takes, at least 1. */
   readonly slots: number
+  readonly mayNeverPay: boolean
   /** Admission counter; breaks ties between equal prices, older first. */
   readonly arrival: number
   /** Number of the sweep before its admission. */

@@ -3,13 +3,18 @@ import type { SenderQueue } from './sender-queue.ts'
 
 /* Order of eviction when the pool is full: the larger of two senders loses a transaction. */
 
-/** Within the guaranteed slots all senders are equal, and the lower tip is evicted first. */
+/**
+ * Within the guaranteed slots all senders are equal. The price of what may never pay says nothing, nor does that of what waits behind it:
+ * these are evicted first, then the lower tip.
+ */
 export const largerReady =
   (guaranteed: number) =>
   (a: SenderQueue, b: SenderQueue): boolean => {
     const sizeA = a.readySlots > guaranteed ? a.readySlots : guaranteed
     const sizeB = b.readySlots > guaranteed ? b.readySlots : guaranteed
     if (sizeA !== sizeB) return sizeA > sizeB
+    const isDoubtful = a.readyDoubts > 0
+    if (isDoubtful !== b.readyDoubts > 0) return isDoubtful
     if (a.readyTailTip !== b.readyTailTip) return a.readyTailTip < b.readyTailTip
     return (a.entries[a.ready - 1] as PoolEntry).arrival > (b.entries[b.ready - 1] as PoolEntry).arrival
   }

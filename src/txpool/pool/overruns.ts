@@ -15,6 +15,10 @@ interface Overrun {
 /** True for a transaction that may take much of a block's time: only these wait after an overrun of their sender. */
 export const isHeavy = ({ gasLimit }: Transaction): boolean => gasLimit > BUILD_LIMITS.lightGas
 
+/** True for a transaction that its gas does not end in the time of a block: it may be stopped each time, and then never pays. */
+export const mayNeverPay = ({ gasLimit }: Transaction): boolean =>
+  Number(gasLimit) * BUILD_LIMITS.msPerMillionGas > BUILD_LIMITS.buildMs * 1e6
+
 /**
  * Senders whose heavy transactions were stopped while this node built a block. After a stop the sender's next one needs twice the time, and
  * waits in proportion to it: so a sender costs a small share of the builds, whatever hashes, nonces and prices it uses. A block that can give

@@ -20,6 +20,8 @@ export class SenderQueue {
   announced = 0
   readySlots = 0
   queuedSlots = 0
+  /** Number of ready ones that may never pay. */
+  readyDoubts = 0
   readyCostWei = 0n
   /** Nonce and balance as last read; `ready` was computed from them. */
   nonce: number
@@ -80,6 +82,7 @@ export class SenderQueue {
   /** Updates the counts without a walk over the others: a sender may have thousands, and a replacement costs it nothing. */
   #replaceReady(at: number, entry: PoolEntry, replaced: PoolEntry, baseFee: bigint): void {
     this.readySlots += entry.slots - replaced.slots
+    this.readyDoubts += doubts(entry) - doubts(replaced)
     this.readyCostWei += entry.costWei - replaced.costWei
     if (this.readyCostWei > this.balanceWei) {
       this.recount(baseFee)
@@ -97,6 +100,7 @@ export class SenderQueue {
     this.executable = 0
     this.announced = 0
     this.readySlots = 0
+    this.readyDoubts = 0
     this.readyCostWei = 0n
     this.queuedSlots = 0
     for (const entry of this.entries) this.queuedSlots += entry.slots
@@ -111,6 +115,7 @@ export class SenderQueue {
       if (this.readyCostWei + entry.costWei > this.balanceWei) break
       this.readyCostWei += entry.costWei
       this.readySlots += entry.slots
+      this.readyDoubts += doubts(entry)
       this.queuedSlots -= entry.slots
       this.ready++
     }
@@ -132,6 +137,7 @@ export class SenderQueue {
     else this.entries.splice(this.ready - 1, 1)
     this.ready--
     this.readySlots -= entry.slots
+    this.readyDoubts -= doubts(entry)
     this.readyCostWei -= entry.costWei
     if (this.executable > this.ready) this.executable = this.ready
     if (this.announced > this.ready) this.announced = this.ready
@@ -147,5 +153,7 @@ export class SenderQueue {
     return entry
   }
 }
+
+const doubts = ({ mayNeverPay }: PoolEntry): number => (mayNeverPay ? 1 : 0)
 
 const isExecutable = ({ transaction }: PoolEntry, baseFee: bigint): boolean => transaction.maxFeePerGas >= baseFee

@@ -345,6 +345,25 @@ describe('room', () => {
     expect(nonces(pool.content().pending.get(address(4)) ?? [])).toEqual([0])
   })
 
+  test('what may never pay gives way to what will, with all behind it, whatever it offers', () => {
+    const { pool } = createPool({ limits: SMALL_LIMITS })
+    for (const who of [ALICE, BOB, CAROL, address(4)]) {
+      // A block has time for 12.5 M gas that are certain to end.
+      const gasLimit = who === CAROL ? 12_500_000n : 12_500_001n
+      pool.admit(transaction({ from: who, nonce: 0, gasLimit }), 'remote')
+      pool.admit(transaction({ from: who, nonce: 1, maxFeePerGas: 900n * GWEI }), 'remote')
+    }
+    for (let n = 5; n < 11; n++) pool.admit(transaction({ from: address(n), nonce: 0, maxFeePerGas: FLOOR }), 'remote')
+    expect([...pool.content().pending.keys()]).toEqual([CAROL, ...[5, 6, 7, 8, 9, 10].map(address)])
+    const replaced = transaction({ from: CAROL, nonce: 0, maxFeePerGas: 40n * GWEI, gasLimit: 13_000_000n })
+    pool.admit(replaced, 'remote')
+    pool.admit(transaction({ from: address(11), nonce: 0, maxFeePerGas: FLOOR }), 'remote')
+    expect(pool.content().pending.get(CAROL)).toEqual([replaced])
+    const other = transaction({ from: BOB, nonce: 0, maxFeePerGas: 900n * GWEI, gasLimit: 12_500_001n })
+    expect(refusalOf(() => pool.admit(other, 'remote'))).toBeUndefined()
+    expect(pool.content().pending.get(CAROL)).toBeUndefined()
+  })
+
   test('who pays least is judged at the new base fee', () => {
     const { pool } = createPool({ limits: SMALL_LIMITS })
     // At 25 gwei Alice tips 5 and Bob 3; at 30 gwei nothing is left for Alice, and Bob still tips 3.
