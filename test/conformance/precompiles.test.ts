@@ -11,7 +11,7 @@ import { ethereumParams } from '../../src/evm/state-test/fork.ts'
 import { Journal } from '../../src/state/journal/journal.ts'
 import { bytesToHex, type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { createStepOracle } from '../support/step-oracle.ts'
-import { env, funded, key, paramsAt } from '../unit/evm/world.ts'
+import { env, funded, key, paramsAt, withCode } from '../unit/evm/world.ts'
 
 /* go-ethereum's vectors of precompiled contracts: output and gas at a fork whose price they have. */
 
@@ -65,6 +65,7 @@ const wasm = createWasmEngine(() => interpreter)
 const QUICK = [0x01, 0x05, 0x06, 0x07]
 const caller = key(1)
 const GAS = 100_000_000n
+const CALLING: Hex = `0x${'ca'.repeat(20)}`
 
 const run = (engine: Engine, block: BlockEnv, number: number, input: string, gas = GAS) =>
   engine.run(new Journal(funded([caller])), block, {
@@ -142,5 +143,42 @@ describe.each(ALL)("the networks' own prices, on $name", engine => {
     expect(await run(engine, ETHEREUM, 0x0a, input)).toMatchObject({ gasUsed: 50_000n, failure: null })
     const { output, gasUsed, failure } = await run(engine, NETWORK, 0x0a, input)
     expect({ output, gasUsed, failure }).toEqual({ output: new Uint8Array(), gasUsed: 0n, failure: null })
+  })
+})
+
+describe.each([
+  ['the networks', NETWORK],
+  ['Ethereum', ETHEREUM],
+] as const)('called by code at the prices of %s', (_, block) => {
+  const numbers = [...new Set(Object.values(FILES).map(([number]) => number))].filter(number => number !== 0x0a)
+
+  test.each(numbers)('precompile %i succeeds from its price on, on both engines alike', async number => {
+    const input = inputOf(number)
+    const { gasUsed: price } = await run(interpreter, block, number, input)
+    const calling = (gas: bigint): Uint8Array =>
+      hexToBytes(
+        // CALLDATACOPY, STATICCALL of the precompile with this gas; its success, the size of what it returned and the gas left.
+        `0x365f5f375f5f365f61${number.toString(16).padStart(4, '0')}63${gas.toString(16).padStart(8, '0')}fa5f523d6020525a60405260605ff3`,
+      )
+    for (const gas of [0n, 1n, price / 2n, price - 1n, price, price + 1n]) {
+      if (gas < 0n) continue
+      const outcomes = []
+      for (const engine of [interpreter, wasm]) {
+        const state = withCode(funded([caller]), CALLING, calling(gas))
+        const { output, gasUsed, failure } = await engine.run(new Journal(state), block, {
+          from: caller.address,
+          to: CALLING,
+          value: 0n,
+          data: hexToBytes(`0x${input}`),
+          gas: GAS,
+          gasPrice: 1n,
+          accessList: [],
+        })
+        expect(failure).toBeNull()
+        outcomes.push([bytesToHex(output), gasUsed])
+      }
+      expect(outcomes[1]).toEqual(outcomes[0])
+      expect(BigInt(String(outcomes[0]?.[0]).slice(0, 66))).toBe(gas >= price ? 1n : 0n)
+    }
   })
 })

@@ -67,11 +67,18 @@ describe('a genesis of our own format', () => {
       params: {
         blockTimeMs: 0,
         calldataGasPerByte: null,
+        precompilePrices: null,
         baseFee: { lowerBoundWei: '2' },
         forks: { prague: 10, nativeHash: null },
       },
     })
-    expect(params).toMatchObject({ chainId: 77, networkId: 77, blockTimeMs: 0, calldataGasPerByte: null })
+    expect(params).toMatchObject({
+      chainId: 77,
+      networkId: 77,
+      blockTimeMs: 0,
+      calldataGasPerByte: null,
+      precompilePrices: null,
+    })
     expect(params.baseFee).toEqual({ ...NETWORKS.devnet.baseFee, lowerBoundWei: 2n })
     expect([9, 10, 11].map(number => evmForkAt(params.forks, number))).toEqual(['cancun', 'prague', 'prague'])
     expect(isActive(params.forks, 'nativeHash', 1_000_000)).toBe(false)
@@ -96,6 +103,7 @@ describe('a genesis of our own format', () => {
       `alloc.${address('aa')}.ballance`,
       { alloc: { [address('aa')]: { balance: '1', ballance: '1' } } },
     ],
+    ['prices of its own', 'params.precompilePrices', { params: { precompilePrices: {} } }],
     ['an unknown fork', 'params.forks.verkle', { params: { forks: { verkle: 1 } } }],
     ['another version', 'format', { format: 'tandem/2' }],
     ['an unknown network', 'network', { network: 'mainnet2' }],
