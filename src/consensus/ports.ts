@@ -81,6 +81,12 @@ export interface DecidedBlock {
   readonly certificate: Certificate
 }
 
+/** Validators for which a neighbour speaks (itself, those that named it as their relay, all that an own relay reaches), and those it says to reach. */
+export interface Speaker {
+  readonly speaksFor: readonly Hex[]
+  readonly reaches: readonly Hex[]
+}
+
 export interface NetworkPort {
   broadcast(message: ConsensusMessage): void
   send(peer: PeerId, message: ConsensusMessage): void
@@ -97,6 +103,8 @@ export interface NetworkPort {
    * this method all of them count as reachable.
    */
   reachable?(members: readonly Hex[]): number
+  /** Returns undefined for a peer that is no neighbour; without this method nodes sign from their start on. */
+  speaker?(peer: PeerId): Speaker | undefined
   /** Those of these validators, without this node, that are not reachable, for reports. */
   unreachable?(members: readonly Hex[]): readonly Hex[]
   /** Reports a peer whose message is provably its own fault: unsigned, or different from its claim. */

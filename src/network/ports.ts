@@ -88,6 +88,11 @@ export interface ConsensusNetwork {
   reachable(members: readonly Hex[]): number
   /** Returns the others. */
   unreachable(members: readonly Hex[]): readonly Hex[]
+  /**
+   * Returns the validators for which a neighbour speaks (itself, those that named it as their relay, or all that an own relay reaches), and
+   * those it says to reach.
+   */
+  speaker(peer: PeerId): { readonly speaksFor: readonly Hex[]; readonly reaches: readonly Hex[] } | undefined
   /** Reports a neighbour whose message is provably its own fault. */
   misbehaved(peer: PeerId): void
 }

@@ -21,6 +21,7 @@ export class FaultInjector {
   heal(): void {
     const { network, proofNetwork, members } = this.#cluster
     this.#isHealed = true
+    this.#cluster.eclipsed.clear()
     this.#cluster.note(() => `all is well from here on`)
     network.heal(FAULTLESS)
     proofNetwork.heal(FAULTLESS)
@@ -45,6 +46,10 @@ export class FaultInjector {
           queue.at(endMs, network.partition(fault.side, fault.oneWay))
         return
       }
+      case 'eclipse':
+        cluster.note(() => `member ${fault.node} hears only Byzantine members`)
+        queue.at(endMs, cluster.eclipse(fault.node))
+        return
       case 'crash':
         members.get(fault.node)?.arm({ point: fault.point, downMs: fault.forMs, loses: fault.loses })
         return

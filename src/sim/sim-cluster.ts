@@ -44,6 +44,8 @@ export class SimCluster {
   readonly members = new Map<number, SimMember>()
   readonly pace: Pace | null
   readonly counts = { crashes: 0, partitions: 0, pauses: 0, clockJumps: 0, malformed: 0, byzantineMessages: 0 }
+  /** Members that hear only Byzantine nodes. */
+  readonly eclipsed = new Set<number>()
   /** Highest block that an honest member has. */
   height = 0
   foundProofs = 0
@@ -119,7 +121,7 @@ export class SimCluster {
     if (message.type !== 'status') this.note(() => `${from} -> ${to} ${describeMessage(message)}`)
     this.members.get(to)?.receive(message, from)
     // Two byzantine nodes that answer each other would never end.
-    if (!this.#byzantine.has(from)) this.#byzantineNodes.get(to)?.hear(message, envelope)
+    if (!this.#byzantine.has(from)) this.#byzantineNodes.get(to)?.hear(message, envelope, from)
   }
 
   #deliverProof(from: number, to: number, encoded: Uint8Array): void {
@@ -190,6 +192,7 @@ export class SimCluster {
       node,
       size,
       allies: [...this.#byzantine],
+      isEclipsed: other => this.eclipsed.has(other),
       scripts,
       keys: this.#keys,
       domain: DOMAIN,
@@ -209,12 +212,25 @@ export class SimCluster {
     })
   }
 
+  /** A Byzantine neighbour of an eclipsed member says that it reaches all. */
   #reachable(from: number, members: readonly Hex[]): number {
+    if (this.eclipsed.has(from)) return members.length - 1
     return members.filter(member => {
       const node = this.#keys.addresses.indexOf(member)
       const isUp = this.members.get(node)?.isUp ?? true
       return node !== from && isUp && this.network.isOpen(from, node) && this.network.isOpen(node, from)
     }).length
+  }
+
+  /** Cuts a member off from all honest ones; returns the function that ends it. */
+  eclipse(node: number): () => void {
+    const honest = [...this.members.keys()].filter(other => other !== node)
+    const ends = [this.network, this.proofNetwork].map(network => network.separate(node, honest))
+    this.eclipsed.add(node)
+    return () => {
+      this.eclipsed.delete(node)
+      for (const end of ends) end()
+    }
   }
 
   /** Byzantine nodes know at once what any honest node knows. */

@@ -13,6 +13,8 @@ export const CONSENSUS_LIMITS = {
   pastRounds: 64,
   /** Bodies of one height kept for late decisions; others are requested by hash. */
   heldBlocks: 8,
+  /** A block was decided after a moment when its timestamp is later by this: clocks of members may be apart. */
+  freshMs: 10_000,
   /** Cached signature recoveries: signatures reappear in justifications and certificates. */
   cachedSignatures: 8_192,
   /** Neighbours that are sent a whole height at one time. */

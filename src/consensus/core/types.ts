@@ -191,7 +191,10 @@ export type Input =
     }
 
 export type Effect =
-  /** Answered by `signed`, immediately and before any other input; or never, when the signer refuses. */
+  /**
+   * Answered by `signed`, immediately and before any other input; or never, when the signer refuses. Before the first signature after a
+   * start it may come later, in the same round.
+   */
   | { readonly type: 'sign'; readonly message: UnsignedMessage }
   /** Durable before any later broadcast, send or decide leaves the process. */
   | { readonly type: 'persist'; readonly record: WalRecord }

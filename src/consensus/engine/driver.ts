@@ -1,13 +1,15 @@
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { BlockClaim } from '../../primitives/block-claim.ts'
+import type { ConsensusMessage } from '../../primitives/consensus/message.ts'
 import { readExtraData } from '../../primitives/extra-data.ts'
+import type { PeerId } from '../../primitives/peer-id.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { proposerOf } from '../committee.ts'
 import { createCore, step } from '../core/core.ts'
 import { holdsProposal, wantsProposal } from '../core/messages/proposals.ts'
 import { hasQuorumAtRound } from '../core/rounds.ts'
-import type { Effect, HeightState, Input, TimerName, WalRecord } from '../core/types.ts'
+import type { Effect, HeightState, Input, TimerName, UnsignedMessage, WalRecord } from '../core/types.ts'
 import { walCheckpoint } from '../core/wal-checkpoint.ts'
 import type { ConsensusMonitor } from '../monitor/monitor.ts'
 import { roundProgress } from '../monitor/round-progress.ts'
@@ -47,6 +49,8 @@ export class Driver {
   /** Records of a height that was left. */
   #left: readonly WalRecord[] = []
   readonly #stalls: StallMonitor
+  /** Messages of the open height that wait for the first signature. */
+  #unsigned: UnsignedMessage[] = []
 
   constructor(parts: DriverParts) {
     const { params, ports, clock, heldBlocks = CONSENSUS_LIMITS.heldBlocks } = parts.options
@@ -113,6 +117,7 @@ export class Driver {
         if (next.type === 'newHeight' || next.type === 'leave') {
           monitor.heightChanged()
           producer.cancelAll()
+          this.#unsigned = []
         }
         if (next.type === 'newHeight') this.#stalls.opened(next.config.number, next.nowMs)
         const { effects } = step(this.#core, next)
@@ -123,6 +128,22 @@ export class Driver {
     this.#turning = false
     walWriter.flush()
     if (walWriter.isLong) void lifecycle.watch(walWriter.shorten(() => this.#memory()))
+  }
+
+  /** Handles a verified message as a report of its sender's height; the first quorum of reports lets waiting messages be signed. */
+  reported(message: ConsensusMessage, from: PeerId): void {
+    const { height } = this
+    const { validator } = this.#parts
+    if (height === null) return
+    const { config } = height
+    validator.reported(message, from, config, config.number)
+    if (this.#unsigned.length === 0 || !validator.maySign(config)) return
+    const waiting = this.#unsigned.filter(({ round }) => round === height.round)
+    this.#unsigned = []
+    for (const message of waiting) {
+      const signed = this.#sign(message)
+      if (signed !== undefined) this.feed(signed)
+    }
   }
 
   /** Stops all messages of the open height; returns the records that reopen it in its current state. */
@@ -195,10 +216,14 @@ export class Driver {
     return undefined
   }
 
-  #sign(message: Extract<Effect, { type: 'sign' }>['message']): Input | undefined {
+  #sign(message: UnsignedMessage): Input | undefined {
     const { lifecycle, validator } = this.#parts
     const { height } = this
     if (height === null || height.config.index < 0 || !lifecycle.isRunning) return undefined
+    if (!validator.maySign(height.config)) {
+      this.#unsigned = [...this.#unsigned.filter(({ round }) => round === message.round), message]
+      return undefined
+    }
     const signed = validator.sign(message, height.config.index)
     if (signed === undefined) return undefined
     if (signed.type === 'roundChange') this.#onRoundChange(height, signed.round)

@@ -64,6 +64,7 @@ export class MessageHandler {
     if (messageAcceptance !== 'accept') return messageAcceptance
     if ('sender' in message) lifecycle.guard(() => this.#noticeOwn(signedHead(message)))
     driver.feed({ type: 'message', message, from, nowMs: options.clock.nowMs() })
+    driver.reported(message, from)
     return messageAcceptance
   }
 

@@ -1,6 +1,7 @@
 import { signerIndexes } from '../../primitives/consensus/certificate.ts'
-import type { SignedHead, SignedMessage } from '../../primitives/consensus/message.ts'
+import type { ConsensusMessage, SignedHead, SignedMessage } from '../../primitives/consensus/message.ts'
 import { blockVoteDigest } from '../../primitives/consensus/vote.ts'
+import type { PeerId } from '../../primitives/peer-id.ts'
 import { quorumOf } from '../../rules/council/quorum.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
@@ -12,12 +13,13 @@ import { committeeIndex, type QuarantineReason, type RecoveredState, signPositio
 import { OwnVotes } from './own-votes.ts'
 import { Quarantine } from './quarantine.ts'
 import { messageDigest, signConsensusMessage } from './sign-message.ts'
+import { StartGate } from './start-gate.ts'
 import type { SignPosition } from './watermark.ts'
 
 type ValidatorOptions = Pick<
   ConsensusEngineOptions,
-  'signer' | 'watermark' | 'params' | 'logger' | 'trustMissingLog' | 'beganWithSnapshot'
->
+  'signer' | 'watermark' | 'params' | 'logger' | 'clock' | 'trustMissingLog' | 'beganWithSnapshot'
+> & { readonly ports: Pick<ConsensusEngineOptions['ports'], 'network'> }
 
 /** Validator of this node: its own votes, whether it may sign, and detection of a second user of its key. */
 export class LocalValidator {
@@ -31,17 +33,21 @@ export class LocalValidator {
   #quarantine: Quarantine | null = null
   /** Told that earlier votes of the key were seen. */
   #trusts = false
+  #gate: StartGate
 
   /** `onLogLost`: the log, which seemed new, lacks votes of this key; the next start has to know. */
   constructor(options: ValidatorOptions, onLogLost: () => void) {
     this.#options = options
     this.#onLogLost = onLogLost
+    this.#gate = new StartGate({ isOpen: false, trusts: false, nowMs: options.clock.nowMs() })
   }
 
   /** Called once, with the recovered state. */
   restore({ isNew, own, head }: RecoveredState): void {
-    const { watermark, params, trustMissingLog = false, beganWithSnapshot = false } = this.#options
+    const { watermark, params, clock, ports, trustMissingLog = false, beganWithSnapshot = false } = this.#options
     this.#isNew = isNew
+    const isOpen = ports.network.speaker === undefined
+    this.#gate = new StartGate({ isOpen, trusts: !isNew || trustMissingLog, nowMs: clock.nowMs() })
     this.#isUnsure = isNew && head.number > 0 && beganWithSnapshot && !trustMissingLog
     this.#own = new OwnVotes(watermark.last)
     for (const message of own) this.#own.remember(signPositionFromMessage(message), messageDigest(params, message))
@@ -80,6 +86,16 @@ export class LocalValidator {
 
   #hasSealed({ certificate }: Head, committee: Committee | undefined): boolean {
     return certificate !== null && signerIndexes(certificate).includes(committeeIndex(committee, this.address))
+  }
+
+  /** Handles a verified message of a neighbour as a report of its height. */
+  reported(message: ConsensusMessage, from: PeerId, committee: Committee, open: number): void {
+    this.#gate.heard(message, this.#options.ports.network.speaker?.(from), committee, open)
+  }
+
+  /** Returns true when a member of this committee may sign; until then its signatures wait. */
+  maySign(committee: Committee): boolean {
+    return this.#gate.isOpenFor(committee)
   }
 
   /** Signs as member `index`, unless it is quarantined or the watermark refuses; the height then continues without this vote. */
@@ -135,8 +151,9 @@ export class LocalValidator {
    * true when a quarantine may end. Throws KEY_IN_USE.
    */
   decided({ block, certificate }: DecidedBlock, committee: Committee, learnt: boolean): boolean {
-    const { number } = block.header
+    const { number, timestamp } = block.header
     const { round } = certificate
+    this.#gate.decided(timestamp)
     if (signerIndexes(certificate).includes(committeeIndex(committee, this.address))) {
       const commit = { type: 'commit', number, round, blockHash: block.hash } as const
       this.#notice({ number, round, step: 'commit' }, blockVoteDigest(this.#options.params, commit))
@@ -144,13 +161,14 @@ export class LocalValidator {
     this.#own.forgetBelow(number + 1)
     // It took part in the latest decision: signatures seen from now on are not from earlier runs.
     if (!learnt && !this.isQuarantined) this.#isNew = false
-    return this.#quarantine?.decided(number, learnt) ?? false
+    return this.#quarantine?.decided(block.header, learnt) ?? false
   }
 
   /** Starts a quarantine: nothing is signed from now on. */
   quarantine(reason: QuarantineReason, head: number): Quarantine {
     this.#isNew = false
-    this.#quarantine = new Quarantine(reason, head, this.#options.watermark.last?.number ?? 0)
+    const { watermark, clock } = this.#options
+    this.#quarantine = new Quarantine(reason, head, watermark.last?.number ?? 0, clock.nowMs())
     return this.#quarantine
   }
 

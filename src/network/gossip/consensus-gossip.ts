@@ -85,6 +85,15 @@ export class ConsensusGossip implements ConsensusNetwork {
     return members.filter(member => member !== self && !near.has(member))
   }
 
+  speaker(id: PeerId): { readonly speaksFor: readonly Hex[]; readonly reaches: readonly Hex[] } | undefined {
+    const { hub } = this.#options
+    const peer = hub.peer(id)
+    if (peer === undefined || !hub.isNeighbour(peer)) return undefined
+    const reaches = this.#reachability.through([id])
+    if (hub.isMember(peer)) return { speaksFor: peer.validator === null ? [] : [peer.validator], reaches }
+    return { speaksFor: hub.isOwnRelay(peer) ? reaches : [...peer.relayFor], reaches }
+  }
+
   misbehaved(id: PeerId): void {
     this.#options.hub.blameId(id, 'forged', 'unsigned, or different from its claim')
   }

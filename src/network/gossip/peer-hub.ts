@@ -14,6 +14,8 @@ export interface PeerHub {
   isNeighbour(peer: Peer): boolean
   /** Returns true when a peer proved to be a member. */
   isMember(peer: Peer): boolean
+  /** Returns true for a relay that this node's operator named. */
+  isOwnRelay(peer: Peer): boolean
   /** Returns a number between 0 and 1. */
   random(): number
 }

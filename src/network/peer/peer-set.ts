@@ -82,7 +82,11 @@ export class PeerSet implements PeerHub, PeerHost {
   }
 
   isNeighbour(peer: Peer): boolean {
-    return this.isMember(peer) || this.#options.relays.has(peer.id) || this.#isRelay(peer)
+    return this.isMember(peer) || this.isOwnRelay(peer) || this.#isRelay(peer)
+  }
+
+  isOwnRelay({ id }: Peer): boolean {
+    return this.#options.relays.has(id)
   }
 
   isMember({ validator }: Peer): boolean {

@@ -38,7 +38,9 @@ export interface Script {
   onProposal?(byzantineNode: ByzantineNode, proposal: Proposal): void
   onPrepare?(byzantineNode: ByzantineNode, prepare: Prepare): void
   onRoundChange?(byzantineNode: ByzantineNode, change: RoundChange): void
-  onStatus?(byzantineNode: ByzantineNode, statusMessage: StatusMessage): void
+  onStatus?(byzantineNode: ByzantineNode, statusMessage: StatusMessage, from: number): void
+  /** True: keeps every message of every height. */
+  readonly archives?: boolean
 }
 
 interface ByzantineNodeOptions {
@@ -46,6 +48,8 @@ interface ByzantineNodeOptions {
   readonly size: number
   /** All Byzantine nodes: they share their keys. */
   readonly allies: readonly number[]
+  /** True for a member that hears only Byzantine nodes. */
+  readonly isEclipsed: (node: number) => boolean
   readonly scripts: readonly Script[]
   readonly keys: Keys
   readonly domain: SigningDomain
@@ -101,6 +105,7 @@ export class ByzantineNode {
   readonly #opened = new Map<number, OpenHeight>()
   readonly #done = new Set<string>()
   readonly frames: Envelope[] = []
+  readonly #archive = new Map<number, SignedMessage[]>()
   #salt = 0
 
   constructor(options: ByzantineNodeOptions) {
@@ -117,10 +122,15 @@ export class ByzantineNode {
     for (const script of this.#scripts) script.onHeight?.(this, height)
   }
 
-  hear(message: ConsensusMessage, envelope: Envelope): void {
+  /** Returns the archived messages of a height, in the order in which they came. */
+  archivedAt(number: number): readonly SignedMessage[] {
+    return this.#archive.get(number) ?? []
+  }
+
+  hear(message: ConsensusMessage, envelope: Envelope, from: number): void {
     this.#remember(message, envelope)
     for (const script of this.#scripts) {
-      if (message.type === 'status') script.onStatus?.(this, message)
+      if (message.type === 'status') script.onStatus?.(this, message, from)
       else if (message.type === 'proposal') script.onProposal?.(this, message)
       else if (message.type === 'prepare') script.onPrepare?.(this, message)
       else if (message.type === 'roundChange') script.onRoundChange?.(this, message)
@@ -246,6 +256,8 @@ export class ByzantineNode {
     if (this.frames.length < MEMORY_FRAMES) this.frames.push(envelope)
     else this.frames[this.random.below(MEMORY_FRAMES)] = envelope
     if (message.type === 'status') return
+    if ('sender' in message && this.#scripts.some(({ archives }) => archives))
+      this.#archive.set(message.number, [...this.archivedAt(message.number), message])
     if ('sender' in message) this.#keep(message)
     else this.#memoryOf(message.block.header.number).blocks.set(message.block.hash, message.block)
   }

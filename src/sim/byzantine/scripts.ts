@@ -19,6 +19,7 @@ import {
   proposesTwo,
   proposesUnprepared,
 } from './proposing.ts'
+import { replaysHeights } from './replaying.ts'
 import {
   commitsToOne,
   floodsRounds,
@@ -75,6 +76,9 @@ const SLOW = { 'proposes slow blocks': proposesSlow } as const satisfies Readonl
 /** Byzantine members that act as one. */
 const HIDING = { 'hides certificates': hidesCertificates } as const satisfies Readonly<Record<string, Script>>
 
+/** Old heights for a member that is cut off. */
+const REPLAYING = { 'replays heights': replaysHeights } as const satisfies Readonly<Record<string, Script>>
+
 /** Messages of every kind without any sense. */
 const FUZZING = { 'fuzzes messages': fuzzesMessages } as const satisfies Readonly<Record<string, Script>>
 
@@ -87,7 +91,7 @@ const MINING = {
 } as const satisfies Readonly<Record<string, Script>>
 
 /** All byzantine scripts by their name in a schedule. A node without any is silent. */
-export const SCRIPTS = { ...BREAKING, ...FORGING, ...SLOW, ...HIDING, ...FUZZING, ...MINING }
+export const SCRIPTS = { ...BREAKING, ...FORGING, ...SLOW, ...HIDING, ...REPLAYING, ...FUZZING, ...MINING }
 
 export type ScriptName = keyof typeof SCRIPTS
 export const BREAKING_SCRIPTS = Object.keys(BREAKING) as readonly ScriptName[]

@@ -100,6 +100,9 @@ export interface LedgerBlock extends DecidedBlock {
   readonly seed: Hex
 }
 
+/** Blocks that a copy lacks, besides two. */
+const OLDEST_COPY = 4
+
 const CANCELLED: ProposalVerdict = { valid: false, proven: false, reason: 'cancelled' }
 
 /** Chain of one node, which outlives the process. A power failure may lose unflushed blocks. */
@@ -155,6 +158,13 @@ export class Ledger {
   losePower(): void {
     const lost = this.#options.random.below(this.number - this.#durable + 1)
     this.blocks.length -= lost
+    this.#durable = this.number
+    this.committing = this.number
+  }
+
+  /** Simulates blocks restored from a copy: the newest ones are missing, the first is not. */
+  restoreOld(): void {
+    this.blocks.length = Math.max(1, this.number - 2 - this.#options.random.below(OLDEST_COPY))
     this.#durable = this.number
     this.committing = this.number
   }

@@ -42,6 +42,8 @@ interface Armed {
   readonly loses: CrashLoss
 }
 
+/** Loss after which a member starts on an old copy of its blocks. */
+const OLD_BLOCKS = 'log, watermark and blocks'
 /** Interval of transactions in instant mode. */
 const DEMAND_EVERY_MS = 300
 /** Time for syncs of log, watermark and database, with one of each under way. */
@@ -217,7 +219,8 @@ export class SimMember {
     ledger.losePower()
     if (loses !== 'nothing') disk.delete(WAL_FILE)
     // Without log, watermark and blocks it would count as a new node, which must not be started a second time (1.11).
-    if (loses === 'log and watermark' && this.number > 0) disk.delete(WATERMARK_FILE)
+    if ((loses === 'log and watermark' && this.number > 0) || loses === OLD_BLOCKS) disk.delete(WATERMARK_FILE)
+    if (loses === OLD_BLOCKS) ledger.restoreOld()
     note(() => `member ${node} loses power ${point}${loses === 'nothing' ? '' : `, and its ${loses}`}`)
     onCrash()
     queue.at(queue.nowMs + downMs, () => this.start())
@@ -250,7 +253,7 @@ export class SimMember {
   }
 
   #port(host: SimMachine): NetworkPort {
-    const { send, reachable } = this.#options
+    const { send, reachable, keys } = this.#options
     const others = this.#others
     return {
       broadcast: message => {
@@ -276,6 +279,7 @@ export class SimMember {
         }
       },
       reachable,
+      speaker: from => ({ speaksFor: [keys.addresses[Number(from)] as Hex], reaches: keys.addresses }),
     }
   }
 

@@ -74,10 +74,19 @@ export class SimNetwork<Message> {
         if (!oneWay) cut.push(to * this.#size + from)
       }
     }
-    for (const link of cut) this.#cuts[link] = (this.#cuts[link] as number) + 1
+    return this.#cut(cut)
+  }
+
+  /** Cuts the links between one node and others, both ways; returns the function that ends it. */
+  separate(node: number, others: readonly number[]): () => void {
+    return this.#cut(others.flatMap(other => [node * this.#size + other, other * this.#size + node]))
+  }
+
+  #cut(links: readonly number[]): () => void {
+    for (const link of links) this.#cuts[link] = (this.#cuts[link] as number) + 1
     return () => {
       if (this.#isHealed) return
-      for (const link of cut) this.#cuts[link] = (this.#cuts[link] as number) - 1
+      for (const link of links) this.#cuts[link] = (this.#cuts[link] as number) - 1
     }
   }
 

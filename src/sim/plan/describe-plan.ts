@@ -51,6 +51,8 @@ const describeFault = (plannedFault: PlannedFault): string => {
       return `${when} ${plannedFault.side.join(' ') || 'nobody'} split off${plannedFault.oneWay ? ' (not heard)' : ''} for ${plannedFault.forMs} ms`
     case 'crash':
       return `${when} member ${plannedFault.node} loses power ${plannedFault.point}, for ${plannedFault.forMs} ms${plannedFault.loses === 'nothing' ? '' : `, and its ${plannedFault.loses}`}`
+    case 'eclipse':
+      return `${when} member ${plannedFault.node} hears only Byzantine members for ${plannedFault.forMs} ms`
     case 'pause':
       return `${when} member ${plannedFault.node} stands still for ${plannedFault.forMs} ms`
     case 'clockJump':

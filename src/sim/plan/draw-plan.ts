@@ -22,6 +22,8 @@ export interface DrawOptions {
 const SIZES = [1, 2, 3, 4, 4, 4, 4, 4, 4, 5, 6, 7]
 /** Runs of Byzantine proposers are as long as a committee tolerates; most committees are small, since cost grows with the square. */
 const HIDING_SIZES = [4, 4, 4, 4, 5, 7, 7, 7, 7, 10, 10, 10, 13, 13, 16, 28, 31]
+/** Smallest committee that tolerates two faulty members. */
+const ECLIPSE_NODES = 7
 /** 0 is instant mode. */
 const BLOCK_TIMES_MS = [1_000, 1_000, 1_000, 1_000, 500, 250, 0]
 const ROUND_TIMEOUTS_MS = [1_000, 1_000, 500, 250, 100]
@@ -70,7 +72,8 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
   )
   // A stream of its own: without miners a seed's plan is what it was.
   const mining = createRandom(seed * 1_039)
-  return mining.chance(chances.mining) ? drawMining(withLoad, mining) : withLoad
+  const mined = mining.chance(chances.mining) ? drawMining(withLoad, mining) : withLoad
+  return drawEclipse(mined, chances, createRandom(seed * 1_051))
 }
 
 /** A stream of its own: it changes nothing else of a seed's plan. Where slowness is all that is wrong, nothing else is slow or lies. */
@@ -104,6 +107,33 @@ const drawFuzzing = (plan: Plan, { fuzz }: Profile, random: Random): Plan => {
 /** A stream of its own as well. */
 const drawBodies = (plan: Plan, { bodies }: Profile, random: Random): Plan =>
   random.chance(bodies) ? { ...plan, heldBlocks: 1 + random.below(2) } : plan
+
+/** One member is Byzantine, another one counts as faulty until it votes again: so two must be tolerated. */
+const drawEclipse = (plan: Plan, { eclipse }: Profile, random: Random): Plan => {
+  if (!random.chance(eclipse)) return plan
+  const size = Math.max(plan.size, ECLIPSE_NODES)
+  const byzantine = random.below(size)
+  const node = (byzantine + 1 + random.below(size - 1)) % size
+  const atMs = Math.round(5_000 + random.next() * 4_000)
+  const forMs = Math.round(4_000 + random.next() * 14_000)
+  const place = { node, atMs }
+  const faults: PlannedFault[] = [
+    { ...place, forMs, kind: 'eclipse' },
+    { ...place, forMs: 200 + random.below(2_000), kind: 'crash', point: 'now', loses: 'log, watermark and blocks' },
+  ]
+  if (random.chance(0.3))
+    faults.push({ ...place, forMs, kind: 'clockJump', skewMs: Math.round((random.next() * 2 - 1) * SKEW_MS) })
+  return {
+    ...plan,
+    size,
+    byzantine: [{ node: byzantine, scripts: ['replays heights'] }],
+    council: null,
+    faults,
+    blockTimeMs: random.pick([500, 1_000]),
+    heights: 1_000,
+    faultsMs: 25_000,
+  }
+}
 
 /** Byzantine members in a row, as many as are tolerated or fewer, at the first proposers of one of the heights. */
 const drawHiding = (size: number, heights: number, random: Random): readonly ByzantinePlan[] => {

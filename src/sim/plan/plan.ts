@@ -4,12 +4,14 @@ import type { CouncilPlan } from '../sim-council.ts'
 import type { ProfileName } from './profiles.ts'
 
 /** State lost in a crash besides unsynced data. */
-export type CrashLoss = 'nothing' | 'log' | 'log and watermark'
+export type CrashLoss = 'nothing' | 'log' | 'log and watermark' | 'log, watermark and blocks'
 
 /** Temporary fault, in virtual milliseconds from the start. */
 export type PlannedFault = { readonly atMs: number; readonly forMs: number } & (
   | { readonly kind: 'partition'; readonly side: readonly number[]; readonly oneWay: boolean }
   | { readonly kind: 'crash'; readonly node: number; readonly point: CrashPoint; readonly loses: CrashLoss }
+  /** It hears only Byzantine members. */
+  | { readonly kind: 'eclipse'; readonly node: number }
   | { readonly kind: 'pause'; readonly node: number }
   | { readonly kind: 'clockJump'; readonly node: number; readonly skewMs: number }
 )

@@ -16,6 +16,8 @@ export interface Profile {
   readonly bodies: number
   /** Byzantine members hide certificates together, in committees of up to 31. */
   readonly hidden: number
+  /** A member that lost its log and newest blocks hears only a Byzantine one, which sends old heights again. */
+  readonly eclipse: number
 }
 
 const NONE = {
@@ -31,6 +33,7 @@ const NONE = {
   mining: 0,
   bodies: 0,
   hidden: 0,
+  eclipse: 0,
 }
 
 export const PROFILES = {
@@ -69,6 +72,10 @@ export const PROFILES = {
     ...{ ...NONE, hidden: 1, byzantine: 1, bodies: 0.5, linkFaults: 0.2, crashes: 0.1 },
     summary: 'Byzantine proposers in a row collect certificates, and claim them once the blocks may be gone',
   },
+  eclipse: {
+    ...{ ...NONE, eclipse: 1, linkFaults: 0.3 },
+    summary: 'a member without its log and newest blocks hears only a Byzantine one, which sends old heights again',
+  },
   swarm: {
     linkFaults: 0.7,
     partitions: 0.4,
@@ -82,6 +89,7 @@ export const PROFILES = {
     mining: 0.4,
     bodies: 0.2,
     hidden: 0,
+    eclipse: 0,
     summary: 'any of all this',
   },
 } as const satisfies Readonly<Record<string, Profile>>

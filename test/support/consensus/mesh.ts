@@ -10,6 +10,8 @@ export class Mesh {
   later: (deliver: () => void) => void = queueMicrotask
   /** Sees everything said, delivered or not. */
   onSaid: (from: number, message: ConsensusMessage) => void = () => {}
+  /** Tells which validator a peer is; without it members sign from their start on. */
+  speaker: NetworkPort['speaker']
 
   port(index: number): NetworkPort {
     const send = (to: number, message: ConsensusMessage) => {
@@ -29,6 +31,7 @@ export class Mesh {
         this.#listeners.set(index, listener)
         return () => this.#listeners.delete(index)
       },
+      ...(this.speaker && { speaker: this.speaker }),
     }
   }
 }

@@ -305,6 +305,26 @@ export const MUTANTS = {
     '',
   ]),
   'a restart keeps all bodies of its log': mutant(['consensus/core/height.ts', '  limitProposals(ctx)\n', '']),
+  'heights sent again end a quarantine': mutant([
+    'consensus/signer/start-gate.ts',
+    'timestamp * 1_000 > sinceMs + CONSENSUS_LIMITS.freshMs',
+    'timestamp * 1_000 > CONSENSUS_LIMITS.freshMs - sinceMs',
+  ]),
+  'signs before a quorum reports its height': mutant([
+    'consensus/signer/start-gate.ts',
+    '>= quorumOf(members.length) - 1)',
+    '>= 0)',
+  ]),
+  'a report of a later height counts': mutant([
+    'consensus/signer/start-gate.ts',
+    'speaker === undefined || messageHeight(message) > open',
+    'speaker === undefined || messageHeight(message) > open + 1_000',
+  ]),
+  'any neighbour reports for those it says to reach': mutant([
+    'consensus/signer/start-gate.ts',
+    '(this.#trusts ? speaker.reaches : [])',
+    'speaker.reaches',
+  ]),
   'a lower prepared certificate kept': mutant([
     'consensus/core/messages/votes.ts',
     'height.prepared = {',

@@ -9,6 +9,7 @@ import { block, CORE_LIMITS, CoreBench, commit, prepare, proposal, roundChange }
 import { committeeOf, DOMAIN, keyOf, signerOf } from '../consensus/member.ts'
 import { MemoryFiles } from '../consensus/memory-files.ts'
 import { BODY_SCENARIOS } from './body-scenarios.ts'
+import { START_SCENARIOS } from './start-scenarios.ts'
 
 const SIZE = 4
 const SOME = block(1, 1)
@@ -122,6 +123,7 @@ export const SCENARIOS = {
   'messages of later heights are bounded': flooded,
   'a second proposal of one round is not signed': proposedTwice,
   ...BODY_SCENARIOS,
+  ...START_SCENARIOS,
 } as const satisfies Readonly<Record<string, () => string | null | Promise<string | null>>>
 
 export type ScenarioName = keyof typeof SCENARIOS

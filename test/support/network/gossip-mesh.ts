@@ -41,6 +41,7 @@ export class GossipMesh {
         peers: () => peers,
         peer: (id: string) => peers.find(peer => peer.id === id),
         isNeighbour: () => true,
+        isOwnRelay: () => false,
         isMember: ({ validator }: Peer) => validator !== null,
       } as unknown as PeerHub
       const gossip = new ConsensusGossip({

@@ -4,6 +4,7 @@ import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { Metrics } from '../../../src/metrics/registry.ts'
 import type { NewTransaction } from '../../../src/network/gossip/transaction-gossip.ts'
 import { MESSAGES } from '../../../src/network/messages.ts'
+import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
 import { encodeBlock } from '../../../src/primitives/block.ts'
 import type { Prepare } from '../../../src/primitives/consensus/vote.ts'
 import { decodeTransaction } from '../../../src/primitives/transaction/transaction.ts'
@@ -138,6 +139,36 @@ describe('consensus', () => {
     await until('both ways', () => votesOf(open).length === 1 && votesOf(hidden).length === 1)
     expect(open.peerIds).toEqual([sentry.id])
     expect(hidden.network.self().url).toBeNull()
+  })
+
+  test('validators behind two relays know that they are not cut off, and their relays speak for both', async () => {
+    const keys = { committee: 2, discovers: false }
+    const nodeKey = generateNodeKey()
+    const first = await nodes.start({ ...keys, relays: [nodeKey.id] })
+    const second = await nodes.start({ ...keys, nodeKey, relays: [first.id], staticPeers: [first.address] })
+    const left = await nodes.start({
+      ...keys,
+      member: 0,
+      relays: [first.id],
+      listen: null,
+      staticPeers: [first.address],
+    })
+    const right = await nodes.start({
+      ...keys,
+      member: 1,
+      relays: [second.id],
+      listen: null,
+      staticPeers: [second.address],
+    })
+    const all = [0, 1].map(index => signerOf(index).address)
+    await until('reach', () => [left, right].every(({ network }) => network.consensus.reachable(all) === 1))
+    left.network.consensus.broadcast(vote(0))
+    await until('there', () => votesOf(right).length === 1)
+    expect(right.network.consensus.speaker(second.id)?.speaksFor).toEqual(expect.arrayContaining(all))
+    expect(second.network.consensus.speaker(right.id)?.speaksFor).toEqual([all[1]])
+    expect(right.network.consensus.speaker(left.id)).toBeUndefined()
+    await right.network.stop()
+    await until('gone', () => left.network.consensus.reachable(all) === 0)
   })
 
   test('is not for strangers, in neither direction', async () => {

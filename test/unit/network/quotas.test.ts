@@ -134,6 +134,7 @@ const makeNode = () => {
     },
     isNeighbour,
     isMember: isNeighbour,
+    isOwnRelay: () => false,
     random: () => 0.5,
   }
   const blamed: string[] = []

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { DecidedBlock } from '../../../../src/consensus/ports.ts'
+import { type DecidedBlock, nullNetwork } from '../../../../src/consensus/ports.ts'
 import { LocalValidator } from '../../../../src/consensus/signer/local-validator.ts'
 import { memoryWatermark } from '../../../../src/consensus/wal/memory-wal.ts'
 import { signerOf } from '../../../../src/node/parts/consensus/consensus.ts'
@@ -7,6 +7,7 @@ import { certificateFromSigners } from '../../../../src/primitives/consensus/cer
 import { ZERO_HASH } from '../../../../src/util/bytes.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
 import { keyOf } from '../../../support/chain.ts'
+import { ManualClock } from '../../../support/consensus/manual-clock.ts'
 
 const signer = signerOf(keyOf(1))
 const committee = { members: [signer.address, signerOf(keyOf(2)).address] }
@@ -36,6 +37,8 @@ const begin = (trustMissingLog: boolean) => {
       watermark: memoryWatermark(),
       params: { chainId: 7, genesisHash: ZERO_HASH, blockTimeMs: 1_000, roundTimeoutMs: 1_000 },
       logger: silentLogger,
+      clock: new ManualClock(),
+      ports: { network: nullNetwork },
       trustMissingLog,
     },
     () => lost++,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { CONSENSUS_LIMITS } from '../../../../src/config/limits/consensus.ts'
 import { OwnVotes } from '../../../../src/consensus/signer/own-votes.ts'
 import { Quarantine } from '../../../../src/consensus/signer/quarantine.ts'
 import type { SignPosition } from '../../../../src/consensus/signer/watermark.ts'
@@ -38,19 +39,34 @@ describe('votes with the own key', () => {
 })
 
 describe('a quarantine', () => {
+  /** Decided so long after the quarantine began. */
+  const over = (number: number, seconds = 60) => ({ number, timestamp: seconds })
+
   test('ends two heights after the head, or the last thing signed, whichever is later', () => {
-    const byHead = new Quarantine('LOG_MISSING', 10, 3)
-    expect([11, 12].map(number => byHead.decided(number, false))).toEqual([false, true])
-    const bySigned = new Quarantine('LOG_MISSING', 10, 11)
-    expect([11, 12, 13].map(number => bySigned.decided(number, false))).toEqual([false, false, true])
+    const byHead = new Quarantine('LOG_MISSING', 10, 3, 0)
+    expect([11, 12].map(number => byHead.decided(over(number), false))).toEqual([false, true])
+    const bySigned = new Quarantine('LOG_MISSING', 10, 11, 0)
+    expect([11, 12, 13].map(number => bySigned.decided(over(number), false))).toEqual([false, false, true])
   })
 
   test('grows with every own vote that turns up and every height that was over before', () => {
-    const quarantine = new Quarantine('LOG_CORRUPT', 10, 0)
+    const quarantine = new Quarantine('LOG_CORRUPT', 10, 0, 0)
     quarantine.ownVoteSeen(14)
     quarantine.ownVoteSeen(12)
     expect(quarantine.upTo).toBe(16)
-    expect([15, 16, 17].map(number => quarantine.decided(number, true))).toEqual([false, false, false])
-    expect([18, 19].map(number => quarantine.decided(number, false))).toEqual([false, true])
+    expect([15, 16, 17].map(number => quarantine.decided(over(number), true))).toEqual([false, false, false])
+    expect([18, 19].map(number => quarantine.decided(over(number), false))).toEqual([false, true])
+  })
+
+  test('does not end by heights that may have been decided before it began', () => {
+    const quarantine = new Quarantine('LOG_MISSING', 10, 0, 1_000_000)
+    const { freshMs } = CONSENSUS_LIMITS
+    const fresh = 1_000 + freshMs / 1_000
+    expect([900, 1_000, fresh].map(seconds => quarantine.decided(over(20, seconds), false))).toEqual([
+      false,
+      false,
+      false,
+    ])
+    expect(quarantine.decided(over(21, fresh + 1), false)).toBe(true)
   })
 })

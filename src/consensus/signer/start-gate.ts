@@ -1,0 +1,56 @@
+import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
+import { type ConsensusMessage, messageHeight } from '../../primitives/consensus/message.ts'
+import { quorumOf } from '../../rules/council/quorum.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { Committee } from '../committee.ts'
+import type { Speaker } from '../ports.ts'
+
+/**
+ * Returns true when a block was surely decided after `sinceMs` on this clock: honest members vote for no block that is far ahead of their
+ * clocks. A message of an earlier height, sent again by others, proves nothing about the chain of now.
+ */
+export const isDecidedAfter = (timestamp: number, sinceMs: number): boolean =>
+  timestamp * 1_000 > sinceMs + CONSENSUS_LIMITS.freshMs
+
+/**
+ * Holds back all signatures after a start until the chain is known to be at no later height: a quorum of members reports so, itself counted,
+ * or a block was decided after the start (docs/design/consensus.md#first-signature).
+ */
+export class StartGate {
+  readonly #sinceMs: number
+  /** True: a neighbour also reports for the members that it reaches. */
+  readonly #trusts: boolean
+  readonly #level = new Set<Hex>()
+  #isOpen: boolean
+
+  constructor({ isOpen, trusts, nowMs }: { isOpen: boolean; trusts: boolean; nowMs: number }) {
+    this.#isOpen = isOpen
+    this.#trusts = trusts
+    this.#sinceMs = nowMs
+  }
+
+  /** Handles a message while height `open` is open; votes of others are verified before. */
+  heard(message: ConsensusMessage, speaker: Speaker | undefined, { members }: Committee, open: number): void {
+    if (this.#isOpen || speaker === undefined || messageHeight(message) > open) return
+    const reported = new Set([...speaker.speaksFor, ...(this.#trusts ? speaker.reaches : [])])
+    if (message.type === 'status') for (const member of reported) this.#level.add(member)
+    const author = 'sender' in message ? members[message.sender] : undefined
+    if (author !== undefined && reported.has(author)) this.#level.add(author)
+  }
+
+  decided(timestamp: number): void {
+    if (isDecidedAfter(timestamp, this.#sinceMs)) this.#open()
+  }
+
+  /** Returns true when a member of this committee may sign. */
+  isOpenFor({ members }: Committee): boolean {
+    if (!this.#isOpen && members.filter(member => this.#level.has(member)).length >= quorumOf(members.length) - 1)
+      this.#open()
+    return this.#isOpen
+  }
+
+  #open(): void {
+    this.#isOpen = true
+    this.#level.clear()
+  }
+}
