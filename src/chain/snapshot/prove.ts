@@ -1,11 +1,11 @@
 import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
 import { isCoded } from '../../util/errors.ts'
-import { fetchSealedHeader, type PeerSource } from './sync/fetch-headers.ts'
+import { type BlockPlace, fetchSealedHeader, type PeerSource } from './sync/fetch-headers.ts'
 import { type Anchor, type SealedHeader, type TrustRules, trustBlock } from './sync/skipping-verification.ts'
 
 interface ProveOptions {
   readonly network: PeerSource
-  /** Peers whose headers are verified, one after the other. */
+  /** Peers that have the child of the block, whose headers are verified one after the other. */
   readonly witnesses: readonly string[]
   readonly anchor: Anchor
   readonly rules: TrustRules
@@ -16,15 +16,16 @@ interface ProveOptions {
 export type Proof = 'true' | 'false' | 'unknown'
 
 /**
- * Proves that a block is part of the chain. Each witness is used alone, with all headers between the anchor and the block: a lying witness
- * proves nothing, and does not affect the next. A block is false only when another one of its number is proven. Throws ANCHOR_TOO_OLD.
+ * Proves that a block is part of the chain, by its child: one that an honest validator sealed has a final parent, and seals of the block
+ * itself prove nothing (docs/design/snapshot-sync.md). Each witness is used alone, with all headers between the anchor and the child: a
+ * lying witness proves nothing, and does not affect the next. A block is false only when another one of its number is proven. Throws
+ * ANCHOR_TOO_OLD.
  */
-export const proveBlock = async (target: SealedHeader, options: ProveOptions): Promise<Proof> => {
+export const proveBlock = async ({ number, hash }: BlockPlace, options: ProveOptions): Promise<Proof> => {
   for (const witness of options.witnesses.slice(0, SNAPSHOT_LIMITS.witnesses)) {
-    if (await isTrusted(target, witness, options)) return 'true'
-    const theirs = await headerOf(witness, target.header.number, options)
-    if (theirs === undefined || !(await isTrusted(theirs, witness, options))) continue
-    return theirs.hash === target.hash ? 'true' : 'false'
+    const child = await headerOf(witness, number + 1, options)
+    if (child !== undefined && (await isTrusted(child, witness, options)))
+      return child.header.parentHash === hash ? 'true' : 'false'
   }
   return 'unknown'
 }

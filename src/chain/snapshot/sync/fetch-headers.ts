@@ -96,7 +96,7 @@ export const fetchCertificate = async (network: PeerSource, { number, hash }: Bl
   return certificate
 }
 
-interface BlockPlace {
+export interface BlockPlace {
   readonly number: number
   readonly hash: Hex
 }

@@ -27,7 +27,7 @@ export interface SealedHeader {
   readonly certificate: Certificate
 }
 
-/** Trusted block of the chain, and the validators that sealed it. */
+/** Trusted block, and the validators that sealed its parent. */
 export interface Anchor {
   readonly number: number
   /** Unix seconds. */
@@ -69,8 +69,9 @@ export const anchorFromHeader = (header: Header, rules: TrustRules): Anchor | un
 }
 
 /**
- * Returns true when so many of the anchor's sealers sealed this block that one of them is honest; honest validators seal only final
- * blocks.
+ * Returns true when so many of the anchor's sealers sealed this block that one of them is honest. So it is valid, with a quorum of seals of
+ * its parent, and its parent is final. The block itself need not be: an honest member seals what it prepared, and a later round may decide
+ * another one.
  */
 export const hasHonestSealer = (
   anchor: Anchor,
@@ -93,7 +94,7 @@ const sealersOf = (
 }
 
 /**
- * Verifies from the anchor to the block `target`: in one step where enough of the same validators seal at both ends, else through blocks
+ * Verifies from the anchor to the block `target` that it is valid and its parent final: in one step where enough of the same validators seal at both ends, else through blocks
  * between them, each of which names the sealers for the next step. Throws ANCHOR_TOO_OLD, TRUST_BROKEN, and the errors of `fetch`.
  */
 export const trustBlock = async (

@@ -91,16 +91,16 @@ export class SnapshotSelector {
     return new CodedError<SnapshotRejected>({ code: 'SNAPSHOT_GONE', number: header.number, reason })
   }
 
-  async #prove({ manifest: { certificate }, header, hash }: ValidManifest): Promise<Proof> {
+  async #prove({ header, hash }: ValidManifest): Promise<Proof> {
     const { network, checkpoint, rules, clock } = this.#options
     if (checkpoint?.number === header.number) return checkpoint.hash === hash ? 'true' : 'unknown'
     const anchor = await this.#anchor()
     const witnesses = network
       .peers()
-      .filter(({ head }) => head.number >= header.number)
+      .filter(({ head }) => head.number > header.number)
       .map(({ id }) => id)
     const nowSeconds = Math.floor(clock.nowMs() / 1_000)
-    return proveBlock({ header, hash, certificate }, { network, witnesses, anchor, rules, nowSeconds })
+    return proveBlock({ number: header.number, hash }, { network, witnesses, anchor, rules, nowSeconds })
   }
 
   async #anchor(): Promise<Anchor> {
