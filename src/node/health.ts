@@ -1,6 +1,7 @@
 import type { Chain } from '../chain/chain.ts'
 import type { SyncStatus } from '../chain/types.ts'
 import { SYNC_LIMITS } from '../config/limits/sync.ts'
+import { BLOCK_BOUNDS } from '../config/protocol-bounds.ts'
 import type { ConsensusEngine, EngineMode } from '../consensus/engine/types.ts'
 import type { HealthStatus } from '../rpc/ports.ts'
 import type { Hex } from '../util/bytes.ts'
@@ -37,6 +38,9 @@ interface HealthOptions {
   readonly clock: Pick<Clock, 'nowMs'>
 }
 
+/** A voting node refuses blocks farther ahead of its clock; a head that far ahead was decided without it. */
+const AHEAD_MS = (BLOCK_BOUNDS.futureSeconds + 1) * 1_000
+
 const LOST_LOG = 'the consensus log is missing or damaged, see the log'
 
 /**
@@ -61,6 +65,7 @@ export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
       mode,
       sync,
       lag,
+      isAlone: options.isAlone?.() ?? false,
       blockMs: options.blockTimeMs(),
       silentMs: time.at(clock.nowMs()) - lastBlockMs,
       aheadMs: header.timestamp * 1_000 - clock.nowMs(),
@@ -122,6 +127,7 @@ interface HealthSigns {
   readonly sync: SyncStatus | false
   /** Why the node is not at the head of the network. */
   readonly lag: string | undefined
+  readonly isAlone: boolean
   readonly blockMs: number
   /** Time since the last block. */
   readonly silentMs: number
@@ -129,16 +135,16 @@ interface HealthSigns {
   readonly aheadMs: number
 }
 
-const unhealthyReason = ({ mode, sync, lag, blockMs, silentMs, aheadMs }: HealthSigns): string | undefined => {
+const unhealthyReason = ({ mode, sync, lag, isAlone, blockMs, silentMs, aheadMs }: HealthSigns): string | undefined => {
   if (mode === 'failed' || mode === 'stopped') return `consensus is ${mode}`
   if (sync !== false) return `catching up with block ${sync.highestBlock}`
   if (lag !== undefined) return lag
+  const clock = `the last block is ${Math.round(aheadMs / 1000)} s ahead of this node's clock, check the time service (NTP)`
+  if (mode === 'voting' && !isAlone && aheadMs > AHEAD_MS) return `no vote for blocks of others: ${clock}`
   const isQuarantined = mode === 'quarantined'
   if (blockMs === 0) return isQuarantined ? `consensus is quarantined: ${LOST_LOG}` : undefined
   if (silentMs <= Math.max(PATIENCE_MS, PATIENCE_BLOCKS * blockMs)) return undefined
   const silent = `no block for ${Math.round(silentMs / 1000)} s`
   if (isQuarantined) return `${silent}: ${LOST_LOG}`
-  return aheadMs > blockMs
-    ? `${silent}: the last block is ${Math.round(aheadMs / 1000)} s ahead of this node's clock, check the time service (NTP)`
-    : silent
+  return aheadMs > blockMs ? `${silent}: ${clock}` : silent
 }

@@ -156,10 +156,28 @@ test('peers of another genesis are named with both hashes, as long as no peer of
   expect(health().healthy).toBe(true)
 })
 
-test('a clock that was set back hides no silence, and is named as its cause', () => {
-  const { health, wait } = node(1_000)
-  wait(-600_000)
+test('a voting node whose clock is behind the blocks of others says so, although blocks come', () => {
+  const { health, wait, set, commit } = node(1_000)
+  wait(-2_000)
+  expect(health(), 'it waits for a block of the next second, and votes').toEqual(HEALTHY)
+  wait(-28_000)
+  commit()
+  const reason =
+    "no vote for blocks of others: the last block is 30 s ahead of this node's clock, check the time service (NTP)"
+  expect(health()).toEqual(ill(reason))
+  set('following')
+  expect(health().healthy, 'a full node needs no clock').toBe(true)
+  set('voting')
+  wait(30_000)
+  commit()
   expect(health()).toEqual(HEALTHY)
+})
+
+test('a clock that was set back hides no silence, and is named as its cause', () => {
+  const { health, wait, set } = node(1_000)
+  set('following')
+  wait(-600_000)
+  expect(health().healthy).toBe(true)
   wait(15_001)
   expect(health().reason).toBe(
     "no block for 15 s: the last block is 585 s ahead of this node's clock, check the time service (NTP)",
