@@ -2,8 +2,8 @@
  * Persist before send (docs/design/consensus.md#write-ahead-log): outgoing messages wait here until everything logged so far is durable.
  * All records of one event-loop turn share one sync of the log.
  *
- * The watermark follows the log: it is written before any message leaves, but only the next batch waits for its sync. So after a power
- * failure it may be one batch behind, which the log repairs at the next start; ahead of the log it would look like a lost log.
+ * The watermark follows the log, and messages leave when both are durable: a last batch that cannot be read any more then shows as a log
+ * that is behind. Not at the same time: ahead of a log whose batch was never written, the watermark would look like a lost log.
  *
  * Cost: a committee of one proposes, receives its own votes and decides in one turn, so its proposal, prepare, commit and decision are one
  * batch: one wait per height. With others, the proposer's proposal and prepare share one, its commit and the decision take one each.
@@ -21,8 +21,6 @@ export class GroupCommit {
   #waiting: (() => void)[] = []
   #hold: (() => Promise<void>) | null = null
   #flushing: Promise<void> | null = null
-  /** Sync of the watermark under way; never rejects. */
-  #marking: Promise<void> = Promise.resolve()
   #closed = false
 
   constructor(log: Syncable, watermark: Syncable, onError: (error: Error) => void) {
@@ -58,13 +56,12 @@ export class GroupCommit {
     this.#closed = true
     this.#waiting = []
     await this.#flushing
-    await this.#marking
   }
 
   /** Runs once no sync is under way, and prevents others meanwhile. */
   async exclusively(action: () => Promise<void>): Promise<void> {
     while (this.#flushing !== null) await this.#flushing
-    this.#flushing = this.#marking.then(action).finally(() => {
+    this.#flushing = action().finally(() => {
       this.#flushing = null
     })
     await this.#flushing
@@ -78,8 +75,7 @@ export class GroupCommit {
         const log = this.#log.take()
         const mark = this.#watermark.take()
         await log()
-        await this.#marking
-        this.#marking = mark().catch(error => this.#fail(error))
+        await mark()
         await batch.held()
         if (this.#closed) return
         batch.release()

@@ -111,16 +111,14 @@ export const MUTANTS = {
   'sent before it is durable': mutant([
     'consensus/wal/group-commit.ts',
     `        await log()
-        await this.#marking
-        this.#marking = mark().catch(error => this.#fail(error))
+        await mark()
         await batch.held()
         if (this.#closed) return
         batch.release()
 `,
     `        batch.release()
         await log()
-        await this.#marking
-        this.#marking = mark().catch(error => this.#fail(error))
+        await mark()
 `,
   ]),
   'votes without the log that it lost': mutant(

@@ -3,7 +3,12 @@ import type { Effect } from '../../../src/consensus/core/types.ts'
 import { signConsensusMessage } from '../../../src/consensus/signer/sign-message.ts'
 import { openWatermark } from '../../../src/consensus/signer/watermark.ts'
 import { recoverAddress, sign } from '../../../src/crypto/signature.ts'
+import { ProofPool } from '../../../src/powchain/proof-pool.ts'
 import { blockVoteDigest, type SigningDomain } from '../../../src/primitives/consensus/vote.ts'
+import { encodeProofHeader } from '../../../src/primitives/proof-header.ts'
+import { Ledger } from '../../../src/sim/member/ledger.ts'
+import { simProofParams, solveProof } from '../../../src/sim/proof/sim-work.ts'
+import { createRandom } from '../../../src/sim/random.ts'
 import { isCoded } from '../../../src/util/errors.ts'
 import { block, CORE_LIMITS, CoreBench, commit, prepare, proposal, roundChange } from '../consensus/core-bench.ts'
 import { committeeOf, DOMAIN, keyOf, signerOf } from '../consensus/member.ts'
@@ -12,6 +17,7 @@ import { BODY_SCENARIOS } from './body-scenarios.ts'
 import { START_SCENARIOS } from './start-scenarios.ts'
 
 const SIZE = 4
+const LATE_MS = 1_000_000
 const SOME = block(1, 1)
 
 /** Certificate sealed in one domain and checked in another. */
@@ -113,6 +119,27 @@ const slowCommittee = (): string | null => {
   }
 }
 
+/** A proof header that was known for long, and a block without it which a quorum prepared. */
+const preparedIsExempt = async (): Promise<string | null> => {
+  const params = simProofParams(null)
+  const [blockTimeMs, hostileMs, firstSalt, cycleBlocks, executionMs] = [1_000, 0, 0, 2, 1]
+  const times = { blockTimeMs, hostileMs, firstSalt, cycleBlocks, executionMs }
+  const ledger = new Ledger({ ...times, random: createRandom(1), proofParams: params, onCommitted: () => {} })
+  const pool = new ProofPool({
+    params,
+    head: { ...ledger.mainHead(), number: 1 },
+    hashOf: number => (number === 1 ? ledger.hashAt(0) : ledger.hashAt(number)),
+    verifier: ledger.proofs.verifier,
+  })
+  const template = pool.template(`0x${'a1'.repeat(20)}`, Uint8Array.of(1))
+  if (template === undefined) return 'no work'
+  await pool.submit(encodeProofHeader(solveProof(template)), 0)
+  const proposed = { header: { number: 2 }, proofHeaders: [] } as unknown as Parameters<ProofPool['omittedBy']>[0]
+  const omitted = (fresh: boolean) => pool.omittedBy(proposed, { round: 0, fresh }, LATE_MS) !== undefined
+  if (!omitted(true)) return 'a fresh block may leave it out'
+  return omitted(false) ? 'the vote rule judges a block that a quorum prepared' : null
+}
+
 /** Scenarios by name; each returns the fault it shows, null where there is none. */
 export const SCENARIOS = {
   'a claim of its own round is ignored': ownRoundClaimed,
@@ -122,6 +149,7 @@ export const SCENARIOS = {
   'a block proposed again while it was being refused is judged anew': refusedWhileProposedAgain,
   'messages of later heights are bounded': flooded,
   'a second proposal of one round is not signed': proposedTwice,
+  'a block that a quorum prepared may leave out a proof header': preparedIsExempt,
   ...BODY_SCENARIOS,
   ...START_SCENARIOS,
 } as const satisfies Readonly<Record<string, () => string | null | Promise<string | null>>>
