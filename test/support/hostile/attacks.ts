@@ -149,9 +149,9 @@ export const ATTACKS = {
           continue
         }
         counts.connected++
-        const hello = wire('hello', peer.hello())
+        const hello = peer.secureChannel.records.seal(wire('hello', peer.hello()))
         for (let at = 0; !peer.isClosed && !signal.aborted; at++) {
-          peer.write(hello.subarray(at, at + 1))
+          peer.socket.write(hello.subarray(at, at + 1))
           await idle(1_000, signal)
         }
         peer.close()

@@ -103,7 +103,8 @@ const meet = async (
 export const pour = async (peer: RawPeer, bytes: Uint8Array): Promise<void> => {
   const { socket } = peer
   // Whatever became of it, others get their turn.
-  if (socket.destroyed || socket.write(bytes)) return sleep(0)
+  peer.write(bytes)
+  if (socket.destroyed || !socket.writableNeedDrain) return sleep(0)
   await new Promise<void>(resolve => {
     const done = (): void => {
       socket.off('drain', done).off('close', done)
