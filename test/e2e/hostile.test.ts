@@ -46,7 +46,7 @@ const overSocket: Send = body =>
     socket.once('close', code => reject(new Error(`closed with ${code}`)))
   })
 
-/** The plain lane, the HTTP server behind it, and WebSocket must answer alike. */
+/** HTTP, HTTP from a page, and WebSocket must answer alike. */
 const ways: readonly (readonly [string, Send])[] = [
   ['plain HTTP', post({})],
   ['HTTP from a page', post({ origin: 'http://localhost:1' })],
