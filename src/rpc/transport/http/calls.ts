@@ -39,9 +39,9 @@ export const sendLine = (response: ServerResponse, status: number, text: string,
 }
 
 /** Handles a POST with JSON-RPC; `fields` are those of every response to it. */
-export const createCallHandler =
-  (options: CallOptions) =>
-  (request: IncomingMessage, response: ServerResponse, identity: ClientIdentity, fields: Fields): void => {
+export const createCallHandler = (options: CallOptions) => {
+  const endpointOf = createEndpoints(options.endpoint)
+  return (request: IncomingMessage, response: ServerResponse, identity: ClientIdentity, fields: Fields): void => {
     if (!JSON_TYPES.test(request.headers['content-type'] ?? '')) {
       sendLine(response, 415, WRONG_TYPE, fields)
       return
@@ -58,10 +58,8 @@ export const createCallHandler =
         })
         return
       }
-      const { id } = identity
-      const endpoint = endpointForClient(options.endpoint, id, cancellationOf(request.socket))
-      const call = new Call(request, response, { client: id, fields, options })
-      const rpcResponse = options.gate.handle(result, endpoint, chargeOf(identity))
+      const call = new Call(request, response, { client: identity.id, fields, options })
+      const rpcResponse = options.gate.handle(result, endpointOf(request.socket, identity.id), chargeOf(identity))
       if (rpcResponse instanceof Promise) void call.sendInTime(rpcResponse.finally(() => bodies.hold(0)))
       else {
         bodies.hold(0)
@@ -69,6 +67,19 @@ export const createCallHandler =
       }
     })
   }
+}
+
+/** Returns the endpoint of a client on a connection; a connection keeps the last one, since most have one client. */
+const createEndpoints = (endpoint: Endpoint): ((socket: Socket, client: string) => Endpoint) => {
+  const known = new WeakMap<Socket, Endpoint>()
+  return (socket, client) => {
+    const last = known.get(socket)
+    if (last?.context.client === client) return last
+    const own = endpointForClient(endpoint, client, cancellationOf(socket))
+    known.set(socket, own)
+    return own
+  }
+}
 
 interface CallParts {
   readonly client: string
@@ -104,12 +115,12 @@ class Call {
   send(rpcResponse: RpcResponse): void {
     const { client, fields, options } = this.#parts
     const response = this.#response
-    const meter = options.budgets.answers.meter(client)
+    const { answers } = options.budgets
     const headers: OutgoingHttpHeaders = { ...fields, 'content-type': JSON_TYPE }
     if (typeof rpcResponse !== 'string') {
       response.writeHead(200, headers)
       response.flushHeaders()
-      writeStream(rpcResponse, response, { client, meter }).then(
+      writeStream(rpcResponse, response, { client, meter: answers.meter(client) }).then(
         isWhole => isWhole && response.end(),
         () => response.destroy(),
       )
@@ -117,13 +128,13 @@ class Call {
     }
     const bytes = Buffer.byteLength(rpcResponse)
     if (options.compression && bytes >= LEAST_COMPRESSED && acceptsGzip(this.#accepted)) {
-      void this.#sendCompressed(rpcResponse, headers, meter)
+      void this.#sendCompressed(rpcResponse, headers)
       return
     }
     response.writeHead(200, { ...headers, 'content-length': bytes })
     // Nearly every response is Latin-1, the cheapest encoding to write.
     response.end(rpcResponse, bytes === rpcResponse.length ? 'latin1' : 'utf8')
-    endUnread(response, bytes, meter)
+    if (!response.writableFinished) endUnread(response, bytes, answers.meter(client))
   }
 
   get #accepted(): string | undefined {
@@ -131,13 +142,14 @@ class Call {
     return typeof accepted === 'string' ? accepted : undefined
   }
 
-  async #sendCompressed(text: string, headers: OutgoingHttpHeaders, meter: Meter): Promise<void> {
+  async #sendCompressed(text: string, headers: OutgoingHttpHeaders): Promise<void> {
     // In a thread, at the level that costs least.
     const bytes = await compress(text, { level: 1 })
     const vary = [headers['vary'] ?? [], 'accept-encoding'].flat().join(', ')
     this.#response.writeHead(200, { ...headers, 'content-encoding': 'gzip', vary, 'content-length': bytes.byteLength })
     this.#response.end(bytes)
-    endUnread(this.#response, bytes.byteLength, meter)
+    const { client, options } = this.#parts
+    endUnread(this.#response, bytes.byteLength, options.budgets.answers.meter(client))
   }
 }
 
