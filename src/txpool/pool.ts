@@ -86,7 +86,7 @@ export class TxPool {
   admit(tx: Transaction, origin: Origin, signers: readonly (Hex | undefined)[] = []): AdmitResult {
     const { sender, replaced } = this.check(tx, origin)
     const authorities = authoritiesOf(tx, signers, this.#accounts, this.#rules)
-    for (const authority of authorities) {
+    for (const authority of authorities.keys()) {
       if (authority === tx.from) checkDelegated(tx, sender, replaced)
       const inFlight = this.#pooled.sender(authority)?.entries.length ?? 0
       if (inFlight > 1) throw refusal({ code: 'AUTHORITY_RESERVED', authority })
@@ -254,10 +254,11 @@ export class TxPool {
   }
 
   #isDelegated(address: Hex): boolean {
-    return this.#accounts.code?.(address) === 'delegation' || this.#pooled.isAuthority(address)
+    const accounts = this.#accounts
+    return accounts.code?.(address) === 'delegation' || this.#pooled.isAuthority(address, accounts.nonce(address))
   }
 
-  #entry(transaction: Transaction, origin: Origin, authorities: readonly Hex[]): PoolEntry {
+  #entry(transaction: Transaction, origin: Origin, authorities: ReadonlyMap<Hex, bigint>): PoolEntry {
     return {
       transaction,
       costWei: maxCostWei(transaction),
@@ -280,12 +281,11 @@ export class TxPool {
     sender.nonce = nonce
     sender.balanceWei = balanceWei
     // A delegation raises the nonce, so it is seen here.
-    const isDelegated = sender.entries.length > 1 && this.#isDelegated(sender.address)
-    let kept = 0
+    const isDelegated = sender.entries.length > 0 && this.#isDelegated(sender.address)
     this.#pooled.filter(sender, ({ transaction, costWei }) => {
       if (transaction.nonce < nonce) return 'stale'
       if (costWei > balanceWei) return 'unpayable'
-      return kept++ > 0 && isDelegated ? 'delegated' : undefined
+      return isDelegated && transaction.nonce !== nonce ? 'delegated' : undefined
     })
     return true
   }

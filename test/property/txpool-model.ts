@@ -187,7 +187,8 @@ export class ModelPool {
       tails.sort((a, b) => b.size - a.size || order(a.items, b.items))
       return tails[0]!.items.at(-1)!
     }
-    const doubts = (items: readonly Item[]): number => Number(items.some(({ tx }) => tx.gasLimit > 12_500_000n))
+    const doubts = (items: readonly Item[]): number =>
+      Number(items.some(({ tx }) => tx.gasLimit > 12_500_000n || tx.maxFeePerGas < this.baseFee))
     const cheapest = (a: readonly Item[], b: readonly Item[]): number =>
       doubts(b) - doubts(a) || this.#byTip(a.at(-1)!, b.at(-1)!) || b.at(-1)!.arrival - a.at(-1)!.arrival
     const isBusy = ({ tx }: Item): number => Number(this.executable(tx.from).length > 0)

@@ -125,20 +125,24 @@ export const checkDelegated = ({ nonce }: Transaction, sender: SenderQueue, repl
   if (nonce !== sender.nonce) refuseWith({ code: 'DELEGATED_NONCE_GAP' })
 }
 
-/** Returns the accounts that a transaction may make delegate, of the signers of its authorizations. A used nonce never takes effect. */
+/**
+ * Returns the accounts that a transaction may make delegate, of the signers of its authorizations, with the highest nonce of each. A used nonce
+ * never takes effect.
+ */
 export const authoritiesOf = (
   { authorizationList = [] }: Transaction,
   signers: readonly (Hex | undefined)[],
   accounts: AccountReader,
   { params }: AdmissionRules,
-): readonly Hex[] => {
-  const authorities = new Set<Hex>()
+): ReadonlyMap<Hex, bigint> => {
+  const authorities = new Map<Hex, bigint>()
   for (const [at, { chainId, nonce }] of authorizationList.entries()) {
     const signer = signers[at]
     if (signer === undefined || (chainId !== 0n && chainId !== BigInt(params.chainId))) continue
-    if (nonce >= BigInt(accounts.nonce(signer))) authorities.add(signer)
+    if (nonce >= BigInt(accounts.nonce(signer)) && nonce >= (authorities.get(signer) ?? 0n))
+      authorities.set(signer, nonce)
   }
-  return [...authorities]
+  return authorities
 }
 
 /** The pool counts nonces as numbers, so a sender's next nonce must be one too; no sender reaches the limit by transactions (EIP-2681). */

@@ -6,8 +6,8 @@ export interface PoolEntry {
   readonly transaction: Transaction
   /** Largest cost to the sender: gasLimit x maxFeePerGas, blob cost and value, wei. */
   readonly costWei: bigint
-  /** Accounts that it may make delegate (EIP-7702). */
-  readonly authorities: readonly Hex[]
+  /** Accounts that it may make delegate (EIP-7702), with the highest nonce of their authorizations. */
+  readonly authorities: ReadonlyMap<Hex, bigint>
   /** Number of slots it takes, at least 1. */
   readonly slots: number
   readonly mayNeverPay: boolean

@@ -5,7 +5,7 @@ import type { SenderQueue } from './sender-queue.ts'
 
 /**
  * Within the guaranteed slots all senders are equal. The price of what may never pay says nothing, nor does that of what waits behind it:
- * these are evicted first, then the lower tip.
+ * these are evicted first, and what waits for a lower base fee, then the lower tip.
  */
 export const largerReady =
   (guaranteed: number) =>
@@ -13,8 +13,8 @@ export const largerReady =
     const sizeA = a.readySlots > guaranteed ? a.readySlots : guaranteed
     const sizeB = b.readySlots > guaranteed ? b.readySlots : guaranteed
     if (sizeA !== sizeB) return sizeA > sizeB
-    const isDoubtful = a.readyDoubts > 0
-    if (isDoubtful !== b.readyDoubts > 0) return isDoubtful
+    const isDoubtful = mayWaitForEver(a)
+    if (isDoubtful !== mayWaitForEver(b)) return isDoubtful
     if (a.readyTailTip !== b.readyTailTip) return a.readyTailTip < b.readyTailTip
     return (a.entries[a.ready - 1] as PoolEntry).arrival > (b.entries[b.ready - 1] as PoolEntry).arrival
   }
@@ -26,3 +26,6 @@ export const largerQueued = (a: SenderQueue, b: SenderQueue): boolean => {
   if (isIdle !== (b.executable === 0)) return isIdle
   return (a.entries.at(-1) as PoolEntry).arrival < (b.entries.at(-1) as PoolEntry).arrival
 }
+
+const mayWaitForEver = ({ readyDoubts, executable, ready }: SenderQueue): boolean =>
+  readyDoubts > 0 || executable < ready

@@ -1,4 +1,5 @@
 import type { Hex } from '../../util/bytes.ts'
+import type { Nonce } from '../../util/uint64.ts'
 import type { PoolError } from '../errors.ts'
 import { type DropReason, noDrops } from './drops.ts'
 import type { PoolEntry } from './entry.ts'
@@ -6,6 +7,13 @@ import { largerQueued, largerReady } from './eviction.ts'
 import { IndexedHeap } from './indexed-heap.ts'
 import type { SenderQueue } from './sender-queue.ts'
 import type { PoolLimits } from './types.ts'
+
+/** Pooled transactions that may make an account delegate. */
+interface Authority {
+  count: number
+  /** Highest nonce of an authorization in them. */
+  nonce: bigint
+}
 
 /**
  * Pooled transactions by hash and by sender, with the slots in use and the evictions that keep them within the limits. Every change of a
@@ -16,8 +24,7 @@ export class PooledTransactions {
   readonly #limits: PoolLimits
   readonly #byHash = new Map<Hex, PoolEntry>()
   readonly #senders = new Map<Hex, SenderQueue>()
-  /** Number of pooled transactions that may make an account delegate. */
-  readonly #authorities = new Map<Hex, number>()
+  readonly #authorities = new Map<Hex, Authority>()
   readonly #readyVictims: IndexedHeap<SenderQueue>
   readonly #queuedVictims: IndexedHeap<SenderQueue>
   #baseFee: bigint
@@ -64,9 +71,10 @@ export class PooledTransactions {
     return this.#senders.get(address)
   }
 
-  /** Returns true for an account that a pooled transaction may make delegate. */
-  isAuthority(address: Hex): boolean {
-    return this.#authorities.has(address)
+  /** Returns true for an account of this nonce that a pooled transaction may make delegate. */
+  isAuthority(address: Hex, nonce: Nonce): boolean {
+    const authority = this.#authorities.get(address)
+    return authority !== undefined && authority.nonce >= BigInt(nonce)
   }
 
   /** Returns the queue of a pooled entry's sender. */
@@ -96,8 +104,10 @@ export class PooledTransactions {
   insert(sender: SenderQueue, entry: PoolEntry): PoolError | undefined {
     this.#senders.set(sender.address, sender)
     this.#byHash.set(entry.transaction.hash, entry)
-    for (const authority of entry.authorities)
-      this.#authorities.set(authority, (this.#authorities.get(authority) ?? 0) + 1)
+    for (const [address, nonce] of entry.authorities) {
+      const { count, nonce: known } = this.#authorities.get(address) ?? { count: 0, nonce }
+      this.#authorities.set(address, { count: count + 1, nonce: nonce > known ? nonce : known })
+    }
     const replaced = this.#change(sender, () => sender.insert(entry, this.#baseFee))
     if (replaced !== undefined) this.#forget(replaced, 'replaced')
     const error = this.#trimAccount(sender, entry) ?? this.#trimPool(entry)
@@ -181,10 +191,9 @@ export class PooledTransactions {
 
   #forget(entry: PoolEntry, reason: DropReason): void {
     this.#byHash.delete(entry.transaction.hash)
-    for (const authority of entry.authorities) {
-      const others = (this.#authorities.get(authority) ?? 1) - 1
-      if (others === 0) this.#authorities.delete(authority)
-      else this.#authorities.set(authority, others)
+    for (const address of entry.authorities.keys()) {
+      const authority = this.#authorities.get(address)
+      if (authority !== undefined && --authority.count === 0) this.#authorities.delete(address)
     }
     this.drops[reason]++
   }

@@ -98,6 +98,32 @@ test('authorizations that can take no effect bind nobody: used ones are public, 
   expect(pool.counts().pending).toBe(4)
 })
 
+test('an authorization that is used while it is pooled binds nobody any more', () => {
+  const { pool, accounts } = createPool({ params })
+  // Behind a nonce gap, where it costs its sender nothing for hours.
+  pool.admit(transaction({ ...setCode(ALICE, unsigned()), nonce: 9 }), 'remote', [BOB])
+  pool.admit(next(BOB, 0), 'local')
+  expect(refusalOf(() => pool.admit(next(BOB, 1), 'local'))).toEqual(IN_FLIGHT)
+  accounts.nonces.set(BOB, 1)
+  pool.onBlock({ number: 1, transactions: [], baseFee: FLOOR, nowMs: 0, touched: [BOB] })
+  for (const nonce of [1, 2]) pool.admit(next(BOB, nonce), 'local')
+  // Of several authorizations the highest nonce counts, in whatever order they stand.
+  pool.admit(setCode(CAROL, unsigned({ nonce: 4n }), unsigned({ nonce: 3n })), 'remote', [address(4), address(4)])
+  accounts.nonces.set(address(4), 4)
+  pool.admit(next(address(4), 4), 'local')
+  expect(refusalOf(() => pool.admit(next(address(4), 5), 'local'))).toEqual(IN_FLIGHT)
+})
+
+test('one with a nonce gap before it leaves when a block makes its account delegate, which could not fill the gap', () => {
+  const { pool, accounts } = createPool({ params })
+  pool.admit(next(ALICE, 2), 'local')
+  accounts.delegations.add(ALICE)
+  accounts.nonces.set(ALICE, 1)
+  pool.onBlock({ number: 1, transactions: [], baseFee: FLOOR, nowMs: 0, touched: [ALICE] })
+  pool.admit(next(ALICE, 1), 'local')
+  expect(pool.counts()).toEqual({ pending: 1, queued: 0 })
+})
+
 test('an account that a block makes delegate keeps the first of its transactions', () => {
   const { pool, accounts } = createPool({ params })
   for (const nonce of [0, 1, 2, 3]) pool.admit(next(ALICE, nonce), 'local')

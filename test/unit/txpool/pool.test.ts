@@ -364,6 +364,18 @@ describe('room', () => {
     expect(pool.content().pending.get(CAROL)).toBeUndefined()
   })
 
+  test('transfers of a large tip behind one that waits for a lower base fee keep nobody out', () => {
+    const { pool } = createPool({ limits: SMALL_LIMITS })
+    for (const who of [ALICE, BOB, CAROL, address(4)]) {
+      pool.admit(transaction({ from: who, nonce: 0, maxFeePerGas: FLOOR }), 'remote')
+      pool.admit(transaction({ from: who, nonce: 1, maxFeePerGas: 900n * GWEI }), 'remote')
+    }
+    pool.onBlock({ number: 1, transactions: [], baseFee: 26n * GWEI, nowMs: 0 })
+    for (let n = 5; n < 13; n++)
+      pool.admit(transaction({ from: address(n), nonce: 0, maxFeePerGas: 26n * GWEI }), 'remote')
+    expect(pool.counts()).toEqual({ pending: 8, queued: 0 })
+  })
+
   test('who pays least is judged at the new base fee', () => {
     const { pool } = createPool({ limits: SMALL_LIMITS })
     // At 25 gwei Alice tips 5 and Bob 3; at 30 gwei nothing is left for Alice, and Bob still tips 3.
