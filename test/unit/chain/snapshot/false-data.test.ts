@@ -136,17 +136,21 @@ test('honest peers alone bring all of it, records among them', async () => {
 test('stopped while ancestors are fetched, it is not a chain yet; the next start has all of them', async () => {
   const { blocks } = net.net.first
   let stop = () => {}
-  // Short answers, so that there are several.
+  let state: 'whole' | 'stopping' | 'resumed' = 'whole'
+  // Short answers, so that there are several; the node stops at the second one, and its peer answers nothing more.
   const serve: Pick<ServePort, 'blocks'> = {
     blocks: async ({ from, count }, maxBytes) => {
-      if (count > 1 && from + count - 1 <= NUMBER - 8) stop()
-      return servePort(blocks).blocks({ from, count: Math.min(count, 8) }, maxBytes)
+      if (state === 'whole' && count > 1 && count <= NUMBER - 8) {
+        state = 'stopping'
+        stop()
+      }
+      return state === 'stopping' ? [] : servePort(blocks).blocks({ from, count: Math.min(count, 8) }, maxBytes)
     },
   }
   const peer = await net.peer(net.honest, serve)
   const stopped = await net.follow([peer], { onSync: sync => (stop = () => sync.stop()) })
   expect(stopped.outcome).toBe('stopped')
-  stop = () => {}
+  state = 'resumed'
   const resumed = await net.follow([peer], { storePath: stopped.storePath })
   expect(resumed.outcome).toBe('ready')
   for (const { network } of [peer, stopped.node, resumed.node]) await network.stop()
