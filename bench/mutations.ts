@@ -1,6 +1,6 @@
 /**
  * Mutated frames and handshakes at the network of a node in this process, each on a connection of its own: all that a node does with them
- * but TLS, which is OpenSSL's. One JSON line; ends with 1 when anything throws or is logged as an error, when an honest peer is not
+ * but encryption. One JSON line; ends with 1 when anything throws or is logged as an error, when an honest peer is not
  * answered in between, or when memory grows.
  *   node bench/mutations.ts [cases] [--seed 1]     (default: 1,000,000)
  */

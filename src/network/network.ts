@@ -83,6 +83,8 @@ class TlsNetwork implements Network {
   readonly #reservedAddresses = new Lru<string, true>(NETWORK_LIMITS.reservedAddresses)
   readonly #store: PeerStore
   readonly #displacedConnections = new DisplacedConnections()
+  /** Subscribers that records of members and the operator name, as of the last tick. */
+  #wantedAddresses: ReadonlySet<string> = new Set()
   #listener: Listener | null = null
   #askedMs = Number.NEGATIVE_INFINITY
   #savedMs = performance.now()
@@ -250,9 +252,7 @@ class TlsNetwork implements Network {
   /** Returns true for addresses of members, by their records or an earlier connection, and of static peers. */
   #isReservedAddress(address: string): boolean {
     const subscriber = subscriberOf(address)
-    if (this.#reservedAddresses.peek(subscriber) !== undefined) return true
-    const { records, dialScheduler } = this.#parts
-    return [...records.memberHosts(), ...dialScheduler.staticHosts()].some(host => subscriberOf(host) === subscriber)
+    return this.#wantedAddresses.has(subscriber) || this.#reservedAddresses.peek(subscriber) !== undefined
   }
 
   #secured(secureChannel: SecureChannel, leave: () => void): void {
@@ -293,9 +293,10 @@ class TlsNetwork implements Network {
   }
 
   #tick(): void {
-    const { consensus, records, peers, random } = this.#parts
+    const { consensus, records, dialScheduler, peers, random } = this.#parts
     peers.countTraffic()
     peers.assignPlaces()
+    this.#wantedAddresses = new Set([...records.memberHosts(), ...dialScheduler.staticHosts()].map(subscriberOf))
     const nowMs = performance.now()
     // Membership changes with the chain, independently of connections.
     consensus.announceLinks()
