@@ -130,6 +130,33 @@ test('a restored copy that hears nobody, then many at once, signs nothing at hei
   await stop()
 })
 
+test('of four members two with emptied folders are silent for good, and go on when their operators vouch for them', async () => {
+  const { members, clock, mesh, revive, stop } = await recorded(6_500)
+  const contradictions = new Map([2, 3].map(index => [index, new Said()]))
+  const { onSaid } = mesh
+  mesh.onSaid = (from, message) => {
+    onSaid(from, message)
+    contradictions.get(from)?.add(message)
+  }
+  for (const { engine } of members) await engine.stop()
+  for (const index of [2, 3])
+    members[index] = { ...members[index]!, files: new MemoryFiles(), ledger: new Ledger(index * 100_000) }
+  const before = members[0]!.ledger.blocks.length
+  for (let index = 0; index < SIZE; index++) await revive(index)
+  await clock.advance(60_000)
+  expect([2, 3].map(index => members[index]!.engine.status().mode)).toEqual(['quarantined', 'quarantined'])
+  expect(members[0]!.ledger.blocks.length).toBe(before)
+  for (const index of [2, 3]) {
+    await members[index]!.engine.stop()
+    members[index] = { ...members[index]!, files: new MemoryFiles(), ledger: new Ledger(index * 100_000) }
+    await revive(index, { trustMissingLog: true })
+  }
+  await clock.advance(120_000)
+  expect(members[0]!.ledger.blocks.length).toBeGreaterThan(before)
+  for (const said of contradictions.values()) expect(said.contradictions).toEqual([])
+  await stop()
+})
+
 test('a committee that restarts as a whole goes on within a second', async () => {
   const { members, clock, revive, stop } = await recorded(4_500)
   for (const { engine } of members) await engine.stop()
