@@ -52,15 +52,15 @@ class Picker {
 
   /** Returns the next valid candidate that still fits. */
   next(timer: BuildTimer): Candidate | undefined {
-    while (this.#hasRoom()) {
+    for (let passed = 0; this.#hasRoom(); passed++) {
+      // Passing over many transactions takes time as well.
+      if (passed > 0 && timer.isOver()) return undefined
       const tx = this.#source.next()
       if (tx === undefined) return undefined
       if (tx.hash === this.#source.longestWaiting) timer.releaseHalf()
       const isTransfer = this.#isTransfer(tx)
       if (tx.raw.byteLength > this.#bytesLeft || !(isTransfer || this.#hasTurn(tx, timer))) {
         this.#source.skipSender(tx)
-        // Skipping many transactions takes time as well.
-        if (timer.isForTransfers && timer.isOver()) return undefined
         continue
       }
       const reason = invalidReason(this.#journal, this.#run, tx)

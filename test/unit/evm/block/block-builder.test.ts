@@ -186,6 +186,16 @@ test('a block has no more gas than its budget, but for a first transaction and f
   expect(await froms(0n)).toEqual([alice, carol].map(({ address }) => address))
 })
 
+test('passing over what has no room takes time of the block', async () => {
+  let passed = 0
+  const next = () => (passed++ === 0 ? slow(alice, 3) : passed < 10_000 ? slow(bob, 3) : undefined)
+  // A read of an account each, a millisecond.
+  const budget = { buildMs: 50, transferMs: 20, maxGas: 4_000_000n, nowMs: () => passed }
+  const { froms } = await build([], budget, world(), { next })
+  expect(froms).toEqual([alice.address])
+  expect(passed).toBeLessThan(80)
+})
+
 describe('transfers have a part of each block that nothing else takes', () => {
   const many = (count: number) => Array.from({ length: count }, (_, at) => slow(key(100 + at), 100))
 
