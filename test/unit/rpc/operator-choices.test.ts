@@ -134,7 +134,9 @@ describe('rules of the chain', () => {
     const params = await rig.result<Params>('native_getParams')
     const names = leaves(NETWORKS.mainnet).filter(path => !SERVICES.some(service => path.startsWith(service)))
     expect(names.length).toBeGreaterThan(30)
-    for (const name of names) expect(Object.keys(params)).toContain(SHOWN_AS[name] ?? name)
+    const shown = (name: string) => SHOWN_AS[name] ?? (name.startsWith('precompilePrices.') ? 'precompilePrices' : name)
+    for (const name of names) expect(Object.keys(params)).toContain(shown(name))
+    expect(params['precompilePrices']).toMatchObject({ '0x1': { times: '0x1', plus: '0x3e8' }, '0xa': null })
     expect(params).toMatchObject({
       symbol: 'TNDM',
       decimals: 18,
@@ -175,7 +177,7 @@ describe('rules of the chain', () => {
       next: null,
       last: null,
     })
-    expect(Object.keys(config.current['precompiles'] as object)).toHaveLength(10)
+    expect(Object.keys(config.current['precompiles'] as object)).toHaveLength(9)
     expect(await rig.result('eth_blobBaseFee')).toBe('0x0')
   })
 })

@@ -21,6 +21,17 @@ const integer = (value: number | bigint): FlatParam => [INTEGER_SCHEMA, Number(v
 const text = (value: string): FlatParam => [STRING_SCHEMA, value]
 const word = (value: bigint): FlatParam => [HASH_SCHEMA, toWord(value) satisfies Hex]
 
+/** Prices of precompiles that differ from the fork's own, by number; null: there is no such precompile, or all prices are the fork's. */
+const precompilePrices = ({ precompilePrices: prices }: ChainParams): FlatParam => {
+  const price = orNull(objectOf('PrecompilePrice', { times: QUANTITY_SCHEMA, plus: QUANTITY_SCHEMA }))
+  const entries = Object.entries(prices ?? {}).map(([number, of]) => [
+    toQuantity(Number(number)),
+    of && { times: toQuantity(of.times), plus: toQuantity(of.plus) },
+  ])
+  const schema = orNull({ type: 'object', additionalProperties: price })
+  return [schema, prices === null ? null : Object.fromEntries(entries)]
+}
+
 const execution = (params: ChainParams, number: number) => ({
   evmFork: text(evmForkAt(params.forks, number)),
   blockGasLimit: wei(params.blockGasLimit),
@@ -30,6 +41,7 @@ const execution = (params: ChainParams, number: number) => ({
     orNull(QUANTITY_SCHEMA),
     params.calldataGasPerByte === null ? null : toQuantity(params.calldataGasPerByte),
   ] as FlatParam,
+  precompilePrices: precompilePrices(params),
   codeSizeLimit: integer(codeSizeLimit(params)),
   initCodeSizeLimit: integer(initCodeSizeLimit(params)),
   maxBlobs: integer(blobParamsAt(params.blobForks, number)?.max ?? 0),
