@@ -195,7 +195,7 @@ export class ModelPool {
     const oldest = (a: readonly Item[], b: readonly Item[]): number =>
       isBusy(a.at(-1)!) - isBusy(b.at(-1)!) || a.at(-1)!.arrival - b.at(-1)!.arrival
     while (this.slots().ready > pending) this.#remove(worst(who => this.ready(who), accountPending, cheapest))
-    while (this.slots().queued > queued) this.#remove(worst(who => this.queued(who), 0, oldest))
+    while (this.slots().queued > queued) this.#remove(worst(who => this.queued(who), accountPending, oldest))
   }
 
   #fits(who: Hex, more: number, ready: boolean): boolean {

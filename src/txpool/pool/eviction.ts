@@ -19,13 +19,20 @@ export const largerReady =
     return (a.entries[a.ready - 1] as PoolEntry).arrival > (b.entries[b.ready - 1] as PoolEntry).arrival
   }
 
-/** A queued transaction may never pay, so its price says nothing: those of idle senders go first, and of these the oldest. */
-export const largerQueued = (a: SenderQueue, b: SenderQueue): boolean => {
-  if (a.queuedSlots !== b.queuedSlots) return a.queuedSlots > b.queuedSlots
-  const isIdle = a.executable === 0
-  if (isIdle !== (b.executable === 0)) return isIdle
-  return (a.entries.at(-1) as PoolEntry).arrival < (b.entries.at(-1) as PoolEntry).arrival
-}
+/**
+ * Within as many slots all senders are equal here too. A queued transaction may never pay, so its price says nothing: those of idle senders
+ * go first, and of these the oldest.
+ */
+export const largerQueued =
+  (guaranteed: number) =>
+  (a: SenderQueue, b: SenderQueue): boolean => {
+    const sizeA = a.queuedSlots > guaranteed ? a.queuedSlots : guaranteed
+    const sizeB = b.queuedSlots > guaranteed ? b.queuedSlots : guaranteed
+    if (sizeA !== sizeB) return sizeA > sizeB
+    const isIdle = a.executable === 0
+    if (isIdle !== (b.executable === 0)) return isIdle
+    return (a.entries.at(-1) as PoolEntry).arrival < (b.entries.at(-1) as PoolEntry).arrival
+  }
 
 const mayWaitForEver = ({ readyDoubts, executable, ready }: SenderQueue): boolean =>
   readyDoubts > 0 || executable < ready

@@ -38,7 +38,7 @@ export class PooledTransactions {
     this.#limits = limits
     this.#baseFee = baseFee
     this.#readyVictims = new IndexedHeap(largerReady(limits.accountPending), sender => sender.readyHeap)
-    this.#queuedVictims = new IndexedHeap(largerQueued, sender => sender.queuedHeap)
+    this.#queuedVictims = new IndexedHeap(largerQueued(limits.accountPending), sender => sender.queuedHeap)
   }
 
   /** Number of transactions. */

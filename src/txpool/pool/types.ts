@@ -9,7 +9,7 @@ export type Origin = 'local' | 'remote' | 'restored'
 /** Limits, in slots of `slotBytes`: a transaction takes one for each begun slot of its serialised length. */
 export interface PoolLimits {
   readonly slotBytes: number
-  /** Ready slots that an account keeps in a full pool, whatever other senders offer. */
+  /** Slots within which all accounts are equal in a full pool: ready ones, and as many queued ones. */
   readonly accountPending: number
   readonly accountQueued: number
   readonly pending: number

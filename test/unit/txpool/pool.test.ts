@@ -89,6 +89,9 @@ describe('nonce gaps', () => {
     expect(pool.content().queued.has(ALICE)).toBe(true)
     expect(pool.content().queued.has(address(1_000))).toBe(false)
     expect(pool.slots().queued).toBe(queued)
+    // Nor do they take from one that waits for a transaction on its way what others have free.
+    for (let nonce = 2; nonce <= 16; nonce++) pool.admit(transaction({ from: ALICE, nonce }), 'local')
+    expect(pool.content().queued.get(ALICE)?.length).toBe(16)
     // One with a transaction on its way is no idle account: later floods pass it by.
     pool.admit(transaction({ from: BOB, nonce: 0 }), 'local')
     pool.admit(transaction({ from: BOB, nonce: 2 }), 'local')
