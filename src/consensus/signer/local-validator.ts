@@ -39,7 +39,7 @@ export class LocalValidator {
   constructor(options: ValidatorOptions, onLogLost: () => void) {
     this.#options = options
     this.#onLogLost = onLogLost
-    this.#gate = new StartGate({ isOpen: false, trusts: false, nowMs: options.clock.nowMs() })
+    this.#gate = new StartGate({ isOpen: false, self: this.address, trusts: false, nowMs: options.clock.nowMs() })
   }
 
   /** Called once, with the recovered state. */
@@ -47,7 +47,8 @@ export class LocalValidator {
     const { watermark, params, clock, ports, trustMissingLog = false, beganWithSnapshot = false } = this.#options
     this.#isNew = isNew
     const isOpen = ports.network.speaker === undefined
-    this.#gate = new StartGate({ isOpen, trusts: !isNew || trustMissingLog, nowMs: clock.nowMs() })
+    const trusts = !isNew || trustMissingLog
+    this.#gate = new StartGate({ isOpen, self: this.address, trusts, nowMs: clock.nowMs() })
     this.#isUnsure = isNew && head.number > 0 && beganWithSnapshot && !trustMissingLog
     this.#own = new OwnVotes(watermark.last)
     for (const message of own) this.#own.remember(signPositionFromMessage(message), messageDigest(params, message))

@@ -12,19 +12,29 @@ import type { Speaker } from '../ports.ts'
 export const isDecidedAfter = (timestamp: number, sinceMs: number): boolean =>
   timestamp * 1_000 > sinceMs + CONSENSUS_LIMITS.freshMs
 
+interface StartGateOptions {
+  readonly isOpen: boolean
+  readonly self: Hex | undefined
+  readonly trusts: boolean
+  readonly nowMs: number
+}
+
 /**
  * Holds back all signatures after a start until the chain is known to be at no later height: a quorum of members reports so, itself counted,
  * or a block was decided after the start (docs/design/consensus.md#first-signature).
  */
 export class StartGate {
   readonly #sinceMs: number
+  /** This node's key, which neighbours say to reach as well; it is counted once. */
+  readonly #self: Hex | undefined
   /** True: a neighbour also reports for the members that it reaches. */
   readonly #trusts: boolean
   readonly #level = new Set<Hex>()
   #isOpen: boolean
 
-  constructor({ isOpen, trusts, nowMs }: { isOpen: boolean; trusts: boolean; nowMs: number }) {
+  constructor({ isOpen, self, trusts, nowMs }: StartGateOptions) {
     this.#isOpen = isOpen
+    this.#self = self
     this.#trusts = trusts
     this.#sinceMs = nowMs
   }
@@ -33,6 +43,7 @@ export class StartGate {
   heard(message: ConsensusMessage, speaker: Speaker | undefined, { members }: Committee, open: number): void {
     if (this.#isOpen || speaker === undefined || messageHeight(message) > open) return
     const reported = new Set([...speaker.speaksFor, ...(this.#trusts ? speaker.reaches : [])])
+    if (this.#self !== undefined) reported.delete(this.#self)
     if (message.type === 'status') for (const member of reported) this.#level.add(member)
     const author = 'sender' in message ? members[message.sender] : undefined
     if (author !== undefined && reported.has(author)) this.#level.add(author)

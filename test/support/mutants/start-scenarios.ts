@@ -20,7 +20,7 @@ const [SELF, FIRST, SECOND, THIRD] = COMMITTEE.members as readonly [
 
 /** Gate of a member without any record of signatures, after votes of members 1, 2, ... at these heights, from themselves. */
 const after = (...heights: readonly number[]): boolean => {
-  const gate = new StartGate({ isOpen: false, trusts: false, nowMs: 0 })
+  const gate = new StartGate({ isOpen: false, self: undefined, trusts: false, nowMs: 0 })
   const speakers = [FIRST, SECOND, THIRD]
   for (const [at, number] of heights.entries()) {
     const speaker: Speaker = { speaksFor: [speakers[at] as `0x${string}`], reaches: [SELF, FIRST, SECOND, THIRD] }
@@ -30,7 +30,7 @@ const after = (...heights: readonly number[]): boolean => {
 }
 
 const reportedFor = (): string | null => {
-  const gate = new StartGate({ isOpen: false, trusts: false, nowMs: 0 })
+  const gate = new StartGate({ isOpen: false, self: undefined, trusts: false, nowMs: 0 })
   const speaker: Speaker = { speaksFor: [FIRST], reaches: [SECOND, THIRD] }
   for (const sender of [1, 2, 3]) gate.heard(prepare(sender, 0, block(1, 1), OPEN), speaker, COMMITTEE, OPEN)
   return gate.isOpenFor(COMMITTEE) ? 'one neighbour speaks for all' : null

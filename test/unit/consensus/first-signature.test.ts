@@ -187,12 +187,12 @@ const status = (number: number): StatusMessage => ({
 })
 
 const opensBy = (trusts: boolean, reports: readonly (readonly [Speaker | undefined, number])[], open = 5): boolean => {
-  const gate = new StartGate({ isOpen: false, trusts, nowMs: 0 })
+  const gate = new StartGate({ isOpen: false, self: MEMBERS[VICTIM], trusts, nowMs: 0 })
   for (const [speaker, number] of reports) gate.heard(status(number), speaker, { members: MEMBERS }, open)
   return gate.isOpenFor({ members: MEMBERS })
 }
 
-const [A, B, C] = MEMBERS as [`0x${string}`, `0x${string}`, `0x${string}`]
+const [A, B, C, SELF] = MEMBERS as [`0x${string}`, `0x${string}`, `0x${string}`, `0x${string}`]
 const alone = (member: `0x${string}`, reaches: readonly `0x${string}`[] = []): Speaker => ({
   speaksFor: [member],
   reaches,
@@ -237,6 +237,13 @@ test.each<[what: string, trusts: boolean, reports: [Speaker | undefined, number]
     false,
   ],
   ['a relay of its operator, for those it reaches', false, [[{ speaksFor: [A, B], reaches: [] }, 5]], true],
+  [
+    'a relay of its operator that reaches one other and this node',
+    false,
+    [[{ speaksFor: [A, SELF], reaches: [] }, 5]],
+    false,
+  ],
+  ['a member that says to reach this node, with its log', true, [[alone(A, [SELF]), 5]], false],
   ['a member that says to reach the others, without a log', false, [[alone(A, [B, C]), 5]], false],
   ['a member that says to reach the others, with its log', true, [[alone(A, [B, C]), 5]], true],
 ])('the first signature, after reports of %s', (_, trusts, reports, opens) => {
@@ -244,7 +251,7 @@ test.each<[what: string, trusts: boolean, reports: [Speaker | undefined, number]
 })
 
 test('the first signature, after a block that was decided since the start', () => {
-  const gate = new StartGate({ isOpen: false, trusts: false, nowMs: 0 })
+  const gate = new StartGate({ isOpen: false, self: MEMBERS[VICTIM], trusts: false, nowMs: 0 })
   gate.decided(CONSENSUS_LIMITS.freshMs / 1_000)
   expect(gate.isOpenFor({ members: MEMBERS })).toBe(false)
   gate.decided(CONSENSUS_LIMITS.freshMs / 1_000 + 1)
@@ -252,5 +259,5 @@ test('the first signature, after a block that was decided since the start', () =
 })
 
 test('a lone member waits for nobody', () => {
-  expect(new StartGate({ isOpen: false, trusts: false, nowMs: 0 }).isOpenFor({ members: [A] })).toBe(true)
+  expect(new StartGate({ isOpen: false, self: A, trusts: false, nowMs: 0 }).isOpenFor({ members: [A] })).toBe(true)
 })
