@@ -32,7 +32,8 @@ export class CallOrder {
   arrive(): Arrival {
     const before = this.#before('change')
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#add('change', promise)
+    // Reads release their place at once; what comes later waits for the effects before it all the same.
+    this.#add('change', before === undefined ? promise : Promise.all([before, promise]))
     return { before, release: resolve }
   }
 
@@ -45,7 +46,7 @@ export class CallOrder {
   #add(effect: CallEffect, running: Promise<unknown>): void {
     const ended = running.then(nothing, nothing)
     if (effect === 'change') {
-      // It began when everything before it had ended.
+      // It ends after everything before it.
       this.#changes = ended
       void ended.then(() => {
         if (this.#changes === ended) this.#changes = undefined

@@ -98,6 +98,18 @@ describe('calls after one with an effect see it', () => {
       ]
       expect(resultsOf(await exchange(urls.ws, messages, calls.length))).toEqual(WANTED)
     }))
+
+  test('on a WebSocket when a batch that only reads stands between', () =>
+    withDevNode(async (ask, { urls }) => {
+      await begin(ask)
+      const setTo = (balance: string): Call => ['hardhat_setBalance', BOB, balance]
+      const given: readonly Call[] = [setTo('0x7'), balance, balance, setTo('0x8'), balance, balance]
+      const calls = given.map(request)
+      const messages = calls.map((call, id) => (id === 1 || id === 4 ? [call] : call))
+      const results = [true, '0x7', '0x7', true, '0x8', '0x8']
+      expect(resultsOf(await exchange(urls.ws, messages, calls.length))).toEqual(results)
+      expect(await ask('eth_getBalance', BOB, 'latest')).toBe('0x8')
+    }))
 })
 
 test('reads on a WebSocket do not wait for each other, nor an effect for them', () =>
