@@ -66,6 +66,11 @@ test('a page of transfers beyond what is looked at is refused with a way on, and
       return JSON.parse(body) as { status: string; result: unknown }
     }
     expect((await list('action=tokentx&page=50&offset=100')).result).toHaveLength(100)
+    // A page of 1,000 rows of 5,000 would be taken for the last one; a page that is not full is whole.
+    const tooLong = { status: '0', result: expect.stringContaining('take offset=1000') }
+    expect(await list('action=tokentx&page=1&offset=5000', single)).toMatchObject(tooLong)
+    expect((await list('action=tokentx&page=2&offset=4999', single)).result).toHaveLength(201)
+    expect((await list('action=tokentx&page=2&offset=1000', single)).result).toHaveLength(1_000)
     const refused = { status: '0', result: expect.stringContaining('narrow startblock') }
     expect(await list('action=tokentx&page=52&offset=100')).toMatchObject(refused)
     expect(await list('action=tokennfttx')).toMatchObject(refused)

@@ -18,6 +18,7 @@ import {
   optionalAddress,
   type Parameters,
   refuseModule,
+  wholePage,
 } from './module-answer.ts'
 
 const MULTI_ADDRESSES = 20
@@ -74,8 +75,8 @@ const transactionResults = async (
 const transactionList = async (context: ApiContext, parameters: Parameters): Promise<ModuleAnswer> => {
   const party = addressParameter(parameters, 'address')
   const filter = { party, ...(await blockRange(context, parameters)) }
-  const { items } = await context.index.transactions(filter, modulePage(parameters))
-  return moduleList(await transactionResults(context, items), 'No transactions found')
+  const rows = wholePage(parameters, await context.index.transactions(filter, modulePage(parameters)))
+  return moduleList(await transactionResults(context, rows), 'No transactions found')
 }
 
 const internalResult = (row: InternalRow): object => ({
@@ -109,8 +110,8 @@ const internalList = async (context: ApiContext, parameters: Parameters): Promis
   }
   const party = optionalAddress(parameters, 'address')
   const filter = { ...(party && { party }), ...(await blockRange(context, parameters)) }
-  const { items } = await index.internalTransfers(filter, page)
-  return moduleList(items.map(internalResult), empty)
+  const rows = wholePage(parameters, await index.internalTransfers(filter, page))
+  return moduleList(rows.map(internalResult), empty)
 }
 
 const transferList =
@@ -126,9 +127,10 @@ const transferList =
       ...(party && { party }),
       ...(await blockRange(context, parameters)),
     }
-    const { items, next } = await index.transfers(filter, modulePage(parameters))
+    const page = await index.transfers(filter, modulePage(parameters))
+    const items = wholePage(parameters, page)
     // Those beyond have not been looked at: an empty list would say that there are none.
-    if (items.length === 0 && next !== null)
+    if (items.length === 0 && page.next !== null)
       throw refuseModule('Result window is too large: take fewer pages, or narrow startblock to endblock')
     const head = (await source.headNumber()) ?? 0
     const results = items.map(async row => {
@@ -191,8 +193,8 @@ export const accountActions: ModuleActions = {
   },
   getminedblocks: async ({ index }, parameters) => {
     const miner = addressParameter(parameters, 'address')
-    const { items } = await index.blocksBy('miner', miner, modulePage(parameters))
-    const rows = items.map(({ number, timestamp, minerWei }) => ({
+    const blocks = wholePage(parameters, await index.blocksBy('miner', miner, modulePage(parameters)))
+    const rows = blocks.map(({ number, timestamp, minerWei }) => ({
       blockNumber: String(number),
       timeStamp: String(timestamp),
       blockReward: minerWei.toString(),

@@ -1,6 +1,6 @@
 import type { Hex } from '../../../util/bytes.ts'
 import { CodedError, isCoded } from '../../../util/errors.ts'
-import type { ListRange, PageRequest } from '../../store/index-store.ts'
+import type { ListRange, Page, PageRequest } from '../../store/index-store.ts'
 import type { ApiContext } from '../api-route.ts'
 
 export interface ModuleAnswer {
@@ -59,14 +59,24 @@ export const integerParameter = (parameters: Parameters, name: string, otherwise
 const MAX_PAGE = 1_000
 const MAX_RESULTS = 100_000
 
-/** `page` and `offset` (which is the length of a page) as these tools have them. */
+const pageLength = (parameters: Parameters): number => Math.max(1, integerParameter(parameters, 'offset', MAX_PAGE))
+
+/** `page` and `offset` (which is the length of a page) as these tools have them; at most MAX_PAGE rows. */
 export const modulePage = (parameters: Parameters): PageRequest => {
   const page = Math.max(1, integerParameter(parameters, 'page', 1))
-  const limit = Math.min(MAX_PAGE, Math.max(1, integerParameter(parameters, 'offset', MAX_PAGE)))
-  const offset = (page - 1) * limit
+  const length = pageLength(parameters)
+  const offset = (page - 1) * length
   if (offset > MAX_RESULTS)
     throw refuseModule('Result window is too large, PageNo x Offset size must be less than or equal to 100000')
-  return { limit, offset, after: null, ascending: parameters.get('sort')?.toLowerCase() === 'asc' }
+  const ascending = parameters.get('sort')?.toLowerCase() === 'asc'
+  return { limit: Math.min(MAX_PAGE, length), offset, after: null, ascending }
+}
+
+/** Rows of a page. Throws MODULE_REFUSAL where a longer page was asked for and there are more: tools take a short page for the last one. */
+export const wholePage = <T>(parameters: Parameters, { items, next }: Page<T>): readonly T[] => {
+  if (next !== null && pageLength(parameters) > MAX_PAGE)
+    throw refuseModule(`Result window is too large: a page has at most ${MAX_PAGE} records; take offset=${MAX_PAGE}`)
+  return items
 }
 
 /** Number of a block: decimal, or `latest`, which is the head. */
