@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import { toQuantity } from '../../../src/util/bytes.ts'
+import { VALIDATOR, VALIDATOR_KEY } from '../../support/chain.ts'
 import { type Ask, withDevNode } from '../../support/dev-node.ts'
 
 const ALICE = `0x${'a1'.repeat(20)}`
@@ -79,6 +80,25 @@ describe('calls after one with an effect see it', () => {
       })
       expect(resultsOf((await response.json()) as Answer[])).toEqual(WANTED)
     }))
+
+  test('in a batch that sends a transaction again', () =>
+    withDevNode(
+      async (ask, { urls }) => {
+        await ask('anvil_setBalance', VALIDATOR, '0xde0b6b3a7640000')
+        await ask('evm_setAutomine', false)
+        const call = { from: VALIDATOR, to: BOB, value: '0x0', nonce: '0x0', gas: '0x5208', gasPrice: '0x6fc23ac00' }
+        await ask('eth_sendTransaction', call)
+        const gasPrice = '0x826299e00'
+        const response = await fetch(urls.http, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify([request(['eth_resend', call, gasPrice], 0), request(['eth_pendingTransactions'], 1)]),
+        })
+        const [hash, pending] = resultsOf((await response.json()) as Answer[])
+        expect(pending).toMatchObject([{ hash, gasPrice }])
+      },
+      { unlocked: [{ address: VALIDATOR, privateKey: VALIDATOR_KEY }], publicSigning: true },
+    ))
 
   test('on a WebSocket', () =>
     withDevNode(async (ask, { urls }) => {

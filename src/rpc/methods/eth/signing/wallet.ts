@@ -46,6 +46,7 @@ export const ethWallet = {
       answerSent(context, await sendTransaction(context, sendingAccount(context, args.from), args)),
   }),
   eth_resend: method({
+    effect: 'change',
     summary: "Replaces one of the node's own pending transactions by the same at another price",
     params: [callObject, optional(named('gasPrice', quantity)), optional(named('gas', quantity))],
     result: HASH_SCHEMA,
