@@ -36,7 +36,7 @@ const sleeper = (until: number): Uint8Array => program(asm('JUMPDEST'), push(unt
 
 type Send = (fields: { data: Uint8Array; gasLimit: bigint; maxFeePerGas: bigint }) => Promise<void>
 
-/** What is done at a block; `send` is from an account that has sent nothing. */
+/** Attack at one block; `send` is from an account that has sent nothing. */
 type Attack = (at: number, context: { readonly send: Send; readonly nodes: readonly NodeOfMany[] }) => Promise<void>
 
 const ecrecover = (send: Send): Promise<void> =>

@@ -8,7 +8,7 @@ const HANDSHAKE_MS = 2_000
 /** One way: 120 ms of round trip. */
 const DELAY_MS = 60
 
-/** What honest users of a node see while it is attacked. */
+/** Delays and failures that honest users of a node see while it is attacked. */
 export interface Probes {
   stop(): Promise<{
     readonly rpcP99Ms: number

@@ -5,7 +5,7 @@ import { encodeRlp, type RlpItem } from './rlp/rlp.ts'
 import { RlpCursor } from './rlp/rlp-cursor.ts'
 
 /**
- * Header of the proof chain: one solved piece of work that names its payee and a committed main block. It has no body and no
+ * Header of the proof chain: one solved piece of work that names its coinbase and a committed main block. It has no body and no
  * timestamp: its time is that of the anchor (docs/design/proof-chain.md).
  */
 export interface ProofHeader {
@@ -17,7 +17,7 @@ export interface ProofHeader {
   /** Number and hash of the main block it commits to. */
   readonly anchorNumber: number
   readonly anchorHash: Hex
-  /** Payee, 20 bytes. */
+  /** Address that the header pays, 20 bytes. */
   readonly coinbase: Hex
   /** Greatest valid hash, read as a big-endian integer. */
   readonly target: bigint

@@ -134,7 +134,7 @@ class Model {
   }
 }
 
-/** What holds after every block. */
+/** Checks the invariants of the contract after a block. */
 const checkState = async (chain: TestChain, voters: ReadonlySet<Hex>): Promise<void> => {
   const members = (await ask<readonly Hex[]>(chain, 'members')).map(lower)
   const read = readCouncil(slot => chain.world.head.storage(COUNCIL_ADDRESS, slot))

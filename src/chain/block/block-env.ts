@@ -87,7 +87,7 @@ interface EnvFields {
   readonly gasLimit: bigint
   readonly baseFeePerGas: bigint
   readonly parentHash: Hex
-  /** Of the block itself, once it has one. */
+  /** Hash of the block itself, once it has one. */
   readonly hash?: Hex | undefined
 }
 

@@ -28,7 +28,7 @@ const begin = (input: Uint8Array): void => {
   wasm.begin(input[212] === 1)
 }
 
-/** The same as `blake2Compress` at once, of at most ROUNDS_PER_PART rounds. */
+/** Compresses as `blake2Compress` does, without a pause: at most ROUNDS_PER_PART rounds. */
 export const shortBlake2Compress = (input: Uint8Array, rounds: number): Uint8Array => {
   const memoryOwner = block.open()
   begin(input)

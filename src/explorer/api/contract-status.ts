@@ -32,7 +32,7 @@ export const metadataSettings = ({ metadata }: VerifiedContract): MetadataSettin
 export const sourcesOf = ({ input }: VerifiedContract): Readonly<Record<string, { readonly content: string }>> =>
   (JSON.parse(input) as { readonly sources: Readonly<Record<string, { readonly content: string }>> }).sources
 
-/** What the verification of a contract leaves open; null when it proves everything. */
+/** Describes the parts of a contract that its verification does not prove; null when it proves everything. */
 export const unprovenText = ({ match, runtimeMatch, creationMatch }: VerifiedContract): string | null => {
   if (match === 'exact') return null
   // Older records do not tell a creation that differs from one that is not known, except here.

@@ -93,7 +93,7 @@ export interface BlockRecord {
   readonly proposerWei: bigint
   /** The miner's share of the fees; 0n without one. */
   readonly minerWei: bigint
-  /** What a cycle mints for miners, in the block that ends it; one item for each address. */
+  /** Minting of a cycle for miners, in the block that ends it; one item for each address. */
   readonly minerCredits: readonly MinerCredit[]
   /** Reward cycle that the block is of; 0 is the first. */
   readonly cycle: number

@@ -135,7 +135,7 @@ export class AddressBook {
   #hasRoomAtHost({ id, host, validator }: PeerRecord): boolean {
     const there = this.#hosts.get(subscriberOf(host))
     const isMember = validator !== null && this.#options.isMember(validator)
-    // Those of this machine come from its operator's own nodes.
+    // Records of loopback addresses are those of the operator's own nodes.
     if (isMember || isLoopbackAddress(host) || there === undefined || there.has(id)) return true
     return there.size < this.#options.limits.perHost
   }

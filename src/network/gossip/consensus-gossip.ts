@@ -199,7 +199,7 @@ export class ConsensusGossip implements ConsensusNetwork {
     const { hub, members } = this.#options
     const author = members.memberAt(message.number, message.sender)
     if (author === undefined) return
-    // What another member passed on, it passed on to all who need it: else each would send it to each.
+    // Another member that relays a message sends it to all neighbours that need it: else each would send it to each.
     if (from.validator !== author && hub.isMember(from)) return
     const targets = this.#reachability.targets(author, from.id, this.#neighbours())
     if (targets.length === 0) return

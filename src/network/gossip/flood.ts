@@ -26,7 +26,7 @@ export class Flood {
     for (const peer of this.#hub.peers()) {
       if (peer.items.has(hash)) continue
       wire ??= encodeWireMessage(this.#kind, encoded)
-      // What is beyond its pace is offered again at the next block.
+      // An item beyond the pace of the peer is offered again at the next block.
       if (peer.sendWire(this.#kind, wire)) peer.items.set(hash, true)
     }
   }

@@ -80,7 +80,7 @@ export class Peer implements ConnectionEvents {
   /** Changes with the council and with the operator's static peers. */
   place: PeerSlot
   readonly connectedAtMs = Date.now()
-  /** The same on the clock of `performance.now`, which is never set. */
+  /** Time of the connection on the clock of `performance.now`, which nobody sets. */
   readonly joinedMs = performance.now()
   /** Hashes of the transactions, and of the blocks and evidence, that the peer has. */
   readonly transactions = new Lru<Hex, true>(NETWORK_LIMITS.knownTransactions)

@@ -72,7 +72,7 @@ const encodeIdentity = ({ key, domain }: ChannelIdentity, session: NoiseSession,
   return concatBytes(idAndChain, sign(null, statementOf(session, role, idAndChain), key.privateKey))
 }
 
-/** Whether the chain is the same, the hello tells: it has a reason to give. */
+/** Verifies the identity of the other side. A different chain is left to the hello, which can give that reason. */
 const identify = async (
   socket: Socket,
   session: NoiseSession,

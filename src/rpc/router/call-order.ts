@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../methods/block-reads.ts'
 
 /**
- * What a method changes for the calls after it; methods without an effect read. Submissions of transactions run side by side, since the pool
+ * Effect of a method on the calls after it; methods without one read. Submissions of transactions run side by side, since the pool
  * takes them in the order of their arrival.
  */
 export type CallEffect = 'change' | 'submission'

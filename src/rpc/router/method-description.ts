@@ -16,7 +16,7 @@ export interface MethodDescription {
   readonly socketOnly: boolean
   /** The result carries the id of what the call creates; a notification has no result, so it does nothing. */
   readonly needsId: boolean
-  /** What it changes for the calls after it; undefined: nothing. */
+  /** Effect on the calls after it; undefined for a read. */
   readonly effect: CallEffect | undefined
   /** Refused by every call, since the operator switched it off; not described to clients. */
   readonly isDisabled: boolean

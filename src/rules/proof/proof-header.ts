@@ -155,7 +155,7 @@ const checkAnchor = (params: ChainParams, state: ProofState, header: ProofHeader
 }
 
 /**
- * Checks every rule of a header except its work: version, parent, height, payee, anchor, exact target. Cheap: no hash is
+ * Checks every rule of a header except its work: version, parent, height, coinbase, anchor, exact target. Cheap: no hash is
  * computed. Throws CodedError<ProofHeaderError>.
  */
 export const checkProofHeader = (

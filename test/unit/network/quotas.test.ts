@@ -83,7 +83,7 @@ class FarEnd {
     for (const frame of framesOf(bytes)) this.#reader.push(frame, performance.now())
   }
 
-  /** What the line held back arrives at once. */
+  /** Delivers at once all messages that the line held back. */
   release(): void {
     const held = this.held ?? []
     this.held = null

@@ -61,7 +61,7 @@ test('so has an account that a pooled transaction may make delegate, until that 
     pool.admit(next(who, 0), 'local')
     expect(refusalOf(() => pool.admit(next(who, 1), 'local'))).toEqual(IN_FLIGHT)
   }
-  // Who sends it for others is free.
+  // The sender of the authorizations is not bound by them.
   pool.admit(next(ALICE, 1), 'local')
   pool.discard(first.hash)
   pool.admit(next(BOB, 1), 'local')
@@ -107,7 +107,7 @@ test('an authorization that is used while it is pooled binds nobody any more', (
   accounts.nonces.set(BOB, 1)
   pool.onBlock({ number: 1, transactions: [], baseFee: FLOOR, nowMs: 0, touched: [BOB] })
   for (const nonce of [1, 2]) pool.admit(next(BOB, nonce), 'local')
-  // Of several authorizations the highest nonce counts, in whatever order they stand.
+  // The highest nonce of several authorizations counts, in any order.
   pool.admit(setCode(CAROL, unsigned({ nonce: 4n }), unsigned({ nonce: 3n })), 'remote', [address(4), address(4)])
   accounts.nonces.set(address(4), 4)
   pool.admit(next(address(4), 4), 'local')

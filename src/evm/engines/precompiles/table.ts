@@ -38,7 +38,7 @@ const OWN: readonly Entry[] = [
   [0x100, p256Verify, common => common.isActivatedEIP(7951)],
 ]
 
-/** Those of our own, as EthereumJS' EVM takes them. */
+/** Returns the active precompiles of our own in the form that EthereumJS' EVM takes. */
 export const precompileTable = (common: Common): CustomPrecompile[] =>
   OWN.filter(([, , isActive]) => isActive(common)).map(([number, run]) => ({
     address: addressOf(number),

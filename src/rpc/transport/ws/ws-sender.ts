@@ -50,7 +50,7 @@ export class SocketSender {
   #waitingBytes = 0
   #current: ResponseStream | undefined = undefined
   #isClosed = false
-  /** What is sent in a step of the event loop waits for its end, to be written at once: the system takes longer for a call than for bytes. */
+  /** True until the step of the event loop ends: its frames are then written at once, since a system call takes longer than the bytes. */
   #isCorked = false
 
   /** `drop` is called once with the reason when nothing more can be sent; `meter` is charged for unread bytes. */

@@ -31,7 +31,7 @@ export interface RandomMessage extends EngineMessage {
   readonly authorizationList?: readonly Authorization[]
 }
 
-/** What a transaction comes to: members of eth_simulateV1. */
+/** Result of a transaction, with the members of eth_simulateV1. */
 export interface ExpectedCall {
   readonly status: Hex
   readonly gasUsed: Hex

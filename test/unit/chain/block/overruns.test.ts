@@ -48,7 +48,7 @@ const underAttack = async (attack: Attack | undefined, { ms, gas, tip }: Honest,
   }
 }
 
-/** What ecrecover takes: 20 M gas are more than a block has. */
+/** Loop of ecrecover: 20 M gas take more time than a block has. */
 const ECRECOVER = { program: endless(16), gas: 20_000_000n, tip: 200n }
 /** Creation of a contract of 24 KiB at most. */
 const DEPLOY = { ms: 15, gas: 5_000_000n, tip: 20n }

@@ -35,7 +35,7 @@ interface View {
   readonly own: number
 }
 
-/** When a miner searches. */
+/** Conditions under which a miner searches. */
 const STRATEGIES = {
   always: () => true,
   'while another is the beneficiary': ({ state }) => state.coinbase !== MINER,

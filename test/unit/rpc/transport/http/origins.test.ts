@@ -10,7 +10,7 @@ const APP = 'https://app.example'
 
 interface Seen {
   readonly status: string | undefined
-  /** Those that a browser or a proxy decides by. */
+  /** Header fields by which a browser or a proxy decides. */
   readonly fields: readonly string[]
   readonly body: string
 }
