@@ -13,7 +13,7 @@ import { endpointForClient } from '../clients/client-id.ts'
 import { type ClientIdentity, chargeOf } from '../clients/clients.ts'
 import type { RequestGate } from '../request-gate.ts'
 import { writeStream } from '../stream-writer.ts'
-import { readAway, readBody } from './read-body.ts'
+import { limitPieces, readAway, readBody } from './read-body.ts'
 
 export interface CallOptions {
   readonly gate: RequestGate
@@ -32,8 +32,9 @@ const WRONG_TYPE = 'invalid content type, only application/json is supported'
 const LEAST_COMPRESSED = 1_024
 const compress = promisify(gzip)
 
-/** Ends a response with a line of text. */
+/** Ends a response with a line of text; Node.js drops what has not been read of the body. */
 export const sendLine = (response: ServerResponse, status: number, text: string, fields: Fields): void => {
+  limitPieces(response.req)
   response.writeHead(status, { ...fields, 'content-type': 'text/plain', 'content-length': Buffer.byteLength(text) + 1 })
   response.end(`${text}\n`)
 }

@@ -18,6 +18,7 @@ import { clientIdOf } from '../clients/client-id.ts'
 import { type ClientIdentity, type Clients, clientRefusal } from '../clients/clients.ts'
 import { Connections } from '../clients/connections.ts'
 import { type CallOptions, createCallHandler, type Fields, JSON_TYPE, sendLine } from './calls.ts'
+import { limitPieces } from './read-body.ts'
 
 export interface HttpOptions extends AccessRules, CallOptions {
   readonly wsPaths: readonly string[]
@@ -139,6 +140,7 @@ const listenerFor = (options: HttpOptions, connections: Connections, route: Rout
   }
   const passOn = (request: IncomingMessage, response: ServerResponse, fields: Fields): void => {
     for (const [name, value] of Object.entries(fields)) response.setHeader(name, value)
+    limitPieces(request)
     route(request, response)
   }
   return (request, response) => {

@@ -23,6 +23,29 @@ const FIRST_BYTES = 4_096
 const MAX_PIECES = 1_024
 const MIN_PIECE_BYTES = 256
 
+/** Returns a function that counts a piece of a body, and returns true when there are too many for their bytes. */
+const pieceCounter = (): ((chunk: Uint8Array) => boolean) => {
+  let pieces = 0
+  let bytes = 0
+  return ({ byteLength }) => {
+    bytes += byteLength
+    return ++pieces > MAX_PIECES + bytes / MIN_PIECE_BYTES
+  }
+}
+
+/**
+ * Ends the connection of a request whose body comes in too many pieces, whoever reads or drops it. The body flows from the next step of the
+ * event loop on: hooks that come before a route reads it must not wait.
+ */
+export const limitPieces = (request: IncomingMessage): void => {
+  // Of another body a piece is what the system gives at once.
+  if (request.headers['transfer-encoding'] === undefined) return
+  const isTooMany = pieceCounter()
+  request.on('data', (chunk: Buffer) => {
+    if (isTooMany(chunk)) request.destroy()
+  })
+}
+
 /**
  * Reads the rest of a refused request: closing while the client still sends would reset the connection and lose the response (RFC
  * 9112 9.6). Ends the connection when the rest comes in too many small pieces. Resolves with false when the rest did not come in time.
@@ -30,11 +53,9 @@ const MIN_PIECE_BYTES = 256
 export const readAway = (request: IncomingMessage): Promise<boolean> =>
   new Promise(resolve => {
     if (request.complete || request.destroyed) return resolve(true)
-    let pieces = 0
-    let bytes = 0
+    const isTooMany = pieceCounter()
     const count = (chunk: Buffer): void => {
-      bytes += chunk.byteLength
-      if (++pieces > MAX_PIECES + bytes / MIN_PIECE_BYTES) request.destroy()
+      if (isTooMany(chunk)) request.destroy()
     }
     const done = (): void => {
       clearTimeout(timer)
@@ -64,7 +85,7 @@ export const readBody = (request: IncomingMessage, meter: Meter, done: (result: 
   // One growing buffer: a list of chunks would keep an object for each, and chunks may be of one byte.
   let text: Buffer = EMPTY
   let bytes = 0
-  let pieces = 0
+  const isTooMany = pieceCounter()
   const end = (result: ReadResult): void => {
     request.off('data', take).off('end', finish).off('close', abort)
     if (!Buffer.isBuffer(result)) meter.hold(0)
@@ -73,7 +94,7 @@ export const readBody = (request: IncomingMessage, meter: Meter, done: (result: 
   const take = (chunk: Buffer): void => {
     const to = bytes + chunk.byteLength
     // Chunks of single bytes cost far more work than their size: such a connection is closed at once.
-    if (++pieces > MAX_PIECES + to / MIN_PIECE_BYTES) {
+    if (isTooMany(chunk)) {
       end({ status: 400, text: 'the body comes in too many pieces' })
       // Not only its socket: the parser hands over the rest of what was read, piece by piece.
       request.destroy()

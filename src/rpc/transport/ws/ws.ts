@@ -111,7 +111,9 @@ const refusalOf = (request: IncomingMessage, options: WsOptions): Refusal | unde
   return originAllowed(options.cors, request.headers.origin) ? undefined : { status: '403 Forbidden' }
 }
 
+/** Half closed only, a connection would stay as long as its client likes: no time of an HTTP server applies to it any more. */
 const refuse = (socket: Duplex, { status, headers = '' }: Refusal): void => {
   socket.on('error', () => socket.destroy())
   socket.end(`HTTP/1.1 ${status}\r\n${headers}connection: close\r\ncontent-length: 0\r\n\r\n`)
+  setTimeout(() => socket.destroy(), RPC_LIMITS.lingerMs).unref()
 }

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
 import { NETWORKS } from '../../../../../src/config/networks.ts'
@@ -50,6 +51,22 @@ describe('upgrade', () => {
     expect(await socket.result('eth_chainId')).toBe('0x134fe69')
     await expect(open('/')).rejects.toThrow('404')
     await expect(open('/ws/')).rejects.toThrow('404')
+  })
+
+  test('that is refused gives its connection back, whether its client closes it or not', async () => {
+    await start()
+    const { connections } = rig.server.budgets
+    const from = '127.0.0.3'
+    const socket = connect({ port: rig.server.port, host: '127.0.0.1', localAddress: from, allowHalfOpen: true })
+    socket.on('error', () => {}).resume()
+    const fields = 'host: x\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'
+    socket.write(`GET /none HTTP/1.1\r\n${fields}sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`)
+    await new Promise(resolve => socket.once('end', resolve))
+    expect(connections.heldBy(from)).toBe(1)
+    // What is not read hides the end of the connection.
+    socket.write('x')
+    await eventually('the place is free', async () => connections.heldBy(from) === 0 || undefined)
+    socket.destroy()
   })
 
   test('answers 301 to the path without a slash on testnet, where native is closed', async () => {
