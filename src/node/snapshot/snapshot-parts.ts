@@ -66,9 +66,7 @@ export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Tea
     bootstrap: network => (begins ? createBootstrap(parts, network) : undefined),
     history(network) {
       if (blocks.earliest === 0) return undefined
-      const workerThread = startHistoryWorker(store)
-      teardown.add(() => workerThread.close())
-      return new HistoryBackfill({ network, thread: workerThread, blocks, clock, logger })
+      return new HistoryBackfill({ network, thread: startHistoryWorker(store), blocks, clock, logger })
     },
   }
 }

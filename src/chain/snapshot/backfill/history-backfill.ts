@@ -12,7 +12,8 @@ import type { HistoryMethods } from './history-worker.ts'
 
 interface HistoryBackfillOptions {
   readonly network: PeerSource
-  readonly thread: Pick<WorkerClient<HistoryMethods>, 'call'>
+  /** Closed at the end: ended during a write, it would hold the turn of the write latch for ever. */
+  readonly thread: Pick<WorkerClient<HistoryMethods>, 'call' | 'close'>
   /** Updated with the first stored block. */
   readonly blocks: Pick<BlockStore, 'earliest'>
   readonly clock: Clock
@@ -41,6 +42,7 @@ export class HistoryBackfill {
     this.#isStopped = true
     this.#wake()
     await this.#running
+    await this.#options.thread.close()
   }
 
   async #run(): Promise<void> {
@@ -67,6 +69,7 @@ export class HistoryBackfill {
   }
 
   #pause(ms: number): Promise<void> {
+    if (this.#isStopped) return Promise.resolve()
     const { clock } = this.#options
     const delay = delayUntil(clock, clock.nowMs() + ms)
     this.#wake = delay.end

@@ -142,6 +142,7 @@ const fillFrom = async (
   }
   const thread = {
     call: (name: keyof typeof methods, ...args: never[]) => (methods[name] as (...all: never[]) => unknown)(...args),
+    close: async () => {},
   }
   const fill = new HistoryBackfill({
     network: network as never,
@@ -232,6 +233,43 @@ describe('the fetching of blocks before a snapshot', () => {
     await expect(row()).rejects.toMatchObject({ detail: refused })
     await expect.poll(() => reasons).toEqual([expect.stringContaining('no space left')])
     await worker.close()
+  })
+
+  test('a stop lets its thread end the write that it has begun: the main thread still writes', async () => {
+    const store = await temporaryStore()
+    await writeHistory(store, rangeOf(180, 200), tipAt(200))
+    const blocks = new BlockStore(store)
+    blocks.earliest = 180
+    const network = {
+      request: async (_: string, { from, count }: { from: number; count: number }) => {
+        const answer = honest(from, count).map(block => ({ block, certificate: CHAIN[0]!.certificate }))
+        return { answer, from: 'a' }
+      },
+    }
+    const thread = startHistoryWorker(store)
+    const fill = new HistoryBackfill({
+      network: network as never,
+      thread,
+      blocks,
+      clock: new ManualClock(),
+      logger: silentLogger,
+    })
+    const isWriting = () => Atomics.load(new Int32Array(store.latch), 1) !== 0
+    const before = Promise.withResolvers<void>()
+    const latch = new WriteLatch({ memory: store.latch })
+    const mine = latch.write(() => before.promise)
+    fill.start()
+    // It waits for its turn by then, and takes it when this one is over.
+    await new Promise(resolve => setTimeout(resolve, 1_000))
+    before.resolve()
+    await mine
+    const untilMs = performance.now() + 2_000
+    while (!isWriting() && performance.now() < untilMs);
+    expect(isWriting()).toBe(true)
+    await fill.stop()
+    expect(thread.isOpen).toBe(false)
+    await store.batch().put(BUCKETS.code, Uint8Array.of(1), Uint8Array.of(2)).write()
+    expect(await readEarliestBlock(store)).toBe(blocks.earliest)
   })
 
   test('names who sends false ones, and goes on with others', async () => {
