@@ -89,10 +89,7 @@ export class Economy {
     this.#burnt = { number, wei }
   }
 
-  /**
-   * Returns undefined when the block, or a proof header that it pays, is unknown. Throws HISTORY_MISSING when a block that it depends on is
-   * not fetched yet.
-   */
+  /** Returns undefined when the block is unknown. Throws HISTORY_MISSING when a block or proof header that it depends on is not fetched yet. */
   async rewards(number: number): Promise<BlockRewards | undefined> {
     const { params, foundation, council, blocks, proofs } = this.#options
     const { cycleBlocks } = params.rewards
@@ -101,7 +98,11 @@ export class Economy {
     if (block === undefined || receipts === undefined) return undefined
     const { header, extra } = block
     const coinbases = endsCycle(number, cycleBlocks) ? proofs.coinbasesAt(extra.proofTip) : []
-    if (coinbases === undefined) return undefined
+    if (coinbases === undefined) {
+      // The headers that it pays may be in earlier blocks than those of its cycle.
+      requireHistory(blocks.earliest, 1, number)
+      return undefined
+    }
     const totalFee = receipts.reduce((sum, receipt) => sum + receipt.gasUsed * receipt.effectiveGasPrice, 0n)
     const fees = assignFees(totalFee, params.feeShares, header.miner)
     const rewards = new Map<Hex, bigint>()

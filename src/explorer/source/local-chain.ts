@@ -6,6 +6,7 @@ import type { ChainBlock, IncludedReceipt, LogEntry, LogQuery, TransactionLocati
 import type { ChainParams } from '../../config/networks.ts'
 import { decodeProofHeader } from '../../primitives/proof-header.ts'
 import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
+import { endsCycle } from '../../rules/council/cycle.ts'
 import { openStateReader } from '../../state/history/stored-state.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
 import type { Store } from '../../storage/store.ts'
@@ -45,7 +46,11 @@ export class LocalChain implements ChainSource {
       this.blocks.failedExecutions(number),
       this.#proofs(block),
     ])
-    const coinbases = this.#proofRows.coinbasesAt(block.extra.proofTip) ?? []
+    const coinbases = endsCycle(number, this.params.rewards.cycleBlocks)
+      ? this.#proofRows.coinbasesAt(block.extra.proofTip)
+      : []
+    // Proof headers below a snapshot are not fetched yet: without them the record would be false for good.
+    if (coinbases === undefined) return undefined
     return recordOfBlock(block, receipts, { internal, failed, proofs, coinbases }, this.params)
   }
 

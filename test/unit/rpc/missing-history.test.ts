@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Economy } from '../../../src/chain/block/economy.ts'
 import { createChainView } from '../../../src/chain/view.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey } from '../../../src/storage/keys.ts'
@@ -32,6 +33,18 @@ test('rewards at the border of the blocks that are there: those of a cycle need 
     for (const number of [1, 4, 5, 8])
       await expect(economy.rewards(number)).rejects.toMatchObject({ code: 'HISTORY_MISSING' })
     for (const number of [6, 7, 9]) expect((await economy.rewards(number))?.minted).toBe(0n)
+  }))
+
+test('rewards of a cycle that pays proof headers below the blocks that are there report missing history', () =>
+  withNet(councilGenesis(1, { rewards: { cycleBlocks: 4 } }), 1, async net => {
+    const { first, genesis } = net
+    await net.mineTo(9)
+    const { params, foundation } = genesis
+    const parts = { ...first, params, foundation, genesisWei: 0n, council: first.sources.council }
+    const economy = new Economy({ ...parts, proofs: { coinbasesAt: () => undefined } })
+    first.blocks.earliest = 5
+    await expect(economy.rewards(8)).rejects.toMatchObject({ code: 'HISTORY_MISSING' })
+    expect((await economy.rewards(9))?.minted).toBe(0n)
   }))
 
 test('while blocks below a snapshot are fetched, an unknown hash is missing history; known and pending ones are not', () =>
