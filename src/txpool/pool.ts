@@ -139,7 +139,10 @@ export class TxPool {
 
   /** A build stopped a transaction after so much processor time. */
   overran(transaction: Transaction, ranMs: number, nowMs: number): void {
-    if (isHeavy(transaction)) this.#overruns.add(transaction.from, ranMs, nowMs)
+    if (!isHeavy(transaction)) return
+    this.#overruns.add(transaction.from, ranMs, nowMs)
+    const entry = this.#pooled.get(transaction.hash)
+    if (entry !== undefined) this.#pooled.doubt(entry)
   }
 
   /** A build had no time left to try a transaction. */

@@ -10,7 +10,8 @@ export interface PoolEntry {
   readonly authorities: ReadonlyMap<Hex, bigint>
   /** Number of slots it takes, at least 1. */
   readonly slots: number
-  readonly mayNeverPay: boolean
+  /** Its gas does not end it in the time of a block, or a build of this node stopped it. */
+  mayNeverPay: boolean
   /** Admission counter; breaks ties between equal prices, older first. */
   readonly arrival: number
   /** Number of the sweep before its admission. */

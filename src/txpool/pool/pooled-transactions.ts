@@ -129,6 +129,12 @@ export class PooledTransactions {
     })
   }
 
+  /** Records that an entry may never pay. */
+  doubt(entry: PoolEntry): void {
+    entry.mayNeverPay = true
+    this.filter(this.senderOf(entry), () => undefined)
+  }
+
   /**
    * Returns the error for a replacement too large for the pool, which must not cost the sender its existing transaction; undefined when it
    * has room.

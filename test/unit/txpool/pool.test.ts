@@ -367,6 +367,16 @@ describe('room', () => {
     expect(pool.content().pending.get(CAROL)).toBeUndefined()
   })
 
+  test('nor does what a build stopped, of whatever gas', () => {
+    const { pool } = createPool({ limits: SMALL_LIMITS })
+    const stopped = transaction({ from: ALICE, nonce: 0, gasLimit: 3_000_000n, maxFeePerGas: 900n * GWEI })
+    pool.admit(stopped, 'remote')
+    for (let n = 5; n < 12; n++) pool.admit(transaction({ from: address(n), nonce: 0 }), 'remote')
+    pool.overran(stopped, 200, 0)
+    pool.admit(transaction({ from: BOB, nonce: 0, maxFeePerGas: FLOOR }), 'remote')
+    expect([ALICE, BOB].map(who => pool.content().pending.has(who))).toEqual([false, true])
+  })
+
   test('transfers of a large tip behind one that waits for a lower base fee keep nobody out', () => {
     const { pool } = createPool({ limits: SMALL_LIMITS })
     for (const who of [ALICE, BOB, CAROL, address(4)]) {
