@@ -101,6 +101,7 @@ class Simulation {
       virtualMs: Math.round(queue.nowMs),
       healedMs: Math.round(queue.nowMs - healedAtMs),
       maxRound: checker.maxRound,
+      maxLaterRound: checker.maxLaterRound,
       maxHeld,
       ...counts,
       lost,

@@ -63,6 +63,10 @@ export class InvariantChecker {
     this.#voteTotals = new VoteTotals(this.report, number => this.#committeeAt(number))
   }
 
+  get maxLaterRound(): number {
+    return this.#voteTotals.maxLaterRound
+  }
+
   get maxRound(): number {
     return this.#voteTotals.maxRound
   }

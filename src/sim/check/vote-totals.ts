@@ -26,6 +26,8 @@ interface Height {
 export class VoteTotals {
   /** Highest round for which any honest member gave up the previous one. */
   maxRound = 0
+  /** The same above height 1, in which members wait for the first reports before they sign. */
+  maxLaterRound = 0
   readonly #heights = new Map<number, Height>()
   readonly #report: Report
   readonly #committeeAt: (number: number) => VotingCommittee
@@ -70,6 +72,7 @@ export class VoteTotals {
     }
     height.round = Math.max(height.round, round)
     this.maxRound = Math.max(this.maxRound, round)
+    if (number > 1) this.maxLaterRound = Math.max(this.maxLaterRound, round)
   }
 
   #heightOf(number: number): Height {

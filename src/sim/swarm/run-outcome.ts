@@ -11,6 +11,8 @@ export interface SimulationOutcome {
   readonly virtualMs: number
   readonly healedMs: number
   readonly maxRound: number
+  /** The same above height 1. */
+  readonly maxLaterRound: number
   readonly maxHeld: number
   readonly crashes: number
   readonly partitions: number
@@ -48,7 +50,7 @@ const SUMMED = [
   'includedProofs',
   'omissions',
 ] as const
-const HIGHEST = ['healedMs', 'maxRound', 'maxHeld'] as const
+const HIGHEST = ['healedMs', 'maxRound', 'maxLaterRound', 'maxHeld'] as const
 
 type Counts = { -readonly [Name in (typeof SUMMED)[number] | (typeof HIGHEST)[number]]: number }
 
