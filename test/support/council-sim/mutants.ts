@@ -37,7 +37,7 @@ export const COUNCIL_MUTANTS = {
   'members on trial never drawn': mutant('newcomers', COMMITTEE, '.slice(0, trialsOf(size)))', '.slice(0, 0))', LONG),
   'a newcomer counts as heard': mutant('newcomers', ACTIVITY, ' && !unproven.has(member)', ''),
   'a silent member counts as heard': mutant(
-    'outages',
+    'mixed',
     ACTIVITY,
     '!lapses.has(member) && !jailed.has(member)',
     '!jailed.has(member)',
