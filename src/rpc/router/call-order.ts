@@ -53,7 +53,7 @@ export class CallOrder {
       })
       return
     }
-    const all = this.#submissions === undefined ? ended : Promise.all([this.#submissions, ended])
+    const all = this.#submissions === undefined ? ended : this.#submissions.then(() => ended)
     this.#submissions = all
     void all.then(() => {
       if (this.#submissions === all) this.#submissions = undefined
