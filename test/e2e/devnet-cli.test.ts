@@ -341,6 +341,17 @@ describe('the end', () => {
 })
 
 describe('what cannot be', () => {
+  test('an end is an end although nobody reads what the process says', async () => {
+    const args = [join(ROOT, 'bin', 'tandem.mjs'), 'devnet', '--port', '0', '--json']
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    // The ready line fails, and so does the line about that.
+    child.stdout.destroy()
+    child.stderr.destroy()
+    const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
+    expect(await once(child, 'exit')).toEqual([1, null])
+    clearTimeout(timer)
+  }, 60_000)
+
   test('a port in use is named, and no folder stays', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -79,6 +79,8 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
   }
   onParentExit(() => end(0))
   for (const signal of SIGNALS) process.on(signal, () => end(0))
+  // A reader of errors that is gone cannot be told so: the failed line would be the next fatal error, for ever.
+  process.stderr.on('error', () => {})
   process.on('uncaughtException', onFatal)
   process.on('unhandledRejection', reason => onFatal(reason instanceof Error ? reason : new Error(String(reason))))
 
