@@ -104,8 +104,8 @@ export const EXPLORER_LIMITS = {
   verification: {
     /** Of a submission as it arrives, with its encoding. */
     bodyBytes: 8 * 1_024 * 1_024,
-    /** Submissions that are being read, of all clients. */
-    bodies: 4,
+    /** Submissions that are being read, of all clients and of one. */
+    bodies: { total: 4, client: 2 },
     sourceBytes: 5 * 1_024 * 1_024,
     sources: 500,
     remappings: 200,

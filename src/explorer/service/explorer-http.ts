@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { ClientBudget } from '../../util/client-budget.ts'
 import { isCoded } from '../../util/errors.ts'
 import { CLIENT_HEADER } from '../api/submissions.ts'
 import type { ExplorerService } from './explorer-service.ts'
@@ -77,7 +78,7 @@ const admit = (
     void refuseByRate(request, reply, 'Max rate limit reached')
   } else if (request.url.length > EXPLORER_LIMITS.api.urlBytes) {
     void refuse(reply, 414, 'INVALID_PARAMETER', 'the address is too long')
-  } else if (isLarge(request) && !takeLargeBody(reply)) {
+  } else if (isLarge(request) && !takeLargeBody(reply, clientOf(request))) {
     reply.header('retry-after', '1')
     void refuse(reply, 503, 'INDEX_NOT_READY', 'too many submissions arrive; come again')
   } else done()
@@ -88,15 +89,13 @@ export const isLarge = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > EXPLORER_LIMITS.api.bodyBytes
 
 /** Large bodies that are being read or answered. */
-let largeBodies = 0
+const largeBodies = new ClientBudget(EXPLORER_LIMITS.verification.bodies)
 
-/** Takes one of the few places for large bodies until the answer is sent; false: there is none. */
-export const takeLargeBody = (reply: FastifyReply): boolean => {
-  if (largeBodies >= EXPLORER_LIMITS.verification.bodies) return false
-  largeBodies++
-  reply.raw.once('close', () => {
-    largeBodies--
-  })
+/** Takes one of the few places for large bodies until the response is sent; false: there is none for this client. */
+export const takeLargeBody = (reply: FastifyReply, client: string): boolean => {
+  const place = largeBodies.meter(client)
+  if (!place.hold(1)) return false
+  reply.raw.once('close', () => place.hold(0))
   return true
 }
 

@@ -86,7 +86,7 @@ const admitForm = (request: FastifyRequest, reply: FastifyReply, options: PageHt
   admitPage(request, reply, options, () => {
     if (!isSameOrigin(request.headers))
       void refuse(request, reply, options.site, { status: 403, text: 'Forms of other web sites are not taken.' })
-    else if (isLarge(request) && !takeLargeBody(reply))
+    else if (isLarge(request) && !takeLargeBody(reply, options.clientOf(request)))
       void refuse(request, reply, options.site, {
         status: 503,
         text: 'Too many submissions arrive. Try again in a moment.',

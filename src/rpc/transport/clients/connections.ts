@@ -92,7 +92,8 @@ export class Connections {
     owner.connections.add(connection)
     socket.once('close', () => {
       owner.connections.delete(connection)
-      if (owner.connections.size === 0) this.#owners.delete(client)
+      // A connection that has upgraded may outlive its owner, whose client has another one by then.
+      if (owner.connections.size === 0 && this.#owners.get(client) === owner) this.#owners.delete(client)
       meter?.hold(0)
     })
   }
