@@ -196,6 +196,7 @@ export class HeightManager {
     const { number } = this.#head
     if (trustMissingLog) {
       logger.warn({ reason, number }, 'voting without the consensus log (--trust-missing-log)')
+      validator.trustLostLog()
       await walWriter.beginAfter(this.#head)
       return
     }

@@ -26,7 +26,7 @@ export class LocalValidator {
   readonly #options: ValidatorOptions
   readonly #onLogLost: () => void
   #own = new OwnVotes(null)
-  /** True while this signer has never signed; the chain shows whether the key is new as well. */
+  /** True while this signer has never signed, or begins anew; the chain shows whether the key is new as well. */
   #isNew = false
   /** True for a new one whose node began with a snapshot, so that it has not seen every seal. */
   #isUnsure = false
@@ -52,6 +52,11 @@ export class LocalValidator {
     this.#isUnsure = isNew && head.number > 0 && beganWithSnapshot && !trustMissingLog
     this.#own = new OwnVotes(watermark.last)
     for (const message of own) this.#own.remember(signPositionFromMessage(message), messageDigest(params, message))
+  }
+
+  /** Called when the operator trusts that no vote of a lost log is under way: the key begins anew, and its earlier seals are its own. */
+  trustLostLog(): void {
+    this.#isNew = true
   }
 
   get address(): Hex | undefined {

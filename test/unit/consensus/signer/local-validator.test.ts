@@ -29,7 +29,7 @@ const sealed = (number: number): DecidedBlock => {
 }
 
 /** A validator whose folder is empty. */
-const begin = (trustMissingLog: boolean) => {
+const begin = (trustMissingLog: boolean, isNew = true) => {
   let lost = 0
   const validator = new LocalValidator(
     {
@@ -44,7 +44,7 @@ const begin = (trustMissingLog: boolean) => {
     () => lost++,
   )
   const head = { number: 0, hash: ZERO_HASH, timestamp: 0, certificate: null }
-  validator.restore({ isNew: true, own: [], head, records: [], quarantine: null })
+  validator.restore({ isNew, own: [], head, records: [], quarantine: null })
   return { validator, lost: () => lost }
 }
 
@@ -55,6 +55,14 @@ test('seals of a key without a log silence it, unless the operator trusts that n
   const trusting = begin(true)
   for (const number of [1, 2, 3]) trusting.validator.decided(sealed(number), committee, true)
   expect([trusting.validator.isQuarantined, trusting.lost()]).toEqual([false, 0])
+})
+
+test('a key that was silenced at an earlier start and is trusted at this one begins anew, whatever it has still to fetch', () => {
+  const { validator } = begin(true, false)
+  expect(() => validator.decided(sealed(1), committee, true)).toThrow('KEY_IN_USE')
+  validator.trustLostLog()
+  for (const number of [1, 2, 3]) validator.decided(sealed(number), committee, true)
+  expect(validator.isQuarantined).toBe(false)
 })
 
 test('a trusted key that took part in a decision has no second user', () => {
