@@ -15,7 +15,10 @@ afterEach(async () => {
 })
 
 /** Engines over the network; `knows` says which of the members before it a member connects to. */
-const start = async (knows: (index: number, other: number) => boolean): Promise<readonly Ledger[]> => {
+const start = async (
+  knows: (index: number, other: number) => boolean,
+  overrides: { readonly trustMissingLog?: boolean } = {},
+): Promise<readonly Ledger[]> => {
   const ledgers: Ledger[] = []
   for (let index = 0; index < SIZE; index++) {
     const staticPeers = nodes.nodes.filter((_, other) => knows(index, other)).map(({ address }) => address)
@@ -23,7 +26,7 @@ const start = async (knows: (index: number, other: number) => boolean): Promise<
     const [files, ledger] = [new MemoryFiles(), new Ledger(index * 1_000)]
     ledgers.push(ledger)
     const parts = { index, size: SIZE, clock: systemClock, files, ledger, blockTimeMs: 100 }
-    members.push(await createMember({ ...parts, network: network.consensus }))
+    members.push(await createMember({ ...parts, network: network.consensus, overrides }))
   }
   const all = nodes.nodes.map((_, index) => signerOf(index).address)
   // Two steps are seen, which is enough of a line.
@@ -50,7 +53,8 @@ test('four engines decide over the network, and three go on without the fourth',
 })
 
 test('four engines in a line, whose ends reach no quorum, decide by what neighbours pass on', async () => {
-  const ledgers = await start((index, other) => other === index - 1)
+  // New keys sign once a quorum is in direct reach (docs/design/consensus.md#first-signature), which no end has.
+  const ledgers = await start((index, other) => other === index - 1, { trustMissingLog: true })
   await until('five blocks', have(ledgers, 5))
   expectAgreement(ledgers, 5)
 })

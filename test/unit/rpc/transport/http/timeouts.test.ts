@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => rig.stop())
 
-test.concurrent.each([
+test.each([
   ['nothing', ''],
   ['half a head', 'POST / HTTP/1.1\r\nhost:'],
 ])('a connection that sends %s ends', { timeout: 40_000 }, async (_, text) => {
