@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeBlock } from '../../../src/primitives/block.ts'
+import type { StatusMessage } from '../../../src/primitives/consensus/message.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { wire } from '../network/raw-peer.ts'
 import { MANY, manyTransactions } from './byzantine-member.ts'
@@ -18,17 +19,19 @@ const certificateOf = (size: number) => ({
   seals: Array.from({ length: size }, () => NOBODY),
 })
 
-const statusOf = (number: number, wanted: Hex | null) =>
-  wire('status', {
-    type: 'status',
-    number,
-    round: 0,
-    hasProposal: false,
-    prepares: new Uint8Array(1),
-    commits: new Uint8Array(1),
-    roundChanges: new Uint8Array(1),
-    wanted,
-  })
+/** Status in round 0 of a member that has nothing of the height. */
+export const bareStatus = (number: number, wanted: Hex | null = null): StatusMessage => ({
+  type: 'status',
+  number,
+  round: 0,
+  hasProposal: false,
+  prepares: new Uint8Array(1),
+  commits: new Uint8Array(1),
+  roundChanges: new Uint8Array(1),
+  wanted,
+})
+
+const statusOf = (number: number, wanted: Hex | null) => wire('status', bareStatus(number, wanted))
 
 /** As fast as the quota of one connection lets through, from several nodes of the key; no two messages are the same. */
 const pouring =

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { CONSENSUS_LIMITS } from '../../../src/config/limits/consensus.ts'
 import type { Speaker } from '../../../src/consensus/ports.ts'
 import { StartGate } from '../../../src/consensus/signer/start-gate.ts'
-import type { ConsensusMessage, StatusMessage } from '../../../src/primitives/consensus/message.ts'
+import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
 import { messageHeight } from '../../../src/primitives/consensus/message.ts'
 import { committee } from '../../support/consensus/group.ts'
 import { Ledger } from '../../support/consensus/ledger.ts'
@@ -10,6 +10,7 @@ import { settle } from '../../support/consensus/manual-clock.ts'
 import { committeeOf } from '../../support/consensus/member.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'
 import { Said } from '../../support/consensus/said.ts'
+import { bareStatus } from '../../support/hostile/member-attacks.ts'
 
 const SIZE = 4
 const { members: MEMBERS } = committeeOf(SIZE)
@@ -175,20 +176,9 @@ test('a new committee whose first messages wait proposes in its first round', as
   await stop()
 })
 
-const status = (number: number): StatusMessage => ({
-  type: 'status',
-  number,
-  round: 0,
-  hasProposal: false,
-  prepares: new Uint8Array(1),
-  commits: new Uint8Array(1),
-  roundChanges: new Uint8Array(1),
-  wanted: null,
-})
-
 const opensBy = (trusts: boolean, reports: readonly (readonly [Speaker | undefined, number])[], open = 5): boolean => {
   const gate = new StartGate({ isOpen: false, self: MEMBERS[VICTIM], trusts, nowMs: 0 })
-  for (const [speaker, number] of reports) gate.heard(status(number), speaker, { members: MEMBERS }, open)
+  for (const [speaker, number] of reports) gate.heard(bareStatus(number), speaker, { members: MEMBERS }, open)
   return gate.isOpenFor({ members: MEMBERS })
 }
 
