@@ -82,7 +82,7 @@ class Simulation {
     let patienceMs = 20_000 + 4 * (this.#plan.slow?.blockMs ?? 0)
     const timeoutMs = (at: number) => Math.min(roundTimeoutMs * 2 ** Math.min(at, maxTimeoutExponent), timeoutCapMs)
     for (let ahead = 0; ahead <= byzantine.length + 3; ahead++) patienceMs += timeoutMs(round + ahead)
-    // Where many are Byzantine, each of the next heights may lose a long run of rounds as well.
+    // With many Byzantine members each of the next heights may lose a long run of rounds as well.
     if (byzantine.length > SMALL_RUN)
       for (let at = 0; at <= byzantine.length + 3; at++) patienceMs += (HEIGHTS_AFTER - 1) * timeoutMs(at)
     // Members may know different proof headers: each height may lose the rounds of the vote rule.

@@ -26,7 +26,7 @@ type Kind =
 type Filter = Kind & {
   /** First block, or first pending hash, that has not been returned yet. */
   next: number
-  /** Where its range begins; 0 for filters without one. */
+  /** First block of its range; 0 for filters without one. */
   readonly first: number
   usedMs: number
   readonly client: string

@@ -42,7 +42,7 @@ test('the oldest of those that the last build passed over waits longest, while i
   for (const tx of [first, second, third]) pool.admit(tx, 'remote')
   expect(longestWaiting(pool)).toBeUndefined()
   for (const tx of [second, third]) pool.passedOver(tx, 0)
-  // What anyone reads meanwhile is no build.
+  // A read meanwhile is no build.
   pool.select()
   expect(longestWaiting(pool)).toBe(second.hash)
   // Not reached by that build, at their price or because of their gas: others wait.

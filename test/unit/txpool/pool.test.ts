@@ -119,7 +119,7 @@ describe('a transaction that no block includes', () => {
     pool.admit(transaction({ from: BOB, nonce: 0 }), 'local')
     blocks(pool, lifetimeSweeps - 1, { baseFee: high })
     expect(pool.counts()).toEqual({ pending: 1, queued: 2 })
-    // What came later stays.
+    // A later one stays.
     pool.admit(transaction({ from: BOB, nonce: 1, maxFeePerGas: high }), 'local')
     blocks(pool, 1, { baseFee: high })
     expect(pool.content()).toEqual({

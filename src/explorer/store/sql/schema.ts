@@ -123,7 +123,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   UPDATE token SET holders = (SELECT count(*) FROM holder WHERE holder.token = token.address);
   `,
-  // What a cycle mints for miners, of the block that ends it.
+  // Credits to miners in the block that ends a cycle.
   `
   ALTER TABLE block ADD COLUMN miner_credits TEXT NOT NULL DEFAULT '';
   `,

@@ -38,7 +38,7 @@ const pieceCounter = (): ((chunk: Uint8Array) => boolean) => {
  * event loop on: hooks that come before a route reads it must not wait.
  */
 export const limitPieces = (request: IncomingMessage): void => {
-  // Of another body a piece is what the system gives at once.
+  // A piece of a body that is not chunked is what the system gives at once.
   if (request.headers['transfer-encoding'] === undefined) return
   const isTooMany = pieceCounter()
   request.on('data', (chunk: Buffer) => {

@@ -83,7 +83,7 @@ describe('a proof header', () => {
           const sum = holders.reduce((total, who) => total + (chain.world.head.account(who)?.balance ?? 0n), 0n)
           expect((await chain.economy.supply(number))?.totalSupply).toBe(sum)
         }
-        // Of the five headers of the first cycle, in blocks 2, 4, 6, 8 and 10, MINER has two. The next cycle pays ten, five of each.
+        // MINER has two of the five headers of the first cycle, in blocks 2, 4, 6, 8 and 10. The next cycle pays ten, five of each.
         const part = (2_000n * 10n ** 18n * 40n) / 100n
         const rewards = await chain.economy.rewards(10)
         expect(rewards?.rewards.get(MINER)).toBe((2n * part) / 5n)

@@ -13,7 +13,7 @@ import { withDevNode } from '../../../support/dev-node.ts'
 import { createStepOracle } from '../../../support/step-oracle.ts'
 import { env, funded, key, paramsAt, signed, withCode } from '../world.ts'
 
-/* What EthereumJS does otherwise than Ethereum, on every way to run code; and as it comes, so that the list says no more than is true. */
+/* Deviations of EthereumJS from Ethereum, on every way to run code; and EthereumJS as it comes, so that the list says no more than is true. */
 
 const sender = key(1)
 const TARGET: Hex = `0x${'cc'.repeat(20)}`

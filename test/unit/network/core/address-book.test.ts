@@ -61,7 +61,7 @@ describe('an address book', () => {
       expect(invented.length).toBeLessThanOrEqual(limits.bucketsPerSource * limits.bucketRecords)
       expect(honest.slice(0, 20).every(({ id }) => book.isTried(id))).toBe(true)
       expect(honest.filter(({ id }) => book.get(id) !== undefined).length).toBeGreaterThan(50)
-      // Of what it hands on, at most half may be invented while it knows as many tried ones.
+      // At most half of the records that it hands on may be invented while it knows as many tried ones.
       const handedOn = book.sample(40, '')
       expect(handedOn.filter(({ id }) => book.isTried(id)).length).toBeGreaterThanOrEqual(20)
     },

@@ -111,7 +111,7 @@ describe('requests sent without waiting', () => {
       for (const later of [false, true]) {
         const wire = await open()
         await wire.send(...(later ? [text, postText(callOf(2))] : [text + postText(callOf(2))]))
-        // What follows it was never understood as a request: the connection says so by its end.
+        // The bytes behind it were never understood as a request: the connection says so by its end.
         await wire.closed()
         expect(wire.responses.map(({ status }) => status)).toEqual([200])
         expect(wire.responses[0]?.head).toMatch(/connection: close/i)

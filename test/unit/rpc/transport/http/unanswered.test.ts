@@ -38,7 +38,7 @@ test('requests sent ahead are read as earlier ones are answered, and count until
   socket.resume().write(GET.repeat(sent))
   await eventually('requests begin', async () => begun >= RPC_LIMITS.unansweredRequests || undefined)
   await sleep(300)
-  // What was on its way when the connection was paused.
+  // Bytes that were on their way when the connection was paused.
   expect(begun).toBeLessThan(2 * READ)
   expect(held()).toBeGreaterThan((begun - 3) * RPC_LIMITS.unansweredBytes)
   await eventually('all are begun', async () => {

@@ -63,7 +63,7 @@ describe('upgrade', () => {
     socket.write(`GET /none HTTP/1.1\r\n${fields}sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`)
     await new Promise(resolve => socket.once('end', resolve))
     expect(connections.heldBy(from)).toBe(1)
-    // What is not read hides the end of the connection.
+    // Unread bytes hide the end of the connection.
     socket.write('x')
     await eventually('the place is free', async () => connections.heldBy(from) === 0 || undefined)
     socket.destroy()
