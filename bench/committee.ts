@@ -14,7 +14,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
-import { createRandom } from '../src/sim/random.ts'
+import { createRandom } from '@tandem/base/random.ts'
 import { Committee, type CommitteeOptions } from '../test/support/committee.ts'
 import { overNetem, whyNoNetem } from '../test/support/netem.ts'
 import { Wires } from '../test/support/wires/wires.ts'

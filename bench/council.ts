@@ -5,8 +5,8 @@
  *   node bench/council.ts [changes] [--block-time 0.5] [--seed 1] [--most 7]     (default: 10)
  */
 import { parseArgs } from 'node:util'
+import { createRandom } from '@tandem/base/random.ts'
 import { quorumOf } from '../src/rules/council/quorum.ts'
-import { createRandom } from '../src/sim/random.ts'
 import { CouncilOfNodes } from '../test/support/council-nodes.ts'
 import { sleep } from '../test/support/node-process.ts'
 

@@ -1,4 +1,4 @@
-import type { Hex } from '../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { type RunningNode, startDevnet } from '../test/support/devnet.ts'
 import { signerOf } from '../test/support/load.ts'
 import { followHeads, intervalText } from './explorer-attacks/heads.ts'

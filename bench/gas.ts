@@ -5,8 +5,8 @@
  *   node bench/gas.ts [--tries N] [--seed N] [--evm wasm] [KIND...]
  */
 import { parseArgs } from 'node:util'
+import { createRandom } from '@tandem/base/random.ts'
 import type { EngineName } from '../src/evm/engines/select-engine.ts'
-import { createRandom } from '../src/sim/random.ts'
 import { climb } from '../test/worst-case/climb.ts'
 import { DiskWorld } from '../test/worst-case/disk.ts'
 import { FAMILIES } from '../test/worst-case/families.ts'

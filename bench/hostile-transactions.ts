@@ -7,7 +7,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createRandom } from '../src/sim/random.ts'
+import { createRandom } from '@tandem/base/random.ts'
 import { Committee, type NodeOfMany } from '../test/support/committee.ts'
 import { sleep } from '../test/support/node-process.ts'
 import { scrape } from '../test/support/scrape.ts'

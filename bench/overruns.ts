@@ -5,7 +5,7 @@
  *   node bench/overruns.ts [--blocks 200] [--round-timeout 2000] [nobody|ecrecover|flood|sleeper|pauses]...
  */
 import { parseArgs } from 'node:util'
-import type { Hex } from '../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { Committee, type NodeOfMany } from '../test/support/committee.ts'
 import { type Account, type Signed, signerOf } from '../test/support/load.ts'
 import { sleep } from '../test/support/node-process.ts'

@@ -5,6 +5,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import { systemClock } from '@tandem/base/clock.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { POOL_LIMITS } from '../src/config/limits/pool.ts'
 import { NETWORKS } from '../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../src/crypto/hash.ts'
@@ -15,9 +18,6 @@ import { createJournalFile } from '../src/txpool/journal/journal-file.ts'
 import { TransactionJournal } from '../src/txpool/journal/transaction-journal.ts'
 import { TxPool } from '../src/txpool/pool.ts'
 import { PoolService } from '../src/txpool/pool-service.ts'
-import { EMPTY_BYTES, type Hex } from '../src/util/bytes.ts'
-import { systemClock } from '../src/util/clock.ts'
-import { silentLogger } from '../src/util/logger.ts'
 
 const GWEI = 10n ** 9n
 const COUNT = POOL_LIMITS.pending

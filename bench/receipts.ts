@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { finishSlicedWork, runSlicedWork } from '@tandem/base/async/sliced-work.ts'
+import { sliceOver } from '@tandem/base/async/time-slice.ts'
+import { EMPTY_BYTES, toWord, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { BlockStore } from '../src/chain/store/block-store.ts'
 import { putBlockParts } from '../src/chain/store/put-block.ts'
 import type { ChainView } from '../src/chain/types.ts'
@@ -20,9 +23,6 @@ import { encodeTransaction } from '../src/primitives/transaction/transaction-enc
 import { LargeResponses } from '../src/rpc/transport/large-responses.ts'
 import { bytesOf } from '../src/rpc/transport/stream-writer.ts'
 import { Store } from '../src/storage/store.ts'
-import { finishSlicedWork, runSlicedWork } from '../src/util/async/sliced-work.ts'
-import { sliceOver } from '../src/util/async/time-slice.ts'
-import { EMPTY_BYTES, toWord, ZERO_ADDRESS, ZERO_HASH } from '../src/util/bytes.ts'
 
 /*
  * eth_getBlockReceipts of about 80 MB: `node bench/receipts.ts`. Hashes and writes a block of each shape, reads its receipts from the

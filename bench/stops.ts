@@ -6,8 +6,8 @@
  * `--early`: also before the node is ready.
  */
 import { parseArgs } from 'node:util'
-import { createRandom } from '../src/sim/random.ts'
-import type { Hex } from '../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { createRandom } from '@tandem/base/random.ts'
 import { Committee, type NodeOfMany } from '../test/support/committee.ts'
 import { deployToken, startLoad } from '../test/support/load.ts'
 import { sleep } from '../test/support/node-process.ts'

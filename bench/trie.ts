@@ -2,10 +2,11 @@
  * State roots by the batch trie. Prints one JSON line: milliseconds per block of changes (a tenth of them new accounts), the packing cost of the
  * calling thread, and memory per account. `node bench/trie.ts [accounts]`
  */
+
+import type { Hex } from '@tandem/base/bytes.ts'
 import { EMPTY_CODE_HASH } from '../src/state/account.ts'
 import { BatchPacker } from '../src/state/trie/batch.ts'
 import { TrieService } from '../src/state/trie/trie-service.ts'
-import type { Hex } from '../src/util/bytes.ts'
 
 const accounts = Number(process.argv[2] ?? 100_000)
 const LOAD = 50_000

@@ -92,7 +92,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   // AssemblyScript has no regular expressions.
-  const files = globSync('src/**/*.ts', { cwd: ROOT }).filter(path => !path.includes('assembly'))
+  const files = globSync('{src,packages}/**/*.ts', { cwd: ROOT }).filter(path => !path.includes('assembly'))
   const problems = files
     .sort()
     .flatMap(path =>

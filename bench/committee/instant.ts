@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
-import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import type { Committee, NodeOfMany } from '../../test/support/committee.ts'
 import { signerOf } from '../../test/support/load.ts'
 import { eventually, sleep } from '../../test/support/node-process.ts'

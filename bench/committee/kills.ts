@@ -1,4 +1,4 @@
-import { createRandom } from '../../src/sim/random.ts'
+import { createRandom } from '@tandem/base/random.ts'
 import { Chaos } from '../../test/support/chaos.ts'
 import type { Committee } from '../../test/support/committee.ts'
 import { print, spreadOf } from './figures.ts'

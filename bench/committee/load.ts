@@ -1,4 +1,4 @@
-import type { Hex } from '../../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Committee, NodeOfMany } from '../../test/support/committee.ts'
 import { type Account, signerOf } from '../../test/support/load.ts'
 import { sleep } from '../../test/support/node-process.ts'

@@ -1,6 +1,6 @@
+import { bytesToHex, concatBytes, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { createAddress } from '../../src/primitives/address.ts'
 import type { Transaction } from '../../src/primitives/transaction/transaction.ts'
-import { bytesToHex, concatBytes, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { createRandom, randomTransactions, setUpZoo } from '../../test/property/executor-plans.ts'
 import { type Committee, keyOf, type NodeOfMany } from '../../test/support/committee.ts'
 import { signerOf } from '../../test/support/load.ts'

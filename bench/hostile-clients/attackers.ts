@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
-import { createRandom } from '../../src/sim/random.ts'
+import { createRandom } from '@tandem/base/random.ts'
 import { ATTACKS, type AttackName } from '../../test/support/hostile/clients/attacks.ts'
 import type { Target } from '../../test/support/hostile/clients/scene.ts'
 

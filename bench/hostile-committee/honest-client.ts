@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import WebSocket from 'ws'
-import type { Hex } from '../../src/util/bytes.ts'
 import type { NodeOfMany } from '../../test/support/committee.ts'
 import { type Account, signerOf } from '../../test/support/load.ts'
 import { sleep } from '../../test/support/node-process.ts'

@@ -1,5 +1,5 @@
-import type { Random } from '../../src/sim/random.ts'
-import type { Hex } from '../../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Random } from '@tandem/base/random.ts'
 import type { NodeOfMany } from '../../test/support/committee.ts'
 import { WORST_PROGRAMS } from '../../test/support/hostile/worst-programs.ts'
 import { type Account, signerOf } from '../../test/support/load.ts'

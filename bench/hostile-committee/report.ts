@@ -1,4 +1,4 @@
-import type { Hex } from '../../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { NodeOfMany } from '../../test/support/committee.ts'
 
 /** One line of a report. */

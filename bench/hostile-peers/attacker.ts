@@ -1,6 +1,7 @@
 /** One attacker in a process of its own: `node bench/hostile-peers/attacker.ts ATTACK PORT CHAIN_ID GENESIS_HASH SEED`, until it is killed. */
-import { createRandom } from '../../src/sim/random.ts'
-import type { Hex } from '../../src/util/bytes.ts'
+
+import type { Hex } from '@tandem/base/bytes.ts'
+import { createRandom } from '@tandem/base/random.ts'
 import { ATTACKS, type AttackName } from '../../test/support/hostile/attacks.ts'
 
 const [name, port, chainId, genesisHash, seed] = process.argv.slice(2) as [AttackName, string, string, Hex, string]

@@ -1,3 +1,8 @@
+import { assert } from '@tandem/base/assert.ts'
+import { Mutex } from '@tandem/base/async/mutex.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Clock } from '@tandem/base/clock.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type {
   BuildRequest,
   DecidedBlock,
@@ -14,11 +19,6 @@ import { readExtraData } from '../primitives/extra-data.ts'
 import type { StateUpdate } from '../state/update/state-update.ts'
 import type { WorldState } from '../state/world-state.ts'
 import type { Store } from '../storage/store.ts'
-import { assert } from '../util/assert.ts'
-import { Mutex } from '../util/async/mutex.ts'
-import type { Hex } from '../util/bytes.ts'
-import type { Clock } from '../util/clock.ts'
-import type { Logger } from '../util/logger.ts'
 import type { BlockEnvSources } from './block/block-env.ts'
 import type { BlockFault } from './block/block-fault.ts'
 import { BlockWork, type CandidateSource } from './block/block-work.ts'

@@ -1,4 +1,4 @@
-import { useNurseryLimits } from '../util/worker/nursery.ts'
+import { useNurseryLimits } from '@tandem/base/worker/nursery.ts'
 import { createProgram } from './program.ts'
 import { exitWithError } from './shared/output.ts'
 

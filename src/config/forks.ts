@@ -1,4 +1,4 @@
-import type { Uint64 } from '../util/uint64.ts'
+import type { Uint64 } from '@tandem/base/uint64.ts'
 import type { BlobParams } from './blobs.ts'
 
 /**

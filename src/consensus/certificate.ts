@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
 import { certificateFromSigners, signerIndexes } from '../primitives/consensus/certificate.ts'
 import { blockVoteDigest, type Commit, type SigningDomain } from '../primitives/consensus/vote.ts'
 import { quorumOf } from '../rules/council/quorum.ts'
-import type { Hex } from '../util/bytes.ts'
 import type { Committee } from './committee.ts'
 
 /** Recovers the address that signed a digest (65-byte signature); undefined when the signature is invalid. */

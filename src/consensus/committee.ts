@@ -1,11 +1,11 @@
+import { assert } from '@tandem/base/assert.ts'
+import { compareBytes, concatBytes, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../crypto/hash.ts'
 import { activatedMembers } from '../rules/council/activation-queue.ts'
 import type { RatedCouncil } from '../rules/council/council-status.ts'
 import { type Drawn, proposerIndex, restingMembers, type TurnOrder } from '../rules/council/proposer-turns.ts'
 import { trialsOf } from '../rules/council/quorum.ts'
 import { isHeard, qualifiedValidators } from '../rules/council/validator-activity.ts'
-import { assert } from '../util/assert.ts'
-import { compareBytes, concatBytes, type Hex } from '../util/bytes.ts'
 
 /** Validators of one cycle, proposers first. A member's index here is its index in bitmaps and messages. */
 export type Committee = TurnOrder

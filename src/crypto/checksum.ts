@@ -1,5 +1,5 @@
-import { assert } from '../util/assert.ts'
-import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from './hash.ts'
 
 /** Address with the mixed case of EIP-55, for people to read and copy. */

@@ -1,5 +1,5 @@
-import { finishSlicedWork, partCounter, type SlicedWork } from '../util/async/sliced-work.ts'
-import { bytesToHex, type Hex } from '../util/bytes.ts'
+import { finishSlicedWork, partCounter, type SlicedWork } from '@tandem/base/async/sliced-work.ts'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256, keccak256Parts } from './hash.ts'
 
 /*

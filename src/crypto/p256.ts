@@ -1,5 +1,5 @@
 import { createECDH } from 'node:crypto'
-import { asBuffer, bytesToBigint, bytesToHex, hexToBytes, toWord } from '../util/bytes.ts'
+import { asBuffer, bytesToBigint, bytesToHex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 
 /*
  * ECDSA over P-256 (secp256r1) for a given digest; node:crypto only verifies what it hashes itself. The point u1 G + u2 Q is

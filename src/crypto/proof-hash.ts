@@ -1,4 +1,4 @@
-import { bytesToBigint, type Hex, hexToBytes } from '../util/bytes.ts'
+import { bytesToBigint, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { Argon2Provider } from './argon2/provider.ts'
 import { keccak256, keccak256Parts } from './hash.ts'
 import { sha256 } from './sha256.ts'

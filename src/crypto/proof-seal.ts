@@ -1,4 +1,4 @@
-import { bytesToBigint } from '../util/bytes.ts'
+import { bytesToBigint } from '@tandem/base/bytes.ts'
 import { loadWasm, type WasmMemory } from './wasm/wasm.ts'
 
 /*

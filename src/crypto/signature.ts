@@ -1,5 +1,5 @@
-import { assert } from '../util/assert.ts'
-import type { Hex } from '../util/bytes.ts'
+import { assert } from '@tandem/base/assert.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from './hash.ts'
 import { chooseSignatureProvider } from './providers/choose-provider.ts'
 import type { SignatureProvider } from './providers/signature-provider.ts'

@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Uint64 } from '@tandem/base/uint64.ts'
 import type { ChainParams } from '../config/networks.ts'
 import type { StateChanges } from '../state/update/state-changes.ts'
-import type { Hex } from '../util/bytes.ts'
-import type { Uint64 } from '../util/uint64.ts'
 
 /** Values of an Ethereum chain's consensus layer in a block, and its requests (fixture mode). */
 export interface BeaconEnv {

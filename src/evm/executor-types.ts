@@ -1,10 +1,10 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { FailedExecution } from '../primitives/receipt/failed-execution.ts'
 import type { BlockInternalTransfer } from '../primitives/receipt/internal-transfer.ts'
 import type { Receipt } from '../primitives/receipt/receipt.ts'
 import type { Transaction } from '../primitives/transaction/transaction.ts'
 import type { TransactionError } from '../rules/transaction.ts'
 import type { Journal } from '../state/journal/journal.ts'
-import type { Hex } from '../util/bytes.ts'
 import type { BlockEnv } from './block-env.ts'
 
 /** Execution modes: this node's executor, the VM of EthereumJS, or both with a comparison. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Logger } from '../util/logger.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { buildBlock } from './block/block-builder.ts'
 import { executeBlock, type TransactionRunner } from './block/block-runner.ts'
 import { createFastRunner, type EngineSource } from './block/fast-runner.ts'

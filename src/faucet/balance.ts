@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Clock } from '@tandem/base/clock.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { FAUCET_LIMITS } from '../config/limits/faucet.ts'
-import type { Hex } from '../util/bytes.ts'
-import type { Clock } from '../util/clock.ts'
-import type { Logger } from '../util/logger.ts'
 import type { FaucetNode } from './send/faucet-node.ts'
 
 interface BalanceOptions {

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Clock } from '@tandem/base/clock.ts'
 import type { FaucetPolicy } from '../config/limits/faucet.ts'
-import type { Hex } from '../util/bytes.ts'
-import type { Clock } from '../util/clock.ts'
 import { refusalError } from './core/faucet-error.ts'
 import { eligibleAtMs, refusalOf } from './core/grant-rule.ts'
 import type { GrantStore } from './store/grant-store.ts'

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Logger } from '../util/logger.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type { Metrics } from './registry.ts'
 
 interface MetricsServerOptions {

@@ -1,5 +1,5 @@
+import { assert } from '@tandem/base/assert.ts'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { assert } from '../util/assert.ts'
 
 /** Valid endings of a name. A counter ends in `_total`; every other metric in the unit or the thing it counts. */
 const UNITS = [

@@ -1,6 +1,6 @@
+import { isLoopbackAddress } from '@tandem/base/address.ts'
 import { NETWORK_LIMITS } from '../config/limits/network.ts'
 import { COUNCIL_BOUNDS } from '../config/protocol-bounds.ts'
-import { isLoopbackAddress } from '../util/address.ts'
 import { DialScheduler } from './core/dial-scheduler.ts'
 import { PeerScores } from './core/peer-scores.ts'
 import { BlockGossip } from './gossip/block-gossip.ts'

@@ -1,4 +1,4 @@
-import type { Hex } from '../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { PeerSlot } from './core/peer-slots.ts'
 import { peerUrl } from './identity/peer-url.ts'
 import type { Peer } from './peer/peer.ts'

@@ -1,9 +1,9 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Clock } from '@tandem/base/clock.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type { Fork } from '../config/forks.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { ValidatorSigner } from '../primitives/consensus/signer.ts'
-import type { Hex } from '../util/bytes.ts'
-import type { Clock } from '../util/clock.ts'
-import type { Logger } from '../util/logger.ts'
 import type { NodeAddress } from './core/dial-scheduler.ts'
 import type { NodeKey } from './transport/node-key.ts'
 

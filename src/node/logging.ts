@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
+import { LogOutput } from '@tandem/base/fs/log-output.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
-import { LogOutput } from '../util/fs/log-output.ts'
-import type { Logger } from '../util/logger.ts'
 
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]

@@ -1,3 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Clock } from '@tandem/base/clock.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type { Checkpoint } from '../chain/snapshot/sync/snapshot-selector.ts'
 import type { Genesis } from '../config/genesis.ts'
 import type { FaucetCaps } from '../config/limits/faucet.ts'
@@ -7,9 +10,6 @@ import type { ExecutionMode } from '../evm/executor-types.ts'
 import type { NetworkOptions } from '../network/options.ts'
 import type { ClientRules } from '../rpc/transport/clients/clients.ts'
 import type { TlsFiles } from '../rpc/transport/http/tls-files.ts'
-import type { Hex } from '../util/bytes.ts'
-import type { Clock } from '../util/clock.ts'
-import type { Logger } from '../util/logger.ts'
 
 /** Options of the connection to peers. */
 export type PeerOptions = Pick<

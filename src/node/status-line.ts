@@ -1,6 +1,6 @@
+import type { Clock } from '@tandem/base/clock.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type { HealthStatus } from '../rpc/ports.ts'
-import type { Clock } from '../util/clock.ts'
-import type { Logger } from '../util/logger.ts'
 
 const INTERVAL_MS = 60_000
 

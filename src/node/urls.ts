@@ -1,4 +1,4 @@
-import { isUnspecifiedAddress } from '../util/address.ts'
+import { isUnspecifiedAddress } from '@tandem/base/address.ts'
 
 /** Returns a host for a URL that this machine can call. */
 export const urlHost = (host: string): string =>

@@ -1,3 +1,4 @@
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { PROOF_CHAIN_LIMITS } from '../config/limits/chain.ts'
 import type { ChainParams } from '../config/networks.ts'
 import { encodeProofHeader, type ProofHeader, type ProofTemplate, proofHeaderId } from '../primitives/proof-header.ts'
@@ -10,7 +11,6 @@ import {
   type ProofState,
 } from '../rules/proof/proof-header.ts'
 import { proofVersionAt } from '../rules/proof/proof-target.ts'
-import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
 
 /** Longest chain of pending headers above the final tip. */
 export const MAX_PENDING_DEPTH = PROOF_CHAIN_LIMITS.pendingDepth

@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { PeerId } from '../primitives/peer-id.ts'
 import type { ProofHeader } from '../primitives/proof-header.ts'
 import { proofWork } from '../rules/proof/proof-target.ts'
-import type { Hex } from '../util/bytes.ts'
 
 export interface EarlyHeader {
   readonly header: ProofHeader

@@ -1,6 +1,6 @@
+import type { Logger } from '@tandem/base/logger.ts'
 import { forkHeight } from '../config/forks.ts'
 import type { ChainParams } from '../config/networks.ts'
-import type { Logger } from '../util/logger.ts'
 
 /** Headers before the fork from which on operators are warned. */
 const FORK_NOTICE_HEADERS = 1_000

@@ -1,3 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import { PROOF_CHAIN_LIMITS } from '../config/limits/chain.ts'
 import type { ChainParams } from '../config/networks.ts'
 import type { PeerId } from '../primitives/peer-id.ts'
@@ -10,8 +12,6 @@ import {
   type ProofState,
 } from '../rules/proof/proof-header.ts'
 import { checkLeastWork, checkProofSeal } from '../rules/proof/proof-work.ts'
-import type { Hex } from '../util/bytes.ts'
-import { isCoded } from '../util/errors.ts'
 import { type Admission, MAX_PENDING_DEPTH, type PendingHeader, PendingProofs } from './core.ts'
 import { type EarlyHeader, EarlyHeaders } from './early-headers.ts'
 import type { WorkVerifier } from './work-verifier.ts'

@@ -1,9 +1,9 @@
+import type { Clock } from '@tandem/base/clock.ts'
+import { isCoded } from '@tandem/base/errors.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type { PeerId } from '../primitives/peer-id.ts'
 import type { ProofHeaderMalformed } from '../primitives/proof-header.ts'
 import type { ProofHeaderError } from '../rules/proof/proof-header.ts'
-import type { Clock } from '../util/clock.ts'
-import { isCoded } from '../util/errors.ts'
-import type { Logger } from '../util/logger.ts'
 import type { ProofNetworkPort } from './ports.ts'
 import type { ProofPool } from './proof-pool.ts'
 

@@ -1,11 +1,11 @@
+import { bytesEqual, bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
+import { Lru } from '@tandem/base/lru.ts'
 import { PROOF_CHAIN_LIMITS } from '../config/limits/chain.ts'
 import type { Argon2Provider } from '../crypto/argon2/provider.ts'
 import { nativeMixHash } from '../crypto/proof-hash.ts'
 import { type ProofHeader, proofSealHash } from '../primitives/proof-header.ts'
 import type { ProofHeaderError } from '../rules/proof/proof-header.ts'
-import { bytesEqual, bytesToHex, type Hex } from '../util/bytes.ts'
-import { CodedError } from '../util/errors.ts'
-import { Lru } from '../util/lru.ts'
 
 /**
  * Expensive half of a header's work: checks that its mix hash is the claimed Argon2id hash. Hashes are cached, so that a header known from

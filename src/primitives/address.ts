@@ -1,6 +1,6 @@
+import { bytesToHex, concatBytes, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import type { Nonce } from '@tandem/base/uint64.ts'
 import { keccak256 } from '../crypto/hash.ts'
-import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../util/bytes.ts'
-import type { Nonce } from '../util/uint64.ts'
 import { encodeRlp, uintItem } from './rlp/rlp.ts'
 
 /** Address of the contract that a transaction or CREATE makes: last 20 bytes of keccak256(RLP[sender, nonce]). */

@@ -1,4 +1,4 @@
-import type { Hex } from '../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Certificate } from './consensus/certificate.ts'
 import type { ProposalHead } from './consensus/proposal.ts'
 

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
-import type { Hex } from '../util/bytes.ts'
 import { type EthereumBody, encodeEthereumBodyItems } from './ethereum/body.ts'
 import { encodeHeader, type Header, readHeader } from './header.ts'
 import { decodeOrMalformed, type MalformedError, malformed } from './rlp/malformed.ts'

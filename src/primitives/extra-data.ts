@@ -1,5 +1,5 @@
-import { type Hex, hexToBytes } from '../util/bytes.ts'
-import { undefinedIfCoded } from '../util/errors.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { undefinedIfCoded } from '@tandem/base/errors.ts'
 import { type Certificate, certificateItem, readCertificate } from './consensus/certificate.ts'
 import type { Header } from './header.ts'
 import { decodeOrMalformed, malformed } from './rlp/malformed.ts'

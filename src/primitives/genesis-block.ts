@@ -1,6 +1,6 @@
+import { bigintToBytes, type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { Genesis, TimeFork } from '../config/genesis.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
-import { bigintToBytes, type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '../util/bytes.ts'
 import { type Block, blockFromParts } from './block.ts'
 import type { EthereumBody } from './ethereum/body.ts'
 import { EXTRA_DATA_VERSION, encodeExtraData } from './extra-data.ts'

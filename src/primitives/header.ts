@@ -1,6 +1,6 @@
+import { assert } from '@tandem/base/assert.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
-import { assert } from '../util/assert.ts'
-import { type Hex, hexToBytes } from '../util/bytes.ts'
 import { decodeOrMalformed, malformed } from './rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from './rlp/rlp.ts'
 import { RlpCursor } from './rlp/rlp-cursor.ts'

@@ -1,5 +1,5 @@
+import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
-import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
 import { decodeOrMalformed, type MalformedError, malformed } from './rlp/malformed.ts'
 import { encodeRlp, type RlpItem } from './rlp/rlp.ts'
 import { RlpCursor } from './rlp/rlp-cursor.ts'

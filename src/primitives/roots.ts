@@ -1,6 +1,6 @@
+import { finishSlicedWork, partCounter, type SlicedWork } from '@tandem/base/async/sliced-work.ts'
+import { freeLarge, type Hex } from '@tandem/base/bytes.ts'
 import { orderedRoot, orderedRootParts } from '../crypto/ordered-root.ts'
-import { finishSlicedWork, partCounter, type SlicedWork } from '../util/async/sliced-work.ts'
-import { freeLarge, type Hex } from '../util/bytes.ts'
 import { encodeReceipt, type Receipt } from './receipt/receipt.ts'
 import type { DecodedTransaction } from './transaction/transaction.ts'
 

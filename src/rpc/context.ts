@@ -1,6 +1,6 @@
+import type { Cancellation } from '@tandem/base/async/cancellation.ts'
 import type { ChainView, ClientPoolPort } from '../chain/types.ts'
 import type { CallService } from '../evm/calls/types.ts'
-import type { Cancellation } from '../util/async/cancellation.ts'
 import type { TracePort } from './methods/debug/trace-port.ts'
 import type {
   DevPort,

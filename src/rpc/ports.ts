@@ -1,3 +1,5 @@
+import type { Cancellation } from '@tandem/base/async/cancellation.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { BlockRewards } from '../chain/block/economy.ts'
 import type { DevHelpers } from '../chain/dev/dev-helpers.ts'
 import type { LogText } from '../chain/logs/log-service.ts'
@@ -8,8 +10,6 @@ import type { SimulationRequest } from '../evm/simulate/types.ts'
 import type { NodeAddress } from '../network/core/dial-scheduler.ts'
 import type { PeerDescription } from '../network/describe-peer.ts'
 import type { NodeDescription } from '../network/network.ts'
-import type { Cancellation } from '../util/async/cancellation.ts'
-import type { Hex } from '../util/bytes.ts'
 
 /** Errors of a Wallet, thrown as CodedError. */
 export type WalletError =

@@ -1,9 +1,9 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError, isCoded, resultOrCoded } from '@tandem/base/errors.ts'
 import { BLOCK_BOUNDS } from '../config/protocol-bounds.ts'
 import { type DecodedBlock, hashByteStrings } from '../primitives/block.ts'
 import type { ExtraData } from '../primitives/extra-data.ts'
 import { transactionsRoot } from '../primitives/roots.ts'
-import type { Hex } from '../util/bytes.ts'
-import { CodedError, isCoded, resultOrCoded } from '../util/errors.ts'
 
 /** Body that does not match its header, or is too large. */
 export type BodyError =

@@ -1,8 +1,8 @@
+import { assert } from '@tandem/base/assert.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { ChainParams } from '../config/networks.ts'
 import { impersonatedSender } from '../primitives/transaction/impersonation.ts'
 import type { DecodedTransaction } from '../primitives/transaction/transaction.ts'
-import { assert } from '../util/assert.ts'
-import type { Hex } from '../util/bytes.ts'
 
 /**
  * Permission for operations that only a development chain allows: reverting blocks, editing state, choosing header fields, senders

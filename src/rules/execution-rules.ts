@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Uint64 } from '@tandem/base/uint64.ts'
 import { type EvmFork, evmForkAt, isForkSince } from '../config/forks.ts'
 import type { ChainParams } from '../config/networks.ts'
 import type { PrecompilePrices } from '../config/precompile-prices.ts'
-import type { Hex } from '../util/bytes.ts'
-import type { Uint64 } from '../util/uint64.ts'
 import { type IntrinsicGasRules, intrinsicGasRules } from './intrinsic-gas.ts'
 
 /** Fork rules for whole transactions. */

@@ -1,9 +1,9 @@
+import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { ChainParams } from '../config/networks.ts'
 import type { Block } from '../primitives/block.ts'
 import { decodeExtraData, type ExtraData } from '../primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../primitives/header.ts'
-import { type Hex, ZERO_HASH } from '../util/bytes.ts'
-import { CodedError } from '../util/errors.ts'
 import { nextBaseFee } from './money/base-fee.ts'
 import { maxTimestamp, minTimestampStepSeconds } from './timestamp.ts'
 

@@ -1,9 +1,9 @@
+import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { type Block, blockFromParts, hashByteStrings } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
 import { EXTRA_DATA_VERSION, encodeExtraData } from '../primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../primitives/header.ts'
 import { transactionsRoot } from '../primitives/roots.ts'
-import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../util/bytes.ts'
 
 const NO_BLOOM = new Uint8Array(256)
 const NO_TRANSACTIONS = transactionsRoot([])

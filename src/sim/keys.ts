@@ -1,8 +1,8 @@
+import { bytesEqual, type Hex } from '@tandem/base/bytes.ts'
 import type { RecoverAddress } from '../consensus/certificate.ts'
 import { keccak256 } from '../crypto/hash.ts'
 import { addressFromPrivateKey, recoverAddress, sign } from '../crypto/signature.ts'
 import type { ValidatorSigner } from '../primitives/consensus/signer.ts'
-import { bytesEqual, type Hex } from '../util/bytes.ts'
 
 /** One key per node, and the recovery of a signer. */
 export interface Keys {

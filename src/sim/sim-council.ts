@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { createRandom, type Random } from '@tandem/base/random.ts'
 import type { Committee } from '../consensus/committee.ts'
 import type { CommitteePort } from '../consensus/ports.ts'
 import { faultsOf } from '../rules/council/quorum.ts'
-import type { Hex } from '../util/bytes.ts'
-import { createRandom, type Random } from './random.ts'
 
 /** Change of validators: every so many heights other ones in another order, at least so many of them. */
 export interface CouncilPlan {

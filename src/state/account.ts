@@ -1,6 +1,6 @@
-import { assert } from '../util/assert.ts'
-import { asBuffer, bytesToHex, type Hex } from '../util/bytes.ts'
-import { type Nonce, uint64FromBigint } from '../util/uint64.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { asBuffer, bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import { type Nonce, uint64FromBigint } from '@tandem/base/uint64.ts'
 
 export interface Account {
   readonly nonce: Nonce

@@ -1,4 +1,4 @@
-import type { Hex } from '../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 /** Errors of this folder, thrown as CodedError. */
 export type StateError =

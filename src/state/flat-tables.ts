@@ -1,7 +1,7 @@
+import { asBuffer, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../crypto/hash.ts'
 import { BUCKETS } from '../storage/buckets.ts'
 import type { Snapshot, Store } from '../storage/store.ts'
-import { asBuffer, EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH } from './account.ts'
 import { decodeWord } from './storage-word.ts'
 

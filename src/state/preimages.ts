@@ -1,7 +1,7 @@
+import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { Batch } from '../storage/batch.ts'
 import { BUCKETS } from '../storage/buckets.ts'
 import type { Snapshot, Store } from '../storage/store.ts'
-import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '../util/bytes.ts'
 import { hashedKey } from './flat-tables.ts'
 import type { StateUpdate } from './update/state-update.ts'
 

@@ -1,9 +1,9 @@
+import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { Batch } from '../storage/batch.ts'
 import { BUCKETS } from '../storage/buckets.ts'
 import { numberKey, readNumber, writeNumber } from '../storage/keys.ts'
 import { metaKey } from '../storage/schema.ts'
 import type { Snapshot, Store } from '../storage/store.ts'
-import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '../util/bytes.ts'
 
 /** Position of the flat tables; written with each block. */
 export interface StateMeta {

@@ -1,4 +1,4 @@
-import { asBuffer, EMPTY_BYTES, type Hex, ZERO_HASH } from '../util/bytes.ts'
+import { asBuffer, EMPTY_BYTES, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 
 /** Storage word in stored form: without leading zeros; zero is empty. */
 export const encodeWord = (word: Hex): Uint8Array => {

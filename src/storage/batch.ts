@@ -1,4 +1,4 @@
-import { assert } from '../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
 import { storeErrorFromLevel } from './errors.ts'
 import type { StoreCounters } from './metrics.ts'
 import type { ScratchKeys } from './scratch-keys.ts'

@@ -1,4 +1,4 @@
-import { CodedError, isCoded } from '../util/errors.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { readLockHolder } from './lock-holder.ts'
 
 /** Errors of Store and schema, thrown as CodedError. */

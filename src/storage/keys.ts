@@ -1,5 +1,5 @@
-import { assert } from '../util/assert.ts'
-import { asBuffer } from '../util/bytes.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { asBuffer } from '@tandem/base/bytes.ts'
 
 export const NUMBER_BYTES = 8
 

@@ -1,5 +1,5 @@
-import { assert } from '../util/assert.ts'
-import { asBuffer, type Hex } from '../util/bytes.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
 import type { Batch } from './batch.ts'
 import { BUCKETS } from './buckets.ts'
 import { storeError } from './errors.ts'

@@ -1,5 +1,5 @@
 import { threadId } from 'node:worker_threads'
-import { Mutex } from '../util/async/mutex.ts'
+import { Mutex } from '@tandem/base/async/mutex.ts'
 
 /** Words of the shared memory, before the reason: 1 after a failed write, and the thread that writes (its id + 1). */
 const [FAILED, WRITER] = [0, 1]

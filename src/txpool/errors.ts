@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { TransactionFormError, TransactionSenderStateError } from '../rules/transaction.ts'
-import type { Hex } from '../util/bytes.ts'
 
 /**
  * Reason why a transaction was refused; thrown as `CodedError<PoolError>`. Validity is that of rules/transaction.ts, the rest is policy. Listed

@@ -1,7 +1,7 @@
+import { copyBytes, type Hex } from '@tandem/base/bytes.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
 import { type DecodedTransaction, decodeTransaction } from '../primitives/transaction/transaction.ts'
-import { copyBytes, type Hex } from '../util/bytes.ts'
-import { CodedError, isCoded } from '../util/errors.ts'
 import type { PoolError } from './errors.ts'
 import { checkSize } from './pool/admission.ts'
 

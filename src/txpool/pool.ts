@@ -1,9 +1,9 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
+import type { Nonce } from '@tandem/base/uint64.ts'
 import { POOL_LIMITS } from '../config/limits/pool.ts'
 import type { DecodedTransaction, Transaction } from '../primitives/transaction/transaction.ts'
 import { maxCostWei } from '../rules/transaction.ts'
-import type { Hex } from '../util/bytes.ts'
-import { CodedError } from '../util/errors.ts'
-import type { Nonce } from '../util/uint64.ts'
 import type { PoolError } from './errors.ts'
 import {
   type AdmissionRules,

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Nonce } from '@tandem/base/uint64.ts'
 import type { SenderCode } from '../rules/transaction.ts'
-import type { Hex } from '../util/bytes.ts'
-import type { Nonce } from '../util/uint64.ts'
 
 /** Account reads of the head's state; synchronous. Unknown accounts return zero. */
 export interface AccountReader {

@@ -1,8 +1,8 @@
+import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
 import { createExecutor } from '../../src/evm/executor.ts'
 import { createAddress } from '../../src/primitives/address.ts'
 import { Journal } from '../../src/state/journal/journal.ts'
-import { silentLogger } from '../../src/util/logger.ts'
 import { type CompiledContract, compileSolidity } from '../support/solidity.ts'
 import { encodeCall, env, funded, key, signed, TOKEN } from '../unit/evm/world.ts'
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
 import type { EngineName } from '../../src/evm/engines/select-engine.ts'
 import { createExecutor } from '../../src/evm/executor.ts'
 import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { runStateTests, type StateTestResult } from '../../src/evm/state-test/run.ts'
 import { TrieService } from '../../src/state/trie/trie-service.ts'
-import { silentLogger } from '../../src/util/logger.ts'
 import { SEED } from '../support/seed.ts'
 
 /*

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { parseAbi } from 'viem'
-import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import { compileSolidity } from '../support/solidity.ts'
 
 /** The contract of the foundry project, in the words that ethers and viem read. */

@@ -1,5 +1,5 @@
+import { createRandom } from '@tandem/base/random.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createRandom } from '../../src/sim/random.ts'
 import { Chaos } from '../support/chaos.ts'
 import { Committee } from '../support/committee.ts'
 import { SEED } from '../support/seed.ts'

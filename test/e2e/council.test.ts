@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Hex } from '../../src/util/bytes.ts'
 import { CouncilOfNodes, validatorOf } from '../support/council-nodes.ts'
 import { rpc } from '../support/devnet.ts'
 import { eventually } from '../support/node-process.ts'

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { Wallet } from 'ethers'
 import { expect, test } from 'vitest'
-import type { Hex } from '../../src/util/bytes.ts'
 import { eventually, ROOT, type RunningNode, startDevnet } from '../support/devnet.ts'
 
 const SINK = '0x000000000000000000000000000000000000dead'

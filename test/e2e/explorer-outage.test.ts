@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { expect, onTestFinished, test } from 'vitest'
-import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { signedRaw } from '../support/chain.ts'
 import { eventually, type RunningNode, startDevnet, withTempDir } from '../support/devnet.ts'
 import { startDatabaseGate } from '../support/explorer/database-gate.ts'

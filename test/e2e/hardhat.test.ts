@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Hex } from '../../src/util/bytes.ts'
 import { copyProject, run } from '../support/command.ts'
 import { type RunningNode, startDevnet } from '../support/devnet.ts'
 

@@ -1,5 +1,5 @@
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { afterEach, expect, test } from 'vitest'
-import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import { Committee, type NodeOfMany } from '../support/committee.ts'
 import { type ByzantineBlockKind, byzantineEnv } from '../support/hostile/byzantine-blocks.ts'
 import { PROGRAMS } from '../support/hostile/programs.ts'

@@ -1,6 +1,6 @@
+import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CHAIN_LIMITS } from '../../src/config/limits/chain.ts'
-import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { type RpcFailure, rpc } from '../support/devnet.ts'
 import { balanceCall, deployToken, receiptOf, signerOf, type Token } from '../support/load.ts'
 import { eventually, type NodeProcess, type Ready, sleep, spawnNode } from '../support/node-process.ts'

@@ -1,6 +1,6 @@
+import { createRandom } from '@tandem/base/random.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parsePeerUrl } from '../../src/network/identity/peer-url.ts'
-import { createRandom } from '../../src/sim/random.ts'
 import { CouncilOfNodes, validatorOf } from '../support/council-nodes.ts'
 import { rpc } from '../support/devnet.ts'
 import { ATTACKS, type AttackName } from '../support/hostile/attacks.ts'

@@ -1,7 +1,7 @@
+import { createRandom } from '@tandem/base/random.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../src/config/limits/network.ts'
 import { parsePeerUrl } from '../../src/network/identity/peer-url.ts'
-import { createRandom } from '../../src/sim/random.ts'
 import { CouncilOfNodes } from '../support/council-nodes.ts'
 import { rpc } from '../support/devnet.ts'
 import { ATTACKS, type AttackName } from '../support/hostile/attacks.ts'

@@ -1,5 +1,5 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { rpc } from '../support/devnet.ts'
 import { precompilePrograms } from '../support/hostile/precompile-programs.ts'
 import { receiptOf, signerOf } from '../support/load.ts'

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Hex } from '../../src/util/bytes.ts'
 import { rpc } from '../support/devnet.ts'
 import { type Fuzz, openFuzz } from '../support/fuzz/drive.ts'
 import { LEFT_OUT } from '../support/fuzz/requests.ts'

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Hex } from '@tandem/base/bytes.ts'
 import {
   createPublicClient,
   createWalletClient,
@@ -12,7 +13,6 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Hex } from '../../src/util/bytes.ts'
 import { rpc } from '../support/devnet.ts'
 import { type LocalnetNode, type LocalnetReady, RunningLocalnet, runs } from '../support/localnet.ts'
 import { eventually } from '../support/node-process.ts'

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Hex } from '../../src/util/bytes.ts'
 import { Committee, type NodeOfMany } from '../support/committee.ts'
 import { eventually } from '../support/devnet.ts'
 import { startMiner } from '../support/powchain/miner-process.ts'

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
-import type { Hex } from '../../src/util/bytes.ts'
 import { eventually, rpc, startDevnet } from '../support/devnet.ts'
 import { RunningLocalnet } from '../support/localnet.ts'
 import { startMiner } from '../support/powchain/miner-process.ts'

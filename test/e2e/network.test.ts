@@ -1,5 +1,5 @@
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import { ACCOUNTS, signedRaw } from '../support/chain.ts'
 import { Committee, type NodeOfMany } from '../support/committee.ts'
 import { rpc } from '../support/devnet.ts'

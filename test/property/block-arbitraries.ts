@@ -1,10 +1,10 @@
+import { bytesToHex } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { type Certificate, certificateFromSigners } from '../../src/primitives/consensus/certificate.ts'
 import { type ExtraData, encodeExtraData } from '../../src/primitives/extra-data.ts'
 import type { Header } from '../../src/primitives/header.ts'
 import type { Log } from '../../src/primitives/receipt/log.ts'
 import type { StoredReceipt } from '../../src/primitives/receipt/receipt.ts'
-import { bytesToHex } from '../../src/util/bytes.ts'
 
 // Nouns of the chain by chance, with their numbers near the borders of the encoding.
 

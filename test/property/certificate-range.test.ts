@@ -1,3 +1,4 @@
+import { isCoded } from '@tandem/base/errors.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RecoverAddress } from '../../src/consensus/certificate.ts'
@@ -11,7 +12,6 @@ import {
 import { recoverAddress } from '../../src/crypto/signature.ts'
 import { decodeBlock, encodeBlock } from '../../src/primitives/block.ts'
 import { type Certificate, decodeCertificate, encodeCertificate } from '../../src/primitives/consensus/certificate.ts'
-import { isCoded } from '../../src/util/errors.ts'
 import { GENESIS_HASH } from '../support/consensus/ledger.ts'
 import { DOMAIN } from '../support/consensus/member.ts'
 import { committeeFrom, seal, sealedChain } from '../support/consensus/sealed-chain.ts'

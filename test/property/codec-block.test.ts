@@ -1,3 +1,4 @@
+import { finishSlicedWork } from '@tandem/base/async/sliced-work.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
@@ -14,7 +15,6 @@ import { bloomFromLogs, bloomMayContain, mergeBlooms } from '../../src/primitive
 import { decodeStoredReceipts, encodeStoredReceipts } from '../../src/primitives/receipt/receipt.ts'
 import { decodeRlp, encodeRlp } from '../../src/primitives/rlp/rlp.ts'
 import { decodeTransaction } from '../../src/primitives/transaction/transaction.ts'
-import { finishSlicedWork } from '../../src/util/async/sliced-work.ts'
 import { ACCOUNT_KEYS, signedRaw } from '../support/chain.ts'
 import { SEED } from '../support/seed.ts'
 import { damaged, expectStrict } from '../support/strict-codec.ts'

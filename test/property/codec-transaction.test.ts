@@ -1,5 +1,8 @@
 import { Common, Hardfork, Mainnet } from '@ethereumjs/common'
 import { createTxFromRLP } from '@ethereumjs/tx'
+import { bytesToHex } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
+import { MAX_UINT64, uint64FromBigint } from '@tandem/base/uint64.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keccak256 } from '../../src/crypto/hash.ts'
@@ -12,9 +15,6 @@ import {
   signingPayload,
   type UnsignedTransaction,
 } from '../../src/primitives/transaction/transaction-encoding.ts'
-import { bytesToHex } from '../../src/util/bytes.ts'
-import { isCoded } from '../../src/util/errors.ts'
-import { MAX_UINT64, uint64FromBigint } from '../../src/util/uint64.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
 

@@ -1,3 +1,4 @@
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeEvidence, encodeEvidence } from '../../src/consensus/evidence/codec.ts'
@@ -12,7 +13,6 @@ import {
   type RoundChangePayload,
   type Vote,
 } from '../../src/primitives/consensus/vote.ts'
-import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import { SEED } from '../support/seed.ts'
 import { damaged, expectStrict } from '../support/strict-codec.ts'
 

@@ -1,3 +1,5 @@
+import { concatBytes, type Hex } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeBlock } from '../../src/primitives/block.ts'
@@ -9,8 +11,6 @@ import {
   type Withdrawal,
 } from '../../src/primitives/ethereum/body.ts'
 import { decodeChainFile } from '../../src/primitives/ethereum/chain-file.ts'
-import { concatBytes, type Hex } from '../../src/util/bytes.ts'
-import { isCoded } from '../../src/util/errors.ts'
 import { recordedBytes, recordedGenesis } from '../support/recorded/chain.ts'
 import { SEED } from '../support/seed.ts'
 

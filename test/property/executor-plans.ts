@@ -1,7 +1,7 @@
+import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { createAddress } from '../../src/primitives/address.ts'
 import type { Transaction } from '../../src/primitives/transaction/transaction.ts'
 import type { UnsignedTransaction } from '../../src/primitives/transaction/transaction-encoding.ts'
-import { concatBytes, type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { type CompiledContract, compileSolidity } from '../support/solidity.ts'
 import { encodeCall, env, funded, GWEI, type Key, key, signed } from '../unit/evm/world.ts'
 import { ZOO } from './executor-zoo.ts'

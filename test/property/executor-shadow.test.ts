@@ -1,11 +1,11 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
 import { createExecutor } from '../../src/evm/executor.ts'
 import { Journal } from '../../src/state/journal/journal.ts'
-import type { Hex } from '../../src/util/bytes.ts'
-import { silentLogger } from '../../src/util/logger.ts'
 import { ample, env, listSource } from '../unit/evm/world.ts'
 import { createRandom, randomTransactions, setUpZoo } from './executor-plans.ts'
 

@@ -1,3 +1,5 @@
+import { bytesToHex } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
@@ -5,8 +7,6 @@ import {
   encodeInternalTransfers,
   INTERNAL_KINDS,
 } from '../../src/primitives/receipt/internal-transfer.ts'
-import { bytesToHex } from '../../src/util/bytes.ts'
-import { isCoded } from '../../src/util/errors.ts'
 import { SEED } from '../support/seed.ts'
 
 const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(bytesToHex)

@@ -1,9 +1,9 @@
+import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keccak256Hex } from '../../src/crypto/hash.ts'
 import { EMPTY_CODE_HASH } from '../../src/state/account.ts'
 import { Journal } from '../../src/state/journal/journal.ts'
-import { type Hex, ZERO_HASH } from '../../src/util/bytes.ts'
 import { address, MemoryState, memoryAccount, word } from '../unit/state/memory-state.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)

@@ -1,4 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
@@ -9,7 +10,6 @@ import {
   keccak256Parts,
   keccak256PartsInto,
 } from '../../src/crypto/hash.ts'
-import { bytesToHex } from '../../src/util/bytes.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
 const parameters = (numRuns: number) => ({ seed, numRuns })

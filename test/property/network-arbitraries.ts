@@ -1,3 +1,4 @@
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { NETWORK_LIMITS } from '../../src/config/limits/network.ts'
 import { DISCONNECT_REASONS, type DisconnectReason } from '../../src/network/core/disconnect-reasons.ts'
@@ -5,7 +6,6 @@ import type { MessageName, Payload } from '../../src/network/messages.ts'
 import type { PeerHead } from '../../src/network/wire/control.ts'
 import type { Prepare, RoundChangePayload, Vote } from '../../src/primitives/consensus/vote.ts'
 import { encodeRlp } from '../../src/primitives/rlp/rlp.ts'
-import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import { certificate } from './block-arbitraries.ts'
 
 // A payload by chance for every message of the network: the type fails when one is missing.

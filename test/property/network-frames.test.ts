@@ -1,3 +1,5 @@
+import { bytesEqual, concatBytes } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createRecords, type Records } from '../../src/network/transport/records.ts'
@@ -5,8 +7,6 @@ import { CHANNEL_NAMES, CHANNELS, type ChannelName } from '../../src/network/wir
 import { FrameReader, type FrameSink } from '../../src/network/wire/frame-reader.ts'
 import { encodeFrames, FRAGMENT_BYTES, type MessageHead, type WireMessage } from '../../src/network/wire/frames.ts'
 import { SendQueue } from '../../src/network/wire/send-queue.ts'
-import { bytesEqual, concatBytes } from '../../src/util/bytes.ts'
-import { isCoded } from '../../src/util/errors.ts'
 import { framesOf } from '../support/network/frames.ts'
 import { SEED } from '../support/seed.ts'
 

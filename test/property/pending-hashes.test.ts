@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { PendingHashes } from '../../src/rpc/subscriptions/pending-hashes.ts'
-import type { Hex } from '../../src/util/bytes.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
 const LIMIT = 20

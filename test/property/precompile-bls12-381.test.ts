@@ -1,11 +1,11 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
+import { bytesToBigint, concatBytes, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { loadMcl } from '../../src/crypto/bls12-381/mcl.ts'
 import { createMclPoints } from '../../src/crypto/bls12-381/mcl-points.ts'
 import { createNativePoints } from '../../src/crypto/bls12-381/native-points.ts'
 import type { BlsPoints } from '../../src/crypto/bls12-381/points.ts'
-import { bytesToBigint, concatBytes, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { SEED } from '../support/seed.ts'
 import { bothWays, type Outcome } from '../unit/evm/precompile-pair.ts'
 

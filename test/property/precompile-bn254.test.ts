@@ -1,8 +1,8 @@
 import { bn254 } from '@noble/curves/bn254.js'
+import { concatBytes, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { BN254_PRIME, montgomeryConstants, splitScalar } from '../../src/crypto/wasm/bn254-constants.ts'
-import { concatBytes, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { SEED } from '../support/seed.ts'
 import { bothWays } from '../unit/evm/precompile-pair.ts'
 

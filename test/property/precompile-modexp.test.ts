@@ -1,7 +1,7 @@
+import { bytesToHex, concatBytes, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { quickPrecompilesAt } from '../../src/evm/engines/wasm/quick-precompiles.ts'
-import { bytesToHex, concatBytes, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { SEED } from '../support/seed.ts'
 import { bothWays } from '../unit/evm/precompile-pair.ts'
 

@@ -1,11 +1,11 @@
+import { bytesToHex, EMPTY_BYTES, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { nativeSealHash, sha256dHash } from '../../src/crypto/proof-hash.ts'
 import { SEAL_TARGET, SEALED_FIELDS, sealAboveTarget } from '../../src/crypto/proof-seal.ts'
 import { type ProofHeader, proofSealHash, writeSealedFields } from '../../src/primitives/proof-header.ts'
 import { checkProofSeal } from '../../src/rules/proof/proof-work.ts'
-import { bytesToHex, EMPTY_BYTES, hexToBytes, toWord } from '../../src/util/bytes.ts'
-import { isCoded } from '../../src/util/errors.ts'
 import { SEED } from '../support/seed.ts'
 
 const bytes = (size: number) => fc.uint8Array({ minLength: size, maxLength: size })

@@ -1,3 +1,4 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { EngineMessage } from '../../src/evm/engine.ts'
@@ -6,7 +7,6 @@ import { createWasmEngine } from '../../src/evm/engines/wasm/wasm-engine.ts'
 import { bloomFromLogs } from '../../src/primitives/receipt/bloom.ts'
 import { digestOf, encodeLogs, type Log } from '../../src/primitives/receipt/log.ts'
 import { Journal } from '../../src/state/journal/journal.ts'
-import { type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { env, funded, key, paramsAt, withCode } from '../unit/evm/world.ts'
 
 const sender = key(1)

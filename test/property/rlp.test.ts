@@ -1,11 +1,11 @@
 import { RLP } from '@ethereumjs/rlp'
+import { bytesToHex } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { RLP_BOUNDS } from '../../src/config/protocol-bounds.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from '../../src/primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../src/primitives/rlp/rlp-cursor.ts'
-import { bytesToHex } from '../../src/util/bytes.ts'
-import { isCoded } from '../../src/util/errors.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
 

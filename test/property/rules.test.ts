@@ -1,3 +1,4 @@
+import { type Hex, toQuantity, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NETWORKS } from '../../src/config/networks.ts'
@@ -5,7 +6,6 @@ import { nextBaseFee, suggestedGasPrice } from '../../src/rules/money/base-fee.t
 import { splitFees } from '../../src/rules/money/fees.ts'
 import { mintedAt, rewardCredits } from '../../src/rules/money/rewards.ts'
 import { mintedUpTo } from '../../src/rules/money/supply.ts'
-import { type Hex, toQuantity, ZERO_ADDRESS } from '../../src/util/bytes.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
 const { baseFee, rewards, feeShares } = NETWORKS.mainnet

@@ -1,9 +1,9 @@
+import { bytesToHex } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { rootOfParts } from '../../src/state/snapshot/sub-trie.ts'
 import { verifyAccountChunk, verifySlotChunk } from '../../src/state/snapshot/verify-chunk.ts'
-import { bytesToHex } from '../../src/util/bytes.ts'
-import { isCoded } from '../../src/util/errors.ts'
 import { SEED as seed } from '../support/seed.ts'
 import { cutState, plainState, SMALL, storagesArbitrary } from '../support/snapshot-state.ts'
 

@@ -1,8 +1,8 @@
 import { createMPT } from '@ethereumjs/mpt'
+import { bytesToHex, compareBytes } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { StackTrie } from '../../src/state/trie/stack-trie.ts'
-import { bytesToHex, compareBytes } from '../../src/util/bytes.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
 

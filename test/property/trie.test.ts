@@ -1,5 +1,6 @@
 import { createMPT, type MerklePatriciaTrie, verifyMerkleProof } from '@ethereumjs/mpt'
 import { RLP } from '@ethereumjs/rlp'
+import { bigintToBytes, bytesToBigint, bytesToHex, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keccak256, keccak256OfHex } from '../../src/crypto/hash.ts'
@@ -7,7 +8,6 @@ import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../src/state/account.ts'
 import { BatchPacker } from '../../src/state/trie/batch.ts'
 import { TrieLayers } from '../../src/state/trie/layers.ts'
 import { Trie } from '../../src/state/trie/trie.ts'
-import { bigintToBytes, bytesToBigint, bytesToHex, type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
 const runs = (numRuns: number) => ({ seed, numRuns, endOnFailure: false })

@@ -1,10 +1,10 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NETWORKS } from '../../src/config/networks.ts'
 import type { Transaction } from '../../src/primitives/transaction/transaction.ts'
 import { TxPool } from '../../src/txpool/pool.ts'
-import type { Hex } from '../../src/util/bytes.ts'
-import { isCoded } from '../../src/util/errors.ts'
 import { Accounts, address, FLOOR, GWEI, SMALL_LIMITS, selected, transaction } from '../unit/txpool/fixtures.ts'
 import { ModelPool } from './txpool-model.ts'
 

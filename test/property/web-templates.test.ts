@@ -1,7 +1,7 @@
+import { html } from '@tandem/web/html.ts'
+import { renderPage } from '@tandem/web/shell.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { html } from '../../src/web/html.ts'
-import { renderPage } from '../../src/web/shell.ts'
 import { attackerText } from '../support/attacker-text.ts'
 import { SEED } from '../support/seed.ts'
 

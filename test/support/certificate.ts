@@ -1,6 +1,6 @@
 import { sign } from 'node:crypto'
+import { concatBytes } from '@tandem/base/bytes.ts'
 import type { NodeKey } from '../../src/network/transport/node-key.ts'
-import { concatBytes } from '../../src/util/bytes.ts'
 
 /**
  * Self-signed X.509 certificate (RFC 5280) for an Ed25519 key (RFC 8410), in DER. It carries only the key: names, times and

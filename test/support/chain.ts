@@ -1,6 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { assert } from '@tandem/base/assert.ts'
+import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import type { Clock } from '@tandem/base/clock.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { nativeRules } from '../../src/chain/block/chain-rules.ts'
 import { Chain } from '../../src/chain/chain.ts'
 import type { Genesis } from '../../src/config/genesis.ts'
@@ -20,10 +24,6 @@ import {
   signingPayload,
   type UnsignedTransaction,
 } from '../../src/primitives/transaction/transaction-encoding.ts'
-import { assert } from '../../src/util/assert.ts'
-import { EMPTY_BYTES, type Hex } from '../../src/util/bytes.ts'
-import type { Clock } from '../../src/util/clock.ts'
-import { silentLogger } from '../../src/util/logger.ts'
 
 export const CHAIN_ID = 1_998_999
 export const keyOf = (seed: number): Uint8Array => keccak256(Uint8Array.of(0x6b, seed))

@@ -48,6 +48,7 @@ export const installImage = async (dir: string): Promise<string> => {
   const [app, pack] = [join(dir, 'app'), join(dir, 'pack')]
   mkdirSync(app)
   for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(ROOT, name), join(app, name))
+  cpSync(join(ROOT, 'packages'), join(app, 'packages'), { recursive: true })
   const shell = async (command: string, cwd: string) => {
     const { code, stderr } = await run('sh', ['-c', command.replaceAll('/pack', pack)], { cwd })
     if (code !== 0) throw new Error(`${command}: ${stderr}`)

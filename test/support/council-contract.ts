@@ -1,3 +1,5 @@
+import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import {
   decodeErrorResult,
   decodeEventLog,
@@ -13,8 +15,6 @@ import { addressFromPrivateKey, sign } from '../../src/crypto/signature.ts'
 import { call } from '../../src/evm/calls/run-call.ts'
 import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import type { Log } from '../../src/primitives/receipt/log.ts'
-import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
-import { isCoded } from '../../src/util/errors.ts'
 import { keyOf, signedRaw, type TestChain } from './chain.ts'
 
 /* The council contract as its users see it: calls on the head through the call core, transactions through pool and executor. */

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { type Genesis, parseGenesis } from '../../src/config/genesis.ts'
 import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
-import type { Hex } from '../../src/util/bytes.ts'
 import { ACCOUNTS, keyOf, START_WEI } from './chain.ts'
 
 /** Keys of validators, which own themselves and are paid at `rewardOf`. */

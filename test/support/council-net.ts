@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { assert } from '@tandem/base/assert.ts'
+import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { expect } from 'vitest'
 import type { Genesis } from '../../src/config/genesis.ts'
 import { type Committee, proposerOf } from '../../src/consensus/committee.ts'
@@ -10,8 +12,6 @@ import type { Block } from '../../src/primitives/block.ts'
 import { type Certificate, certificateFromSigners } from '../../src/primitives/consensus/certificate.ts'
 import { blockVoteDigest, type Prepare } from '../../src/primitives/consensus/vote.ts'
 import { quorumOf } from '../../src/rules/council/quorum.ts'
-import { assert } from '../../src/util/assert.ts'
-import { type Hex, ZERO_HASH } from '../../src/util/bytes.ts'
 import { openTestChain, type TestChain } from './chain.ts'
 
 /** Seals are consensus' business: chains believe a certificate they are given. */

@@ -1,7 +1,7 @@
+import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { COUNCIL_ADDRESS, NETWORKS } from '../../src/config/networks.ts'
 import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
 import type { ExecutionMode } from '../../src/evm/executor-types.ts'
-import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { signedRaw } from './chain.ts'
 import { Committee, keyOf, type NodeOfMany } from './committee.ts'
 import { encodeCouncilCall, registrationSignature, STAKE, TOKEN } from './council-contract.ts'

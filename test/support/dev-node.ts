@@ -1,9 +1,9 @@
+import { systemClock } from '@tandem/base/clock.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { expect } from 'vitest'
 import type { NetworkParams } from '../../src/config/networks.ts'
 import { startNode } from '../../src/node/node.ts'
 import type { NodeOptions, RunningNode } from '../../src/node/options.ts'
-import { systemClock } from '../../src/util/clock.ts'
-import { silentLogger } from '../../src/util/logger.ts'
 import { devGenesis, VALIDATOR_KEY } from './chain.ts'
 import { rpc, withTempDir } from './devnet.ts'
 

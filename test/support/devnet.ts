@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { Hex } from '../../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

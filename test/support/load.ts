@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { bytesToHex, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../../src/crypto/signature.ts'
 import {
@@ -6,7 +7,6 @@ import {
   signingPayload,
   type UnsignedTransaction,
 } from '../../src/primitives/transaction/transaction-encoding.ts'
-import { bytesToHex, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { PATIENCE_MS, rpc } from './devnet.ts'
 import { compileSolidity } from './solidity.ts'
 

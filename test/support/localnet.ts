@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Hex } from '../../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { eventually, type NodeProcess, spawnNode } from './node-process.ts'
 
 export interface LocalnetNode {

@@ -1,4 +1,4 @@
-import type { Hex } from '../../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 /** Which logs are wanted: no address means any, null or an empty list at a position means any topic there. */
 export interface WantedLogs {

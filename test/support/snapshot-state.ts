@@ -1,3 +1,4 @@
+import { bytesToHex, compareBytes } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { encodeRlp } from '../../src/primitives/rlp/rlp.ts'
@@ -10,7 +11,6 @@ import {
 } from '../../src/state/snapshot/make-snapshot.ts'
 import { StackTrie } from '../../src/state/trie/stack-trie.ts'
 import type { StoreEntry } from '../../src/storage/store.ts'
-import { bytesToHex, compareBytes } from '../../src/util/bytes.ts'
 
 /** Small enough that a few hundred accounts fall into many chunks. */
 export const SMALL: ChunkSizes = { chunkBytes: 1_500, inlineBytes: 200 }

@@ -1,4 +1,4 @@
-import { type Hex, hexToBytes } from '../../src/util/bytes.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { compileJson } from './solc-cache.ts'
 
 export interface CompiledContract {

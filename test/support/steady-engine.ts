@@ -1,9 +1,9 @@
+import { yieldToEventLoop } from '@tandem/base/async/delay.ts'
+import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { BlockEnv } from '../../src/evm/block-env.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult, InterruptedError } from '../../src/evm/engine.ts'
 import type { Journal } from '../../src/state/journal/journal.ts'
-import { yieldToEventLoop } from '../../src/util/async/delay.ts'
-import { EMPTY_BYTES } from '../../src/util/bytes.ts'
-import { CodedError } from '../../src/util/errors.ts'
 
 /** An engine that takes so many milliseconds of a given clock for each million gas, gives way after each, and uses all gas. */
 export class SteadyEngine implements Engine {

@@ -1,11 +1,11 @@
 import { createEVM, type EVM, type InterpreterStep } from '@ethereumjs/evm'
 import { Address, type PrefixedHexString } from '@ethereumjs/util'
+import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { EngineEnv } from '../../src/evm/block-env.ts'
 import type { Engine, EngineMessage } from '../../src/evm/engine.ts'
 import { commonAt } from '../../src/evm/engines/common.ts'
 import { EthereumJsStateAdapter } from '../../src/evm/engines/state-adapter.ts'
 import { createEthereumEvm } from '../../src/evm/vm-oracle/deviations.ts'
-import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 
 /** A step as EthereumJS' own interpreter emits it. */
 export interface OracleStep {

@@ -1,6 +1,6 @@
+import { isCoded } from '@tandem/base/errors.ts'
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { isCoded } from '../../src/util/errors.ts'
 
 /**
  * A decoder answers what encodes to exactly these bytes, or says in its own code that they are malformed; it never does anything else.

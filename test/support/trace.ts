@@ -1,3 +1,4 @@
+import { ZERO_HASH } from '@tandem/base/bytes.ts'
 import { Replay } from '../../src/evm/block/replay.ts'
 import type { BlockEnv } from '../../src/evm/block-env.ts'
 import { prepareCall } from '../../src/evm/calls/message/call-message.ts'
@@ -14,7 +15,6 @@ import { createMemoryCounter } from '../../src/evm/tracers/tracer-context.ts'
 import type { Receipt } from '../../src/primitives/receipt/receipt.ts'
 import type { Transaction } from '../../src/primitives/transaction/transaction.ts'
 import type { StateReader } from '../../src/state/state-reader.ts'
-import { ZERO_HASH } from '../../src/util/bytes.ts'
 
 export const engine: Engine = createInterpreter()
 export const tracingEngine: Engine = createInterpreter()

@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest'
  */
 
 const FLOORS: readonly (readonly string[])[] = [
-  ['util'],
+  ['base'],
   ['config'],
   ['crypto', 'metrics', 'web'],
   ['primitives'],
@@ -21,6 +21,9 @@ const FLOORS: readonly (readonly string[])[] = [
   ['node'],
   ['cli'],
 ]
+
+/** Packages of this repository (packages/NAME, imported as @tandem/NAME): the first folder of their paths below. */
+const OWN_PACKAGES: readonly string[] = ['base', 'web']
 
 /** Deciders of validity: they read the parameters of the chain and config/protocol-bounds.ts, and no tuning of this node. */
 const RULES = /^(rules|primitives)\//
@@ -117,19 +120,29 @@ const checkImport = (path: string, { specifier, line }: Import): readonly string
   if (specifier.startsWith('node:')) {
     return isPure(path) ? [`${at}: a pure core imports ${specifier}`] : []
   }
-  if (!specifier.startsWith('.')) return checkPackage(at, folder, specifier)
+  if (!specifier.startsWith('.') && !specifier.startsWith(OWN_SCOPE)) return checkPackage(at, folder, specifier)
   if (!/\.(ts|json)$/.test(specifier)) return [`${at}: a relative import ends in .ts: ${specifier}`]
-  const target = relative('/src', resolve('/src', dirname(path), specifier))
+  const target = targetOf(path, specifier)
   if (/\.json$/.test(specifier)) return []
   if (RULES.test(path) && target.startsWith('config/limits/') && !FILE_FORMATS.includes(path))
     return [`${at}: a rule reads tuning of this node: ${specifier}`]
   const targetFolder = target.split('/')[0] as string
   if (targetFolder === folder) return []
+  if (OWN_PACKAGES.includes(targetFolder) !== specifier.startsWith(OWN_SCOPE))
+    return [`${at}: a package is imported by its name: ${specifier}`]
   const targetFloor = floorOf(targetFolder)
   if (target.startsWith('..') || targetFloor < 0) return [`${at}: imports from outside src: ${specifier}`]
   if (targetFloor < floorOf(folder)) return []
   return [`${at}: ${folder} (floor ${floorOf(folder)}) imports ${targetFolder} (floor ${targetFloor})`]
 }
+
+const OWN_SCOPE = '@tandem/'
+
+/** Path of an imported file as the floors have it. */
+const targetOf = (path: string, specifier: string): string =>
+  specifier.startsWith(OWN_SCOPE)
+    ? specifier.slice(OWN_SCOPE.length)
+    : relative('/src', resolve('/src', dirname(path), specifier))
 
 const checkPackage = (at: string, folder: string, specifier: string): readonly string[] => {
   const known = Object.keys(PACKAGES).find(name =>
@@ -191,7 +204,8 @@ const TOKEN =
 const blanks = (token: string): string => token.replace(/[^\n]/g, ' ')
 
 /** Imports and re-exports that load with the file or later, or that its types need; workers are another program. */
-const RELATIVE_IMPORT = /\b(?:import|export)\b[^;'"]*?\bfrom\s*'(\.[^']+)'|\bimport\s*\(?\s*'(\.[^']+)'/g
+const RELATIVE_IMPORT =
+  /\b(?:import|export)\b[^;'"]*?\bfrom\s*'((?:\.|@tandem\/)[^']+)'|\bimport\s*\(?\s*'((?:\.|@tandem\/)[^']+)'/g
 
 /** Circles of imports, types included: Tarjan's strongly connected components of more than one file. */
 const circles = (files: ReadonlyMap<string, string>): readonly string[] => {
@@ -200,7 +214,7 @@ const circles = (files: ReadonlyMap<string, string>): readonly string[] => {
   const stack: string[] = []
   const targets = (path: string): readonly string[] =>
     [...withoutComments(files.get(path) as string).matchAll(RELATIVE_IMPORT)]
-      .map(([, from, alone]) => relative('/src', resolve('/src', dirname(path), (from ?? alone) as string)))
+      .map(([, from, alone]) => targetOf(path, (from ?? alone) as string))
       .filter(target => files.has(target) && target !== path)
   /** Returns the smallest number reached. */
   const visit = (path: string): number => {
@@ -222,15 +236,17 @@ const circles = (files: ReadonlyMap<string, string>): readonly string[] => {
   return found
 }
 
-const SRC = fileURLToPath(new URL('../../src', import.meta.url))
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** AssemblyScript is another language and compiles by itself. */
+/** Files of src and of the packages; AssemblyScript is another language and compiles by itself. */
 const sources = (): ReadonlyMap<string, string> =>
   new Map(
-    readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-      .filter(path => path.endsWith('.ts') && !path.includes('assembly/'))
-      .sort()
-      .map(path => [path, readFileSync(join(SRC, path), 'utf8')]),
+    ['src', 'packages'].flatMap(top =>
+      readdirSync(join(ROOT, top), { recursive: true, encoding: 'utf8' })
+        .filter(path => path.endsWith('.ts') && !/assembly\/|node_modules\//.test(path))
+        .sort()
+        .map(path => [path, readFileSync(join(ROOT, top, path), 'utf8')] as const),
+    ),
   )
 
 describe('architecture', () => {
@@ -244,9 +260,14 @@ describe('architecture', () => {
     expect(circles(sources())).toEqual([])
   })
 
-  test('every folder of src stands on a floor', () => {
-    const folders = readdirSync(SRC, { withFileTypes: true }).filter(entry => entry.isDirectory())
-    expect(folders.map(entry => entry.name).filter(name => floorOf(name) < 0)).toEqual([])
+  test('every folder of src and every package stands on a floor', () => {
+    const folders = ['src', 'packages'].flatMap(top => readdirSync(join(ROOT, top), { withFileTypes: true }))
+    expect(
+      folders
+        .filter(entry => entry.isDirectory())
+        .map(entry => entry.name)
+        .filter(name => floorOf(name) < 0),
+    ).toEqual([])
   })
 })
 
@@ -269,10 +290,12 @@ describe('the check itself finds planted violations', () => {
   test.each([
     [
       'a higher floor',
-      'util/a.ts',
+      'base/a.ts',
       "import { x } from '../chain/chain.ts'",
-      /util \(floor 0\) imports chain \(floor 7\)/,
+      /base \(floor 0\) imports chain \(floor 7\)/,
     ],
+    ['a package by its path', 'web/a.ts', "import { x } from '../base/a.ts'", /by its name/],
+    ['a package above', 'base/a.ts', "import { x } from '@tandem/web/a.ts'", /base \(floor 0\) imports web/],
     ['its own floor', 'evm/a.ts', "import type { x } from '../txpool/pool.ts'", /evm \(floor 6\) imports txpool/],
     ['over several lines', 'state/a.ts', "import {\n  x,\n} from '../rpc/x.ts'", /state\/a\.ts:3: state/],
     ['a dynamic import', 'rules/a.ts', "const x = import('../evm/x.ts')", /rules \(floor 4\) imports evm/],
@@ -309,6 +332,7 @@ describe('the check itself finds planted violations', () => {
     ['a string', 'rules/a.ts', "const text = 'no Date here, await nothing'"],
     ['a quote in a regular expression', 'rules/a.ts', 'const quote = /\'/\nconst other = "Date\'"'],
     ['a lower floor', 'rules/a.ts', "import { x } from '../primitives/x.ts'"],
+    ['a package', 'rules/a.ts', "import { x } from '@tandem/base/a.ts'"],
     ['its own folder', 'rules/a.ts', "import { x } from './x.ts'"],
     [
       'a private member of ours, and a comparison',

@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 /*
- * Names of code between backticks in comments of src are names that the code has: a renamed function or type is renamed in comments too.
+ * Names of code between backticks in comments of src and the packages are names that the code has: a renamed function or type is renamed in comments too.
  */
 
-const SRC = fileURLToPath(new URL('../../src', import.meta.url))
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Names of other programs, of contracts and of JavaScript itself. */
 const FOREIGN = new Set(['customPrecompiles', 'DepositEvent', 'isolatedModules', '__proto__'])
@@ -20,9 +20,11 @@ const namesIn = (comment: string): readonly string[] =>
     .flatMap(([, quoted]) => (quoted as string).match(/(?<![\w./-])[A-Za-z_]\w*(?![\w/-])/g) ?? [])
     .filter(name => isName(name) && !FOREIGN.has(name))
 
-const sources = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter(path => /\.m?ts$/.test(path))
-  .map(path => ({ path, text: readFileSync(`${SRC}/${path}`, 'utf8') }))
+const sources = ['src', 'packages'].flatMap(top =>
+  readdirSync(`${ROOT}/${top}`, { recursive: true, encoding: 'utf8' })
+    .filter(path => /\.m?ts$/.test(path) && !path.includes('node_modules/'))
+    .map(path => ({ path, text: readFileSync(`${ROOT}/${top}/${path}`, 'utf8') })),
+)
 
 const missingIn = (texts: typeof sources, known: ReadonlySet<string>): readonly string[] =>
   texts.flatMap(({ path, text }) =>

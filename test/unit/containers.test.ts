@@ -91,7 +91,11 @@ describe('Dockerfile', () => {
   })
 
   test('takes its files from the list of package.json alone', () => {
-    expect(of('COPY').filter(line => !line.startsWith('--from'))).toEqual(['package.json package-lock.json ./', '. .'])
+    expect(of('COPY').filter(line => !line.startsWith('--from'))).toEqual([
+      'package.json package-lock.json ./',
+      'packages ./packages',
+      '. .',
+    ])
     const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     for (const path of files) expect(existsSync(join(ROOT, path.replace('/*.json', ''))), path).toBe(true)
     const ignored = dockerFile('Dockerfile.dockerignore').trim().split('\n')

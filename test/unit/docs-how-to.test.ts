@@ -32,7 +32,7 @@ const namesOf = (page: string): readonly string[] =>
     .filter(name => isName(name) && !EXAMPLES.has(name))
 
 const known = new Set(
-  ['src', 'test', 'scripts', 'bench'].flatMap(folder =>
+  ['src', 'packages', 'test', 'scripts', 'bench'].flatMap(folder =>
     filesOf(folder, '.ts').flatMap(path =>
       path.endsWith('docs-how-to.test.ts') ? [] : (read(path).match(/\w+/g) ?? []),
     ),

@@ -85,7 +85,7 @@ for (const path of tracked) {
 
 /** A file named by its whole path, by its path below src or below the folder that names it, or by the end of its path. */
 const isThere = (name: string, from: string): boolean =>
-  [posix.dirname(from), '.', 'src'].some(base => files.has(posix.normalize(posix.join(base, name)))) ||
+  [posix.dirname(from), '.', 'src', 'packages'].some(base => files.has(posix.normalize(posix.join(base, name)))) ||
   (bySuffix.get(name) ?? []).length > 0
 
 const NAME = /(?<![\w@$.{}/-])((?:[\w.-]+\/)*[\w-][\w.-]*\.(?:ts|sol|md|mjs|wasm))(?:#([\w-]+))?(?![\w/*-])/g

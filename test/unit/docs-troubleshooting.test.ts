@@ -28,9 +28,11 @@ const textsOf = (source: string): readonly string[] =>
     )
 
 const programTexts = (): readonly string[] =>
-  readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter(path => path.endsWith('.ts') && !path.includes('assembly/'))
-    .flatMap(path => textsOf(readFileSync(join(ROOT, 'src', path), 'utf8')))
+  ['src', 'packages'].flatMap(top =>
+    readdirSync(join(ROOT, top), { recursive: true, encoding: 'utf8' })
+      .filter(path => path.endsWith('.ts') && !/assembly\/|node_modules\//.test(path))
+      .flatMap(path => textsOf(readFileSync(join(ROOT, top, path), 'utf8'))),
+  )
 
 interface Quote {
   readonly line: number

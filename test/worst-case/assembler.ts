@@ -1,5 +1,5 @@
+import { concatBytes, hexToBytes } from '@tandem/base/bytes.ts'
 import { OPCODES } from '../../src/evm/engines/opcode-table.ts'
-import { concatBytes, hexToBytes } from '../../src/util/bytes.ts'
 
 /* Bytecode from words: names of opcodes, and numbers, which are pushed in the fewest bytes. */
 

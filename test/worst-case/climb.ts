@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sim/random.ts'
+import type { Random } from '@tandem/base/random.ts'
 import { type AnyGenes, type Family, firstGenes, mutate, randomGenes } from './family.ts'
 import { type Meter, msPerMillionGas, WARM_UP_GAS } from './measure.ts'
 

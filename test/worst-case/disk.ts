@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Hex, toWord } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { STATE_LIMITS } from '../../src/config/limits/storage.ts'
 import { BLOCK_BOUNDS } from '../../src/config/protocol-bounds.ts'
 import { HeadState } from '../../src/state/head/head-state.ts'
@@ -9,8 +11,6 @@ import type { StateReader } from '../../src/state/state-reader.ts'
 import { TrieService } from '../../src/state/trie/trie-service.ts'
 import { WorldState } from '../../src/state/world-state.ts'
 import { Store } from '../../src/storage/store.ts'
-import { type Hex, toWord } from '../../src/util/bytes.ts'
-import { silentLogger } from '../../src/util/logger.ts'
 import { asm, program, push, repeat } from './assembler.ts'
 
 /*

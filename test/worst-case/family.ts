@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Random } from '@tandem/base/random.ts'
 import type { EvmFork } from '../../src/config/forks.ts'
 import type { UnsignedTransaction } from '../../src/primitives/transaction/transaction-encoding.ts'
-import type { Random } from '../../src/sim/random.ts'
-import type { Hex } from '../../src/util/bytes.ts'
 
 /** Parameters of a program: the choices of each axis, in order of size where they have one. */
 export type Axes = Readonly<Record<string, readonly (number | string)[]>>

@@ -4,9 +4,9 @@
  *   node test/worst-case/main.ts [--seed N] [--tries N] [--gas N] [--execution fast] [--evm wasm] [--no-confirm] [--verbose] [KIND...]
  */
 import { parseArgs } from 'node:util'
+import { createRandom } from '@tandem/base/random.ts'
 import type { EngineName } from '../../src/evm/engines/select-engine.ts'
 import type { ExecutionMode } from '../../src/evm/executor-types.ts'
-import { createRandom } from '../../src/sim/random.ts'
 import { climb, type Found } from './climb.ts'
 import { DiskWorld } from './disk.ts'
 import { FAMILIES } from './families.ts'

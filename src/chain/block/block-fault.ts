@@ -1,10 +1,10 @@
+import { type CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { ExecutionFaultError, GasUsedError, InvalidTransactionError } from '../../evm/executor-types.ts'
 import type { ProofHeaderMalformed } from '../../primitives/proof-header.ts'
 import type { BodyError } from '../../rules/body.ts'
 import type { HeaderError } from '../../rules/header.ts'
 import type { ProofHeaderError } from '../../rules/proof/proof-header.ts'
 import type { ProofInclusionError } from '../../rules/proof/proof-inclusion.ts'
-import { type CodedError, isCoded } from '../../util/errors.ts'
 import type { EvidenceError } from '../council/evidence-pool.ts'
 
 /** Fault found by validation itself: a header that differs from its execution. */

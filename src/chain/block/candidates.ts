@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import type { BlockExecution } from '../../evm/executor-types.ts'
 import type { IncludedProof } from '../../rules/proof/proof-inclusion.ts'
 import type { StateUpdate } from '../../state/update/state-update.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { ChainBlock } from '../types.ts'
 
 /** Block executed on the head and not yet decided; commit must not execute it again (docs/design/consensus.md#validation). */

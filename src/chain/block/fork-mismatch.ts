@@ -1,6 +1,6 @@
+import { CodedError } from '@tandem/base/errors.ts'
 import { forkHeight } from '../../config/forks.ts'
 import type { ChainParams } from '../../config/networks.ts'
-import { CodedError } from '../../util/errors.ts'
 
 /** The committee of this network decided a proof header that this node's rules refuse by its version alone. */
 type ForkMismatchError = {

@@ -1,10 +1,10 @@
+import { EMPTY_BYTES, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { BlockEnv } from '../../evm/block-env.ts'
 import type { BlockExecution } from '../../evm/executor-types.ts'
 import { hashByteStrings } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import { EXTRA_DATA_VERSION, type ExtraData, encodeExtraData } from '../../primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../primitives/header.ts'
-import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import type { ChainBlock } from '../types.ts'
 
 /** Roots in a block's header. */

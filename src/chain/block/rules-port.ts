@@ -1,10 +1,10 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { BlockEnv } from '../../evm/block-env.ts'
 import type { BlockExecution } from '../../evm/executor-types.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { ExtraData } from '../../primitives/extra-data.ts'
 import type { Header } from '../../primitives/header.ts'
 import type { ReceiptPrices } from '../../primitives/receipt/receipt.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { ChainBlock } from '../types.ts'
 import type { BlockRoots } from './header-assembly.ts'
 

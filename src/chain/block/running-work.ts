@@ -1,5 +1,5 @@
-import { CANCELLED } from '../../util/async/cancelled.ts'
-import type { Hex } from '../../util/bytes.ts'
+import { CANCELLED } from '@tandem/base/async/cancelled.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { BlockFault } from './block-fault.ts'
 import type { ExecutedBlock } from './candidates.ts'
 

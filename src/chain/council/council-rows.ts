@@ -1,3 +1,4 @@
+import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { CouncilMember } from '../../config/genesis.ts'
 import { COUNCIL_ADDRESS } from '../../config/networks.ts'
 import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
@@ -12,7 +13,6 @@ import { hashedKey, readAccount, readSlot } from '../../state/flat-tables.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
-import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 
 /*
  * Permanent record of the councils, independent of pruned state. After the last block of each cycle (and genesis) a cycle row stores the

@@ -1,11 +1,11 @@
+import { assert } from '@tandem/base/assert.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { Lru } from '@tandem/base/lru.ts'
 import { councilBlockOf } from '../../rules/council/cycle.ts'
 import { firstSeed } from '../../rules/council/randao.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
-import { assert } from '../../util/assert.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { Lru } from '../../util/lru.ts'
 import { readCycleRow } from './council-rows.ts'
 
 const RECENT = 64

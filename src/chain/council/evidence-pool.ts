@@ -1,3 +1,5 @@
+import { type Hex, toWord } from '@tandem/base/bytes.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
 import { EVIDENCE_BOUNDS } from '../../config/protocol-bounds.ts'
@@ -10,8 +12,6 @@ import { createSignatureVerifier } from '../../consensus/signer/signature-verifi
 import { recoverAddress } from '../../crypto/signature.ts'
 import { jailedAtSlot } from '../../rules/council/council-storage.ts'
 import type { Journal } from '../../state/journal/journal.ts'
-import { type Hex, toWord } from '../../util/bytes.ts'
-import { CodedError, isCoded } from '../../util/errors.ts'
 import type { Council } from './council.ts'
 import type { EvidenceRows } from './evidence-rows.ts'
 

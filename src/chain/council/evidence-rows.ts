@@ -1,7 +1,7 @@
+import { bytesToHex, copyBytes, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import type { Store } from '../../storage/store.ts'
-import { bytesToHex, copyBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
-import type { Logger } from '../../util/logger.ts'
 
 /** Database rows of evidence that no block holds yet, by accused validator. They survive a restart. */
 export class EvidenceRows {

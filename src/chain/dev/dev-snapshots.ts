@@ -1,5 +1,5 @@
+import { CodedError } from '@tandem/base/errors.ts'
 import { DEV_LIMITS } from '../../config/limits/chain.ts'
-import { CodedError } from '../../util/errors.ts'
 import type { NextBlockFields } from '../block/block-env.ts'
 import type { SavedTime } from './dev-time.ts'
 import type { RewindTarget } from './rewind.ts'

@@ -1,6 +1,6 @@
+import type { Clock } from '@tandem/base/clock.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { DEV_LIMITS } from '../../config/limits/chain.ts'
-import type { Clock } from '../../util/clock.ts'
-import { CodedError } from '../../util/errors.ts'
 
 export type TimestampError =
   /** Timestamps of blocks must grow. */

@@ -1,3 +1,6 @@
+import { hexToBytes } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
 import {
@@ -10,9 +13,6 @@ import {
 import { putPreimage } from '../../state/preimages.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
-import { hexToBytes } from '../../util/bytes.ts'
-import { isCoded } from '../../util/errors.ts'
-import type { Logger } from '../../util/logger.ts'
 import type { Chain } from '../chain.ts'
 import { EVERY_LOG } from '../logs/log-criteria.ts'
 import { queryLogs } from '../logs/log-query.ts'

@@ -1,3 +1,4 @@
+import { bytesToHex, type Hex, toQuantity, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { DEV_LIMITS } from '../../config/limits/chain.ts'
 import type { Header } from '../../primitives/header.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../state/account.ts'
@@ -6,7 +7,6 @@ import { readPreimage } from '../../state/preimages.ts'
 import { decodeWord } from '../../state/storage-word.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
-import { bytesToHex, type Hex, toQuantity, ZERO_HASH } from '../../util/bytes.ts'
 import { STATE_FORMAT, stateTooLarge } from './state-format.ts'
 
 interface DumpedAccount {

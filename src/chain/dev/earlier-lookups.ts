@@ -1,6 +1,6 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import type { Store } from '../../storage/store.ts'
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { ChainBlock } from '../types.ts'
 
 /** Returns the lookup rows of those transactions of a new block that earlier blocks have, by hash. There are some only where nonces are edited. */

@@ -1,11 +1,11 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { DEV_LIMITS } from '../../config/limits/chain.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { recoverUnknownSenders } from '../../crypto/recovery/known-senders.ts'
 import type { SenderRecovery } from '../../crypto/recovery/sender-recovery.ts'
 import { impersonatedSenderOf } from '../../primitives/transaction/impersonation.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
 
 export type SenderRecoveryPort = Pick<SenderRecovery, 'recoverMany' | 'close'>
 

@@ -1,4 +1,4 @@
-import type { Cancellation } from '../../util/async/cancellation.ts'
+import type { Cancellation } from '@tandem/base/async/cancellation.ts'
 import type { EmptyBlockMaker } from '../block/empty-blocks.ts'
 
 /* Blocks on request: what is asked for, and who makes them. */

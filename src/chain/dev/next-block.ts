@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { NetworkParams } from '../../config/networks.ts'
 import type { Header } from '../../primitives/header.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
 import { nextBaseFee } from '../../rules/money/base-fee.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { NextBlockFields } from '../block/block-env.ts'
 
 /** Settings of the next blocks of a development chain, which override the rules. */

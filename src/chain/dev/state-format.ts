@@ -1,5 +1,5 @@
+import { CodedError } from '@tandem/base/errors.ts'
 import { DEV_LIMITS } from '../../config/limits/chain.ts'
-import { CodedError } from '../../util/errors.ts'
 
 /*
  * State as one value to dump and load, in the form that anvil reads and writes; its own fields are left out by the other side.

@@ -1,3 +1,5 @@
+import { bytesToHex, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { evmForkAt, isForkSince } from '../../config/forks.ts'
 import type { NetworkParams } from '../../config/networks.ts'
 import type { BlockExecution } from '../../evm/executor-types.ts'
@@ -7,8 +9,6 @@ import type { Header } from '../../primitives/header.ts'
 import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
 import { blobGasUsed } from '../../rules/ethereum/blob-fee.ts'
 import { nextBaseFee } from '../../rules/money/base-fee.ts'
-import { bytesToHex, type Hex, ZERO_HASH } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
 import { excessBlobGasAfter } from './rules.ts'
 
 /** A member of a recorded header differs from this node's result. Values as text, `none` for an absent member. */

@@ -1,3 +1,4 @@
+import { EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { blobParamsAt, evmForkAt, isActive, isForkSince } from '../../config/forks.ts'
 import type { NetworkParams } from '../../config/networks.ts'
 import type { BeaconEnv, BlobEnv, BlockEnv } from '../../evm/block-env.ts'
@@ -7,7 +8,6 @@ import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../primitives/heade
 import type { ReceiptPrices } from '../../primitives/receipt/receipt.ts'
 import { blobBaseFee, blobGasUsed, nextExcessBlobGas } from '../../rules/ethereum/blob-fee.ts'
 import { nextBaseFee } from '../../rules/money/base-fee.ts'
-import { EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
 import { assembleExtraData } from '../block/header-assembly.ts'
 import type { ChainRules } from '../block/rules-port.ts'
 import type { BlockStore } from '../store/block-store.ts'

@@ -1,6 +1,6 @@
+import { asBuffer, bytesToHex, concatBytes, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
-import { asBuffer, bytesToHex, concatBytes, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 
 /**
  * Requested addresses and topics, each list as sorted bytes without duplicates: a thousand addresses take 20 kB, as strings 80 kB. An

@@ -1,3 +1,4 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import { bloomBits, bloomHas } from '../../primitives/receipt/bloom.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
@@ -6,7 +7,6 @@ import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { keyWithNumber, numberKey, readNumber } from '../../storage/keys.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { LogQuery } from '../types.ts'
 import { ADDRESS_BYTES, itemsOf, TOPIC_BYTES } from './log-criteria.ts'
 

@@ -1,8 +1,8 @@
 import type { Worker } from 'node:worker_threads'
+import { type Cancellation, Cancelled } from '@tandem/base/async/cancellation.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
+import { WorkerPool } from '@tandem/base/worker/worker-pool.ts'
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
-import { type Cancellation, Cancelled } from '../../util/async/cancellation.ts'
-import { CodedError, isCoded } from '../../util/errors.ts'
-import { WorkerPool } from '../../util/worker/worker-pool.ts'
 import { requireHistory } from '../store/earliest-block.ts'
 import type { ChainReadError, LogEntry, LogQuery } from '../types.ts'
 

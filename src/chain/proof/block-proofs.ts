@@ -1,3 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { PendingHeader } from '../../powchain/core.ts'
 import type { WorkVerifier } from '../../powchain/work-verifier.ts'
@@ -8,9 +11,6 @@ import {
   includeProofHeaders,
   proofStateAfter,
 } from '../../rules/proof/proof-inclusion.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { isCoded } from '../../util/errors.ts'
-import type { Logger } from '../../util/logger.ts'
 import type { BlockStore } from '../store/block-store.ts'
 import type { ChainBlock } from '../types.ts'
 import type { ProofRows } from './proof-rows.ts'

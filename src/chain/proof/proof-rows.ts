@@ -1,3 +1,6 @@
+import { assert } from '@tandem/base/assert.ts'
+import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { Lru } from '@tandem/base/lru.ts'
 import { PROOF_CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { PROOF_BOUNDS } from '../../config/protocol-bounds.ts'
@@ -11,9 +14,6 @@ import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
-import { assert } from '../../util/assert.ts'
-import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
-import { Lru } from '../../util/lru.ts'
 
 /** Final proof header with its including block. */
 interface StoredProof {

@@ -1,10 +1,10 @@
+import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import { decodeProofHeader, type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
 import { decodeProofState } from '../../rules/proof/proof-state.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
-import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
-import { isCoded } from '../../util/errors.ts'
 import type { BlockStore } from '../store/block-store.ts'
 import { decodeProofRow } from './proof-rows.ts'
 

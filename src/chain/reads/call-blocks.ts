@@ -1,5 +1,5 @@
+import { assert } from '@tandem/base/assert.ts'
 import type { CallState } from '../../evm/calls/call-service.ts'
-import { assert } from '../../util/assert.ts'
 import type { Chain } from '../chain.ts'
 import type { BlockStore } from '../store/block-store.ts'
 import type { ChainBlock } from '../types.ts'

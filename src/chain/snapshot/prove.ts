@@ -1,5 +1,5 @@
+import { isCoded } from '@tandem/base/errors.ts'
 import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
-import { isCoded } from '../../util/errors.ts'
 import { type BlockPlace, fetchSealedHeader, type PeerSource } from './sync/fetch-headers.ts'
 import { type Anchor, type SealedHeader, type TrustRules, trustBlock } from './sync/skipping-verification.ts'
 

@@ -1,6 +1,6 @@
+import { WorkerClient } from '@tandem/base/worker/worker-client.ts'
 import { WORKER_LIMITS } from '../../config/limits/execution.ts'
 import type { Store } from '../../storage/store.ts'
-import { WorkerClient } from '../../util/worker/worker-client.ts'
 import type { HistoryMethods } from './backfill/history-worker.ts'
 import type { ChainIdentity } from './staged-council.ts'
 import type { SnapshotWorkerMethods } from './store/snapshot-worker.ts'

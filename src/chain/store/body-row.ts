@@ -1,3 +1,6 @@
+import { assert } from '@tandem/base/assert.ts'
+import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
+import { asBuffer, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import type { Block, EncodableBody } from '../../primitives/block.ts'
 import { decodeEthereumBody, encodeEthereumBody } from '../../primitives/ethereum/body.ts'
 import { decodeRlp, encodeRlp } from '../../primitives/rlp/rlp.ts'
@@ -7,9 +10,6 @@ import {
   transactionType,
   withSender,
 } from '../../primitives/transaction/transaction.ts'
-import { assert } from '../../util/assert.ts'
-import type { SlicedWork } from '../../util/async/sliced-work.ts'
-import { asBuffer, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 
 /**
  * Row of a block's body: its hash (32 bytes), size (u32) and transaction count (u32); per transaction its hash (32), sender (20)

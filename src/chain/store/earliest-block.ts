@@ -1,9 +1,9 @@
+import { CodedError } from '@tandem/base/errors.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
 import { metaKey } from '../../storage/schema.ts'
 import type { Store } from '../../storage/store.ts'
-import { CodedError } from '../../util/errors.ts'
 import type { ChainReadError } from '../types.ts'
 
 /*

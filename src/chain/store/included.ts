@@ -1,6 +1,6 @@
+import { assert } from '@tandem/base/assert.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
-import { assert } from '../../util/assert.ts'
 import type { IncludedReceipt, IncludedTransaction, StreamedReceipt, TransactionLocation } from '../types.ts'
 import type { BlockStore } from './block-store.ts'
 

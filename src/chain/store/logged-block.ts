@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { ChainBlock } from '../types.ts'
 
 /** Block as log queries use it: no transaction is decoded or held. */

@@ -1,7 +1,7 @@
+import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import { effectiveTip } from '../../primitives/transaction/transaction.ts'
-import { sliceOver } from '../../util/async/time-slice.ts'
 
 /** Gas that paid a tip, in wei per gas above the base fee. */
 export interface TipShare {

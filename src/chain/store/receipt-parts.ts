@@ -1,11 +1,11 @@
+import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
+import { sliceOver } from '@tandem/base/async/time-slice.ts'
+import { freeMemory } from '@tandem/base/bytes.ts'
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { keyWithNumber, numberKey } from '../../storage/keys.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
-import type { SlicedWork } from '../../util/async/sliced-work.ts'
-import { sliceOver } from '../../util/async/time-slice.ts'
-import { freeMemory } from '../../util/bytes.ts'
 
 /*
  * Encoded receipts of a block, stored in parts of `receiptPartBytes`: the database hands over each value in one copy on the thread that

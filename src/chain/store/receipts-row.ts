@@ -1,3 +1,4 @@
+import { assert } from '@tandem/base/assert.ts'
 import { type Log, readLogsInOrder } from '../../primitives/receipt/log.ts'
 import {
   readCumulativeGas,
@@ -6,7 +7,6 @@ import {
   type StoredReceipt,
 } from '../../primitives/receipt/receipt.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
-import { assert } from '../../util/assert.ts'
 
 /** Stored receipt with the sums over the receipts before it. */
 interface ReceiptEntry {

@@ -1,11 +1,11 @@
+import type { Clock } from '@tandem/base/clock.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import type { CommitteePort, Head } from '../../consensus/ports.ts'
 import type { RangeRules } from '../../consensus/verify-range.ts'
 import type { PeerDescription } from '../../network/describe-peer.ts'
 import type { Network } from '../../network/network.ts'
 import type { Block, DecodedBlock } from '../../primitives/block.ts'
-import type { Clock } from '../../util/clock.ts'
-import type { Logger } from '../../util/logger.ts'
 
 /** Dependencies of block sync. */
 export interface BlockSyncOptions {

@@ -1,4 +1,4 @@
-import { assert } from '../../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
 
 /** Consecutive heights, requested and imported together. */
 export interface BlockBatch {

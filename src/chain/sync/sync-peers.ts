@@ -1,5 +1,5 @@
+import { Lru } from '@tandem/base/lru.ts'
 import { SYNC_LIMITS } from '../../config/limits/sync.ts'
-import { Lru } from '../../util/lru.ts'
 
 interface Record {
   /** Requests of block sync that the peer has not answered yet. */

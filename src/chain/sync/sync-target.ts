@@ -1,4 +1,4 @@
-import { assert } from '../../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
 
 /**
  * Returns the height to sync to: the lower median of the heads that peers claim above this node's own, so that a single false

@@ -1,3 +1,4 @@
+import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import { dataJson, objectJson } from '../../evm/tracers/json-text.ts'
 import type { TraceOutput } from '../../evm/tracers/tracer-context.ts'
@@ -5,7 +6,6 @@ import { type Account, decodeAccount } from '../../state/account.ts'
 import type { StoredState } from '../../state/history/stored-state.ts'
 import { decodeWord } from '../../state/storage-word.ts'
 import type { Store } from '../../storage/store.ts'
-import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { AddressPreimages, slotPreimage } from './preimages.ts'
 import type { AccountRangeRequest } from './worker-protocol.ts'
 

@@ -1,9 +1,9 @@
+import { type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { createAddress } from '../../primitives/address.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
-import { type Hex, hexToBytes, toWord } from '../../util/bytes.ts'
 import { BodyRow } from '../store/body-row.ts'
 
 /*

@@ -1,10 +1,10 @@
+import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import type { TraceOutput } from '../../evm/tracers/tracer-context.ts'
 import { hashedKey } from '../../state/flat-tables.ts'
 import type { StoredState } from '../../state/history/stored-state.ts'
 import { decodeWord } from '../../state/storage-word.ts'
 import type { StateChanges } from '../../state/update/state-changes.ts'
-import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 import { slotPreimage } from './preimages.ts'
 import type { StorageRangeRequest } from './worker-protocol.ts'
 

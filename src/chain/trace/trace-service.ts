@@ -1,11 +1,11 @@
+import type { ChunkStream } from '@tandem/base/async/chunk-stream.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
+import type { Logger } from '@tandem/base/logger.ts'
+import { WorkerEnded, WorkerFault } from '@tandem/base/worker/protocol.ts'
+import { WorkerPool } from '@tandem/base/worker/worker-pool.ts'
 import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { TraceError } from '../../evm/tracers/config.ts'
-import type { ChunkStream } from '../../util/async/chunk-stream.ts'
-import { CodedError, isCoded } from '../../util/errors.ts'
-import type { Logger } from '../../util/logger.ts'
-import { WorkerEnded, WorkerFault } from '../../util/worker/protocol.ts'
-import { WorkerPool } from '../../util/worker/worker-pool.ts'
 import type { TraceMethods, TraceRequest, TraceWorkerData } from './worker-protocol.ts'
 
 interface TraceServiceOptions {

@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { BlockEnv } from '../../evm/block-env.ts'
 import type { CallRequest } from '../../evm/calls/types.ts'
 import type { TraceConfig } from '../../evm/tracers/config.ts'
-import type { Hex } from '../../util/bytes.ts'
 
 /* Messages between the trace service and its worker. */
 

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { NetworkName } from '../../config/networks.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { Fund, ValidatorSpec } from './specs.ts'
 
 /** Parsed options of `tandem genesis new`. */

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { InvalidArgumentError } from 'commander'
 import { NETWORKS, type NetworkName } from '../../config/networks.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { promptLine, type Terminal } from '../shared/keys/prompt.ts'
 import { addressOption, secondsOption } from '../shared/options/options.ts'
 import { errorMessage } from '../shared/output.ts'

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { InvalidArgumentError } from 'commander'
-import type { Hex } from '../../util/bytes.ts'
 import { addressOption, tokensOption } from '../shared/options/options.ts'
 
 /** Member of the first council as given on the command line; omitted fields have defaults. */

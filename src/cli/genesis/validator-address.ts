@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { addressOfKeyFile } from '../shared/keys/read-key.ts'
 
 /** Returns the address of a validator given by address or by key file. */

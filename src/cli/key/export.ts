@@ -1,4 +1,4 @@
-import { asBuffer, type Hex } from '../../util/bytes.ts'
+import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
 import { passwordsFrom } from '../shared/keys/passwords.ts'
 import { readKey } from '../shared/keys/read-key.ts'
 import type { ExportFlags } from './flags.ts'

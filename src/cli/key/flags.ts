@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 /** Parsed options of every command on keys. */
 export interface KeystoreFlags {

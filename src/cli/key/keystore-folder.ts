@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { makeFolder } from '@tandem/base/fs/make-folder.ts'
+import { writeNewFile } from '@tandem/base/fs/write-new-file.ts'
 import { KEY_LIMITS } from '../../config/limits/keys.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import { type EncryptOptions, encryptKey, type Keystore } from '../../crypto/keys/keystore.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { makeFolder } from '../../util/fs/make-folder.ts'
-import { writeNewFile } from '../../util/fs/write-new-file.ts'
 
 /*
  * Folder of keystore files (docs/keys.md): mode 0700, one file of mode 0600 per key, named after its address, so that no key is

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { addressOfKeyFile } from '../shared/keys/read-key.ts'
 import { errorMessage, printWarning } from '../shared/output.ts'
 import type { KeystoreFlags } from './flags.ts'

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { NodeStatus } from './report/status.ts'
 
 interface Witness {

@@ -1,5 +1,5 @@
+import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
-import { type Hex, toQuantity } from '../../util/bytes.ts'
 import type { Health } from './report/status.ts'
 
 /** Returns the /health of a node; undefined when it does not answer in time, or not in this node's format. */

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { StratumOptions } from '../../node/options.ts'
-import type { Hex } from '../../util/bytes.ts'
 
 /** Parsed options of `tandem mine`. */
 export interface MineFlags {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { PROOF_SEEDS } from '../../crypto/proof-hash.ts'
 import type { MinerWork, WorkSource } from '../../powchain/mining/miner.ts'
-import { bytesToHex, type Hex, toQuantity } from '../../util/bytes.ts'
 
 /** Time limit of a request to the node. */
 const ANSWER_MS = 5_000

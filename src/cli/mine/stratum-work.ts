@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
+import { bytesToHex, EMPTY_BYTES, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
+import type { Clock } from '@tandem/base/clock.ts'
 import { PROOF_SEEDS } from '../../crypto/proof-hash.ts'
 import type { MinerWork, WorkSource } from '../../powchain/mining/miner.ts'
-import { bytesToHex, EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
-import type { Clock } from '../../util/clock.ts'
 
 interface StratumWorkOptions {
   readonly host: string

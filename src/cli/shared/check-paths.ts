@@ -2,8 +2,8 @@ import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
-import { isCoded } from '../../util/errors.ts'
-import { makeFolder } from '../../util/fs/make-folder.ts'
+import { isCoded } from '@tandem/base/errors.ts'
+import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { explainError } from './explain-error.ts'
 
 /** Creates the data folder if it is missing. Throws an error that names the option when that is impossible or it is not writable. */

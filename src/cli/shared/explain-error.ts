@@ -1,5 +1,5 @@
 import { getSystemErrorMessage } from 'node:util'
-import { isDiskError } from '../../util/errors.ts'
+import { isDiskError } from '@tandem/base/errors.ts'
 import type { ListenError } from './process/free-port.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { readLimited } from '@tandem/base/fs/read-limited.ts'
 import { FILE_LIMITS } from '../../config/limits/commands.ts'
 import { KEY_LIMITS } from '../../config/limits/keys.ts'
-import { readLimited } from '../../util/fs/read-limited.ts'
 import { explainSystemError } from './explain-error.ts'
 import { printWarning } from './output.ts'
 

@@ -1,4 +1,4 @@
-import { withoutTrailing } from '../../util/text.ts'
+import { withoutTrailing } from '@tandem/base/text.ts'
 
 /** Formats wei as tokens, with thousands separators and no trailing zeros. */
 export const formatTokens = (wei: bigint): string => {

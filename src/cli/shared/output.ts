@@ -1,4 +1,4 @@
-import { isCoded } from '../../util/errors.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import { explainError, explainSystemError } from './explain-error.ts'
 
 /** Prints why a command failed and what to do, and sets the exit status. */

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
+import { isCoded } from '@tandem/base/errors.ts'
 import { InvalidArgumentError, Option } from 'commander'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { NodeAddress } from '../../network/core/dial-scheduler.ts'
 import { parsePeerUrl } from '../../network/identity/peer-url.ts'
 import type { PeerOptions } from '../../node/options.ts'
-import { isCoded } from '../../util/errors.ts'
 import { explainError } from '../shared/explain-error.ts'
 import { listOption, portOption } from '../shared/options/options.ts'
 

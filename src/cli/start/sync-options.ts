@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { InvalidArgumentError, Option } from 'commander'
 import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-selector.ts'
 import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { integerOption } from '../shared/options/options.ts'
 
 /** NUMBER:HASH. */

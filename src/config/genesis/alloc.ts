@@ -1,5 +1,5 @@
-import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
-import { MAX_UINT64, type Nonce, uint64FromBigint } from '../../util/uint64.ts'
+import { EMPTY_BYTES, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { MAX_UINT64, type Nonce, uint64FromBigint } from '@tandem/base/uint64.ts'
 import { GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { type GenesisValue, padWord } from './json-reader.ts'
 import type { GenesisAccount } from './types.ts'

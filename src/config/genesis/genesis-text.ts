@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { CouncilMember } from '../genesis.ts'
 import type { NetworkName } from '../networks.ts'
 import { TANDEM_FORMAT } from './tandem-format.ts'

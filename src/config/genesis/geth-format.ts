@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
+import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { BlobParams } from '../blobs.ts'
 import { EVM_FORKS, type EvmFork, type Fork, isActive } from '../forks.ts'
 import { NETWORKS, type NetworkParams, UNBOUNDED_GAS } from '../networks.ts'

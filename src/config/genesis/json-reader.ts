@@ -1,6 +1,6 @@
-import type { Hex } from '../../util/bytes.ts'
-import { hexToBytes } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { hexToBytes } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { GenesisError } from './types.ts'
 
 /** Value of a genesis file with its path, and strict readers for each kind of value. */

@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
+import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { COUNCIL_ADDRESS, NETWORKS, type NetworkName, type NetworkParams } from '../networks.ts'
 import { COUNCIL_BOUNDS, GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { readAlloc } from './alloc.ts'

@@ -1,4 +1,4 @@
-import { assert } from '../../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
 import { onRequest, onTimeout, openHeight, resumeHeight } from './height.ts'
 import { FutureBuffer } from './messages/future-buffer.ts'
 import { onValidated } from './messages/proposals.ts'

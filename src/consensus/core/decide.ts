@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { certificateFromCommits } from '../certificate.ts'
 import { cancelUnawaited } from './cancel.ts'
 import { persist, persistBlock } from './effects.ts'

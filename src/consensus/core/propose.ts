@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { Justification } from '../../primitives/consensus/proposal.ts'
 import { proposerIndex } from '../../rules/council/proposer-turns.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { requestSignature } from './effects.ts'
 import { highestPrepared, justificationFromRoundChanges } from './messages/justification.ts'
 import { requestBody } from './status.ts'

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { SignedMessage, StatusMessage } from '../../primitives/consensus/message.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { HeightConfig, HeightState, StepContext } from './types.ts'
 
 /**

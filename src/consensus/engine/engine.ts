@@ -1,5 +1,5 @@
+import { isCoded } from '@tandem/base/errors.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
-import { isCoded } from '../../util/errors.ts'
 import { ConsensusMonitor } from '../monitor/monitor.ts'
 import { ConsensusStats } from '../monitor/stats.ts'
 import { LocalValidator } from '../signer/local-validator.ts'

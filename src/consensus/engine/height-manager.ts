@@ -1,5 +1,5 @@
-import { assert } from '../../util/assert.ts'
-import { CodedError } from '../../util/errors.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { WalRecord } from '../core/types.ts'
 import type { ConsensusStats } from '../monitor/stats.ts'
 import type { DecidedBlock, Head } from '../ports.ts'

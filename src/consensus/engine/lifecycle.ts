@@ -1,4 +1,4 @@
-import { assert } from '../../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
 
 /** Running state of the engine. A failure in any part ends it, once: a node must not vote on state it cannot trust. */
 export class Lifecycle {

@@ -1,3 +1,4 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { BlockClaim } from '../../primitives/block-claim.ts'
@@ -5,7 +6,6 @@ import type { MessageAcceptance } from '../../primitives/consensus/acceptance.ts
 import { type ConsensusMessage, type SignedHead, signedHead } from '../../primitives/consensus/message.ts'
 import { readExtraData } from '../../primitives/extra-data.ts'
 import { isBodyOf } from '../../rules/body.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { commitsFromCertificate } from '../certificate.ts'
 import type { Committee } from '../committee.ts'
 import { EvidenceDetector } from '../evidence/detector.ts'

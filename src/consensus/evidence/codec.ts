@@ -1,3 +1,5 @@
+import { hexToBytes } from '@tandem/base/bytes.ts'
+import { undefinedIfCoded } from '@tandem/base/errors.ts'
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeProposalHead, encodeProposalHead } from '../../primitives/consensus/proposal.ts'
 import {
@@ -11,8 +13,6 @@ import {
 import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
-import { hexToBytes } from '../../util/bytes.ts'
-import { undefinedIfCoded } from '../../util/errors.ts'
 import type { Evidence } from './evidence.ts'
 import type { ProposalClaim, Statement } from './statement.ts'
 

@@ -1,5 +1,5 @@
+import type { Logger } from '@tandem/base/logger.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
-import type { Logger } from '../../util/logger.ts'
 import type { CommitteePort, EvidenceNetworkPort, EvidencePort, EvidenceStore } from '../ports.ts'
 import { encodeEvidence, tryDecodeEvidence } from './codec.ts'
 import { accusedIn, type Evidence, evidenceFault } from './evidence.ts'

@@ -1,3 +1,4 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { SignedHead } from '../../primitives/consensus/message.ts'
 import { justificationHash, type ProposalHead, proposalDigestFromHash } from '../../primitives/consensus/proposal.ts'
 import {
@@ -10,7 +11,6 @@ import {
   type SignedVote,
   type SigningDomain,
 } from '../../primitives/consensus/vote.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { Committee } from '../committee.ts'
 
 /** Signed content of a proposal: block and justification by their hashes. */

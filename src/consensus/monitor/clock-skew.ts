@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
-import type { Hex } from '../../util/bytes.ts'
 
 /**
  * Estimate of this node's clock skew against other proposers: a block's timestamp is its proposer's clock at the beginning of a second.

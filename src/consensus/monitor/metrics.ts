@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { VoteType } from '../../primitives/consensus/vote.ts'
-import type { Hex } from '../../util/bytes.ts'
 
 /** Metrics of the engine for the operator (docs/consensus.md#what-an-operator-sees). Times in seconds. */
 export interface ConsensusMetrics {

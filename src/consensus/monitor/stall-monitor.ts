@@ -1,6 +1,6 @@
+import { ForwardTime } from '@tandem/base/clock.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
-import { ForwardTime } from '../../util/clock.ts'
-import type { Logger } from '../../util/logger.ts'
 
 /** Reports heights that are not decided, each minute until they are, and the end of such a stall. */
 export class StallMonitor {

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { quorumOf } from '../../rules/council/quorum.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { HeightState } from '../core/types.ts'
 import type { ConsensusStatus, EngineMode } from '../engine/types.ts'
 

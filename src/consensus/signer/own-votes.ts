@@ -1,4 +1,4 @@
-import { bytesEqual } from '../../util/bytes.ts'
+import { bytesEqual } from '@tandem/base/bytes.ts'
 import { comparePositions, type LastSignature, type SignPosition } from './watermark.ts'
 
 /**

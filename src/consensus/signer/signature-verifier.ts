@@ -1,8 +1,8 @@
+import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
 import { isLowS } from '../../crypto/signature.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import type { SignedHead } from '../../primitives/consensus/message.ts'
 import type { SigningDomain } from '../../primitives/consensus/vote.ts'
-import { asBuffer, type Hex } from '../../util/bytes.ts'
 import { type CertificateSubject, certificateFault, type RecoverAddress } from '../certificate.ts'
 import type { Committee } from '../committee.ts'
 import {

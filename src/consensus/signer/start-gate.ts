@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import { type ConsensusMessage, messageHeight } from '../../primitives/consensus/message.ts'
 import { quorumOf } from '../../rules/council/quorum.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { Committee } from '../committee.ts'
 import type { Speaker } from '../ports.ts'
 

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
-import { assert } from '../../util/assert.ts'
-import { asBuffer, bytesEqual } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { asBuffer, bytesEqual } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { DurableFile, FileSystem } from '../wal/file-system.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Clock } from '../../util/clock.ts'
+import type { Clock } from '@tandem/base/clock.ts'
 
 /** One timer per name; setting it replaces the previous one. */
 export class Timers<Name extends string> {

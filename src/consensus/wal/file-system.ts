@@ -1,8 +1,8 @@
 import fs, { constants } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { syncDirectory } from '../../util/fs/fsync.ts'
-import { replaceFile } from '../../util/fs/replace-file.ts'
+import { syncDirectory } from '@tandem/base/fs/fsync.ts'
+import { replaceFile } from '@tandem/base/fs/replace-file.ts'
 
 /** File operations of the log and the watermark, so that a test can crash at each of them. */
 export interface FileSystem {

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
+import { assert } from '@tandem/base/assert.ts'
+import { asBuffer } from '@tandem/base/bytes.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
-import { assert } from '../../util/assert.ts'
-import { asBuffer } from '../../util/bytes.ts'
 
 /*
  * Encoding of the write-ahead log. Record: u32 length of the part after the checksum | u32 crc32 of it | u8 type | u32 batch

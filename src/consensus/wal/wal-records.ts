@@ -1,3 +1,4 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { BlockCodec } from '../../primitives/block-codec.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
@@ -12,7 +13,6 @@ import { blockVoteItem, decodeVote, encodeVote, readList, readPrepare } from '..
 import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { WalRecord } from '../core/types.ts'
 import type { WalEntry } from './wal-format.ts'
 

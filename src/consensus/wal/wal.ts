@@ -1,4 +1,4 @@
-import { assert } from '../../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
 import type { DurableFile, FileSystem } from './file-system.ts'
 import { encodeWalRecord, scanWal, WAL_MAGIC, type WalCondition, type WalEntry, type WalScan } from './wal-format.ts'
 

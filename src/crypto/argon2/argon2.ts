@@ -1,4 +1,4 @@
-import { asBuffer } from '../../util/bytes.ts'
+import { asBuffer } from '@tandem/base/bytes.ts'
 import { firstWorking } from '../first-working.ts'
 import type { Argon2Provider } from './provider.ts'
 

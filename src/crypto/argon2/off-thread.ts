@@ -1,4 +1,4 @@
-import { WorkerClient } from '../../util/worker/worker-client.ts'
+import { WorkerClient } from '@tandem/base/worker/worker-client.ts'
 import { argon2Provider } from './argon2.ts'
 import type { Argon2Provider } from './provider.ts'
 import type { Argon2Methods } from './worker.ts'

@@ -1,4 +1,4 @@
-import { serveWorker, workerStartData } from '../../util/worker/serve-worker.ts'
+import { serveWorker, workerStartData } from '@tandem/base/worker/serve-worker.ts'
 import { createNobleArgon2 } from './noble.ts'
 import type { Argon2Cost, Argon2Provider } from './provider.ts'
 import { createWasmArgon2 } from './wasm.ts'

@@ -1,4 +1,4 @@
-import { asBuffer, bytesEqual, hexToBytes } from '../../util/bytes.ts'
+import { asBuffer, bytesEqual, hexToBytes } from '@tandem/base/bytes.ts'
 import { firstWorking } from '../first-working.ts'
 import { loadMcl } from './mcl.ts'
 import { createMclPoints } from './mcl-points.ts'

@@ -1,4 +1,4 @@
-import { bytesToBigint, bytesToHex, concatBytes, hexToBytes } from '../../util/bytes.ts'
+import { bytesToBigint, bytesToHex, concatBytes, hexToBytes } from '@tandem/base/bytes.ts'
 import { g1Bytes, g1From, g2Bytes, g2From, type Mcl } from './mcl.ts'
 import { type BlsPoints, FIELD_BYTES, G1_BYTES } from './points.ts'
 

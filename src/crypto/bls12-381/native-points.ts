@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { concatBytes } from '../../util/bytes.ts'
+import { concatBytes } from '@tandem/base/bytes.ts'
 import { type BlsPoints, FIELD_BYTES, G1_BYTES, G2_BYTES, isInfinity } from './points.ts'
 
 /** Part of the package's API used here: its keys are points of G1, its signatures points of G2. */

@@ -1,6 +1,6 @@
 import { createHmac, pbkdf2Sync } from 'node:crypto'
-import { assert } from '../../util/assert.ts'
-import { asBuffer, bytesToBigint, hexToBytes, toWord } from '../../util/bytes.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { asBuffer, bytesToBigint, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { signatures } from '../signature.ts'
 
 /*

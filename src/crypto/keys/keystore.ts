@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, pbkdf2, randomBytes, randomUUID, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import { assert } from '@tandem/base/assert.ts'
+import { asBuffer, concatBytes, type Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { KEY_LIMITS } from '../../config/limits/keys.ts'
-import { assert } from '../../util/assert.ts'
-import { asBuffer, concatBytes, type Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
 import { keccak256 } from '../hash.ts'
 import { addressFromPrivateKey, isScalar } from '../signature.ts'
 

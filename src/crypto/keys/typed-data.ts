@@ -1,5 +1,5 @@
+import { CodedError } from '@tandem/base/errors.ts'
 import { TYPED_DATA_LIMITS } from '../../config/limits/keys.ts'
-import { CodedError } from '../../util/errors.ts'
 
 /** Typed structured data (EIP-712) in its JSON form. */
 export interface TypedData {

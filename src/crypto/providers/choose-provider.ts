@@ -1,4 +1,4 @@
-import { asBuffer, bytesEqual } from '../../util/bytes.ts'
+import { asBuffer, bytesEqual } from '@tandem/base/bytes.ts'
 import { firstWorking } from '../first-working.ts'
 import { keccak256 } from '../hash.ts'
 import type { SignatureProvider } from './signature-provider.ts'

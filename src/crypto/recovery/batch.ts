@@ -1,6 +1,6 @@
-import { assert } from '../../util/assert.ts'
-import { asBuffer } from '../../util/bytes.ts'
-import { CodedError, isCoded } from '../../util/errors.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { asBuffer } from '@tandem/base/bytes.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { type RecoveredSender, recoverSender, SENDER_REASONS, type SenderError } from './recover-sender.ts'
 
 /*

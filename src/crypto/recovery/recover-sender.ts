@@ -1,5 +1,5 @@
-import { asBuffer, type Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
+import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { keccak256Hex, keccak256PartsInto } from '../hash.ts'
 import { isLowS, isScalar, publicKeyToAddress, signatures } from '../signature.ts'
 

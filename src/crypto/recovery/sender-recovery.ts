@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
+import { CodedError } from '@tandem/base/errors.ts'
+import type { Logger } from '@tandem/base/logger.ts'
+import { WorkerPool } from '@tandem/base/worker/worker-pool.ts'
 import { RECOVERY_LIMITS, WORKER_LIMITS } from '../../config/limits/execution.ts'
-import { CodedError } from '../../util/errors.ts'
-import type { Logger } from '../../util/logger.ts'
-import { WorkerPool } from '../../util/worker/worker-pool.ts'
 import { packRequest, type RecoveryMethods, recoverRequest, type SenderResult, unpackAnswer } from './batch.ts'
 
 export type SenderRecoveryError =

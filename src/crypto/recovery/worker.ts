@@ -1,5 +1,5 @@
-import { hexToBytes } from '../../util/bytes.ts'
-import { serveWorker, Transferred } from '../../util/worker/serve-worker.ts'
+import { hexToBytes } from '@tandem/base/bytes.ts'
+import { serveWorker, Transferred } from '@tandem/base/worker/serve-worker.ts'
 import { type RecoveryMethods, recoverRequest } from './batch.ts'
 import { recoverSender } from './recover-sender.ts'
 

@@ -1,4 +1,4 @@
-import type { SlicedWork } from '../../util/async/sliced-work.ts'
+import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { type PausableExports, SharedWasmMemory } from './shared-memory.ts'
 import { loadWasm } from './wasm.ts'
 

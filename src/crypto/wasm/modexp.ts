@@ -1,5 +1,5 @@
-import type { SlicedWork } from '../../util/async/sliced-work.ts'
-import { bigintToBytes, bytesToBigint } from '../../util/bytes.ts'
+import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
+import { bigintToBytes, bytesToBigint } from '@tandem/base/bytes.ts'
 import { type PausableExports, SharedWasmMemory } from './shared-memory.ts'
 import { loadWasm } from './wasm.ts'
 

@@ -1,4 +1,4 @@
-import { assert } from '../../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
 import type { WasmMemory } from './wasm.ts'
 
 /** Exports of a module whose computations can be interrupted between two calls. */

@@ -1,3 +1,5 @@
+import { bigintToBytes, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { MAX_UINT64, uint64FromBigint } from '@tandem/base/uint64.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import { isLowS, isScalar, publicKeyToAddress, signatures } from '../../crypto/signature.ts'
 import { encodeRlp } from '../../primitives/rlp/rlp.ts'
@@ -5,8 +7,6 @@ import { AUTHORIZATION_MAGIC, delegationCode, isDelegation } from '../../primiti
 import type { Authorization } from '../../primitives/transaction/transaction.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { Journal } from '../../state/journal/journal.ts'
-import { bigintToBytes, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, ZERO_ADDRESS } from '../../util/bytes.ts'
-import { MAX_UINT64, uint64FromBigint } from '../../util/uint64.ts'
 
 const MAGIC = Uint8Array.of(AUTHORIZATION_MAGIC)
 /** Refund of an authorization whose account exists already: 25,000 - 12,500. */

@@ -1,9 +1,9 @@
+import { assert } from '@tandem/base/assert.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import type { TransactionError } from '../../rules/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
-import { assert } from '../../util/assert.ts'
-import { CodedError } from '../../util/errors.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { Interrupt } from '../engine.ts'
 import type {

@@ -1,5 +1,5 @@
+import { yieldToEventLoop } from '@tandem/base/async/delay.ts'
 import { BUILD_LIMITS } from '../../config/limits/execution.ts'
-import { yieldToEventLoop } from '../../util/async/delay.ts'
 import type { BuildBudget } from '../executor-types.ts'
 import type { StopCondition } from './block-runner.ts'
 

@@ -1,7 +1,7 @@
+import { bytesToBigint, concatBytes, type Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
-import { bytesToBigint, concatBytes, type Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
 
 /** Malformed log of the deposit contract, which makes its block invalid. */
 export interface DepositError {

@@ -1,6 +1,6 @@
+import { yieldToEventLoop } from '@tandem/base/async/delay.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { EXECUTION_LIMITS } from '../../config/limits/execution.ts'
-import { yieldToEventLoop } from '../../util/async/delay.ts'
-import { CodedError } from '../../util/errors.ts'
 import type { InterruptedError } from '../engine.ts'
 
 /** Yields to the event loop between two transactions when a time slice is over. */

@@ -1,8 +1,8 @@
+import { EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { ExecutionRules } from '../../rules/execution-rules.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { Journal } from '../../state/journal/journal.ts'
-import { EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { Engine, EngineMessage, EngineOptions } from '../engine.ts'
 

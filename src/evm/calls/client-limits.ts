@@ -1,5 +1,5 @@
+import { CodedError } from '@tandem/base/errors.ts'
 import { CALL_LIMITS } from '../../config/limits/clients.ts'
-import { CodedError } from '../../util/errors.ts'
 import type { CallMessage, StateOverrides } from './message/call-args.ts'
 import type { CallError } from './types.ts'
 import type { CallJobRequest } from './worker/worker-protocol.ts'

@@ -1,4 +1,4 @@
-import { FairQueue } from '../../util/async/fair-queue.ts'
+import { FairQueue } from '@tandem/base/async/fair-queue.ts'
 
 /**
  * Queues by client, served in rotation, so that a client with many requests waits only for itself. When full, the

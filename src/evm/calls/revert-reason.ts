@@ -1,4 +1,4 @@
-import { asBuffer, bytesToBigint } from '../../util/bytes.ts'
+import { asBuffer, bytesToBigint } from '@tandem/base/bytes.ts'
 
 const ERROR_STRING = '08c379a0'
 const PANIC = '4e487b71'

@@ -1,4 +1,4 @@
-import { copyBytes } from '../../util/bytes.ts'
+import { copyBytes } from '@tandem/base/bytes.ts'
 import { findAccessList } from './access-list.ts'
 import { findGasEstimate } from './estimate-gas.ts'
 import {

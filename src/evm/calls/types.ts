@@ -1,7 +1,7 @@
+import type { Cancellation } from '@tandem/base/async/cancellation.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { AccessListEntry } from '../../primitives/transaction/transaction.ts'
 import type { TransactionError } from '../../rules/transaction.ts'
-import type { Cancellation } from '../../util/async/cancellation.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { HashBlocks, SimulatedBlock, SimulationPlan } from '../simulate/types.ts'
 import type { BlockOverrides, CallMessage, StateOverrides } from './message/call-args.ts'
 

@@ -1,4 +1,4 @@
-import { CodedError } from '../../util/errors.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { GasBoundError } from '../engine.ts'
 
 /** Error of a message that used more than `EngineOptions.gasBound`. */

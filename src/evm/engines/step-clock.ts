@@ -1,5 +1,5 @@
-import { yieldToEventLoop } from '../../util/async/delay.ts'
-import { CodedError } from '../../util/errors.ts'
+import { yieldToEventLoop } from '@tandem/base/async/delay.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { Interrupt, InterruptedError } from '../engine.ts'
 
 /** Cheap opcodes between two checks of the clock. */

@@ -1,5 +1,5 @@
+import { bigintToBytes, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
-import { bigintToBytes, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 
 /*
  * Transfers of wei as logs (ERC-7528): a Transfer event at the address of the native token, before the logs of the receiving

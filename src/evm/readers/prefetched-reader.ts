@@ -1,7 +1,7 @@
+import { assert } from '@tandem/base/assert.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Account } from '../../state/account.ts'
 import type { AsyncStateReader, StateReader } from '../../state/state-reader.ts'
-import { assert } from '../../util/assert.ts'
-import type { Hex } from '../../util/bytes.ts'
 
 /** Loads state before it is read; undefined: it is loaded. */
 export interface Prefetcher {

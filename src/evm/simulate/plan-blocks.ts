@@ -1,6 +1,6 @@
+import { CodedError } from '@tandem/base/errors.ts'
+import type { Uint64 } from '@tandem/base/uint64.ts'
 import { SIMULATE_LIMITS } from '../../config/limits/clients.ts'
-import { CodedError } from '../../util/errors.ts'
-import type { Uint64 } from '../../util/uint64.ts'
 import type { CallError } from '../calls/types.ts'
 import type { BlockCalls, BlockSlot } from './types.ts'
 

@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { SimulationLimits } from './simulation-limits.ts'
 import type { HashBlocks, SimulatedBlock } from './types.ts'

@@ -1,7 +1,7 @@
+import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { serializeTransaction, type UnsignedTransaction } from '../../primitives/transaction/transaction-encoding.ts'
-import { EMPTY_BYTES } from '../../util/bytes.ts'
 import type { CallMessage } from '../calls/message/call-args.ts'
 
 /** Defaults for absent members of a call. */

@@ -1,5 +1,5 @@
+import { CodedError } from '@tandem/base/errors.ts'
 import { SIMULATE_LIMITS } from '../../config/limits/clients.ts'
-import { CodedError } from '../../util/errors.ts'
 import type { CallError } from '../calls/types.ts'
 import type { Interrupt, InterruptedError } from '../engine.ts'
 import type { SimulatedCall } from './types.ts'

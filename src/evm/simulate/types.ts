@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
 import type { PackedBatch } from '../../state/trie/types.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { SerializedEnv } from '../block-env.ts'
 import type { BlockOverrides, CallMessage, StateOverrides } from '../calls/message/call-args.ts'
 import type { EngineFailure } from '../engine.ts'

@@ -1,5 +1,5 @@
 import { getSystemErrorMessage } from 'node:util'
-import { CodedError, isCoded } from '../../util/errors.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
 
 /** The file, or a test in it, is not a state test; `path` is the place. */
 interface StateTestError {

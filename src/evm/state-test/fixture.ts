@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { AccessListEntry } from '../../primitives/transaction/transaction.ts'
-import type { Hex } from '../../util/bytes.ts'
 import {
   addressField,
   anyNumberField,

@@ -1,9 +1,9 @@
+import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { type BlobParams, ETHEREUM_BLOBS } from '../../config/blobs.ts'
 import { EVM_FORKS, type EvmFork, forksAtGenesis, isForkSince } from '../../config/forks.ts'
 import { type ChainParams, NETWORKS } from '../../config/networks.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { blobBaseFee } from '../../rules/ethereum/blob-fee.ts'
-import { type Hex, toWord } from '../../util/bytes.ts'
 import type { BlobEnv, BlockEnv } from '../block-env.ts'
 import type { Fixture } from './fixture.ts'
 

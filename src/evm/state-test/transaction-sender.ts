@@ -1,3 +1,4 @@
+import { CodedError } from '@tandem/base/errors.ts'
 import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
 import { isLowS, recoverAddress } from '../../crypto/signature.ts'
 import {
@@ -7,7 +8,6 @@ import {
   yParityOf,
 } from '../../primitives/transaction/transaction.ts'
 import { signedPayload } from '../../primitives/transaction/transaction-encoding.ts'
-import { CodedError } from '../../util/errors.ts'
 
 /** The signature is invalid, or its s is in the upper half (EIP-2). */
 type TransactionSenderError = { readonly code: 'INVALID_SENDER' }

@@ -1,3 +1,5 @@
+import { bigintToBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { uint64FromBigint } from '@tandem/base/uint64.ts'
 import { type EvmFork, isForkSince } from '../../config/forks.ts'
 import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../../crypto/signature.ts'
@@ -14,8 +16,6 @@ import {
   signingPayload,
   type UnsignedTransaction,
 } from '../../primitives/transaction/transaction-encoding.ts'
-import { bigintToBytes, type Hex, hexToBytes, toWord } from '../../util/bytes.ts'
-import { uint64FromBigint } from '../../util/uint64.ts'
 import { invalidTest } from './field-readers.ts'
 import type { Fixture, FixtureAuthorization, FixturePost, FixtureTransaction } from './fixture.ts'
 import { recoverTransaction } from './transaction-sender.ts'

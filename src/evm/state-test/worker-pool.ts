@@ -1,7 +1,7 @@
+import { isCoded } from '@tandem/base/errors.ts'
+import { WorkerEnded } from '@tandem/base/worker/protocol.ts'
+import { WorkerPool } from '@tandem/base/worker/worker-pool.ts'
 import { STATE_TEST_LIMITS } from '../../config/limits/commands.ts'
-import { isCoded } from '../../util/errors.ts'
-import { WorkerEnded } from '../../util/worker/protocol.ts'
-import { WorkerPool } from '../../util/worker/worker-pool.ts'
 import { problemText } from './field-readers.ts'
 import type { FileReport, StateTestMethods, StateTestWorkerData } from './worker.ts'
 

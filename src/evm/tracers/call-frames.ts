@@ -1,4 +1,4 @@
-import { bytesToHex, type Hex } from '../../util/bytes.ts'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { revertReason } from '../calls/revert-reason.ts'
 import { REASON } from '../engines/failure-reasons.ts'
 import type { FrameEnd, FrameStart, FrameType, TracedLog, TracedTransaction, TransactionEnd } from './tracer.ts'

@@ -1,4 +1,4 @@
-import { assert } from '../../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
 import { type CallFrame, CallTree, type FrameLog } from './call-frames.ts'
 import type { CallTracerConfig } from './config.ts'
 import { dataJson, objectJson, quantityJson, quotedJson } from './json-text.ts'

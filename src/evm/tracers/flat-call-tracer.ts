@@ -1,4 +1,4 @@
-import { assert } from '../../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
 import { REASON } from '../engines/failure-reasons.ts'
 import { type CallFrame, CallTree } from './call-frames.ts'
 import type { FlatCallTracerConfig } from './config.ts'

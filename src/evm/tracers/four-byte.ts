@@ -1,4 +1,4 @@
-import { asBuffer } from '../../util/bytes.ts'
+import { asBuffer } from '@tandem/base/bytes.ts'
 import type { FrameType, TracedTransaction, Tracer } from './tracer.ts'
 import type { TracerContext } from './tracer-context.ts'
 

@@ -1,4 +1,4 @@
-import { CodedError } from '../../util/errors.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { TraceError } from './config.ts'
 import type { Backpressure } from './tracer.ts'
 import type { TraceOutput } from './tracer-context.ts'

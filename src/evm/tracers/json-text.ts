@@ -1,4 +1,4 @@
-import { asBuffer } from '../../util/bytes.ts'
+import { asBuffer } from '@tandem/base/bytes.ts'
 
 /** JSON string literals: hex needs no escaping. */
 export const quantityJson = (value: bigint | number): string => `"0x${value.toString(16)}"`

@@ -1,6 +1,6 @@
+import { assert } from '@tandem/base/assert.ts'
+import { asBuffer, type Hex, toWord } from '@tandem/base/bytes.ts'
 import type { Journal } from '../../state/journal/journal.ts'
-import { assert } from '../../util/assert.ts'
-import { asBuffer, type Hex, toWord } from '../../util/bytes.ts'
 import { REASON } from '../engines/failure-reasons.ts'
 import type { StructLogConfig } from './config.ts'
 import { dataJson } from './json-text.ts'

@@ -1,4 +1,4 @@
-import { CodedError } from '../../util/errors.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { TraceError } from './config.ts'
 
 /** Output for parts that a tracer need not keep. */

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Uint64 } from '@tandem/base/uint64.ts'
 import type { Journal } from '../../state/journal/journal.ts'
-import type { Hex } from '../../util/bytes.ts'
-import type { Uint64 } from '../../util/uint64.ts'
 
 /** Kind of frame, by the opcode's name; a transaction opens with CALL or CREATE. */
 export type FrameType = 'CALL' | 'CALLCODE' | 'DELEGATECALL' | 'STATICCALL' | 'CREATE' | 'CREATE2' | 'SELFDESTRUCT'

@@ -11,9 +11,9 @@ import {
   paramsEVM,
 } from '@ethereumjs/evm'
 import { type Address, createAddressFromBigInt } from '@ethereumjs/util'
+import { bytesToHex, EMPTY_BYTES, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import type { PrecompilePrices } from '../../config/precompile-prices.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
-import { bytesToHex, EMPTY_BYTES, hexToBytes, toWord } from '../../util/bytes.ts'
 import { repricedPrecompiles } from '../engines/precompiles/table.ts'
 
 /*

@@ -1,8 +1,8 @@
 import { createTxFromRLP, type TxOptions, type TypedTransaction } from '@ethereumjs/tx'
 import { Address, KECCAK256_NULL } from '@ethereumjs/util'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { encodeTransaction } from '../../primitives/transaction/transaction-encoding.ts'
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { EthereumJsStateAdapter } from '../engines/state-adapter.ts'
 
 /*

@@ -1,6 +1,6 @@
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { Journal } from '../../state/journal/journal.ts'
-import { CodedError, isCoded } from '../../util/errors.ts'
-import type { Logger } from '../../util/logger.ts'
 import { checkAborted } from '../block/pacer.ts'
 import type { BlockExecution, Executor, ShadowMismatchError } from '../executor-types.ts'
 import { type BlockOutcome, firstDifference } from './compare-blocks.ts'

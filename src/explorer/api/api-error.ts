@@ -1,4 +1,4 @@
-import { CodedError } from '../../util/errors.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 
 /** Reason of a refused request; the message is for people, `field` names the parameter. */
 export type ApiRefusal =

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { NetworkParams } from '../../config/networks.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { ChainSource } from '../indexer/chain-source.ts'
 import type { PriceService } from '../price/price-service.ts'
 import type { NodeRpc } from '../source/node-rpc.ts'

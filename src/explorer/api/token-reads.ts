@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { askNode } from '../source/node-rpc.ts'
 import type { TokenRow } from '../store/index-store.ts'
 import type { ApiContext } from './api-route.ts'

@@ -1,3 +1,4 @@
+import { bytesToHex, type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import type { ChainBlock } from '../../chain/types.ts'
 import type { ChainParams, RewardParams } from '../../config/networks.ts'
 import { type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
@@ -9,7 +10,6 @@ import { cycleOf, endsCycle, lastOfCycle } from '../../rules/council/cycle.ts'
 import { assignFees } from '../../rules/money/fees.ts'
 import { mintedAt, rewardCredits, splitReward } from '../../rules/money/rewards.ts'
 import { proofAlgorithmAt } from '../../rules/proof/proof-target.ts'
-import { bytesToHex, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import type {
   BlockRecord,
   InternalRecord,

@@ -1,9 +1,9 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { BlockStore } from '../../chain/store/block-store.ts'
 import type { IncludedReceipt, LogEntry, LogQuery, TransactionLocation } from '../../chain/types.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { BlockRecord } from '../store/records.ts'
 import type { ContractCall } from './contract-calls.ts'
 

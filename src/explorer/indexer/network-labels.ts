@@ -1,4 +1,4 @@
-import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import type { AddressLabel } from '../store/index-store.ts'
 
 /**

@@ -1,7 +1,7 @@
-import { html } from '../../web/html.ts'
-import { emptyState } from '../../web/parts.ts'
-import { renderPage } from '../../web/shell.ts'
-import type { Site } from '../../web/site.ts'
+import { html } from '@tandem/web/html.ts'
+import { emptyState } from '@tandem/web/parts.ts'
+import { renderPage } from '@tandem/web/shell.ts'
+import type { Site } from '@tandem/web/site.ts'
 import { heading } from './parts/heading.ts'
 import { pathTo } from './parts/links.ts'
 

@@ -1,5 +1,5 @@
-import type { Html } from '../../web/html.ts'
-import type { Site } from '../../web/site.ts'
+import type { Html } from '@tandem/web/html.ts'
+import type { Site } from '@tandem/web/site.ts'
 import type { ApiContext } from '../api/api-route.ts'
 
 export interface PageContext extends ApiContext {

@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
+import { readLimited } from '@tandem/base/fs/read-limited.ts'
 import { FILE_LIMITS } from '../../config/limits/commands.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
-import { readLimited } from '../../util/fs/read-limited.ts'
 
 /** Exchange whose last price is asked for over HTTP. */
 interface ExchangeSource {

@@ -1,11 +1,11 @@
+import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
+import { uint64FromBigint } from '@tandem/base/uint64.ts'
 import type { ChainBlock, LogEntry } from '../../chain/types.ts'
 import { decodeExtraData } from '../../primitives/extra-data.ts'
 import { type Header, headerHash } from '../../primitives/header.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
-import { EMPTY_BYTES } from '../../util/bytes.ts'
-import { uint64FromBigint } from '../../util/uint64.ts'
 import type { NodeAnswer } from './node-answer.ts'
 import { remoteNodeError } from './node-error.ts'
 

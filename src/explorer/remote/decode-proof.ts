@@ -1,4 +1,4 @@
-import { bytesToHex } from '../../util/bytes.ts'
+import { bytesToHex } from '@tandem/base/bytes.ts'
 import { HASHES } from '../indexer/block-record.ts'
 import type { ProofRecord } from '../store/records.ts'
 import type { NodeAnswer } from './node-answer.ts'

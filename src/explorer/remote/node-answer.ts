@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { plainText } from '../indexer/plain-text.ts'
 import { remoteNodeError } from './node-error.ts'
 

@@ -1,4 +1,4 @@
-import { CodedError } from '../../util/errors.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 
 /** Failure of a question to the node of an explorer that runs by itself. */
 export type RemoteNodeError =

@@ -1,6 +1,6 @@
+import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
-import { bytesToHex, type Hex, toQuantity } from '../../util/bytes.ts'
-import { isCoded } from '../../util/errors.ts'
 import type { HeadCalls } from '../indexer/chain-source.ts'
 import type { ContractCall } from '../indexer/contract-calls.ts'
 import type { NodeClient } from './node-client.ts'

@@ -1,3 +1,5 @@
+import { type Hex, toQuantity, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { ADDRESS_BYTES, itemsOf, TOPIC_BYTES } from '../../chain/logs/log-criteria.ts'
 import type {
   ChainBlock,
@@ -17,8 +19,6 @@ import type { BlockInternalTransfer } from '../../primitives/receipt/internal-tr
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import { endsCycle } from '../../rules/council/cycle.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
-import { type Hex, toQuantity, ZERO_HASH } from '../../util/bytes.ts'
-import { CodedError, isCoded } from '../../util/errors.ts'
 import { recordOfBlock } from '../indexer/block-record.ts'
 import type { BlockReads, ChainSource, LogSearchLimits } from '../indexer/chain-source.ts'
 import type { BlockRecord, ProofRecord } from '../store/records.ts'

@@ -1,6 +1,6 @@
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import { NETWORKS, type NetworkName, type NetworkParams } from '../../config/networks.ts'
-import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
-import { isCoded } from '../../util/errors.ts'
 import { networkLabels } from '../indexer/network-labels.ts'
 import type { AddressLabel } from '../store/index-store.ts'
 import type { NodeAnswer } from './node-answer.ts'

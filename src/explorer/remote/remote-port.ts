@@ -1,5 +1,5 @@
-import { type Hex, toQuantity } from '../../util/bytes.ts'
-import { isCoded } from '../../util/errors.ts'
+import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import type { NodePort, UnionMember } from '../api/api-route.ts'
 import type { NodeAnswer } from './node-answer.ts'
 import type { NodeClient } from './node-client.ts'

@@ -1,5 +1,5 @@
+import { readLimited } from '@tandem/base/fs/read-limited.ts'
 import { FILE_LIMITS } from '../../config/limits/commands.ts'
-import { readLimited } from '../../util/fs/read-limited.ts'
 import { hashOfKey } from './request-limiter.ts'
 
 /** Reads a file with one key a line; returns their hashes, so that the keys themselves stay nowhere in memory. */

@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
+import { readLimited } from '@tandem/base/fs/read-limited.ts'
 import { FILE_LIMITS } from '../../config/limits/commands.ts'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
-import { readLimited } from '../../util/fs/read-limited.ts'
 import { plainText } from '../indexer/plain-text.ts'
 import type { AddressLabel } from '../store/index-store.ts'
 

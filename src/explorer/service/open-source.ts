@@ -1,5 +1,5 @@
+import type { Logger } from '@tandem/base/logger.ts'
 import type { ChainParams } from '../../config/networks.ts'
-import type { Logger } from '../../util/logger.ts'
 import type { ChainSource, HeadCalls } from '../indexer/chain-source.ts'
 import type { ExplorerChain } from './protocol.ts'
 

@@ -1,9 +1,9 @@
+import { isCoded } from '@tandem/base/errors.ts'
+import { pageResponse } from '@tandem/web/response.ts'
+import { isSameOrigin } from '@tandem/web/same-origin.ts'
+import { EXPLORER_PATH, type Site, VERIFY_PATH } from '@tandem/web/site.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
-import { isCoded } from '../../util/errors.ts'
-import { pageResponse } from '../../web/response.ts'
-import { isSameOrigin } from '../../web/same-origin.ts'
-import { EXPLORER_PATH, type Site, VERIFY_PATH } from '../../web/site.ts'
 import { CLIENT_HEADER } from '../api/submissions.ts'
 import { errorPage } from '../pages/error-page.ts'
 import {

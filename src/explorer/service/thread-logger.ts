@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { Logger } from '../../util/logger.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type { FromExplorerThread } from './protocol.ts'
 
 /** Logger of a thread; the lines are written by the main one. */

@@ -1,4 +1,4 @@
-import { isCoded } from '../../util/errors.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 
 /** Way to the JSON-RPC interface of the node, as its clients see it. */
 export interface NodeRpc {

@@ -1,5 +1,5 @@
-import { assert } from '../../util/assert.ts'
-import { asBuffer, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { asBuffer, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 
 /**
  * Signed balances as 40 bytes whose byte order is the numeric order. A token may log anything, so a sum of logged amounts may be

@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 /** A contract whose source code is known to be what its code was compiled from. */
 export interface VerifiedContract {

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type {
   BlockRecord,
   IndexPosition,

@@ -1,5 +1,5 @@
-import { assert } from '../../util/assert.ts'
-import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import {
   type BlockRecord,
   counterpartOf,

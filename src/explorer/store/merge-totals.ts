@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { AccountTotals, DayTotals, IndexTotals, TokenTotals } from './index-totals.ts'
 import { TOKEN_STANDARDS, TRANSACTION_KINDS } from './records.ts'
 

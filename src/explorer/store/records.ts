@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
 import type { BlockInternalTransfer } from '../../primitives/receipt/internal-transfer.ts'
-import type { Hex } from '../../util/bytes.ts'
 
 /** Rows of the index, as the indexer makes them from a block and every back end stores them. */
 

@@ -1,4 +1,4 @@
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { askNode, type NodeRpc } from '../source/node-rpc.ts'
 
 /** Frame of a trace of debug_traceTransaction, of the tracer callTracer. */

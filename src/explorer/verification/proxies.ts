@@ -1,4 +1,4 @@
-import { bytesToHex, type Hex, ZERO_HASH } from '../../util/bytes.ts'
+import { bytesToHex, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { ApiContext } from '../api/api-route.ts'
 import { askNode } from '../source/node-rpc.ts'
 

@@ -1,4 +1,4 @@
-import { CodedError } from '../../util/errors.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 
 /** Reason why source code was not verified; the message is for people. */
 export type VerificationRefusal = {

@@ -1,4 +1,4 @@
-import { bytesToHex, type Hex } from '../../util/bytes.ts'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import type { VerifiedContract } from '../store/contract-store.ts'
 import { constructorTypes } from './abi/abi-types.ts'
 import { decodeParameters } from './abi/abi-values.ts'

@@ -1,5 +1,5 @@
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
-import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { refusalError } from './faucet-error.ts'
 
 const DIGITS = 40

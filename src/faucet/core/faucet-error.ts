@@ -1,4 +1,4 @@
-import { CodedError } from '../../util/errors.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 
 /** Reasons for which a request gets nothing. `untilMs`: when it may succeed. */
 export type FaucetRefusal =

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { FAUCET_LIMITS, type FaucetPolicy } from '../../config/limits/faucet.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { refusalError } from './faucet-error.ts'
 
 const CHALLENGE_CHARS = 32

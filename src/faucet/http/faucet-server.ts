@@ -1,6 +1,6 @@
+import { type PageServer, startPageServer } from '@tandem/web/page-server.ts'
+import { FAUCET_PATH } from '@tandem/web/site.ts'
 import { FAUCET_LIMITS } from '../../config/limits/faucet.ts'
-import { type PageServer, startPageServer } from '../../web/page-server.ts'
-import { FAUCET_PATH } from '../../web/site.ts'
 import { addFaucetRoutes, type FaucetHttpOptions } from './faucet-http.ts'
 
 interface FaucetServerOptions extends FaucetHttpOptions {

@@ -1,4 +1,4 @@
-import { durationText } from '../../web/times.ts'
+import { durationText } from '@tandem/web/times.ts'
 import type { FaucetRefusal } from '../core/faucet-error.ts'
 
 /** Refusal as a client sees it. */

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError, isCoded, messageWithCause } from '@tandem/base/errors.ts'
 import { FAUCET_LIMITS } from '../../config/limits/faucet.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { CodedError, isCoded, messageWithCause } from '../../util/errors.ts'
 
 /** Answers the text of a JSON-RPC request: inside the node, or over HTTP. */
 type NodeCall = (request: string) => Promise<string>

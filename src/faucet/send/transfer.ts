@@ -1,3 +1,4 @@
+import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { FAUCET_LIMITS } from '../../config/limits/faucet.ts'
 import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../../crypto/signature.ts'
@@ -7,7 +8,6 @@ import {
   signingPayload,
   type UnsignedTransaction,
 } from '../../primitives/transaction/transaction-encoding.ts'
-import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
 
 interface TransferFields {
   readonly to: Hex

@@ -1,6 +1,6 @@
+import { isLoopbackAddress, subscriberOf, wideGroupsOf } from '@tandem/base/address.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { sha256 } from '../../crypto/sha256.ts'
-import { isLoopbackAddress, subscriberOf, wideGroupsOf } from '../../util/address.ts'
-import type { Hex } from '../../util/bytes.ts'
 
 /** Record of a node's address, signed with its node key (identity/peer-record.ts). */
 export interface PeerRecord {

@@ -1,5 +1,5 @@
-import { subscriberOf } from '../../util/address.ts'
-import { RateLimiter } from '../../util/rate-limiter.ts'
+import { subscriberOf } from '@tandem/base/address.ts'
+import { RateLimiter } from '@tandem/base/rate-limiter.ts'
 import { largestShare, networksOf } from './peer-slots.ts'
 
 interface InboundLimits {

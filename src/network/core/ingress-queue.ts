@@ -1,4 +1,4 @@
-import { FairQueue } from '../../util/async/fair-queue.ts'
+import { FairQueue } from '@tandem/base/async/fair-queue.ts'
 
 interface Sized<T> {
   readonly item: T

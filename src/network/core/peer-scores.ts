@@ -1,5 +1,5 @@
-import { assert } from '../../util/assert.ts'
-import type { Hex } from '../../util/bytes.ts'
+import { assert } from '@tandem/base/assert.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 /**
  * Offences of a peer and their cost (docs/design/network.md#scores). `ban` is for what no honest node does, with any software

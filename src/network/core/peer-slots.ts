@@ -1,4 +1,4 @@
-import { subscriberOf, wideGroupsOf } from '../../util/address.ts'
+import { subscriberOf, wideGroupsOf } from '@tandem/base/address.ts'
 import type { DisconnectReason } from './disconnect-reasons.ts'
 
 /** Counts of connected and connecting peers, for the admission of another one. */

@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 /** Neighbours on the consensus channels by name, with the validator each proved to be; null: a relay. */
 export type ConsensusPeers = ReadonlyMap<string, Hex | null>

@@ -1,6 +1,6 @@
+import { bytesToHex } from '@tandem/base/bytes.ts'
 import { sha256 } from '../../crypto/sha256.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
-import { bytesToHex } from '../../util/bytes.ts'
 import { encodeWireMessage, type Peer } from '../peer/peer.ts'
 import type { PeerHub } from './peer-hub.ts'
 

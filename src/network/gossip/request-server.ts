@@ -1,5 +1,5 @@
+import { FairQueue } from '@tandem/base/async/fair-queue.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { FairQueue } from '../../util/async/fair-queue.ts'
 import { ANSWER_NAMES, type AnswerName, type Payload, type RequestName } from '../messages.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { ServePort } from '../ports.ts'

@@ -1,6 +1,6 @@
+import { copyBytes, type Hex } from '@tandem/base/bytes.ts'
+import { Lru } from '@tandem/base/lru.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { copyBytes, type Hex } from '../../util/bytes.ts'
-import { Lru } from '../../util/lru.ts'
 import { IngressQueue } from '../core/ingress-queue.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { PeerPoolPort } from '../ports.ts'

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { type Fork, isEvmFork } from '../../config/forks.ts'
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
 
 /** Value that two nodes compare to check that they follow the same forks (EIP-2124). */
 interface ForkId {

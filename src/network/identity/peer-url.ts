@@ -1,4 +1,4 @@
-import { CodedError } from '../../util/errors.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { NodeAddress } from '../core/dial-scheduler.ts'
 import type { NetworkError } from '../errors.ts'
 

@@ -1,8 +1,8 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import { isLowS, recoverAddress } from '../../crypto/signature.ts'
 import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { nodeIdItem, type ValidatorProof } from '../wire/control.ts'
 import { asciiBytes } from '../wire/payload-codec.ts'
 

@@ -1,6 +1,6 @@
+import type { Quota } from '@tandem/base/token-bucket.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
-import type { Quota } from '../../util/token-bucket.ts'
 import type { ChannelName } from '../wire/channels.ts'
 import type { WireCodec } from '../wire/payload-codec.ts'
 

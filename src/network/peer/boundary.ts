@@ -1,8 +1,8 @@
+import { type CodedError, isCoded } from '@tandem/base/errors.ts'
+import type { Logger } from '@tandem/base/logger.ts'
+import { Lru } from '@tandem/base/lru.ts'
+import { TokenBucket } from '@tandem/base/token-bucket.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { type CodedError, isCoded } from '../../util/errors.ts'
-import type { Logger } from '../../util/logger.ts'
-import { Lru } from '../../util/lru.ts'
-import { TokenBucket } from '../../util/token-bucket.ts'
 import type { Offence } from '../core/peer-scores.ts'
 import type { Peer } from './peer.ts'
 

@@ -1,6 +1,6 @@
+import type { Clock } from '@tandem/base/clock.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import type { Clock } from '../../util/clock.ts'
-import type { Logger } from '../../util/logger.ts'
 import type { DialScheduler, NodeAddress } from '../core/dial-scheduler.ts'
 import type { PeerScores } from '../core/peer-scores.ts'
 import { HostLookup } from '../transport/host-lookup.ts'

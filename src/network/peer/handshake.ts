@@ -1,4 +1,4 @@
-import { CodedError, isCoded } from '../../util/errors.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { ProtocolError } from '../errors.ts'
 import { MESSAGES, type MessageName, messageFromId, messageSpec, type Payload } from '../messages.ts'

@@ -1,5 +1,5 @@
+import { isCoded } from '@tandem/base/errors.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { isCoded } from '../../util/errors.ts'
 import type { NetworkMetrics } from '../metrics.ts'
 import type { Ping } from '../wire/control.ts'
 import type { Peer } from './peer.ts'

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { makeFolder } from '@tandem/base/fs/make-folder.ts'
+import { replaceFile } from '@tandem/base/fs/replace-file.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { makeFolder } from '../../util/fs/make-folder.ts'
-import { replaceFile } from '../../util/fs/replace-file.ts'
-import type { Logger } from '../../util/logger.ts'
 import type { PeerScore } from '../core/peer-scores.ts'
 
 /** State about other nodes that is saved over a restart. */

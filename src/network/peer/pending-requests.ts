@@ -1,6 +1,6 @@
+import { CodedError } from '@tandem/base/errors.ts'
+import type { TokenBucket } from '@tandem/base/token-bucket.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { CodedError } from '../../util/errors.ts'
-import type { TokenBucket } from '../../util/token-bucket.ts'
 import type { RequestError } from '../errors.ts'
 import { ANSWER_NAMES, type MessageName, type RequestName } from '../messages.ts'
 

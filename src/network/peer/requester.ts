@@ -1,5 +1,5 @@
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { CodedError, isCoded } from '../../util/errors.ts'
 import type { RequestError } from '../errors.ts'
 import { type PeerHub, shuffled } from '../gossip/peer-hub.ts'
 import type { AnswerName, Payload, RequestName } from '../messages.ts'

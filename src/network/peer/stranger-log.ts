@@ -1,6 +1,6 @@
+import type { Logger } from '@tandem/base/logger.ts'
+import { TokenBucket } from '@tandem/base/token-bucket.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import type { Logger } from '../../util/logger.ts'
-import { TokenBucket } from '../../util/token-bucket.ts'
 
 /**
  * Log lines about the connections of strangers, at a bounded rate: anyone may open and lose connections, under any number of addresses.

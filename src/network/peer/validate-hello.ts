@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { ForkFilter } from '../identity/fork-id.ts'
 import { type ChainDomain, isValidProof } from '../identity/validator-proof.ts'

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { Lru } from '@tandem/base/lru.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { Lru } from '../../util/lru.ts'
 
 type Resolve = (host: string) => Promise<{ readonly address: string }>
 

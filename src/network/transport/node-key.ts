@@ -1,9 +1,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { CodedError, isCoded } from '../../util/errors.ts'
-import { makeFolder } from '../../util/fs/make-folder.ts'
-import { writeNewFile } from '../../util/fs/write-new-file.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
+import { makeFolder } from '@tandem/base/fs/make-folder.ts'
+import { writeNewFile } from '@tandem/base/fs/write-new-file.ts'
 import type { NetworkError } from '../errors.ts'
 
 /** Key of a node on the network: Ed25519, separate from any validator's key. */

@@ -7,7 +7,7 @@ import {
   type KeyObject,
   timingSafeEqual,
 } from 'node:crypto'
-import { concatBytes, EMPTY_BYTES } from '../../util/bytes.ts'
+import { concatBytes, EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { publicKeyBytes, publicKeyOf } from './node-key.ts'
 
 /*

@@ -1,6 +1,6 @@
 import { sign, verify } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { bytesToHex, concatBytes, hexToBytes } from '../../util/bytes.ts'
+import { bytesToHex, concatBytes, hexToBytes } from '@tandem/base/bytes.ts'
 import type { ChainDomain } from '../identity/validator-proof.ts'
 import { NETWORK_PROTOCOL_VERSION } from '../messages.ts'
 import { type NodeKey, publicKeyOf } from './node-key.ts'

@@ -1,6 +1,6 @@
 import { createServer, connect as openSocket, type Socket } from 'node:net'
+import { CodedError } from '@tandem/base/errors.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { CodedError } from '../../util/errors.ts'
 import type { NodeAddress } from '../core/dial-scheduler.ts'
 import type { NetworkError } from '../errors.ts'
 import { acceptChannel, type ChannelIdentity, openChannel, type SecureChannel } from './secure-channel.ts'

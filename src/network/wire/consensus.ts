@@ -1,10 +1,10 @@
+import { hexToBytes } from '@tandem/base/bytes.ts'
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
 import type { StatusMessage } from '../../primitives/consensus/message.ts'
 import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../primitives/consensus/proposal.ts'
 import { decodeVote, encodeVote, type Vote } from '../../primitives/consensus/vote.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp/rlp.ts'
-import { hexToBytes } from '../../util/bytes.ts'
 import { listCodec, plainCodec, rawList, throwMalformed, type WireCodec } from './payload-codec.ts'
 
 /** Blocks are sent as RLP: decoding one recovers senders, which happens elsewhere and later. */

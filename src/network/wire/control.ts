@@ -1,8 +1,8 @@
+import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp/rlp.ts'
 import type { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
-import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { DISCONNECT_REASONS, type DisconnectReason, disconnectReasonFromCode } from '../core/disconnect-reasons.ts'
 import {
   asciiBytes,

@@ -1,5 +1,5 @@
+import { CodedError } from '@tandem/base/errors.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { CodedError } from '../../util/errors.ts'
 import { type ChannelName, channelFromId } from './channels.ts'
 import { FRAGMENT_BYTES, FRAME_HEADER_BYTES, HEAD_BYTES, type MessageHead } from './frames.ts'
 

@@ -1,5 +1,5 @@
+import { assert } from '@tandem/base/assert.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { assert } from '../../util/assert.ts'
 import { CHANNELS, type ChannelName } from './channels.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
@@ -5,7 +6,6 @@ import { type Certificate, certificateItem, readCertificate } from '../../primit
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp/rlp.ts'
 import type { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
 import type { SnapshotPart } from '../../state/snapshot/sub-trie.ts'
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { fixedBytes, inList, listCodec, rawList, readItems, throwMalformed, type WireCodec } from './payload-codec.ts'
 
 const { snapshotChunks } = NETWORK_LIMITS

@@ -1,9 +1,9 @@
+import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
 import { PROOF_HEADER_BYTES } from '../../primitives/proof-header.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp/rlp.ts'
-import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { type SealedBlock, sealedCodec } from './consensus.ts'
 import { fixedBytes, inList, listCodec, rawList, readItems, throwMalformed, type WireCodec } from './payload-codec.ts'
 

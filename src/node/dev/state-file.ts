@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import { replaceFile } from '@tandem/base/fs/replace-file.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type { DevHelpers } from '../../chain/dev/dev-helpers.ts'
-import { replaceFile } from '../../util/fs/replace-file.ts'
-import type { Logger } from '../../util/logger.ts'
 
 /** Loads the state from a file if it exists. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
 export const loadStateFile = async (path: string, helpers: DevHelpers, logger: Logger): Promise<void> => {

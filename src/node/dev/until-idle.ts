@@ -1,6 +1,6 @@
+import { delayUntil } from '@tandem/base/async/delay.ts'
+import type { Clock } from '@tandem/base/clock.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
-import { delayUntil } from '../../util/async/delay.ts'
-import type { Clock } from '../../util/clock.ts'
 
 const LOOK_MS = 5
 

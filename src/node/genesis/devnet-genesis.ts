@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { genesisText } from '../../config/genesis/genesis-text.ts'
 import { type Genesis, parseGenesis } from '../../config/genesis.ts'
-import type { Hex } from '../../util/bytes.ts'
 
 interface DevnetGenesisOptions {
   readonly accounts: readonly Hex[]

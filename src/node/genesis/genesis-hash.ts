@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import type { Genesis } from '../../config/genesis.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { silentLogger } from '../../util/logger.ts'
 import { openChain } from '../parts/open-chain.ts'
 
 /** Computes the hash of block 0 by creating it in a temporary folder. */

@@ -1,6 +1,6 @@
 import { connect, createServer, type Server } from 'node:net'
-import type { Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 
 /** Another process of this machine signs with the key on the same chain, with the details it reports. */
 interface KeyInUse {

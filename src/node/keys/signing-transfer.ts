@@ -1,5 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { bytesToHex, type Hex, hexToBytes, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
+import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { rewindCount } from '../../chain/dev/rewind.ts'
 import {
   comparePositions,
@@ -12,9 +15,6 @@ import { recoverAddress } from '../../crypto/signature.ts'
 import type { SignedPosition, SignerRecord, SigningRecord } from '../../primitives/consensus/signing-record.ts'
 import { readIdentity } from '../../storage/schema.ts'
 import { Store } from '../../storage/store.ts'
-import { bytesToHex, type Hex, hexToBytes, ZERO_ADDRESS } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
-import { makeFolder } from '../../util/fs/make-folder.ts'
 import { consensusFolder, watermarkOwner, watermarkPath } from '../parts/consensus/consensus-folder.ts'
 import { lockKey } from './key-lock.ts'
 

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Council } from '../../chain/council/council.ts'
 import type { MembersPort } from '../../network/ports.ts'
-import type { Hex } from '../../util/bytes.ts'
 
 /**
  * Members of the consensus channels: the councils of the open height and of its neighbours, so that a change of council excludes no

@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { PeerPoolPort, PeerPoolVerdict } from '../../network/ports.ts'
 import type { PoolService } from '../../txpool/pool-service.ts'
 import type { AdmitOutcome } from '../../txpool/pool-submission.ts'
-import type { Hex } from '../../util/bytes.ts'
 
 /**
  * Errors of a transaction that is invalid on every node, whatever its head and options; its sender should have known.

@@ -1,9 +1,9 @@
+import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import type { BlockStore } from '../../chain/store/block-store.ts'
 import type { ServePort } from '../../network/ports.ts'
 import type { SealedBlock } from '../../network/wire/consensus.ts'
 import { encodeReceipt, type Receipt } from '../../primitives/receipt/receipt.ts'
 import { encodeRlp } from '../../primitives/rlp/rlp.ts'
-import { sliceOver } from '../../util/async/time-slice.ts'
 
 /**
  * Serves peers from the database: blocks with their own certificates, and for each block the RLP list of its encoded receipts,

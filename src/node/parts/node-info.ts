@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { NETWORK_PROTOCOL_VERSION } from '../../network/messages.ts'
 import type { NodeInfo } from '../../rpc/ports.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { clientVersion } from '../version.ts'
 
 /** Returns what the node states about itself. `network` is omitted for a node without peers, which listens for clients only. */

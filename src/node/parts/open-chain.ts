@@ -1,3 +1,6 @@
+import { assert } from '@tandem/base/assert.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type { BlockEnvSources } from '../../chain/block/block-env.ts'
 import { Economy } from '../../chain/block/economy.ts'
 import { Council } from '../../chain/council/council.ts'
@@ -27,9 +30,6 @@ import { WorldState } from '../../state/world-state.ts'
 import { storeError } from '../../storage/errors.ts'
 import { readIdentity } from '../../storage/schema.ts'
 import { Store } from '../../storage/store.ts'
-import { assert } from '../../util/assert.ts'
-import type { Hex } from '../../util/bytes.ts'
-import type { Logger } from '../../util/logger.ts'
 
 interface OpenChainOptions {
   readonly genesis: Genesis

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { openNodeKey } from '../../network/transport/node-key.ts'
-import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import type { NodeOptions } from '../options.ts'
 
 /** Key of the node on the network, in its data folder. */

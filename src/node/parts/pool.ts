@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import type { Clock } from '@tandem/base/clock.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type { ChainPoolPort } from '../../chain/chain.ts'
 import { recoveryWithImpersonation, type SenderRecoveryPort } from '../../chain/dev/impersonation.ts'
 import { POOL_LIMITS } from '../../config/limits/pool.ts'
@@ -20,8 +22,6 @@ import type { PoolBlock } from '../../txpool/pool/types.ts'
 import { TxPool } from '../../txpool/pool.ts'
 import { PoolService } from '../../txpool/pool-service.ts'
 import type { AccountReader } from '../../txpool/ports.ts'
-import type { Clock } from '../../util/clock.ts'
-import type { Logger } from '../../util/logger.ts'
 
 interface PoolPartsOptions {
   readonly params: NetworkParams

@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { signTypedData } from '../../crypto/keys/typed-data.ts'
 import { sign } from '../../crypto/signature.ts'
 import type { Wallet, WalletError } from '../../rpc/ports.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
 
 /** Wallet of the keys the operator unlocked; every other account is unknown (docs/interface.md#authentication). */
 export const createWallet = (

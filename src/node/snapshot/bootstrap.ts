@@ -1,3 +1,4 @@
+import { isDiskError } from '@tandem/base/errors.ts'
 import {
   type SnapshotOutcome,
   SnapshotSync,
@@ -7,7 +8,6 @@ import { startStagingWorker } from '../../chain/snapshot/workers.ts'
 import type { SyncStatus } from '../../chain/types.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
 import { isStoreError } from '../../storage/errors.ts'
-import { isDiskError } from '../../util/errors.ts'
 import { dropStaged, markStaged, stagedPathOf } from './staged-store.ts'
 
 interface BootstrapOptions

@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { Chain } from '../../chain/chain.ts'
 import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-selector.ts'
 import type { BlockStore } from '../../chain/store/block-store.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
 
 /** The chain has another block at the number of the operator's checkpoint: one of them is not the network's. */
 type CheckpointError = {

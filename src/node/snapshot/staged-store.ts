@@ -1,7 +1,7 @@
 import { access, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isCoded } from '../../util/errors.ts'
-import { writeNewFile } from '../../util/fs/write-new-file.ts'
+import { isCoded } from '@tandem/base/errors.ts'
+import { writeNewFile } from '@tandem/base/fs/write-new-file.ts'
 
 /*
  * The staged store of a snapshot is beside the node's own until it is complete. Then a marker file is written, and before the node opens

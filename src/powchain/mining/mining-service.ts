@@ -1,12 +1,12 @@
+import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, toQuantity, toWord } from '@tandem/base/bytes.ts'
+import type { Clock } from '@tandem/base/clock.ts'
+import { isCoded } from '@tandem/base/errors.ts'
+import type { Logger } from '@tandem/base/logger.ts'
+import { Lru } from '@tandem/base/lru.ts'
 import { MINING_LIMITS } from '../../config/limits/chain.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { PROOF_SEEDS } from '../../crypto/proof-hash.ts'
 import { type ProofHeader, type ProofTemplate, proofSealHash } from '../../primitives/proof-header.ts'
-import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, toQuantity, toWord } from '../../util/bytes.ts'
-import type { Clock } from '../../util/clock.ts'
-import { isCoded } from '../../util/errors.ts'
-import type { Logger } from '../../util/logger.ts'
-import { Lru } from '../../util/lru.ts'
 import type { ProofPool } from '../proof-pool.ts'
 
 /** Work for a miner. */

@@ -1,4 +1,4 @@
-import { serveWorker } from '../../util/worker/serve-worker.ts'
+import { serveWorker } from '@tandem/base/worker/serve-worker.ts'
 import { searchNonces } from './search.ts'
 
 /* A thread of the built-in miner: looks for a nonce for a while, then tells how far it came. */

@@ -1,8 +1,8 @@
+import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { argon2Provider } from '../../crypto/argon2/argon2.ts'
 import type { Argon2Provider } from '../../crypto/argon2/provider.ts'
 import { nativeMixHash, nativeMixHashSync, nativeSealHash, sha256dHash } from '../../crypto/proof-hash.ts'
 import { PROOF_NONCE_BYTES } from '../../primitives/proof-header.ts'
-import { EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 
 /** Range of nonces to search: those with the same first bytes, from a counter on. */
 interface NonceSearch {

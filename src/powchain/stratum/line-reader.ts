@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
+import type { Clock } from '@tandem/base/clock.ts'
+import { TokenBucket } from '@tandem/base/token-bucket.ts'
 import { STRATUM_LIMITS } from '../../config/limits/stratum.ts'
-import type { Clock } from '../../util/clock.ts'
-import { TokenBucket } from '../../util/token-bucket.ts'
 
 interface LineReaderOptions {
   readonly socket: Socket

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { addressGroup } from '../../util/address.ts'
+import { addressGroup } from '@tandem/base/address.ts'
 import type { StratumSession } from './stratum-session.ts'
 
 export interface MinerConnection {

@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Clock } from '@tandem/base/clock.ts'
+import { TokenBucket } from '@tandem/base/token-bucket.ts'
 import { STRATUM_LIMITS } from '../../config/limits/stratum.ts'
-import type { Hex } from '../../util/bytes.ts'
-import type { Clock } from '../../util/clock.ts'
-import { TokenBucket } from '../../util/token-bucket.ts'
 
 type HashShare = (sealHash: Hex, nonce: Uint8Array) => Promise<Uint8Array>
 

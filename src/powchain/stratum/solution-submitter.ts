@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { MiningService } from '../mining/mining-service.ts'
 import type { MainHead, ProofPool } from '../proof-pool.ts'
 import type { WorkVerifier } from '../work-verifier.ts'

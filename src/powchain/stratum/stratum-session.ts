@@ -1,7 +1,7 @@
+import { bytesEqual, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { STRATUM_LIMITS, VARDIFF_LIMITS } from '../../config/limits/stratum.ts'
 import { nativeSealHash, sha256dHash } from '../../crypto/proof-hash.ts'
 import type { ProofTemplate } from '../../primitives/proof-header.ts'
-import { bytesEqual, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 import type { MiningJob } from '../mining/mining-service.ts'
 import {
   type AnnouncedJob,

@@ -1,5 +1,5 @@
+import { assert } from '@tandem/base/assert.ts'
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
-import { assert } from '../../util/assert.ts'
 import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../rlp/rlp.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'

@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Block } from '../block.ts'
 import type { Certificate } from './certificate.ts'
 import { type Proposal, type ProposalHead, proposalHead } from './proposal.ts'

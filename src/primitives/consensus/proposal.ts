@@ -1,5 +1,5 @@
+import { type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
-import { type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 import type { Block } from '../block.ts'
 import { decodeOrMalformed } from '../rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../rlp/rlp.ts'

@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 /** Key of a validator. `sign` returns r, s and recovery id (65 bytes) over a 32-byte digest. */
 export interface ValidatorSigner {

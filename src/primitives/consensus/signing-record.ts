@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { KEY_LIMITS } from '../../config/limits/keys.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
 import type { VoteType } from './vote.ts'
 
 /*

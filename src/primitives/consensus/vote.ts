@@ -1,6 +1,6 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { keccak256 } from '../../crypto/hash.ts'
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../rlp/rlp.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'

@@ -1,5 +1,5 @@
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { sha256 } from '../../crypto/sha256.ts'
-import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'
 import { decodeTransaction } from '../transaction/transaction.ts'

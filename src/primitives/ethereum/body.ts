@@ -1,4 +1,4 @@
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { encodeHeader, type Header, readHeader } from '../header.ts'
 import { encodeRlp, encodeRlpList, type RlpItem, uintItem } from '../rlp/rlp.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'

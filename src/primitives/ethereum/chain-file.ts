@@ -1,6 +1,6 @@
+import { CodedError } from '@tandem/base/errors.ts'
 import { FIXTURE_LIMITS } from '../../config/limits/commands.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
-import { CodedError } from '../../util/errors.ts'
 import { type BlockDecodeError, type DecodedBlock, readTransactions } from '../block.ts'
 import { type Header, readHeader } from '../header.ts'
 import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'

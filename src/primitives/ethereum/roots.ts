@@ -1,7 +1,7 @@
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { orderedRoot } from '../../crypto/ordered-root.ts'
 import { sha256 } from '../../crypto/sha256.ts'
-import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import { encodeHeader, type Header } from '../header.ts'
 import { encodeRlp, encodeRlpList } from '../rlp/rlp.ts'
 import { type Withdrawal, withdrawalItem } from './body.ts'

@@ -1,6 +1,6 @@
+import { assert } from '@tandem/base/assert.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../crypto/hash.ts'
-import { assert } from '../../util/assert.ts'
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { digestOf, type Log } from './log.ts'
 
 /** The 2,048-bit log filter of headers and receipts (Yellow Paper 4.3.1): three bits for each address and topic. */

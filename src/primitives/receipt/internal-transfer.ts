@@ -1,4 +1,4 @@
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
 import { encodeRlp, uintItem } from '../rlp/rlp.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'

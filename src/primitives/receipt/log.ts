@@ -1,5 +1,5 @@
-import { assert } from '../../util/assert.ts'
-import { asBuffer, type Hex } from '../../util/bytes.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
 import { rlpHeaderBytes, rlpStringBytes, writeRlpHeader, writeRlpString } from '../rlp/rlp.ts'
 import { type RlpCursor, rlpError } from '../rlp/rlp-cursor.ts'
 

@@ -1,5 +1,5 @@
-import type { SlicedWork } from '../../util/async/sliced-work.ts'
-import { CodedError } from '../../util/errors.ts'
+import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 
 /** Bytes from outside that are not the canonical encoding of a type; `code` names the type, `reason` is for people. */
 export type MalformedError<Code extends string> = { readonly code: Code; readonly reason: string }

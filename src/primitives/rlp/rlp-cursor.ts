@@ -1,6 +1,6 @@
-import { asBuffer, type Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
-import type { Nonce } from '../../util/uint64.ts'
+import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
+import type { Nonce } from '@tandem/base/uint64.ts'
 
 /** Bytes that are not canonical RLP, or not of the expected shape; `reason` is text a client may see. */
 type RlpError = { readonly code: 'RLP_INVALID'; readonly reason: string }

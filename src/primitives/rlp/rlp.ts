@@ -1,5 +1,5 @@
+import { bigintToBytes, bytesToBigint, EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { RLP_BOUNDS } from '../../config/protocol-bounds.ts'
-import { bigintToBytes, bytesToBigint, EMPTY_BYTES } from '../../util/bytes.ts'
 import { RlpCursor, rlpError } from './rlp-cursor.ts'
 
 /** Recursive Length Prefix (Ethereum Yellow Paper, appendix B): a string of bytes or a list of items. */

@@ -1,4 +1,4 @@
-import { bigintToBytes, bytesToHex, concatBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { bigintToBytes, bytesToHex, concatBytes, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { encodeRlp } from '../rlp/rlp.ts'
 import type { Authorization } from './transaction.ts'
 

@@ -1,4 +1,4 @@
-import { asBuffer, bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { asBuffer, bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { type DecodedTransaction, decodeTransaction } from './transaction.ts'
 import type { TransactionSignature } from './transaction-encoding.ts'
 

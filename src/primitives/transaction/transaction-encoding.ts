@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { encodeRlp, type RlpItem, rlpHeaderBytes, rlpStringBytes, uintItem, writeRlpHeader } from '../rlp/rlp.ts'
 import { type DecodedTransaction, decodeTransaction } from './transaction.ts'
 

@@ -1,6 +1,6 @@
-import { assert } from '../../util/assert.ts'
-import { EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
-import type { Nonce } from '../../util/uint64.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import type { Nonce } from '@tandem/base/uint64.ts'
 import { decodeOrMalformed, type MalformedError, malformed } from '../rlp/malformed.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'
 

@@ -1,5 +1,5 @@
-import type { Hex } from '../../util/bytes.ts'
-import { type Uint64, uint64FromBigint } from '../../util/uint64.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { type Uint64, uint64FromBigint } from '@tandem/base/uint64.ts'
 import { type Codec, codec } from './codec.ts'
 import { HASH_SCHEMA, invalidValue, jsonKind, parseHash, parseQuantity, QUANTITY_SCHEMA } from './scalars.ts'
 

@@ -1,4 +1,4 @@
-import { type Hex, hexToBytes, toWord } from '../../util/bytes.ts'
+import { type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec, named } from './codec.ts'
 import { asObject, plainMember } from './object.ts'

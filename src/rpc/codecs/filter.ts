@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { type BlockNumberRef, blockNumber } from './block.ts'
 import { type Codec, codec } from './codec.ts'
 import { asArray, asObject, member, plainMember, within } from './object.ts'

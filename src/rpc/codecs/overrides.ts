@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { AccountOverride, BlockOverrides, StateOverrides } from '../../evm/calls/message/call-args.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { type Codec, codec } from './codec.ts'
 import { asObject, member, within } from './object.ts'
 import {

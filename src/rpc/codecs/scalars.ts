@@ -1,5 +1,5 @@
-import { bytesFromDigits, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
-import { type Uint64, uint64FromBigint } from '../../util/uint64.ts'
+import { bytesFromDigits, type Hex, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { type Uint64, uint64FromBigint } from '@tandem/base/uint64.ts'
 import { InvalidArgument } from '../errors.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec } from './codec.ts'

@@ -1,4 +1,4 @@
-import { asBuffer } from '../../util/bytes.ts'
+import { asBuffer } from '@tandem/base/bytes.ts'
 
 /** Encodes a big-endian number as QUANTITY: no leading zeros; zero is 0x0. */
 export const quantityOfBytes = (bytes: Uint8Array): string => {

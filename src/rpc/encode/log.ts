@@ -1,6 +1,6 @@
+import { asBuffer } from '@tandem/base/bytes.ts'
 import type { LogEntry } from '../../chain/types.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
-import { asBuffer } from '../../util/bytes.ts'
 import { jsonData, jsonQuantity } from './hex.ts'
 
 export interface LogPosition {

@@ -1,4 +1,4 @@
-import { toQuantity } from '../../util/bytes.ts'
+import { toQuantity } from '@tandem/base/bytes.ts'
 import type { ProofHeaderInfo } from '../ports.ts'
 
 /** Returns a proof header as clients see it. */

@@ -1,7 +1,7 @@
+import { assert } from '@tandem/base/assert.ts'
 import type { SimulatedChainBlock } from '../../chain/reads/simulation-service.ts'
 import type { SimulatedCall } from '../../evm/simulate/types.ts'
 import type { Block } from '../../primitives/block.ts'
-import { assert } from '../../util/assert.ts'
 import { CODES, revertError } from '../errors.ts'
 import { blockJson } from './block.ts'
 import { jsonData, jsonQuantity } from './hex.ts'

@@ -1,9 +1,9 @@
+import { assert } from '@tandem/base/assert.ts'
+import { toQuantity } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import type { NodeAddress } from '../../network/core/dial-scheduler.ts'
 import type { PeerDescription } from '../../network/describe-peer.ts'
 import { parsePeerUrl } from '../../network/identity/peer-url.ts'
-import { assert } from '../../util/assert.ts'
-import { toQuantity } from '../../util/bytes.ts'
-import { isCoded } from '../../util/errors.ts'
 import { type Codec, codec } from '../codecs/codec.ts'
 import {
   ADDRESS_SCHEMA,

@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Uint64 } from '@tandem/base/uint64.ts'
 import type { ChainBlock, ChainView } from '../../chain/types.ts'
 import type { AsyncStateReader, StateReader } from '../../state/state-reader.ts'
-import type { Hex } from '../../util/bytes.ts'
-import type { Uint64 } from '../../util/uint64.ts'
 import type { BlockNumberRef, BlockRef } from '../codecs/block.ts'
 import { headerNotFound, serverError } from '../errors.ts'
 

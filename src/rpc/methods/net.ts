@@ -1,4 +1,4 @@
-import { toQuantity } from '../../util/bytes.ts'
+import { toQuantity } from '@tandem/base/bytes.ts'
 import { BOOLEAN_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import { type MethodTable, method } from '../router/method.ts'
 import { INTEGER_SCHEMA } from '../schemas.ts'

@@ -1,6 +1,6 @@
+import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import type { ClientPoolPort } from '../../chain/types.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
-import { type Hex, toQuantity } from '../../util/bytes.ts'
 import { ADDRESS_SCHEMA, address, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import { transactionJson } from '../encode/transaction.ts'
 import { type MethodTable, method } from '../router/method.ts'

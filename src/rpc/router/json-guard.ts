@@ -1,5 +1,5 @@
+import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
-import type { SlicedWork } from '../../util/async/sliced-work.ts'
 
 const QUOTE = 34
 const BACKSLASH = 92

@@ -1,6 +1,6 @@
+import type { ChunkStream } from '@tandem/base/async/chunk-stream.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
-import type { ChunkStream } from '../../util/async/chunk-stream.ts'
-import { CodedError } from '../../util/errors.ts'
 
 /** Piece of a response: text, or encoded text, whose memory belongs to the reader from then on. */
 export type ResponseChunk = string | Uint8Array

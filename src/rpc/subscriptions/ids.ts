@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { asBuffer, type Hex } from '../../util/bytes.ts'
+import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
 
 /** Random id of a filter or subscription, unguessable: at most 32 digits, without leading zeros. */
 export const randomId = (): Hex => {

@@ -1,6 +1,6 @@
+import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { ComparedLog, type LogCriteria } from '../../chain/logs/log-criteria.ts'
 import type { LogEntry } from '../../chain/types.ts'
-import type { SlicedWork } from '../../util/async/sliced-work.ts'
 import { logJson } from '../encode/log.ts'
 import {
   deliverNotification,

@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 /**
  * Hashes of pending transactions in order of arrival, each with a sequence number. Readers share them: a reader is a cursor, the

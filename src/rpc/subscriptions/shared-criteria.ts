@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { criteriaKey, type LogCriteria } from '../../chain/logs/log-criteria.ts'
-import type { Hex } from '../../util/bytes.ts'
 
 /** Handle of one user of shared criteria. */
 export interface Shared {

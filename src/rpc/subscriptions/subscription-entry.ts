@@ -1,8 +1,8 @@
+import type { SlicedQueue } from '@tandem/base/async/sliced-queue.ts'
+import { copyBytes, type Hex } from '@tandem/base/bytes.ts'
+import type { Meter } from '@tandem/base/client-budget.ts'
 import type { LogCriteria } from '../../chain/logs/log-criteria.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
-import type { SlicedQueue } from '../../util/async/sliced-queue.ts'
-import { copyBytes, type Hex } from '../../util/bytes.ts'
-import type { Meter } from '../../util/client-budget.ts'
 import type { Shared } from './shared-criteria.ts'
 
 export type Subscription =

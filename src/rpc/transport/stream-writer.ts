@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream'
+import { sliceOver } from '@tandem/base/async/time-slice.ts'
+import { freeMemory } from '@tandem/base/bytes.ts'
+import type { Meter } from '@tandem/base/client-budget.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
-import { sliceOver } from '../../util/async/time-slice.ts'
-import { freeMemory } from '../../util/bytes.ts'
-import type { Meter } from '../../util/client-budget.ts'
 import type { ResponseChunk, ResponseStream } from '../router/response.ts'
 
 interface WriteTimeoutLimits {

@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { quorumOf } from './quorum.ts'
 import { isHeard, qualifiedValidators, type Registered, type ValidatorRecord } from './validator-activity.ts'
 

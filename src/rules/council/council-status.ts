@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { type ActivationStatus, activateMembers } from './activation-queue.ts'
 import { type CertifiedBlock, countTurns, type IdleMembers, nextIdleMembers } from './proposer-turns.ts'
 import { countSeals, nextInactivities, type Registered, type ValidatorRecord } from './validator-activity.ts'

@@ -1,4 +1,4 @@
-import { assert } from '../../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
 
 /*
  * Cycle of a block: cycle c has the blocks c * cycleBlocks + 1 .. (c + 1) * cycleBlocks, and ends with the block that pays the

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { faultsOf, quorumOf, trialsOf } from './quorum.ts'
 
 /*

@@ -1,5 +1,5 @@
+import { asBuffer, bytesToHex, concatBytes, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
-import { asBuffer, bytesToHex, concatBytes, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 
 /*
  * Randomness of the chain (docs/design/evm-rules.md#block-values, docs/design/council.md#seed). A cycle's seed includes

@@ -1,5 +1,5 @@
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import type { FeeShares } from '../../config/networks.ts'
-import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 
 /** Division of an amount of fees, wei. The parts sum to the amount. */
 export interface FeeSplit {

@@ -1,7 +1,7 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import artifact from '../../../contracts/Council.json' with { type: 'json' }
 import type { Genesis, GenesisAccount } from '../../config/genesis.ts'
 import { COUNCIL_ADDRESS } from '../../config/networks.ts'
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { councilStorage } from '../council/council-storage.ts'
 
 /** Every account of block 0: those of the file, and the council contract with the stakes of the first members. */

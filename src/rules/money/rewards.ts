@@ -1,6 +1,6 @@
+import { assert } from '@tandem/base/assert.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { RewardParams } from '../../config/networks.ts'
-import { assert } from '../../util/assert.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { endsCycle } from '../council/cycle.ts'
 
 /** Number of reward cuts so far: 0 for the first `halvingBlocks` blocks (docs/design/money.md#halving). */

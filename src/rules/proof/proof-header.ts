@@ -1,9 +1,9 @@
+import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { forkHeight } from '../../config/forks.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { PROOF_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { ProofHeader, ProofTemplate } from '../../primitives/proof-header.ts'
-import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
 import {
   maxTargetOf,
   type ProofVersion,

@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { decodeProofHeader, type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
 import {
   type AnchorView,
   checkProofHeader,

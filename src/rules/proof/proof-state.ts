@@ -1,9 +1,9 @@
+import { bigintToBytes, type Hex, hexToBytes, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { PROOF_BOUNDS } from '../../config/protocol-bounds.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
-import { bigintToBytes, type Hex, hexToBytes, ZERO_ADDRESS } from '../../util/bytes.ts'
 import type { ProofState } from './proof-header.ts'
 
 /**

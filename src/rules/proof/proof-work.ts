@@ -1,7 +1,7 @@
+import { CodedError } from '@tandem/base/errors.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { SEAL_TARGET, SEALED_FIELDS, sealAboveTarget } from '../../crypto/proof-seal.ts'
 import { type ProofHeader, writeSealedFields } from '../../primitives/proof-header.ts'
-import { CodedError } from '../../util/errors.ts'
 import { checkProofVersion, type ProofHeaderError } from './proof-header.ts'
 import { maxTargetOf } from './proof-target.ts'
 

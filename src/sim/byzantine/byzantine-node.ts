@@ -1,3 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Random } from '@tandem/base/random.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { Committee } from '../../consensus/committee.ts'
 import type { UnsignedMessage } from '../../consensus/core/types.ts'
@@ -13,13 +15,11 @@ import { proposerIndex } from '../../rules/council/proposer-turns.ts'
 import { quorumOf } from '../../rules/council/quorum.ts'
 import type { ProofState } from '../../rules/proof/proof-header.ts'
 import { minTimestampStepSeconds } from '../../rules/timestamp.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { Keys } from '../keys.ts'
 import { START_MS } from '../member/clock.ts'
 import { makeBlock } from '../member/ledger.ts'
 import { type Envelope, encodeEnvelope } from '../network/envelope.ts'
 import type { EventQueue } from '../network/event-queue.ts'
-import type { Random } from '../random.ts'
 
 /** Height that an honest node opened. */
 export interface OpenHeight {

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { RoundChange } from '../../primitives/consensus/vote.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { type Envelope, encodeEnvelope } from '../network/envelope.ts'
 import type { ByzantineNode, Script } from './byzantine-node.ts'
 import { forgedPrepares, noSignature } from './forgeries.ts'

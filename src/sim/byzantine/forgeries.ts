@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Block } from '../../primitives/block.ts'
 import { type Certificate, certificateFromSigners } from '../../primitives/consensus/certificate.ts'
 import type { Prepare, SignedVote } from '../../primitives/consensus/vote.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { ByzantineNode } from './byzantine-node.ts'
 
 /* Forgeries made without the required keys. */

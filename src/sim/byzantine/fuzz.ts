@@ -1,9 +1,9 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Random } from '@tandem/base/random.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import type { ConsensusMessage } from '../../primitives/consensus/message.ts'
 import type { Prepare, PreparedBlock, RoundChangePayload } from '../../primitives/consensus/vote.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { encodeEnvelope } from '../network/envelope.ts'
-import type { Random } from '../random.ts'
 import type { ByzantineNode, Script } from './byzantine-node.ts'
 import { noSignature } from './forgeries.ts'
 

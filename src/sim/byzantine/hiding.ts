@@ -1,3 +1,4 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { proposerOf } from '../../consensus/committee.ts'
 import { justificationFromRoundChanges } from '../../consensus/core/messages/justification.ts'
@@ -5,7 +6,6 @@ import type { UnsignedMessage } from '../../consensus/core/types.ts'
 import { messageDigest } from '../../consensus/signer/sign-message.ts'
 import type { SignedMessage } from '../../primitives/consensus/message.ts'
 import type { Prepare, RoundChange } from '../../primitives/consensus/vote.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { ByzantineNode, Script } from './byzantine-node.ts'
 import { inRoundZero, offer } from './proposing.ts'
 

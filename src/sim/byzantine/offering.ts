@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { proposerOf } from '../../consensus/committee.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { RoundChangePayload } from '../../primitives/consensus/vote.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { encodeEnvelope } from '../network/envelope.ts'
 import type { ByzantineNode, OpenHeight, Script } from './byzantine-node.ts'
 import { forgedPrepares, noSignature } from './forgeries.ts'

@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { ExecutionPort } from '../../consensus/ports.ts'
 import type { Block } from '../../primitives/block.ts'
 import { readExtraData } from '../../primitives/extra-data.ts'
 import { isBodyOf } from '../../rules/body.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { short } from '../network/envelope.ts'
 
 interface Asked {

@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { ExecutionPort, ValidateContext } from '../../consensus/ports.ts'
 import type { PendingHeader } from '../../powchain/core.ts'
 import type { Block } from '../../primitives/block.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { short } from '../network/envelope.ts'
 
 /** Time for which a member may leave a known header out of account in round 0; doubled each round. */

@@ -1,3 +1,4 @@
+import { bytesEqual, concatBytes, type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { nativeSealHash, sha256dHash } from '../../crypto/proof-hash.ts'
@@ -5,7 +6,6 @@ import type { Block } from '../../primitives/block.ts'
 import type { ExtraData } from '../../primitives/extra-data.ts'
 import { decodeProofHeader, type ProofHeader, proofHeaderId, proofSealHash } from '../../primitives/proof-header.ts'
 import { proofTarget, type TargetReference } from '../../rules/proof/proof-target.ts'
-import { bytesEqual, concatBytes, type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
 import { SIM_CHAIN_ID, stubMixHash } from '../proof/sim-work.ts'
 
 interface ProofAuditOptions {

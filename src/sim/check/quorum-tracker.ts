@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Commit, Prepare } from '../../primitives/consensus/vote.ts'
-import type { Hex } from '../../util/bytes.ts'
 
 /**
  * Commits delivered to one process. A quorum of one round for a block it prepared, and so holds, is sufficient: it must decide,

@@ -1,5 +1,5 @@
+import { asBuffer } from '@tandem/base/bytes.ts'
 import type { SignedMessage } from '../../primitives/consensus/message.ts'
-import { asBuffer } from '../../util/bytes.ts'
 import { describeMessage, short } from '../network/envelope.ts'
 import type { Report } from './violation.ts'
 

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { ConsensusStatus } from '../../consensus/engine/types.ts'
 import type { NetworkPort, ValidateContext } from '../../consensus/ports.ts'
-import type { Hex } from '../../util/bytes.ts'
 
 interface WasteCheckOptions {
   readonly place: () => Pick<ConsensusStatus, 'number' | 'round'>

@@ -1,4 +1,4 @@
-import type { Clock } from '../../util/clock.ts'
+import type { Clock } from '@tandem/base/clock.ts'
 import type { EventQueue } from '../network/event-queue.ts'
 import type { Host } from './host.ts'
 

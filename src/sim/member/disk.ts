@@ -1,6 +1,6 @@
+import { asBuffer } from '@tandem/base/bytes.ts'
+import type { Random } from '@tandem/base/random.ts'
 import type { DurableFile, FileSystem } from '../../consensus/wal/file-system.ts'
-import { asBuffer } from '../../util/bytes.ts'
-import type { Random } from '../random.ts'
 import { delayOn, type Host, never } from './host.ts'
 
 interface Write {

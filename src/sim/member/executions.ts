@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { ValidateContext } from '../../consensus/ports.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { Host } from './host.ts'
 import { Processor } from './processor.ts'
 

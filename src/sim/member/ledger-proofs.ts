@@ -1,3 +1,6 @@
+import { assert } from '@tandem/base/assert.ts'
+import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { BlockProofs, type ProofParent } from '../../chain/proof/block-proofs.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { DecidedBlock } from '../../consensus/ports.ts'
@@ -8,9 +11,6 @@ import { councilBlockOf, cycleOf, endsCycle } from '../../rules/council/cycle.ts
 import { firstSeed, nextSeed } from '../../rules/council/randao.ts'
 import { firstProofState, type ProofState } from '../../rules/proof/proof-header.ts'
 import { type IncludedProof, proofStateAfter } from '../../rules/proof/proof-inclusion.ts'
-import { assert } from '../../util/assert.ts'
-import { type Hex, ZERO_HASH } from '../../util/bytes.ts'
-import { silentLogger } from '../../util/logger.ts'
 import { SIM_CHAIN_ID, stubArgon2 } from '../proof/sim-work.ts'
 
 /** Pending proof headers of one process, and its clock. */

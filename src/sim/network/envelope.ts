@@ -1,10 +1,10 @@
+import { undefinedIfCoded } from '@tandem/base/errors.ts'
 import { bodyCodec, proposalCodec, sealedCodec, statusCodec, voteCodec } from '../../network/wire/consensus.ts'
 import { type Block, decodeBlock, encodeBlock } from '../../primitives/block.ts'
 import type { BlockClaim } from '../../primitives/block-claim.ts'
 import { type ConsensusMessage, type DecidedMessage, messageHeight } from '../../primitives/consensus/message.ts'
 import { type Proposal, proposalHead } from '../../primitives/consensus/proposal.ts'
 import { malformed } from '../../primitives/rlp/malformed.ts'
-import { undefinedIfCoded } from '../../util/errors.ts'
 
 /** Message as sent between nodes: its kind, and the bytes of that kind's codec. */
 export interface Envelope {

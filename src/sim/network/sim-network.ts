@@ -1,5 +1,5 @@
+import { createRandom, type Random } from '@tandem/base/random.ts'
 import type { LinkConditions } from '../plan/plan.ts'
-import { createRandom, type Random } from '../random.ts'
 import type { EventQueue } from './event-queue.ts'
 
 interface SimTraffic {

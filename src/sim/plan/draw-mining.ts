@@ -1,6 +1,6 @@
+import type { Random } from '@tandem/base/random.ts'
 import { SIMULATION_LIMITS } from '../../config/limits/commands.ts'
 import { MINING_SCRIPTS } from '../byzantine/scripts.ts'
-import type { Random } from '../random.ts'
 import type { MiningPlan, Plan, PlannedFind } from './plan.ts'
 
 /** Mean time between two headers of a run. */

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { encodeProofHeader, type ProofHeader } from '../../primitives/proof-header.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { SimMember } from '../member/sim-member.ts'
 import type { EventQueue } from '../network/event-queue.ts'
 import type { PlannedFind } from '../plan/plan.ts'

@@ -1,9 +1,9 @@
+import { concatBytes, EMPTY_BYTES, hexToBytes } from '@tandem/base/bytes.ts'
 import { type ChainParams, NETWORKS } from '../../config/networks.ts'
 import type { Argon2Provider } from '../../crypto/argon2/provider.ts'
 import { keccak256Parts } from '../../crypto/hash.ts'
 import { nativeSealHash, PROOF_SEEDS, sha256dHash } from '../../crypto/proof-hash.ts'
 import { type ProofHeader, type ProofTemplate, proofSealHash } from '../../primitives/proof-header.ts'
-import { concatBytes, EMPTY_BYTES, hexToBytes } from '../../util/bytes.ts'
 
 /* Proof chain of a simulated committee: the shipped rules, with a few hashes a header and without the memory of Argon2id. */
 

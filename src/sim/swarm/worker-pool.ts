@@ -1,4 +1,4 @@
-import { WorkerPool } from '../../util/worker/worker-pool.ts'
+import { WorkerPool } from '@tandem/base/worker/worker-pool.ts'
 import type { DrawOptions } from '../plan/draw-plan.ts'
 import type { SeedReport } from './run-seed.ts'
 import type { SimulationMethods } from './worker.ts'

@@ -1,4 +1,4 @@
-import { serveWorker, workerStartData } from '../../util/worker/serve-worker.ts'
+import { serveWorker, workerStartData } from '@tandem/base/worker/serve-worker.ts'
 import type { DrawOptions } from '../plan/draw-plan.ts'
 import { runSeed } from './run-seed.ts'
 

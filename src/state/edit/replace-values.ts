@@ -1,6 +1,6 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { decodeAccount, encodeAccount } from '../account.ts'
 import { binaryKey, bytesFromBinaryKey } from '../flat-tables.ts'
 import { packRollback, type Rollback } from '../history/rollback.ts'

@@ -1,9 +1,9 @@
+import { assert } from '@tandem/base/assert.ts'
+import { asBuffer } from '@tandem/base/bytes.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { keyWithNumber, NUMBER_BYTES, numberKey, readNumber, writeNumber } from '../../storage/keys.ts'
 import type { Snapshot, Store, StoreEntry } from '../../storage/store.ts'
-import { assert } from '../../util/assert.ts'
-import { asBuffer } from '../../util/bytes.ts'
 import { ACCOUNT_KEY_BYTES, SLOT_KEY_BYTES } from '../flat-tables.ts'
 
 /*

@@ -1,7 +1,7 @@
+import { bytesEqual, compareBytes, EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { afterPrefix, NUMBER_BYTES, readNumber } from '../../storage/keys.ts'
 import type { Snapshot, Store, StoreEntry } from '../../storage/store.ts'
-import { bytesEqual, compareBytes, EMPTY_BYTES } from '../../util/bytes.ts'
 import { binaryKey } from '../flat-tables.ts'
 import { changedKeys, HISTORY_BUCKETS, type HistoryKind, valueAt, valuesBefore } from './history-rows.ts'
 

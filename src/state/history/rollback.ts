@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
-import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import { decodeAccount } from '../account.ts'
 import { ACCOUNT_KEY_BYTES, binaryKey, bytesFromBinaryKey } from '../flat-tables.ts'
 import { BatchPacker } from '../trie/batch.ts'

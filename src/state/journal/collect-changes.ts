@@ -1,4 +1,4 @@
-import { type Hex, ZERO_HASH } from '../../util/bytes.ts'
+import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { Account } from '../account.ts'
 import type { StateChanges } from '../update/state-changes.ts'
 import type { JournalAccount } from './journal-account.ts'

@@ -1,5 +1,5 @@
-import type { Hex } from '../../util/bytes.ts'
-import type { Nonce } from '../../util/uint64.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Nonce } from '@tandem/base/uint64.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 
 /** Storage word in a journal: current, at the start of its transaction, and at the start of the block. */

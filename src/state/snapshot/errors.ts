@@ -1,4 +1,4 @@
-import { CodedError } from '../../util/errors.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 
 /** Errors of data from a peer about a snapshot or historic blocks, thrown as CodedError. */
 type SnapshotDataError =

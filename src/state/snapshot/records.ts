@@ -1,4 +1,4 @@
-import { asBuffer } from '../../util/bytes.ts'
+import { asBuffer } from '@tandem/base/bytes.ts'
 import { type Account, decodeAccount, EMPTY_ROOT, encodeAccount } from '../account.ts'
 import { falseSnapshot } from './errors.ts'
 

@@ -1,6 +1,6 @@
+import { bytesEqual, type Hex } from '@tandem/base/bytes.ts'
+import { undefinedIfCoded } from '@tandem/base/errors.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from '../../primitives/rlp/rlp.ts'
-import { bytesEqual, type Hex } from '../../util/bytes.ts'
-import { undefinedIfCoded } from '../../util/errors.ts'
 import { MisplacedReference, type NodeReference, StackTrie } from '../trie/stack-trie.ts'
 
 /** Sub-trie of the account trie or of a storage trie: the content of one chunk. */

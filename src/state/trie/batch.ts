@@ -1,5 +1,5 @@
-import { assert } from '../../util/assert.ts'
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { EMPTY_CODE_HASH, MAX_BALANCE } from '../account.ts'
 import type { PackedBatch, TrieAccount } from './types.ts'
 

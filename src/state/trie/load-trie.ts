@@ -1,6 +1,6 @@
+import { asBuffer, bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import type { Store, StoreEntry } from '../../storage/store.ts'
-import { asBuffer, bytesToHex, type Hex } from '../../util/bytes.ts'
 import { decodeAccount, EMPTY_ROOT } from '../account.ts'
 import { BatchPacker } from './batch.ts'
 import type { TrieService } from './trie-service.ts'

@@ -1,6 +1,6 @@
-import { assert } from '../../util/assert.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
+import { assert } from '@tandem/base/assert.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { TrieLayers } from './layers.ts'
 import type { TrieError, TrieProof, TrieStats } from './types.ts'
 

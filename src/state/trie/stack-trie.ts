@@ -1,7 +1,7 @@
+import { assert } from '@tandem/base/assert.ts'
+import { bytesToHex, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import { encodeRlp } from '../../primitives/rlp/rlp.ts'
-import { assert } from '../../util/assert.ts'
-import { bytesToHex, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 import { EMPTY_ROOT } from '../account.ts'
 
 /** Reference to a finished node in its parent: its hash, or the node itself when its encoding is shorter than 32 bytes. */

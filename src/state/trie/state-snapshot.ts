@@ -1,5 +1,5 @@
+import { isCoded } from '@tandem/base/errors.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
-import { isCoded } from '../../util/errors.ts'
 import { stateMetaAt } from '../history/stored-state.ts'
 import type { StateMeta } from '../state-meta.ts'
 

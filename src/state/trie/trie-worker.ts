@@ -1,4 +1,4 @@
-import { serveWorker, Transferred, workerStartData } from '../../util/worker/serve-worker.ts'
+import { serveWorker, Transferred, workerStartData } from '@tandem/base/worker/serve-worker.ts'
 import { TrieLayers } from './layers.ts'
 import { executeTrieCall, type TrieMethods } from './protocol.ts'
 

@@ -1,5 +1,5 @@
+import { asBuffer } from '@tandem/base/bytes.ts'
 import { loadWasm, type WasmMemory } from '../../crypto/wasm/wasm.ts'
-import { asBuffer } from '../../util/bytes.ts'
 import { ACCOUNT_BYTES, HEADER_BYTES, KIND, SLOT_BYTES } from './batch.ts'
 
 interface Exports {

@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 /** Fields of an account in the account trie, without its storage root. */
 export interface TrieAccount {

@@ -1,5 +1,5 @@
+import { bigintToBytes, hexToBytes } from '@tandem/base/bytes.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
-import { bigintToBytes, hexToBytes } from '../../util/bytes.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 
 /** Account as the trie's leaf holds it (Yellow Paper 4.1). */

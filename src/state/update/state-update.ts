@@ -1,4 +1,4 @@
-import type { Hex } from '../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Account } from '../account.ts'
 
 export interface AccountChange {

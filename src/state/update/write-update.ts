@@ -1,6 +1,6 @@
+import { EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
-import { EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 import { encodeAccount } from '../account.ts'
 import { slotKey } from '../flat-tables.ts'
 import { HistoryWriter } from '../history/history-rows.ts'

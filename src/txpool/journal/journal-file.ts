@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { syncDirectory } from '../../util/fs/fsync.ts'
+import { syncDirectory } from '@tandem/base/fs/fsync.ts'
 
 /** Storage of a journal. A resolved operation is on disk; a rejected one may be there in part. */
 export interface JournalStorage {

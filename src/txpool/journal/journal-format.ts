@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
+import { asBuffer, bytesEqual } from '@tandem/base/bytes.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
-import { asBuffer, bytesEqual } from '../../util/bytes.ts'
 
 /*
  * File format: eight bytes that identify the format, then consecutive records, numbers little-endian:

@@ -1,5 +1,5 @@
-import { CodedError } from '../../util/errors.ts'
-import type { Logger } from '../../util/logger.ts'
+import { CodedError } from '@tandem/base/errors.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type { PoolError } from '../errors.ts'
 import type { JournalStorage } from './journal-file.ts'
 import { decodeJournal, encodeRecords, JOURNAL_MAGIC } from './journal-format.ts'

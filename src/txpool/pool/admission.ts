@@ -1,3 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { blobParamsAt } from '../../config/forks.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
@@ -19,8 +21,6 @@ import {
   maxCostWei,
   type TransactionBlock,
 } from '../../rules/transaction.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { CodedError } from '../../util/errors.ts'
 import type { PoolError } from '../errors.ts'
 import type { AccountReader } from '../ports.ts'
 import type { PoolEntry } from './entry.ts'

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
-import type { Hex } from '../../util/bytes.ts'
 
 /** Pooled transaction with precomputed values. */
 export interface PoolEntry {

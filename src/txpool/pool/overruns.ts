@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { Lru } from '@tandem/base/lru.ts'
 import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 import { POOL_LIMITS } from '../../config/limits/pool.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { Lru } from '../../util/lru.ts'
 
 /** Sender of a heavy transaction that was stopped. */
 interface Overrun {

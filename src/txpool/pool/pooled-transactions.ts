@@ -1,5 +1,5 @@
-import type { Hex } from '../../util/bytes.ts'
-import type { Nonce } from '../../util/uint64.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Nonce } from '@tandem/base/uint64.ts'
 import type { PoolError } from '../errors.ts'
 import { type DropReason, noDrops } from './drops.ts'
 import type { PoolEntry } from './entry.ts'

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { nextNonce } from '@tandem/base/uint64.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
-import type { Hex } from '../../util/bytes.ts'
-import { nextNonce } from '../../util/uint64.ts'
 import { type PoolEntry, proposerTip } from './entry.ts'
 import type { SenderQueue } from './sender-queue.ts'
 

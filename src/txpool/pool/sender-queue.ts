@@ -1,5 +1,5 @@
-import type { Hex } from '../../util/bytes.ts'
-import type { Nonce } from '../../util/uint64.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Nonce } from '@tandem/base/uint64.ts'
 import { type PoolEntry, proposerTip } from './entry.ts'
 import type { HeapSlot } from './indexed-heap.ts'
 

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
-import type { Hex } from '../../util/bytes.ts'
 import type { AccountReader } from '../ports.ts'
 
 /** `restored`: a local one that was acknowledged before a restart. */

@@ -1,10 +1,10 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { createCore, step } from '../../../src/consensus/core/core.ts'
 import type { CoreState, Effect, HeightConfig, Input, WalRecord } from '../../../src/consensus/core/types.ts'
 import type { Block } from '../../../src/primitives/block.ts'
 import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
 import type { Justification, Proposal } from '../../../src/primitives/consensus/proposal.ts'
 import type { Commit, Prepare, RoundChange } from '../../../src/primitives/consensus/vote.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 
 export const CORE_LIMITS = {
   baseTimeoutMs: 1_000,

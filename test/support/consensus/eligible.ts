@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Eligible } from '../../../src/consensus/committee.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 
 /** Members that have served and sealed, with the admissions from 1 on. */
 export const settledMembers = (validators: readonly Hex[]): readonly Eligible[] =>

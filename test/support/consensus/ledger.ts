@@ -1,3 +1,4 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type {
   BuildRequest,
   DecidedBlock,
@@ -11,7 +12,6 @@ import type { BlockCodec } from '../../../src/primitives/block-codec.ts'
 import type { Certificate } from '../../../src/primitives/consensus/certificate.ts'
 import type { Header } from '../../../src/primitives/header.ts'
 import { emptyBlock } from '../../../src/sim/block.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 
 export const GENESIS_HASH: Hex = `0x${'11'.repeat(32)}`
 

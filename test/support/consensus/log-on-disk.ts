@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import type { WalRecord } from '../../../src/consensus/core/types.ts'
 import { messageDigest } from '../../../src/consensus/signer/sign-message.ts'
 import { comparePositions, openWatermark, type SignPosition } from '../../../src/consensus/signer/watermark.ts'
@@ -9,7 +10,6 @@ import { decodeRecords } from '../../../src/consensus/wal/wal-records.ts'
 import { type Block, decodeBlock, encodeBlock } from '../../../src/primitives/block.ts'
 import type { SignedMessage } from '../../../src/primitives/consensus/message.ts'
 import type { SigningDomain } from '../../../src/primitives/consensus/vote.ts'
-import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 import { Said } from './said.ts'
 
 /** Log and watermark of a stopped validator, compared with all their earlier contents. */

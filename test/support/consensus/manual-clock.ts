@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/util/clock.ts'
+import type { Clock } from '@tandem/base/clock.ts'
 
 /** Time that moves only when told. */
 export class ManualClock implements Clock {

@@ -1,3 +1,4 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { certificateFromCommits } from '../../../src/consensus/certificate.ts'
 import type { DecidedBlock } from '../../../src/consensus/ports.ts'
 import { sign } from '../../../src/crypto/signature.ts'
@@ -5,7 +6,6 @@ import type { Block } from '../../../src/primitives/block.ts'
 import type { Certificate } from '../../../src/primitives/consensus/certificate.ts'
 import { blockVoteDigest, type Commit } from '../../../src/primitives/consensus/vote.ts'
 import { quorumOf } from '../../../src/rules/council/quorum.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 import { GENESIS_HASH, makeBlock } from './ledger.ts'
 import { DOMAIN, keyOf, signerOf } from './member.ts'
 

@@ -1,8 +1,8 @@
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { claimFromProposal, type Statement, statementDigest } from '../../../src/consensus/evidence/statement.ts'
 import { recoverAddress } from '../../../src/crypto/signature.ts'
 import type { ProposalHead } from '../../../src/primitives/consensus/proposal.ts'
 import type { SigningDomain, Vote } from '../../../src/primitives/consensus/vote.ts'
-import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 
 /** Messages of one member at one height. */
 interface Account {

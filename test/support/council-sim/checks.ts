@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Committee } from '../../../src/consensus/committee.ts'
 import type { RatedCouncil } from '../../../src/rules/council/council-status.ts'
 import { faultsOf, quorumOf } from '../../../src/rules/council/quorum.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 import type { CouncilSimPlan } from './plan.ts'
 import type { SimulatedMember } from './simulate.ts'
 

@@ -1,4 +1,4 @@
-import { createRandom, type Random } from '../../../src/sim/random.ts'
+import { createRandom, type Random } from '@tandem/base/random.ts'
 
 /** Node of a council member over time; cycles. */
 export interface PlannedMember {

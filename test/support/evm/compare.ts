@@ -1,10 +1,10 @@
+import { bytesToHex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { BlockEnv } from '../../../src/evm/block-env.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../../src/evm/engine.ts'
 import { executionRulesAt } from '../../../src/rules/execution-rules.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
 import type { StateReader } from '../../../src/state/state-reader.ts'
 import type { StateChanges } from '../../../src/state/update/state-changes.ts'
-import { bytesToHex, ZERO_HASH } from '../../../src/util/bytes.ts'
 
 /** Everything a message did, as text: two engines agree when the texts are equal. */
 export interface Outcome {

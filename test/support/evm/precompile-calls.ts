@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
-import { concatBytes, hexToBytes } from '../../../src/util/bytes.ts'
+import { concatBytes, hexToBytes } from '@tandem/base/bytes.ts'
 import type { Random } from '../../property/executor-plans.ts'
 
 /* Calls of precompiles with inputs that mean something: go-ethereum's vectors, whole or with a byte changed, cut or extended. */

@@ -1,6 +1,6 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { EvmFork } from '../../../src/config/forks.ts'
 import { opcodesOf } from '../../../src/evm/engines/wasm/opcodes.ts'
-import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import type { Random } from '../../property/executor-plans.ts'
 
 /*

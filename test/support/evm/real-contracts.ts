@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
-import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 import type { Random } from '../../property/executor-plans.ts'
 import { ROOT } from '../devnet.ts'
 import { compileSoladyContracts } from './solady-contracts.ts'

@@ -1,4 +1,4 @@
-import type { Hex } from '../../../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { type ExploredMember, heightOf } from './member.ts'
 import { VALUES, type Values } from './values.ts'
 

@@ -1,3 +1,5 @@
+import { assert } from '@tandem/base/assert.ts'
+import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { CONSENSUS_LIMITS } from '../../../src/config/limits/consensus.ts'
 import { CONSENSUS_BOUNDS } from '../../../src/config/protocol-bounds.ts'
 import { createCore, step } from '../../../src/consensus/core/core.ts'
@@ -10,8 +12,6 @@ import type {
   WalRecord,
 } from '../../../src/consensus/core/types.ts'
 import type { ConsensusMessage, SignedMessage } from '../../../src/primitives/consensus/message.ts'
-import { assert } from '../../../src/util/assert.ts'
-import { type Hex, ZERO_HASH } from '../../../src/util/bytes.ts'
 import { copyCore } from './copy.ts'
 import { type SignedStatements, saying, silence } from './said.ts'
 import { HEIGHT, memberAddress, type Values } from './values.ts'

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { SignedMessage } from '../../../src/primitives/consensus/message.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 import type { Value } from './values.ts'
 
 /** Prepared value that a round change claims: 0 none, else 1 + 2 * round + value. Larger means prepared later. */

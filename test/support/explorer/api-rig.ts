@@ -1,3 +1,5 @@
+import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import type { FastifyInstance } from 'fastify'
 import type { ApiContext } from '../../../src/explorer/api/api-route.ts'
 import { createApiServer } from '../../../src/explorer/api/api-server.ts'
@@ -7,8 +9,6 @@ import { SqliteContracts } from '../../../src/explorer/store/sqlite/sqlite-contr
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { createVerification } from '../../../src/explorer/verification/verification.ts'
 import { genesisSupply } from '../../../src/rules/money/genesis-alloc.ts'
-import { bytesToHex, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
-import { silentLogger } from '../../../src/util/logger.ts'
 import { ACCOUNTS, type TestChain, withChain } from '../chain.ts'
 import { indexerOf, senderOn, transferData } from './token-chain.ts'
 

@@ -1,4 +1,4 @@
-import { concatBytes, hexToBytes, toWord } from '../../../src/util/bytes.ts'
+import { concatBytes, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { compileSolidity } from '../solidity.ts'
 
 const SOURCE = `

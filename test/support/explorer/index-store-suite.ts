@@ -1,3 +1,5 @@
+import { ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { createRandom } from '@tandem/base/random.ts'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type {
   IndexStore,
@@ -9,8 +11,6 @@ import type {
   TransferFilter,
 } from '../../../src/explorer/store/index-store.ts'
 import type { BlockRecord } from '../../../src/explorer/store/records.ts'
-import { createRandom } from '../../../src/sim/random.ts'
-import { ZERO_ADDRESS } from '../../../src/util/bytes.ts'
 import { addressOf, contractOf, RandomBlocks, tokenOf } from './random-blocks.ts'
 
 /** Everything a list holds, page after page by its keys. */

@@ -1,6 +1,6 @@
+import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { createAddress } from '../../../src/primitives/address.ts'
 import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
-import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 import { signedRaw } from '../chain.ts'
 import { eventually, type RunningNode } from '../devnet.ts'
 import { compileSolidity } from '../solidity.ts'

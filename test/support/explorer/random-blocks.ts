@@ -1,3 +1,5 @@
+import { type Hex, hexToBytes, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { createRandom, type Random } from '@tandem/base/random.ts'
 import {
   type BlockRecord,
   type InternalRecord,
@@ -8,8 +10,6 @@ import {
 } from '../../../src/explorer/store/records.ts'
 import type { FailedExecution } from '../../../src/primitives/receipt/failed-execution.ts'
 import { INTERNAL_KINDS } from '../../../src/primitives/receipt/internal-transfer.ts'
-import { createRandom, type Random } from '../../../src/sim/random.ts'
-import { type Hex, hexToBytes, ZERO_ADDRESS } from '../../../src/util/bytes.ts'
 
 const hexOf = (kind: string, number: number, bytes: number): Hex =>
   `0x${kind}${number.toString(16).padStart(2 * bytes - kind.length, '0')}`

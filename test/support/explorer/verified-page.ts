@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { ApiContext } from '../../../src/explorer/api/api-route.ts'
 import type { VerifiedContract } from '../../../src/explorer/store/contract-store.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 
 /** Stores a contract as verified, with any texts, without compiling it. */
 export const writeVerified = async (

@@ -1,9 +1,9 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import type { FaucetNode, FaucetNodeError } from '../../../src/faucet/send/faucet-node.ts'
 import { priceOfTransfer } from '../../../src/faucet/send/transfer.ts'
 import { decodeTransaction } from '../../../src/primitives/transaction/transaction.ts'
-import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
-import { CodedError } from '../../../src/util/errors.ts'
 
 const refuse = (message: string): never => {
   throw new CodedError<FaucetNodeError>({ code: 'NODE_REFUSED', method: 'eth_sendRawTransaction', message })

@@ -1,5 +1,5 @@
-import { createRandom, type Random } from '../../../src/sim/random.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { createRandom, type Random } from '@tandem/base/random.ts'
 import { rpc } from '../devnet.ts'
 import { type Account, balanceCall, type Token, transferCall } from '../load.ts'
 import { HttpLane, type Lane, SocketLane } from './lanes.ts'

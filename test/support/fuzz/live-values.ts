@@ -1,4 +1,4 @@
-import type { Hex } from '../../../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 /** Keeps the last few. */
 class Ring<T> {

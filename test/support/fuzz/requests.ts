@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/sim/random.ts'
+import type { Random } from '@tandem/base/random.ts'
 import type { LiveValues } from './live-values.ts'
 import type { TransactionMaker } from './transactions.ts'
 import { type Schema, ValueMaker } from './values.ts'

@@ -1,5 +1,5 @@
-import type { Random } from '../../../src/sim/random.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Random } from '@tandem/base/random.ts'
 import { type Account, type Fields, signerOf } from '../load.ts'
 
 const GWEI = 10n ** 9n

@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/sim/random.ts'
+import type { Random } from '@tandem/base/random.ts'
 import type { LiveValues } from './live-values.ts'
 
 /** As far as the documents of this node use JSON Schema. */

@@ -1,3 +1,4 @@
+import { bytesEqual, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { UNBOUNDED_GAS } from '../../../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'
@@ -7,7 +8,6 @@ import type { BuildBudget, TransactionSource } from '../../../src/evm/executor-t
 import type { Header } from '../../../src/primitives/header.ts'
 import { type Transaction, withSender } from '../../../src/primitives/transaction/transaction.ts'
 import { encodeTransaction, signingPayload } from '../../../src/primitives/transaction/transaction-encoding.ts'
-import { bytesEqual, EMPTY_BYTES, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import { PROGRAMS, type ProgramName } from './programs.ts'
 
 /** Kind of block that a Byzantine node proposes. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Random } from '@tandem/base/random.ts'
 import type { ChainDomain } from '../../../src/network/identity/validator-proof.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
 import type { ValidatorSigner } from '../../../src/primitives/consensus/signer.ts'
-import type { Random } from '../../../src/sim/random.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 import { RawPeer } from '../network/raw-peer.ts'
 import type { ByzantineMember } from './byzantine-member.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { encodeBlock } from '../../../src/primitives/block.ts'
 import type { StatusMessage } from '../../../src/primitives/consensus/message.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 import { wire } from '../network/raw-peer.ts'
 import { MANY, manyTransactions } from './byzantine-member.ts'
 import { betray, type Counts, type HostileKey, pour, type Scene } from './lanes.ts'

@@ -1,5 +1,5 @@
-import type { Random } from '../../../src/sim/random.ts'
-import { concatBytes, type Hex } from '../../../src/util/bytes.ts'
+import { concatBytes, type Hex } from '@tandem/base/bytes.ts'
+import type { Random } from '@tandem/base/random.ts'
 import { wire } from '../network/raw-peer.ts'
 
 const HASH: Hex = `0x${'ab'.repeat(32)}`

@@ -1,4 +1,4 @@
-import type { Hex } from '../../../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 const hex = (value: number, bytes: number): string => value.toString(16).padStart(bytes * 2, '0')
 /** MSTORE of words from an offset on. */

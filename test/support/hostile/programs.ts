@@ -1,4 +1,4 @@
-import { concatBytes } from '../../../src/util/bytes.ts'
+import { concatBytes } from '@tandem/base/bytes.ts'
 
 /* Init code that never ends: each uses up whatever gas it has, so that what becomes of it is known beforehand. */
 

@@ -1,9 +1,9 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { ConsensusGossip } from '../../../src/network/gossip/consensus-gossip.ts'
 import type { PeerHub } from '../../../src/network/gossip/peer-hub.ts'
 import { type MessageName, messageSpec } from '../../../src/network/messages.ts'
 import type { Peer } from '../../../src/network/peer/peer.ts'
 import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 import { blockCodec } from '../consensus/ledger.ts'
 import { framesOf } from './frames.ts'
 

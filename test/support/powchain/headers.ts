@@ -1,3 +1,4 @@
+import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { NETWORKS, type NetworkParams } from '../../../src/config/networks.ts'
 import { type ProofHeader, type ProofTemplate, proofHeaderId } from '../../../src/primitives/proof-header.ts'
 import {
@@ -7,7 +8,6 @@ import {
   type ProofState,
 } from '../../../src/rules/proof/proof-header.ts'
 import { proofVersionAt } from '../../../src/rules/proof/proof-target.ts'
-import { EMPTY_BYTES, type Hex } from '../../../src/util/bytes.ts'
 
 export const MINER: Hex = `0x${'33'.repeat(20)}`
 export const OTHER_MINER: Hex = `0x${'44'.repeat(20)}`

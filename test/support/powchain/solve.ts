@@ -1,7 +1,7 @@
+import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { argon2Provider } from '../../../src/crypto/argon2/argon2.ts'
 import { nativeMixHash, nativeSealHash, sha256dHash } from '../../../src/crypto/proof-hash.ts'
 import { type ProofHeader, type ProofTemplate, proofSealHash } from '../../../src/primitives/proof-header.ts'
-import { EMPTY_BYTES } from '../../../src/util/bytes.ts'
 
 const nonceOf = (value: number): Uint8Array => {
   const nonce = new Uint8Array(8)

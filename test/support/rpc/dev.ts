@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { Impersonation } from '../../../src/chain/dev/impersonation.ts'
 import type { DevPort } from '../../../src/rpc/ports.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 
 const ACCOUNT: Hex = `0x${'ab'.repeat(20)}`
 const WORD: Hex = `0x${'00'.repeat(31)}07`

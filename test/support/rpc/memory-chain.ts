@@ -1,3 +1,5 @@
+import { EMPTY_BYTES, type Hex, toWord, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { logEntries } from '../../../src/chain/logs/log-query.ts'
 import {
   includedReceiptsFromBlock,
@@ -44,8 +46,6 @@ import {
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../src/state/account.ts'
 import type { StateReader } from '../../../src/state/state-reader.ts'
 import type { StateProof } from '../../../src/state/trie/prove-account.ts'
-import { EMPTY_BYTES, type Hex, toWord, ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
-import { CodedError } from '../../../src/util/errors.ts'
 
 export const KEY = new Uint8Array(32).fill(7)
 export const VALIDATORS: readonly Hex[] = [1, 2, 3, 4].map(n => `0x${String(n).repeat(40)}` as Hex)

@@ -1,3 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { SimulatedChainBlock } from '../../../src/chain/reads/simulation-service.ts'
 import type { ChainBlock, ClientPoolPort } from '../../../src/chain/types.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
@@ -9,8 +11,6 @@ import { simulatedTransaction } from '../../../src/evm/simulate/simulated-transa
 import type { SimulationRequest } from '../../../src/evm/simulate/types.ts'
 import { decodeTransaction, type Transaction, withSender } from '../../../src/primitives/transaction/transaction.ts'
 import type { NodeInfo, SimulationPort, Wallet } from '../../../src/rpc/ports.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
-import { CodedError } from '../../../src/util/errors.ts'
 import { KEY, SENDER } from './memory-chain.ts'
 
 /** Holds what it is given; refuses with the error it was told. */

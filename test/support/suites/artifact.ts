@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { ROOT } from '../devnet.ts'
 import { compileSolidity, type SolidityOptions } from '../solidity.ts'
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/sim/random.ts'
+import type { Random } from '@tandem/base/random.ts'
 
 /** Delay and loss of a line in one direction. A lost packet shows in a stream as silence, then all bytes at once. */
 export interface Line {

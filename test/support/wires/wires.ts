@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import type { Random } from '../../../src/sim/random.ts'
+import type { Random } from '@tandem/base/random.ts'
 import { Direction, type Line, PLAIN_LINE } from './direction.ts'
 import { Pipe } from './pipe.ts'
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { verifyChain } from '../../../src/chain/store/verify-chain.ts'
 import type { CommittedEvent } from '../../../src/chain/types.ts'
@@ -12,7 +13,6 @@ import { transactionsRoot } from '../../../src/primitives/roots.ts'
 import { decodeTransaction, type Transaction } from '../../../src/primitives/transaction/transaction.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey } from '../../../src/storage/keys.ts'
-import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import {
   ACCOUNT_KEYS,
   ACCOUNTS,

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { COUNCIL_ADDRESS } from '../../../src/config/networks.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey } from '../../../src/storage/keys.ts'
 import { Store } from '../../../src/storage/store.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 import {
   ACCOUNT_KEYS,
   ACCOUNTS,

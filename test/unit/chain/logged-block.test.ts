@@ -1,6 +1,6 @@
+import { bytesToHex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import type { LoggedBlock } from '../../../src/chain/store/logged-block.ts'
-import { bytesToHex } from '../../../src/util/bytes.ts'
 import { ACCOUNT_KEYS, signedRaw, withChain } from '../../support/chain.ts'
 
 /** Logs one word as it is made. */

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { exportKey } from '../../../src/cli/key/export.ts'
 import { listKeys } from '../../../src/cli/key/list.ts'
@@ -8,7 +9,6 @@ import { importKey, newKey } from '../../../src/cli/key/make.ts'
 import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { decryptKey, encryptKey } from '../../../src/crypto/keys/keystore.ts'
 import { addressFromPrivateKey } from '../../../src/crypto/signature.ts'
-import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 import { printed } from '../../support/cli/printed.ts'
 
 const CHEAP = { scryptN: 1_024 }

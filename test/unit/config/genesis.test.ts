@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { describe, expect, test } from 'vitest'
 import { evmForkAt, isActive } from '../../../src/config/forks.ts'
 import { type GenesisError, parseGenesis } from '../../../src/config/genesis.ts'
@@ -7,8 +9,6 @@ import { NETWORKS } from '../../../src/config/networks.ts'
 import { decodeExtraData } from '../../../src/primitives/extra-data.ts'
 import { genesisBlock } from '../../../src/primitives/genesis-block.ts'
 import { decodeHeader, headerHash } from '../../../src/primitives/header.ts'
-import { type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
-import { CodedError } from '../../../src/util/errors.ts'
 import recorded from '../primitives/fixtures/execution-apis.json' with { type: 'json' }
 
 const address = (byte: string): Hex => `0x${byte.repeat(20)}`

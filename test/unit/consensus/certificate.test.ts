@@ -1,9 +1,9 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { certificateFault, certificateFromCommits } from '../../../src/consensus/certificate.ts'
 import { recoverAddress, sign } from '../../../src/crypto/signature.ts'
 import type { Certificate } from '../../../src/primitives/consensus/certificate.ts'
 import { blockVoteDigest, type Commit } from '../../../src/primitives/consensus/vote.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 import { committeeOf, DOMAIN, keyOf } from '../../support/consensus/member.ts'
 
 const committee = committeeOf(4)

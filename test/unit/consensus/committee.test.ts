@@ -1,8 +1,8 @@
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { drawCommittee, type Eligible, proposerOf, proposerOrder } from '../../../src/consensus/committee.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { faultsOf, quorumOf } from '../../../src/rules/council/quorum.ts'
-import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 import { settledMembers } from '../../support/consensus/eligible.ts'
 
 const address = (index: number): Hex => `0x${index.toString(16).padStart(40, '0')}`

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { checksumAddress } from '../../../src/crypto/checksum.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 
 // The examples of EIP-55.
 test.each([

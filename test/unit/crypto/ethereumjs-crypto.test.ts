@@ -1,11 +1,11 @@
 import { Common, Hardfork, Mainnet } from '@ethereumjs/common'
 import { createLegacyTx, createTxFromRLP } from '@ethereumjs/tx'
 import { ecrecover as reference } from '@ethereumjs/util'
+import { hexToBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { customCrypto } from '../../../src/crypto/ethereumjs-crypto.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { sign } from '../../../src/crypto/signature.ts'
-import { hexToBytes } from '../../../src/util/bytes.ts'
 
 const KEY = new Uint8Array(32).fill(0x46)
 const ecrecover = customCrypto.ecrecover!

@@ -1,4 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { bytesToHex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { chooseSignatureProvider } from '../../../src/crypto/providers/choose-provider.ts'
@@ -14,7 +15,6 @@ import {
   sign,
   signatures,
 } from '../../../src/crypto/signature.ts'
-import { bytesToHex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const word = (value: bigint) => hexToBytes(toWord(value))

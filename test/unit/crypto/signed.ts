@@ -1,5 +1,5 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 
 export const signer = privateKeyToAccount(`0x${'46'.repeat(32)}`)
 export const SIGNER: Hex = '0x9d8a62f656a8d1615c1294fd71e9cfb3e4855a4f'

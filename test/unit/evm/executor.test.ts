@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { type Hex, toWord, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { createExecutor } from '../../../src/evm/executor.ts'
@@ -7,8 +9,6 @@ import { createAddress } from '../../../src/primitives/address.ts'
 import type { Transaction } from '../../../src/primitives/transaction/transaction.ts'
 import type { TransactionError } from '../../../src/rules/transaction.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
-import { type Hex, toWord, ZERO_ADDRESS } from '../../../src/util/bytes.ts'
-import { silentLogger } from '../../../src/util/logger.ts'
 import type { MemoryState } from '../state/memory-state.ts'
 import {
   ample,

@@ -7,11 +7,11 @@ import {
   type PrecompileInput,
   paramsEVM,
 } from '@ethereumjs/evm'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import type { EvmFork } from '../../../src/config/forks.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { createCommon } from '../../../src/evm/engines/common.ts'
 import { precompileTable } from '../../../src/evm/engines/precompiles/table.ts'
-import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 
 /** Part of a result that callers see; of an error, its text. */
 export interface Outcome {

@@ -1,8 +1,8 @@
+import { hexToBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { ENGINE_NAMES, loadEngine } from '../../../src/evm/engines/select-engine.ts'
 import { ethereumParams } from '../../../src/evm/state-test/fork.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
-import { hexToBytes } from '../../../src/util/bytes.ts'
 import { precompilePrograms } from '../../support/hostile/precompile-programs.ts'
 import { env, funded, key } from './world.ts'
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { createEVM } from '@ethereumjs/evm'
+import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { createInterpreter } from '../../../src/evm/engines/interpreter/engine.ts'
 import { kzgVerifier } from '../../../src/evm/engines/kzg.ts'
 import { ethereumParams } from '../../../src/evm/state-test/fork.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
-import { bytesToHex, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import { env, funded, key } from './world.ts'
 
 /** The point evaluation vector of the public precompile tests (EIP-4844). */

@@ -1,3 +1,4 @@
+import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { type EvmFork, forksAtGenesis } from '../../../src/config/forks.ts'
 import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
@@ -10,7 +11,6 @@ import {
   signingPayload,
   type UnsignedTransaction,
 } from '../../../src/primitives/transaction/transaction-encoding.ts'
-import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 import { MemoryState, memoryAccount } from '../state/memory-state.ts'
 
 export const TOKEN = 10n ** 18n

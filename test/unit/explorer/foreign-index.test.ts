@@ -1,10 +1,10 @@
 import { join } from 'node:path'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { systemClock } from '@tandem/base/clock.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test, vi } from 'vitest'
 import { startExplorerProcess } from '../../../src/explorer/service/explorer-process.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
-import { systemClock } from '../../../src/util/clock.ts'
-import { silentLogger } from '../../../src/util/logger.ts'
 import { type DevNode, withDevNode } from '../../support/dev-node.ts'
 import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
 

@@ -1,4 +1,6 @@
 import type { AddressInfo } from 'node:net'
+import { ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { NETWORKS } from '../../../src/config/networks.ts'
@@ -7,8 +9,6 @@ import { RemoteChain } from '../../../src/explorer/remote/remote-chain.ts'
 import { readNetwork } from '../../../src/explorer/remote/remote-network.ts'
 import { remotePort } from '../../../src/explorer/remote/remote-port.ts'
 import { flatParams } from '../../../src/rpc/methods/native/flat-params.ts'
-import { ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
-import { silentLogger } from '../../../src/util/logger.ts'
 import { withDevNode } from '../../support/dev-node.ts'
 
 type Answer = (request: {

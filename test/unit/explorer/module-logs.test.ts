@@ -1,5 +1,5 @@
+import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, test, vi } from 'vitest'
-import { concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 import { ACCOUNTS } from '../../support/chain.ts'
 import { type ApiRig, withApi } from '../../support/explorer/api-rig.ts'
 import { senderOn, transferData } from '../../support/explorer/token-chain.ts'

@@ -3,10 +3,10 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { toWord } from '@tandem/base/bytes.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { type PriceConfig, readPriceConfig } from '../../../src/explorer/price/price-config.ts'
 import { PriceService } from '../../../src/explorer/price/price-service.ts'
-import { toWord } from '../../../src/util/bytes.ts'
 
 const ORACLE = `0x${'0a'.repeat(20)}` as const
 const BASE: PriceConfig = {

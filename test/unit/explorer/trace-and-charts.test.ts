@@ -1,7 +1,7 @@
+import { toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { chart } from '../../../src/explorer/pages/parts/chart.ts'
 import { callsOf } from '../../../src/explorer/pages/trace.ts'
-import { toWord } from '../../../src/util/bytes.ts'
 
 const ticksOf = (values: readonly number[]): readonly string[] => {
   const points = values.map((value, at) => ({ label: `p${at}`, value }))

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
+import { bytesToHex, hexToBytes } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { DEVNET_FAUCET, FAUCET_LIMITS, PUBLIC_FAUCET } from '../../../src/config/limits/faucet.ts'
-import { bytesToHex, hexToBytes } from '../../../src/util/bytes.ts'
 import { ManualClock } from '../../support/consensus/manual-clock.ts'
 import { withTempDir } from '../../support/devnet.ts'
 import { ModelChain } from '../../support/faucet/model-chain.ts'

@@ -1,8 +1,8 @@
+import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
 import { startMetricsServer } from '../../../src/metrics/metrics-server.ts'
 import { collectProcessMetrics } from '../../../src/metrics/process-metrics.ts'
 import { Metrics } from '../../../src/metrics/registry.ts'
-import { silentLogger } from '../../../src/util/logger.ts'
 
 test('counter, gauge and histogram in Prometheus text', async () => {
   const metrics = new Metrics()

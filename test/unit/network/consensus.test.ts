@@ -1,6 +1,6 @@
+import { systemClock } from '@tandem/base/clock.ts'
 import { afterEach, expect, test } from 'vitest'
 import type { EvidenceNetworkPort, NetworkPort } from '../../../src/consensus/ports.ts'
-import { systemClock } from '../../../src/util/clock.ts'
 import { Ledger } from '../../support/consensus/ledger.ts'
 import { createMember, type Member, signerOf } from '../../support/consensus/member.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'

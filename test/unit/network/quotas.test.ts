@@ -1,3 +1,4 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import type { PeerHub } from '../../../src/network/gossip/peer-hub.ts'
@@ -9,7 +10,6 @@ import { Requester } from '../../../src/network/peer/requester.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
 import { FrameReader } from '../../../src/network/wire/frame-reader.ts'
 import type { WireMessage } from '../../../src/network/wire/frames.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 import { framesOf } from '../../support/network/frames.ts'
 import { RawPool } from '../../support/network/net-node.ts'
 

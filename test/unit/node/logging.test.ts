@@ -1,7 +1,7 @@
+import { CodedError } from '@tandem/base/errors.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
 import { createLogger, type LoggingOptions, usesColour } from '../../../src/node/logging.ts'
-import { CodedError } from '../../../src/util/errors.ts'
-import type { Logger } from '../../../src/util/logger.ts'
 
 const collect = (options: Partial<LoggingOptions>): { logger: Logger; lines: string[] } => {
   const lines: string[] = []

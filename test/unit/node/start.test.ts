@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { openChain } from '../../../src/node/parts/open-chain.ts'
-import { silentLogger } from '../../../src/util/logger.ts'
 import { testGenesis } from '../../support/chain.ts'
 
 const temporary = (): string => {

@@ -1,7 +1,7 @@
+import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
 import { createRefusalLog } from '../../../src/node/dev/terminal-log.ts'
 import { CODES, RpcError } from '../../../src/rpc/errors.ts'
-import { silentLogger } from '../../../src/util/logger.ts'
 
 test('refusals from which clients simply go on are not shown', () => {
   const shown: object[] = []

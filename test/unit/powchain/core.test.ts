@@ -1,8 +1,8 @@
+import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { MAX_PENDING_DEPTH, OMISSION_MS, PendingProofs } from '../../../src/powchain/core.ts'
 import { type ProofHeader, proofHeaderId } from '../../../src/primitives/proof-header.ts'
 import { extendProofState, firstProofState, type ProofState } from '../../../src/rules/proof/proof-header.ts'
-import { EMPTY_BYTES } from '../../../src/util/bytes.ts'
 import { anchorHashOf, childOf, grow, MINER, OTHER_MINER, paramsWithFork } from '../../support/powchain/headers.ts'
 
 const params = paramsWithFork(20)

@@ -1,3 +1,8 @@
+import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import { systemClock } from '@tandem/base/clock.ts'
+import { isCoded } from '@tandem/base/errors.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
+import { createRandom, type Random } from '@tandem/base/random.ts'
 import { describe, expect, test } from 'vitest'
 import { PROOF_CHAIN_LIMITS } from '../../../src/config/limits/chain.ts'
 import { argon2Provider } from '../../../src/crypto/argon2/argon2.ts'
@@ -12,11 +17,6 @@ import {
   proofHeaderId,
   proofSealHash,
 } from '../../../src/primitives/proof-header.ts'
-import { createRandom, type Random } from '../../../src/sim/random.ts'
-import { EMPTY_BYTES, type Hex } from '../../../src/util/bytes.ts'
-import { systemClock } from '../../../src/util/clock.ts'
-import { isCoded } from '../../../src/util/errors.ts'
-import { silentLogger } from '../../../src/util/logger.ts'
 import { CHAIN_ID } from '../../support/chain.ts'
 import { anchorHashOf, childOf, grow, MINER, paramsWithFork } from '../../support/powchain/headers.ts'
 import { solve } from '../../support/powchain/solve.ts'

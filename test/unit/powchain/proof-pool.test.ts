@@ -1,3 +1,4 @@
+import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { PROOF_CHAIN_LIMITS } from '../../../src/config/limits/chain.ts'
 import { argon2Provider } from '../../../src/crypto/argon2/argon2.ts'
@@ -16,7 +17,6 @@ import {
   firstProofState,
   type ProofState,
 } from '../../../src/rules/proof/proof-header.ts'
-import { EMPTY_BYTES, type Hex } from '../../../src/util/bytes.ts'
 import { CHAIN_ID } from '../../support/chain.ts'
 import { anchorHashOf, childOf, grow, MINER, OTHER_MINER, paramsWithFork } from '../../support/powchain/headers.ts'
 import { solve } from '../../support/powchain/solve.ts'

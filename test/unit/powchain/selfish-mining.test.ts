@@ -1,8 +1,8 @@
+import { createRandom } from '@tandem/base/random.ts'
 import { expect, test } from 'vitest'
 import { MAX_PENDING_DEPTH, PendingProofs } from '../../../src/powchain/core.ts'
 import { proofHeaderId } from '../../../src/primitives/proof-header.ts'
 import { extendProofState } from '../../../src/rules/proof/proof-header.ts'
-import { createRandom } from '../../../src/sim/random.ts'
 import { childOf, grow, OTHER_MINER, paramsWithFork } from '../../support/powchain/headers.ts'
 import { SEED } from '../../support/seed.ts'
 

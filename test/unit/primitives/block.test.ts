@@ -1,3 +1,4 @@
+import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
 import { sign } from '../../../src/crypto/signature.ts'
@@ -29,7 +30,6 @@ import {
   signingPayload,
   type UnsignedTransaction,
 } from '../../../src/primitives/transaction/transaction-encoding.ts'
-import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
 import { codeOf } from './support.ts'
 
 const seal = (fill: number) => new Uint8Array(65).fill(fill)

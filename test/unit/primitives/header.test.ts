@@ -1,10 +1,10 @@
+import { ZERO_HASH } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { decodeHeader, EMPTY_LIST_HASH, encodeHeader, type Header, headerHash } from '../../../src/primitives/header.ts'
 import { encodeRlp } from '../../../src/primitives/rlp/rlp.ts'
 import { transactionsRoot } from '../../../src/primitives/roots.ts'
 import { decodeTransaction } from '../../../src/primitives/transaction/transaction.ts'
-import { ZERO_HASH } from '../../../src/util/bytes.ts'
 import { blockParts, codeOf, testChain } from './support.ts'
 
 const HEAD = '0xd226371d0b1551adb03fb52b71f08e3e11247fe9b1af994768af8cdaa8e7dcd7'

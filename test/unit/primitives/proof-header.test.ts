@@ -1,3 +1,4 @@
+import { bytesToHex, EMPTY_BYTES, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { ARGON2_PROVIDERS } from '../../../src/crypto/argon2/argon2.ts'
 import {
@@ -17,7 +18,6 @@ import {
 } from '../../../src/primitives/proof-header.ts'
 import { encodeRlp } from '../../../src/primitives/rlp/rlp.ts'
 import { checkProofSeal } from '../../../src/rules/proof/proof-work.ts'
-import { bytesToHex, EMPTY_BYTES, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 
 const nonceOf = (value: bigint): Uint8Array => hexToBytes(`0x${value.toString(16).padStart(16, '0')}`)
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { isCoded } from '@tandem/base/errors.ts'
 import { RlpCursor } from '../../../src/primitives/rlp/rlp-cursor.ts'
-import { isCoded } from '../../../src/util/errors.ts'
 
 /** The code of the CodedError that `run` throws; undefined when it throws nothing. Anything else thrown is a bug. */
 export const codeOf = (run: () => unknown): string | undefined => {

@@ -1,6 +1,6 @@
+import { toQuantity } from '@tandem/base/bytes.ts'
+import { MAX_UINT64 } from '@tandem/base/uint64.ts'
 import { describe, expect, test } from 'vitest'
-import { toQuantity } from '../../../src/util/bytes.ts'
-import { MAX_UINT64 } from '../../../src/util/uint64.ts'
 import { type Ask, withDevNode } from '../../support/dev-node.ts'
 
 const ACCOUNT = `0x${'aa'.repeat(20)}`

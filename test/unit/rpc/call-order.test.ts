@@ -1,6 +1,6 @@
+import { toQuantity } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
-import { toQuantity } from '../../../src/util/bytes.ts'
 import { VALIDATOR, VALIDATOR_KEY } from '../../support/chain.ts'
 import { type Ask, withDevNode } from '../../support/dev-node.ts'
 

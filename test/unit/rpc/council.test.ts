@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { createChainView } from '../../../src/chain/view.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 import { councilTransaction, STAKE } from '../../support/council-contract.ts'
 import { councilGenesis, rewardOf, validatorKey, validatorOf } from '../../support/council-genesis.ts'
 import { type CouncilNet, withNet } from '../../support/council-net.ts'

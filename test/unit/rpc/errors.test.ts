@@ -1,8 +1,8 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { revertReason } from '../../../src/evm/calls/revert-reason.ts'
 import { DOMAIN_ERRORS, toRpcError } from '../../../src/rpc/errors.ts'
-import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
-import { CodedError } from '../../../src/util/errors.ts'
 import { signedTransaction } from '../../support/rpc/memory-chain.ts'
 import { Rig } from '../../support/rpc/rig.ts'
 

@@ -1,7 +1,7 @@
+import { bytesToHex, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { searchNonces } from '../../../src/powchain/mining/search.ts'
-import { bytesToHex, type Hex, ZERO_HASH } from '../../../src/util/bytes.ts'
 import { type Ask, withDevNode } from '../../support/dev-node.ts'
 import { MINER } from '../../support/powchain/headers.ts'
 

@@ -1,7 +1,7 @@
+import { CodedError } from '@tandem/base/errors.ts'
 import { expect, test } from 'vitest'
 import { toRpcError } from '../../../src/rpc/errors.ts'
 import type { TransactionError } from '../../../src/rules/transaction.ts'
-import { CodedError } from '../../../src/util/errors.ts'
 
 /** Codes of eth_simulateV1 in the execution APIs. */
 const CASES: readonly (readonly [TransactionError, number, string])[] = [

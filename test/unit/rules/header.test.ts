@@ -1,3 +1,5 @@
+import { EMPTY_BYTES, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { type Block, blockFromParts, hashByteStrings } from '../../../src/primitives/block.ts'
@@ -7,8 +9,6 @@ import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../../src/primitive
 import { EMPTY_BLOOM } from '../../../src/primitives/receipt/bloom.ts'
 import { type BodyError, checkBody } from '../../../src/rules/body.ts'
 import { checkHeader, type HeaderError } from '../../../src/rules/header.ts'
-import { EMPTY_BYTES, ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
-import { CodedError } from '../../../src/util/errors.ts'
 
 const params = NETWORKS.mainnet
 const NOW_MS = 1_700_000_010_400

@@ -1,3 +1,4 @@
+import { EMPTY_BYTES, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import {
@@ -8,7 +9,6 @@ import {
   intrinsicGasRulesAt,
   minimumGas,
 } from '../../../src/rules/intrinsic-gas.ts'
-import { EMPTY_BYTES, ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
 
 const call: GasFields = { to: ZERO_ADDRESS, data: EMPTY_BYTES, accessList: [] }
 const bytes = (zeros: number, others: number) => new Uint8Array(zeros + others).fill(1, zeros)

@@ -1,10 +1,10 @@
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { cycleOf, endsCycle, firstOfCycle, lastOfCycle } from '../../../src/rules/council/cycle.ts'
 import { assignFees, splitFees } from '../../../src/rules/money/fees.ts'
 import { mintedAt, periodOf, rewardCredits, rewardOfPeriod, splitReward } from '../../../src/rules/money/rewards.ts'
 import { mintedPeriods, mintedUpTo, supplyAt } from '../../../src/rules/money/supply.ts'
-import { type Hex, ZERO_ADDRESS } from '../../../src/util/bytes.ts'
 
 const { rewards, feeShares } = NETWORKS.mainnet
 const TOKEN = 10n ** 18n

@@ -1,9 +1,9 @@
+import { createRandom } from '@tandem/base/random.ts'
 import { expect, test } from 'vitest'
 import type { CrashPoint } from '../../../src/sim/member/crash-points.ts'
 import { Disk } from '../../../src/sim/member/disk.ts'
 import { SimMachine } from '../../../src/sim/member/sim-machine.ts'
 import { EventQueue } from '../../../src/sim/network/event-queue.ts'
-import { createRandom } from '../../../src/sim/random.ts'
 
 const rest = () => new Promise<void>(resolve => setImmediate(resolve))
 

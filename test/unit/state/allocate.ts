@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Journal } from '../../../src/state/journal/journal.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 
 /** Slots and words are 32-byte hex. */
 export interface Allocation {

@@ -1,5 +1,5 @@
 import { RLP } from '@ethereumjs/rlp'
-import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 
 /** The fields up to the state root as a header has them, and some after. */
 export const fakeHeader = (stateRoot: Hex): Uint8Array =>

@@ -1,7 +1,7 @@
+import { compareBytes, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { StackTrie } from '../../../src/state/trie/stack-trie.ts'
-import { compareBytes, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import vectors from './fixtures/trie-tests.json' with { type: 'json' }
 
 /*

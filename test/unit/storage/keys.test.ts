@@ -1,7 +1,7 @@
+import { compareBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { afterPrefix, keyWithNumber, numberKey, readNumber } from '../../../src/storage/keys.ts'
-import { compareBytes } from '../../../src/util/bytes.ts'
 
 test('number keys keep their order and value', () => {
   const numbers = [0, 1, 255, 256, 65_535, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 40 + 7, Number.MAX_SAFE_INTEGER]

@@ -1,9 +1,9 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { statementDigest } from '../../../src/consensus/evidence/statement.ts'
 import type { ProposalHead } from '../../../src/primitives/consensus/proposal.ts'
 import { proposalDigest } from '../../../src/primitives/consensus/proposal.ts'
 import type { Prepare, RoundChange, Vote } from '../../../src/primitives/consensus/vote.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 import { DOMAIN, signerOf } from '../../support/consensus/member.ts'
 import { Testimony } from '../../support/consensus/testimony.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { createRandom } from '@tandem/base/random.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createRandom } from '../../../src/sim/random.ts'
 import { eventually, sleep } from '../../support/node-process.ts'
 import { Direction, PLAIN_LINE, Timetable } from '../../support/wires/direction.ts'
 import { Wires } from '../../support/wires/wires.ts'

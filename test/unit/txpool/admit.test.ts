@@ -1,10 +1,10 @@
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { ETHEREUM_BLOBS } from '../../../src/config/blobs.ts'
 import { forksAtGenesis } from '../../../src/config/forks.ts'
 import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
 import { BLOCK_BOUNDS } from '../../../src/config/protocol-bounds.ts'
 import type { Transaction } from '../../../src/primitives/transaction/transaction.ts'
-import { type Hex, ZERO_ADDRESS } from '../../../src/util/bytes.ts'
 import { paramsAt } from '../evm/world.ts'
 import { address, CHAIN_ID, createPool, FLOOR, GWEI, refusalOf, TOKEN, transaction } from './fixtures.ts'
 

@@ -1,12 +1,12 @@
+import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
+import type { Nonce } from '@tandem/base/uint64.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import type { Transaction } from '../../../src/primitives/transaction/transaction.ts'
 import type { SenderCode } from '../../../src/rules/transaction.ts'
 import type { PoolLimits, TxPoolOptions } from '../../../src/txpool/pool/types.ts'
 import { TxPool } from '../../../src/txpool/pool.ts'
 import type { AccountReader } from '../../../src/txpool/ports.ts'
-import { EMPTY_BYTES, type Hex } from '../../../src/util/bytes.ts'
-import { isCoded } from '../../../src/util/errors.ts'
-import type { Nonce } from '../../../src/util/uint64.ts'
 
 export const GWEI = 10n ** 9n
 export const TOKEN = 10n ** 18n

@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { POOL_LIMITS } from '../../../src/config/limits/pool.ts'
 import type { TxPool } from '../../../src/txpool/pool.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
 import { address, createPool, FLOOR, GWEI, transaction } from './fixtures.ts'
 
 const [ALICE, BOB, CAROL] = [1, 2, 3].map(address) as [Hex, Hex, Hex]

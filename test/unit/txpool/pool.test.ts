@@ -1,8 +1,8 @@
+import type { Nonce } from '@tandem/base/uint64.ts'
 import { describe, expect, test } from 'vitest'
 import type { Transaction } from '../../../src/primitives/transaction/transaction.ts'
 import type { PoolBlock } from '../../../src/txpool/pool/types.ts'
 import type { TxPool } from '../../../src/txpool/pool.ts'
-import type { Nonce } from '../../../src/util/uint64.ts'
 import {
   Accounts,
   address,

@@ -1,3 +1,4 @@
+import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'
 import {
@@ -5,7 +6,6 @@ import {
   signingPayload,
   type UnsignedTransaction,
 } from '../../../src/primitives/transaction/transaction-encoding.ts'
-import { EMPTY_BYTES, type Hex } from '../../../src/util/bytes.ts'
 import { address, CHAIN_ID, GWEI } from './fixtures.ts'
 
 export const privateKey = (n: number): Uint8Array => {

@@ -1,5 +1,5 @@
+import { html, NOTHING } from '@tandem/web/html.ts'
 import { describe, expect, test } from 'vitest'
-import { html, NOTHING } from '../../../src/web/html.ts'
 
 describe('a template', () => {
   test('escapes what stands between tags and in attributes', () => {

@@ -1,5 +1,5 @@
+import { acceptsGzip, wantsPage } from '@tandem/web/negotiation.ts'
 import { expect, test } from 'vitest'
-import { acceptsGzip, wantsPage } from '../../../src/web/negotiation.ts'
 
 test('text/html has to be named, and not refused', () => {
   for (const yes of ['text/html', 'application/json, text/html;q=0.5', ' Text/HTML ; charset=x'])

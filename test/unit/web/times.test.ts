@@ -1,5 +1,5 @@
+import { isoDay, isoTime } from '@tandem/web/times.ts'
 import { expect, test } from 'vitest'
-import { isoDay, isoTime } from '../../../src/web/times.ts'
 
 test('times are those of Date up to the year 9999, and go on behind it', () => {
   for (const timestamp of [0, 951_782_400, 1_735_689_600, 4_107_542_400, 253_402_300_799])

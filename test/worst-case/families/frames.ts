@@ -1,4 +1,4 @@
-import type { Hex } from '../../../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { asm, deploying, loop, program, push, repeat, unrolled } from '../assembler.ts'
 import { CONTRACT, callOf, family, RICH, type Setup } from '../family.ts'
 

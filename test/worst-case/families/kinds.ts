@@ -1,4 +1,4 @@
-import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { asm, deploying, loop, program, repeat, unrolled } from '../assembler.ts'
 import { ACCOUNTS } from '../disk.ts'
 import { callOf, family } from '../family.ts'

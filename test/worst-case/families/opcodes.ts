@@ -1,4 +1,4 @@
-import { concatBytes } from '../../../src/util/bytes.ts'
+import { concatBytes } from '@tandem/base/bytes.ts'
 import { asm, LOAD_INPUT, loop, program, push, unrolled } from '../assembler.ts'
 import { callOf, family } from '../family.ts'
 

@@ -1,7 +1,7 @@
+import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import type { EvmFork } from '../../../src/config/forks.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { sign } from '../../../src/crypto/signature.ts'
-import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 import { asm, LOAD_INPUT, loop, program, repeat, unrolled } from '../assembler.ts'
 import { type Axes, callOf, family, type Genes } from '../family.ts'
 

@@ -1,4 +1,4 @@
-import { type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
+import { type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { asm, loop, program, push, unrolled } from '../assembler.ts'
 import { ACCOUNTS, CODES, STORE } from '../disk.ts'
 import { CONTRACT, callOf, family } from '../family.ts'

@@ -1,5 +1,5 @@
+import { serveWorker, workerStartData } from '@tandem/base/worker/serve-worker.ts'
 import { Store } from '../../../storage/store.ts'
-import { serveWorker, workerStartData } from '../../../util/worker/serve-worker.ts'
 import { readEarliestBlock } from '../../store/earliest-block.ts'
 import { type HistoryRange, type HistoryTip, tipBelow, writeHistory } from './history-rows.ts'
 

@@ -1,14 +1,14 @@
 import { open, readdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { assert } from '@tandem/base/assert.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
+import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { encodeManifest, manifestCodec, type SnapshotManifest, snapshotId } from '../../../network/wire/snapshot.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../../primitives/rlp/rlp-cursor.ts'
 import type { ByteSink } from '../../../state/snapshot/make-snapshot.ts'
-import { assert } from '../../../util/assert.ts'
-import type { Hex } from '../../../util/bytes.ts'
-import { CodedError } from '../../../util/errors.ts'
-import { makeFolder } from '../../../util/fs/make-folder.ts'
 import { SNAPSHOT_FORMAT } from '../format.ts'
 
 /*

@@ -1,5 +1,5 @@
+import { serveWorker, workerStartData } from '@tandem/base/worker/serve-worker.ts'
 import { Store } from '../../../storage/store.ts'
-import { serveWorker, workerStartData } from '../../../util/worker/serve-worker.ts'
 import { writeSnapshot } from './write-snapshot.ts'
 
 /* Worker thread that makes snapshots, which takes minutes of reading and hashing on large states. */

@@ -1,10 +1,10 @@
+import { compareBytes, type Hex } from '@tandem/base/bytes.ts'
+import { isCoded, undefinedIfCoded } from '@tandem/base/errors.ts'
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { manifestCodec, type SnapshotManifest, snapshotId } from '../../../network/wire/snapshot.ts'
 import { decodeHeader, type Header, headerHash } from '../../../primitives/header.ts'
 import { endsCycle } from '../../../rules/council/cycle.ts'
 import { rootOfParts } from '../../../state/snapshot/sub-trie.ts'
-import { compareBytes, type Hex } from '../../../util/bytes.ts'
-import { isCoded, undefinedIfCoded } from '../../../util/errors.ts'
 import { SNAPSHOT_FORMAT } from '../format.ts'
 import type { PeerSource } from './fetch-headers.ts'
 

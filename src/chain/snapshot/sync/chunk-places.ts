@@ -1,6 +1,6 @@
+import { bytesEqual, bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import type { SnapshotManifest } from '../../../network/wire/snapshot.ts'
 import { rootOfParts } from '../../../state/snapshot/sub-trie.ts'
-import { bytesEqual, bytesToHex, type Hex } from '../../../util/bytes.ts'
 
 type Part = SnapshotManifest['accounts'][number]
 

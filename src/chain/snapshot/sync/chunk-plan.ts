@@ -1,4 +1,4 @@
-import { assert } from '../../../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
 
 interface ChunkPlanOptions {
   /** Range of chunks, `to` exclusive. */

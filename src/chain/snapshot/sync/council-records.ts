@@ -1,3 +1,5 @@
+import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import { SNAPSHOT_BOUNDS } from '../../../config/protocol-bounds.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../../primitives/rlp/rlp-cursor.ts'
@@ -6,8 +8,6 @@ import type { Batch } from '../../../storage/batch.ts'
 import { BUCKETS } from '../../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../../storage/keys.ts'
 import type { Store } from '../../../storage/store.ts'
-import { EMPTY_BYTES } from '../../../util/bytes.ts'
-import { isCoded } from '../../../util/errors.ts'
 import { decodeCouncil, readCycleRow } from '../../council/council-rows.ts'
 
 /*

@@ -1,8 +1,8 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { BUCKETS } from '../../../storage/buckets.ts'
 import { numberKey } from '../../../storage/keys.ts'
 import { metaKey } from '../../../storage/schema.ts'
 import type { Store } from '../../../storage/store.ts'
-import { type Hex, hexToBytes } from '../../../util/bytes.ts'
 import type { GenesisRows } from './staging.ts'
 
 /** Returns the rows of block 0 except its state: a staged chain begins with these rows, not with those of a peer. */

@@ -1,3 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError, undefinedIfCoded } from '@tandem/base/errors.ts'
 import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import type { RecoverAddress } from '../../../consensus/certificate.ts'
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
@@ -5,8 +7,6 @@ import { blockVoteDigest, type SigningDomain } from '../../../primitives/consens
 import { decodeExtraData } from '../../../primitives/extra-data.ts'
 import type { Header } from '../../../primitives/header.ts'
 import { faultsOf } from '../../../rules/council/quorum.ts'
-import type { Hex } from '../../../util/bytes.ts'
-import { CodedError, undefinedIfCoded } from '../../../util/errors.ts'
 
 /** Reasons why no block can be trusted; the node then syncs by blocks. */
 export type TrustError =

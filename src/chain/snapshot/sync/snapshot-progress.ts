@@ -1,5 +1,5 @@
+import type { Logger } from '@tandem/base/logger.ts'
 import { SYNC_LIMITS } from '../../../config/limits/sync.ts'
-import type { Logger } from '../../../util/logger.ts'
 import type { SyncStatus } from '../../types.ts'
 
 interface SnapshotCounts {

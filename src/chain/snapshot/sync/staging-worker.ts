@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
+import { serveWorker, workerStartData } from '@tandem/base/worker/serve-worker.ts'
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
-import { serveWorker, workerStartData } from '../../../util/worker/serve-worker.ts'
 import type { HistoryRange, HistoryTip } from '../backfill/history-rows.ts'
 import type { ChainIdentity } from '../staged-council.ts'
 import { type GenesisRows, Staging } from './staging.ts'

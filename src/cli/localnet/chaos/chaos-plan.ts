@@ -1,5 +1,5 @@
-import { createRandom, type Random } from '../../../sim/random.ts'
-import { assert } from '../../../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { createRandom, type Random } from '@tandem/base/random.ts'
 import type { ChaosKind } from '../report/events.ts'
 
 /** One fault of a node: stopped or paused, then restored. Milliseconds. */

@@ -1,7 +1,7 @@
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
 import { deriveChild, derivePath, masterKeyFromSeed, seedFromMnemonic } from '../../../crypto/keys/hd-key.ts'
 import { addressFromPrivateKey } from '../../../crypto/signature.ts'
-import { bytesToHex, type Hex } from '../../../util/bytes.ts'
 
 /** Mnemonic that every development tool uses. */
 export const TEST_MNEMONIC = 'test test test test test test test test test test test junk'

@@ -1,6 +1,6 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { decryptKey, keystoreAddress } from '../../../crypto/keys/keystore.ts'
 import { addressFromPrivateKey, isScalar } from '../../../crypto/signature.ts'
-import { type Hex, hexToBytes } from '../../../util/bytes.ts'
 import { readSecret } from '../files.ts'
 
 interface OpenedKey {

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { Option } from 'commander'
-import type { Hex } from '../../../util/bytes.ts'
 import { addressOption, listOption } from './options.ts'
 
 export interface MethodFlags {

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { InvalidArgumentError, Option } from 'commander'
 import { MINING_LIMITS } from '../../../config/limits/chain.ts'
 import type { MiningOptions, StratumOptions } from '../../../node/options.ts'
-import type { Hex } from '../../../util/bytes.ts'
 import { addressOption, integerOption } from './options.ts'
 
 export interface MiningFlags {

@@ -1,10 +1,10 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { InvalidArgumentError, Option } from 'commander'
 import { NAMESPACES, type Namespace } from '../../../config/networks.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
 import { ENGINE_NAMES, type EngineName } from '../../../evm/engines/select-engine.ts'
 import { EXECUTION_MODES, type ExecutionMode } from '../../../evm/executor-types.ts'
 import { LOG_LEVELS } from '../../../node/logging.ts'
-import type { Hex } from '../../../util/bytes.ts'
 import type { ExplorerFiles } from './explorer-files.ts'
 
 /** Parsers whose errors name the expected value; commander adds the option's name. */

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Justification, ProposalHead } from '../../../primitives/consensus/proposal.ts'
 import type { Prepare, RoundChange, RoundChangePayload } from '../../../primitives/consensus/vote.ts'
-import type { Hex } from '../../../util/bytes.ts'
 
 /** Proposal that a justification allows: any block, only the prepared one, or none (docs/design/consensus.md#proposals). */
 export type AllowedProposal =

@@ -1,6 +1,6 @@
+import { bytesEqual, type Hex } from '@tandem/base/bytes.ts'
 import { type Proposal, type ProposalHead, proposalHead } from '../../../primitives/consensus/proposal.ts'
 import { proposerIndex } from '../../../rules/council/proposer-turns.ts'
-import { bytesEqual, type Hex } from '../../../util/bytes.ts'
 import type { ProposalVerdict } from '../../ports.ts'
 import { tryDecide } from '../decide.ts'
 import { isMember, persist, persistBlock, requestSignature } from '../effects.ts'

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Commit, Prepare } from '../../../primitives/consensus/vote.ts'
-import type { Hex } from '../../../util/bytes.ts'
 
 /** Votes by round and sender, counted by block. The first vote of a sender in a round counts. */
 export class VoteSet<V extends Prepare | Commit> {

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Nonce, Uint64 } from '@tandem/base/uint64.ts'
 import type { AccessListEntry, Authorization } from '../../../primitives/transaction/transaction.ts'
-import type { Hex } from '../../../util/bytes.ts'
-import type { Nonce, Uint64 } from '../../../util/uint64.ts'
 
 /** Decoded call object of docs/interface.md#call. */
 export interface CallMessage {

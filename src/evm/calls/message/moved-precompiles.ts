@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { ExecutionRules } from '../../../rules/execution-rules.ts'
-import type { Hex } from '../../../util/bytes.ts'
 
 /**
  * Precompiles moved by state overrides: address -> the precompile that runs there, or null for a removed precompile. Other

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
-import type { Hex } from '../../../util/bytes.ts'
-import { CodedError } from '../../../util/errors.ts'
 import type { Prefetcher } from '../../readers/prefetched-reader.ts'
 import type { CallError } from '../types.ts'
 import type { AccountOverride, StateOverrides } from './call-args.ts'

@@ -1,12 +1,12 @@
 import { Worker } from 'node:worker_threads'
+import { assert } from '@tandem/base/assert.ts'
+import { Batcher } from '@tandem/base/async/batcher.ts'
+import { endWorker } from '@tandem/base/worker/end-worker.ts'
+import { addLoadingThread, LOAD_MS } from '@tandem/base/worker/loading-threads.ts'
+import { Silence } from '@tandem/base/worker/silence.ts'
+import { threadTimeMs } from '@tandem/base/worker/thread-time.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import type { StateChanges } from '../../../state/update/state-changes.ts'
-import { assert } from '../../../util/assert.ts'
-import { Batcher } from '../../../util/async/batcher.ts'
-import { endWorker } from '../../../util/worker/end-worker.ts'
-import { addLoadingThread, LOAD_MS } from '../../../util/worker/loading-threads.ts'
-import { Silence } from '../../../util/worker/silence.ts'
-import { threadTimeMs } from '../../../util/worker/thread-time.ts'
 import type { SerializedEnv } from '../../block-env.ts'
 import type { HashBlocks, SimulatedBlock } from '../../simulate/types.ts'
 import type { CallError } from '../types.ts'
@@ -148,7 +148,7 @@ export class CallWorkerHandle {
     this.#worker.postMessage({ cancel: id } satisfies CancelledCall)
   }
 
-  /** Returns true when the worker has work but no heartbeat for a while (util/worker/silence.ts). Must be called regularly. */
+  /** Returns true when the worker has work but no heartbeat for a while (base/worker/silence.ts). Must be called regularly. */
   isSilent(nowMs: number): boolean {
     const isIdle = !this.ready || this.calls.size === 0
     const beats = Atomics.load(this.#signals, CALL_HEARTBEAT)

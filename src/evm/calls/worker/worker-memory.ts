@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8'
+import { collectGarbage } from '@tandem/base/worker/garbage.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
-import { collectGarbage } from '../../../util/worker/garbage.ts'
 import { dropIdleMachines, forgetDroppedMachines, machineBytes } from '../../engines/wasm/pool.ts'
 
 /*

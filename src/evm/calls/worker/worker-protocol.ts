@@ -1,7 +1,7 @@
+import { copyBytes, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { ChainParams } from '../../../config/networks.ts'
 import type { StateChanges } from '../../../state/update/state-changes.ts'
 import type { Store } from '../../../storage/store.ts'
-import { copyBytes, type Hex, ZERO_HASH } from '../../../util/bytes.ts'
 import type { BlockEnv, SerializedEnv } from '../../block-env.ts'
 import type { EngineName } from '../../engines/select-engine.ts'
 import { storedBlockHash } from '../../readers/stored-block-hash.ts'
@@ -69,7 +69,7 @@ export interface WorkerStart {
 
 /**
  * Indexes in the shared memory (Int32Array): the running job, a counter that grows while the worker is alive, and the id of its thread
- * (util/worker/thread-time.ts).
+ * (base/worker/thread-time.ts).
  */
 export const CALL_RUNNING_JOB = 0
 export const CALL_HEARTBEAT = 1

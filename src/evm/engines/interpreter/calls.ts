@@ -1,7 +1,7 @@
 import type { ExecResult } from '@ethereumjs/evm'
+import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { delegationTarget } from '../../../primitives/transaction/delegation.ts'
 import { MAX_BALANCE } from '../../../state/account.ts'
-import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import type { FrameType } from '../../tracers/tracer.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
 import type { Precompile } from '../precompiles/precompile.ts'

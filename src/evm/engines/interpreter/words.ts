@@ -1,4 +1,4 @@
-import type { Hex } from '../../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 /* Conversions between stack words, memory bytes, and the hex of accounts and slots. */
 

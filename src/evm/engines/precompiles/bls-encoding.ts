@@ -1,6 +1,6 @@
 import { EVMError } from '@ethereumjs/evm'
+import { asBuffer, hexToBytes } from '@tandem/base/bytes.ts'
 import { FIELD_BYTES } from '../../../crypto/bls12-381/points.ts'
-import { asBuffer, hexToBytes } from '../../../util/bytes.ts'
 
 /* Points as EIP-2537 encodes them: each coordinate in 64 bytes, of which the first 16 are zero. */
 

@@ -1,4 +1,6 @@
 import { EVMError, type ExecResult } from '@ethereumjs/evm'
+import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import {
   ADD_BYTES,
   type Bn254Error,
@@ -8,8 +10,6 @@ import {
   MULTIPLY_BYTES,
   PAIR_BYTES,
 } from '../../../crypto/wasm/bn254.ts'
-import type { SlicedWork } from '../../../util/async/sliced-work.ts'
-import { isCoded } from '../../../util/errors.ts'
 import { failedResult, inputSlice, outOfGasResult, type Precompile, runPaced } from './precompile.ts'
 
 /* EIP-196 and EIP-197, priced by EIP-1108. */

@@ -1,6 +1,6 @@
 import type { Common } from '@ethereumjs/common'
 import { getActivePrecompiles } from '@ethereumjs/evm'
-import { assert } from '../../../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
 import type { Precompile } from './precompile.ts'
 
 const kept = new WeakMap<Common, ReturnType<typeof getActivePrecompiles>>()

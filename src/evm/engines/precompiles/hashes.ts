@@ -1,6 +1,6 @@
 import { createHash, getHashes } from 'node:crypto'
 import { ripemd160 } from '@noble/hashes/legacy.js'
-import type { SlicedWork } from '../../../util/async/sliced-work.ts'
+import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { outOfGasResult, type Precompile, runPacedResult } from './precompile.ts'
 
 /* SHA-256 and RIPEMD-160 of inputs of possibly megabytes, in parts. */

@@ -1,7 +1,7 @@
 import type { Common } from '@ethereumjs/common'
+import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
+import { bytesToBigint, hexToBytes } from '@tandem/base/bytes.ts'
 import { powerMod } from '../../../crypto/wasm/modexp.ts'
-import type { SlicedWork } from '../../../util/async/sliced-work.ts'
-import { bytesToBigint, hexToBytes } from '../../../util/bytes.ts'
 import { inputSlice, outOfGasResult, type Precompile, runPacedResult } from './precompile.ts'
 
 /*

@@ -1,5 +1,5 @@
+import { bytesToBigint, EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { isP256Signature } from '../../../crypto/p256.ts'
-import { bytesToBigint, EMPTY_BYTES } from '../../../util/bytes.ts'
 import { outOfGasResult, type Precompile } from './precompile.ts'
 
 /** EIP-7951. */

@@ -1,6 +1,6 @@
 import { EVMError, type ExecResult, type PrecompileInput } from '@ethereumjs/evm'
-import { runSlicedWork, type SlicedWork } from '../../../util/async/sliced-work.ts'
-import { EMPTY_BYTES } from '../../../util/bytes.ts'
+import { runSlicedWork, type SlicedWork } from '@tandem/base/async/sliced-work.ts'
+import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { clockOfInput } from './precompile-input.ts'
 
 /** Precompile as EthereumJS calls it. */

@@ -1,5 +1,5 @@
+import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
-import { type Hex, ZERO_HASH } from '../../../util/bytes.ts'
 import { ACCOUNT, FLAG, SLOT } from './protocol.ts'
 import type { RunState } from './run-state.ts'
 

@@ -1,4 +1,4 @@
-import type { Hex } from '../../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { EvmModule } from './evm-module.ts'
 
 /** Most codes whose jump destinations are remembered when they lose their place. */

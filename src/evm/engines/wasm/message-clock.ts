@@ -1,4 +1,4 @@
-import { CodedError } from '../../../util/errors.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { EngineOptions, InterruptedError } from '../../engine.ts'
 import type { Machine } from './machine.ts'
 

@@ -1,7 +1,7 @@
+import { bytesToBigint, type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { BLOOM_BYTES } from '../../../primitives/receipt/bloom.ts'
 import { INTERNAL_KINDS, type InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
 import { type Log, rememberDigest } from '../../../primitives/receipt/log.ts'
-import { bytesToBigint, type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
 import type { EngineResult } from '../../engine.ts'
 import type { Machine } from './machine.ts'
 import { INTERNAL, LOG } from './protocol.ts'

@@ -1,7 +1,7 @@
+import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import type { EvmFork } from '../../../config/forks.ts'
 import type { ExecutionRules } from '../../../rules/execution-rules.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
-import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import type { EngineEnv } from '../../block-env.ts'
 import type { EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
 import { PRECOMPILE_REVERT } from '../failure-reasons.ts'

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { initCodeSizeLimit } from '../../../rules/code-size.ts'
-import type { Hex } from '../../../util/bytes.ts'
 import type { EngineMessage } from '../../engine.ts'
 import { loadAccount, loadCode } from './load-state.ts'
 import type { Machine } from './machine.ts'

@@ -1,6 +1,6 @@
+import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
 import { gasForWork, wholePrice } from '../../../rules/precompile-price.ts'
-import { EMPTY_BYTES } from '../../../util/bytes.ts'
 import { REASON } from '../failure-reasons.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
 import type { PrecompileResult } from './precompile-host.ts'

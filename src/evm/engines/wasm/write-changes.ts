@@ -1,5 +1,5 @@
-import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
-import { uint64FromBigint } from '../../../util/uint64.ts'
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { uint64FromBigint } from '@tandem/base/uint64.ts'
 import { ACCOUNT, FLAG, SLOT } from './protocol.ts'
 import type { RunState } from './run-state.ts'
 

@@ -1,5 +1,5 @@
-import type { Hex } from '../../../util/bytes.ts'
-import { CodedError, isCoded } from '../../../util/errors.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { ListRange, Page, PageRequest } from '../../store/index-store.ts'
 import type { ApiContext } from '../api-route.ts'
 

@@ -1,6 +1,6 @@
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
-import { bytesToHex, type Hex } from '../../../util/bytes.ts'
 import type { BlockRow } from '../../store/index-store.ts'
 import type { BlockRecord } from '../../store/records.ts'
 import { notFound } from '../api-error.ts'

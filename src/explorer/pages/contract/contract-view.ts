@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
-import type { Hex } from '../../../util/bytes.ts'
 import type { VerifiedContract } from '../../store/contract-store.ts'
 import { type ContractFunction, contractFunctions } from '../../verification/abi/abi-types.ts'
 import { proxyTarget } from '../../verification/proxies.ts'

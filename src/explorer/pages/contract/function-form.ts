@@ -1,4 +1,4 @@
-import { type Fragment, type Html, html } from '../../../web/html.ts'
+import { type Fragment, type Html, html } from '@tandem/web/html.ts'
 import { plainText } from '../../indexer/plain-text.ts'
 import type { AbiType, ContractFunction } from '../../verification/abi/abi-types.ts'
 import type { AbiValue } from '../../verification/abi/abi-values.ts'

@@ -1,6 +1,6 @@
+import { type Html, html } from '@tandem/web/html.ts'
+import { card, emptyState } from '@tandem/web/parts.ts'
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
-import { type Html, html } from '../../../web/html.ts'
-import { card, emptyState } from '../../../web/parts.ts'
 import { plainText } from '../../indexer/plain-text.ts'
 import type { ContractFunction } from '../../verification/abi/abi-types.ts'
 import type { ExplorerPageRequest, PageContext } from '../page-route.ts'

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../web/html.ts'
+import { type Html, html } from '@tandem/web/html.ts'
 
 /** Characters that are not seen, or that turn the direction of the text beside them. */
 const INVISIBLE = /[\p{Cf}\p{Cc}\p{Co}\p{Zl}\p{Zp}]/gu

@@ -1,5 +1,5 @@
-import type { Hex } from '../../../util/bytes.ts'
-import { isoTime } from '../../../web/times.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { isoTime } from '@tandem/web/times.ts'
 import type { ListBody, ListQuery } from '../../api/paging.ts'
 import { topAccountsBody } from '../../api/routes/addresses.ts'
 import { blocksBody, producedBlocksBody } from '../../api/routes/blocks.ts'

@@ -1,5 +1,5 @@
-import { formatNumber } from '../../../web/amounts.ts'
-import { type Html, html } from '../../../web/html.ts'
+import { formatNumber } from '@tandem/web/amounts.ts'
+import { type Html, html } from '@tandem/web/html.ts'
 import { pathTo } from './links.ts'
 
 /** Blocks of the strip. */

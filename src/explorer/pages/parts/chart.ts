@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../web/html.ts'
+import { type Html, html } from '@tandem/web/html.ts'
 
 /* Charts as SVG, written by the server: they need no script, follow the colours of the page, and have a table of the same figures. */
 

@@ -1,4 +1,4 @@
-import { type Fragment, type Html, html } from '../../../web/html.ts'
+import { type Fragment, type Html, html } from '@tandem/web/html.ts'
 
 /** Head of a page: its name, marks beside it, and a sentence about it. */
 export const heading = (

@@ -1,6 +1,6 @@
-import { type Fragment, type Html, html } from '../../../web/html.ts'
-import { copyButton } from '../../../web/parts.ts'
-import { EXPLORER_PATH } from '../../../web/site.ts'
+import { type Fragment, type Html, html } from '@tandem/web/html.ts'
+import { copyButton } from '@tandem/web/parts.ts'
+import { EXPLORER_PATH } from '@tandem/web/site.ts'
 import { plainText } from '../../indexer/plain-text.ts'
 
 const HEAD_CHARS = 6

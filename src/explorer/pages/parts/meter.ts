@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../web/html.ts'
+import { type Html, html } from '@tandem/web/html.ts'
 
 const CLASSES = ['one', 'two', 'three', 'four'] as const
 const WIDTH = 100

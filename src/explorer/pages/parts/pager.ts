@@ -1,6 +1,6 @@
-import { formatNumber } from '../../../web/amounts.ts'
-import { type Html, html } from '../../../web/html.ts'
-import { EXPLORER_PATH } from '../../../web/site.ts'
+import { formatNumber } from '@tandem/web/amounts.ts'
+import { type Html, html } from '@tandem/web/html.ts'
+import { EXPLORER_PATH } from '@tandem/web/site.ts'
 import type { ListBody } from '../../api/paging.ts'
 import type { ExplorerPageRequest } from '../page-route.ts'
 

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
-import type { Hex } from '../../../util/bytes.ts'
 
 /** A value read from calldata or a log. */
 interface DecodedValue {

@@ -1,4 +1,4 @@
-import { type Fragment, type Html, html } from '../../../web/html.ts'
+import { type Fragment, type Html, html } from '@tandem/web/html.ts'
 
 export interface Column<T> {
   readonly title: string

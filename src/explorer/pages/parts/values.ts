@@ -1,5 +1,5 @@
-import { formatAmount, formatExact } from '../../../web/amounts.ts'
-import { type Html, html } from '../../../web/html.ts'
+import { formatAmount, formatExact } from '@tandem/web/amounts.ts'
+import { type Html, html } from '@tandem/web/html.ts'
 
 const TOKEN_DECIMALS = 18
 const GWEI_DECIMALS = 9

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../web/html.ts'
+import { type Html, html } from '@tandem/web/html.ts'
 import { pathTo } from './links.ts'
 
 type Values = Readonly<Record<string, string>>

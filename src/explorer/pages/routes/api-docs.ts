@@ -1,6 +1,6 @@
+import { type Html, html } from '@tandem/web/html.ts'
+import { card, copyButton } from '@tandem/web/parts.ts'
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
-import { type Html, html } from '../../../web/html.ts'
-import { card, copyButton } from '../../../web/parts.ts'
 import type { ApiRoute } from '../../api/api-route.ts'
 import { API_ROUTES } from '../../api/api-routes.ts'
 import { openApiPath } from '../../api/openapi.ts'

@@ -1,6 +1,6 @@
+import { type Html, html } from '@tandem/web/html.ts'
+import { card, emptyState } from '@tandem/web/parts.ts'
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
-import { type Html, html } from '../../../web/html.ts'
-import { card, emptyState } from '../../../web/parts.ts'
 import { type SearchHit, searchBody, searchText } from '../../api/routes/search.ts'
 import type { ExplorerPageRequest, PageContent, PageContext, PageRedirect, PageRoute } from '../page-route.ts'
 import { heading } from '../parts/heading.ts'

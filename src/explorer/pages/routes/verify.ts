@@ -1,8 +1,8 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { type Html, html } from '@tandem/web/html.ts'
+import { card, facts } from '@tandem/web/parts.ts'
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
-import { type Hex, hexToBytes } from '../../../util/bytes.ts'
-import { type Html, html } from '../../../web/html.ts'
-import { card, facts } from '../../../web/parts.ts'
 import { invalidParameter, notFound } from '../../api/api-error.ts'
 import {
   parseIdentifier,

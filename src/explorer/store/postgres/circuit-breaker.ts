@@ -1,4 +1,4 @@
-import { CodedError, isCoded } from '../../../util/errors.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
 
 /** Thrown as CodedError while the database is away; the caller may retry. */
 type DatabaseUnreachable = { readonly code: 'DATABASE_UNREACHABLE'; readonly reason: string }

@@ -1,4 +1,4 @@
-import { CodedError } from '../../../util/errors.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 
 /** Thrown as CodedError by a server that will not serve the database, however often it is asked. */
 type DatabaseRefused = {

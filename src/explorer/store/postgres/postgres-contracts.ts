@@ -1,4 +1,4 @@
-import type { Hex } from '../../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { BatchedLookUp } from '../batched-look-up.ts'
 import type { ContractStore, VerifiedContract } from '../contract-store.ts'
 import { blobOf, hexColumn, numberColumn } from '../sql/sql-database.ts'

@@ -1,4 +1,4 @@
-import { CodedError } from '../../../util/errors.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { type IndexStoreError, MIGRATIONS } from '../sql/schema.ts'
 import type { SqlRow, SqlValue } from '../sql/sql-database.ts'
 

@@ -1,4 +1,4 @@
-import { asBuffer } from '../../../util/bytes.ts'
+import { asBuffer } from '@tandem/base/bytes.ts'
 import type { SqlRow, SqlValue } from '../sql/sql-database.ts'
 
 /* Values as PostgreSQL reads them in texts: arrays of a query, and lines of COPY. */

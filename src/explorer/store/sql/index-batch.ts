@@ -1,5 +1,5 @@
-import { assert } from '../../../util/assert.ts'
-import type { Hex } from '../../../util/bytes.ts'
+import { assert } from '@tandem/base/assert.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { emptyTotals, type IndexTotals, totalsOf } from '../index-totals.ts'
 import { mergeTotals } from '../merge-totals.ts'
 import type { BlockRecord, IndexPosition } from '../records.ts'

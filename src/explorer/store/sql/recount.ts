@@ -1,4 +1,4 @@
-import type { Hex } from '../../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { addToTotals, emptyTotals, type IndexTotals, otherTransfers, rewardKey } from '../index-totals.ts'
 import { TRANSACTION_KINDS } from '../records.ts'
 import { readRecords } from './read-records.ts'

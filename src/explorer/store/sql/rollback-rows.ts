@@ -1,5 +1,5 @@
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { INTERNAL_KINDS } from '../../../primitives/receipt/internal-transfer.ts'
-import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
 import {
   type AccountTotals,
   type DayTotals,

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { INTERNAL_KINDS, type InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
-import type { Hex } from '../../../util/bytes.ts'
 import { balanceFromKey } from '../balance-key.ts'
 import type {
   AccountRow,

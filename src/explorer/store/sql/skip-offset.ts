@@ -1,4 +1,4 @@
-import { ZERO_ADDRESS } from '../../../util/bytes.ts'
+import { ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import type {
   InternalFilter,
   ListRange,

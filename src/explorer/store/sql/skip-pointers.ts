@@ -1,4 +1,4 @@
-import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import type { AccountTotals, IndexTotals } from '../index-totals.ts'
 import {
   type BlockRecord,

@@ -1,4 +1,4 @@
-import { bytesToHex, type Hex } from '../../../util/bytes.ts'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 
 /* What the store needs of a database. Every query is written once, in the SQL that SQLite and PostgreSQL share, with ? for a value. */
 

@@ -1,5 +1,5 @@
-import { assert } from '../../../util/assert.ts'
-import type { Hex } from '../../../util/bytes.ts'
+import { assert } from '@tandem/base/assert.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { AddressLabel, IndexStore } from '../index-store.ts'
 import { addToTotals, emptyTotals } from '../index-totals.ts'
 import { type BlockRecord, TOKEN_STANDARDS, type TokenMetadata, type TokenStandard } from '../records.ts'

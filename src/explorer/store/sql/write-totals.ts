@@ -1,4 +1,4 @@
-import { bytesToHex, type Hex } from '../../../util/bytes.ts'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { balanceFromKey, balanceToKey } from '../balance-key.ts'
 import {
   type AccountTotals,

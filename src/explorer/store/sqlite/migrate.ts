@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { CodedError } from '../../../util/errors.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { type IndexStoreError, MIGRATIONS } from '../sql/schema.ts'
 
 /** Migrates an index to the newest layout. Throws INDEX_TOO_NEW. */

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { Hex } from '../../../util/bytes.ts'
-import { CodedError, namingFile } from '../../../util/errors.ts'
-import { makeFolder } from '../../../util/fs/make-folder.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError, namingFile } from '@tandem/base/errors.ts'
+import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { blobOf, type SqlDatabase, type SqlRow, type SqlValue, type SqlWrites } from '../sql/sql-database.ts'
 import { migrate } from './migrate.ts'
 

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../../../crypto/hash.ts'
-import type { Hex } from '../../../util/bytes.ts'
 
 /** A type of the contract ABI. */
 export type AbiType =

@@ -1,4 +1,4 @@
-import { concatBytes, type Hex, hexToBytes } from '../../../util/bytes.ts'
+import { concatBytes, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { type AbiFunction, abiEntries } from './abi-types.ts'
 import { type AbiValue, decodeParameters } from './abi-values.ts'
 

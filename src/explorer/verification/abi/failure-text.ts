@@ -1,7 +1,7 @@
+import { bytesToBigint, bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { EXECUTION_LIMITS } from '../../../config/limits/execution.ts'
 import { revertReason } from '../../../evm/calls/revert-reason.ts'
 import type { FailedExecution } from '../../../primitives/receipt/failed-execution.ts'
-import { bytesToBigint, bytesToHex, type Hex } from '../../../util/bytes.ts'
 import { type AbiFunction, abiEntries } from './abi-types.ts'
 import { decodeParameters } from './abi-values.ts'
 import { valueText } from './argument-text.ts'

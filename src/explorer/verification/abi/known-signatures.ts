@@ -1,6 +1,6 @@
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../../../crypto/hash.ts'
 import type { Log } from '../../../primitives/receipt/log.ts'
-import { bytesToHex, type Hex } from '../../../util/bytes.ts'
 import { decodeCallByAbi, decodeLogByAbi } from './decoded-call.ts'
 
 /* Functions and events of common standards, for contracts that are not verified. Such a name is likely and not proven. */

@@ -1,6 +1,6 @@
+import { RateLimiter } from '@tandem/base/rate-limiter.ts'
+import { TokenBucket } from '@tandem/base/token-bucket.ts'
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
-import { RateLimiter } from '../../../util/rate-limiter.ts'
-import { TokenBucket } from '../../../util/token-bucket.ts'
 import { refuseVerification } from '../verification-error.ts'
 
 interface StoredLimits {

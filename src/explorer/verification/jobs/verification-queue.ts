@@ -1,5 +1,5 @@
+import { FairQueue } from '@tandem/base/async/fair-queue.ts'
 import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
-import { FairQueue } from '../../../util/async/fair-queue.ts'
 import { refuseVerification } from '../verification-error.ts'
 
 interface QueueLimits {

@@ -1,4 +1,4 @@
-import { bytesEqual, bytesToHex, type Hex } from '../../../util/bytes.ts'
+import { bytesEqual, bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import type { CodeRange, CompiledCode, LinkedLibraries } from './compiled-contract.ts'
 import { metadataAtEnd, metadataRanges } from './metadata-section.ts'
 

@@ -1,4 +1,4 @@
-import type { Hex } from '../../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 export interface CodeRange {
   readonly start: number

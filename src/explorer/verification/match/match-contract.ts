@@ -1,4 +1,4 @@
-import { bytesEqual, type Hex, hexToBytes } from '../../../util/bytes.ts'
+import { bytesEqual, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { constructorTypes } from '../abi/abi-types.ts'
 import { isCanonical } from '../abi/abi-values.ts'
 import { type CodeComparison, compareCode } from './compare-code.ts'

@@ -1,3 +1,6 @@
+import { asBuffer } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
+import { Lru } from '@tandem/base/lru.ts'
 import { NETWORK_LIMITS } from '../../../config/limits/network.ts'
 import { senderOrThrow } from '../../../crypto/recovery/batch.ts'
 import type { RecoverMany } from '../../../crypto/recovery/known-senders.ts'
@@ -7,9 +10,6 @@ import type { BlockCodec } from '../../../primitives/block-codec.ts'
 import { readExtraData } from '../../../primitives/extra-data.ts'
 import { withSender } from '../../../primitives/transaction/transaction.ts'
 import { checkBody, keepChecked } from '../../../rules/body.ts'
-import { asBuffer } from '../../../util/bytes.ts'
-import { CodedError } from '../../../util/errors.ts'
-import { Lru } from '../../../util/lru.ts'
 
 /** Decoding recovers the senders in worker threads. */
 export const blockCodec = (recovery: RecoverMany): BlockCodec => ({

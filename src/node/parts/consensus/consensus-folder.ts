@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Hex } from '../../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 /**
  * Folder of the consensus log and the watermarks. Each rewind of a development chain starts another folder, since earlier

@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type { Council } from '../../../chain/council/council.ts'
 import { type ChainParams, COUNCIL_ADDRESS } from '../../../config/networks.ts'
 import { endsCycle } from '../../../rules/council/cycle.ts'
-import type { Hex } from '../../../util/bytes.ts'
-import type { Logger } from '../../../util/logger.ts'
 
 /**
  * Logs the status of this node's validator when it is not voting: a wrong key shows at once, and a newly registered validator

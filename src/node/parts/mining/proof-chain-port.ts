@@ -1,3 +1,4 @@
+import { bytesToHex, type Hex, toWord } from '@tandem/base/bytes.ts'
 import type { ProofRows } from '../../../chain/proof/proof-rows.ts'
 import type { BlockStore } from '../../../chain/store/block-store.ts'
 import type { ChainParams } from '../../../config/networks.ts'
@@ -5,7 +6,6 @@ import type { ProofPool } from '../../../powchain/proof-pool.ts'
 import { type ProofHeader, proofHeaderId } from '../../../primitives/proof-header.ts'
 import type { ProofChainPort, ProofHeaderInfo } from '../../../rpc/ports.ts'
 import { proofAlgorithmAt } from '../../../rules/proof/proof-target.ts'
-import { bytesToHex, type Hex, toWord } from '../../../util/bytes.ts'
 
 interface ProofChainPortOptions {
   readonly params: ChainParams

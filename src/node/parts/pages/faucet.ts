@@ -1,4 +1,7 @@
 import { join } from 'node:path'
+import type { Clock } from '@tandem/base/clock.ts'
+import type { Logger } from '@tandem/base/logger.ts'
+import type { Site } from '@tandem/web/site.ts'
 import type { FastifyInstance } from 'fastify'
 import type { FaucetCaps } from '../../../config/limits/faucet.ts'
 import type { NetworkParams } from '../../../config/networks.ts'
@@ -9,9 +12,6 @@ import { createFaucetNode } from '../../../faucet/send/faucet-node.ts'
 import type { Metrics } from '../../../metrics/registry.ts'
 import type { RpcCall } from '../../../rpc/server.ts'
 import { clientIdOf } from '../../../rpc/transport/clients/client-id.ts'
-import type { Clock } from '../../../util/clock.ts'
-import type { Logger } from '../../../util/logger.ts'
-import type { Site } from '../../../web/site.ts'
 import type { Teardown } from '../../teardown.ts'
 
 interface FaucetPartsOptions {

@@ -1,10 +1,10 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { formatAmount, formatNumber } from '@tandem/web/amounts.ts'
+import { type Fragment, type Html, html } from '@tandem/web/html.ts'
+import { card, codeBox, copyButton, emptyState, facts, figures } from '@tandem/web/parts.ts'
+import { EXPLORER_PATH, FAUCET_PATH, type Site } from '@tandem/web/site.ts'
+import { ageOf, timeOf } from '@tandem/web/times.ts'
 import type { HealthStatus } from '../../../rpc/ports.ts'
-import type { Hex } from '../../../util/bytes.ts'
-import { formatAmount, formatNumber } from '../../../web/amounts.ts'
-import { type Fragment, type Html, html } from '../../../web/html.ts'
-import { card, codeBox, copyButton, emptyState, facts, figures } from '../../../web/parts.ts'
-import { EXPLORER_PATH, FAUCET_PATH, type Site } from '../../../web/site.ts'
-import { ageOf, timeOf } from '../../../web/times.ts'
 
 /** Content of the node's own page. */
 export interface NodeFacts {

@@ -1,5 +1,5 @@
+import type { WebResponse } from '@tandem/web/response.ts'
 import type { NodePages } from '../../../rpc/transport/http/http.ts'
-import type { WebResponse } from '../../../web/response.ts'
 import type { NodePageOptions, NodePageRequest } from './node-page.ts'
 
 /** Pages of the public port for browsers. Templates and assets are loaded when the first browser comes. */
@@ -11,7 +11,7 @@ export const createNodePages = (options: NodePageOptions): NodePages => {
       return (await front)(request)
     },
     async asset(path, acceptEncoding) {
-      const { assetResponse } = await import('../../../web/response.ts')
+      const { assetResponse } = await import('@tandem/web/response.ts')
       return assetResponse(path, acceptEncoding)
     },
   }

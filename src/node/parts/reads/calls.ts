@@ -1,3 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type { ChainRules } from '../../../chain/block/rules-port.ts'
 import type { Chain } from '../../../chain/chain.ts'
 import type { CallBlocks } from '../../../chain/reads/call-blocks.ts'
@@ -10,8 +12,6 @@ import { createLocalCalls, type LocalState } from '../../../evm/calls/local/loca
 import type { CallRequest, CallService } from '../../../evm/calls/types.ts'
 import { DEFAULT_ENGINE, type EngineName, loadEngine } from '../../../evm/engines/select-engine.ts'
 import type { WorldState } from '../../../state/world-state.ts'
-import type { Hex } from '../../../util/bytes.ts'
-import type { Logger } from '../../../util/logger.ts'
 
 export interface CallPartsOptions {
   readonly storePath: string

@@ -1,9 +1,9 @@
+import type { Logger } from '@tandem/base/logger.ts'
 import type { ChainRules } from '../../../chain/block/rules-port.ts'
 import { TraceService } from '../../../chain/trace/trace-service.ts'
 import type { TraceBlock } from '../../../chain/trace/worker-protocol.ts'
 import type { ChainParams } from '../../../config/networks.ts'
 import type { TracedBlock, TracePort } from '../../../rpc/methods/debug/trace-port.ts'
-import type { Logger } from '../../../util/logger.ts'
 
 interface TracePartsOptions {
   readonly storePath: string

@@ -1,8 +1,8 @@
 import type { Server } from 'node:net'
+import { EMPTY_BYTES, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import type { Clock } from '@tandem/base/clock.ts'
 import type { Chain } from '../../../chain/chain.ts'
 import type { CallService } from '../../../evm/calls/types.ts'
-import { EMPTY_BYTES, ZERO_ADDRESS } from '../../../util/bytes.ts'
-import type { Clock } from '../../../util/clock.ts'
 
 /** Delay after the first connection, so that its own first request is answered before. */
 const WARM_CALLS_MS = 500

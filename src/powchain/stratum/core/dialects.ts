@@ -1,5 +1,5 @@
+import { bytesToHex, type Hex, hexToBytes, toQuantity, toWord } from '@tandem/base/bytes.ts'
 import { PROOF_SEEDS } from '../../../crypto/proof-hash.ts'
-import { bytesToHex, type Hex, hexToBytes, toQuantity, toWord } from '../../../util/bytes.ts'
 import { type Refusal, STRATUM_CODES } from './refusals.ts'
 import { difficultyOfTarget } from './share-target.ts'
 import type { StratumRequest } from './stratum-request.ts'

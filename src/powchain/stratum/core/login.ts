@@ -1,5 +1,5 @@
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
-import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
 
 /** Payee and name of a worker. */
 export interface StratumLogin {

@@ -1,7 +1,7 @@
+import { addressGroup, isLoopbackAddress } from '@tandem/base/address.ts'
+import { Lru } from '@tandem/base/lru.ts'
+import { RateLimiter } from '@tandem/base/rate-limiter.ts'
 import { STRATUM_LIMITS } from '../../../config/limits/stratum.ts'
-import { addressGroup, isLoopbackAddress } from '../../../util/address.ts'
-import { Lru } from '../../../util/lru.ts'
-import { RateLimiter } from '../../../util/rate-limiter.ts'
 
 /** Reason for which a connection is refused. */
 type ConnectRefusal = 'full' | 'address' | 'rate' | 'banned'

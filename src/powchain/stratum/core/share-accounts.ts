@@ -1,5 +1,5 @@
+import { Lru } from '@tandem/base/lru.ts'
 import { STRATUM_LIMITS } from '../../../config/limits/stratum.ts'
-import { Lru } from '../../../util/lru.ts'
 import type { ShareOutcome } from './refusals.ts'
 
 /** Shares of one worker, or of all of them. */

@@ -1,5 +1,5 @@
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { TRACE_LIMITS } from '../../../config/limits/clients.ts'
-import { bytesToHex, type Hex } from '../../../util/bytes.ts'
 import { type BlockRef, block, blockNumber } from '../../codecs/block.ts'
 import { type Codec, codec, named, optional } from '../../codecs/codec.ts'
 import {

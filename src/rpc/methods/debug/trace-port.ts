@@ -1,9 +1,9 @@
+import type { ChunkStream } from '@tandem/base/async/chunk-stream.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { AccountRangeRequest, StorageRangeRequest } from '../../../chain/trace/worker-protocol.ts'
 import type { ChainBlock } from '../../../chain/types.ts'
 import type { CallRequest } from '../../../evm/calls/types.ts'
 import type { TraceConfig } from '../../../evm/tracers/config.ts'
-import type { ChunkStream } from '../../../util/async/chunk-stream.ts'
-import type { Hex } from '../../../util/bytes.ts'
 
 /** Parts of a committed block that identify it in another thread. */
 export type TracedBlock = Pick<ChainBlock, 'header' | 'hash' | 'extra'>

@@ -1,6 +1,6 @@
+import { bytesToHex, toQuantity } from '@tandem/base/bytes.ts'
 import { evmForkAt } from '../../../config/forks.ts'
 import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
-import { bytesToHex, toQuantity } from '../../../util/bytes.ts'
 import { codec, optional } from '../../codecs/codec.ts'
 import { amount, count, resetArgs, seconds, stateBytes } from '../../codecs/dev.ts'
 import {

@@ -1,4 +1,4 @@
-import { assert } from '../../../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
 import type { Context } from '../../context.ts'
 import type { DevPort } from '../../ports.ts'
 

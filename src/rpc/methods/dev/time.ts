@@ -1,4 +1,4 @@
-import { toQuantity } from '../../../util/bytes.ts'
+import { toQuantity } from '@tandem/base/bytes.ts'
 import { codec, optional } from '../../codecs/codec.ts'
 import { count, gasLimit, intervalMs, mineArgs, seconds, timestamp } from '../../codecs/dev.ts'
 import { BOOLEAN_SCHEMA, parseBoolean, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'

@@ -1,7 +1,7 @@
+import { toQuantity } from '@tandem/base/bytes.ts'
 import type { ChainBlock, ChainView } from '../../../chain/types.ts'
 import { blockFromParts } from '../../../primitives/block.ts'
 import type { Header } from '../../../primitives/header.ts'
-import { toQuantity } from '../../../util/bytes.ts'
 import type { BlockNumberRef, BlockRef } from '../../codecs/block.ts'
 import { block, blockNumber } from '../../codecs/block.ts'
 import { full, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'

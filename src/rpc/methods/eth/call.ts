@@ -1,6 +1,6 @@
+import { bytesToHex, toQuantity } from '@tandem/base/bytes.ts'
 import type { StateOverrides } from '../../../evm/calls/message/call-args.ts'
 import type { AccessListResult, CallRequest } from '../../../evm/calls/types.ts'
-import { bytesToHex, toQuantity } from '../../../util/bytes.ts'
 import { type BlockRef, block } from '../../codecs/block.ts'
 import { callMessageFromArgs, callObject, type TransactionArgs } from '../../codecs/call.ts'
 import { optional } from '../../codecs/codec.ts'

@@ -1,7 +1,7 @@
+import { toQuantity } from '@tandem/base/bytes.ts'
 import { blobParamsAt } from '../../../config/forks.ts'
 import { blobBaseFee } from '../../../rules/ethereum/blob-fee.ts'
 import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
-import { toQuantity } from '../../../util/bytes.ts'
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
 import { encodeSyncStatus } from '../../encode/sync.ts'

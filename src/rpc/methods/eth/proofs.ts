@@ -1,6 +1,6 @@
+import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import type { ChainView } from '../../../chain/types.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
-import { bytesToHex, type Hex, toQuantity } from '../../../util/bytes.ts'
 import type { BlockRef } from '../../codecs/block.ts'
 import { type Codec, codec } from '../../codecs/codec.ts'
 import { asArray, within } from '../../codecs/object.ts'

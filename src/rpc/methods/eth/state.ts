@@ -1,4 +1,4 @@
-import { bytesToHex, toQuantity, ZERO_HASH } from '../../../util/bytes.ts'
+import { bytesToHex, toQuantity, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { block } from '../../codecs/block.ts'
 import { address, DATA_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA, storagePosition } from '../../codecs/scalars.ts'
 import { type MethodTable, method } from '../../router/method.ts'

@@ -1,4 +1,4 @@
-import { assert } from '../../../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
 import { optional } from '../../codecs/codec.ts'
 import { subscriptionId } from '../../codecs/ids.ts'
 import { BOOLEAN_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'

@@ -1,4 +1,4 @@
-import { bytesToHex, type Hex } from '../../../util/bytes.ts'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { type BlockRef, blockNumber } from '../../codecs/block.ts'
 import { DATA_SCHEMA, data, HASH_SCHEMA, hash, index } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'

@@ -1,5 +1,5 @@
+import { toQuantity } from '@tandem/base/bytes.ts'
 import { NETWORKS } from '../../../config/networks.ts'
-import { toQuantity } from '../../../util/bytes.ts'
 import { block, blockNumber } from '../../codecs/block.ts'
 import { optional } from '../../codecs/codec.ts'
 import { address, BOOLEAN_SCHEMA, full, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'

@@ -1,6 +1,6 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { ChainBlock, ChainView, CouncilMemberStatus } from '../../../chain/types.ts'
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
-import type { Hex } from '../../../util/bytes.ts'
 import { blockJson } from '../../encode/block.ts'
 
 /**

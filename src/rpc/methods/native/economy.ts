@@ -1,5 +1,5 @@
-import { assert } from '../../../util/assert.ts'
-import { type Hex, toQuantity } from '../../../util/bytes.ts'
+import { assert } from '@tandem/base/assert.ts'
+import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { type BlockNumberRef, blockNumber } from '../../codecs/block.ts'
 import { optional } from '../../codecs/codec.ts'
 import { ADDRESS_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'

@@ -1,3 +1,4 @@
+import { type Hex, toQuantity, toWord } from '@tandem/base/bytes.ts'
 import { blobParamsAt, evmForkAt } from '../../../config/forks.ts'
 import type {
   BaseFeeParams,
@@ -8,7 +9,6 @@ import type {
 } from '../../../config/networks.ts'
 import { codeSizeLimit, initCodeSizeLimit } from '../../../rules/code-size.ts'
 import { periodOf, rewardOfPeriod } from '../../../rules/money/rewards.ts'
-import { type Hex, toQuantity, toWord } from '../../../util/bytes.ts'
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { JsonSchema } from '../../router/raw-json.ts'
 import { INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../../schemas.ts'

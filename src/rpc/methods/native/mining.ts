@@ -1,4 +1,4 @@
-import { assert } from '../../../util/assert.ts'
+import { assert } from '@tandem/base/assert.ts'
 import { optional } from '../../codecs/codec.ts'
 import { address, BOOLEAN_SCHEMA, HASH_SCHEMA, hash, nonce8, QUANTITY_SCHEMA, quantity } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'

@@ -1,7 +1,7 @@
+import { type BudgetLimits, ClientBudget } from '@tandem/base/client-budget.ts'
+import { FairPlaces } from '@tandem/base/fair-places.ts'
+import { openFileLimit } from '@tandem/base/fs/open-files.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
-import { type BudgetLimits, ClientBudget } from '../../../util/client-budget.ts'
-import { FairPlaces } from '../../../util/fair-places.ts'
-import { openFileLimit } from '../../../util/fs/open-files.ts'
 import { limitExceeded, type RpcError } from '../../errors.ts'
 
 /** Budgets of the memory and connections that clients of one server may hold. */

@@ -1,5 +1,5 @@
-import { subscriberOf } from '../../../util/address.ts'
-import type { Cancellation } from '../../../util/async/cancellation.ts'
+import { subscriberOf } from '@tandem/base/address.ts'
+import type { Cancellation } from '@tandem/base/async/cancellation.ts'
 import type { Endpoint } from '../../router/method.ts'
 
 /**

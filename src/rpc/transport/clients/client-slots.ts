@@ -1,7 +1,7 @@
-import { Cancellation, Cancelled } from '../../../util/async/cancellation.ts'
-import { type ChunkStream, composeStream } from '../../../util/async/chunk-stream.ts'
-import { FairQueue } from '../../../util/async/fair-queue.ts'
-import type { ClientBudget, Meter } from '../../../util/client-budget.ts'
+import { Cancellation, Cancelled } from '@tandem/base/async/cancellation.ts'
+import { type ChunkStream, composeStream } from '@tandem/base/async/chunk-stream.ts'
+import { FairQueue } from '@tandem/base/async/fair-queue.ts'
+import type { ClientBudget, Meter } from '@tandem/base/client-budget.ts'
 import { limitExceeded } from '../../errors.ts'
 import type { ResponseChunk } from '../../router/response.ts'
 

@@ -1,3 +1,12 @@
+import {
+  bigintToBytes,
+  bytesToHex,
+  concatBytes,
+  type Hex,
+  hexToBytes,
+  toQuantity,
+  ZERO_ADDRESS,
+} from '@tandem/base/bytes.ts'
 import { isForkSince } from '../../../../src/config/forks.ts'
 import { keccak256 } from '../../../../src/crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../../../../src/crypto/signature.ts'
@@ -11,15 +20,6 @@ import type { Authorization, Transaction } from '../../../../src/primitives/tran
 import { executionRulesAt } from '../../../../src/rules/execution-rules.ts'
 import { minimumGas } from '../../../../src/rules/intrinsic-gas.ts'
 import type { Journal } from '../../../../src/state/journal/journal.ts'
-import {
-  bigintToBytes,
-  bytesToHex,
-  concatBytes,
-  type Hex,
-  hexToBytes,
-  toQuantity,
-  ZERO_ADDRESS,
-} from '../../../../src/util/bytes.ts'
 import type { Random } from '../../../property/executor-plans.ts'
 import { type MemoryState, memoryAccount } from '../../../unit/state/memory-state.ts'
 import { ADDRESSES, type Case, nextMessage } from '../cases.ts'

@@ -1,6 +1,6 @@
+import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import type { EvmFork } from '../../../../src/config/forks.ts'
 import type { BlockEnv } from '../../../../src/evm/block-env.ts'
-import { bytesToHex, type Hex, toQuantity } from '../../../../src/util/bytes.ts'
 import type { MemoryState } from '../../../unit/state/memory-state.ts'
 import type { RealContract } from '../real-contracts.ts'
 import type { RpcRequest, RpcResponse } from './anvil.ts'

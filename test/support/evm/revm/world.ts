@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { isForkSince } from '../../../../src/config/forks.ts'
 import type { Engine } from '../../../../src/evm/engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
-import type { Hex } from '../../../../src/util/bytes.ts'
 import { createRandom } from '../../../property/executor-plans.ts'
 import type { MemoryState } from '../../../unit/state/memory-state.ts'
 import { DELEGATED, randomCase, SENDER } from '../cases.ts'

@@ -1,5 +1,5 @@
-import type { Hex } from '../../../../src/util/bytes.ts'
-import { hexToBytes } from '../../../../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { hexToBytes } from '@tandem/base/bytes.ts'
 import { rpc } from '../../devnet.ts'
 import { receiptOf, signerOf } from '../../load.ts'
 import type { Ready } from '../../node-process.ts'

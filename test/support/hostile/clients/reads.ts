@@ -1,4 +1,4 @@
-import type { Hex } from '../../../../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { MOST } from './bodies.ts'
 import { ask, batchOf, call, dial, ended, post, pour } from './http.ts'
 import { type Attack, count, idle, lanes, type Scene } from './scene.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Random } from '../../../../src/sim/random.ts'
-import type { Hex } from '../../../../src/util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { Random } from '@tandem/base/random.ts'
 
 /** The node attacked, and what is on its chain that costs to ask for. */
 export interface Target {

@@ -1,5 +1,5 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
-import type { Hex } from '../../../../src/util/bytes.ts'
 import { Builders, endless, type Program, work } from '../../../support/builders.ts'
 
 const BLOCKS = 200

@@ -1,10 +1,10 @@
+import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { encodeCycle } from '../../../../src/chain/council/council-rows.ts'
 import { CycleSeeds } from '../../../../src/chain/council/cycle-seeds.ts'
 import { firstSeed } from '../../../../src/rules/council/randao.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { readNumber } from '../../../../src/storage/keys.ts'
-import { type Hex, toWord } from '../../../../src/util/bytes.ts'
 
 const GENESIS: Hex = `0x${'5e'.repeat(32)}`
 

@@ -1,8 +1,8 @@
+import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
+import { MAX_UINT64 } from '@tandem/base/uint64.ts'
 import { describe, expect, test } from 'vitest'
 import { DEV_LIMITS } from '../../../../src/config/limits/chain.ts'
 import { createAddress } from '../../../../src/primitives/address.ts'
-import { type Hex, toQuantity } from '../../../../src/util/bytes.ts'
-import { MAX_UINT64 } from '../../../../src/util/uint64.ts'
 import { type Ask, withDevNode as withNode } from '../../../support/dev-node.ts'
 import { withTempDir } from '../../../support/devnet.ts'
 

@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { encodeErrorResult, parseAbi } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { BLOCK_BOUNDS } from '../../../../src/config/protocol-bounds.ts'
-import type { Hex } from '../../../../src/util/bytes.ts'
 import { type Ask, withDevNode } from '../../../support/dev-node.ts'
 import type { RpcFailure } from '../../../support/devnet.ts'
 

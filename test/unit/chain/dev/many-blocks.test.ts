@@ -1,7 +1,7 @@
+import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import { DEV_LIMITS } from '../../../../src/config/limits/chain.ts'
-import { type Hex, toQuantity } from '../../../../src/util/bytes.ts'
 import { type Ask, withDevNode } from '../../../support/dev-node.ts'
 import { eventually, withTempDir } from '../../../support/devnet.ts'
 

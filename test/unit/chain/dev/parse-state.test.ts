@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib'
+import { bytesToHex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import { describe, expect, test } from 'vitest'
 import { parseState } from '../../../../src/chain/dev/parse-state.ts'
 import { DEV_LIMITS } from '../../../../src/config/limits/chain.ts'
 import { keccak256 } from '../../../../src/crypto/hash.ts'
 import { hashedKey } from '../../../../src/state/flat-tables.ts'
-import { bytesToHex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
-import { isCoded } from '../../../../src/util/errors.ts'
 
 const ADDRESS = `0x${'a1'.repeat(20)}` as const
 const HASH = `0x${'77'.repeat(32)}` as const

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import { FIXTURE_LIMITS } from '../../../../src/config/limits/commands.ts'
@@ -16,8 +18,6 @@ import {
 import { type Block, encodeBlock } from '../../../../src/primitives/block.ts'
 import { encodeReceipt, type Receipt } from '../../../../src/primitives/receipt/receipt.ts'
 import { transactionsRoot } from '../../../../src/primitives/roots.ts'
-import type { Hex } from '../../../../src/util/bytes.ts'
-import { silentLogger } from '../../../../src/util/logger.ts'
 import { testGenesis } from '../../../support/chain.ts'
 import { HEAD_HASH, recordedBytes, recordedGenesis } from '../../../support/recorded/chain.ts'
 

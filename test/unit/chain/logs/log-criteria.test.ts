@@ -1,3 +1,4 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
@@ -9,7 +10,6 @@ import {
   itemsOf,
   packCriteria,
 } from '../../../../src/chain/logs/log-criteria.ts'
-import type { Hex } from '../../../../src/util/bytes.ts'
 import { isWanted } from '../../../support/plain-logs.ts'
 import { SEED } from '../../../support/seed.ts'
 

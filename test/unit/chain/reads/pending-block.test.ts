@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { PendingBlockBuilder } from '../../../../src/chain/reads/pending-block.ts'
 import type { TransactionSource } from '../../../../src/evm/executor-types.ts'
 import { devnetGenesis } from '../../../../src/node/genesis/devnet-genesis.ts'
-import type { Hex } from '../../../../src/util/bytes.ts'
 import {
   ACCOUNT_KEYS,
   ACCOUNTS,

@@ -1,3 +1,5 @@
+import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { describe, expect, test } from 'vitest'
 import { CallBlocks } from '../../../../src/chain/reads/call-blocks.ts'
 import { PendingBlockBuilder } from '../../../../src/chain/reads/pending-block.ts'
@@ -10,8 +12,6 @@ import { receiptsRoot, transactionsRoot } from '../../../../src/primitives/roots
 import { cycleOf } from '../../../../src/rules/council/cycle.ts'
 import { prevRandao } from '../../../../src/rules/council/randao.ts'
 import { nextBaseFee } from '../../../../src/rules/money/base-fee.ts'
-import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '../../../../src/util/bytes.ts'
-import { CodedError } from '../../../../src/util/errors.ts'
 import {
   ACCOUNT_KEYS,
   ACCOUNTS,

@@ -1,10 +1,10 @@
+import { finishSlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { expect, test } from 'vitest'
 import { BodyRow, decodeLocation, encodeBody, encodeLocation } from '../../../../src/chain/store/body-row.ts'
 import { recoverTransaction } from '../../../../src/evm/state-test/transaction-sender.ts'
 import { blockFromParts, encodeBlock, encodeBlockParts } from '../../../../src/primitives/block.ts'
 import { encodeHeader, type Header } from '../../../../src/primitives/header.ts'
 import { decodeTransaction } from '../../../../src/primitives/transaction/transaction.ts'
-import { finishSlicedWork } from '../../../../src/util/async/sliced-work.ts'
 import { ACCOUNT_KEYS, signedRaw, withChain } from '../../../support/chain.ts'
 
 const headerOf = (): Promise<Header> => withChain(async chain => chain.chain.headBlock.header)

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { finishSlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { putReceipts, readReceipts, removeReceipts } from '../../../../src/chain/store/receipt-parts.ts'
 import { CHAIN_LIMITS } from '../../../../src/config/limits/chain.ts'
 import { keccak256Hex } from '../../../../src/crypto/hash.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { Store } from '../../../../src/storage/store.ts'
-import { finishSlicedWork } from '../../../../src/util/async/sliced-work.ts'
 
 const PART = CHAIN_LIMITS.receiptPartBytes
 

@@ -1,3 +1,5 @@
+import { finishSlicedWork, type SlicedWork } from '@tandem/base/async/sliced-work.ts'
+import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import {
@@ -22,8 +24,6 @@ import {
 } from '../../../../src/primitives/receipt/receipt.ts'
 import { receiptsRoot, receiptsRootParts } from '../../../../src/primitives/roots.ts'
 import { receiptJson, receiptPieces } from '../../../../src/rpc/encode/receipt.ts'
-import { finishSlicedWork, type SlicedWork } from '../../../../src/util/async/sliced-work.ts'
-import { type Hex, toWord } from '../../../../src/util/bytes.ts'
 import { ACCOUNT_KEYS, signedRaw, type TestChain, withChain } from '../../../support/chain.ts'
 
 /** LOG0 with no data, `count` times. */

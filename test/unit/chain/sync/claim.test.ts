@@ -1,3 +1,4 @@
+import { isCoded } from '@tandem/base/errors.ts'
 import { expect, test } from 'vitest'
 import { claimFault } from '../../../../src/chain/sync/claim.ts'
 import { BLOCK_BOUNDS } from '../../../../src/config/protocol-bounds.ts'
@@ -6,7 +7,6 @@ import type { SealedBlock } from '../../../../src/network/wire/consensus.ts'
 import { type Block, encodeBlock } from '../../../../src/primitives/block.ts'
 import { encodeHeader, type Header } from '../../../../src/primitives/header.ts'
 import { encodeRlpList } from '../../../../src/primitives/rlp/rlp.ts'
-import { isCoded } from '../../../../src/util/errors.ts'
 import { DOMAIN } from '../../../support/consensus/member.ts'
 import { committeeFrom, seal, sealedChain } from '../../../support/consensus/sealed-chain.ts'
 

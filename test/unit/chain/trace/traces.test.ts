@@ -1,8 +1,8 @@
+import { bytesToHex, type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { TRACE_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { keccak256Hex } from '../../../../src/crypto/hash.ts'
 import { DEFAULT_TRACE } from '../../../../src/rpc/codecs/trace.ts'
-import { bytesToHex, type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '../../../../src/util/bytes.ts'
 import { ACCOUNTS } from '../../../support/chain.ts'
 import {
   CALL_TRACE,

@@ -1,5 +1,5 @@
+import { CodedError } from '@tandem/base/errors.ts'
 import { runProcess } from '../../../../src/cli/shared/process/run-process.ts'
-import { CodedError } from '../../../../src/util/errors.ts'
 
 /* A node that fails while it runs, with the code of the argument. */
 

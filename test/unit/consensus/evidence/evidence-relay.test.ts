@@ -1,3 +1,4 @@
+import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
 import { CONSENSUS_BOUNDS } from '../../../../src/config/protocol-bounds.ts'
 import { encodeEvidence } from '../../../../src/consensus/evidence/codec.ts'
@@ -7,7 +8,6 @@ import type { EvidenceStore } from '../../../../src/consensus/ports.ts'
 import { messageDigest } from '../../../../src/consensus/signer/sign-message.ts'
 import { createSignatureVerifier } from '../../../../src/consensus/signer/signature-verifier.ts'
 import { recoverAddress, sign } from '../../../../src/crypto/signature.ts'
-import { silentLogger } from '../../../../src/util/logger.ts'
 import { block, prepare } from '../../../support/consensus/core-bench.ts'
 import { committeeOf, DOMAIN, keyOf } from '../../../support/consensus/member.ts'
 

@@ -1,3 +1,5 @@
+import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
 import type { Effect } from '../../../../src/consensus/core/types.ts'
 import { ClockSkew } from '../../../../src/consensus/monitor/clock-skew.ts'
@@ -5,8 +7,6 @@ import type { ConsensusMetrics } from '../../../../src/consensus/monitor/metrics
 import { ConsensusMonitor } from '../../../../src/consensus/monitor/monitor.ts'
 import { timedFileSystem } from '../../../../src/consensus/monitor/timed-file-system.ts'
 import { encodeExtraData } from '../../../../src/primitives/extra-data.ts'
-import { type Hex, ZERO_HASH } from '../../../../src/util/bytes.ts'
-import { silentLogger } from '../../../../src/util/logger.ts'
 
 const MEMBERS = ['0xa', '0xb', '0xc', '0xd'].map(name => name.padEnd(42, '0') as Hex)
 const [A, B, C, D] = MEMBERS as [Hex, Hex, Hex, Hex]

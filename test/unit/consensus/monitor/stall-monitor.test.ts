@@ -1,6 +1,6 @@
+import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
 import { StallMonitor } from '../../../../src/consensus/monitor/stall-monitor.ts'
-import { silentLogger } from '../../../../src/util/logger.ts'
 
 test('a stall is told by the time that passed, also when the clock is set back meanwhile', () => {
   const told: unknown[] = []

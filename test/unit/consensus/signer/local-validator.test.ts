@@ -1,11 +1,11 @@
+import { ZERO_HASH } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
 import { type DecidedBlock, nullNetwork } from '../../../../src/consensus/ports.ts'
 import { LocalValidator } from '../../../../src/consensus/signer/local-validator.ts'
 import { memoryWatermark } from '../../../../src/consensus/wal/memory-wal.ts'
 import { signerOf } from '../../../../src/node/parts/consensus/consensus.ts'
 import { certificateFromSigners } from '../../../../src/primitives/consensus/certificate.ts'
-import { ZERO_HASH } from '../../../../src/util/bytes.ts'
-import { silentLogger } from '../../../../src/util/logger.ts'
 import { keyOf } from '../../../support/chain.ts'
 import { ManualClock } from '../../../support/consensus/manual-clock.ts'
 

@@ -1,9 +1,9 @@
+import { bytesToHex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { ARGON2_PROVIDERS, chooseArgon2 } from '../../../../src/crypto/argon2/argon2.ts'
 import { createNobleArgon2 } from '../../../../src/crypto/argon2/noble.ts'
 import { offThread } from '../../../../src/crypto/argon2/off-thread.ts'
 import { createWasmArgon2 } from '../../../../src/crypto/argon2/wasm.ts'
-import { bytesToHex } from '../../../../src/util/bytes.ts'
 
 /** Tests of the reference implementation (phc-winner-argon2), version 0x13, "password" and "somesalt". */
 const KNOWN = [

@@ -1,7 +1,7 @@
+import { bytesToHex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { decryptKey, encryptKey, keystoreAddress } from '../../../../src/crypto/keys/keystore.ts'
 import { addressFromPrivateKey } from '../../../../src/crypto/signature.ts'
-import { bytesToHex } from '../../../../src/util/bytes.ts'
 
 /** The two vectors of the Web3 Secret Storage definition; their password is testpassword. */
 const SECRET = '0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'

@@ -1,7 +1,7 @@
+import { CodedError } from '@tandem/base/errors.ts'
 import { expect, test } from 'vitest'
 import { recoverUnknownSenders } from '../../../../src/crypto/recovery/known-senders.ts'
 import { type RecoveredSender, recoverSender } from '../../../../src/crypto/recovery/recover-sender.ts'
-import { CodedError } from '../../../../src/util/errors.ts'
 import { eachType } from '../signed.ts'
 
 const raws = Object.values(await eachType())

@@ -1,12 +1,12 @@
 import { RLP } from '@ethereumjs/rlp'
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { recoverSender, type SenderReason } from '../../../../src/crypto/recovery/recover-sender.ts'
 import { recoverTransaction } from '../../../../src/evm/state-test/transaction-sender.ts'
 import { decodeTransaction } from '../../../../src/primitives/transaction/transaction.ts'
-import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../../../../src/util/bytes.ts'
-import { CodedError } from '../../../../src/util/errors.ts'
 import { eachType, SIGNER, signed } from '../signed.ts'
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n

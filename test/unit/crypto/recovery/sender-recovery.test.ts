@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { CodedError } from '@tandem/base/errors.ts'
 import { afterEach, expect, test } from 'vitest'
 import { RECOVERY_LIMITS } from '../../../../src/config/limits/execution.ts'
 import { type RecoveredSender, recoverSender } from '../../../../src/crypto/recovery/recover-sender.ts'
 import { SenderRecovery, type SenderRecoveryOptions } from '../../../../src/crypto/recovery/sender-recovery.ts'
-import { CodedError } from '../../../../src/util/errors.ts'
 import { eachType, SIGNER, signed } from '../signed.ts'
 
 const raws = Object.values(await eachType())

@@ -1,7 +1,7 @@
+import { finishSlicedWork, type SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { describe, expect, test } from 'vitest'
 import { BLAKE2_INPUT_BYTES, blake2Compress } from '../../../../src/crypto/wasm/blake2.ts'
 import { powerMod } from '../../../../src/crypto/wasm/modexp.ts'
-import { finishSlicedWork, type SlicedWork } from '../../../../src/util/async/sliced-work.ts'
 
 const filled = (size: number, byte = 0xff): Uint8Array => new Uint8Array(size).fill(byte)
 

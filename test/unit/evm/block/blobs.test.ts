@@ -1,3 +1,5 @@
+import { bytesToBigint, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
 import { GAS_PER_BLOB } from '../../../../src/config/blobs.ts'
 import { createExecutor } from '../../../../src/evm/executor.ts'
@@ -5,8 +7,6 @@ import type { Transaction } from '../../../../src/primitives/transaction/transac
 import type { UnsignedTransaction } from '../../../../src/primitives/transaction/transaction-encoding.ts'
 import type { TransactionError } from '../../../../src/rules/transaction.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
-import { bytesToBigint, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
-import { silentLogger } from '../../../../src/util/logger.ts'
 import { ample, code, env, funded, GAS_PRICE, key, listSource, paramsAt, signed, TOKEN, withCode } from '../world.ts'
 
 const alice = key(1)

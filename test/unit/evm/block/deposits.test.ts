@@ -1,8 +1,8 @@
+import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { depositRequest } from '../../../../src/evm/block/deposits.ts'
 import type { Log } from '../../../../src/primitives/receipt/log.ts'
 import type { Receipt } from '../../../../src/primitives/receipt/receipt.ts'
-import { concatBytes, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 
 const CONTRACT: Hex = `0x${'de'.repeat(20)}`
 const TOPIC: Hex = '0x649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5'

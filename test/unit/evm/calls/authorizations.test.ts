@@ -1,3 +1,4 @@
+import { bigintToBytes, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import { keccak256 } from '../../../../src/crypto/hash.ts'
@@ -11,7 +12,6 @@ import { createPrefetchedReader } from '../../../../src/evm/readers/prefetched-r
 import { encodeRlp } from '../../../../src/primitives/rlp/rlp.ts'
 import type { Authorization } from '../../../../src/primitives/transaction/transaction.ts'
 import type { AsyncStateReader, StateReader } from '../../../../src/state/state-reader.ts'
-import { bigintToBytes, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 import { env, funded, type Key, key, withCode } from '../world.ts'
 
 const [alice, bob] = [key(1), key(2)] as const

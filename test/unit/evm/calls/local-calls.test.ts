@@ -1,9 +1,9 @@
+import { EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { createLocalCalls, type LocalState } from '../../../../src/evm/calls/local/local-calls.ts'
 import type { CallRequest, CallService } from '../../../../src/evm/calls/types.ts'
 import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
-import { EMPTY_BYTES, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 import { env, funded, key, withCode } from '../world.ts'
 
 const sender = key(1)

@@ -1,10 +1,10 @@
+import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import type { EvmFork } from '../../../../src/config/forks.ts'
 import type { EngineMessage } from '../../../../src/evm/engine.ts'
 import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
-import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes } from '../../../../src/util/bytes.ts'
 import { createStepOracle } from '../../../support/step-oracle.ts'
 import { env, funded, key, paramsAt, withCode } from '../world.ts'
 

@@ -1,3 +1,4 @@
+import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import type { EngineOptions } from '../../../../src/evm/engine.ts'
 import { engineCounts } from '../../../../src/evm/engines/engine-counts.ts'
@@ -5,7 +6,6 @@ import { loadEngine } from '../../../../src/evm/engines/select-engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { nextStorageVersion } from '../../../../src/state/journal/storage-version.ts'
 import type { StateReader } from '../../../../src/state/state-reader.ts'
-import { concatBytes, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 import { env, funded, key, withCode } from '../world.ts'
 
 /* Slots that the module keeps between messages (docs/design/evm-engine.md#slots-between-messages). */

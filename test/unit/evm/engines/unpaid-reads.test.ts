@@ -1,8 +1,8 @@
+import { EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import type { EngineMessage } from '../../../../src/evm/engine.ts'
 import { ENGINE_NAMES, loadEngine } from '../../../../src/evm/engines/select-engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
-import { EMPTY_BYTES, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 import { env, funded, key, paramsAt, withCode } from '../world.ts'
 
 /*

@@ -1,3 +1,4 @@
+import { EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { keccak256Hex } from '../../../../src/crypto/hash.ts'
 import type { EngineMessage } from '../../../../src/evm/engine.ts'
@@ -5,7 +6,6 @@ import { createInterpreter } from '../../../../src/evm/engines/interpreter/engin
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import type { StateReader } from '../../../../src/state/state-reader.ts'
-import { EMPTY_BYTES, type Hex, hexToBytes } from '../../../../src/util/bytes.ts'
 import { asm, loop, program, push } from '../../../worst-case/assembler.ts'
 import { type MemoryState, memoryAccount } from '../../state/memory-state.ts'
 import { env, funded, key, paramsAt, withCode } from '../world.ts'

@@ -1,9 +1,9 @@
+import { EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import type { EngineMessage } from '../../../../src/evm/engine.ts'
 import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
-import { EMPTY_BYTES, type Hex, hexToBytes } from '../../../../src/util/bytes.ts'
 import type { MemoryState } from '../../state/memory-state.ts'
 import { env, funded, key, paramsAt, withCode } from '../world.ts'
 

@@ -1,3 +1,4 @@
+import { bytesToHex, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { describe, expect, test, vi } from 'vitest'
 import { sign } from '../../../../src/crypto/signature.ts'
 import type { Engine, EngineMessage } from '../../../../src/evm/engine.ts'
@@ -7,7 +8,6 @@ import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.t
 import { createPrefetchedReader } from '../../../../src/evm/readers/prefetched-reader.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import type { AsyncStateReader } from '../../../../src/state/state-reader.ts'
-import { bytesToHex, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 import { createRandom } from '../../../property/executor-plans.ts'
 import { randomCase } from '../../../support/evm/cases.ts'
 import { outcomeOf } from '../../../support/evm/compare.ts'

@@ -1,9 +1,9 @@
+import type { CodedError } from '@tandem/base/errors.ts'
 import { expect, test } from 'vitest'
 import { SIMULATE_LIMITS } from '../../../../src/config/limits/clients.ts'
 import type { BlockOverrides } from '../../../../src/evm/calls/message/call-args.ts'
 import type { CallError } from '../../../../src/evm/calls/types.ts'
 import { planBlocks } from '../../../../src/evm/simulate/plan-blocks.ts'
-import type { CodedError } from '../../../../src/util/errors.ts'
 
 const place = (...overrides: readonly BlockOverrides[]) =>
   planBlocks(

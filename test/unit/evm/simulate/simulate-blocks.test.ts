@@ -1,3 +1,5 @@
+import { bytesToBigint, bytesToHex, EMPTY_BYTES, type Hex, toWord } from '@tandem/base/bytes.ts'
+import type { CodedError } from '@tandem/base/errors.ts'
 import { describe, expect, test } from 'vitest'
 import { SIMULATE_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { NETWORKS } from '../../../../src/config/networks.ts'
@@ -9,8 +11,6 @@ import { createPrefetchedReader } from '../../../../src/evm/readers/prefetched-r
 import { simulateBlocks } from '../../../../src/evm/simulate/simulate-blocks.ts'
 import type { HashBlocks, PlannedBlock, SimulationPlan } from '../../../../src/evm/simulate/types.ts'
 import { nextBaseFee } from '../../../../src/rules/money/base-fee.ts'
-import { bytesToBigint, bytesToHex, EMPTY_BYTES, type Hex, toWord } from '../../../../src/util/bytes.ts'
-import type { CodedError } from '../../../../src/util/errors.ts'
 import type { MemoryState } from '../../state/memory-state.ts'
 import { code, env, funded, GWEI, key, TOKEN, withCode } from '../world.ts'
 

@@ -1,6 +1,8 @@
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bigintToBytes, bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
 import type { EvmFork, Fork } from '../../../../src/config/forks.ts'
 import { EVM_FORKS } from '../../../../src/config/forks.ts'
@@ -16,8 +18,6 @@ import { encodeRlp } from '../../../../src/primitives/rlp/rlp.ts'
 import type { Authorization, Transaction } from '../../../../src/primitives/transaction/transaction.ts'
 import { executionRules } from '../../../../src/rules/execution-rules.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
-import { bigintToBytes, bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
-import { silentLogger } from '../../../../src/util/logger.ts'
 import { code, deployer, env, funded, GWEI, type Key, key, signed, TOKEN, withCode } from '../world.ts'
 
 const alice = key(1)

@@ -1,8 +1,8 @@
+import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, test, vi } from 'vitest'
 import type { ApiContext } from '../../../../src/explorer/api/api-route.ts'
 import { proxyTarget } from '../../../../src/explorer/verification/proxies.ts'
 import { createAddress } from '../../../../src/primitives/address.ts'
-import { concatBytes, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 import { withApi } from '../../../support/explorer/api-rig.ts'
 import { senderOn } from '../../../support/explorer/token-chain.ts'
 

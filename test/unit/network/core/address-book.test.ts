@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { createRandom } from '@tandem/base/random.ts'
 import { describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../../src/config/limits/network.ts'
 import { AddressBook, networkOf, type PeerRecord } from '../../../../src/network/core/address-book.ts'
-import { createRandom } from '../../../../src/sim/random.ts'
-import type { Hex } from '../../../../src/util/bytes.ts'
 
 const limits = {
   ...NETWORK_LIMITS,

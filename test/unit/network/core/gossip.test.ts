@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { TransactionFetchPlan } from '../../../../src/network/core/fetch-plan.ts'
 import { Reachability } from '../../../../src/network/core/reachability.ts'
-import type { Hex } from '../../../../src/util/bytes.ts'
 
 const validator = (index: number): Hex => `0x${index.toString(16).padStart(40, '0')}`
 

@@ -1,7 +1,7 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../../src/config/limits/network.ts'
 import { addressScoreKey, PeerScores, validatorKey } from '../../../../src/network/core/peer-scores.ts'
-import type { Hex } from '../../../../src/util/bytes.ts'
 
 const limits = { ...NETWORK_LIMITS, entries: 5 }
 const MINUTE = 60_000

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { type KeyUse, lockKey } from '../../../../src/node/keys/key-lock.ts'
-import type { Hex } from '../../../../src/util/bytes.ts'
 
 // Names of this process's own, so that test files that run at once do not meet.
 let count = 0

@@ -1,6 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type LastSignature, openWatermark } from '../../../../src/consensus/signer/watermark.ts'
 import { nodeFileSystem } from '../../../../src/consensus/wal/file-system.ts'
@@ -11,8 +13,6 @@ import { exportSigning, importSigning } from '../../../../src/node/keys/signing-
 import { consensusFolder, watermarkPath } from '../../../../src/node/parts/consensus/consensus-folder.ts'
 import { openChain } from '../../../../src/node/parts/open-chain.ts'
 import type { SigningRecord } from '../../../../src/primitives/consensus/signing-record.ts'
-import { bytesToHex, type Hex } from '../../../../src/util/bytes.ts'
-import { silentLogger } from '../../../../src/util/logger.ts'
 import { keyOf, testGenesis } from '../../../support/chain.ts'
 
 // A key of this process's own: its lock is the machine's.

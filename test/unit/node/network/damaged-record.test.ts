@@ -1,3 +1,4 @@
+import { silentLogger } from '@tandem/base/logger.ts'
 import { afterEach, expect, test } from 'vitest'
 import { encodeEvidence } from '../../../../src/consensus/evidence/codec.ts'
 import { EvidenceRelay } from '../../../../src/consensus/evidence/evidence-relay.ts'
@@ -5,7 +6,6 @@ import { createSignatureVerifier } from '../../../../src/consensus/signer/signat
 import { recoverAddress } from '../../../../src/crypto/signature.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../src/storage/keys.ts'
-import { silentLogger } from '../../../../src/util/logger.ts'
 import { councilGenesis, validatorKey, validatorOf } from '../../../support/council-genesis.ts'
 import { withNet } from '../../../support/council-net.ts'
 import { NetNodes, until } from '../../../support/network/net-node.ts'

@@ -1,8 +1,8 @@
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import type { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import { servePort } from '../../../../src/node/network/serve-port.ts'
 import { decodeBlock, encodeBlock } from '../../../../src/primitives/block.ts'
-import { bytesToHex, type Hex } from '../../../../src/util/bytes.ts'
 import { sealedChain } from '../../../support/consensus/sealed-chain.ts'
 
 const CHAIN = sealedChain(20, () => [0])

@@ -1,7 +1,7 @@
+import { type Hex, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { Miner, type MinerWork, type WorkSource } from '../../../../src/powchain/mining/miner.ts'
-import { type Hex, toWord, ZERO_HASH } from '../../../../src/util/bytes.ts'
-import { silentLogger } from '../../../../src/util/logger.ts'
 import { ManualClock } from '../../../support/consensus/manual-clock.ts'
 
 /** Every nonce solves it. */

@@ -1,6 +1,6 @@
+import { bytesToHex, type Hex, toQuantity, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { searchNonces } from '../../../../src/powchain/mining/search.ts'
-import { bytesToHex, type Hex, toQuantity, ZERO_HASH } from '../../../../src/util/bytes.ts'
 import { MINER } from '../../../support/powchain/headers.ts'
 import { StratumClient, startStratum } from '../../../support/powchain/stratum-server.ts'
 

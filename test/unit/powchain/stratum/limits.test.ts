@@ -1,8 +1,8 @@
+import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
 import { STRATUM_LIMITS } from '../../../../src/config/limits/stratum.ts'
 import { MinerAdmission } from '../../../../src/powchain/stratum/core/miner-admission.ts'
 import { ShareAccounts } from '../../../../src/powchain/stratum/core/share-accounts.ts'
-import { silentLogger } from '../../../../src/util/logger.ts'
 import { MINER } from '../../../support/powchain/headers.ts'
 import { StratumClient, startStratum } from '../../../support/powchain/stratum-server.ts'
 

@@ -1,7 +1,7 @@
+import { createRandom } from '@tandem/base/random.ts'
 import { describe, expect, test } from 'vitest'
 import { STRATUM_LIMITS, VARDIFF_LIMITS } from '../../../../src/config/limits/stratum.ts'
 import { Vardiff } from '../../../../src/powchain/stratum/core/vardiff.ts'
-import { createRandom } from '../../../../src/sim/random.ts'
 
 const { shareMs, firstHashes } = VARDIFF_LIMITS
 /** Time until a miner knows a new difficulty. */

@@ -1,8 +1,8 @@
+import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { keccak256Hex } from '../../../../src/crypto/hash.ts'
 import { type SidecarVersion, stripBlobSidecar } from '../../../../src/primitives/ethereum/blob-sidecar.ts'
 import { decodeRlpList, encodeRlp, type RlpItem } from '../../../../src/primitives/rlp/rlp.ts'
-import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../../../../src/util/bytes.ts'
 import { type RecordedCase, recordedCases } from '../../../support/recorded/cases.ts'
 
 const exchangeOf = (name: string): RecordedCase['exchanges'][number] => {

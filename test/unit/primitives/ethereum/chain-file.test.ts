@@ -1,3 +1,4 @@
+import { concatBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { FIXTURE_LIMITS } from '../../../../src/config/limits/commands.ts'
 import { recoverTransaction } from '../../../../src/evm/state-test/transaction-sender.ts'
@@ -6,7 +7,6 @@ import { decodeEthereumBody, encodeEthereumBody } from '../../../../src/primitiv
 import { decodeChainFile } from '../../../../src/primitives/ethereum/chain-file.ts'
 import { requestsHash, unclesHash, withdrawalsRoot } from '../../../../src/primitives/ethereum/roots.ts'
 import { EMPTY_LIST_HASH } from '../../../../src/primitives/header.ts'
-import { concatBytes } from '../../../../src/util/bytes.ts'
 import { HEAD_HASH, recordedBytes, recordedGenesis } from '../../../support/recorded/chain.ts'
 
 const bytes = recordedBytes()

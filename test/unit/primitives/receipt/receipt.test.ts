@@ -1,3 +1,5 @@
+import { finishSlicedWork } from '@tandem/base/async/sliced-work.ts'
+import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { recoverTransaction } from '../../../../src/evm/state-test/transaction-sender.ts'
 import { create2Address, createAddress } from '../../../../src/primitives/address.ts'
@@ -13,8 +15,6 @@ import {
 } from '../../../../src/primitives/receipt/receipt.ts'
 import { receiptsRoot } from '../../../../src/primitives/roots.ts'
 import { decodeTransaction } from '../../../../src/primitives/transaction/transaction.ts'
-import { finishSlicedWork } from '../../../../src/util/async/sliced-work.ts'
-import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '../../../../src/util/bytes.ts'
 import recorded from '../fixtures/execution-apis.json' with { type: 'json' }
 import { blockParts, codeOf, testChain } from '../support.ts'
 

@@ -1,3 +1,4 @@
+import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { RLP_BOUNDS } from '../../../../src/config/protocol-bounds.ts'
 import {
@@ -9,7 +10,6 @@ import {
   type RlpItem,
 } from '../../../../src/primitives/rlp/rlp.ts'
 import { RlpCursor } from '../../../../src/primitives/rlp/rlp-cursor.ts'
-import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../../../../src/util/bytes.ts'
 import invalid from '../fixtures/rlp-invalid.json' with { type: 'json' }
 import valid from '../fixtures/rlp-valid.json' with { type: 'json' }
 import { codeOf } from '../support.ts'

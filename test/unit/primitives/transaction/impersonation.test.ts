@@ -1,3 +1,4 @@
+import { bytesToHex, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { Signature } from 'ethers'
 import { expect, test } from 'vitest'
 import { createLibauthProvider } from '../../../../src/crypto/providers/libauth.ts'
@@ -14,7 +15,6 @@ import {
   encodeTransaction,
   type UnsignedTransaction,
 } from '../../../../src/primitives/transaction/transaction-encoding.ts'
-import { bytesToHex, EMPTY_BYTES, type Hex } from '../../../../src/util/bytes.ts'
 import { ACCOUNT_KEYS, signedRaw } from '../../../support/chain.ts'
 
 const unsigned = (type: 0 | 1 | 2): UnsignedTransaction => ({

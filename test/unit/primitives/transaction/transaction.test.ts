@@ -1,3 +1,4 @@
+import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import type { EvmFork } from '../../../../src/config/forks.ts'
 import { keccak256, keccak256Hex } from '../../../../src/crypto/hash.ts'
@@ -16,7 +17,6 @@ import {
   type UnsignedTransaction,
 } from '../../../../src/primitives/transaction/transaction-encoding.ts'
 import { intrinsicGas, intrinsicGasRules } from '../../../../src/rules/intrinsic-gas.ts'
-import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../../../../src/util/bytes.ts'
 import vectors from '../fixtures/transaction-tests.json' with { type: 'json' }
 import { codeOf } from '../support.ts'
 

@@ -1,7 +1,7 @@
+import { finishSlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { idsAsWritten, scanShape } from '../../../../src/rpc/router/json-guard.ts'
-import { finishSlicedWork } from '../../../../src/util/async/sliced-work.ts'
 
 const isTooComplex = (body: string): boolean => finishSlicedWork(scanShape(body))
 

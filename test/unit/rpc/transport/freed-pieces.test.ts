@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { freeMemory } from '@tandem/base/bytes.ts'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { freeMemory } from '../../../../src/util/bytes.ts'
 import { eventually } from '../../../support/node-process.ts'
 import { Rig } from '../../../support/rpc/rig.ts'
 

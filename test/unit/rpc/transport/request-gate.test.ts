@@ -1,11 +1,11 @@
+import { Cancellation } from '@tandem/base/async/cancellation.ts'
+import { ClientBudget } from '@tandem/base/client-budget.ts'
 import { describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import type { Endpoint } from '../../../../src/rpc/router/method.ts'
 import type { RpcResponse } from '../../../../src/rpc/router/response.ts'
 import { streamOf } from '../../../../src/rpc/router/response.ts'
 import { RequestGate } from '../../../../src/rpc/transport/request-gate.ts'
-import { Cancellation } from '../../../../src/util/async/cancellation.ts'
-import { ClientBudget } from '../../../../src/util/client-budget.ts'
 
 const { parsedBytes, unscannedBytes } = RPC_LIMITS
 const turn = () => new Promise(resolve => setImmediate(resolve))

@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { activatedMembers, activateMembers, activationLimit } from '../../../../src/rules/council/activation-queue.ts'
 import { quorumOf } from '../../../../src/rules/council/quorum.ts'
 import type { Inactivity } from '../../../../src/rules/council/validator-activity.ts'
-import type { Hex } from '../../../../src/util/bytes.ts'
 
 const keyOf = (admission: number): Hex => `0x${admission.toString(16).padStart(40, '0')}`
 const members = (...admissions: readonly number[]) =>

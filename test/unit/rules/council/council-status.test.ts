@@ -1,9 +1,9 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { certificateFromSigners } from '../../../../src/primitives/consensus/certificate.ts'
 import { nextStatus, type RatedCouncil } from '../../../../src/rules/council/council-status.ts'
 import type { CertifiedBlock, TurnOrder } from '../../../../src/rules/council/proposer-turns.ts'
 import { isHeard } from '../../../../src/rules/council/validator-activity.ts'
-import type { Hex } from '../../../../src/util/bytes.ts'
 
 /* A council of eight with committees of four and cycles of four blocks: the status after block 8. */
 

@@ -1,3 +1,4 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { certificateFromSigners } from '../../../../src/primitives/consensus/certificate.ts'
 import {
@@ -7,7 +8,6 @@ import {
   proposerIndex,
   restingMembers,
 } from '../../../../src/rules/council/proposer-turns.ts'
-import type { Hex } from '../../../../src/util/bytes.ts'
 import { settledMembers } from '../../../support/consensus/eligible.ts'
 
 const keyOf = (index: number): Hex => `0x${index.toString(16).padStart(40, '0')}`

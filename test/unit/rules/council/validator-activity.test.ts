@@ -1,3 +1,4 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { certificateFromSigners } from '../../../../src/primitives/consensus/certificate.ts'
 import {
@@ -8,7 +9,6 @@ import {
   qualifiedValidators,
   validatorStatus,
 } from '../../../../src/rules/council/validator-activity.ts'
-import type { Hex } from '../../../../src/util/bytes.ts'
 
 const address = (index: number): Hex => `0x${index.toString(16).padStart(40, '0')}`
 const council = (size: number): readonly Hex[] => Array.from({ length: size }, (_, index) => address(index + 1))

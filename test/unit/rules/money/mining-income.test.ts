@@ -1,3 +1,5 @@
+import { type Hex, toWord, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { createRandom, type Random } from '@tandem/base/random.ts'
 import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import { mintedAt, rewardCredits } from '../../../../src/rules/money/rewards.ts'
@@ -7,8 +9,6 @@ import {
   nextProofTarget,
   type ProofState,
 } from '../../../../src/rules/proof/proof-header.ts'
-import { createRandom, type Random } from '../../../../src/sim/random.ts'
-import { type Hex, toWord, ZERO_ADDRESS } from '../../../../src/util/bytes.ts'
 import { SEED } from '../../../support/seed.ts'
 
 /** Cycles of a simulation, and simulations; `MINING_RUNS=20` for the long run. */

@@ -1,8 +1,8 @@
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import { describe, expect, test } from 'vitest'
 import type { ProofHeader } from '../../../../src/primitives/proof-header.ts'
 import { checkProofHeader, firstProofState, type ProofHeaderError } from '../../../../src/rules/proof/proof-header.ts'
-import { type Hex, ZERO_ADDRESS } from '../../../../src/util/bytes.ts'
-import { isCoded } from '../../../../src/util/errors.ts'
 import { anchorHashOf, childOf, grow, paramsWithFork } from '../../../support/powchain/headers.ts'
 
 const params = paramsWithFork(20)

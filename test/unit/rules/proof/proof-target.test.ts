@@ -1,7 +1,7 @@
+import { toWord } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import { proofTarget, proofVersionAt, proofWork } from '../../../../src/rules/proof/proof-target.ts'
-import { toWord } from '../../../../src/util/bytes.ts'
 
 const rules = { ...NETWORKS.mainnet.proofChain, maxTargetBefore: 2n ** 252n - 1n }
 const reference = { height: 0, anchorNumber: 0, target: 2n ** 240n - 1n }

@@ -1,7 +1,7 @@
+import { createRandom } from '@tandem/base/random.ts'
 import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import { proofTarget } from '../../../../src/rules/proof/proof-target.ts'
-import { createRandom } from '../../../../src/sim/random.ts'
 import { responseTimes } from '../../../support/proof/response-time.ts'
 
 /*

@@ -1,10 +1,10 @@
+import { ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { createRandom } from '@tandem/base/random.ts'
 import { expect, test } from 'vitest'
 import type { ConsensusMessage } from '../../../../src/primitives/consensus/message.ts'
 import { emptyBlock } from '../../../../src/sim/block.ts'
 import { stubKeys } from '../../../../src/sim/keys.ts'
 import { decodeEnvelope, encodeEnvelope } from '../../../../src/sim/network/envelope.ts'
-import { createRandom } from '../../../../src/sim/random.ts'
-import { ZERO_ADDRESS, ZERO_HASH } from '../../../../src/util/bytes.ts'
 
 const block = emptyBlock(
   { number: 3, parentHash: ZERO_HASH, timestamp: 9 },

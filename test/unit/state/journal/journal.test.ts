@@ -1,8 +1,8 @@
+import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { STATE_LIMITS } from '../../../../src/config/limits/storage.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../../src/state/account.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
-import { type Hex, ZERO_HASH } from '../../../../src/util/bytes.ts'
 import { address, MemoryState, memoryAccount, word } from '../memory-state.ts'
 
 const A = address(0xa)

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { isCoded } from '@tandem/base/errors.ts'
 import { openStateReader } from '../../../../src/state/history/stored-state.ts'
 import { readStateMeta } from '../../../../src/state/state-meta.ts'
 import { Store } from '../../../../src/storage/store.ts'
-import { isCoded } from '../../../../src/util/errors.ts'
 import { address, word } from '../memory-state.ts'
 
 /** A thread that reads states of all ages while another commits; posts what does not fit, and after each state how much it read. */

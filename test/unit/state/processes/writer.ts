@@ -1,9 +1,9 @@
+import { silentLogger } from '@tandem/base/logger.ts'
 import { TrieService } from '../../../../src/state/trie/trie-service.ts'
 import { WorldState } from '../../../../src/state/world-state.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../src/storage/keys.ts'
 import { Store } from '../../../../src/storage/store.ts'
-import { silentLogger } from '../../../../src/util/logger.ts'
 import { fakeHeader } from '../fake-header.ts'
 import { address, word } from '../memory-state.ts'
 

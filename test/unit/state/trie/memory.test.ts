@@ -1,9 +1,9 @@
+import { bytesToHex, type Hex, toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { keccak256 } from '../../../../src/crypto/hash.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../../src/state/account.ts'
 import { BatchPacker } from '../../../../src/state/trie/batch.ts'
 import { Trie } from '../../../../src/state/trie/trie.ts'
-import { bytesToHex, type Hex, toWord } from '../../../../src/util/bytes.ts'
 
 const addressOf = (i: number): Hex => `0x${i.toString(16).padStart(40, '0')}`
 const fields = (balance: bigint) => ({ nonce: 1, balance, codeHash: EMPTY_CODE_HASH })

@@ -1,8 +1,8 @@
+import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { STATE_LIMITS } from '../../../../src/config/limits/storage.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { packChanges } from '../../../../src/state/update/pack-changes.ts'
-import type { Hex } from '../../../../src/util/bytes.ts'
 import { address, word } from '../memory-state.ts'
 import { type TestWorld, temporaryWorld } from '../world.ts'
 

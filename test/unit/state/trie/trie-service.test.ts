@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { verifyMerkleProof } from '@ethereumjs/mpt'
 import { RLP } from '@ethereumjs/rlp'
+import { bytesToHex, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { afterEach, describe, expect, test } from 'vitest'
 import { TRIE_LIMITS } from '../../../../src/config/limits/storage.ts'
 import { keccak256, keccak256OfHex } from '../../../../src/crypto/hash.ts'
@@ -11,7 +12,6 @@ import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../../src/state/account.ts'
 import { BatchPacker, emptyBatch } from '../../../../src/state/trie/batch.ts'
 import { TrieService, type TrieServiceOptions } from '../../../../src/state/trie/trie-service.ts'
 import type { PackedBatch } from '../../../../src/state/trie/types.ts'
-import { bytesToHex, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 
 const ALICE: Hex = `0x${'a1'.repeat(20)}`
 const BOB: Hex = `0x${'b0'.repeat(20)}`

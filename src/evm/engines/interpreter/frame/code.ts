@@ -1,4 +1,4 @@
-import { bytesToBigint, EMPTY_BYTES } from '../../../../util/bytes.ts'
+import { bytesToBigint, EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { readWord } from '../words.ts'
 
 /** Number of wide pushes executed after which their values are cached. */

@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, type Hex } from '../../../../util/bytes.ts'
+import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import type { Fault } from '../fault.ts'
 import type { Code } from './code.ts'
 import type { Memory, Workspace } from './memory.ts'

@@ -1,4 +1,4 @@
-import { EMPTY_BYTES } from '../../../../util/bytes.ts'
+import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 
 /** Above this end the price of memory exceeds any gas (2^43), and the arithmetic is not exact. */
 const MAX_BYTES = 2 ** 31

@@ -1,4 +1,4 @@
-import { EMPTY_BYTES } from '../../../../util/bytes.ts'
+import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { endCall } from '../calls.ts'
 import { endCreation, settleCreation } from '../creations.ts'
 import { FAULTS } from '../fault.ts'

@@ -1,6 +1,6 @@
+import { assert } from '@tandem/base/assert.ts'
+import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { delegationTarget } from '../../../../primitives/transaction/delegation.ts'
-import { assert } from '../../../../util/assert.ts'
-import { type Hex, toWord } from '../../../../util/bytes.ts'
 import { REASON } from '../../failure-reasons.ts'
 import { OPCODES } from '../../opcode-table.ts'
 import { FAULTS, type Fault } from '../fault.ts'

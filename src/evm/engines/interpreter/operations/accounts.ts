@@ -1,4 +1,4 @@
-import type { Hex } from '../../../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Frame } from '../frame/frame.ts'
 import { accessPrice, canReach, perWord } from '../prices.ts'
 import type { EvmRules } from '../rules.ts'

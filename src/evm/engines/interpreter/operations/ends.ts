@@ -1,4 +1,4 @@
-import type { Hex } from '../../../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { transferLogOf } from '../../transfer-logs.ts'
 import { FAULTS } from '../fault.ts'
 import { END, type Frame } from '../frame/frame.ts'

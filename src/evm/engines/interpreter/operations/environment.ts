@@ -1,4 +1,4 @@
-import { bytesToBigint } from '../../../../util/bytes.ts'
+import { bytesToBigint } from '@tandem/base/bytes.ts'
 import type { Frame } from '../frame/frame.ts'
 import type { Execution, Operation, Price } from '../transaction/execution.ts'
 import { offsetFromWord } from '../words.ts'

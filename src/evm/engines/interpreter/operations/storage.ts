@@ -1,4 +1,4 @@
-import { type Hex, toWord, ZERO_HASH } from '../../../../util/bytes.ts'
+import { type Hex, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { FAULTS } from '../fault.ts'
 import { type Frame, WAITING } from '../frame/frame.ts'
 import { canPay } from '../prices.ts'

@@ -1,7 +1,7 @@
 import type { Common } from '@ethereumjs/common'
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { type ExecutionRules, executionRulesAt } from '../../../../rules/execution-rules.ts'
 import type { Journal } from '../../../../state/journal/journal.ts'
-import { type Hex, ZERO_ADDRESS } from '../../../../util/bytes.ts'
 import type { EngineEnv } from '../../../block-env.ts'
 import { isPrecompile } from '../../../calls/message/moved-precompiles.ts'
 import type { EngineMessage, EngineOptions } from '../../../engine.ts'

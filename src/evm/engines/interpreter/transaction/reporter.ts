@@ -1,5 +1,5 @@
-import type { Hex } from '../../../../util/bytes.ts'
-import { EMPTY_BYTES } from '../../../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import type { FrameStart, Tracer } from '../../../tracers/tracer.ts'
 
 /** Reports the frames of one message to a tracer, in pairs of start and end. */

@@ -1,4 +1,4 @@
-import type { Hex } from '../../../../util/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 
 interface Overwritten {
   readonly words: Map<Hex, bigint>

@@ -1,4 +1,4 @@
-import { bytesToHex, type Hex } from '../../../../util/bytes.ts'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { codec, optional } from '../../../codecs/codec.ts'
 import { address, DATA_SCHEMA, data, parseString } from '../../../codecs/scalars.ts'
 import { typedData } from '../../../codecs/typed-data.ts'

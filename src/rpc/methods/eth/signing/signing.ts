@@ -1,3 +1,5 @@
+import { Mutex } from '@tandem/base/async/mutex.ts'
+import { bytesEqual, concatBytes, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../../../crypto/hash.ts'
 import { impersonationSignature } from '../../../../primitives/transaction/impersonation.ts'
 import type { DecodedTransaction } from '../../../../primitives/transaction/transaction.ts'
@@ -7,8 +9,6 @@ import {
   type UnsignedTransaction,
 } from '../../../../primitives/transaction/transaction-encoding.ts'
 import { suggestedGasPrice } from '../../../../rules/money/base-fee.ts'
-import { Mutex } from '../../../../util/async/mutex.ts'
-import { bytesEqual, concatBytes, EMPTY_BYTES, type Hex } from '../../../../util/bytes.ts'
 import { callMessageFromArgs, checkFees, type TransactionArgs } from '../../../codecs/call.ts'
 import type { Context } from '../../../context.ts'
 import { serverError, unknownAccount } from '../../../errors.ts'

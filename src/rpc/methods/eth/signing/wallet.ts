@@ -1,4 +1,4 @@
-import { bytesToHex } from '../../../../util/bytes.ts'
+import { bytesToHex } from '@tandem/base/bytes.ts'
 import { callObject } from '../../../codecs/call.ts'
 import { named, optional } from '../../../codecs/codec.ts'
 import { address, DATA_SCHEMA, data, HASH_SCHEMA, quantity } from '../../../codecs/scalars.ts'

@@ -1,7 +1,7 @@
+import { copyBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import type { CallMessage } from '../../../../../src/evm/calls/message/call-args.ts'
 import { transferableRequest } from '../../../../../src/evm/calls/worker/worker-protocol.ts'
-import { copyBytes, type Hex, hexToBytes, toWord } from '../../../../../src/util/bytes.ts'
 
 const ADDRESS: Hex = `0x${'0a'.repeat(20)}`
 const message = (): CallMessage => ({ from: ADDRESS, to: ADDRESS, value: 1n, data: hexToBytes('0x0102') })

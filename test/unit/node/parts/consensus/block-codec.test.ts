@@ -1,8 +1,8 @@
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../../../src/config/limits/network.ts'
 import { cachingBlockCodec, withSenders } from '../../../../../src/node/parts/consensus/block-codec.ts'
 import { decodeBlock } from '../../../../../src/primitives/block.ts'
-import { CodedError, isCoded } from '../../../../../src/util/errors.ts'
 import { blockCodec, GENESIS_HASH, makeBlock } from '../../../../support/consensus/ledger.ts'
 
 const blockAt = (number: number) => makeBlock({ number, parentHash: GENESIS_HASH, timestamp: number }, '0x01', null, 0)

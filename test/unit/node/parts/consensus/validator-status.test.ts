@@ -1,9 +1,9 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
 import type { CouncilMemberStatus } from '../../../../../src/chain/types.ts'
 import { NETWORKS } from '../../../../../src/config/networks.ts'
 import { reportValidatorStatus, samplingReporter } from '../../../../../src/node/parts/consensus/validator-status.ts'
-import type { Hex } from '../../../../../src/util/bytes.ts'
-import { silentLogger } from '../../../../../src/util/logger.ts'
 
 const address = (digit: string): Hex => `0x${digit.repeat(40)}`
 const [validator, owner] = [address('1'), address('2')]

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
+import { bytesToBigint, concatBytes, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
 import { CallBlocks } from '../../../../../src/chain/reads/call-blocks.ts'
 import { PendingBlockBuilder } from '../../../../../src/chain/reads/pending-block.ts'
 import { createCalls } from '../../../../../src/node/parts/reads/calls.ts'
-import { bytesToBigint, concatBytes, type Hex, hexToBytes } from '../../../../../src/util/bytes.ts'
-import { silentLogger } from '../../../../../src/util/logger.ts'
 import { ACCOUNT_KEYS, ACCOUNTS, START_WEI, signedRaw, VALIDATOR, withChain } from '../../../../support/chain.ts'
 
 const [ALICE_KEY] = ACCOUNT_KEYS as [Uint8Array]

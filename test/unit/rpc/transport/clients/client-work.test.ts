@@ -1,7 +1,7 @@
+import { Cancellation } from '@tandem/base/async/cancellation.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
 import { ClientSlots } from '../../../../../src/rpc/transport/clients/client-slots.ts'
-import { Cancellation } from '../../../../../src/util/async/cancellation.ts'
 
 const { work } = RPC_LIMITS
 let slots: ClientSlots

@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
+import { ClientBudget } from '@tandem/base/client-budget.ts'
 import { expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
 import { readAway, readBody } from '../../../../../src/rpc/transport/http/read-body.ts'
-import { ClientBudget } from '../../../../../src/util/client-budget.ts'
 
 const requestOf = (): Readable & IncomingMessage => {
   const request = new Readable({ read() {} })

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
+import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { type FastifyInstance, fastify } from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
 import { addWorkRoute } from '../../../../../src/rpc/transport/http/work-route.ts'
-import { type Hex, toWord } from '../../../../../src/util/bytes.ts'
 
 type Work = readonly [Hex, Hex, Hex, Hex]
 

@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
+import { ClientBudget } from '@tandem/base/client-budget.ts'
 import { expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
 import { SocketSender } from '../../../../../src/rpc/transport/ws/ws-sender.ts'
-import { ClientBudget } from '../../../../../src/util/client-budget.ts'
 
 /** A sender over a connection whose writes are listed by their bytes. */
 const sending = () => {

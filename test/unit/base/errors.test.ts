@@ -1,0 +1,20 @@
+import { CodedError, resultOrCoded, undefinedIfCoded } from '@tandem/base/errors.ts'
+import { expect, test } from 'vitest'
+
+const expected = new CodedError({ code: 'EXPECTED' })
+const refuse = (error: Error) => (): number => {
+  throw error
+}
+
+test('an expected failure is an answer, or none', () => {
+  expect(resultOrCoded(() => 7)).toBe(7)
+  expect(undefinedIfCoded(() => 7)).toBe(7)
+  expect(resultOrCoded(refuse(expected))).toBe(expected)
+  expect(undefinedIfCoded(refuse(expected))).toBeUndefined()
+})
+
+test('a fault of the program is rethrown', () => {
+  const fault = new TypeError('not a function')
+  expect(() => resultOrCoded(refuse(fault))).toThrow(fault)
+  expect(() => undefinedIfCoded(refuse(fault))).toThrow(fault)
+})

@@ -1,0 +1,48 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { collectYoungGarbage, ExternalGarbage } from '@tandem/base/worker/garbage.ts'
+import { expect, test } from 'vitest'
+
+const MIB = 2 ** 20
+
+test('garbage is collected when memory has grown by 16 MiB beyond what the last collection left', () => {
+  let bytes = 10 * MIB
+  let left = 0
+  const collectedAt: number[] = []
+  const garbage = new ExternalGarbage(
+    () => {
+      collectedAt.push(bytes / MIB)
+      bytes = left
+    },
+    () => bytes,
+  )
+  const grow = (to: number) => {
+    bytes = to * MIB
+    garbage.check()
+  }
+  for (const to of [10, 16]) grow(to)
+  expect(collectedAt).toEqual([])
+  left = 12 * MIB
+  for (const to of [17, 28]) grow(to)
+  expect(collectedAt).toEqual([17])
+  grow(29)
+  expect(collectedAt).toEqual([17, 29])
+  // What is given back only some time after a collection counts as given back.
+  for (const to of [2, 18]) grow(to)
+  expect(collectedAt).toEqual([17, 29])
+  grow(19)
+  expect(collectedAt).toEqual([17, 29, 19])
+})
+
+test('byte arrays that live shortly do not gather outside the heap', async () => {
+  const before = process.memoryUsage().arrayBuffers
+  let most = 0
+  for (let i = 0; i < 4_096; i++) {
+    Buffer.allocUnsafeSlow(64 * 1_024)
+    if (i % 16 > 0) continue
+    collectYoungGarbage()
+    await turn()
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+  }
+  // V8 alone lets up to all 256 MiB gather: the arrays fill a small part of the young generation.
+  expect(most).toBeLessThan(64 * MIB)
+})
