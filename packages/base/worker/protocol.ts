@@ -4,7 +4,7 @@ import { Batcher } from '../async/batcher.ts'
 import { CodedError, isCoded } from '../errors.ts'
 
 /*
- * Messages between a thread and its workers (docs/decisions/0026-worker-protocol.md). Byte
+ * Messages between a thread and its workers (docs/decisions.md#0026-worker-protocol). Byte
  * arrays in them own their memory, since posting a view copies all memory behind it.
  */
 

@@ -147,7 +147,7 @@ export class Council {
 
   /**
    * After the last transaction of a cycle's last block, writes into the contract a commitment to the previous cycle's record: the state
-   * root then covers all records but the newest, which follows from them (docs/decisions/0022-snapshot-sync.md); and, once there is a proof
+   * root then covers all records but the newest, which follows from them (docs/decisions.md#0022-snapshot-sync); and, once there is a proof
    * header, a commitment to the state of the proof chain after the block. Does nothing in any other block.
    */
   commitRecords(journal: Journal, number: number, proofState: ProofState): void {

@@ -15,7 +15,7 @@ export type SnapshotSyncOptions = SelectorOptions & DownloadOptions
 export type SnapshotOutcome = 'ready' | 'none' | 'stopped'
 
 /**
- * Syncs a new node to the state of a block of which peers have a snapshot (docs/decisions/0022-snapshot-sync.md): the block is proven to be
+ * Syncs a new node to the state of a block of which peers have a snapshot (docs/decisions.md#0022-snapshot-sync): the block is proven to be
  * part of the chain before anything is fetched or a peer blamed; then the data is fetched in an order in which each piece can be verified,
  * and imported by a worker that keeps its progress over restarts.
  */

@@ -14,7 +14,7 @@ export interface CompilerBuild {
   readonly sha256: string | undefined
 }
 
-/** Builds that come with the node, from npm (docs/decisions/0030-verification.md). */
+/** Builds that come with the node, from npm (docs/decisions.md#0030-verification). */
 const BUNDLED = [
   ['solc', '0.8.37+commit.f401782d', '221d7a667378b5068d913e75fe092507e061363cd1d23b64c49ae82febabad4c'],
   ['solc-0.8.30', '0.8.30+commit.73712a01', '3bb491a777f76dff9b2fe73ce29ca20e21a971b59a2f2cf8f73415424f00be06'],
