@@ -93,7 +93,7 @@ export interface ChainParams {
   readonly blockGasLimit: bigint
   /** Bound on one transaction's execution, at most the block's limit (docs/design/evm-rules.md#limits). */
   readonly maxTxExecutionGas: bigint
-  /** Bound on the gas used of one block (docs/consensus.md); at least that of one transaction. */
+  /** Bound on the gas used of one block (docs/design/consensus.md); at least that of one transaction. */
   readonly maxBlockExecutionGas: bigint
   /** Flat price of a calldata byte; null uses the fork's own (EIP-2028, EIP-7623). */
   readonly calldataGasPerByte: bigint | null

@@ -94,7 +94,7 @@ const checkGas = (header: Header, parent: Header, params: ChainParams): void => 
   if (baseFeePerGas !== want) fail({ code: 'HEADER_BASE_FEE', have: baseFeePerGas ?? null, want })
 }
 
-/** Checked before execution, which stops at the gas the header names (docs/consensus.md). */
+/** Checked before execution, which stops at the gas the header names (docs/design/consensus.md). */
 const checkGasUsed = ({ gasLimit, gasUsed }: Header, { maxBlockExecutionGas }: ChainParams): void => {
   const most = maxBlockExecutionGas < gasLimit ? maxBlockExecutionGas : gasLimit
   if (gasUsed > most) fail({ code: 'HEADER_GAS_USED', have: gasUsed, want: most })

@@ -2,7 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { VoteType } from '../../primitives/consensus/vote.ts'
 
-/** Metrics of the engine for the operator (docs/consensus.md#what-an-operator-sees). Times in seconds. */
+/** Metrics of the engine for the operator (docs/design/consensus.md#what-an-operator-sees). Times in seconds. */
 export interface ConsensusMetrics {
   /** Time from the start or arrival of the proposal to the quorum of prepares. */
   prepared(seconds: number): void

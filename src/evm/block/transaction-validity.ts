@@ -93,7 +93,7 @@ const senderCode = (journal: Journal, { from }: Transaction): SenderCode => {
   return isDelegation(journal.code(from)) ? 'delegation' : 'contract'
 }
 
-/** Gas below the header's limit and the network's bound on the execution of a block (docs/consensus.md). */
+/** Gas below the header's limit and the network's bound on the execution of a block (docs/design/consensus.md). */
 const gasLeft = ({ env, gasUsed }: BlockPosition): bigint => {
   const { maxBlockExecutionGas } = env.params
   return (maxBlockExecutionGas < env.gasLimit ? maxBlockExecutionGas : env.gasLimit) - gasUsed

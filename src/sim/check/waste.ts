@@ -8,7 +8,7 @@ interface WasteCheckOptions {
 }
 
 /**
- * Checks that a process validates no block whose verdict it no longer needs (docs/consensus.md#the-work-of-one-block): one of a height
+ * Checks that a process validates no block whose verdict it no longer needs (docs/design/consensus.md#the-work-of-one-block): one of a height
  * that is over, or of a round that was left, unless the block is known to be proposed again.
  */
 export class WasteCheck {
