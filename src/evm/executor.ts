@@ -4,9 +4,9 @@ import { buildBlock } from './block/block-builder.ts'
 import { executeBlock, type TransactionRunner } from './block/block-runner.ts'
 import { createFastRunner, type EngineSource } from './block/fast-runner.ts'
 import type { Engine } from './engine.ts'
+import { createShadowExecutor } from './engines/ethereumjs/shadow-executor.ts'
 import { DEFAULT_ENGINE, type EngineName, loadEngine } from './engines/select-engine.ts'
 import type { ExecutionMode, Executor } from './executor-types.ts'
-import { createShadowExecutor } from './vm-oracle/shadow-executor.ts'
 
 interface ExecutorOptions {
   readonly mode: ExecutionMode
@@ -38,12 +38,12 @@ const createEngineSource = (given: Engine | undefined, name: EngineName): Engine
 /** Runs transactions through the VM of EthereumJS: the reference, slow, not interruptible. */
 const createOracleRunner = (): TransactionRunner => ({
   async begin(journal, env) {
-    const { beginOracleRun } = await import('./vm-oracle/oracle.ts')
+    const { beginOracleRun } = await import('./engines/ethereumjs/block-vm.ts')
     const runTransaction = await beginOracleRun(journal, env)
     return (tx, run) => runTransaction(tx, run.gasUsed)
   },
   systemCall: (journal, env) => async call => {
-    const { oracleSystemCall } = await import('./vm-oracle/oracle.ts')
+    const { oracleSystemCall } = await import('./engines/ethereumjs/block-vm.ts')
     return oracleSystemCall(journal, env)(call)
   },
   prepare: () => undefined,

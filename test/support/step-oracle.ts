@@ -3,9 +3,9 @@ import { Address, type PrefixedHexString } from '@ethereumjs/util'
 import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { EngineEnv } from '../../src/evm/block-env.ts'
 import type { Engine, EngineMessage } from '../../src/evm/engine.ts'
-import { commonAt } from '../../src/evm/engines/common.ts'
-import { EthereumJsStateAdapter } from '../../src/evm/engines/state-adapter.ts'
-import { createEthereumEvm } from '../../src/evm/vm-oracle/deviations.ts'
+import { commonAt } from '../../src/evm/engines/ethereumjs/common.ts'
+import { createEthereumEvm } from '../../src/evm/engines/ethereumjs/deviations.ts'
+import { EthereumJsStateAdapter } from '../../src/evm/engines/ethereumjs/state-adapter.ts'
 
 /** A step as EthereumJS' own interpreter emits it. */
 export interface OracleStep {

@@ -80,7 +80,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'hash-wasm': ['crypto'],
   '@noble/': ['crypto', 'evm'],
   '@scure/': ['crypto', 'cli'],
-  '@ethereumjs/': ['crypto', 'evm'],
+  '@ethereumjs/': ['evm'],
 }
 
 const MAX_LINES = 500
@@ -168,7 +168,7 @@ const REPLACED_METHOD =
 const INTERNALS = /\bprocess\s*\.\s*binding\b|['"]--expose-internals['"]/
 
 /** Files that name such members of abstract-level and EthereumJS, which implementations of their interfaces have. */
-const OF_LIBRARIES = /^(storage\/batch\.ts|evm\/(engines\/precompiles|vm-oracle)\/)/
+const OF_LIBRARIES = /^(storage\/batch\.ts|evm\/engines\/(precompiles|ethereumjs)\/)/
 
 const checkPrivate = (path: string, code: string, text: string): readonly string[] =>
   !OF_LIBRARIES.test(path) &&

@@ -10,7 +10,7 @@ import {
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import type { EvmFork } from '../../../src/config/forks.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import { createCommon } from '../../../src/evm/engines/common.ts'
+import { createCommon } from '../../../src/evm/engines/ethereumjs/common.ts'
 import { precompileTable } from '../../../src/evm/engines/precompiles/table.ts'
 
 /** Part of a result that callers see; of an error, its text. */

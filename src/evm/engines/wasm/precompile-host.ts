@@ -1,6 +1,6 @@
 import { EVMError } from '@ethereumjs/evm'
 import type { EngineEnv } from '../../block-env.ts'
-import { commonAt } from '../common.ts'
+import { commonAt } from '../ethereumjs/common.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
 import { pacedInput } from '../precompiles/precompile-input.ts'
 import { activePrecompiles } from '../precompiles/table.ts'

@@ -1,9 +1,9 @@
 import { createTxFromRLP, type TxOptions, type TypedTransaction } from '@ethereumjs/tx'
 import { Address, KECCAK256_NULL } from '@ethereumjs/util'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import type { Transaction } from '../../primitives/transaction/transaction.ts'
-import { encodeTransaction } from '../../primitives/transaction/transaction-encoding.ts'
-import type { EthereumJsStateAdapter } from '../engines/state-adapter.ts'
+import type { Transaction } from '../../../primitives/transaction/transaction.ts'
+import { encodeTransaction } from '../../../primitives/transaction/transaction-encoding.ts'
+import type { EthereumJsStateAdapter } from './state-adapter.ts'
 
 /*
  * Transactions of impersonated accounts (primitives/transaction/impersonation.ts) for the VM of EthereumJS, which requires a well-formed

@@ -12,9 +12,9 @@ import {
 } from '@ethereumjs/evm'
 import { type Address, createAddressFromBigInt } from '@ethereumjs/util'
 import { bytesToHex, EMPTY_BYTES, hexToBytes, toWord } from '@tandem/base/bytes.ts'
-import type { PrecompilePrices } from '../../config/precompile-prices.ts'
-import type { Transaction } from '../../primitives/transaction/transaction.ts'
-import { repricedPrecompiles } from '../engines/precompiles/table.ts'
+import type { PrecompilePrices } from '../../../config/precompile-prices.ts'
+import type { Transaction } from '../../../primitives/transaction/transaction.ts'
+import { repricedPrecompiles } from '../precompiles/table.ts'
 
 /*
  * The deviations of EthereumJS from Ethereum, each mended by a subclass of its EVM, by opcodes of our own or by a check before it runs:
@@ -25,7 +25,7 @@ import { repricedPrecompiles } from '../engines/precompiles/table.ts'
  * 4. The first byte of a blob's hash is read as two decimal digits: 0x1a is version 1 too.
  * 5. A precompile that its options take away stays warm.
  *
- * `vm-oracle/deviations.test.ts` holds each, and that the library as it comes still has it: docs/design/evm-engine.md.
+ * `engines/ethereumjs/deviations.test.ts` holds each, and that the library as it comes still has it: docs/design/evm-engine.md.
  */
 
 type CustomOpcode = NonNullable<EVMOpts['customOpcodes']>[number]

@@ -4,21 +4,21 @@ import { join } from 'node:path'
 import { bigintToBytes, bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
-import type { EvmFork, Fork } from '../../../../src/config/forks.ts'
-import { EVM_FORKS } from '../../../../src/config/forks.ts'
-import { NETWORKS } from '../../../../src/config/networks.ts'
-import { keccak256 } from '../../../../src/crypto/hash.ts'
-import { sign } from '../../../../src/crypto/signature.ts'
-import type { BlockEnv } from '../../../../src/evm/block-env.ts'
-import type { Engine, EngineResult } from '../../../../src/evm/engine.ts'
-import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
-import { createExecutor } from '../../../../src/evm/executor.ts'
-import { createAddress } from '../../../../src/primitives/address.ts'
-import { encodeRlp } from '../../../../src/primitives/rlp/rlp.ts'
-import type { Authorization, Transaction } from '../../../../src/primitives/transaction/transaction.ts'
-import { executionRules } from '../../../../src/rules/execution-rules.ts'
-import { Journal } from '../../../../src/state/journal/journal.ts'
-import { code, deployer, env, funded, GWEI, type Key, key, signed, TOKEN, withCode } from '../world.ts'
+import type { EvmFork, Fork } from '../../../../../src/config/forks.ts'
+import { EVM_FORKS } from '../../../../../src/config/forks.ts'
+import { NETWORKS } from '../../../../../src/config/networks.ts'
+import { keccak256 } from '../../../../../src/crypto/hash.ts'
+import { sign } from '../../../../../src/crypto/signature.ts'
+import type { BlockEnv } from '../../../../../src/evm/block-env.ts'
+import type { Engine, EngineResult } from '../../../../../src/evm/engine.ts'
+import { createInterpreter } from '../../../../../src/evm/engines/interpreter/engine.ts'
+import { createExecutor } from '../../../../../src/evm/executor.ts'
+import { createAddress } from '../../../../../src/primitives/address.ts'
+import { encodeRlp } from '../../../../../src/primitives/rlp/rlp.ts'
+import type { Authorization, Transaction } from '../../../../../src/primitives/transaction/transaction.ts'
+import { executionRules } from '../../../../../src/rules/execution-rules.ts'
+import { Journal } from '../../../../../src/state/journal/journal.ts'
+import { code, deployer, env, funded, GWEI, type Key, key, signed, TOKEN, withCode } from '../../world.ts'
 
 const alice = key(1)
 const bob = key(2)
@@ -178,7 +178,7 @@ describe("forks other than the networks' own", () => {
   })
 
   test('the precompiles are those of EthereumJS in every fork', async () => {
-    const { createCommon } = await import('../../../../src/evm/engines/common.ts')
+    const { createCommon } = await import('../../../../../src/evm/engines/ethereumjs/common.ts')
     const { getActivePrecompiles } = await import('@ethereumjs/evm')
     for (const fork of EVM_FORKS) {
       const theirs = [...getActivePrecompiles(createCommon(NETWORKS.devnet, fork)).keys()].map(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { CustomCrypto } from '@ethereumjs/common'
-import { keccak256 } from './hash.ts'
-import { recoverPublicKey } from './signature.ts'
+import { keccak256 } from '../../../crypto/hash.ts'
+import { recoverPublicKey } from '../../../crypto/signature.ts'
 
 /** Pads a big-endian number without leading zeros to 32 bytes. */
 const padWord = (bytes: Uint8Array): Uint8Array => {

@@ -1,11 +1,11 @@
 import { Common, createCustomCommon, Mainnet, type ParamsDict } from '@ethereumjs/common'
 import type { Uint64 } from '@tandem/base/uint64.ts'
-import type { EvmFork } from '../../config/forks.ts'
-import { evmForkAt } from '../../config/forks.ts'
-import type { ChainParams } from '../../config/networks.ts'
-import { customCrypto } from '../../crypto/ethereumjs-crypto.ts'
-import { codeSizeLimit, initCodeSizeLimit } from '../../rules/code-size.ts'
-import { kzgVerifier } from './kzg.ts'
+import type { EvmFork } from '../../../config/forks.ts'
+import { evmForkAt } from '../../../config/forks.ts'
+import type { ChainParams } from '../../../config/networks.ts'
+import { codeSizeLimit, initCodeSizeLimit } from '../../../rules/code-size.ts'
+import { kzgVerifier } from '../kzg.ts'
+import { customCrypto } from './crypto.ts'
 
 /** EthereumJS' name of a fork, where it differs. */
 const hardforkName = (fork: EvmFork): string => (fork === 'frontier' ? 'chainstart' : fork)

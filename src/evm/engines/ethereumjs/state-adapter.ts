@@ -3,9 +3,9 @@ import { Account, type Address } from '@ethereumjs/util'
 import { assert } from '@tandem/base/assert.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { uint64FromBigint } from '@tandem/base/uint64.ts'
-import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../state/account.ts'
-import type { Journal } from '../../state/journal/journal.ts'
-import type { Prefetcher } from '../readers/prefetched-reader.ts'
+import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
+import type { Journal } from '../../../state/journal/journal.ts'
+import type { Prefetcher } from '../../readers/prefetched-reader.ts'
 
 const EMPTY_CODE_HASH_BYTES = hexToBytes(EMPTY_CODE_HASH)
 const EMPTY_ROOT_BYTES = hexToBytes(EMPTY_ROOT)

@@ -1,8 +1,8 @@
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
-import { Journal } from '../../state/journal/journal.ts'
-import { checkAborted } from '../block/pacer.ts'
-import type { BlockExecution, Executor, ShadowMismatchError } from '../executor-types.ts'
+import { Journal } from '../../../state/journal/journal.ts'
+import { checkAborted } from '../../block/pacer.ts'
+import type { BlockExecution, Executor, ShadowMismatchError } from '../../executor-types.ts'
 import { type BlockOutcome, firstDifference } from './compare-blocks.ts'
 import { RecordingReader, writeReproduction } from './reproduction-file.ts'
 
@@ -26,7 +26,7 @@ const attempt = async (journal: Journal, work: Promise<BlockExecution>): Promise
  */
 export const createShadowExecutor = (fast: Executor, { logger, directory }: ShadowOptions): Executor => {
   const execute: Executor['execute'] = async (journal, env, transactions, credits = [], bounds = {}) => {
-    const { runOracle } = await import('./oracle.ts')
+    const { runOracle } = await import('./block-vm.ts')
     const base = new RecordingReader(journal)
     const oracleJournal = new Journal(base)
     const oracle = await attempt(oracleJournal, runOracle(oracleJournal, env, transactions, credits, bounds))

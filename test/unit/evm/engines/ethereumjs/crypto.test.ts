@@ -3,9 +3,9 @@ import { createLegacyTx, createTxFromRLP } from '@ethereumjs/tx'
 import { ecrecover as reference } from '@ethereumjs/util'
 import { hexToBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
-import { customCrypto } from '../../../src/crypto/ethereumjs-crypto.ts'
-import { keccak256 } from '../../../src/crypto/hash.ts'
-import { sign } from '../../../src/crypto/signature.ts'
+import { keccak256 } from '../../../../../src/crypto/hash.ts'
+import { sign } from '../../../../../src/crypto/signature.ts'
+import { customCrypto } from '../../../../../src/evm/engines/ethereumjs/crypto.ts'
 
 const KEY = new Uint8Array(32).fill(0x46)
 const ecrecover = customCrypto.ecrecover!
