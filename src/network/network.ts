@@ -269,7 +269,8 @@ class TlsNetwork implements Network {
     if (!this.#discovers) return
     if (!peer.inbound) records.connected(peer.id)
     if (peer.hello.record.byteLength > 0) records.heard(peer, peer.hello.record)
-    void records.ask(peer)
+    // Whoever dials this node may be anyone, and each record costs two signatures to verify.
+    if (!peer.inbound || peer.place === 'reserved') void records.ask(peer)
   }
 
   #left(peer: Peer, { reason, remote }: ConnectionEnd): void {

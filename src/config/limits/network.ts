@@ -128,6 +128,8 @@ export const NETWORK_LIMITS = {
   recordsPerAnswer: 64,
   recordBytes: 512,
   askRecordsMs: 60_000,
+  /** New records verified for strangers (two signatures each), for those that dialed this node and for those that it dialed. */
+  recordChecks: { perSecond: 10, burst: 256 },
   clientBytes: 128,
   /**
    * Dialing: addresses of static peers and members at once, and as many of others; pause after the first failure, the longest pause, that of static peers and members, that after a refusal that will not

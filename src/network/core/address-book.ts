@@ -96,8 +96,10 @@ export class AddressBook {
     const old = this.#entries.get(record.id)
     if (!this.#hasRoomAtHost(record) || !this.#hasRoomForValidator(record, gone)) return false
     const isTried = old?.isTried === true && old.record.host === record.host
+    // Only the network of the node itself moves its record: a stranger would move those of others to where its own crowd them out.
+    const isOwn = old === undefined || source === networkOf(record.host)
     if (old !== undefined) this.remove(record.id)
-    if (this.#add({ record, source, isTried }, gone)) return true
+    if (this.#add({ record, source: isOwn ? source : old.source, isTried }, gone)) return true
     if (old !== undefined) gone.push(record.id)
     return false
   }
@@ -122,10 +124,17 @@ export class AddressBook {
 
   /** Returns up to `count` random records except that of `except`: of tried nodes first, up to half. */
   sample(count: number, except: string): readonly PeerRecord[] {
-    const all = this.#shuffled([...this.#entries.values()].filter(({ record }) => record.id !== except))
-    const tried = all.filter(({ isTried }) => isTried).slice(0, Math.ceil(count / 2))
-    const others = all.filter(entry => !tried.includes(entry))
-    return [...tried, ...others].slice(0, count).map(({ record }) => record)
+    const all = [...this.#entries.values()].filter(({ record }) => record.id !== except)
+    const tried = this.#drawn(
+      all.filter(({ isTried }) => isTried),
+      Math.ceil(count / 2),
+    )
+    const chosen = new Set(tried)
+    const others = this.#drawn(
+      all.filter(entry => !chosen.has(entry)),
+      count - tried.length,
+    )
+    return [...tried, ...others].map(({ record }) => record)
   }
 
   entries(): readonly BookEntry[] {
@@ -197,9 +206,16 @@ export class AddressBook {
     return new DataView(digest.buffer, digest.byteOffset).getUint32(0)
   }
 
-  #shuffled<T>(items: readonly T[]): T[] {
-    const keyed = items.map(item => ({ item, key: this.#options.random() }))
-    return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item)
+  /** Draws up to `count` of these items, which it rearranges. Any stranger that finds no place is sent a sample: it has to cost little. */
+  #drawn<T>(items: T[], count: number): T[] {
+    const most = Math.min(count, items.length)
+    for (let at = 0; at < most; at++) {
+      const other = Math.min(items.length - 1, at + Math.floor(this.#options.random() * (items.length - at)))
+      const [here, there] = [items[at] as T, items[other] as T]
+      items[at] = there
+      items[other] = here
+    }
+    return items.slice(0, most)
   }
 }
 

@@ -1,3 +1,4 @@
+import { networkOf } from './address-book.ts'
 import { DISCONNECT_REASONS, type DisconnectReason } from './disconnect-reasons.ts'
 
 /** Id and address of a node. */
@@ -31,7 +32,8 @@ export interface DialState {
   isBusy(id: string): boolean
   isBanned(id: string): boolean
   readonly dialing: ReadonlySet<string>
-  readonly outbound: number
+  /** Addresses of the outbound peers of no special importance. */
+  readonly outbound: readonly string[]
 }
 
 interface Entry {
@@ -107,9 +109,18 @@ export class DialScheduler {
     for (const entry of ready.sort((a, b) => a.notBeforeMs - b.notBeforeMs)) wishes[this.#wish(entry)].push(entry)
     const [statics, members, ...others] = wishes
     const wanted = [...scene.dialing].filter(id => this.#isWanted(id)).length
-    const free = Math.min(outbound - scene.outbound, dialing - (scene.dialing.size - wanted))
-    const chosen = [...[...statics, ...members].slice(0, Math.max(0, dialing - wanted)), ...this.#inTurns(others, free)]
-    return chosen.map(({ address }) => address)
+    const free = Math.min(outbound - scene.outbound.length, dialing - (scene.dialing.size - wanted))
+    const near = this.#inTurns(others, free, this.#networksOf(scene))
+    return [...[...statics, ...members].slice(0, Math.max(0, dialing - wanted)), ...near].map(({ address }) => address)
+  }
+
+  /** Counts the outbound peers and dials of each network. */
+  #networksOf({ outbound, dialing }: DialState): Map<string, number> {
+    const hosts = [...dialing].filter(id => !this.#isWanted(id)).map(id => this.#entries.get(id)?.address.host ?? '')
+    const networks = new Map<string, number>()
+    for (const network of [...outbound, ...hosts].map(networkOf))
+      networks.set(network, (networks.get(network) ?? 0) + 1)
+    return networks
   }
 
   /** Static peers, members, tried nodes, others, bootnodes. */
@@ -119,12 +130,23 @@ export class DialScheduler {
     return kind === 'bootnode' ? 4 : this.#records.isTried(id) ? 2 : 3
   }
 
-  /** Takes from each kind in turn, so that no number of invented nodes keeps this one from its bootnodes and those it knows. */
-  #inTurns(kinds: readonly Entry[][], count: number): readonly Entry[] {
+  /**
+   * Takes from each kind in turn, so that no number of invented nodes keeps this one from its bootnodes and those it knows; of a kind, a
+   * node of the network with fewest outbound peers, so that one network gets no more of the places than it leaves to others.
+   */
+  #inTurns(kinds: readonly Entry[][], count: number, networks: Map<string, number>): readonly Entry[] {
+    const crowd = ({ address: { host } }: Entry) => networks.get(networkOf(host)) ?? 0
     const chosen: Entry[] = []
     while (chosen.length < count && kinds.some(({ length }) => length > 0)) {
-      const next = kinds[this.#turn++ % kinds.length]?.shift()
-      if (next !== undefined) chosen.push(next)
+      const kind = kinds[this.#turn++ % kinds.length] ?? []
+      const next = kind.reduce<Entry | undefined>(
+        (best, one) => (best && crowd(best) <= crowd(one) ? best : one),
+        undefined,
+      )
+      if (next === undefined) continue
+      kind.splice(kind.indexOf(next), 1)
+      networks.set(networkOf(next.address.host), crowd(next) + 1)
+      chosen.push(next)
     }
     return chosen
   }

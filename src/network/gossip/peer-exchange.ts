@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { scopeOf } from '@tandem/base/address.ts'
+import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
+import { TokenBucket } from '@tandem/base/token-bucket.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { AddressBook, type BookEntry, networkOf, type PeerRecord } from '../core/address-book.ts'
 import type { DialScheduler } from '../core/dial-scheduler.ts'
@@ -30,6 +32,11 @@ const FLAGS = { tried: 't', untried: 'n' } as const
 export class PeerExchange {
   readonly #options: PeerExchangeOptions
   readonly #records: AddressBook
+  /** Budgets of signatures verified for strangers, apart for those that dialed this node and those that it dialed. */
+  readonly #checks = {
+    inbound: new TokenBucket(NETWORK_LIMITS.recordChecks, performance.now()),
+    outbound: new TokenBucket(NETWORK_LIMITS.recordChecks, performance.now()),
+  }
 
   constructor(options: PeerExchangeOptions) {
     this.#options = options
@@ -76,7 +83,7 @@ export class PeerExchange {
     for (const text of records) {
       const [bytes = '', source = UNKNOWN_SOURCE, flag] = text.split(' ').reverse()
       try {
-        const record = this.#take(new Uint8Array(Buffer.from(bytes, 'base64')), source, null)
+        const record = this.#take(new Uint8Array(Buffer.from(bytes, 'base64')), { source, scope: null, checks: null })
         if (typeof record === 'object' && flag === FLAGS.tried) this.connected(record.id)
       } catch (error) {
         // A record written by another version.
@@ -106,7 +113,11 @@ export class PeerExchange {
     const { hub } = this.#options
     try {
       const records = await peer.request('getRecords', null)
-      for (const bytes of records) this.heard(peer, bytes)
+      for (const bytes of records) {
+        this.heard(peer, bytes)
+        const pause = sliceOver(peer.id)
+        if (pause !== undefined) await pause
+      }
     } catch (error) {
       if (!isCoded(error)) hub.failed(peer, 'records', error)
       else if (error.code === 'REQUEST_TIMEOUT') hub.blame(peer, 'timeout', 'getRecords')
@@ -117,7 +128,7 @@ export class PeerExchange {
   heardFrom(remoteAddress: string, records: readonly Uint8Array[]): void {
     for (const bytes of records) {
       try {
-        this.#take(bytes, networkOf(remoteAddress), scopeOf(remoteAddress))
+        this.#take(bytes, { ...originOf(remoteAddress), checks: this.#checks.outbound })
       } catch (error) {
         if (!isCoded(error)) throw error
       }
@@ -127,8 +138,9 @@ export class PeerExchange {
   /** Handles a record from a peer, perhaps its own. */
   heard(peer: Peer, bytes: Uint8Array): void {
     const { hub } = this.#options
+    const checks = peer.place === 'reserved' ? null : this.#checks[peer.place]
     try {
-      const result = this.#take(bytes, networkOf(peer.remoteAddress), scopeOf(peer.remoteAddress))
+      const result = this.#take(bytes, { ...originOf(peer.remoteAddress), checks })
       if (result === 'false') hub.blame(peer, 'falsehood', 'a record its node did not sign')
     } catch (error) {
       if (!isCoded(error)) throw error
@@ -145,10 +157,11 @@ export class PeerExchange {
     return id < this.#options.selfId ? performance.now() + NETWORK_LIMITS.yieldMs : 0
   }
 
-  /** `scope`: reach of the address of the peer that told the record; null: it was accepted by an earlier run. */
-  #take(bytes: Uint8Array, source: string, scope: AddressScope | null): PeerRecord | 'old' | 'false' {
+  #take(bytes: Uint8Array, { source, scope, checks }: Origin): PeerRecord | 'old' | 'false' {
     const { dialScheduler, domain, selfId } = this.#options
-    const isNews = (id: string, sequence: number) => id !== selfId && this.#records.isNews(id, sequence)
+    // One beyond the budget comes again with a later response.
+    const isNews = (id: string, sequence: number) =>
+      id !== selfId && this.#records.isNews(id, sequence) && (checks?.take(performance.now()) ?? true)
     const record = readPeerRecord(bytes, domain, isNews)
     if (typeof record === 'string') return record
     if (!this.#isDialable(record, scope)) return 'old'
@@ -178,3 +191,15 @@ export class PeerExchange {
 }
 
 type AddressScope = ReturnType<typeof scopeOf>
+
+/** Origin of a record. */
+interface Origin {
+  /** Network of the peer that told it. */
+  readonly source: string
+  /** Reach of the address of that peer; null: the record was accepted by an earlier run. */
+  readonly scope: AddressScope | null
+  /** Budget of the check; null: there is none for members, static peers, and the node's own file. */
+  readonly checks: TokenBucket | null
+}
+
+const originOf = (remoteAddress: string) => ({ source: networkOf(remoteAddress), scope: scopeOf(remoteAddress) })

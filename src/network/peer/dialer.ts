@@ -55,7 +55,7 @@ export class Dialer {
       isBusy: (id: string) => peers.peer(id) !== undefined || this.#dialing.has(id) || handshakes.has(id),
       isBanned: (id: string) => scores.isBanned(id, clock.nowMs()),
       dialing: this.#dialing,
-      outbound: peers.peers().filter(({ place: peerSlot }) => peerSlot === 'outbound').length,
+      outbound: peers.peers().flatMap(({ place, remoteAddress }) => (place === 'outbound' ? [remoteAddress] : [])),
     }
     for (const address of dialScheduler.due(nowMs, scene)) void this.#dial(address)
     const timer = setTimeout(() => this.#tick(), NETWORK_LIMITS.dialTickMs)

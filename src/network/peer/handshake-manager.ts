@@ -72,6 +72,7 @@ export class HandshakeManager {
       secureChannel,
       hello: this.#options.identity.hello(secureChannel),
       patience: this.#options.limits,
+      isDialed: dialed !== null,
       validate: remote => this.#validate(handshake, remote),
       records: this.#options.records,
       ready: (_, remote) => this.#ready(handshake, remote),

@@ -15,7 +15,8 @@ export interface HandshakeParams {
   readonly patience: WriteTimeouts & { readonly handshakeMs: number }
   /** Validates the other side's hello; a refusal ends the connection with its reason. Called at most once. */
   validate(hello: Hello): HelloRefusal | undefined
-  /** Peer records: a newcomer that finds no place gets some all the same, to look elsewhere. */
+  /** Peer records: a newcomer that finds no place gets some all the same, to look elsewhere. None are taken from one that dialed. */
+  readonly isDialed: boolean
   readonly records: {
     forRefused(hello: Hello): readonly Uint8Array[]
     heard(remoteAddress: string, records: readonly Uint8Array[]): void
@@ -35,16 +36,16 @@ const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOC
  * refusal replaces `ready`, so both sides know the reason.
  */
 export const performHandshake = (params: HandshakeParams): Connection => {
-  const { secureChannel, hello, patience, validate, records, ready, failed, faulted } = params
+  const { secureChannel, hello, patience, isDialed, validate, records, ready, failed, faulted } = params
   let remote: Hello | null = null
-  let hasRecords = false
+  let takesRecords = isDialed
   const send = <Name extends MessageName>(name: Name, value: Payload<Name>) => {
     const spec = messageSpec(name)
     connection.send(encodeFrames(spec.channel, spec.id, 0, spec.codec.encode(value)))
   }
   const events: ConnectionEvents = {
     begin: (frameChannel, head) => {
-      checkHead(frameChannel, head, remote === null ? ['hello'] : hasRecords ? ['ready'] : ['ready', 'records'])
+      checkHead(frameChannel, head, remote === null ? ['hello'] : takesRecords ? ['ready', 'records'] : ['ready'])
       return 'take'
     },
     deliver: (_, { id }, payload) => {
@@ -59,7 +60,7 @@ export const performHandshake = (params: HandshakeParams): Connection => {
         if (LACKS_PLACE.includes(helloRefusal.reason)) send('records', records.forRefused(remote))
         connection.close(helloRefusal.reason, helloRefusal.detail)
       } else if (id === MESSAGES.records.id) {
-        hasRecords = true
+        takesRecords = false
         records.heard(secureChannel.socket.remoteAddress ?? '', MESSAGES.records.codec.decode(payload))
       } else {
         MESSAGES.ready.codec.decode(payload)

@@ -233,9 +233,9 @@ export class Peer implements ConnectionEvents {
 
   #isWanted(name: MessageName, { requestId, length }: MessageHead): boolean {
     if (ANSWERS.has(name)) {
-      const expected = this.#pendingRequests.expects(requestId, name)
-      if (expected === 'no') this.#host.blame(this, 'useless', `${name} that was not requested`)
-      return expected === 'yes'
+      const response = this.#pendingRequests.begins(requestId, name)
+      if (response === 'unknown') this.#host.blame(this, 'useless', `${name} that was not requested`)
+      return response === 'expected'
     }
     if (isRequest(name) !== requestId > 0) throw broken(`${name} with the request id ${requestId}`)
     // A new member may act as one before this node, some blocks behind, knows it: not an offence below the flood limit.

@@ -55,11 +55,14 @@ export class PendingRequests {
     reject(fail('REQUEST_TIMEOUT', name))
   }
 
-  /** Tells whether a response of this kind with this id is expected. */
-  expects(id: number, answer: MessageName): 'yes' | 'late' | 'no' {
+  /** Called when a response begins. Tells whether one of this kind with this id is expected; a late one is tolerated once. */
+  begins(id: number, answer: MessageName): 'expected' | 'late' | 'unknown' {
     const open = this.#open.get(id)
-    if (open !== undefined && ANSWER_NAMES[open.name] === answer) return 'yes'
-    return this.#late.includes(id) ? 'late' : 'no'
+    if (open !== undefined && ANSWER_NAMES[open.name] === answer) return 'expected'
+    const late = this.#late.indexOf(id)
+    if (late < 0) return 'unknown'
+    this.#late.splice(late, 1)
+    return 'late'
   }
 
   settle(id: number, answer: unknown): void {

@@ -67,6 +67,17 @@ describe('an address book', () => {
     },
   )
 
+  test('leaves the record of another node where it is, whoever tells its next one', () => {
+    const book = makeBook()
+    const own = networkOf('9.9.9.9')
+    book.put(record('a', '9.9.9.9'), own)
+    book.put(record('a', '9.9.9.9', { sequence: 2 }), networkOf('6.6.6.6'))
+    expect(book.entries()).toMatchObject([{ record: { sequence: 2 }, source: own }])
+    book.put(record('b', '8.8.8.8'), networkOf('6.6.6.6'))
+    book.put(record('b', '8.8.8.8', { sequence: 2 }), networkOf('8.8.8.8'))
+    expect(book.entries()[1]?.source).toBe(networkOf('8.8.8.8'))
+  })
+
   test('keeps connected nodes, and is bounded', () => {
     const book = makeBook(1, new Set(['friend']))
     const source = networkOf('6.6.6.6')

@@ -17,7 +17,7 @@ const scene = (parts: Partial<DialState> = {}): DialState => ({
   isBusy: () => false,
   isBanned: () => false,
   dialing: new Set(),
-  outbound: 0,
+  outbound: [],
   ...parts,
 })
 const nobody = () => false
@@ -51,12 +51,24 @@ describe('whom to dial', () => {
     const one = { dialing: new Set(['false1', 'false2']), isBusy: (id: string) => id.endsWith('0') }
     expect(Array.from({ length: 3 }, () => due(dialScheduler, 0, one)[0])).toEqual(['tried1', 'false1', 'boot1'])
   })
+  test('is spread over networks, whatever number of one network waits', () => {
+    const dialScheduler = new DialScheduler({ ...limits, dialing: 8, outbound: 16, entries: 999 }, nobody)
+    for (let index = 0; index < 128; index++)
+      dialScheduler.add({ id: `false${index}`, host: `6.6.${index}.1`, port: 1 }, 'known')
+    for (let index = 0; index < 10; index++)
+      dialScheduler.add({ id: `honest${index}`, host: `${20 + index}.1.1.1`, port: 1 }, 'known')
+    const outbound = ['6.6.1.200']
+    const chosen = due(dialScheduler, 0, { outbound })
+    expect(chosen.filter(id => id.startsWith('honest'))).toHaveLength(8)
+    const rest = due(dialScheduler, 0, { outbound, isBusy: id => chosen.includes(id), dialing: new Set(['honest8']) })
+    expect(rest.filter(id => id.startsWith('honest'))).toHaveLength(2)
+  })
   test('is static peers and members alone when the places for others are taken', () => {
     expect(
       due(
         all(id => id === 'member'),
         0,
-        { outbound: 2 },
+        { outbound: ['192.0.2.7', '192.0.2.8'] },
       ),
     ).toEqual(['static', 'member'])
   })

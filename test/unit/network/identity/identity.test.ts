@@ -157,7 +157,7 @@ describe('what peers tell of addresses', () => {
       return { id, isKept: exchange.get(id) !== undefined }
     }
     const due = () =>
-      dialScheduler.due(0, { isBusy: () => false, isBanned: () => false, dialing: new Set(), outbound: 0 })
+      dialScheduler.due(0, { isBusy: () => false, isBanned: () => false, dialing: new Set(), outbound: [] })
     return { exchange, hear, due, dialScheduler, blamed }
   }
   const params = { domain: DOMAIN, sequence: 7, host: '192.0.2.7', port: 30_303 }
