@@ -142,6 +142,8 @@ export interface ChainView {
    * known yet.
    */
   committee(number: number): readonly Hex[] | undefined
+  /** Returns the committee of a height in the order of the bits of its certificate. */
+  committeeByIndex(number: number): readonly Hex[] | undefined
   /** Returns the council from which it was drawn. */
   council(number: number): readonly CouncilMemberStatus[] | undefined
   /** State of the head, synchronous. */

@@ -49,6 +49,7 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
       const committee = council.committee(number)
       return committee && proposerOrder(committee, number)
     },
+    committeeByIndex: number => council.committee(number)?.members,
     council: number => council.memberStatuses(number),
     ...stateReads(options),
     pending: () => pending.state(),

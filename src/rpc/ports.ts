@@ -1,6 +1,6 @@
 import type { Cancellation } from '@tandem/base/async/cancellation.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { BlockRewards } from '../chain/block/economy.ts'
+import type { BlockRewards, BlockShares } from '../chain/block/economy.ts'
 import type { DevHelpers } from '../chain/dev/dev-helpers.ts'
 import type { LogText } from '../chain/logs/log-service.ts'
 import type { SimulatedChainBlock } from '../chain/reads/simulation-service.ts'
@@ -10,6 +10,7 @@ import type { SimulationRequest } from '../evm/simulate/types.ts'
 import type { NodeAddress } from '../network/core/dial-scheduler.ts'
 import type { PeerDescription } from '../network/describe-peer.ts'
 import type { NodeDescription } from '../network/network.ts'
+import type { SupplySchedule } from '../rules/money/supply.ts'
 
 /** Errors of a Wallet, thrown as CodedError. */
 export type WalletError =
@@ -71,6 +72,9 @@ interface SupplyAt {
 /** Reads of the economy; undefined when the block is unknown. */
 export interface EconomyPort {
   rewards(number: number): Promise<BlockRewards | undefined>
+  shares(number: number): Promise<BlockShares | undefined>
+  /** Periods of the reward from the first one on, at most `limit` of them. */
+  schedule(limit: number): SupplySchedule
   supply(number: number): Promise<SupplyAt | undefined>
 }
 

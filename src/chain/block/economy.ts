@@ -1,10 +1,12 @@
 import { assert } from '@tandem/base/assert.ts'
 import { bigintToBytes, bytesToBigint, type Hex } from '@tandem/base/bytes.ts'
 import type { NetworkParams } from '../../config/networks.ts'
-import { endsCycle } from '../../rules/council/cycle.ts'
-import { assignFees } from '../../rules/money/fees.ts'
-import { mintedAt, type RewardCredit, rewardCredits } from '../../rules/money/rewards.ts'
-import { mintedUpTo, supplyAt } from '../../rules/money/supply.ts'
+import type { ExtraData } from '../../primitives/extra-data.ts'
+import { type Header, headerHash } from '../../primitives/header.ts'
+import { cycleOf, endsCycle } from '../../rules/council/cycle.ts'
+import { assignFees, type FeeSplit } from '../../rules/money/fees.ts'
+import { minerCredits, mintedAt, type RewardCredit, rewardCredits, unionShareAt } from '../../rules/money/rewards.ts'
+import { mintedUpTo, type SupplySchedule, supplyAt, supplySchedule } from '../../rules/money/supply.ts'
 import type { AccountChange } from '../../state/update/state-update.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
@@ -38,6 +40,30 @@ export interface BlockRewards {
   readonly miner: bigint
   readonly foundation: bigint
   readonly rewards: ReadonlyMap<Hex, bigint>
+}
+
+/**
+ * Division of a block's fees and its part in the minting of its cycle, wei (docs/design/money.md#minting). The block that ends a cycle
+ * pays `union` of all its blocks, and `miners`.
+ */
+export interface BlockShares {
+  readonly hash: Hex
+  readonly cycle: number
+  readonly minted: bigint
+  readonly totalFee: bigint
+  readonly fees: FeeSplit
+  readonly union: bigint
+  readonly miners: readonly RewardCredit[]
+}
+
+/** Income of a block, and the data by which it is divided. */
+interface BlockIncome {
+  readonly header: Header
+  readonly extra: ExtraData
+  /** Coinbases of the newest proof headers after it, where it ends a cycle. */
+  readonly coinbases: readonly Hex[]
+  readonly totalFee: bigint
+  readonly fees: FeeSplit
 }
 
 /** Data of the block that ends a cycle. */
@@ -91,20 +117,12 @@ export class Economy {
 
   /** Returns undefined when the block is unknown. Throws HISTORY_MISSING when a block or proof header that it depends on is not fetched yet. */
   async rewards(number: number): Promise<BlockRewards | undefined> {
-    const { params, foundation, council, blocks, proofs } = this.#options
+    const { params, foundation, council, blocks } = this.#options
     const { cycleBlocks } = params.rewards
     requireHistory(blocks.earliest, endsCycle(number, cycleBlocks) ? number - cycleBlocks + 1 : number, number)
-    const [block, receipts] = await Promise.all([blocks.block(number), blocks.receipts(number)])
-    if (block === undefined || receipts === undefined) return undefined
-    const { header, extra } = block
-    const coinbases = endsCycle(number, cycleBlocks) ? proofs.coinbasesAt(extra.proofTip) : []
-    if (coinbases === undefined) {
-      // The headers that it pays may be in earlier blocks than those of its cycle.
-      requireHistory(blocks.earliest, 1, number)
-      return undefined
-    }
-    const totalFee = receipts.reduce((sum, receipt) => sum + receipt.gasUsed * receipt.effectiveGasPrice, 0n)
-    const fees = assignFees(totalFee, params.feeShares, header.miner)
+    const income = await this.#incomeOf(number)
+    if (income === undefined) return undefined
+    const { header, extra, coinbases, totalFee, fees } = income
     const rewards = new Map<Hex, bigint>()
     const add = (address: Hex, wei: bigint) => {
       if (wei > 0n) rewards.set(address, (rewards.get(address) ?? 0n) + wei)
@@ -114,16 +132,54 @@ export class Economy {
     add(foundation, fees.foundation)
     const last = { proposer: extra.proposer, coinbases }
     for (const { address, amountWei } of await this.credits(number, last)) add(address, amountWei)
-    const { proposer, miner, foundation: foundationFee, burnt } = fees
     return {
       minted: mintedAt(number, params.rewards),
       totalFee,
-      burntFee: burnt,
-      proposer,
-      miner,
-      foundation: foundationFee,
+      burntFee: fees.burnt,
+      proposer: fees.proposer,
+      miner: fees.miner,
+      foundation: fees.foundation,
       rewards,
     }
+  }
+
+  /** Returns undefined when the block is unknown. Throws HISTORY_MISSING when it or a proof header that it pays is not fetched yet. */
+  async shares(number: number): Promise<BlockShares | undefined> {
+    const { rewards } = this.#options.params
+    requireHistory(this.#options.blocks.earliest, number, number)
+    const income = await this.#incomeOf(number)
+    if (income === undefined) return undefined
+    const { header, coinbases, totalFee, fees } = income
+    return {
+      hash: headerHash(header),
+      cycle: cycleOf(number, rewards.cycleBlocks),
+      minted: mintedAt(number, rewards),
+      totalFee,
+      fees,
+      union: unionShareAt(number, rewards),
+      miners: minerCredits(number, rewards, coinbases),
+    }
+  }
+
+  async #incomeOf(number: number): Promise<BlockIncome | undefined> {
+    const { params, blocks, proofs } = this.#options
+    const [block, receipts] = await Promise.all([blocks.header(number), blocks.receiptsWithoutBlooms(number)])
+    if (block === undefined || receipts === undefined) return undefined
+    const { header, extra } = block
+    const coinbases = endsCycle(number, params.rewards.cycleBlocks) ? proofs.coinbasesAt(extra.proofTip) : []
+    if (coinbases === undefined) {
+      // The headers that it pays may be in earlier blocks than those of its cycle.
+      requireHistory(blocks.earliest, 1, number)
+      return undefined
+    }
+    const totalFee = receipts.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n)
+    const fees = assignFees(totalFee, params.feeShares, header.miner)
+    return { header, extra, coinbases, totalFee, fees }
+  }
+
+  /** Periods of the reward, at most `limit` of them. */
+  schedule(limit: number): SupplySchedule {
+    return supplySchedule(this.#options.genesisWei, this.#options.params.rewards, limit)
   }
 
   async supply(number: number) {

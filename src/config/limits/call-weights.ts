@@ -11,6 +11,7 @@ const WEIGHTS: readonly (readonly [prefix: string, weight: number])[] = [
   ['*_getLogs', 20],
   ['*_getFilterLogs', 20],
   ['*_getBlockWithConsensusInfoRange', 20],
+  ['*_getRewardShares', 20],
   ['*_getInternalTransfers', 5],
   ['*_getProof', 20],
   ['*_estimateGas', 10],

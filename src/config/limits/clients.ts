@@ -51,6 +51,8 @@ export const RPC_LIMITS = {
   /** A body full of addresses has fewer. */
   values: 125_000,
   blockRange: 100,
+  /** Periods of the reward in one response; on the public networks the reward is 0 after about 150. */
+  rewardPeriods: 256,
   logResults: 10_000,
   /** Data of the logs of one response: a transaction can log twelve megabytes. */
   logBytes: 12 * 1024 * 1024,

@@ -1,9 +1,10 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Uint64 } from '@tandem/base/uint64.ts'
 import type { ChainBlock, ChainView } from '../../chain/types.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { AsyncStateReader, StateReader } from '../../state/state-reader.ts'
 import type { BlockNumberRef, BlockRef } from '../codecs/block.ts'
-import { headerNotFound, serverError } from '../errors.ts'
+import { headerNotFound, invalidParams, serverError } from '../errors.ts'
 
 export type MaybePromise<T> = T | Promise<T>
 
@@ -42,6 +43,26 @@ export const findBlock = (view: ChainView, ref: BlockRef): MaybePromise<ChainBlo
   if (ref === 'earliest') return view.blockByNumber(0)
   if (typeof ref === 'bigint') return undefined
   return typeof ref === 'number' ? view.blockByNumber(ref) : view.blockByHash(ref as Hex)
+}
+
+/**
+ * Returns the ends of a range of committed blocks, both included. Its length is checked first, since a range may be both too long and beyond
+ * the head.
+ */
+export const committedRange = async (
+  view: ChainView,
+  from: BlockNumberRef,
+  to: BlockNumberRef,
+): Promise<{ readonly first: number; readonly last: number }> => {
+  const head = view.head().header.number
+  const length = BigInt(namedNumber(to, head)) - BigInt(namedNumber(from, head)) + 1n
+  if (length > RPC_LIMITS.blockRange)
+    throw invalidParams(`block range too large: at most ${RPC_LIMITS.blockRange} blocks`)
+  if (from === 'pending' || to === 'pending') throw serverError('pending is not allowed')
+  const first = await blockNumberOf(view, from)
+  const last = await blockNumberOf(view, to)
+  if (first > last) throw invalidParams('invalid block range: from is after to')
+  return { first, last }
 }
 
 /** Reads the state after a block: synchronously at the head, else by promise. */

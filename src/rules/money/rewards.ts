@@ -1,7 +1,7 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { RewardParams } from '../../config/networks.ts'
-import { endsCycle } from '../council/cycle.ts'
+import { cycleOf, endsCycle, lastOfCycle } from '../council/cycle.ts'
 
 /** Number of reward cuts so far: 0 for the first `halvingBlocks` blocks (docs/design/money.md#halving). */
 export const periodOf = (number: number, params: RewardParams): number =>
@@ -28,6 +28,15 @@ export const splitReward = (rewardWei: bigint, params: RewardParams): RewardSpli
   const miners = (rewardWei * params.minersPercent) / 100n
   const union = (rewardWei * params.unionPercent) / 100n
   return { miners, union, foundation: rewardWei - miners - union }
+}
+
+/** Share of a block in what its cycle mints for the union, wei; the block that ends the cycle has the remainder. */
+export const unionShareAt = (number: number, params: RewardParams): bigint => {
+  if (number === 0) return 0n
+  const last = lastOfCycle(cycleOf(number, params.cycleBlocks), params.cycleBlocks)
+  const { union } = splitReward(mintedAt(last, params), params)
+  const blocks = BigInt(params.cycleBlocks)
+  return union / blocks + (number === last ? union % blocks : 0n)
 }
 
 /** Recipients of what a cycle mints. */
@@ -66,6 +75,18 @@ export const rewardCredits = (
   else payEqually(split.miners, coinbases, (coinbase, part) => credits.add('miner', coinbase, part))
   payEqually(split.union, proposers, (proposer, part) => credits.add('union', proposer, part))
   credits.add('foundation', foundation, split.foundation)
+  return credits.list()
+}
+
+/** Credits of the miners in the block that ends a cycle; none for any other block, and none without a proof header. */
+export const minerCredits = (
+  number: number,
+  params: RewardParams,
+  coinbases: readonly Hex[],
+): readonly RewardCredit[] => {
+  const credits = new Credits()
+  const { miners } = splitReward(mintedAt(number, params), params)
+  payEqually(miners, coinbases, (coinbase, part) => credits.add('miner', coinbase, part))
   return credits.list()
 }
 

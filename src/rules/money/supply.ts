@@ -41,3 +41,21 @@ export const maxSupply = (genesisWei: bigint, params: RewardParams): bigint => {
   while (rewardOfPeriod(periods, params) > 0n) periods++
   return genesisWei + mintedUpTo(periods * params.halvingBlocks, params)
 }
+
+/** Periods of the reward from the first one on. */
+export interface SupplySchedule {
+  readonly genesisWei: bigint
+  /** Most wei there can ever be; undefined when the reward does not fall to 0 within the listed periods. */
+  readonly maxWei: bigint | undefined
+  readonly periods: readonly MintedPeriod[]
+}
+
+/** Whole periods of the reward until it is 0, at most `limit` of them. */
+export const supplySchedule = (genesisWei: bigint, params: RewardParams, limit: number): SupplySchedule => {
+  let count = 0
+  while (count < limit && rewardOfPeriod(count, params) > 0n) count++
+  const periods = mintedPeriods(count * params.halvingBlocks, params)
+  const isEnded = rewardOfPeriod(count, params) === 0n
+  const maxWei = isEnded ? periods.reduce((sum, { mintedWei }) => sum + mintedWei, genesisWei) : undefined
+  return { genesisWei, maxWei, periods }
+}

@@ -225,6 +225,9 @@ export class MemoryChain implements ChainView {
   committee(number: number): readonly Hex[] {
     return [...VALIDATORS.slice(number % 4), ...VALIDATORS.slice(0, number % 4)]
   }
+  committeeByIndex(): readonly Hex[] {
+    return VALIDATORS
+  }
   council(): readonly CouncilMemberStatus[] {
     return VALIDATORS.map((validator, index) => ({
       name: `Validator ${index + 1}`,

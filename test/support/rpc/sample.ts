@@ -37,6 +37,20 @@ const rewards: BlockRewards = {
 }
 const economy: EconomyPort = {
   rewards: async () => rewards,
+  shares: async number => ({
+    hash: hashOf(`block ${number}`),
+    cycle: 0,
+    minted: 3n,
+    totalFee: 100n,
+    fees: { proposer: 20n, miner: 20n, foundation: 10n, burnt: 50n },
+    union: 1n,
+    miners: [{ address: TOKEN, amountWei: 2n, role: 'miner' }],
+  }),
+  schedule: () => ({
+    genesisWei: 3n,
+    maxWei: 7n,
+    periods: [{ index: 0, fromBlock: 1, toBlock: 8, cycles: 2, rewardWei: 2n, mintedWei: 4n }],
+  }),
   supply: async number => ({ number, totalSupply: 3n, totalMinted: 4n, totalBurnt: 1n }),
 }
 const proofChain: ProofChainPort = {
@@ -246,6 +260,8 @@ export const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = (() => {
     native_getBlockWithConsensusInfo: ['0x1', true],
     native_getBlockWithConsensusInfoByNumber: ['latest', false],
     native_getBlockWithConsensusInfoRange: ['0x0', '0x3'],
+    native_getCertificate: ['0x1'],
+    native_getRewardShares: ['0x1', '0x2'],
     native_getProofHeader: ['0x1'],
     native_getProofHeaderRange: ['0x1', '0x2'],
     native_getInternalTransfers: ['0x1'],

@@ -93,3 +93,26 @@ test('blocks say which committee decided them and how many sealed', () =>
       await expect(rig.result('native_getBlockWithConsensusInfoRange', [at(0), at(100)])).rejects.toThrow(/at most 100/)
     })
   }))
+
+test('a certificate names the committee by index, who of it signed, and their seals', () =>
+  withNet(councilGenesis(5, { rewards: { cycleBlocks: CYCLE } }), 1, async net => {
+    await net.mineTo(6, { silent: [validatorOf(4)] })
+    await withRig(net, async rig => {
+      interface Signed {
+        readonly blockHash: Hex
+        readonly committee: readonly Hex[]
+        readonly signers: readonly Hex[]
+        readonly seals: readonly Hex[]
+      }
+      for (const number of [1, 5, 6]) {
+        const block = await net.first.blocks.block(number)
+        const signed = await rig.result<Signed>('native_getCertificate', [at(number)])
+        expect(signed.blockHash).toBe(block?.hash)
+        expect(signed.committee).toEqual(net.committee(number).members)
+        expect(signed.signers).toEqual(signed.committee.filter(member => member !== validatorOf(4)))
+        expect(signed.seals).toHaveLength(signed.signers.length)
+      }
+      for (const ref of [at(0), 'pending', at(7), `0x${'5a'.repeat(32)}`])
+        expect(await rig.result('native_getCertificate', [ref])).toBeNull()
+    })
+  }))

@@ -290,6 +290,11 @@ describe('consensus', () => {
     expect(await range('0x1', '0x65')).toBe('-32602 block range too large: at most 100 blocks')
     expect(await range('0x1', '0x64')).toBe('-32000 the header does not exist (block number: 100)')
     expect(await range('0x2', '0x1')).toBe('-32602 invalid block range: from is after to')
+    expect(await range('pending', '0x1')).toBe('-32000 pending is not allowed')
+    const shares = (from: unknown, to: unknown) => rig.failure('native_getRewardShares', [from, to])
+    expect(await shares('0x1', '0x65')).toBe('-32602 block range too large: at most 100 blocks')
+    expect(await shares('0x1', '0x64')).toBe('-32000 the header does not exist (block number: 100)')
+    expect(await shares('0x2', '0x1')).toBe('-32602 invalid block range: from is after to')
   })
   test('names the committee of the next block, and sizes as numbers', async () => {
     expect(await rig.result('native_getCommittee')).toEqual(await rig.chain.committee(4))

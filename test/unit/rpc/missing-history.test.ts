@@ -33,6 +33,10 @@ test('rewards at the border of the blocks that are there: those of a cycle need 
     for (const number of [1, 4, 5, 8])
       await expect(economy.rewards(number)).rejects.toMatchObject({ code: 'HISTORY_MISSING' })
     for (const number of [6, 7, 9]) expect((await economy.rewards(number))?.minted).toBe(0n)
+    await expect(economy.shares(5)).rejects.toMatchObject({ code: 'HISTORY_MISSING' })
+    // The shares of a block need no other blocks.
+    expect(await economy.shares(8)).toMatchObject({ cycle: 1, totalFee: 0n })
+    expect(await economy.shares(10)).toBeUndefined()
   }))
 
 test('rewards of a cycle that pays proof headers below the blocks that are there report missing history', () =>
@@ -44,6 +48,7 @@ test('rewards of a cycle that pays proof headers below the blocks that are there
     const economy = new Economy({ ...parts, proofs: { coinbasesAt: () => undefined } })
     first.blocks.earliest = 5
     await expect(economy.rewards(8)).rejects.toMatchObject({ code: 'HISTORY_MISSING' })
+    await expect(economy.shares(8)).rejects.toMatchObject({ code: 'HISTORY_MISSING' })
     expect((await economy.rewards(9))?.minted).toBe(0n)
   }))
 

@@ -3,8 +3,16 @@ import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { cycleOf, endsCycle, firstOfCycle, lastOfCycle } from '../../../src/rules/council/cycle.ts'
 import { assignFees, splitFees } from '../../../src/rules/money/fees.ts'
-import { mintedAt, periodOf, rewardCredits, rewardOfPeriod, splitReward } from '../../../src/rules/money/rewards.ts'
-import { mintedPeriods, mintedUpTo, supplyAt } from '../../../src/rules/money/supply.ts'
+import {
+  minerCredits,
+  mintedAt,
+  periodOf,
+  rewardCredits,
+  rewardOfPeriod,
+  splitReward,
+  unionShareAt,
+} from '../../../src/rules/money/rewards.ts'
+import { maxSupply, mintedPeriods, mintedUpTo, supplyAt, supplySchedule } from '../../../src/rules/money/supply.ts'
 
 const { rewards, feeShares } = NETWORKS.mainnet
 const TOKEN = 10n ** 18n
@@ -115,6 +123,22 @@ describe('credits of a cycle', () => {
     ])
   })
 
+  test('the share of each block of a cycle, and the credits of its miners, are parts of what the last one pays', () => {
+    const proposers = one.map((_, index) => address(index.toString(16).padStart(2, '0')))
+    const coinbases = [address('cc'), address('cd'), address('cc')]
+    const paid = credits(120, proposers, coinbases)
+    const shares = proposers.map((proposer, index) => ({
+      role: 'union',
+      address: proposer,
+      amountWei: unionShareAt(61 + index, rewards),
+    }))
+    expect(shares).toEqual(paid.filter(({ role }) => role === 'union'))
+    expect(minerCredits(120, rewards, coinbases)).toEqual(paid.filter(({ role }) => role === 'miner'))
+    expect(minerCredits(120, rewards, [])).toEqual([])
+    expect(minerCredits(119, rewards, coinbases)).toEqual([])
+    expect(unionShareAt(0, rewards)).toBe(0n)
+  })
+
   test('one miner of all headers has 800 tokens, however many there are', () => {
     for (const count of [1, 7, 60])
       expect(credits(60, one, Array<Hex>(count).fill(address('cc')))).toEqual([
@@ -165,5 +189,17 @@ describe('fees', () => {
       foundation: 100n,
       burnt: 500n,
     })
+  })
+})
+
+describe('the schedule of the supply', () => {
+  test('ends with the last period that mints', () => {
+    const { genesisWei, maxWei, periods } = supplySchedule(5n, rewards, 256)
+    expect([genesisWei, periods.length, periods.at(-1)?.toBlock]).toEqual([5n, 161, 161 * 31_536_000])
+    expect(maxWei).toBe(maxSupply(5n, rewards))
+  })
+  test('has no maximum where its periods go on beyond the limit', () => {
+    const { maxWei, periods } = supplySchedule(5n, { ...rewards, halvingNumerator: 10_000n }, 3)
+    expect([maxWei, periods.length]).toEqual([undefined, 3])
   })
 })

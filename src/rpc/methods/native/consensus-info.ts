@@ -13,7 +13,7 @@ export const validatorsOf = (members: readonly CouncilMemberStatus[] = []): read
   members.map(({ validator }) => validator)
 
 /** Certificate in the child's header, equal on every node; at the head the one this node stored. */
-const certificateOf = async (view: ChainView, number: number): Promise<Certificate | undefined> => {
+export const certificateOf = async (view: ChainView, number: number): Promise<Certificate | undefined> => {
   const child = number < view.head().header.number ? await view.blockByNumber(number + 1) : undefined
   return child?.extra.parentCertificate ?? view.certificate(number)
 }

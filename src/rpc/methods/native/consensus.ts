@@ -1,21 +1,18 @@
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
-import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
+import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import type { CouncilMemberStatus } from '../../../chain/types.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
-import { type BlockNumberRef, type BlockRef, blockNumber } from '../../codecs/block.ts'
+import { signerIndexes } from '../../../primitives/consensus/certificate.ts'
+import { type BlockNumberRef, type BlockRef, block, blockNumber } from '../../codecs/block.ts'
 import { named, optional } from '../../codecs/codec.ts'
-import { ADDRESS_SCHEMA, full, hash, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { ADDRESS_SCHEMA, DATA_SCHEMA, full, hash, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
-import { headerNotFound, invalidParams, RESPONSE_TOO_LARGE, serverError } from '../../errors.ts'
+import { headerNotFound, RESPONSE_TOO_LARGE } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_JSON, RawJson } from '../../router/raw-json.ts'
 import { CONSENSUS_BLOCK_SCHEMA, INTEGER_SCHEMA, listOf, objectOf, orNull } from '../../schemas.ts'
-import { blockNumberOf, findBlock, namedNumber } from '../block-reads.ts'
-import { consensusBlockJson, pendingConsensusBlockJson, validatorsOf } from './consensus-info.ts'
-
-const noPending = (ref: BlockRef): void => {
-  if (ref === 'pending') throw serverError('pending is not allowed')
-}
+import { blockNumberOf, committedRange, findBlock } from '../block-reads.ts'
+import { certificateOf, consensusBlockJson, pendingConsensusBlockJson, validatorsOf } from './consensus-info.ts'
 
 const withConsensus = async ({ view }: Context, ref: BlockRef, full: boolean): Promise<RawJson> => {
   if (ref === 'pending') return new RawJson(pendingConsensusBlockJson(view, (await view.pending()).block, full))
@@ -29,11 +26,7 @@ const range = async (
   to: BlockNumberRef,
   full = false,
 ): Promise<RawJson> => {
-  noPending(from)
-  noPending(to)
-  const first = await blockNumberOf(view, from)
-  const last = await blockNumberOf(view, to)
-  if (first > last) throw invalidParams('invalid block range: from is after to')
+  const { first, last } = await committedRange(view, from, to)
   const blocks: string[] = []
   let length = 0
   for (let number = first; number <= last; number++) {
@@ -46,13 +39,6 @@ const range = async (
     blocks.push(text)
   }
   return new RawJson(`[${blocks.join(',')}]`)
-}
-
-/** Checked before the blocks are read, since a range may be both too long and beyond the head. */
-const checkLength = (from: BlockNumberRef, to: BlockNumberRef, head: number): void => {
-  const length = BigInt(namedNumber(to, head)) - BigInt(namedNumber(from, head)) + 1n
-  if (length > RPC_LIMITS.blockRange)
-    throw invalidParams(`block range too large: at most ${RPC_LIMITS.blockRange} blocks`)
 }
 
 /**
@@ -91,7 +77,24 @@ const eligibleAt = async (
   return members.filter(({ status }) => status === 'active')
 }
 
-const block = optional(blockNumber)
+/** Certificate of a block with its signers; null for genesis, the pending block and unknown ones. */
+const certificateJson = async ({ view }: Context, ref: BlockRef): Promise<object | null> => {
+  const found = ref === 'pending' ? undefined : await findBlock(view, ref)
+  const number = found?.header.number ?? 0
+  const certificate = number === 0 ? undefined : await certificateOf(view, number)
+  const committee = view.committeeByIndex(number)
+  if (found === undefined || certificate === undefined || committee === undefined) return null
+  return {
+    number: toQuantity(number),
+    blockHash: found.hash,
+    round: certificate.round,
+    committee,
+    signers: signerIndexes(certificate).map(index => committee[index]),
+    seals: certificate.seals.map(bytesToHex),
+  }
+}
+
+const atBlock = optional(blockNumber)
 
 /** Methods about the decision of blocks and the committee. */
 export const nativeConsensus = {
@@ -120,27 +123,41 @@ export const nativeConsensus = {
     params: [named('from', blockNumber), named('to', blockNumber), optional(full)],
     result: listOf(CONSENSUS_BLOCK_SCHEMA),
     notes: 'At most 100 blocks; more is -32602. Transactions are hashes unless the third argument is true.',
-    handler: (context, from, to, full) => {
-      checkLength(from, to, context.view.head().header.number)
-      return range(context, from, to, full)
-    },
+    handler: range,
+  }),
+  native_getCertificate: method({
+    summary: 'Validators that signed the commit of a block, and their seals',
+    params: [block],
+    result: orNull(
+      objectOf('Certificate', {
+        number: QUANTITY_SCHEMA,
+        blockHash: hash.schema,
+        round: INTEGER_SCHEMA,
+        committee: listOf(ADDRESS_SCHEMA),
+        signers: listOf(ADDRESS_SCHEMA),
+        seals: listOf(DATA_SCHEMA),
+      }),
+    ),
+    notes:
+      'From the certificate in the next block, at the head from the one this node holds. `committee` is in the order of the members’ indexes, `seals` in that of `signers`. null for genesis and the pending block.',
+    handler: certificateJson,
   }),
   native_getCommittee: method({
     summary: 'Validators of the committee of the current round, in proposer order',
-    params: [block],
+    params: [atBlock],
     result: listOf(ADDRESS_SCHEMA),
     notes: 'Without a block: the committee that decides the next one.',
     handler: committeeAt,
   }),
   native_getCommitteeSize: method({
     summary: 'Size of the committee',
-    params: [block],
+    params: [atBlock],
     result: INTEGER_SCHEMA,
     handler: async (context, ref) => (await committeeAt(context, ref)).length,
   }),
   native_getCouncil: method({
     summary: 'All eligible validators, whether or not in the committee',
-    params: [block],
+    params: [atBlock],
     result: listOf(ADDRESS_SCHEMA),
     notes:
       'Eligible are those that are neither queued, inactive nor jailed; native_getStakingInfo lists all with their status. Without a block: the council that serves at the next one. A council serves the cycle of 60 blocks after the next; the contract at 0x0000000000000000000000000000000000000400 holds those registered since.',
@@ -148,7 +165,7 @@ export const nativeConsensus = {
   }),
   native_getCouncilSize: method({
     summary: 'Number of eligible validators: the length of native_getCouncil',
-    params: [block],
+    params: [atBlock],
     result: INTEGER_SCHEMA,
     notes:
       'Above native_getCommitteeSize, committees are samples of the council, which can have more than f faulty members by chance (docs/design/council.md).',
@@ -156,7 +173,7 @@ export const nativeConsensus = {
   }),
   native_getStakingInfo: method({
     summary: 'Names, stakes and reward addresses of the council',
-    params: [block],
+    params: [atBlock],
     result: listOf(
       objectOf('Stake', {
         name: { type: 'string' },

@@ -1,34 +1,99 @@
 import { assert } from '@tandem/base/assert.ts'
+import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
+import type { BlockShares } from '../../../chain/block/economy.ts'
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import type { RewardCredit } from '../../../rules/money/rewards.ts'
 import { type BlockNumberRef, blockNumber } from '../../codecs/block.ts'
-import { optional } from '../../codecs/codec.ts'
-import { ADDRESS_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { named, optional } from '../../codecs/codec.ts'
+import { ADDRESS_SCHEMA, hash, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
 import { headerNotFound } from '../../errors.ts'
 import type { EconomyPort } from '../../ports.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { objectOf } from '../../schemas.ts'
-import { blockNumberOf } from '../block-reads.ts'
+import type { JsonSchema } from '../../router/raw-json.ts'
+import { INTEGER_SCHEMA, listOf, objectOf, orNull } from '../../schemas.ts'
+import { blockNumberOf, committedRange } from '../block-reads.ts'
 
-/**
- * Answers a question about a block (default latest); throws as for missing state when this node lacks the block's data.
- */
-const ask = async <T>(
-  { view, economy }: Context,
-  ref: BlockNumberRef = 'latest',
-  question: (economy: EconomyPort, number: number) => Promise<T | undefined>,
-): Promise<T> => {
+const economyOf = ({ economy }: Context): EconomyPort => {
   assert(economy !== undefined, 'a method is served only where its part exists')
-  const number = await blockNumberOf(view, ref)
-  const answer = await question(economy, number)
-  if (answer === undefined) throw headerNotFound(number)
-  return answer
+  return economy
+}
+
+/** Reads of a block (default latest); throws as for missing state when this node lacks the block's data. */
+const readAt = async <T>(
+  context: Context,
+  ref: BlockNumberRef = 'latest',
+  read: (economy: EconomyPort, number: number) => Promise<T | undefined>,
+): Promise<T> => {
+  const number = await blockNumberOf(context.view, ref)
+  const result = await read(economyOf(context), number)
+  if (result === undefined) throw headerNotFound(number)
+  return result
 }
 
 const amounts = (rewards: ReadonlyMap<Hex, bigint>): Record<string, string> =>
   Object.fromEntries([...rewards].map(([who, wei]) => [who, toQuantity(wei)]))
 
 const block = optional(blockNumber)
+const AMOUNTS_SCHEMA: JsonSchema = {
+  type: 'object',
+  propertyNames: ADDRESS_SCHEMA,
+  additionalProperties: QUANTITY_SCHEMA,
+}
+
+const minersJson = (credits: readonly RewardCredit[]): Record<string, string> =>
+  amounts(new Map(credits.map(({ address, amountWei }) => [address, amountWei])))
+
+const sharesJson = (number: number, { hash, cycle, minted, totalFee, fees, union, miners }: BlockShares): object => ({
+  number: toQuantity(number),
+  blockHash: hash,
+  cycle: toQuantity(cycle),
+  totalFee: toQuantity(totalFee),
+  burntFee: toQuantity(fees.burnt),
+  proposer: toQuantity(fees.proposer),
+  miner: toQuantity(fees.miner),
+  foundation: toQuantity(fees.foundation),
+  minted: toQuantity(minted),
+  union: toQuantity(union),
+  miners: minersJson(miners),
+})
+
+/** Shares of each block of a range, ascending. */
+const sharesOf = async (context: Context, from: BlockNumberRef, to: BlockNumberRef): Promise<readonly object[]> => {
+  const { first, last } = await committedRange(context.view, from, to)
+  const economy = economyOf(context)
+  const shares: object[] = []
+  for (let number = first; number <= last; number++) {
+    await sliceOver(context.client)
+    const found = await economy.shares(number)
+    if (found === undefined) throw headerNotFound(number)
+    shares.push(sharesJson(number, found))
+  }
+  return shares
+}
+
+const SHARES_SCHEMA = objectOf('RewardShares', {
+  number: QUANTITY_SCHEMA,
+  blockHash: hash.schema,
+  cycle: QUANTITY_SCHEMA,
+  totalFee: QUANTITY_SCHEMA,
+  burntFee: QUANTITY_SCHEMA,
+  proposer: QUANTITY_SCHEMA,
+  miner: QUANTITY_SCHEMA,
+  foundation: QUANTITY_SCHEMA,
+  minted: QUANTITY_SCHEMA,
+  union: QUANTITY_SCHEMA,
+  miners: AMOUNTS_SCHEMA,
+})
+
+const PERIOD_SCHEMA = objectOf('RewardPeriod', {
+  firstBlock: QUANTITY_SCHEMA,
+  lastBlock: QUANTITY_SCHEMA,
+  cycles: INTEGER_SCHEMA,
+  cycleReward: QUANTITY_SCHEMA,
+  minted: QUANTITY_SCHEMA,
+})
 
 /** Minting, fees and supply (docs/design/money.md#supply); wei as QUANTITY, since JSON numbers cannot hold it. */
 export const nativeEconomy = {
@@ -42,12 +107,12 @@ export const nativeEconomy = {
       proposer: QUANTITY_SCHEMA,
       miner: QUANTITY_SCHEMA,
       foundation: QUANTITY_SCHEMA,
-      rewards: { type: 'object', propertyNames: ADDRESS_SCHEMA, additionalProperties: QUANTITY_SCHEMA },
+      rewards: AMOUNTS_SCHEMA,
     }),
     notes: '`proposer`, `miner` and `foundation` are the shares of the fees; `rewards` sums all credits by address.',
     requires: 'economy',
     handler: async (context, ref) => {
-      const { minted, totalFee, burntFee, proposer, miner, foundation, rewards } = await ask(
+      const { minted, totalFee, burntFee, proposer, miner, foundation, rewards } = await readAt(
         context,
         ref,
         (economy, number) => economy.rewards(number),
@@ -63,6 +128,39 @@ export const nativeEconomy = {
       }
     },
   }),
+  native_getRewardShares: method({
+    summary: 'Shares of the fees and of the minting of each block of a range, ascending, both ends included',
+    params: [named('from', blockNumber), named('to', blockNumber)],
+    result: listOf(SHARES_SCHEMA),
+    notes: `At most ${RPC_LIMITS.blockRange} blocks; more is -32602. \`union\` is the part of the block’s proposer in what its cycle mints, \`minted\` and \`miners\` what the block that ends a cycle mints, and pays to the coinbases of proof headers.`,
+    requires: 'economy',
+    handler: sharesOf,
+  }),
+  native_getSupplySchedule: method({
+    summary: 'Periods of the reward, each with the minting of a cycle and of the whole period',
+    params: [],
+    result: objectOf('SupplySchedule', {
+      genesis: QUANTITY_SCHEMA,
+      maxSupply: orNull(QUANTITY_SCHEMA),
+      periods: listOf(PERIOD_SCHEMA),
+    }),
+    notes: `From the rules alone. Until the reward is 0, at most ${RPC_LIMITS.rewardPeriods} periods; \`maxSupply\` is null where that is not the end. The reward is cut after the \`lastBlock\` of each.`,
+    requires: 'economy',
+    handler: context => {
+      const { genesisWei, maxWei, periods } = economyOf(context).schedule(RPC_LIMITS.rewardPeriods)
+      return {
+        genesis: toQuantity(genesisWei),
+        maxSupply: maxWei === undefined ? null : toQuantity(maxWei),
+        periods: periods.map(({ fromBlock, toBlock, cycles, rewardWei, mintedWei }) => ({
+          firstBlock: toQuantity(fromBlock),
+          lastBlock: toQuantity(toBlock),
+          cycles,
+          cycleReward: toQuantity(rewardWei),
+          minted: toQuantity(mintedWei),
+        })),
+      }
+    },
+  }),
   native_getTotalSupply: method({
     summary: 'Supply after a block: genesis and minted less burnt',
     params: [block],
@@ -74,7 +172,7 @@ export const nativeEconomy = {
     }),
     requires: 'economy',
     handler: async (context, ref) => {
-      const supply = await ask(context, ref, (economy, number) => economy.supply(number))
+      const supply = await readAt(context, ref, (economy, number) => economy.supply(number))
       return {
         number: toQuantity(supply.number),
         totalSupply: toQuantity(supply.totalSupply),
