@@ -1,10 +1,11 @@
 /**
- * Compiles the AssemblyScript modules to the committed `.wasm` beside them. `--check` compares instead of writing and fails on
+ * Writes the names that modules share with TypeScript, and compiles the AssemblyScript modules to the committed `.wasm` beside them. `--check` compares instead of writing and fails on
  * a difference. The compiler is pinned, so the same source gives the same bytes.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import asc from 'assemblyscript/asc'
+import { NAME_FILES } from './wasm-names.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -50,11 +51,14 @@ export const compile = async (entry: string): Promise<Uint8Array> => {
 
 const main = async (): Promise<void> => {
   const check = process.argv.includes('--check')
+  const put = async (path: string, bytes: Buffer): Promise<void> => {
+    if (!check) await writeFile(path, bytes)
+    else if (!bytes.equals(await readFile(path))) throw new Error(`${path} is not what its source gives`)
+  }
+  for (const [path, text] of Object.entries(NAME_FILES)) await put(`${ROOT}${path}`, Buffer.from(text))
   for (const entry of MODULES) {
     const bytes = Buffer.from(await compile(entry))
-    if (!check) await writeFile(wasmPath(entry), bytes)
-    else if (!bytes.equals(await readFile(wasmPath(entry))))
-      throw new Error(`${wasmPath(entry)} is not what its source compiles to`)
+    await put(wasmPath(entry), bytes)
     console.log(`${entry}: ${bytes.byteLength} bytes`)
   }
 }

@@ -1,9 +1,9 @@
 import { concatBytes, hexToBytes } from '@tandem/base/bytes.ts'
-import { OPCODES } from '../../src/evm/engines/opcode-table.ts'
+import { OPCODES } from '../../src/evm/opcodes.ts'
 
 /* Bytecode from words: names of opcodes, and numbers, which are pushed in the fewest bytes. */
 
-const byName = new Map(OPCODES.map(({ name }, op) => [name, op]))
+const byName = new Map(OPCODES.map(({ name, op }) => [name, op]))
 
 /** PUSH0 to PUSH32. */
 export const push = (value: bigint | number): Uint8Array => {

@@ -3,16 +3,12 @@ import { bytesEqual, EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '@tandem/ba
 import type { Nonce } from '@tandem/base/uint64.ts'
 import { delegationTarget } from '../../primitives/transaction/delegation.ts'
 import type { Journal } from '../../state/journal/journal.ts'
+import { type OpcodeShape, SHAPES } from '../opcodes.ts'
 import type { PrestateConfig } from './config.ts'
 import { dataJson, objectJson, quantityJson } from './json-text.ts'
 import type { FrameStart, Step, TracedTransaction, Tracer } from './tracer.ts'
 import type { MemoryCounter, TracerContext } from './tracer-context.ts'
 
-const SLOAD = 0x54
-const SSTORE = 0x55
-/** BALANCE, EXTCODESIZE, EXTCODECOPY, EXTCODEHASH, SELFDESTRUCT: the account is on top of the stack. */
-const NAMES_ACCOUNT: ReadonlySet<number> = new Set([0x31, 0x3b, 0x3c, 0x3f, 0xff])
-const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
 const ACCOUNT_BYTES = 400
 const SLOT_BYTES = 250
 
@@ -70,15 +66,14 @@ class Touched {
   }
 }
 
-const topAddress = ({ stack, stackSize }: Step, below: number): Hex =>
-  `0x${toWord(stack[stackSize - below] as bigint).slice(26)}`
-
-const watchStep = (touched: Touched, step: Step): void => {
-  const { op, stack, stackSize, address, error } = step
+const watchStep = (touched: Touched, { op, stack, stackSize, address, error }: Step): void => {
   if (error !== undefined) return
-  if (op === SLOAD || op === SSTORE) touched.slot(address, toWord(stack[stackSize - 1] as bigint))
-  else if (NAMES_ACCOUNT.has(op)) touched.account(topAddress(step, 1))
-  else if (CALLS.has(op)) touched.called(topAddress(step, 2))
+  const { slot, account, target } = SHAPES[op] as OpcodeShape
+  const operand = (below: number): Hex => toWord(stack[stackSize - 1 - below] as bigint)
+  const operandAddress = (below: number): Hex => `0x${operand(below).slice(26)}`
+  if (slot !== undefined) touched.slot(address, operand(slot))
+  else if (account !== undefined) touched.account(operandAddress(account))
+  else if (target !== undefined) touched.called(operandAddress(target))
 }
 
 const watchTransaction = (touched: Touched, { from, to, coinbase, authorities }: TracedTransaction): void => {

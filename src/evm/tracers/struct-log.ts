@@ -2,15 +2,16 @@ import { assert } from '@tandem/base/assert.ts'
 import { asBuffer, type Hex, toWord } from '@tandem/base/bytes.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { REASON } from '../engines/failure-reasons.ts'
+import { type OpcodeShape, SHAPES } from '../opcodes.ts'
 import type { StructLogConfig } from './config.ts'
 import { dataJson } from './json-text.ts'
 import type { FrameEnd, Step, Tracer } from './tracer.ts'
 import type { TraceOutput, TracerContext } from './tracer-context.ts'
 
-const SLOAD = 0x54
-const SSTORE = 0x55
 const WORD_DIGITS = 64
 const ZERO_WORD = `"${toWord(0n)}"`
+
+const shapeOf = (op: number): OpcodeShape => SHAPES[op] as OpcodeShape
 
 /** JSON of the stack, cached since most of it stays the same from step to step. */
 const createStackText = () => {
@@ -48,7 +49,7 @@ const createSlots = () => {
       slots = new Map()
       contracts.set(address, slots)
     }
-    slots.set(slot, op === SLOAD ? state.storage(address, slot) : toWord(stack[stackSize - 2] as bigint))
+    slots.set(slot, shapeOf(op).writes ? toWord(stack[stackSize - 2] as bigint) : state.storage(address, slot))
     let text = ''
     for (const [key, word] of slots) text += `${text === '' ? '' : ','}"${key}":"${word}"`
     return text
@@ -56,7 +57,7 @@ const createSlots = () => {
 }
 
 const touchesStorage = ({ op, stackSize }: Step): boolean =>
-  (op === SLOAD && stackSize >= 1) || (op === SSTORE && stackSize >= 2)
+  shapeOf(op).slot !== undefined && stackSize >= shapeOf(op).least
 
 const createLine = (config: StructLogConfig) => {
   const stackText = createStackText()

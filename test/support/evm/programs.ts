@@ -1,6 +1,6 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { EvmFork } from '../../../src/config/forks.ts'
-import { opcodesOf } from '../../../src/evm/engines/wasm/opcodes.ts'
+import { OPCODES, opcodesOf } from '../../../src/evm/opcodes.ts'
 import type { Random } from '../../property/executor-plans.ts'
 
 /*
@@ -8,13 +8,13 @@ import type { Random } from '../../property/executor-plans.ts'
  * jumps forward and loops, logs, calls and creations with values, precompiles, and now and then a byte that belongs nowhere.
  */
 
-const BINARY = [1, 2, 3, 4, 5, 6, 7, 0x0a, 0x0b, 0x10, 0x11, 0x12, 0x13, 0x14, 0x16, 0x17, 0x18, 0x1a, 0x1b, 0x1c, 0x1d]
-const TERNARY = [0x08, 0x09]
-const UNARY = [0x15, 0x19, 0x1e]
-const NULLARY = [
-  0x30, 0x32, 0x33, 0x34, 0x36, 0x38, 0x3a, 0x3d, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0x4a, 0x58, 0x59,
-  0x5a, 0x5a, 0x5f,
-]
+/** Opcodes of the first rows that take so many words. */
+const arithmetic = (count: number): readonly number[] =>
+  OPCODES.filter(({ op, takes }) => op > 0 && op < 0x20 && takes === count).map(({ op }) => op)
+const BINARY = arithmetic(2)
+const TERNARY = arithmetic(3)
+const UNARY = arithmetic(1)
+const NULLARY = OPCODES.filter(({ op, takes, puts }) => op < 0x60 && takes === 0 && puts === 1).map(({ op }) => op)
 const PRECOMPILES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 0x100]
 
 const known = new Map<EvmFork, ReadonlySet<number>>()

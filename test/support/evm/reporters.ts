@@ -1,6 +1,6 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { type EvmFork, isForkSince } from '../../../src/config/forks.ts'
-import { opcodesOf } from '../../../src/evm/engines/wasm/opcodes.ts'
+import { OPCODES, opcodesOf } from '../../../src/evm/opcodes.ts'
 import type { Random } from '../../property/executor-plans.ts'
 
 /*
@@ -12,11 +12,11 @@ const ENVIRONMENT = [
   0x30, 0x32, 0x33, 0x33, 0x34, 0x36, 0x38, 0x3a, 0x3d, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x47, 0x48, 0x4a,
   0x58, 0x59, 0x5a,
 ]
-const ARITHMETIC = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0x0a, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1e]
 /** The frame's own: what the kinds of calls differ in. */
 const FRAME = [0x30, 0x33, 0x34, 0x36]
 /** SIGNEXTEND and BYTE, whose first operand is an index, and the shifts. */
 const INDEXED = [0x0b, 0x1a, 0x1b, 0x1c, 0x1d]
+const ARITHMETIC = OPCODES.map(({ op }) => op).filter(op => op > 0 && op < 0x20 && !INDEXED.includes(op))
 const CALLS = [0xf1, 0xf1, 0xf2, 0xf4, 0xfa, 0xfa] as const
 /** Mostly those that run other code on the frame's own words. */
 const SHARING_CALLS = [0xf1, 0xf2, 0xf4, 0xf4]

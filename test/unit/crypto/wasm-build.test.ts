@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { compile, MODULES, wasmPath } from '../../../scripts/build-wasm.ts'
+import { NAME_FILES } from '../../../scripts/wasm-names.ts'
 
 test.each(MODULES)(
   'the committed module of %s is what its source compiles to',
@@ -10,3 +11,7 @@ test.each(MODULES)(
   },
   60_000,
 )
+
+test.each(Object.entries(NAME_FILES))('the committed names in %s are those of their table', (path, text) => {
+  expect(readFileSync(path, 'utf8')).toBe(text)
+})

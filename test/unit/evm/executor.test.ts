@@ -356,7 +356,7 @@ describe('event loop', () => {
     const script = `
       import { createExecutor } from './src/evm/executor.ts'
       import { Journal } from './src/state/journal/journal.ts'
-      import { silentLogger } from './src/util/logger.ts'
+      import { silentLogger } from '@tandem/base/logger.ts'
       import { env, funded, key, signed } from './test/unit/evm/world.ts'
       import { createRequire, registerHooks } from 'node:module'
       const loaded = []

@@ -1,4 +1,5 @@
 import { loadWasm, type WasmMemory } from '../../../crypto/wasm/wasm.ts'
+import { SIZE } from './protocol.ts'
 
 /** Exports of the interpreter (assembly/evm.ts). */
 export interface EvmModule {
@@ -89,7 +90,6 @@ export const LAYOUT = {
  * 100 gas, so there are many.
  */
 export const CODE_PAGES = 8 * KIB
-const CODE_PAGE_BYTES = 28 * KIB
 /** Memory limit of a message's frames. */
 const FRAME_BYTES = 128 * MIB
 
@@ -97,8 +97,8 @@ const FRAME_BYTES = 128 * MIB
 export const loadEvmModule = (codePages: number): EvmModule => {
   const wasm = loadWasm<EvmModule>(new URL('./assembly/evm.wasm', import.meta.url))
   const { accounts, slots, undo, logs, output, unpaged } = LAYOUT
-  const codes = codePages * (CODE_PAGE_BYTES + 4) + unpaged
-  const rest = accounts * 236 + slots * 140 + undo + logs + output + codes
+  const codes = codePages * (SIZE.codePage + 4) + unpaged
+  const rest = accounts * (SIZE.accountBytes + 12) + slots * (SIZE.slotBytes + 12) + undo + logs + output + codes
   if (!wasm.layOut(accounts, slots, undo, logs, output, codePages, unpaged, rest + FRAME_BYTES))
     throw new RangeError('the memory of the engine cannot be laid out')
   wasm.dropCodes()

@@ -4,10 +4,12 @@ import type { EvmFork } from '../../../config/forks.ts'
 import type { WasmMemory } from '../../../crypto/wasm/wasm.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import type { EngineEnv } from '../../block-env.ts'
+import { type OpcodeShape, opcodesOf, SHAPES } from '../../opcodes.ts'
 import { type EvmModule, LAYOUT, loadEvmModule } from './evm-module.ts'
 import { LoadedCodes } from './loaded-codes.ts'
-import { opcodesOf } from './opcodes.ts'
 import { ACCOUNT, WORD } from './protocol.ts'
+
+const WORD_BYTES = 32
 
 /** Instance of the interpreter with views of its memory. It runs one message at a time. */
 export class Machine {
@@ -85,7 +87,10 @@ export class Machine {
     if (fork !== this.#fork) {
       this.#fork = fork
       wasm.clearOpcodes()
-      for (const { op, price, least, most } of opcodesOf(fork)) wasm.setOpcode(op, price, least, most)
+      for (const { op, price } of opcodesOf(fork)) {
+        const { least, most } = SHAPES[op] as OpcodeShape
+        wasm.setOpcode(op, price, least * WORD_BYTES, most * WORD_BYTES)
+      }
     }
     this.codes.begin()
     // Memory used by the previous message is no longer visible after this.
@@ -157,7 +162,7 @@ export class Machine {
   addressOf(entry: number): Hex {
     let address = this.#addresses.get(entry)
     if (address === undefined) {
-      address = this.readHex(entry + ACCOUNT.address, 20)
+      address = this.readHex(entry + ACCOUNT.addressBytes, 20)
       this.#addresses.set(entry, address)
     }
     return address

@@ -4,7 +4,7 @@ import { INTERNAL_KINDS, type InternalTransfer } from '../../../primitives/recei
 import { type Log, rememberDigest } from '../../../primitives/receipt/log.ts'
 import type { EngineResult } from '../../engine.ts'
 import type { Machine } from './machine.ts'
-import { INTERNAL, LOG } from './protocol.ts'
+import { INTERNAL, INTERNAL_TO, LOG } from './protocol.ts'
 
 /** Number of logs from which their bloom and encoding are computed by the module. */
 const DIGEST_LOGS = 8
@@ -28,9 +28,9 @@ export const effectsOf = (machine: Machine): Required<Pick<EngineResult, 'logs' 
     const count = view.getUint32(at + LOG.topics, true)
     const size = view.getUint32(at + LOG.size, true)
     let from = at + LOG.head
-    if (count >= INTERNAL.kinds) {
-      const kind = INTERNAL_KINDS[count - INTERNAL.kinds] as InternalTransfer['kind']
-      const to = machine.addressOf(view.getUint32(at + INTERNAL.to, true))
+    if (count >= INTERNAL.callTransfer) {
+      const kind = INTERNAL_KINDS[count - INTERNAL.callTransfer] as InternalTransfer['kind']
+      const to = machine.addressOf(view.getUint32(at + INTERNAL_TO, true))
       internal.push({ kind, from: address, to, value: bytesToBigint(machine.copy(from, size)) })
       at = Math.ceil((from + size) / LOG.align) * LOG.align
       continue

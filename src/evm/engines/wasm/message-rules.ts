@@ -2,7 +2,7 @@ import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
 import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
 import type { EngineEnv } from '../../block-env.ts'
 import type { EngineMessage, EngineOptions } from '../../engine.ts'
-import { MAX_BLOBS } from './protocol.ts'
+import { SIZE } from './protocol.ts'
 
 /** Position of every fork in their order, as the module knows it. */
 export const FORK_PLACES = Object.fromEntries(EVM_FORKS.map((fork, place) => [fork, place])) as Record<EvmFork, number>
@@ -23,7 +23,7 @@ export const executionRulesOf = (env: EngineEnv): ExecutionRules => {
 export const isSuitable = ({ gas, blobVersionedHashes = [] }: EngineMessage, options: EngineOptions): boolean =>
   gas >= 0n &&
   gas < 1n << 60n &&
-  blobVersionedHashes.length <= MAX_BLOBS &&
+  blobVersionedHashes.length <= SIZE.maxBlobs &&
   options.accesses === undefined &&
   options.moves === undefined &&
   options.transfers !== true &&

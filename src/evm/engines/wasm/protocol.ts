@@ -1,8 +1,8 @@
 import { REASON } from '../failure-reasons.ts'
 
-/* Numbers shared by the module and its host: assembly/status.ts, accounts.ts and logs.ts repeat them by hand. */
+/* Numbers shared by the module and its host. `npm run build:wasm` writes their names for the module (assembly/layout.ts). */
 
-/** Results of `run`, `startCall` and `startCreation`. */
+/** Results of `run`, `startCall` and `startCreation`; after all but the last one the operation is repeated. */
 export const STATUS = {
   done: 0,
   needsAccount: 1,
@@ -11,62 +11,134 @@ export const STATUS = {
   needsBlockHash: 4,
   needsPrecompile: 5,
   paused: 6,
+  /** A region was full: the message had more gas than the regions are made for. */
   exhausted: 7,
+  /** Not supported by this engine: run the message elsewhere. */
   unusual: 8,
   goesOn: 16,
 } as const
 
-/** Outcomes of a message. */
+/** Outcomes of a message and of a frame. */
 export const OUTCOME = { returned: 17, reverted: 18, failed: 19 } as const
 
-/** By the numbers of assembly/status.ts. */
-export const REASONS: readonly string[] = [
-  '',
-  REASON.outOfGas,
-  REASON.stackUnderflow,
-  REASON.stackOverflow,
-  REASON.invalidJump,
-  REASON.invalidOpcode,
-  REASON.staticStateChange,
-  REASON.createCollision,
-  REASON.codeTooLarge,
-  REASON.codeInvalid,
-  REASON.initCodeTooLarge,
-]
+/** Reasons of failures in the order of their numbers, which begin with 1. */
+const FAILURES = [
+  'outOfGas',
+  'stackUnderflow',
+  'stackOverflow',
+  'invalidJump',
+  'invalidOpcode',
+  'staticStateChange',
+  'createCollision',
+  'codeTooLarge',
+  'codeInvalid',
+  'initCodeTooLarge',
+] as const satisfies readonly (keyof typeof REASON)[]
+export const REASONS: readonly string[] = ['', ...FAILURES.map(name => REASON[name])]
+export const FAILURE = Object.fromEntries(FAILURES.map((name, i) => [name, i + 1])) as Record<
+  (typeof FAILURES)[number],
+  number
+>
 
-/** Offsets in an account's entry. */
+/** Offsets in an account's entry. The undo log copies the first 96 bytes. */
 export const ACCOUNT = {
   balance: 0,
   nonce: 32,
   code: 40,
   codeSize: 44,
+  jumps: 48,
   flags: 52,
   warm: 56,
+  /** Number of the account, which keys its slots. */
+  storage: 60,
+  /** Version of the page that has its code. */
+  codeVersion: 64,
+  /** Newest undo record, of accounts and slots. */
+  newest: 92,
+  address: 96,
   loaded: 128,
+  place: 132,
+  /** 0, or the number of the precompile at the address. */
   precompile: 136,
+  /** The storage trie was not empty at the start of the block (EIP-7610). */
   hasStorage: 140,
-  address: 148,
+  /** Number of the last message that used it. */
+  accountEpoch: 144,
+  addressBytes: 148,
   codeHash: 176,
 } as const
 
 export const FLAG = {
   exists: 1,
   hasCode: 2,
+  /** Its code is loaded in this memory. */
+  codeLoaded: 4,
   touched: 8,
+  /** Created by this transaction. */
   created: 16,
   destroyed: 32,
+  /** The entry holds the hash of the code. */
   hashKnown: 64,
+  /** Balance, nonce or code may differ from the loaded values. */
   changed: 128,
 } as const
 
 /** Offsets in a slot's entry. */
-export const SLOT = { owner: 68, loaded: 76 } as const
+export const SLOT = {
+  value: 0,
+  slotWarm: 32,
+  key: 36,
+  owner: 68,
+  storageId: 72,
+  slotLoaded: 76,
+  slotEpoch: 84,
+  /** Never changes, but is copied: the undo log has records of one size. */
+  original: 96,
+} as const
+
+/** Offsets in the record of a frame: first the registers while it does not run, then what is constant. */
+export const FRAME = {
+  pc: 0,
+  sp: 4,
+  gas: 8,
+  memorySize: 16,
+  parent: 20,
+  base: 24,
+  memory: 28,
+  frameCode: 32,
+  frameCodeSize: 36,
+  frameJumps: 40,
+  /** Account entry whose storage and address the code uses. */
+  self: 44,
+  input: 48,
+  inputSize: 52,
+  /** Range of the caller's memory that takes the output. */
+  output: 56,
+  outputSize: 60,
+  isStatic: 64,
+  isCreation: 68,
+  depth: 72,
+  /** Marks of undo log and logs, and the refund counter at the start of the frame. */
+  undoMark: 76,
+  logsMark: 80,
+  refundMark: 88,
+  /** Size of the return data of its last call: the whole of the return region, or nothing. */
+  returnSize: 96,
+  /** Gas by which the frame's could be less (assembly/spare.ts). */
+  spare: 104,
+  caller: 112,
+  callValue: 144,
+  /** Gas that the caller passed, without the stipend. */
+  passed: 176,
+  recordBytes: 192,
+} as const
 
 /** Log: its head, then topics, then data; the next one begins at a multiple of `align`. */
 export const LOG = { head: 16, topics: 4, size: 8, align: 64 } as const
 
 /** Internal transfer among the logs: the number of its kind instead of a count of topics, and its recipient. */
-export const INTERNAL = { kinds: 256, to: 12 } as const
+export const INTERNAL = { callTransfer: 256, createTransfer: 257, destructTransfer: 258 } as const
+export const INTERNAL_TO = 12
 
 /** Indexes of the environment's words. */
 export const WORD = {
@@ -82,4 +154,5 @@ export const WORD = {
   blobBaseFee: 9,
 } as const
 
-export const MAX_BLOBS = 64
+/** Sizes of entries and pages, bytes, and the most blobs. */
+export const SIZE = { accountBytes: 224, slotBytes: 128, codePage: 28 * 1024, maxBlobs: 64 } as const

@@ -1,5 +1,5 @@
 import { EVM_FORKS, type EvmFork } from '../../../../config/forks.ts'
-import { OPCODES } from '../../opcode-table.ts'
+import { SHAPES } from '../../../opcodes.ts'
 import { FAULTS } from '../fault.ts'
 import { ACCOUNT_OPERATIONS } from '../operations/accounts.ts'
 import { ARITHMETIC } from '../operations/arithmetic.ts'
@@ -59,8 +59,8 @@ const build = (rules: EvmRules): OpcodeTable => {
     prices,
     run,
     known,
-    least: OPCODES.map(({ least }, op) => (known[op] ? least : 0)),
-    most: OPCODES.map(({ most }, op) => (known[op] ? most : Number.POSITIVE_INFINITY)),
+    least: SHAPES.map(({ least }, op) => (known[op] ? least : 0)),
+    most: SHAPES.map(({ most }, op) => (known[op] ? most : Number.POSITIVE_INFINITY)),
   }
 }
 

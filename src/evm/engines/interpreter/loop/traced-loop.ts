@@ -1,8 +1,8 @@
 import { assert } from '@tandem/base/assert.ts'
 import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { delegationTarget } from '../../../../primitives/transaction/delegation.ts'
+import { SHAPES } from '../../../opcodes.ts'
 import { REASON } from '../../failure-reasons.ts'
-import { OPCODES } from '../../opcode-table.ts'
 import { FAULTS, type Fault } from '../fault.ts'
 import { type Frame, type Signal, WAIT } from '../frame/frame.ts'
 import type { EvmRules } from '../rules.ts'
@@ -30,7 +30,7 @@ const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
 const PRICED_WHOLE: ReadonlySet<number> = new Set([0x0a, 0xa0, 0xa1, 0xa2, 0xa3, 0xa4])
 
 const nameOf = (op: number, { hasRandao }: EvmRules): string =>
-  op === PREVRANDAO && !hasRandao ? 'DIFFICULTY' : (OPCODES[op]?.name ?? '')
+  op === PREVRANDAO && !hasRandao ? 'DIFFICULTY' : (SHAPES[op]?.name ?? '')
 
 /** Prices of accesses before EIP-2929, where they are fixed. */
 const ACCESS_PRICES: Readonly<Record<number, (rules: EvmRules) => number>> = {
@@ -55,7 +55,7 @@ const constantGas = (op: number, { rules, table }: Execution): number => {
 
 const stackFault = (op: number, height: number, { table }: Execution): Fault | undefined => {
   if (table.known[op] !== true) return undefined
-  const { least, most } = OPCODES[op] as (typeof OPCODES)[number]
+  const { least, most } = SHAPES[op] as (typeof SHAPES)[number]
   if (height < least) return { ...FAULTS.stackUnderflow, text: `${REASON.stackUnderflow} (${height} <=> ${least})` }
   return height > most ? { ...FAULTS.stackOverflow, text: `${REASON.stackOverflow} ${height} (${most})` } : undefined
 }
@@ -97,7 +97,7 @@ const showStep = (op: number, frame: Frame, vm: Execution, step: FrameStep): Fau
   show(cost + (CALLS.has(op) ? BigInt(vm.passedGas) : 0n), undefined)
   frame.gasLeft -= cost
   if (vm.table.known[op] === true) return undefined
-  return { ...FAULTS.invalidOpcode, text: `${REASON.invalidOpcode}: ${OPCODES[op]?.name}` }
+  return { ...FAULTS.invalidOpcode, text: `${REASON.invalidOpcode}: ${SHAPES[op]?.name}` }
 }
 
 const waitFor = (vm: Execution, promise: Promise<unknown>): Signal => {

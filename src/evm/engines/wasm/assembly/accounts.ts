@@ -4,47 +4,10 @@
  * message loads them again; the list has those that the current message uses.
  */
 import { isZero, swapBytes } from "./word";
-import { ACCOUNT_BYTES, ACCOUNT_INDEX_LEAST, accountIndex, accountIndexMost, accountList, accounts, accountsEnd, exhaust } from "./memory";
+import { ACCOUNT_INDEX_LEAST, accountIndex, accountIndexMost, accountList, accounts, accountsEnd, exhaust } from "./memory";
 import { clearWords, copyApart } from "./ranges";
 import { save } from "./undo";
-
-// Entry: changing fields.
-export const BALANCE: usize = 0;
-export const NONCE: usize = 32;
-export const CODE: usize = 40;
-export const CODE_SIZE: usize = 44;
-export const JUMPS: usize = 48;
-export const FLAGS: usize = 52;
-export const WARM: usize = 56;
-/** Number of the account, which keys its slots. */
-export const STORAGE: usize = 60;
-/** Version of the page that has its code (codes.ts). */
-export const CODE_VERSION: usize = 64;
-// 92: newest undo record. Constant fields follow.
-export const ADDRESS: usize = 96;
-export const LOADED: usize = 128;
-const PLACE: usize = 132;
-/** 0, or the number of the precompile at the address. */
-export const PRECOMPILE: usize = 136;
-/** The storage trie was not empty at the start of the block (EIP-7610). */
-export const HAS_STORAGE: usize = 140;
-/** Number of the last message that used it. */
-const ACCOUNT_EPOCH: usize = 144;
-export const ADDRESS_BYTES: usize = 148;
-export const CODE_HASH: usize = 176;
-
-export const EXISTS: u32 = 1;
-export const HAS_CODE: u32 = 2;
-/** Its code is loaded in this memory. */
-export const CODE_LOADED: u32 = 4;
-export const TOUCHED: u32 = 8;
-/** Created by this transaction. */
-export const CREATED: u32 = 16;
-export const DESTROYED: u32 = 32;
-/** CODE_HASH holds the hash of the code. */
-export const HASH_KNOWN: u32 = 64;
-/** Balance, nonce or code may differ from the loaded values. */
-export const CHANGED: u32 = 128;
+import { ACCOUNT_BYTES, ACCOUNT_EPOCH, ADDRESS, ADDRESS_BYTES, BALANCE, CHANGED, CREATED, DESTROYED, EXISTS, FLAGS, HAS_CODE, HAS_STORAGE, LOADED, NONCE, PLACE, PRECOMPILE, STORAGE, TOUCHED, WARM } from "./layout";
 
 /** End of the entries. */
 export let accountsAt: usize = 0;

@@ -1,8 +1,9 @@
 /* BLOCKHASH. */
 import { clear, copy, toSize } from "./word";
 import { NUMBER } from "./environment";
-import { frame, GAS, PC, SP } from "./frames";
-import { GOES_ON, NEEDS_BLOCK_HASH, needed, needs } from "./status";
+import { frame } from "./frames";
+import { needed, needs } from "./status";
+import { GAS, GOES_ON, NEEDS_BLOCK_HASH, PC, SP } from "./layout";
 
 /** Hashes of the last 256 blocks that the message has asked for: the hash, then the block's number and one. */
 const HASH_ENTRY: usize = 40;

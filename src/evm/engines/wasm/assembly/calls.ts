@@ -1,20 +1,19 @@
 /* CALL, CALLCODE, DELEGATECALL, STATICCALL. */
 import { add, copy, isZero, less, set64, subtract, swapBytes, toSize } from "./word";
-import { accountAt, ADDRESS, BALANCE, change, CODE, CODE_SIZE, EXISTS, has, HAS_CODE, isEmpty, isLoaded, JUMPS, maybeWarm, PRECOMPILE, touch, warmAccount } from "./accounts";
+import { accountAt, change, has, isEmpty, isLoaded, maybeWarm, touch, warmAccount } from "./accounts";
 import { isDelegation, lacksCode } from "./codes";
-import { addTransfer, CALL_TRANSFER, logsAt } from "./logs";
+import { addTransfer, logsAt } from "./logs";
 import { refund } from "./refund";
 import { precompile } from "./precompiles";
 import { moveClock, pauseAt } from "./clock";
 import { setFrameMark, undoAt } from "./undo";
-import { BERLIN, COLD_ACCOUNT, endOf, fork, growthPrice, PRAGUE, SPURIOUS_DRAGON, TANGERINE_WHISTLE, WARM_READ } from "./prices";
-import { above, CALL_VALUE, CALLER, DEPTH, frame, GAS, growMemory, INPUT, INPUT_SIZE, IS_STATIC, LOGS_MARK, MEMORY, MEMORY_SIZE, openFrame, OUTPUT, OUTPUT_SIZE, PASSED, push, REFUND_MARK, RETURN_SIZE, SELF, setCode, setFrame, SP, UNDO_MARK } from "./frames";
-import { EXHAUSTED, failFor, GOES_ON, NEEDS_ACCOUNT, NEEDS_CODE, needs, OUT_OF_GAS, PAUSED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
+import { COLD_ACCOUNT, endOf, fork, growthPrice, WARM_READ } from "./prices";
+import { above, frame, growMemory, openFrame, push, setCode, setFrame } from "./frames";
+import { failFor, needs } from "./status";
+import * as OP from "./opcodes";
+import { ADDRESS, BALANCE, CALLER, CALL_TRANSFER, CALL_VALUE, CODE, CODE_SIZE, DEPTH, EXHAUSTED, EXISTS, GAS, GOES_ON, HAS_CODE, INPUT, INPUT_SIZE, IS_STATIC, JUMPS, LOGS_MARK, MEMORY, MEMORY_SIZE, NEEDS_ACCOUNT, NEEDS_CODE, OUTPUT, OUTPUT_SIZE, OUT_OF_GAS, PASSED, PAUSED, PRECOMPILE, REFUND_MARK, RETURN_SIZE, SELF, SP, STATIC_STATE_CHANGE, UNDO_MARK, UNUSUAL } from "./layout";
+import { BERLIN, PRAGUE, SPURIOUS_DRAGON, TANGERINE_WHISTLE } from "./forks";
 
-const CALL: u32 = 0xf1;
-const CALLCODE: u32 = 0xf2;
-const DELEGATECALL: u32 = 0xf4;
-const STATICCALL: u32 = 0xfa;
 
 const VALUE_PRICE: i64 = 9000;
 const NEW_ACCOUNT_PRICE: i64 = 25000;
@@ -75,11 +74,11 @@ export function mark(at: usize): void {
 
 export function call(op: u32): i32 {
   const sp = <usize>load<u32>(frame, SP), top = sp - 32;
-  const hasValue = op == CALL || op == CALLCODE;
+  const hasValue = op == OP.CALL || op == OP.CALLCODE;
   const value = hasValue ? top - 64 : ZERO, ranges = hasValue ? top - 96 : top - 64;
   let gas = load<i64>(frame, GAS);
   const sends = !isZero(value);
-  if (!canReach(top - 32, gas)) return failFor(op == CALL && sends && load<u32>(frame, IS_STATIC) ? STATIC_STATE_CHANGE : OUT_OF_GAS);
+  if (!canReach(top - 32, gas)) return failFor(op == OP.CALL && sends && load<u32>(frame, IS_STATIC) ? STATIC_STATE_CHANGE : OUT_OF_GAS);
   const target = accountAt(top - 32);
   if (!isLoaded(target)) return needs(NEEDS_ACCOUNT, target);
   if (lacksCode(target)) return needs(NEEDS_CODE, target);
@@ -91,14 +90,14 @@ export function call(op: u32): i32 {
     if (lacksCode(runs)) return needs(NEEDS_CODE, runs);
   }
   if (gas < pauseAt) return PAUSED;
-  if (op == CALL && sends && load<u32>(frame, IS_STATIC)) return failFor(STATIC_STATE_CHANGE);
+  if (op == OP.CALL && sends && load<u32>(frame, IS_STATIC)) return failFor(STATIC_STATE_CHANGE);
   const input = toSize(ranges), inputSize = toSize(ranges - 32), output = toSize(ranges - 64), outputSize = toSize(ranges - 96);
   const end = max(endOf(input, inputSize), endOf(output, outputSize));
   gas -= growthPrice(load<u32>(frame, MEMORY_SIZE), end);
   if (gas < 0) return failFor(OUT_OF_GAS);
   gas -= accessPrice(target);
   if (sends) gas -= VALUE_PRICE;
-  if (op == CALL && (sends || fork < SPURIOUS_DRAGON)) {
+  if (op == OP.CALL && (sends || fork < SPURIOUS_DRAGON)) {
     if (fork >= SPURIOUS_DRAGON ? isEmpty(target) : !has(target, EXISTS)) gas -= NEW_ACCOUNT_PRICE;
   }
   if (delegates) gas -= accessPrice(runs);
@@ -118,8 +117,8 @@ export function call(op: u32): i32 {
   const isPrecompile = load<u32>(target, PRECOMPILE) != 0;
   if (!isPrecompile && load<u32>(runs, CODE_SIZE) == 0) {
     // No code runs and nothing can fail.
-    if (op == CALL && sends) addTransfer(CALL_TRANSFER, self, target, value);
-    if (op != DELEGATECALL && !transfer(self, op == CALL || op == STATICCALL ? target : self, value)) return UNUSUAL;
+    if (op == OP.CALL && sends) addTransfer(CALL_TRANSFER, self, target, value);
+    if (op != OP.DELEGATECALL && !transfer(self, op == OP.CALL || op == OP.STATICCALL ? target : self, value)) return UNUSUAL;
     return answerAtOnce(gas + passed, true);
   }
   store<i64>(frame, gas, GAS);
@@ -131,16 +130,16 @@ function enter(op: u32, target: usize, runs: usize, value: usize, gas: i64, pass
   const at = openFrame(above());
   if (at == 0) return EXHAUSTED;
   mark(at);
-  const inPlace = op == DELEGATECALL || op == CALLCODE;
+  const inPlace = op == OP.DELEGATECALL || op == OP.CALLCODE;
   store<u32>(at, <u32>(inPlace ? self : target), SELF);
   store<u32>(at, inputSize ? load<u32>(caller, MEMORY) + input : 0, INPUT);
   store<u32>(at, inputSize, INPUT_SIZE);
   store<u32>(at, output, OUTPUT);
   store<u32>(at, outputSize, OUTPUT_SIZE);
-  store<u32>(at, load<u32>(caller, IS_STATIC) | u32(op == STATICCALL), IS_STATIC);
+  store<u32>(at, load<u32>(caller, IS_STATIC) | u32(op == OP.STATICCALL), IS_STATIC);
   store<i64>(at, passed, GAS);
   store<i64>(at, isZero(value) ? passed : passed - STIPEND, PASSED);
-  if (op == DELEGATECALL) {
+  if (op == OP.DELEGATECALL) {
     copy(at + CALLER, caller + CALLER);
     copy(at + CALL_VALUE, caller + CALL_VALUE);
   } else {
@@ -150,8 +149,8 @@ function enter(op: u32, target: usize, runs: usize, value: usize, gas: i64, pass
   setFrameMark(undoAt);
   moveClock(gas + passed, passed);
   setFrame(at);
-  if (op == CALL && !isZero(value)) addTransfer(CALL_TRANSFER, self, target, value);
-  if (op != DELEGATECALL && !transfer(self, inPlace ? self : target, value)) return UNUSUAL;
+  if (op == OP.CALL && !isZero(value)) addTransfer(CALL_TRANSFER, self, target, value);
+  if (op != OP.DELEGATECALL && !transfer(self, inPlace ? self : target, value)) return UNUSUAL;
   const number = load<u32>(target, PRECOMPILE);
   if (number) return precompile(number, passed, inputSize);
   setCode(at, load<u32>(runs, CODE), load<u32>(runs, CODE_SIZE), load<u32>(runs, JUMPS));

@@ -3,10 +3,10 @@
  * left, one that no frame runs is taken from its codes. A page has another version each time it is taken, by which an account sees that
  * its code is gone. Codes that the message itself has created, and those larger than a page, stay until the message ends.
  */
-import { align, CODE_PAGE, codesEnd, codesStart, exhaust, pageCount, pagesStart, unpagedStart } from "./memory";
+import { align, codesEnd, codesStart, exhaust, pageCount, pagesStart, unpagedStart } from "./memory";
 import { keccak256 } from "../../../../crypto/assembly/keccak";
-import { analyse, CODE_TAIL, frame, FRAME_CODE, PARENT } from "./frames";
-import { CODE, CODE_HASH, CODE_LOADED, CODE_SIZE, CODE_VERSION, FLAGS, HAS_CODE, HASH_KNOWN, JUMPS } from "./accounts";
+import { analyse, CODE_TAIL, frame } from "./frames";
+import { CODE, CODE_HASH, CODE_LOADED, CODE_PAGE, CODE_SIZE, CODE_VERSION, FLAGS, FRAME_CODE, HASH_KNOWN, HAS_CODE, JUMPS, PARENT } from "./layout";
 
 /** An operation may need this many codes at once, with the code of its frame. */
 const RECENT: u32 = 4;

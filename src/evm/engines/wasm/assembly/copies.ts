@@ -1,14 +1,16 @@
 /* Opcodes that copy bytes into the memory of a frame, and LOG. */
 import { toSize } from "./word";
-import { accountAt, CODE, CODE_SIZE, isLoaded } from "./accounts";
+import { accountAt, isLoaded } from "./accounts";
 import { accessPrice, canReach } from "./calls";
 import { lacksCode } from "./codes";
 import { addLog } from "./logs";
 import { endOf, growthPrice, perWord } from "./prices";
-import { frame, FRAME_CODE, FRAME_CODE_SIZE, GAS, growMemory, INPUT, INPUT_SIZE, IS_STATIC, MEMORY, MEMORY_SIZE, RETURN_SIZE, SELF, SP } from "./frames";
+import { frame, growMemory } from "./frames";
 import { returned } from "./memory";
 import { copyApart } from "./ranges";
-import { EXHAUSTED, failFor, GOES_ON, NEEDS_ACCOUNT, NEEDS_CODE, needs, OUT_OF_GAS, STATIC_STATE_CHANGE } from "./status";
+import { failFor, needs } from "./status";
+import * as OP from "./opcodes";
+import { CODE, CODE_SIZE, EXHAUSTED, FRAME_CODE, FRAME_CODE_SIZE, GAS, GOES_ON, INPUT, INPUT_SIZE, IS_STATIC, MEMORY, MEMORY_SIZE, NEEDS_ACCOUNT, NEEDS_CODE, OUT_OF_GAS, RETURN_SIZE, SELF, SP, STATIC_STATE_CHANGE } from "./layout";
 
 const COPY_PRICE: i64 = 3;
 const LOG_BYTE_PRICE: i64 = 8;
@@ -40,7 +42,7 @@ export function copyInput(to: usize, size: usize, from: u64): void {
 /** CALLDATACOPY, CODECOPY, RETURNDATACOPY. */
 export function copyBytes(op: u32): i32 {
   const sp = <usize>load<u32>(frame, SP), to = toSize(sp - 32), from = toSize(sp - 64), size = toSize(sp - 96);
-  if (op == 0x3e) {
+  if (op == OP.RETURNDATACOPY) {
     const there = <u64>load<u32>(frame, RETURN_SIZE);
     if (from > there || size > there - from) return failFor(OUT_OF_GAS);
   }
@@ -49,8 +51,8 @@ export function copyBytes(op: u32): i32 {
   store<u32>(frame, <u32>(sp - 96), SP);
   if (size == 0) return GOES_ON;
   const target = <usize>load<u32>(frame, MEMORY) + <usize>to;
-  if (op == 0x37) fill(target, <usize>size, load<u32>(frame, INPUT), load<u32>(frame, INPUT_SIZE), from);
-  else if (op == 0x39) fill(target, <usize>size, load<u32>(frame, FRAME_CODE), load<u32>(frame, FRAME_CODE_SIZE), from);
+  if (op == OP.CALLDATACOPY) fill(target, <usize>size, load<u32>(frame, INPUT), load<u32>(frame, INPUT_SIZE), from);
+  else if (op == OP.CODECOPY) fill(target, <usize>size, load<u32>(frame, FRAME_CODE), load<u32>(frame, FRAME_CODE_SIZE), from);
   else copyApart(target, returned + <usize>from, <usize>size);
   return GOES_ON;
 }
@@ -82,7 +84,7 @@ export function copyMemory(): i32 {
 
 export function log(op: u32): i32 {
   if (load<u32>(frame, IS_STATIC)) return failFor(STATIC_STATE_CHANGE);
-  const sp = <usize>load<u32>(frame, SP), offset = toSize(sp - 32), size = toSize(sp - 64), topics = op - 0xa0;
+  const sp = <usize>load<u32>(frame, SP), offset = toSize(sp - 32), size = toSize(sp - 64), topics = op - OP.LOG0;
   const paid = pay(endOf(offset, size), size < 1 << 40 ? <i64>size * LOG_BYTE_PRICE : <i64>1 << 62);
   if (paid != GOES_ON) return paid;
   addLog(load<u32>(frame, SELF), topics, sp - 96, <usize>load<u32>(frame, MEMORY) + <usize>(size ? offset : 0), <usize>size);

@@ -2,19 +2,21 @@
 import { clear, copy, less, swapBytes, toSize } from "./word";
 import { keccak256 } from "../../../../crypto/assembly/keccak";
 import { align, exhaust, reserve } from "./memory";
-import { accountAt, ADDRESS, ADDRESS_BYTES, BALANCE, change, CREATED, EXISTS, FLAGS, has, HAS_CODE, HAS_STORAGE, isLoaded, NONCE, TOUCHED, warmAccount } from "./accounts";
+import { accountAt, change, has, isLoaded, warmAccount } from "./accounts";
 import { setCodeOf } from "./codes";
 import { moveClock, pauseAt } from "./clock";
 import { save, setFrameMark, undoAt } from "./undo";
 import { DEPTH_LIMIT, mark, transfer } from "./calls";
 import { dropSlotsLater } from "./slots";
 import { endFrame } from "./ends";
-import { addTransfer, CREATE_TRANSFER } from "./logs";
-import { BERLIN, endOf, fork, growthPrice, perWord, SHANGHAI, SPURIOUS_DRAGON, TANGERINE_WHISTLE } from "./prices";
-import { above, analyse, CALL_VALUE, CALLER, CODE_TAIL, DEPTH, frame, GAS, growMemory, IS_CREATION, IS_STATIC, MEMORY, MEMORY_SIZE, openFrame, PARENT, PASSED, push, RETURN_SIZE, SELF, setCode, setFrame, SP } from "./frames";
-import { CREATE_COLLISION, EXHAUSTED, failFor, GOES_ON, INIT_CODE_TOO_LARGE, NEEDS_ACCOUNT, needs, OUT_OF_GAS, PAUSED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
+import { addTransfer } from "./logs";
+import { endOf, fork, growthPrice, perWord } from "./prices";
+import { above, analyse, CODE_TAIL, frame, growMemory, openFrame, push, setCode, setFrame } from "./frames";
+import { failFor, needs } from "./status";
+import * as OP from "./opcodes";
+import { ADDRESS, ADDRESS_BYTES, BALANCE, CALLER, CALL_VALUE, CREATED, CREATE_COLLISION, CREATE_TRANSFER, DEPTH, EXHAUSTED, EXISTS, FLAGS, GAS, GOES_ON, HAS_CODE, HAS_STORAGE, INIT_CODE_TOO_LARGE, IS_CREATION, IS_STATIC, MEMORY, MEMORY_SIZE, NEEDS_ACCOUNT, NONCE, OUT_OF_GAS, PARENT, PASSED, PAUSED, RETURN_SIZE, SELF, SP, STATIC_STATE_CHANGE, TOUCHED, UNUSUAL } from "./layout";
+import { BERLIN, SHANGHAI, SPURIOUS_DRAGON, TANGERINE_WHISTLE } from "./forks";
 
-const CREATE2: u32 = 0xf5;
 const HASH_WORD_PRICE: i64 = 6;
 const INIT_CODE_WORD_PRICE: i64 = 2;
 export const INIT_CODE_LIMIT: u64 = 49152;
@@ -72,18 +74,18 @@ export function create(op: u32): i32 {
   const offset = toSize(sp - 64), length = toSize(sp - 96), end = endOf(offset, length);
   gas -= growthPrice(load<u32>(frame, MEMORY_SIZE), end);
   if (fork >= SHANGHAI) gas -= perWord(length, INIT_CODE_WORD_PRICE);
-  if (gas >= 0 && op == CREATE2) gas -= perWord(length, HASH_WORD_PRICE);
+  if (gas >= 0 && op == OP.CREATE2) gas -= perWord(length, HASH_WORD_PRICE);
   if (gas < 0) return failFor(OUT_OF_GAS);
   if (fork >= SHANGHAI && length > INIT_CODE_LIMIT) return failFor(INIT_CODE_TOO_LARGE);
   // Growing the memory twice is free: it is done before the account is loaded, and the price is charged at each attempt.
   const had = load<u32>(frame, MEMORY_SIZE);
   if (!growMemory(frame, end)) return EXHAUSTED;
   const size = <usize>length, code = <usize>load<u32>(frame, MEMORY) + <usize>(size ? offset : 0);
-  const self = <usize>load<u32>(frame, SELF), count: usize = op == CREATE2 ? 128 : 96;
+  const self = <usize>load<u32>(frame, SELF), count: usize = op == OP.CREATE2 ? 128 : 96;
   const fails = load<u32>(frame, DEPTH) >= DEPTH_LIMIT || less(self + BALANCE, value) || load<u64>(self, NONCE) == u64.MAX_VALUE;
   let created: usize = 0;
   if (!fails) {
-    created = accountAt(op == CREATE2 ? addressBySalt(self, sp - 128, code, size) : addressByNonce(self, load<u64>(self, NONCE)));
+    created = accountAt(op == OP.CREATE2 ? addressBySalt(self, sp - 128, code, size) : addressByNonce(self, load<u64>(self, NONCE)));
     if (!isLoaded(created)) {
       store<u32>(frame, had, MEMORY_SIZE);
       return needs(NEEDS_ACCOUNT, created);

@@ -1,12 +1,14 @@
 /* SELFDESTRUCT. */
 import { add, clear, isZero, less } from "./word";
-import { accountAt, BALANCE, change, CREATED, DESTROYED, EXISTS, has, isEmpty, isLoaded, raise, touch, warmAccount } from "./accounts";
+import { accountAt, change, has, isEmpty, isLoaded, raise, touch, warmAccount } from "./accounts";
 import { addRefund } from "./refund";
 import { dropSlotsLater } from "./slots";
-import { addTransfer, DESTRUCT_TRANSFER } from "./logs";
-import { BERLIN, CANCUN, COLD_ACCOUNT, fork, LONDON, SPURIOUS_DRAGON, TANGERINE_WHISTLE } from "./prices";
-import { frame, GAS, IS_STATIC, SELF, SP } from "./frames";
-import { failFor, NEEDS_ACCOUNT, needs, OUT_OF_GAS, RETURNED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
+import { addTransfer } from "./logs";
+import { COLD_ACCOUNT, fork } from "./prices";
+import { frame } from "./frames";
+import { failFor, needs } from "./status";
+import { BALANCE, CREATED, DESTROYED, DESTRUCT_TRANSFER, EXISTS, GAS, IS_STATIC, NEEDS_ACCOUNT, OUT_OF_GAS, RETURNED, SELF, SP, STATIC_STATE_CHANGE, UNUSUAL } from "./layout";
+import { BERLIN, CANCUN, LONDON, SPURIOUS_DRAGON, TANGERINE_WHISTLE } from "./forks";
 
 const NEW_ACCOUNT_PRICE: i64 = 25000;
 const REFUND: i64 = 24000;

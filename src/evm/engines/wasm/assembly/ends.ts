@@ -5,13 +5,14 @@ import { exhaust, returned, returnedEnd } from "./memory";
 import { copyApart } from "./ranges";
 import { setRefund } from "./refund";
 import { rollBack, save, setFrameMark } from "./undo";
-import { ADDRESS } from "./accounts";
 import { setCodeOf } from "./codes";
 import { moveClock } from "./clock";
 import { endSpare } from "./spare";
-import { fork, HOMESTEAD, LONDON, SPURIOUS_DRAGON } from "./prices";
-import { frame, GAS, IS_CREATION, LOGS_MARK, MEMORY, OUTPUT, OUTPUT_SIZE, PARENT, push, REFUND_MARK, RETURN_SIZE, SELF, setFrame, UNDO_MARK } from "./frames";
-import { CODE_TOO_LARGE, DONE, failFor, FAILED, GOES_ON, INVALID_CODE, OUT_OF_GAS, RETURNED, REVERTED } from "./status";
+import { fork } from "./prices";
+import { frame, push, setFrame } from "./frames";
+import { failFor } from "./status";
+import { ADDRESS, CODE_INVALID, CODE_TOO_LARGE, DONE, FAILED, GAS, GOES_ON, IS_CREATION, LOGS_MARK, MEMORY, OUTPUT, OUTPUT_SIZE, OUT_OF_GAS, PARENT, REFUND_MARK, RETURNED, RETURN_SIZE, SELF, UNDO_MARK } from "./layout";
+import { HOMESTEAD, LONDON, SPURIOUS_DRAGON } from "./forks";
 
 /** Outcome of the message. */
 export let outcome: i32 = 0;
@@ -39,7 +40,7 @@ function settleCreation(result: i32, gas: i64, data: usize, size: usize): i32 {
     return fork < HOMESTEAD ? RETURNED : failFor(fits ? OUT_OF_GAS : CODE_TOO_LARGE);
   }
   // EIP-3541.
-  if (fork >= LONDON && size > 0 && load<u8>(data) == 0xef) return failFor(INVALID_CODE);
+  if (fork >= LONDON && size > 0 && load<u8>(data) == 0xef) return failFor(CODE_INVALID);
   creationGas = gas - price;
   isStored = true;
   const account = <usize>load<u32>(frame, SELF);

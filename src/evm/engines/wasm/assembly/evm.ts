@@ -1,8 +1,8 @@
 /* Module of engines/wasm/machine.ts: the functions that the host calls before, while and after a message runs. */
 import { copy, equal, swapBytes } from "./word";
 import { accounts, bytesTouched, framesStart, layOut, slots, refresh, reserve, align, exhausted, logsStart, returned } from "./memory";
-import { accountAt, accountIndexMask, accountsAt, mustDrain, beginAccounts, PRECOMPILE, usedAccount, usedAccounts, setSeed, WARM, ADDRESS, CODE, CODE_SIZE, JUMPS } from "./accounts";
-import { beginSlots, isTransient, keyOf, ORIGINAL, provide, setSlotSeed, SLOT_WARM, slotIndexMask, slotOf, slotsAt, slotsStay, usedSlot, usedSlots, VALUE } from "./slots";
+import { accountAt, accountIndexMask, accountsAt, mustDrain, beginAccounts, usedAccount, usedAccounts, setSeed } from "./accounts";
+import { beginSlots, isTransient, keyOf, provide, setSlotSeed, slotIndexMask, slotOf, slotsAt, slotsStay, usedSlot, usedSlots } from "./slots";
 import { beginUndo, setFrameMark, undoAt } from "./undo";
 import { beginLogs, logsAt } from "./logs";
 import { beginClock, boundLeft, isBoundReached } from "./clock";
@@ -10,9 +10,9 @@ import { beginSpare, isSpareKnown, spareGas } from "./spare";
 import { BLOOM, bloomOfLogs, encodeLogs } from "./receipt-logs";
 import { refund, setRefund } from "./refund";
 import { beginCodes, codeBytes, codeRoom, dropCodes, EMPTY_HASH, isDelegation, keepCode, lacksCode, pageOf, pagesUsed, pageTaken, setPageSeed, useCode } from "./codes";
-import { clearOpcodes, fork, PRAGUE, setFork, setOpcode, TANGERINE_WHISTLE } from "./prices";
+import { clearOpcodes, fork, setFork, setOpcode } from "./prices";
 import { BLOB_HASHES, COINBASE, EXCHANGE, ORIGIN, setBlobs, WORDS } from "./environment";
-import { CALL_VALUE, CALLER, CODE_TAIL, frame, GAS, INPUT, INPUT_SIZE, openFrame, SELF, setCode, setFrame } from "./frames";
+import { CODE_TAIL, frame, openFrame, setCode, setFrame } from "./frames";
 import { delegateOf, mark, transfer } from "./calls";
 import { precompile } from "./precompiles";
 import { addressByNonce, openCreation } from "./creations";
@@ -20,7 +20,9 @@ import { endFrame, gasLeft, outcome, outputSize, returnedMost } from "./ends";
 import { forgetBlockHashes, provideBlockHash } from "./block-hashes";
 import { prepareMasks } from "./operands";
 import { run } from "./interpreter";
-import { EXHAUSTED, failFor, GOES_ON, needed, OUT_OF_GAS, reason, RETURNED, UNUSUAL } from "./status";
+import { failFor, needed, reason } from "./status";
+import { ADDRESS, CALLER, CALL_VALUE, CODE, CODE_SIZE, EXHAUSTED, GAS, GOES_ON, INPUT, INPUT_SIZE, JUMPS, ORIGINAL, OUT_OF_GAS, PRECOMPILE, RETURNED, SELF, SLOT_WARM, UNUSUAL, VALUE, WARM } from "./layout";
+import { PRAGUE, TANGERINE_WHISTLE } from "./forks";
 
 export { usedAccount, usedSlot };
 export { beginClock, bloomOfLogs, encodeLogs, layOut, run, setOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, lacksCode, pageOf, useCode, dropCodes };

@@ -5,42 +5,9 @@
 import { align, codesEnd, codesStart, exhaust, framesStart, reserve } from "./memory";
 import { clearWords } from "./ranges";
 import { copy } from "./word";
+import * as OP from "./opcodes";
+import { BASE, DEPTH, FRAME_CODE, FRAME_CODE_SIZE, FRAME_JUMPS, MEMORY, MEMORY_SIZE, PARENT, PC, RECORD_BYTES, SP, SPARE } from "./layout";
 
-// Record. Registers of the interpreter while the frame is not running:
-export const PC: usize = 0;
-export const SP: usize = 4;
-export const GAS: usize = 8;
-export const MEMORY_SIZE: usize = 16;
-// Constant during the frame:
-export const PARENT: usize = 20;
-export const BASE: usize = 24;
-export const MEMORY: usize = 28;
-export const FRAME_CODE: usize = 32;
-export const FRAME_CODE_SIZE: usize = 36;
-export const FRAME_JUMPS: usize = 40;
-/** Account entry whose storage and address the code uses. */
-export const SELF: usize = 44;
-export const INPUT: usize = 48;
-export const INPUT_SIZE: usize = 52;
-/** Range of the caller's memory that takes the output. */
-export const OUTPUT: usize = 56;
-export const OUTPUT_SIZE: usize = 60;
-export const IS_STATIC: usize = 64;
-export const IS_CREATION: usize = 68;
-export const DEPTH: usize = 72;
-/** Marks of undo log and logs, and the refund counter at the start of the frame. */
-export const UNDO_MARK: usize = 76;
-export const LOGS_MARK: usize = 80;
-export const REFUND_MARK: usize = 88;
-/** Size of the return data of its last call: the whole of the return region, or nothing. */
-export const RETURN_SIZE: usize = 96;
-/** Gas by which the frame's could be less (spare.ts). */
-export const SPARE: usize = 104;
-export const CALLER: usize = 112;
-export const CALL_VALUE: usize = 144;
-/** Gas that the caller passed, without the stipend. */
-export const PASSED: usize = 176;
-const RECORD_BYTES: usize = 192;
 const STACK_BYTES: usize = 1024 * 32;
 
 /** Stop opcodes after every code, where it ends; push data may extend past its end. */
@@ -106,7 +73,7 @@ export function analyse(code: usize, size: usize, jumps: usize): void {
   memory.fill(jumps, 0, (size >> 3) + 1);
   for (let i: usize = 0; i < size; i++) {
     const op = load<u8>(code + i);
-    if (op == 0x5b) store<u8>(jumps + (i >> 3), load<u8>(jumps + (i >> 3)) | (1 << (<u8>i & 7)));
-    else if (op >= 0x60 && op <= 0x7f) i += op - 0x5f;
+    if (op == OP.JUMPDEST) store<u8>(jumps + (i >> 3), load<u8>(jumps + (i >> 3)) | (1 << (<u8>i & 7)));
+    else if (op >= OP.PUSH1 && op <= OP.PUSH32) i += op - <u8>OP.PUSH0;
   }
 }

@@ -5,7 +5,6 @@
  */
 import { add, clear, copy, equal, isNegative, isZero, leadingZeros, less, lessSigned, set64, shiftLeft, shiftRight, signExtend, subtract, swapBytes, toSize } from "./word";
 import { addModulo, divide, divideSigned, multiply, multiplyModulo, remainder, remainderSigned } from "./arithmetic";
-import { ADDRESS, BALANCE } from "./accounts";
 import { loadTransient } from "./slots";
 import { copyInput } from "./copies";
 import { endFrame } from "./ends";
@@ -14,12 +13,14 @@ import { allow, pauseAt } from "./clock";
 import { beyond, exhausted } from "./memory";
 import { BASE_FEE, BLOB_BASE_FEE, BLOB_HASHES, blobs, CHAIN_ID, COINBASE, GAS_LIMIT, GAS_PRICE, NUMBER, ORIGIN, PREV_RANDAO, TIMESTAMP } from "./environment";
 import { endOf, growthPrice, perWord, TABLE } from "./prices";
-import { BASE, CALL_VALUE, CALLER, frame, FRAME_CODE, FRAME_CODE_SIZE, FRAME_JUMPS, GAS, growMemory, INPUT, INPUT_SIZE, MEMORY, MEMORY_SIZE, PC, RETURN_SIZE, SELF, SP } from "./frames";
-import { EXHAUSTED, failFor, FAILED, GOES_ON, INVALID_JUMP, NEEDS_PRECOMPILE, OUT_OF_GAS, PAUSED, RETURNED, REVERTED, UNUSUAL } from "./status";
+import { frame, growMemory } from "./frames";
+import { failFor } from "./status";
 import { blockHash } from "./block-hashes";
 import { addSmall, isDestination, loadInput, pushBytes, swap } from "./operands";
 import { balanceAt, codeHashAt, codeSizeAt, endOfOperation, hashAt, loadSlotAt, powerAt, storeSlotAt, storeTransientAt } from "./operations";
 import { rare } from "./rare";
+import * as OP from "./opcodes";
+import { ADDRESS, BALANCE, BASE, CALLER, CALL_VALUE, EXHAUSTED, FAILED, FRAME_CODE, FRAME_CODE_SIZE, FRAME_JUMPS, GAS, GOES_ON, INPUT, INPUT_SIZE, INVALID_JUMP, MEMORY, MEMORY_SIZE, NEEDS_PRECOMPILE, OUT_OF_GAS, PAUSED, PC, RETURNED, RETURN_SIZE, REVERTED, SELF, SP, UNUSUAL } from "./layout";
 
 /** Runs until the message ends, the host is needed, or `slice` gas is used; 0: the remainder of the last slice. */
 export function run(slice: i64): i32 {
@@ -47,17 +48,17 @@ function frames(): i32 {
       pc++;
       const top = sp - 32;
       switch (op) {
-        case 0x00: status = RETURNED; break;
-        case 0x01: add(top - 32, top, top - 32); sp = top; continue;
-        case 0x02: multiply(top - 32, top, top - 32); sp = top; continue;
-        case 0x03: subtract(top - 32, top, top - 32); sp = top; continue;
-        case 0x04: divide(top - 32, top, top - 32); sp = top; continue;
-        case 0x05: divideSigned(top - 32, top, top - 32); sp = top; continue;
-        case 0x06: remainder(top - 32, top, top - 32); sp = top; continue;
-        case 0x07: remainderSigned(top - 32, top, top - 32); sp = top; continue;
-        case 0x08: addModulo(top - 64, top, top - 32, top - 64); sp = top - 32; continue;
-        case 0x09: multiplyModulo(top - 64, top, top - 32, top - 64); sp = top - 32; continue;
-        case 0x0a: {
+        case OP.STOP: status = RETURNED; break;
+        case OP.ADD: add(top - 32, top, top - 32); sp = top; continue;
+        case OP.MUL: multiply(top - 32, top, top - 32); sp = top; continue;
+        case OP.SUB: subtract(top - 32, top, top - 32); sp = top; continue;
+        case OP.DIV: divide(top - 32, top, top - 32); sp = top; continue;
+        case OP.SDIV: divideSigned(top - 32, top, top - 32); sp = top; continue;
+        case OP.MOD: remainder(top - 32, top, top - 32); sp = top; continue;
+        case OP.SMOD: remainderSigned(top - 32, top, top - 32); sp = top; continue;
+        case OP.ADDMOD: addModulo(top - 64, top, top - 32, top - 64); sp = top - 32; continue;
+        case OP.MULMOD: multiplyModulo(top - 64, top, top - 32, top - 64); sp = top - 32; continue;
+        case OP.EXP: {
           if (gas < pauseAt) { status = PAUSED; break; }
           const left = powerAt(top, gas);
           if (left < 0) { status = endOfOperation(left); break; }
@@ -65,47 +66,47 @@ function frames(): i32 {
           sp = top;
           continue;
         }
-        case 0x0b: signExtend(top - 32, top); sp = top; continue;
-        case 0x10: set64(top - 32, u64(less(top, top - 32))); sp = top; continue;
-        case 0x11: set64(top - 32, u64(less(top - 32, top))); sp = top; continue;
-        case 0x12: set64(top - 32, u64(lessSigned(top, top - 32))); sp = top; continue;
-        case 0x13: set64(top - 32, u64(lessSigned(top - 32, top))); sp = top; continue;
-        case 0x14: set64(top - 32, u64(equal(top, top - 32))); sp = top; continue;
-        case 0x15: set64(top, u64(isZero(top))); continue;
-        case 0x16: {
+        case OP.SIGNEXTEND: signExtend(top - 32, top); sp = top; continue;
+        case OP.LT: set64(top - 32, u64(less(top, top - 32))); sp = top; continue;
+        case OP.GT: set64(top - 32, u64(less(top - 32, top))); sp = top; continue;
+        case OP.SLT: set64(top - 32, u64(lessSigned(top, top - 32))); sp = top; continue;
+        case OP.SGT: set64(top - 32, u64(lessSigned(top - 32, top))); sp = top; continue;
+        case OP.EQ: set64(top - 32, u64(equal(top, top - 32))); sp = top; continue;
+        case OP.ISZERO: set64(top, u64(isZero(top))); continue;
+        case OP.AND: {
           v128.store(top - 32, v128.and(v128.load(top), v128.load(top - 32)));
           v128.store(top - 16, v128.and(v128.load(top, 16), v128.load(top - 16)));
           sp = top;
           continue;
         }
-        case 0x17: {
+        case OP.OR: {
           v128.store(top - 32, v128.or(v128.load(top), v128.load(top - 32)));
           v128.store(top - 16, v128.or(v128.load(top, 16), v128.load(top - 16)));
           sp = top;
           continue;
         }
-        case 0x18: {
+        case OP.XOR: {
           v128.store(top - 32, v128.xor(v128.load(top), v128.load(top - 32)));
           v128.store(top - 16, v128.xor(v128.load(top, 16), v128.load(top - 16)));
           sp = top;
           continue;
         }
-        case 0x19: {
+        case OP.NOT: {
           v128.store(top, v128.not(v128.load(top)));
           v128.store(top, v128.not(v128.load(top, 16)), 16);
           continue;
         }
-        case 0x1a: {
+        case OP.BYTE: {
           const at = toSize(top);
           set64(top - 32, at < 32 ? <u64>load<u8>(top - 1 - <usize>at) : 0);
           sp = top;
           continue;
         }
-        case 0x1b: shiftLeft(top - 32, top, top - 32); sp = top; continue;
-        case 0x1c: shiftRight(top - 32, top, top - 32, 0); sp = top; continue;
-        case 0x1d: shiftRight(top - 32, top, top - 32, isNegative(top - 32) ? u64.MAX_VALUE : 0); sp = top; continue;
-        case 0x1e: set64(top, leadingZeros(top)); continue;
-        case 0x20: {
+        case OP.SHL: shiftLeft(top - 32, top, top - 32); sp = top; continue;
+        case OP.SHR: shiftRight(top - 32, top, top - 32, 0); sp = top; continue;
+        case OP.SAR: shiftRight(top - 32, top, top - 32, isNegative(top - 32) ? u64.MAX_VALUE : 0); sp = top; continue;
+        case OP.CLZ: set64(top, leadingZeros(top)); continue;
+        case OP.KECCAK256: {
           if (gas < pauseAt) { status = PAUSED; break; }
           const left = hashAt(top, gas);
           if (left < 0) { status = endOfOperation(left); break; }
@@ -114,54 +115,54 @@ function frames(): i32 {
           sp = top;
           continue;
         }
-        case 0x30: copy(sp, <usize>load<u32>(frame, SELF) + ADDRESS); sp += 32; continue;
-        case 0x31: {
+        case OP.ADDRESS: copy(sp, <usize>load<u32>(frame, SELF) + ADDRESS); sp += 32; continue;
+        case OP.BALANCE: {
           const left = balanceAt(top, gas);
           if (left < 0) { status = endOfOperation(left); break; }
           gas = left;
           continue;
         }
-        case 0x32: copy(sp, ORIGIN); sp += 32; continue;
-        case 0x33: copy(sp, frame + CALLER); sp += 32; continue;
-        case 0x34: copy(sp, frame + CALL_VALUE); sp += 32; continue;
-        case 0x35: loadInput(top, load<u32>(frame, INPUT), load<u32>(frame, INPUT_SIZE), toSize(top)); continue;
-        case 0x36: set64(sp, load<u32>(frame, INPUT_SIZE)); sp += 32; continue;
-        case 0x38: set64(sp, codeSize); sp += 32; continue;
-        case 0x3a: copy(sp, GAS_PRICE); sp += 32; continue;
-        case 0x3b: {
+        case OP.ORIGIN: copy(sp, ORIGIN); sp += 32; continue;
+        case OP.CALLER: copy(sp, frame + CALLER); sp += 32; continue;
+        case OP.CALLVALUE: copy(sp, frame + CALL_VALUE); sp += 32; continue;
+        case OP.CALLDATALOAD: loadInput(top, load<u32>(frame, INPUT), load<u32>(frame, INPUT_SIZE), toSize(top)); continue;
+        case OP.CALLDATASIZE: set64(sp, load<u32>(frame, INPUT_SIZE)); sp += 32; continue;
+        case OP.CODESIZE: set64(sp, codeSize); sp += 32; continue;
+        case OP.GASPRICE: copy(sp, GAS_PRICE); sp += 32; continue;
+        case OP.EXTCODESIZE: {
           const left = codeSizeAt(top, gas);
           if (left < 0) { status = endOfOperation(left); break; }
           gas = left;
           continue;
         }
-        case 0x3d: set64(sp, load<u32>(frame, RETURN_SIZE)); sp += 32; continue;
-        case 0x3f: {
+        case OP.RETURNDATASIZE: set64(sp, load<u32>(frame, RETURN_SIZE)); sp += 32; continue;
+        case OP.EXTCODEHASH: {
           const left = codeHashAt(top, gas);
           if (left < 0) { status = endOfOperation(left); break; }
           gas = left;
           continue;
         }
-        case 0x40: {
+        case OP.BLOCKHASH: {
           status = blockHash(top);
           if (status != GOES_ON) break;
           continue;
         }
-        case 0x41: copy(sp, COINBASE); sp += 32; continue;
-        case 0x42: copy(sp, TIMESTAMP); sp += 32; continue;
-        case 0x43: copy(sp, NUMBER); sp += 32; continue;
-        case 0x44: copy(sp, PREV_RANDAO); sp += 32; continue;
-        case 0x45: copy(sp, GAS_LIMIT); sp += 32; continue;
-        case 0x46: copy(sp, CHAIN_ID); sp += 32; continue;
-        case 0x47: copy(sp, <usize>load<u32>(frame, SELF) + BALANCE); sp += 32; continue;
-        case 0x48: copy(sp, BASE_FEE); sp += 32; continue;
-        case 0x49: {
+        case OP.COINBASE: copy(sp, COINBASE); sp += 32; continue;
+        case OP.TIMESTAMP: copy(sp, TIMESTAMP); sp += 32; continue;
+        case OP.NUMBER: copy(sp, NUMBER); sp += 32; continue;
+        case OP.PREVRANDAO: copy(sp, PREV_RANDAO); sp += 32; continue;
+        case OP.GASLIMIT: copy(sp, GAS_LIMIT); sp += 32; continue;
+        case OP.CHAINID: copy(sp, CHAIN_ID); sp += 32; continue;
+        case OP.SELFBALANCE: copy(sp, <usize>load<u32>(frame, SELF) + BALANCE); sp += 32; continue;
+        case OP.BASEFEE: copy(sp, BASE_FEE); sp += 32; continue;
+        case OP.BLOBHASH: {
           const at = toSize(top);
           if (at < <u64>blobs) copy(top, BLOB_HASHES + (<usize>at << 5)); else clear(top);
           continue;
         }
-        case 0x4a: copy(sp, BLOB_BASE_FEE); sp += 32; continue;
-        case 0x50: sp = top; continue;
-        case 0x51: {
+        case OP.BLOBBASEFEE: copy(sp, BLOB_BASE_FEE); sp += 32; continue;
+        case OP.POP: sp = top; continue;
+        case OP.MLOAD: {
           const offset = toSize(top), end = endOf(offset, 32);
           if (end > size) {
             gas -= growthPrice(size, end);
@@ -172,7 +173,7 @@ function frames(): i32 {
           swapBytes(top, data + <usize>offset);
           continue;
         }
-        case 0x52: {
+        case OP.MSTORE: {
           const offset = toSize(top), end = endOf(offset, 32);
           if (end > size) {
             gas -= growthPrice(size, end);
@@ -184,7 +185,7 @@ function frames(): i32 {
           sp = top - 32;
           continue;
         }
-        case 0x53: {
+        case OP.MSTORE8: {
           const offset = toSize(top), end = endOf(offset, 1);
           if (end > size) {
             gas -= growthPrice(size, end);
@@ -196,20 +197,20 @@ function frames(): i32 {
           sp = top - 32;
           continue;
         }
-        case 0x54: {
+        case OP.SLOAD: {
           const left = loadSlotAt(top, gas);
           if (left < 0) { status = endOfOperation(left); break; }
           gas = left;
           continue;
         }
-        case 0x55: {
+        case OP.SSTORE: {
           const left = storeSlotAt(top, gas);
           if (left < 0) { status = endOfOperation(left); break; }
           gas = left;
           sp = top - 32;
           continue;
         }
-        case 0x56: {
+        case OP.JUMP: {
           if (gas < pauseAt) { status = PAUSED; break; }
           const to = toSize(top);
           if (to >= codeSize || !isDestination(jumps, to)) { status = failFor(INVALID_JUMP); break; }
@@ -220,7 +221,7 @@ function frames(): i32 {
           sp = top;
           continue;
         }
-        case 0x57: {
+        case OP.JUMPI: {
           if (gas < pauseAt) { status = PAUSED; break; }
           sp = top - 32;
           if (isZero(sp)) continue;
@@ -231,22 +232,22 @@ function frames(): i32 {
           pc = code + <usize>to + 1;
           continue;
         }
-        case 0x58: set64(sp, pc - code - 1); sp += 32; continue;
-        case 0x59: set64(sp, size); sp += 32; continue;
-        case 0x5a: set64(sp, gas); sp += 32; continue;
-        case 0x5b: continue;
-        case 0x5c: loadTransient(top, load<u32>(frame, SELF), top); continue;
-        case 0x5d: {
+        case OP.PC: set64(sp, pc - code - 1); sp += 32; continue;
+        case OP.MSIZE: set64(sp, size); sp += 32; continue;
+        case OP.GAS: set64(sp, gas); sp += 32; continue;
+        case OP.JUMPDEST: continue;
+        case OP.TLOAD: loadTransient(top, load<u32>(frame, SELF), top); continue;
+        case OP.TSTORE: {
           const left = storeTransientAt(top, gas);
           if (left < 0) { status = endOfOperation(left); break; }
           gas = left;
           sp = top - 32;
           continue;
         }
-        case 0x5f: clear(sp); sp += 32; continue;
-        case 0x60: {
+        case OP.PUSH0: clear(sp); sp += 32; continue;
+        case OP.PUSH1: {
           // Fused with a following ADD, where that can be paid and has its other operand.
-          if (load<u8>(pc, 1) == 0x01 && height >= 32 && gas >= 3) {
+          if (load<u8>(pc, 1) == OP.ADD && height >= 32 && gas >= 3) {
             gas -= 3;
             addSmall(top, load<u8>(pc));
             pc += 2;
@@ -257,11 +258,11 @@ function frames(): i32 {
           sp += 32;
           continue;
         }
-        case 0x61: {
+        case OP.PUSH2: {
           const to = <u64>bswap<u16>(load<u16>(pc)), next = load<u8>(pc, 2);
           // Fused with a following jump where all checks pass; otherwise both run separately.
-          if ((next == 0x57 || next == 0x56) && gas >= 11 && gas - 11 >= pauseAt && to < codeSize && isDestination(jumps, to)) {
-            if (next == 0x56) {
+          if ((next == OP.JUMPI || next == OP.JUMP) && gas >= 11 && gas - 11 >= pauseAt && to < codeSize && isDestination(jumps, to)) {
+            if (next == OP.JUMP) {
               gas -= 9;
               pc = code + <usize>to + 1;
               continue;
@@ -283,80 +284,80 @@ function frames(): i32 {
           sp += 32;
           continue;
         }
-        case 0x62: set64(sp, (<u64>load<u8>(pc) << 16) | <u64>bswap<u16>(load<u16>(pc, 1))); pc += 3; sp += 32; continue;
-        case 0x63: set64(sp, <u64>bswap<u32>(load<u32>(pc))); pc += 4; sp += 32; continue;
-        case 0x64: pushBytes(sp, pc, 5); pc += 5; sp += 32; continue;
-        case 0x65: pushBytes(sp, pc, 6); pc += 6; sp += 32; continue;
-        case 0x66: pushBytes(sp, pc, 7); pc += 7; sp += 32; continue;
-        case 0x67: pushBytes(sp, pc, 8); pc += 8; sp += 32; continue;
-        case 0x68: pushBytes(sp, pc, 9); pc += 9; sp += 32; continue;
-        case 0x69: pushBytes(sp, pc, 10); pc += 10; sp += 32; continue;
-        case 0x6a: pushBytes(sp, pc, 11); pc += 11; sp += 32; continue;
-        case 0x6b: pushBytes(sp, pc, 12); pc += 12; sp += 32; continue;
-        case 0x6c: pushBytes(sp, pc, 13); pc += 13; sp += 32; continue;
-        case 0x6d: pushBytes(sp, pc, 14); pc += 14; sp += 32; continue;
-        case 0x6e: pushBytes(sp, pc, 15); pc += 15; sp += 32; continue;
-        case 0x6f: pushBytes(sp, pc, 16); pc += 16; sp += 32; continue;
-        case 0x70: pushBytes(sp, pc, 17); pc += 17; sp += 32; continue;
-        case 0x71: pushBytes(sp, pc, 18); pc += 18; sp += 32; continue;
-        case 0x72: pushBytes(sp, pc, 19); pc += 19; sp += 32; continue;
-        case 0x73: pushBytes(sp, pc, 20); pc += 20; sp += 32; continue;
-        case 0x74: pushBytes(sp, pc, 21); pc += 21; sp += 32; continue;
-        case 0x75: pushBytes(sp, pc, 22); pc += 22; sp += 32; continue;
-        case 0x76: pushBytes(sp, pc, 23); pc += 23; sp += 32; continue;
-        case 0x77: pushBytes(sp, pc, 24); pc += 24; sp += 32; continue;
-        case 0x78: pushBytes(sp, pc, 25); pc += 25; sp += 32; continue;
-        case 0x79: pushBytes(sp, pc, 26); pc += 26; sp += 32; continue;
-        case 0x7a: pushBytes(sp, pc, 27); pc += 27; sp += 32; continue;
-        case 0x7b: pushBytes(sp, pc, 28); pc += 28; sp += 32; continue;
-        case 0x7c: pushBytes(sp, pc, 29); pc += 29; sp += 32; continue;
-        case 0x7d: pushBytes(sp, pc, 30); pc += 30; sp += 32; continue;
-        case 0x7e: pushBytes(sp, pc, 31); pc += 31; sp += 32; continue;
-        case 0x7f: pushBytes(sp, pc, 32); pc += 32; sp += 32; continue;
-        case 0x80: copy(sp, sp - 32); sp += 32; continue;
-        case 0x81: copy(sp, sp - 64); sp += 32; continue;
-        case 0x82: copy(sp, sp - 96); sp += 32; continue;
-        case 0x83: copy(sp, sp - 128); sp += 32; continue;
-        case 0x84: copy(sp, sp - 160); sp += 32; continue;
-        case 0x85: copy(sp, sp - 192); sp += 32; continue;
-        case 0x86: copy(sp, sp - 224); sp += 32; continue;
-        case 0x87: copy(sp, sp - 256); sp += 32; continue;
-        case 0x88: copy(sp, sp - 288); sp += 32; continue;
-        case 0x89: copy(sp, sp - 320); sp += 32; continue;
-        case 0x8a: copy(sp, sp - 352); sp += 32; continue;
-        case 0x8b: copy(sp, sp - 384); sp += 32; continue;
-        case 0x8c: copy(sp, sp - 416); sp += 32; continue;
-        case 0x8d: copy(sp, sp - 448); sp += 32; continue;
-        case 0x8e: copy(sp, sp - 480); sp += 32; continue;
-        case 0x8f: copy(sp, sp - 512); sp += 32; continue;
-        case 0x90: swap(top, top - 32); continue;
-        case 0x91: swap(top, top - 64); continue;
-        case 0x92: swap(top, top - 96); continue;
-        case 0x93: swap(top, top - 128); continue;
-        case 0x94: swap(top, top - 160); continue;
-        case 0x95: swap(top, top - 192); continue;
-        case 0x96: swap(top, top - 224); continue;
-        case 0x97: swap(top, top - 256); continue;
-        case 0x98: swap(top, top - 288); continue;
-        case 0x99: swap(top, top - 320); continue;
-        case 0x9a: swap(top, top - 352); continue;
-        case 0x9b: swap(top, top - 384); continue;
-        case 0x9c: swap(top, top - 416); continue;
-        case 0x9d: swap(top, top - 448); continue;
-        case 0x9e: swap(top, top - 480); continue;
-        case 0x9f: swap(top, top - 512); continue;
-        case 0xf3:
-        case 0xfd: {
+        case OP.PUSH3: set64(sp, (<u64>load<u8>(pc) << 16) | <u64>bswap<u16>(load<u16>(pc, 1))); pc += 3; sp += 32; continue;
+        case OP.PUSH4: set64(sp, <u64>bswap<u32>(load<u32>(pc))); pc += 4; sp += 32; continue;
+        case OP.PUSH5: pushBytes(sp, pc, 5); pc += 5; sp += 32; continue;
+        case OP.PUSH6: pushBytes(sp, pc, 6); pc += 6; sp += 32; continue;
+        case OP.PUSH7: pushBytes(sp, pc, 7); pc += 7; sp += 32; continue;
+        case OP.PUSH8: pushBytes(sp, pc, 8); pc += 8; sp += 32; continue;
+        case OP.PUSH9: pushBytes(sp, pc, 9); pc += 9; sp += 32; continue;
+        case OP.PUSH10: pushBytes(sp, pc, 10); pc += 10; sp += 32; continue;
+        case OP.PUSH11: pushBytes(sp, pc, 11); pc += 11; sp += 32; continue;
+        case OP.PUSH12: pushBytes(sp, pc, 12); pc += 12; sp += 32; continue;
+        case OP.PUSH13: pushBytes(sp, pc, 13); pc += 13; sp += 32; continue;
+        case OP.PUSH14: pushBytes(sp, pc, 14); pc += 14; sp += 32; continue;
+        case OP.PUSH15: pushBytes(sp, pc, 15); pc += 15; sp += 32; continue;
+        case OP.PUSH16: pushBytes(sp, pc, 16); pc += 16; sp += 32; continue;
+        case OP.PUSH17: pushBytes(sp, pc, 17); pc += 17; sp += 32; continue;
+        case OP.PUSH18: pushBytes(sp, pc, 18); pc += 18; sp += 32; continue;
+        case OP.PUSH19: pushBytes(sp, pc, 19); pc += 19; sp += 32; continue;
+        case OP.PUSH20: pushBytes(sp, pc, 20); pc += 20; sp += 32; continue;
+        case OP.PUSH21: pushBytes(sp, pc, 21); pc += 21; sp += 32; continue;
+        case OP.PUSH22: pushBytes(sp, pc, 22); pc += 22; sp += 32; continue;
+        case OP.PUSH23: pushBytes(sp, pc, 23); pc += 23; sp += 32; continue;
+        case OP.PUSH24: pushBytes(sp, pc, 24); pc += 24; sp += 32; continue;
+        case OP.PUSH25: pushBytes(sp, pc, 25); pc += 25; sp += 32; continue;
+        case OP.PUSH26: pushBytes(sp, pc, 26); pc += 26; sp += 32; continue;
+        case OP.PUSH27: pushBytes(sp, pc, 27); pc += 27; sp += 32; continue;
+        case OP.PUSH28: pushBytes(sp, pc, 28); pc += 28; sp += 32; continue;
+        case OP.PUSH29: pushBytes(sp, pc, 29); pc += 29; sp += 32; continue;
+        case OP.PUSH30: pushBytes(sp, pc, 30); pc += 30; sp += 32; continue;
+        case OP.PUSH31: pushBytes(sp, pc, 31); pc += 31; sp += 32; continue;
+        case OP.PUSH32: pushBytes(sp, pc, 32); pc += 32; sp += 32; continue;
+        case OP.DUP1: copy(sp, sp - 32); sp += 32; continue;
+        case OP.DUP2: copy(sp, sp - 64); sp += 32; continue;
+        case OP.DUP3: copy(sp, sp - 96); sp += 32; continue;
+        case OP.DUP4: copy(sp, sp - 128); sp += 32; continue;
+        case OP.DUP5: copy(sp, sp - 160); sp += 32; continue;
+        case OP.DUP6: copy(sp, sp - 192); sp += 32; continue;
+        case OP.DUP7: copy(sp, sp - 224); sp += 32; continue;
+        case OP.DUP8: copy(sp, sp - 256); sp += 32; continue;
+        case OP.DUP9: copy(sp, sp - 288); sp += 32; continue;
+        case OP.DUP10: copy(sp, sp - 320); sp += 32; continue;
+        case OP.DUP11: copy(sp, sp - 352); sp += 32; continue;
+        case OP.DUP12: copy(sp, sp - 384); sp += 32; continue;
+        case OP.DUP13: copy(sp, sp - 416); sp += 32; continue;
+        case OP.DUP14: copy(sp, sp - 448); sp += 32; continue;
+        case OP.DUP15: copy(sp, sp - 480); sp += 32; continue;
+        case OP.DUP16: copy(sp, sp - 512); sp += 32; continue;
+        case OP.SWAP1: swap(top, top - 32); continue;
+        case OP.SWAP2: swap(top, top - 64); continue;
+        case OP.SWAP3: swap(top, top - 96); continue;
+        case OP.SWAP4: swap(top, top - 128); continue;
+        case OP.SWAP5: swap(top, top - 160); continue;
+        case OP.SWAP6: swap(top, top - 192); continue;
+        case OP.SWAP7: swap(top, top - 224); continue;
+        case OP.SWAP8: swap(top, top - 256); continue;
+        case OP.SWAP9: swap(top, top - 288); continue;
+        case OP.SWAP10: swap(top, top - 320); continue;
+        case OP.SWAP11: swap(top, top - 352); continue;
+        case OP.SWAP12: swap(top, top - 384); continue;
+        case OP.SWAP13: swap(top, top - 416); continue;
+        case OP.SWAP14: swap(top, top - 448); continue;
+        case OP.SWAP15: swap(top, top - 480); continue;
+        case OP.SWAP16: swap(top, top - 512); continue;
+        case OP.RETURN:
+        case OP.REVERT: {
           const offset = toSize(top), bytes = toSize(top - 32), end = endOf(offset, bytes);
           gas -= growthPrice(size, end);
           if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
           if (!growMemory(frame, end)) { status = EXHAUSTED; break; }
           from = data + <usize>(bytes ? offset : 0);
           length = <usize>bytes;
-          status = op == 0xf3 ? RETURNED : REVERTED;
+          status = op == OP.RETURN ? RETURNED : REVERTED;
           break;
         }
-        case 0x37: {
+        case OP.CALLDATACOPY: {
           const bytes = toSize(top - 64);
           // Into memory that is there already; otherwise as a rare opcode.
           if (bytes <= 1024 && endOf(toSize(top), bytes) <= size && gas >= pauseAt) {

@@ -7,9 +7,7 @@
  * without memory errors, and its result is not used. The frames are last because they grow with the memory that code pays for. Memory
  * that is not touched takes none: the indexes begin small and double with their entries.
  */
-
-export const ACCOUNT_BYTES: usize = 224;
-export const SLOT_BYTES: usize = 128;
+import { ACCOUNT_BYTES, CODE_PAGE, SLOT_BYTES } from "./layout";
 
 export let accountIndex: usize = 0;
 /** Bounds of the index's mask. */
@@ -54,8 +52,6 @@ export function refresh(): void {
 
 export function align(at: usize): usize { return (at + 63) & ~63; }
 
-/** Codes lie in pages of this size, which holds the largest one, so that a code that is loaded later can take the place of others. */
-export const CODE_PAGE: usize = 28672;
 
 /** Sizes: accounts and slots in entries (powers of two), codes in pages, the others in bytes; `most` bounds the whole memory. */
 export function layOut(accountCount: u32, slotCount: u32, undo: u32, logs: u32, output: u32, pages: u32, unpaged: u32, most: u32): bool {

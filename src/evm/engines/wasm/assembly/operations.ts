@@ -6,15 +6,17 @@
 import { byteLength, clear, copy, set64, swapBytes, toSize } from "./word";
 import { power } from "./arithmetic";
 import { keccak256 } from "../../../../crypto/assembly/keccak";
-import { accountAt, BALANCE, CODE_SIZE, has, HAS_CODE, isEmpty, isLoaded } from "./accounts";
+import { accountAt, has, isEmpty, isLoaded } from "./accounts";
 import { accessPrice, canReach } from "./calls";
 import { EMPTY_HASH, hashOf, lacksCode } from "./codes";
-import { frame, growMemory, IS_STATIC, MEMORY, MEMORY_SIZE, SELF } from "./frames";
-import { endOf, fork, growthPrice, ISTANBUL, perWord, SPURIOUS_DRAGON } from "./prices";
-import { setValue, SLOT_LOADED, slotOf, transientOf, VALUE } from "./slots";
+import { frame, growMemory } from "./frames";
+import { endOf, fork, growthPrice, perWord } from "./prices";
+import { setValue, slotOf, transientOf } from "./slots";
 import { limitSpare } from "./spare";
 import { canRead, readPrice, SENTRY, writePrice } from "./storage";
-import { EXHAUSTED, failFor, NEEDS_ACCOUNT, NEEDS_CODE, NEEDS_SLOT, needs, OUT_OF_GAS, STATIC_STATE_CHANGE } from "./status";
+import { failFor, needs } from "./status";
+import { BALANCE, CODE_SIZE, EXHAUSTED, HAS_CODE, IS_STATIC, MEMORY, MEMORY_SIZE, NEEDS_ACCOUNT, NEEDS_CODE, NEEDS_SLOT, OUT_OF_GAS, SELF, SLOT_LOADED, STATIC_STATE_CHANGE, VALUE } from "./layout";
+import { ISTANBUL, SPURIOUS_DRAGON } from "./forks";
 
 export const FAILURE: i32 = 32;
 export const NO_GAS: i64 = -(32 + <i64>OUT_OF_GAS);

@@ -3,9 +3,11 @@ import { sha256 } from "../../../../crypto/assembly/sha256";
 import { sumPoints } from "./curve-sums";
 import { endFrame } from "./ends";
 import { returned } from "./memory";
-import { fork, ISTANBUL, perWord } from "./prices";
-import { frame, INPUT } from "./frames";
-import { failFor, NEEDS_PRECOMPILE, needs, OUT_OF_GAS, RETURNED } from "./status";
+import { fork, perWord } from "./prices";
+import { frame } from "./frames";
+import { failFor, needs } from "./status";
+import { INPUT, NEEDS_PRECOMPILE, OUT_OF_GAS, RETURNED } from "./layout";
+import { ISTANBUL } from "./forks";
 
 const SHA256: u32 = 2;
 const SHA256_PRICE: i64 = 60;

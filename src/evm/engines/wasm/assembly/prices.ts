@@ -1,5 +1,5 @@
 /*
- * Rules of the current fork. Prices and stack bounds of opcodes come from the host's table (engines/wasm/opcodes.ts), one row of
+ * Rules of the current fork. Prices and stack bounds of opcodes come from the host's table (evm/opcodes.ts), one row of
  * 8 bytes each: price u16, smallest height, largest height (both in bytes of the stack), whether the fork has it.
  */
 export const TABLE: usize = memory.data(2048, 16);
@@ -8,18 +8,6 @@ export const TABLE: usize = memory.data(2048, 16);
 export const COLD_ACCOUNT: i64 = 2600;
 export const WARM_READ: i64 = 100;
 export const COLD_SLOT: i64 = 2100;
-
-// Indexes in config/forks.ts.
-export const HOMESTEAD: i32 = 1;
-export const TANGERINE_WHISTLE: i32 = 2;
-export const SPURIOUS_DRAGON: i32 = 3;
-export const CONSTANTINOPLE: i32 = 5;
-export const ISTANBUL: i32 = 7;
-export const BERLIN: i32 = 8;
-export const LONDON: i32 = 9;
-export const SHANGHAI: i32 = 11;
-export const CANCUN: i32 = 12;
-export const PRAGUE: i32 = 13;
 
 export let fork: i32 = 0;
 export function setFork(place: i32): void { fork = place; }

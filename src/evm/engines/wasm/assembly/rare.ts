@@ -3,28 +3,30 @@ import { call } from "./calls";
 import { create } from "./creations";
 import { copyBytes, copyForeignCode, copyMemory, log } from "./copies";
 import { selfDestruct } from "./destruction";
-import { failFor, INVALID_OPCODE } from "./status";
+import { failFor } from "./status";
+import * as OP from "./opcodes";
+import { INVALID_OPCODE } from "./layout";
 
 /** Runs an opcode; returns its end. */
 export function rare(op: u32): i32 {
   switch (op) {
-    case 0x37:
-    case 0x39:
-    case 0x3e: return copyBytes(op);
-    case 0x3c: return copyForeignCode();
-    case 0x5e: return copyMemory();
-    case 0xa0:
-    case 0xa1:
-    case 0xa2:
-    case 0xa3:
-    case 0xa4: return log(op);
-    case 0xf0:
-    case 0xf5: return create(op);
-    case 0xf1:
-    case 0xf2:
-    case 0xf4:
-    case 0xfa: return call(op);
-    case 0xff: return selfDestruct();
+    case OP.CALLDATACOPY:
+    case OP.CODECOPY:
+    case OP.RETURNDATACOPY: return copyBytes(op);
+    case OP.EXTCODECOPY: return copyForeignCode();
+    case OP.MCOPY: return copyMemory();
+    case OP.LOG0:
+    case OP.LOG1:
+    case OP.LOG2:
+    case OP.LOG3:
+    case OP.LOG4: return log(op);
+    case OP.CREATE:
+    case OP.CREATE2: return create(op);
+    case OP.CALL:
+    case OP.CALLCODE:
+    case OP.DELEGATECALL:
+    case OP.STATICCALL: return call(op);
+    case OP.SELFDESTRUCT: return selfDestruct();
   }
   return failFor(INVALID_OPCODE);
 }

@@ -3,10 +3,10 @@
  * memory of the frames.
  */
 import { keccak256 } from "../../../../crypto/assembly/keccak";
-import { ADDRESS_BYTES } from "./accounts";
-import { CALL_TRANSFER, HEAD, logsAt } from "./logs";
+import { logsAt } from "./logs";
 import { align, framesStart, logsStart, reserve } from "./memory";
 import { equal } from "./word";
+import { ADDRESS_BYTES, CALL_TRANSFER, LOG_HEAD } from "./layout";
 
 const BLOOM_SIZE: usize = 256;
 export const BLOOM: usize = memory.data(256, 16);
@@ -17,11 +17,11 @@ const TOPIC_ITEM: usize = 33;
 
 /** Returns the next log from `at` on, past internal transfers; `logsAt` at the end. */
 function logFrom(at: usize): usize {
-  while (at < logsAt && load<u32>(at, 4) >= CALL_TRANSFER) at = align(at + HEAD + 32);
+  while (at < logsAt && load<u32>(at, 4) >= CALL_TRANSFER) at = align(at + LOG_HEAD + 32);
   return at;
 }
 function next(log: usize): usize {
-  return logFrom(align(log + HEAD + (<usize>load<u32>(log, 4) << 5) + <usize>load<u32>(log, 8)));
+  return logFrom(align(log + LOG_HEAD + (<usize>load<u32>(log, 4) << 5) + <usize>load<u32>(log, 8)));
 }
 
 /** Sets the three bits of an address or topic: each from two bytes of its hash. */
@@ -45,8 +45,8 @@ export function bloomOfLogs(): void {
       addToBloom(account + ADDRESS_BYTES, 20);
     }
     for (let i: u32 = 0; i < topics; i++) {
-      const topic = log + HEAD + (<usize>i << 5);
-      if (i >= topicsBefore || !equal(topic, before + HEAD + (<usize>i << 5))) addToBloom(topic, 32);
+      const topic = log + LOG_HEAD + (<usize>i << 5);
+      if (i >= topicsBefore || !equal(topic, before + LOG_HEAD + (<usize>i << 5))) addToBloom(topic, 32);
     }
     before = log;
     topicsBefore = topics;
@@ -74,7 +74,7 @@ function isOwnEncoding(data: usize, size: usize): bool { return size == 1 && loa
 
 function logPayload(log: usize): usize {
   const topics = <usize>load<u32>(log, 4), size = <usize>load<u32>(log, 8);
-  const data = isOwnEncoding(log + HEAD + (topics << 5), size) ? <usize>1 : listSize(size);
+  const data = isOwnEncoding(log + LOG_HEAD + (topics << 5), size) ? <usize>1 : listSize(size);
   return ADDRESS_ITEM + listSize(TOPIC_ITEM * topics) + data;
 }
 
@@ -84,7 +84,7 @@ function putLog(log: usize, to: usize): usize {
   store<u8>(to, 0x80 + 20);
   memory.copy(to + 1, <usize>load<u32>(log) + ADDRESS_BYTES, 20);
   to = putHeader(to + ADDRESS_ITEM, TOPIC_ITEM * topics, 0xc0);
-  let from = log + HEAD;
+  let from = log + LOG_HEAD;
   for (let i: usize = 0; i < topics; i++, from += 32, to += TOPIC_ITEM) {
     store<u8>(to, 0x80 + 32);
     memory.copy(to + 1, from, 32);

@@ -3,22 +3,10 @@
  * host says that the storage under them is the same; the list has the entries that the current message uses.
  */
 import { clear, copy, equal } from "./word";
-import { exhaust, SLOT_BYTES, SLOT_INDEX_LEAST, slotIndex, slotIndexMost, slotList, slots, slotsEnd } from "./memory";
+import { exhaust, SLOT_INDEX_LEAST, slotIndex, slotIndexMost, slotList, slots, slotsEnd } from "./memory";
 import { clearWords } from "./ranges";
-import { NEWEST, save } from "./undo";
-import { STORAGE } from "./accounts";
-
-// Entry: changing fields.
-export const VALUE: usize = 0;
-export const SLOT_WARM: usize = 32;
-const KEY: usize = 36;
-// ORIGINAL and later fields never change, but are copied: the undo log has records of one size.
-export const ORIGINAL: usize = 96;
-export const OWNER: usize = 68;
-const STORAGE_ID: usize = 72;
-export const SLOT_LOADED: usize = 76;
-/** Number of the last message that used it. */
-const SLOT_EPOCH: usize = 84;
+import { save } from "./undo";
+import { KEY, NEWEST, ORIGINAL, OWNER, SLOT_BYTES, SLOT_EPOCH, SLOT_LOADED, SLOT_WARM, STORAGE, STORAGE_ID, VALUE } from "./layout";
 
 const TRANSIENT: u32 = 0x80000000;
 

@@ -2,8 +2,8 @@
  * Spare gas: how much less gas a frame could have had for the same run, if its code does not read its gas. A frame's is the smallest of its
  * remaining gas at the end, the distance to the sentry of each SSTORE, and what each inner frame allows through the rule of 63/64.
  */
-import { frame, GAS, PASSED, SPARE } from "./frames";
-import { FAILED } from "./status";
+import { frame } from "./frames";
+import { FAILED, GAS, PASSED, SPARE } from "./layout";
 
 /** False when a frame consumed all its gas in a failure, or when the fork passes gas by another rule. */
 export let isSpareKnown = false;

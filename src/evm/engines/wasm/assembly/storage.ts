@@ -1,8 +1,10 @@
 /* Prices and refunds of SLOAD and SSTORE by fork. */
 import { equal, isZero } from "./word";
-import { BERLIN, COLD_SLOT, CONSTANTINOPLE, fork, ISTANBUL, LONDON, WARM_READ } from "./prices";
-import { maybeWarmSlot, ORIGINAL, VALUE, warmSlot } from "./slots";
+import { COLD_SLOT, fork, WARM_READ } from "./prices";
+import { maybeWarmSlot, warmSlot } from "./slots";
 import { addRefund } from "./refund";
+import { ORIGINAL, VALUE } from "./layout";
+import { BERLIN, CONSTANTINOPLE, ISTANBUL, LONDON } from "./forks";
 
 /** Gas that must remain before a write (EIP-2200). */
 export const SENTRY: i64 = 2300;

@@ -4,9 +4,9 @@
  * frame and not at each change. The first record of a slot in a message has no copy, since it changes back to its original word.
  */
 import { exhaust, slotIndex, undoEnd, undoStart } from "./memory";
-import { restoreSlot, SLOT_WARM } from "./slots";
-import { FLAGS, PRECOMPILE, TOUCHED } from "./accounts";
+import { restoreSlot } from "./slots";
 import { copyWords } from "./ranges";
+import { FLAGS, NEWEST, PRECOMPILE, SLOT_WARM, TOUCHED } from "./layout";
 
 const TRAILER: usize = 16;
 /** Size of the changing fields of an entry, from its start. */
@@ -19,8 +19,6 @@ const COPY: u32 = 0;
 const FIRST: u32 = 1;
 /** This precompile stays touched by a failed call (state/journal/undo.ts). */
 const RIPEMD: u32 = 3;
-/** Offset of an entry's newest record. */
-export const NEWEST: usize = 92;
 
 /** End of the log. */
 export let undoAt: usize = 0;
