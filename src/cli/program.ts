@@ -1,4 +1,6 @@
 import { Command, Help, type Option } from 'commander'
+import { addSimCommand } from '../../devtools/sim/command.ts'
+import { addStateTestCommand } from '../../devtools/state-test/command.ts'
 import { version } from '../node/version.ts'
 import { addDbCommand } from './db/command.ts'
 import { addDevnetCommand } from './devnet/command.ts'
@@ -10,9 +12,7 @@ import { addKeyCommand } from './key/command.ts'
 import { addLocalnetCommand } from './localnet/command.ts'
 import { addMineCommand } from './mine/command.ts'
 import { groupOptions, sortOptions } from './shared/options/option-groups.ts'
-import { addSimCommand } from './sim/command.ts'
 import { addStartCommand } from './start/command.ts'
-import { addStateTestCommand } from './statetest/command.ts'
 
 const HELP = new Help()
 

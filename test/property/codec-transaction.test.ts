@@ -5,9 +5,9 @@ import { isCoded } from '@tandem/base/errors.ts'
 import { MAX_UINT64, uint64FromBigint } from '@tandem/base/uint64.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { recoverTransaction } from '../../devtools/state-test/transaction-sender.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { sign } from '../../src/crypto/signature.ts'
-import { recoverTransaction } from '../../src/evm/state-test/transaction-sender.ts'
 import { type DecodedTransaction, decodeTransaction } from '../../src/primitives/transaction/transaction.ts'
 import {
   encodeTransaction,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { drawPlan } from '../../src/sim/plan/draw-plan.ts'
-import { runSimulation } from '../../src/sim/simulation.ts'
-import { runSeeds } from '../../src/sim/swarm/worker-pool.ts'
+import { drawPlan } from '../../devtools/sim/plan/draw-plan.ts'
+import { runSimulation } from '../../devtools/sim/simulation.ts'
+import { runSeeds } from '../../devtools/sim/swarm/worker-pool.ts'
 
 const draw = (seed: number) => drawPlan({ seed, profile: 'swarm', heights: 4 })
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { ScriptName } from '../../src/sim/byzantine/scripts.ts'
-import { drawPlan, FAULTLESS } from '../../src/sim/plan/draw-plan.ts'
-import type { Plan, PlannedFault, PlannedFind } from '../../src/sim/plan/plan.ts'
-import { runSimulation } from '../../src/sim/simulation.ts'
+import type { ScriptName } from '../../devtools/sim/byzantine/scripts.ts'
+import { drawPlan, FAULTLESS } from '../../devtools/sim/plan/draw-plan.ts'
+import type { Plan, PlannedFault, PlannedFind } from '../../devtools/sim/plan/plan.ts'
+import { runSimulation } from '../../devtools/sim/simulation.ts'
 
 /* docs/design/proof-chain.md#inclusion with four validators, a block every three seconds, and nothing wrong but what the test plans. */
 

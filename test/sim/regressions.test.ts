@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { BREAKING_SCRIPTS } from '../../src/sim/byzantine/scripts.ts'
-import { drawPlan } from '../../src/sim/plan/draw-plan.ts'
-import type { ProfileName } from '../../src/sim/plan/profiles.ts'
-import { runSimulation } from '../../src/sim/simulation.ts'
+import { BREAKING_SCRIPTS } from '../../devtools/sim/byzantine/scripts.ts'
+import { drawPlan } from '../../devtools/sim/plan/draw-plan.ts'
+import type { ProfileName } from '../../devtools/sim/plan/profiles.ts'
+import { runSimulation } from '../../devtools/sim/simulation.ts'
 
 /** Seeds that found something, with what it was. */
 test.each<[what: string, seed: number, profile: ProfileName]>([

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { drawPlan, FAULTLESS } from '../../src/sim/plan/draw-plan.ts'
-import type { Plan, PlannedFault, PlannedFind } from '../../src/sim/plan/plan.ts'
-import { runSimulation } from '../../src/sim/simulation.ts'
+import { drawPlan, FAULTLESS } from '../../devtools/sim/plan/draw-plan.ts'
+import type { Plan, PlannedFault, PlannedFind } from '../../devtools/sim/plan/plan.ts'
+import { runSimulation } from '../../devtools/sim/simulation.ts'
 
 /*
  * Four validators whose main chain stands still for 200 s after block 4 while miners go on. Anchors are main blocks: the proof chain can gain

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { expect, test } from 'vitest'
-import { drawPlan } from '../../src/sim/plan/draw-plan.ts'
-import { PROFILE_NAMES, type ProfileName } from '../../src/sim/plan/profiles.ts'
-import { addOutcome, noTotals, type Totals } from '../../src/sim/swarm/run-outcome.ts'
-import type { Failure } from '../../src/sim/swarm/run-seed.ts'
-import { runSeeds } from '../../src/sim/swarm/worker-pool.ts'
+import { drawPlan } from '../../devtools/sim/plan/draw-plan.ts'
+import { PROFILE_NAMES, type ProfileName } from '../../devtools/sim/plan/profiles.ts'
+import { addOutcome, noTotals, type Totals } from '../../devtools/sim/swarm/run-outcome.ts'
+import type { Failure } from '../../devtools/sim/swarm/run-seed.ts'
+import { runSeeds } from '../../devtools/sim/swarm/worker-pool.ts'
 import { seedRange } from '../support/seeds.ts'
 
 interface Trial {

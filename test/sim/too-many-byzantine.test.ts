@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { ScriptName } from '../../src/sim/byzantine/scripts.ts'
-import type { Rule } from '../../src/sim/check/violation.ts'
-import { drawPlan } from '../../src/sim/plan/draw-plan.ts'
-import { runSimulation } from '../../src/sim/simulation.ts'
+import type { ScriptName } from '../../devtools/sim/byzantine/scripts.ts'
+import type { Rule } from '../../devtools/sim/check/violation.ts'
+import { drawPlan } from '../../devtools/sim/plan/draw-plan.ts'
+import { runSimulation } from '../../devtools/sim/simulation.ts'
 
 const SCRIPTS: readonly ScriptName[] = [
   'proposes two blocks',

@@ -1,7 +1,7 @@
-import { OPENRPC_SCHEMA, openRpcDocument } from '../docs/openrpc.ts'
 import { type MethodTable, method, namespacesIn } from '../router/method.ts'
 import type { MethodDescriptions } from '../router/method-description.ts'
 import { RawJson } from '../router/raw-json.ts'
+import { OPENRPC_SCHEMA, openRpcDocument } from './openrpc.ts'
 
 /** The document never changes, and building it takes a thousand times as long as sending it. */
 const documents = new WeakMap<MethodDescriptions, RawJson>()

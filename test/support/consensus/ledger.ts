@@ -1,4 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import { emptyBlock } from '../../../devtools/sim/block.ts'
 import type {
   BuildRequest,
   DecidedBlock,
@@ -11,7 +12,6 @@ import { type Block, decodeBlock, encodeBlock } from '../../../src/primitives/bl
 import type { BlockCodec } from '../../../src/primitives/block-codec.ts'
 import type { Certificate } from '../../../src/primitives/consensus/certificate.ts'
 import type { Header } from '../../../src/primitives/header.ts'
-import { emptyBlock } from '../../../src/sim/block.ts'
 
 export const GENESIS_HASH: Hex = `0x${'11'.repeat(32)}`
 

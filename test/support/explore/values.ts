@@ -1,6 +1,6 @@
 import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { emptyBlock } from '../../../devtools/sim/block.ts'
 import type { Block } from '../../../src/primitives/block.ts'
-import { emptyBlock } from '../../../src/sim/block.ts'
 
 /** Two blocks are enough: whatever is not the one decided is the other (consensus never looks into a block). */
 export const VALUES = [0, 1] as const

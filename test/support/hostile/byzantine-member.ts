@@ -1,4 +1,5 @@
 import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { emptyBlock } from '../../../devtools/sim/block.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { type Block, blockFromParts, encodeBlock } from '../../../src/primitives/block.ts'
 import { type ProposalHead, proposalDigest } from '../../../src/primitives/consensus/proposal.ts'
@@ -8,7 +9,6 @@ import type { Header } from '../../../src/primitives/header.ts'
 import { transactionsRoot } from '../../../src/primitives/roots.ts'
 import { decodeTransaction, type Transaction } from '../../../src/primitives/transaction/transaction.ts'
 import { proposerIndex } from '../../../src/rules/council/proposer-turns.ts'
-import { emptyBlock } from '../../../src/sim/block.ts'
 import { signedRaw } from '../chain.ts'
 import { wire } from '../network/raw-peer.ts'
 

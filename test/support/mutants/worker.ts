@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { DrawOptions } from '../../../src/sim/plan/draw-plan.ts'
+import type { DrawOptions } from '../../../devtools/sim/plan/draw-plan.ts'
 import type { KillOptions } from '../council-sim/kill.ts'
 import type { ExploreOptions } from '../explore/explorer.ts'
 import type { Patch } from './mutants.ts'
@@ -19,10 +19,10 @@ const { patches, task } = workerData as { patches: readonly Patch[]; task: Task 
 applyPatches(patches)
 const perform = async ({ kind, options }: Task): Promise<unknown> => {
   if (kind === 'explore') return (await import('../explore/explorer.ts')).explore(options)
-  if (kind === 'shrink') return (await import('../../../src/sim/swarm/run-seed.ts')).runSeed(options)
+  if (kind === 'shrink') return (await import('../../../devtools/sim/swarm/run-seed.ts')).runSeed(options)
   if (kind === 'scenario') return (await import('./scenarios.ts')).SCENARIOS[options]()
   if (kind === 'council') return (await import('../council-sim/kill.ts')).firstKill(options)
-  const { drawPlan } = await import('../../../src/sim/plan/draw-plan.ts')
-  return (await import('../../../src/sim/simulation.ts')).runSimulation(drawPlan(options))
+  const { drawPlan } = await import('../../../devtools/sim/plan/draw-plan.ts')
+  return (await import('../../../devtools/sim/simulation.ts')).runSimulation(drawPlan(options))
 }
 parentPort?.postMessage(await perform(task))

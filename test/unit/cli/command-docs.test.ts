@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { renderCommandDocs } from '../../../src/cli/command-docs.ts'
+import { renderCommandDocs } from '../../../devtools/docs/command-docs.ts'
 import { createProgram } from '../../../src/cli/program.ts'
 import { OPTION_GROUPS } from '../../../src/cli/shared/options/option-groups.ts'
 

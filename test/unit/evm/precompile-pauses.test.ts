@@ -1,7 +1,7 @@
 import { hexToBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
+import { ethereumParams } from '../../../devtools/state-test/fork.ts'
 import { ENGINE_NAMES, loadEngine } from '../../../src/evm/engines/select-engine.ts'
-import { ethereumParams } from '../../../src/evm/state-test/fork.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
 import { precompilePrograms } from '../../support/hostile/precompile-programs.ts'
 import { env, funded, key } from './world.ts'

@@ -1,10 +1,10 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import { expect, test } from 'vitest'
+import { forkFromName } from '../../../devtools/state-test/fork.ts'
+import { recoverTransaction } from '../../../devtools/state-test/transaction-sender.ts'
 import { beginBlock } from '../../../src/evm/block/block-run.ts'
 import { invalidReason } from '../../../src/evm/block/transaction-validity.ts'
-import { forkFromName } from '../../../src/evm/state-test/fork.ts'
-import { recoverTransaction } from '../../../src/evm/state-test/transaction-sender.ts'
 import { decodeTransaction, type Transaction } from '../../../src/primitives/transaction/transaction.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
 import vectors from '../primitives/fixtures/transaction-tests.json' with { type: 'json' }

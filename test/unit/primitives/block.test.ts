@@ -1,8 +1,8 @@
 import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
+import { recoverTransaction } from '../../../devtools/state-test/transaction-sender.ts'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
 import { sign } from '../../../src/crypto/signature.ts'
-import { recoverTransaction } from '../../../src/evm/state-test/transaction-sender.ts'
 import {
   type BlockContents,
   blockFromParts,

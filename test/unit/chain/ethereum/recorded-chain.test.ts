@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
+import { recoverTransaction } from '../../../../devtools/state-test/transaction-sender.ts'
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import { FIXTURE_LIMITS } from '../../../../src/config/limits/commands.ts'
 import { createExecutor } from '../../../../src/evm/executor.ts'
 import type { ExecutionMode } from '../../../../src/evm/executor-types.ts'
-import { recoverTransaction } from '../../../../src/evm/state-test/transaction-sender.ts'
 import {
   beginRecordedChain,
   type OpenedRecord,

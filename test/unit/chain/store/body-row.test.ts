@@ -1,7 +1,7 @@
 import { finishSlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { expect, test } from 'vitest'
+import { recoverTransaction } from '../../../../devtools/state-test/transaction-sender.ts'
 import { BodyRow, decodeLocation, encodeBody, encodeLocation } from '../../../../src/chain/store/body-row.ts'
-import { recoverTransaction } from '../../../../src/evm/state-test/transaction-sender.ts'
 import { blockFromParts, encodeBlock, encodeBlockParts } from '../../../../src/primitives/block.ts'
 import { encodeHeader, type Header } from '../../../../src/primitives/header.ts'
 import { decodeTransaction } from '../../../../src/primitives/transaction/transaction.ts'

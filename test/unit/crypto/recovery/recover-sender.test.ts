@@ -4,8 +4,8 @@ import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '@tandem/base/by
 import { CodedError } from '@tandem/base/errors.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { recoverTransaction } from '../../../../devtools/state-test/transaction-sender.ts'
 import { recoverSender, type SenderReason } from '../../../../src/crypto/recovery/recover-sender.ts'
-import { recoverTransaction } from '../../../../src/evm/state-test/transaction-sender.ts'
 import { decodeTransaction } from '../../../../src/primitives/transaction/transaction.ts'
 import { eachType, SIGNER, signed } from '../signed.ts'
 

@@ -1,6 +1,6 @@
 import { threadId } from 'node:worker_threads'
 import { serveWorker } from '@tandem/base/worker/serve-worker.ts'
-import type { FileReport, StateTestMethods } from '../../../../src/evm/state-test/worker.ts'
+import type { FileReport, StateTestMethods } from '../../../../devtools/state-test/worker.ts'
 
 /* Stands in for the worker of state tests: what it does with a file follows from the file's name. */
 

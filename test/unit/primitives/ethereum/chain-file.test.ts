@@ -1,7 +1,7 @@
 import { concatBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
+import { recoverTransaction } from '../../../../devtools/state-test/transaction-sender.ts'
 import { FIXTURE_LIMITS } from '../../../../src/config/limits/commands.ts'
-import { recoverTransaction } from '../../../../src/evm/state-test/transaction-sender.ts'
 import { blockFromParts, encodeBlock } from '../../../../src/primitives/block.ts'
 import { decodeEthereumBody, encodeEthereumBody } from '../../../../src/primitives/ethereum/body.ts'
 import { decodeChainFile } from '../../../../src/primitives/ethereum/chain-file.ts'

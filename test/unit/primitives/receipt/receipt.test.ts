@@ -1,7 +1,7 @@
 import { finishSlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
-import { recoverTransaction } from '../../../../src/evm/state-test/transaction-sender.ts'
+import { recoverTransaction } from '../../../../devtools/state-test/transaction-sender.ts'
 import { create2Address, createAddress } from '../../../../src/primitives/address.ts'
 import { decodeHeader } from '../../../../src/primitives/header.ts'
 import { bloomFromLogs, bloomMayContain, EMPTY_BLOOM, mergeBlooms } from '../../../../src/primitives/receipt/bloom.ts'

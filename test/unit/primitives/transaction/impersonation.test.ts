@@ -1,11 +1,11 @@
 import { bytesToHex, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { Signature } from 'ethers'
 import { expect, test } from 'vitest'
+import { signatureBytes, signedDigest } from '../../../../devtools/state-test/transaction-sender.ts'
 import { createLibauthProvider } from '../../../../src/crypto/providers/libauth.ts'
 import { createNobleProvider } from '../../../../src/crypto/providers/noble.ts'
 import { recoverSender } from '../../../../src/crypto/recovery/recover-sender.ts'
 import { isLowS, isScalar, signatures } from '../../../../src/crypto/signature.ts'
-import { signatureBytes, signedDigest } from '../../../../src/evm/state-test/transaction-sender.ts'
 import {
   impersonatedSender,
   impersonatedSenderOf,

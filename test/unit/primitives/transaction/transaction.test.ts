@@ -1,9 +1,9 @@
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
+import { recoverTransaction, signatureBytes } from '../../../../devtools/state-test/transaction-sender.ts'
 import type { EvmFork } from '../../../../src/config/forks.ts'
 import { keccak256, keccak256Hex } from '../../../../src/crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../../../../src/crypto/signature.ts'
-import { recoverTransaction, signatureBytes } from '../../../../src/evm/state-test/transaction-sender.ts'
 import {
   decodeTransaction,
   effectiveGasPrice,

@@ -1,0 +1,299 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
+import type { ConsensusEngine } from '../../../src/consensus/engine/types.ts'
+import type { NetworkPort } from '../../../src/consensus/ports.ts'
+import { isInstantMode } from '../../../src/consensus/timing/block-time.ts'
+import type { ProofNetworkPort } from '../../../src/powchain/ports.ts'
+import type { ProofPool } from '../../../src/powchain/proof-pool.ts'
+import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
+import type { Commit, Prepare, RoundChange } from '../../../src/primitives/consensus/vote.ts'
+import type { ProofTemplate } from '../../../src/primitives/proof-header.ts'
+import { QuorumTracker } from '../check/quorum-tracker.ts'
+import { RoundChangesSeen } from '../check/round-changes-seen.ts'
+import { claimOf, describeMessage, type Envelope, encodeEnvelope } from '../network/envelope.ts'
+import type { EventQueue } from '../network/event-queue.ts'
+import type { CrashLoss } from '../plan/plan.ts'
+import type { CrashPoint } from './crash-points.ts'
+import { SimMachine } from './sim-machine.ts'
+import {
+  type ConsensusListener,
+  type ProcessEnvironment,
+  startProcess,
+  WAL_FILE,
+  WATERMARK_FILE,
+} from './sim-process.ts'
+
+interface SimMemberOptions extends ProcessEnvironment {
+  readonly size: number
+  readonly queue: EventQueue
+  readonly isHonest: (address: Hex) => boolean
+  readonly send: (to: number, envelope: Envelope) => void
+  readonly sendProof: (to: number, encoded: Uint8Array) => void
+  /** Number of reachable nodes, without this one. */
+  readonly reachable: (members: readonly Hex[]) => number
+  readonly note: (line: () => string) => void
+  readonly onCrash: () => void
+}
+
+/** Crash that waits for its point. */
+interface Armed {
+  readonly point: CrashPoint
+  readonly downMs: number
+  readonly loses: CrashLoss
+}
+
+/** Loss after which a member starts on an old copy of its blocks. */
+const OLD_BLOCKS = 'log, watermark and blocks'
+/** Interval of transactions in instant mode. */
+const DEMAND_EVERY_MS = 300
+/** Time for syncs of log, watermark and database, with one of each under way. */
+const REACTS_WITHIN_MS = 100
+
+/** Honest node: its machine, which persists, and one process after the other on it. */
+export class SimMember {
+  readonly node: number
+  readonly #options: SimMemberOptions
+  #host: SimMachine | null = null
+  #engine: ConsensusEngine | null = null
+  #pool: ProofPool | null = null
+  #proofListener: ((encoded: Uint8Array, from: string) => void) | null = null
+  #consensusListener: ConsensusListener | null = null
+  #quorumTracker = new QuorumTracker()
+  #rounds = new RoundChangesSeen()
+  #armed: Armed | null = null
+
+  constructor(options: SimMemberOptions) {
+    this.node = options.node
+    this.#options = options
+  }
+
+  get isUp(): boolean {
+    return this.#host !== null
+  }
+
+  get number(): number {
+    return this.#options.ledger.number
+  }
+
+  get round(): number {
+    return this.#engine?.status().round ?? 0
+  }
+
+  /** Number of messages its engine holds, for the bound on memory. */
+  get held(): number {
+    return this.#engine?.status().held ?? 0
+  }
+
+  /** Number of blocks it holds of the open height, likewise. */
+  get heldBlocks(): number {
+    return this.#engine?.status().heldBlocks ?? 0
+  }
+
+  get mode(): string {
+    return this.#engine === null ? 'down' : `${this.#engine.status().mode} round ${this.round}`
+  }
+
+  start(): void {
+    if (this.#host !== null) return
+    const { node, queue, checker, note } = this.#options
+    const host = new SimMachine(queue, point => this.#mayDie(point))
+    this.#host = host
+    this.#quorumTracker = new QuorumTracker()
+    this.#rounds = new RoundChangesSeen()
+    note(() => `member ${node} starts`)
+    startProcess(host, this.#options, { consensus: this.#port(host), proofs: this.#proofPort(host) }).then(
+      ({ engine, pool }) => {
+        if (host.isDead) return
+        this.#engine = engine
+        this.#pool = pool
+        this.#demand(host, engine)
+      },
+      error => {
+        if (!host.isDead) checker.report('gave up', `member ${node} does not start: ${String(error)}`)
+      },
+    )
+  }
+
+  /** In instant mode blocks need requests: here there always is one. */
+  #demand(host: SimMachine, engine: ConsensusEngine): void {
+    if (!isInstantMode(this.#options.params.blockTimeMs)) return
+    engine.requestBlock()
+    host.later(DEMAND_EVERY_MS, () => this.#demand(host, engine))
+  }
+
+  /** Switches the power off now, or at a point; on again `downMs` later. */
+  arm(armed: Armed): void {
+    this.#armed = armed
+    if (armed.point === 'now') this.#mayDie('now')
+  }
+
+  disarm(): void {
+    this.#armed = null
+  }
+
+  pause(forMs: number): void {
+    this.#host?.pause(forMs)
+  }
+
+  resume(): void {
+    this.#host?.resume()
+  }
+
+  setClockSkew(skewMs: number): void {
+    this.#options.wall.skewMs = skewMs
+  }
+
+  receive(message: ConsensusMessage, from: number): void {
+    this.#host?.later(0, () => {
+      if (this.#consensusListener === null) return
+      // As the network does: blocks that are not needed are not decoded.
+      const claim = claimOf(message)
+      if (claim !== undefined && this.#consensusListener.validateClaim(claim, String(from)) !== 'accept') return
+      this.#consensusListener.hear(message, String(from))
+      if (message.type === 'commit' || message.type === 'roundChange') this.#expect(message, from)
+    })
+  }
+
+  receiveProof(encoded: Uint8Array, from: number): void {
+    this.#host?.later(0, () => this.#proofListener?.(encoded, String(from)))
+  }
+
+  /** Work for a miner of this node; undefined while it is down or has none. */
+  proofWork(coinbase: Hex, extraNonce: Uint8Array): ProofTemplate | undefined {
+    return this.#pool?.template(coinbase, extraNonce)
+  }
+
+  /** Accepts a header of a miner of this node. Ignores one that came too late. */
+  async submitProof(encoded: Uint8Array): Promise<void> {
+    try {
+      await this.#pool?.submit(encoded, this.#options.wall.nowMs())
+    } catch (error) {
+      if (!isCoded(error)) throw error
+    }
+  }
+
+  /**
+   * Messages sent or relayed by byzantine nodes are ignored: they may be forged, and only the engine knows which of their
+   * own votes counted.
+   */
+  #expect(message: Commit | RoundChange, from: number): void {
+    const { council, isHonest, keys } = this.#options
+    const members = council.committee(message.number)?.members ?? []
+    const sender = members[message.sender]
+    if (message.number !== this.number + 1 || sender === undefined) return
+    if (!isHonest(sender) || !isHonest(keys.addresses[from] as Hex)) return
+    if (message.type === 'roundChange') this.#mustFollow(message.number, this.#rounds.add(message, members.length))
+    else if (this.#quorumTracker.add(message, members.length)) this.#mustDecide(message)
+  }
+
+  #mustFollow(number: number, round: number): void {
+    const { checker, node, ledger } = this.#options
+    if (round <= this.round) return
+    this.#host?.soon(REACTS_WITHIN_MS, () => {
+      if (ledger.committing < number && this.round < round)
+        checker.report('jump', `member ${node} stays behind more than can be faulty, who are in ${number}/${round}`)
+    })
+  }
+
+  /** It has a quorum of commits and the block, so it must decide as soon as its log is durable. */
+  #mustDecide(vote: Prepare | Commit): void {
+    const { checker, node, ledger } = this.#options
+    this.#host?.soon(REACTS_WITHIN_MS, () => {
+      if (ledger.committing < vote.number)
+        checker.report('prompt', `member ${node} has a quorum for ${describeMessage(vote)} and does not decide`)
+    })
+  }
+
+  #mayDie(point: CrashPoint): void {
+    if (this.#armed?.point !== point || this.#host === null) return
+    const { node, queue, disk, ledger, note, onCrash } = this.#options
+    const { downMs, loses } = this.#armed
+    this.#armed = null
+    this.#host.kill()
+    this.#host = null
+    this.#engine = null
+    this.#pool = null
+    this.#proofListener = null
+    this.#consensusListener = null
+    disk.tear()
+    ledger.losePower()
+    if (loses !== 'nothing') disk.delete(WAL_FILE)
+    // Without log, watermark and blocks it would count as a new node, which must not be started a second time (1.11).
+    if ((loses === 'log and watermark' && this.number > 0) || loses === OLD_BLOCKS) disk.delete(WATERMARK_FILE)
+    if (loses === OLD_BLOCKS) ledger.restoreOld()
+    note(() => `member ${node} loses power ${point}${loses === 'nothing' ? '' : `, and its ${loses}`}`)
+    onCrash()
+    queue.at(queue.nowMs + downMs, () => this.start())
+  }
+
+  get #others(): readonly number[] {
+    const { node, size } = this.#options
+    return Array.from({ length: size }, (_, to) => to).filter(to => to !== node)
+  }
+
+  #proofPort(host: SimMachine): ProofNetworkPort {
+    const { node, sendProof, checker, keys, isHonest } = this.#options
+    const others = this.#others
+    return {
+      broadcast: encoded => {
+        if (host.isDead) return
+        for (const to of others) sendProof(to, encoded)
+      },
+      onProofHeader: listener => {
+        this.#proofListener = listener
+        return () => {
+          if (this.#proofListener === listener) this.#proofListener = null
+        }
+      },
+      misbehaved: (peer, reason) => {
+        if (!host.isDead && isHonest(keys.addresses[Number(peer)] as Hex))
+          checker.report('omission', `member ${node} blames honest member ${peer} for a proof header: ${reason}`)
+      },
+    }
+  }
+
+  #port(host: SimMachine): NetworkPort {
+    const { send, reachable, keys } = this.#options
+    const others = this.#others
+    return {
+      broadcast: message => {
+        if (host.isDead) return
+        this.#speak(message)
+        const envelope = encodeEnvelope(message)
+        for (const [at, to] of others.entries()) {
+          if (at === others.length >> 1 && !host.reaches('in the middle of its sends')) return
+          send(to, envelope)
+        }
+        if (message.type === 'commit') host.reaches('after sending a commit')
+      },
+      send: (to, message) => {
+        if (host.isDead) return
+        this.#speak(message)
+        send(Number(to), encodeEnvelope(message))
+      },
+      onMessage: (hear, validateClaim = () => 'accept') => {
+        const listener = { hear, validateClaim }
+        this.#consensusListener = listener
+        return () => {
+          if (this.#consensusListener === listener) this.#consensusListener = null
+        }
+      },
+      reachable,
+      speaker: from => ({ speaksFor: [keys.addresses[Number(from)] as Hex], reaches: keys.addresses }),
+    }
+  }
+
+  /** Checks a message of the process against all its earlier ones. */
+  #speak(message: ConsensusMessage): void {
+    if (!('sender' in message)) return
+    const { node, checker, disk, council, wall, note } = this.#options
+    if (message.type === 'prepare' || message.type === 'commit') {
+      const size = council.committee(message.number)?.members.length ?? 0
+      if (message.type === 'commit') this.#quorumTracker.add(message, size)
+      if (this.#quorumTracker.hold(message, size)) this.#mustDecide(message)
+    }
+    const isDurable = () => disk.holds(WAL_FILE, message.signature)
+    if (checker.said(node, message, { isDurable, latestMs: wall.latestMs }))
+      note(() => `member ${node} says ${describeMessage(message)}`)
+  }
+}
