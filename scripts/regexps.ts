@@ -6,7 +6,7 @@ import { type Node, parse } from 'acorn'
 import { isSafePattern } from 'redos-detector'
 
 /*
- * Finds regular expressions in src that may backtrack, since any text may be an attacker's. `npm run check` runs it. A pattern passes
+ * Finds regular expressions in the product and devtools that may backtrack, since any text may be an attacker's. `npm run check` runs it. A pattern passes
  * when the number of ways in which it can fail on a text does not grow with the text; one that is made at run time does not pass at all.
  */
 
@@ -92,7 +92,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   // AssemblyScript has no regular expressions.
-  const files = globSync('{src,packages}/**/*.ts', { cwd: ROOT }).filter(path => !path.includes('assembly'))
+  const files = globSync('{src,packages,devtools}/**/*.ts', { cwd: ROOT }).filter(path => !path.includes('assembly'))
   const problems = files
     .sort()
     .flatMap(path =>

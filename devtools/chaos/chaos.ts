@@ -1,30 +1,34 @@
+import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Localnet, LocalnetNode } from '../../src/cli/localnet/network.ts'
-import type { LocalnetEvent } from '../../src/cli/localnet/report/events.ts'
+import type { LocalnetFlags } from '../../src/cli/localnet/flags.ts'
+import type { LocalnetNode } from '../../src/cli/localnet/network.ts'
 import type { NodeStatus } from '../../src/cli/localnet/report/status.ts'
+import type { Chaos, ChaosPorts } from '../../src/cli/localnet/run.ts'
 import { LOCALNET_LIMITS } from '../../src/config/limits/commands.ts'
-import type { ChaosFault, ChaosWave } from './chaos-plan.ts'
+import { CHAOS_LIMITS } from '../limits.ts'
+import { type ChaosFault, type ChaosWave, chaosWaves, maxFaultyNodes } from './chaos-plan.ts'
 
-interface ChaosPorts {
-  readonly localnet: Localnet
-  readonly waves: Iterable<ChaosWave>
-  /** Blocks come at intervals, so that a new one shows that the committee decides again. */
-  readonly isClocked: boolean
-  readonly tell: (event: LocalnetEvent) => void
-  /** Called when nodes did not recover in time. */
-  readonly onTrouble: () => void
-  /** Checked between two waves. */
-  readonly isOver: () => boolean
-  /** No new fault after it. */
-  readonly signal: AbortSignal
+/** Returns the faults of `--chaos`. Throws where they would stop the chain. */
+export const createChaos = (
+  { seed = randomInt(2 ** 32), chaosDown, full }: LocalnetFlags,
+  validators: number,
+): Chaos => {
+  const down = chaosDown ?? maxFaultyNodes(validators)
+  if (down === 0 && full === 0)
+    throw new Error(
+      `--chaos: ${validators} validators decide nothing without all of them. Take 4 or more, add --full 1, or allow it with --chaos-down 1.`,
+    )
+  const run = (ports: ChaosPorts): Promise<void> => {
+    const names = (isValidator: boolean) =>
+      ports.localnet.nodes.filter(({ plan }) => plan.isValidator === isValidator).map(({ plan }) => plan.name)
+    return runChaos(ports, chaosWaves({ seed, down, validators: names(true), full: names(false) }))
+  }
+  return { seed, run }
 }
 
-/**
- * Runs faults wave by wave, and waits after each until all nodes are in sync again. Ends with `signal`, when it is over,
- * or when they do not recover.
- */
-export const runChaos = async (ports: ChaosPorts): Promise<void> => {
-  const { localnet, waves, isOver, signal } = ports
+/** Runs faults wave by wave, and waits after each until all nodes are in sync again. */
+const runChaos = async (ports: ChaosPorts, waves: Iterable<ChaosWave>): Promise<void> => {
+  const { localnet, isOver, signal } = ports
   const byName = new Map(localnet.nodes.map(node => [node.plan.name, node]))
   try {
     for (const { wave, quietMs, blows } of waves) {
@@ -68,7 +72,6 @@ const strike = async (
  */
 const recover = async (wave: number, ports: ChaosPorts): Promise<boolean> => {
   const { localnet, isClocked, tell, onTrouble, signal } = ports
-  const { recoverMs, pollMs } = LOCALNET_LIMITS
   const began = performance.now()
   const least = headOf(await localnet.look()) + (isClocked ? 1 : 0)
   for (;;) {
@@ -80,16 +83,16 @@ const recover = async (wave: number, ports: ChaosPorts): Promise<boolean> => {
       tell({ event: 'recovered', wave, number: headOf(statuses), ms })
       return true
     }
-    if (ms > recoverMs) {
+    if (ms > CHAOS_LIMITS.recoverMs) {
       tell({ event: 'unrecovered', wave, nodes: late.map(({ name }) => name), ms })
       onTrouble()
       return false
     }
-    await sleep(pollMs, undefined, { signal })
+    await sleep(LOCALNET_LIMITS.pollMs, undefined, { signal })
   }
 }
 
 const headOf = (statuses: readonly NodeStatus[]): number => Math.max(0, ...statuses.map(({ number }) => number ?? 0))
 
 const isInStep = ({ state, number, lag }: NodeStatus, least: number): boolean =>
-  (state === 'voting' || state === 'following') && (number ?? 0) >= least && lag <= LOCALNET_LIMITS.inStepBlocks
+  (state === 'voting' || state === 'following') && (number ?? 0) >= least && lag <= CHAOS_LIMITS.inStepBlocks

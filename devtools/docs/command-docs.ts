@@ -1,18 +1,19 @@
 import type { Command, Option } from 'commander'
-import { createProgram, describeOption } from '../../src/cli/program.ts'
+import { describeOption } from '../../src/cli/program.ts'
 import { sortOptions } from '../../src/cli/shared/options/option-groups.ts'
+import { createFullProgram } from '../program.ts'
 
 const HEAD = `# Commands
 
 Every command and option of \`tandem\`; in a checkout it runs as \`npx tandem\`. \`tandem COMMAND --help\` prints the same with examples.
 [operations.md](operations.md) describes output and exit statuses.
 
-Written by \`npm run docs\` from \`src/cli\`; do not edit.
+Written by \`npm run docs\` from the commands; do not edit.
 `
 
 /** Markdown of docs/commands.md. */
 export const renderCommandDocs = (): string =>
-  [HEAD, ...createProgram().commands.flatMap(command => sectionsOf(command, 'tandem'))].join('\n')
+  [HEAD, ...createFullProgram().commands.flatMap(command => sectionsOf(command, 'tandem'))].join('\n')
 
 /** One section for each command without subcommands. */
 const sectionsOf = (command: Command, parent: string): readonly string[] => {

@@ -8,6 +8,6 @@ for (const [name, text] of [
   ['rpc.md', renderRpcDocs()],
   ['network.md', renderProtocolDocs()],
 ] as const) {
-  writeFileSync(new URL(`../docs/${name}`, import.meta.url), text)
+  writeFileSync(new URL(`../../docs/${name}`, import.meta.url), text)
   console.log(`docs/${name}`)
 }

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
 import { integerOption } from '../../src/cli/shared/options/options.ts'
-import { SIMULATION_LIMITS } from '../../src/config/limits/commands.ts'
-import type { SimFlags } from './flags.ts'
+import { SIMULATION_LIMITS } from '../limits.ts'
 import { PROFILE_NAMES, PROFILES } from './plan/profiles.ts'
+import type { SimFlags } from './run.ts'
 
 const profileLines = PROFILE_NAMES.map(name => `  ${name.padEnd(11)} ${PROFILES[name].summary}`).join('\n')
 

@@ -1,7 +1,18 @@
-import type { SimFlags } from './flags.ts'
+import type { ProfileName } from './plan/profiles.ts'
 import { addOutcome, noTotals, type Totals } from './swarm/run-outcome.ts'
 import type { SeedReport } from './swarm/run-seed.ts'
 import { runSeeds } from './swarm/worker-pool.ts'
+
+/** Parsed options of `tandem sim`. */
+export interface SimFlags {
+  readonly seed: number
+  readonly seeds: number
+  readonly heights: number
+  readonly nodes?: number
+  readonly profile: ProfileName
+  readonly jobs: number
+  readonly json: boolean
+}
 
 /** Interval of progress messages in a long run, milliseconds. */
 const PROGRESS_MS = 2_000

@@ -1,5 +1,5 @@
-import { SIMULATION_LIMITS } from '../../src/config/limits/commands.ts'
 import { CONSENSUS_BOUNDS } from '../../src/config/protocol-bounds.ts'
+import { SIMULATION_LIMITS } from '../limits.ts'
 import { FaultInjector } from './fault-injector.ts'
 import type { Plan } from './plan/plan.ts'
 import { SimCluster, settled } from './sim-cluster.ts'

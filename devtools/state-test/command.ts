@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
 import { evmOption, executionOption, integerOption, listOption } from '../../src/cli/shared/options/options.ts'
-import { STATE_TEST_LIMITS } from '../../src/config/limits/commands.ts'
-import type { StateTestFlags } from './flags.ts'
+import { STATE_TEST_LIMITS } from '../limits.ts'
+import type { StateTestFlags } from './run-files.ts'
 
 export const addStateTestCommand = (program: Command): void => {
   program

@@ -2,8 +2,17 @@ import { once } from 'node:events'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exitWithError } from '../../src/cli/shared/output.ts'
-import type { StateTestFlags } from './flags.ts'
+import type { EngineName } from '../../src/evm/engines/select-engine.ts'
+import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { runStateTestFiles } from './worker-pool.ts'
+
+/** Parsed options of `tandem statetest`. */
+export interface StateTestFlags {
+  readonly execution: ExecutionMode
+  readonly evm?: EngineName
+  readonly fork?: readonly string[]
+  readonly jobs: number
+}
 
 /** Returns the files of a path: itself, or those of a folder and its subfolders. A missing file is reported when it is read. */
 const filesOf = async (path: string): Promise<readonly string[]> => {

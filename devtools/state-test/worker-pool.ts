@@ -1,7 +1,7 @@
 import { isCoded } from '@tandem/base/errors.ts'
 import { WorkerEnded } from '@tandem/base/worker/protocol.ts'
 import { WorkerPool } from '@tandem/base/worker/worker-pool.ts'
-import { STATE_TEST_LIMITS } from '../../src/config/limits/commands.ts'
+import { STATE_TEST_LIMITS } from '../limits.ts'
 import { problemText } from './field-readers.ts'
 import type { FileReport, StateTestMethods, StateTestWorkerData } from './worker.ts'
 

@@ -1,9 +1,8 @@
 import { Command, Help, type Option } from 'commander'
-import { addSimCommand } from '../../devtools/sim/command.ts'
-import { addStateTestCommand } from '../../devtools/state-test/command.ts'
 import { version } from '../node/version.ts'
 import { addDbCommand } from './db/command.ts'
 import { addDevnetCommand } from './devnet/command.ts'
+import { addDevtoolCommands } from './devtools.ts'
 import { addExplorerCommand } from './explorer/command.ts'
 import { addFaucetCommand } from './faucet/command.ts'
 import { addFixtureCommand } from './fixture/command.ts'
@@ -17,7 +16,7 @@ import { addStartCommand } from './start/command.ts'
 const HELP = new Help()
 
 /** The command line: every command with its options and help texts. Commands load their code when they run. */
-export const createProgram = (): Command => {
+export const createProgram = (addOthers = addDevtoolCommands): Command => {
   const program = new Command('tandem')
     .description('EVM blockchain node: PBFT main chain, JSON-RPC over HTTP and WebSocket')
     .version(version, '-V, --version', 'print the version')
@@ -38,9 +37,8 @@ export const createProgram = (): Command => {
   addExplorerCommand(program)
   addFaucetCommand(program)
   addFixtureCommand(program)
-  addStateTestCommand(program)
-  addSimCommand(program)
   addMineCommand(program)
+  addOthers(program)
   for (const command of program.commands) groupOptions(command)
   return program
 }

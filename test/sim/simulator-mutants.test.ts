@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { SIMULATION_LIMITS } from '../../devtools/limits.ts'
 import { describePlan } from '../../devtools/sim/plan/describe-plan.ts'
 import { drawPlan } from '../../devtools/sim/plan/draw-plan.ts'
 import { runSimulation } from '../../devtools/sim/simulation.ts'
-import { SIMULATION_LIMITS } from '../../src/config/limits/commands.ts'
 import { KILLS, type Kill, killsBy } from '../support/mutants/kills.ts'
 import { shrinkMutant, simulateMutant } from '../support/mutants/run.ts'
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 
@@ -17,9 +17,10 @@ const FLOORS: readonly (readonly string[])[] = [
   ['state'],
   ['consensus', 'powchain', 'txpool', 'evm', 'network'],
   ['chain'],
-  ['rpc', 'explorer', 'faucet', 'sim'],
+  ['rpc', 'explorer', 'faucet'],
   ['node'],
   ['cli'],
+  ['devtools'],
 ]
 
 /** Packages of this repository (packages/NAME, imported as @tandem/NAME): the first folder of their paths below. */
@@ -69,7 +70,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'pg-copy-streams': ['explorer'],
   pino: ['node'],
   'pino-pretty': ['node'],
-  commander: ['cli'],
+  commander: ['cli', 'devtools'],
   'prom-client': ['metrics'],
   secp256k1: ['crypto'],
   'mcl-wasm': ['crypto'],
@@ -92,7 +93,7 @@ interface Import {
   readonly line: number
 }
 
-/** Paths relative to src, with their text; answers one line for each offence. */
+/** Paths as the floors have them, with their text; returns one line for each offence. */
 const violations = (files: ReadonlyMap<string, string>): readonly string[] =>
   [...files].flatMap(([path, text]) => {
     return [
@@ -131,7 +132,7 @@ const checkImport = (path: string, { specifier, line }: Import): readonly string
   if (OWN_PACKAGES.includes(targetFolder) !== specifier.startsWith(OWN_SCOPE))
     return [`${at}: a package is imported by its name: ${specifier}`]
   const targetFloor = floorOf(targetFolder)
-  if (target.startsWith('..') || targetFloor < 0) return [`${at}: imports from outside src: ${specifier}`]
+  if (targetFloor < 0) return [`${at}: imports from outside src: ${specifier}`]
   if (targetFloor < floorOf(folder)) return []
   return [`${at}: ${folder} (floor ${floorOf(folder)}) imports ${targetFolder} (floor ${targetFloor})`]
 }
@@ -142,7 +143,10 @@ const OWN_SCOPE = '@tandem/'
 const targetOf = (path: string, specifier: string): string =>
   specifier.startsWith(OWN_SCOPE)
     ? specifier.slice(OWN_SCOPE.length)
-    : relative('/src', resolve('/src', dirname(path), specifier))
+    : onFloors(resolve(path.startsWith('devtools/') ? '/' : '/src', dirname(path), specifier))
+
+/** Files of src and packages begin with their folder there, those of devtools with `devtools`; others have their whole path. */
+const onFloors = (path: string): string => path.replace(/^\/(?:src\/|packages\/|(?=devtools\/))/, '')
 
 const checkPackage = (at: string, folder: string, specifier: string): readonly string[] => {
   const known = Object.keys(PACKAGES).find(name =>
@@ -238,14 +242,14 @@ const circles = (files: ReadonlyMap<string, string>): readonly string[] => {
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Files of src and of the packages; AssemblyScript is another language and compiles by itself. */
+/** Files of src, packages and devtools; AssemblyScript is another language and compiles by itself. */
 const sources = (): ReadonlyMap<string, string> =>
   new Map(
-    ['src', 'packages'].flatMap(top =>
+    ['src', 'packages', 'devtools'].flatMap(top =>
       readdirSync(join(ROOT, top), { recursive: true, encoding: 'utf8' })
         .filter(path => path.endsWith('.ts') && !/assembly\/|node_modules\//.test(path))
         .sort()
-        .map(path => [path, readFileSync(join(ROOT, top, path), 'utf8')] as const),
+        .map(path => [onFloors(`/${top}/${path}`), readFileSync(join(ROOT, top, path), 'utf8')] as const),
     ),
   )
 
@@ -299,6 +303,8 @@ describe('the check itself finds planted violations', () => {
     ['its own floor', 'evm/a.ts', "import type { x } from '../txpool/pool.ts'", /evm \(floor 6\) imports txpool/],
     ['over several lines', 'state/a.ts', "import {\n  x,\n} from '../rpc/x.ts'", /state\/a\.ts:3: state/],
     ['a dynamic import', 'rules/a.ts', "const x = import('../evm/x.ts')", /rules \(floor 4\) imports evm/],
+    ['devtools', 'cli/a.ts', "import { x } from '../../devtools/a.ts'", /cli \(floor 10\) imports devtools/],
+    ['a test from devtools', 'devtools/a.ts', "import { x } from '../test/a.ts'", /outside src/],
     ['a worker', 'state/a.ts', "new URL('../node/x.ts', import.meta.url)", /state \(floor 5\) imports node/],
     ['a re-export', 'crypto/a.ts', "export { x } from '../storage/x.ts'", /crypto \(floor 2\) imports storage/],
     ['tuning in a rule', 'rules/a.ts', "import { x } from '../config/limits/pool.ts'", /reads tuning/],
@@ -333,6 +339,7 @@ describe('the check itself finds planted violations', () => {
     ['a quote in a regular expression', 'rules/a.ts', 'const quote = /\'/\nconst other = "Date\'"'],
     ['a lower floor', 'rules/a.ts', "import { x } from '../primitives/x.ts'"],
     ['a package', 'rules/a.ts', "import { x } from '@tandem/base/a.ts'"],
+    ['src in devtools', 'devtools/sim/a.ts', "import { x } from '../../src/cli/x.ts'\nimport '../b.ts'"],
     ['its own folder', 'rules/a.ts', "import { x } from './x.ts'"],
     [
       'a private member of ours, and a comparison',

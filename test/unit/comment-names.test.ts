@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 /*
- * Names of code between backticks in comments of src and the packages are names that the code has: a renamed function or type is renamed in comments too.
+ * Names of code between backticks in comments of src, the packages and devtools are names that the code has: a renamed function or type is renamed in comments too.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -20,7 +20,7 @@ const namesIn = (comment: string): readonly string[] =>
     .flatMap(([, quoted]) => (quoted as string).match(/(?<![\w./-])[A-Za-z_]\w*(?![\w/-])/g) ?? [])
     .filter(name => isName(name) && !FOREIGN.has(name))
 
-const sources = ['src', 'packages'].flatMap(top =>
+const sources = ['src', 'packages', 'devtools'].flatMap(top =>
   readdirSync(`${ROOT}/${top}`, { recursive: true, encoding: 'utf8' })
     .filter(path => /\.m?ts$/.test(path) && !path.includes('node_modules/'))
     .map(path => ({ path, text: readFileSync(`${ROOT}/${top}/${path}`, 'utf8') })),

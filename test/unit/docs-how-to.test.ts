@@ -32,7 +32,7 @@ const namesOf = (page: string): readonly string[] =>
     .filter(name => isName(name) && !EXAMPLES.has(name))
 
 const known = new Set(
-  ['src', 'packages', 'test', 'scripts', 'bench'].flatMap(folder =>
+  ['src', 'packages', 'devtools', 'test', 'scripts', 'bench'].flatMap(folder =>
     filesOf(folder, '.ts').flatMap(path =>
       path.endsWith('docs-how-to.test.ts') ? [] : (read(path).match(/\w+/g) ?? []),
     ),
@@ -60,7 +60,7 @@ describe('names of code in the pages for contributors', () => {
 describe('commands', () => {
   /** Files below the folders of the repository, as a command line names them. */
   const filesIn = (command: string): readonly string[] =>
-    command.match(/(?<![\w./-])(?:src|test|bench|scripts|bin)\/[\w./-]+\.(?:ts|mjs)/g) ?? []
+    command.match(/(?<![\w./-])(?:src|devtools|test|bench|scripts|bin)\/[\w./-]+\.(?:ts|mjs)/g) ?? []
   const missingIn = (commands: readonly string[]): readonly string[] =>
     commands.flatMap(filesIn).filter(path => !existsSync(join(ROOT, path)))
   const quoted = (page: string): readonly string[] =>
@@ -81,7 +81,7 @@ describe('commands', () => {
   })
 
   test('that name a missing file are reported', () => {
-    expect(missingIn(['SEED=1 node bench/nothing-there.ts 4', 'node scripts/docs.ts'])).toEqual([
+    expect(missingIn(['SEED=1 node bench/nothing-there.ts 4', 'node scripts/build-wasm.ts'])).toEqual([
       'bench/nothing-there.ts',
     ])
   })

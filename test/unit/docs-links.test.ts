@@ -28,7 +28,9 @@ function parents(path: string): string[] {
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const documents = tracked.filter(path => /^(docs\/.*|README|CONTRIBUTING)\.md$|^docs\/.*\.md$/.test(path))
-const code = tracked.filter(path => /^(src|test|bench|scripts)\/.*\.ts$|^contracts\/.*\.sol$/.test(path))
+const code = tracked.filter(path =>
+  /^(src|packages|devtools|test|bench|scripts)\/.*\.ts$|^contracts\/.*\.sol$/.test(path),
+)
 
 /** Anchor of a heading as GitHub makes it. */
 const anchorOf = (heading: string): string =>

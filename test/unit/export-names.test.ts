@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 /*
- * One word, one meaning: no two files of src and the packages export the same name (docs/glossary.md). The list holds those that mean the same thing in
+ * One word, one meaning: no two files of src, the packages and devtools export the same name (docs/glossary.md). The list holds those that mean the same thing in
  * another place, with the reason; an entry that is not needed any more fails too.
  */
 
@@ -20,7 +20,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Words of every source file outside `assembly` folders, by path below the root. */
 const wordsByPath = (): ReadonlyMap<string, ReadonlySet<string>> => {
   const found = new Map<string, ReadonlySet<string>>()
-  for (const folder of ['src', 'packages', 'test', 'bench', 'scripts'])
+  for (const folder of ['src', 'packages', 'devtools', 'test', 'bench', 'scripts'])
     for (const path of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }))
       if (/\.m?ts$/.test(path) && !path.includes('assembly/') && !path.includes('node_modules'))
         found.set(join(folder, path), new Set(readFileSync(join(ROOT, folder, path), 'utf8').match(/\w+/g)))
@@ -29,7 +29,7 @@ const wordsByPath = (): ReadonlyMap<string, ReadonlySet<string>> => {
 
 const exportsByName = (): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, string[]>()
-  for (const top of ['src', 'packages'])
+  for (const top of ['src', 'packages', 'devtools'])
     for (const path of readdirSync(join(ROOT, top), { recursive: true, encoding: 'utf8' }).sort()) {
       if (!path.endsWith('.ts') || /assembly\/|node_modules\//.test(path)) continue
       const text = readFileSync(join(ROOT, top, path), 'utf8')

@@ -1,5 +1,5 @@
 import type { Random } from '@tandem/base/random.ts'
-import { SIMULATION_LIMITS } from '../../../src/config/limits/commands.ts'
+import { SIMULATION_LIMITS } from '../../limits.ts'
 import { MINING_SCRIPTS } from '../byzantine/scripts.ts'
 import type { MiningPlan, Plan, PlannedFind } from './plan.ts'
 

@@ -1,7 +1,7 @@
 import { createRandom, type Random } from '@tandem/base/random.ts'
-import { SIMULATION_LIMITS } from '../../../src/config/limits/commands.ts'
 import { CONSENSUS_LIMITS } from '../../../src/config/limits/consensus.ts'
 import { faultsOf } from '../../../src/rules/council/quorum.ts'
+import { SIMULATION_LIMITS } from '../../limits.ts'
 import { BREAKING_SCRIPTS, FORGING_SCRIPTS, type ScriptName } from '../byzantine/scripts.ts'
 import { CRASH_POINTS } from '../member/crash-points.ts'
 import { MAX_WORK_MS } from '../member/ledger.ts'

@@ -1,4 +1,4 @@
-import { SIMULATION_LIMITS } from '../../../src/config/limits/commands.ts'
+import { SIMULATION_LIMITS } from '../../limits.ts'
 import { describePlan } from '../plan/describe-plan.ts'
 import { type DrawOptions, drawPlan } from '../plan/draw-plan.ts'
 import { runSimulation } from '../simulation.ts'

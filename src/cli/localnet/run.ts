@@ -1,10 +1,8 @@
-import { randomInt } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { runChaos } from '../../../devtools/chaos/chaos.ts'
-import { chaosWaves, maxFaultyNodes } from '../../../devtools/chaos/chaos-plan.ts'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
+import { importDevtool } from '../devtools.ts'
 import { exitWithError } from '../shared/output.ts'
 import { onParentExit } from '../shared/process/parent-process.ts'
 import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../shared/process/temp-folder.ts'
@@ -13,8 +11,29 @@ import { openLocalnet } from './folder.ts'
 import { Localnet } from './network.ts'
 import { reservePorts } from './ports.ts'
 import { readyJson, readyText } from './report/announce.ts'
+import type { LocalnetEvent } from './report/events.ts'
 import { jsonReporter, plainReporter, type Reporter, terminalReporter } from './report/reporter.ts'
 import type { LocalnetSettings } from './settings.ts'
+
+/** Faults of `--chaos`. */
+export interface Chaos {
+  readonly seed: number
+  /** Runs faults until `signal`, or it is over, or the nodes do not recover. */
+  readonly run: (ports: ChaosPorts) => Promise<void>
+}
+
+export interface ChaosPorts {
+  readonly localnet: Localnet
+  /** Blocks come at intervals, so that a new one shows that the committee decides again. */
+  readonly isClocked: boolean
+  readonly tell: (event: LocalnetEvent) => void
+  /** Called when nodes did not recover in time. */
+  readonly onTrouble: () => void
+  /** Checked between two waves. */
+  readonly isOver: () => boolean
+  /** No new fault after it. */
+  readonly signal: AbortSignal
+}
 
 /** Runs a network of processes until a signal, or until it fails to start. */
 export const runLocalnet = async (flags: LocalnetFlags): Promise<void> => {
@@ -33,7 +52,7 @@ const run = async (flags: LocalnetFlags, dir: string, isTemporary: boolean): Pro
   const reporter = reporterOf(flags)
   const tell = reporter.tell
   const folder = await openLocalnet(dir, shapeOf(flags), flags.full)
-  const chaos = flags.chaos ? chaosOf(flags, folder.localnetSettings.validators) : undefined
+  const chaos = await chaosOf(flags, folder.localnetSettings.validators)
   const ports = await reservePorts(flags.port, folder.nodes.length, flags.host)
   const onTrouble = () => {
     process.exitCode = 1
@@ -53,14 +72,10 @@ const run = async (flags: LocalnetFlags, dir: string, isTemporary: boolean): Pro
     if (isTemporary) removeDeadFolders().catch(() => undefined)
     const announced = { folder, nodes: localnet.nodes, dir, isTemporary, seed: chaos?.seed }
     reporter.ready(flags.json ? readyJson(announced) : readyText(announced))
-    const names = (isValidator: boolean) =>
-      folder.nodes.filter(node => node.isValidator === isValidator).map(({ name }) => name)
-    const waves = chaos && chaosWaves({ ...chaos, validators: names(true), full: names(false) })
     let isOver = false
     const isClocked = folder.localnetSettings.blockTime > 0
     // After a death or a fork no more faults follow, so that the state can be inspected.
-    const struck =
-      waves && runChaos({ localnet, waves, isClocked, tell, onTrouble, isOver: () => isOver, signal: either })
+    const struck = chaos?.run({ localnet, isClocked, tell, onTrouble, isOver: () => isOver, signal: either })
     // A test that has failed need not continue.
     const signal = flags.untilBlock === undefined ? stopping.signal : either
     const isReached = await watch({ localnet, reporter, signal, untilBlock: flags.untilBlock })
@@ -119,13 +134,11 @@ const shapeOf = ({
   ...(chainId !== undefined && { chainId }),
 })
 
-const chaosOf = ({ seed, chaosDown, full }: LocalnetFlags, validators: number) => {
-  const down = chaosDown ?? maxFaultyNodes(validators)
-  if (down === 0 && full === 0)
-    throw new Error(
-      `--chaos: ${validators} validators decide nothing without all of them. Take 4 or more, add --full 1, or allow it with --chaos-down 1.`,
-    )
-  return { seed: seed ?? randomInt(2 ** 32), down }
+const chaosOf = async (flags: LocalnetFlags, validators: number): Promise<Chaos | undefined> => {
+  if (!flags.chaos) return undefined
+  type Devtool = { createChaos: (flags: LocalnetFlags, validators: number) => Chaos }
+  const { createChaos } = await importDevtool<Devtool>('chaos/chaos.ts', '--chaos')
+  return createChaos(flags, validators)
 }
 
 /** Runs `act` at each termination signal, and at the end of the parent process, until the returned function is called. */

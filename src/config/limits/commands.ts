@@ -1,18 +1,10 @@
-/* Commands other than the node: localnet, sim, statetest, and recorded chains. Units are in the names. */
+/* Commands other than the node: localnet and recorded chains. Units are in the names. */
 
 /** Files named by options: genesis, settings and labels; keys of clients and sources of prices. */
 export const FILE_LIMITS = { configBytes: 64 * 1024 * 1024, listBytes: 1024 * 1024 } as const
 
 /** Recorded chain: file size, number of blocks, and the gas of a simulation when the responses were recorded. */
 export const FIXTURE_LIMITS = { chainBytes: 64 * 1024 * 1024, blocks: 10_000, simulationGas: 50_000_000n } as const
-
-/** `tandem statetest`: files read ahead of the output per thread, and the heap of one thread. */
-export const STATE_TEST_LIMITS = {
-  fileBytes: 64 * 1024 * 1024,
-  jobs: 64,
-  filesAheadPerJob: 8,
-  heapMegabytes: 1_024,
-} as const
 
 /** `tandem localnet`: a network of processes on one machine. */
 export const LOCALNET_LIMITS = {
@@ -40,18 +32,4 @@ export const LOCALNET_LIMITS = {
   logBytes: 64 * 1024 * 1024,
   /** Blocks whose hashes are compared between nodes. */
   comparedBlocks: 1_024,
-  /** Chaos: time for the nodes to be in sync again after a wave, and the allowed difference in blocks. */
-  recoverMs: 60_000,
-  inStepBlocks: 2,
-} as const
-
-/** `tandem sim`: limits of one run, and attempts at shrinking a failing one. */
-export const SIMULATION_LIMITS = {
-  nodes: 31,
-  heights: 100_000,
-  faults: 100_000,
-  events: 50_000_000,
-  shrinkRuns: 200,
-  traceLines: 60,
-  jobs: 64,
 } as const

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { renderCommandDocs } from '../../../devtools/docs/command-docs.ts'
-import { createProgram } from '../../../src/cli/program.ts'
+import { createFullProgram } from '../../../devtools/program.ts'
 import { OPTION_GROUPS } from '../../../src/cli/shared/options/option-groups.ts'
 
 const DOCS = new URL('../../../docs/', import.meta.url)
 const OPTION = /(?<![\w-])--[a-z][a-z0-9-]+/g
 
 const commandsBelow = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(commandsBelow)]
-const program = createProgram()
+const program = createFullProgram()
 const commands = commandsBelow(program)
 const helpOf = (name: string): string => commands.find(command => command.name() === name)?.helpInformation() ?? ''
 

@@ -1,0 +1,11 @@
+import type { Command } from 'commander'
+import { createProgram } from '../src/cli/program.ts'
+import { addSimCommand } from './sim/command.ts'
+import { addStateTestCommand } from './state-test/command.ts'
+
+/** The command line with the commands of this folder. */
+export const createFullProgram = (): Command =>
+  createProgram(program => {
+    addStateTestCommand(program)
+    addSimCommand(program)
+  })
