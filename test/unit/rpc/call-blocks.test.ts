@@ -47,6 +47,19 @@ describe('overrides of the block', () => {
       expect(await ask('eth_call', { to: ACCOUNT }, 'latest', null, { number: toQuantity(301) })).toBe(await hash(300))
     }))
 
+  test('count for estimates', () =>
+    withDevNode(async ask => {
+      // Jumps over a STOP to a hundred JUMPDESTs when the number is above 1,000.
+      const overrides = { [ACCOUNT]: { code: `0x436103e810600957005b${'5b'.repeat(100)}` } }
+      const estimate = async (blockOverrides?: object) =>
+        Number(await ask<string>('eth_estimateGas', { to: ACCOUNT }, 'latest', overrides, blockOverrides))
+      const low = await estimate()
+      expect(await estimate({ number: '0x7d0' })).toBe(low + 101)
+      await expect(ask('eth_estimateGas', { to: ACCOUNT }, 'latest', overrides, { number: 'x' })).rejects.toThrow(
+        'invalid argument 4',
+      )
+    }))
+
   test('numbers and times are exact to their 64 bits', () =>
     withDevNode(async ask => {
       for (const value of [1n, 2n ** 53n - 1n, 2n ** 53n + 1n, 2n ** 63n + 3n, MAX_UINT64]) {

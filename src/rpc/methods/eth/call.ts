@@ -1,5 +1,5 @@
 import { bytesToHex, toQuantity } from '@tandem/base/bytes.ts'
-import type { StateOverrides } from '../../../evm/calls/message/call-args.ts'
+import type { BlockOverrides, StateOverrides } from '../../../evm/calls/message/call-args.ts'
 import type { AccessListResult, CallRequest } from '../../../evm/calls/types.ts'
 import { type BlockRef, block } from '../../codecs/block.ts'
 import { callMessageFromArgs, callObject, type TransactionArgs } from '../../codecs/call.ts'
@@ -41,6 +41,9 @@ const requireRecipient = ({ to, data }: TransactionArgs): void => {
     throw invalidArgument(1, 'to: required unless input or data holds the code of a contract')
 }
 
+const withBlock = (request: CallRequest, blockOverrides: BlockOverrides | undefined): CallRequest =>
+  blockOverrides === undefined ? request : { ...request, blockOverrides }
+
 const accessListAnswer = ({ accessList, gasUsed, error }: AccessListResult): object => ({
   accessList,
   gasUsed: toQuantity(gasUsed),
@@ -58,8 +61,7 @@ export const ethCall = {
     handler: (context, args, at, overrides, blocks) => {
       requireRecipient(args)
       return andThen(requestOf(context, args, at, overrides), async request => {
-        const changed = blocks === undefined ? request : { ...request, blockOverrides: blocks }
-        const called = context.calls.call(changed, context.client, context.cancellation)
+        const called = context.calls.call(withBlock(request, blocks), context.client, context.cancellation)
         const { output } = await answerCall(context, called)
         return bytesToHex(output)
       })
@@ -67,13 +69,16 @@ export const ethCall = {
   }),
   eth_estimateGas: method({
     summary: 'The least gas limit with which a transaction succeeds',
-    params: [callObject, optional(block), optional(stateOverrides)],
+    params: [callObject, optional(block), optional(stateOverrides), optional(blockOverrides)],
     result: QUANTITY_SCHEMA,
     notes: 'The block may be left out: latest; pending where a development chain makes a block for each transaction.',
-    handler: (context, args, at = estimateBlock(context), overrides) =>
-      andThen(requestOf(context, args, at, overrides), async request =>
-        toQuantity(await answerCall(context, context.calls.estimateGas(request, context.client, context.cancellation))),
-      ),
+    handler: (context, args, at = estimateBlock(context), overrides, blocks) =>
+      andThen(requestOf(context, args, at, overrides), async request => {
+        const changed = withBlock(request, blocks)
+        return toQuantity(
+          await answerCall(context, context.calls.estimateGas(changed, context.client, context.cancellation)),
+        )
+      }),
   }),
   eth_createAccessList: method({
     summary: 'Addresses and slots that a transaction touches, as an access list (EIP-2930)',
