@@ -32,17 +32,25 @@ export const connectionLimits = (openFiles: number | undefined): BudgetLimits =>
   return { total, client: Math.min(connections.client, Math.ceil(total / 4)) }
 }
 
+/** Limits of WebSockets: at most half of the connections, so that requests over HTTP find places where few files may be open. */
+export const socketLimits = (connections: number, perClient?: number): BudgetLimits => {
+  const { sockets } = RPC_LIMITS.budgets
+  const total = Math.min(sockets.total, Math.ceil(connections / 2))
+  return { total, client: Math.min(perClient ?? sockets.client, total) }
+}
+
 export const createBudgets = (socketsPerClient?: number): Budgets => {
-  const { memory, bodies, answers, criteria, filters, sockets } = RPC_LIMITS.budgets
+  const { memory, bodies, answers, criteria, filters } = RPC_LIMITS.budgets
   const ledger = new ClientBudget(memory)
+  const connections = connectionLimits(openFileLimit())
   return {
     memory: ledger,
     bodies: new ClientBudget(bodies, ledger),
     answers: new ClientBudget(answers, ledger),
     criteria: new ClientBudget(criteria, ledger),
     filters: new ClientBudget(filters),
-    connections: new FairPlaces(connectionLimits(openFileLimit())),
-    sockets: new FairPlaces({ ...sockets, client: socketsPerClient ?? sockets.client }),
+    connections: new FairPlaces(connections),
+    sockets: new FairPlaces(socketLimits(connections.total, socketsPerClient)),
   }
 }
 

@@ -42,6 +42,8 @@ export class Clients {
   readonly #keys: ApiKeys | undefined
   readonly #limiter: RateLimiter | undefined
   readonly #limiterOfKey = new Map<ApiKey, RateLimiter>()
+  /** Identities by connection, where the connection alone tells the client. */
+  readonly #known = new WeakMap<RequestOrigin['socket'], ClientIdentity>()
 
   /** Throws TypeError for an invalid address of a proxy. */
   constructor(rules: ClientRules) {
@@ -60,6 +62,7 @@ export class Clients {
 
   /** Returns the client; undefined: its token or key is missing or wrong. */
   identify(request: RequestOrigin): MaybePromise<ClientIdentity | undefined> {
+    if (this.isByConnection) return this.#ofConnection(request.socket)
     const { jwtSecret } = this.#rules
     if (jwtSecret === undefined) return this.#admit(request)
     return isTokenValid(request, jwtSecret, Date.now()).then(isValid => (isValid ? this.#admit(request) : undefined))
@@ -68,6 +71,19 @@ export class Clients {
   /** Returns the address of the client of any request. */
   addressOf(request: RequestOrigin): string {
     return this.#addresses?.of(request) ?? request.socket.remoteAddress ?? ''
+  }
+
+  /** Returns the id of the client of any request by its address, whatever key it has. */
+  idOf(request: RequestOrigin): string {
+    return this.isByConnection ? this.#ofConnection(request.socket).id : clientIdOf(this.addressOf(request))
+  }
+
+  #ofConnection(socket: RequestOrigin['socket']): ClientIdentity {
+    const known = this.#known.get(socket)
+    if (known !== undefined) return known
+    const identity = identityOf(socket.remoteAddress ?? '', undefined)
+    this.#known.set(socket, identity)
+    return identity
   }
 
   #admit(request: RequestOrigin): ClientIdentity | undefined {

@@ -117,6 +117,11 @@ export class Connections {
     return false
   }
 
+  /** Returns true while a connection has requests without a whole response. */
+  hasUnanswered(socket: Duplex): boolean {
+    return (this.#known.get(socket)?.unanswered ?? 0) > 0
+  }
+
   #answered(connection: Connection): void {
     const { place, meter, socket } = connection
     const unanswered = --connection.unanswered

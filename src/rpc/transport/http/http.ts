@@ -14,7 +14,6 @@ import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { HealthStatus } from '../../ports.ts'
 import { type AccessRules, corsFields, hostAllowed, originAllowed, VERBS } from '../clients/access.ts'
 import type { Budgets } from '../clients/budgets.ts'
-import { clientIdOf } from '../clients/client-id.ts'
 import { type ClientIdentity, type Clients, clientRefusal } from '../clients/clients.ts'
 import { Connections } from '../clients/connections.ts'
 import { type CallOptions, createCallHandler, type Fields, JSON_TYPE, sendLine } from './calls.ts'
@@ -55,7 +54,6 @@ const SERVER_OPTIONS = {
   connectionsCheckingInterval: RPC_LIMITS.httpCheckMs,
   keepAliveTimeout: RPC_LIMITS.httpKeepAliveMs,
   maxHeaderSize: RPC_LIMITS.headBytes,
-  shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
 }
 
 /**
@@ -96,8 +94,14 @@ type Route = (request: IncomingMessage, response: ServerResponse) => void
 const createServer = (options: HttpOptions, connections: Connections, route: Route): Server => {
   const { tls } = options
   const listener = listenerFor(options, connections, route)
+  const serverOptions = {
+    ...SERVER_OPTIONS,
+    // A response to an earlier request would be written into the frames of a WebSocket.
+    shouldUpgradeCallback: ({ headers, socket }: IncomingMessage) =>
+      headers.upgrade?.toLowerCase() === 'websocket' && !connections.hasUnanswered(socket),
+  }
   const server: Server =
-    tls === undefined ? createPlain(SERVER_OPTIONS, listener) : createEncrypted({ ...SERVER_OPTIONS, ...tls }, listener)
+    tls === undefined ? createPlain(serverOptions, listener) : createEncrypted({ ...serverOptions, ...tls }, listener)
   server.maxRequestsPerSocket = RPC_LIMITS.connectionRequests
   if (tls === undefined)
     server.on('connection', socket => {
@@ -145,7 +149,7 @@ const listenerFor = (options: HttpOptions, connections: Connections, route: Rout
   }
   return (request, response) => {
     if (!connections.begin(request, response)) return
-    const turn = connections.turnOf(request, clientIdOf(clients.addressOf(request)))
+    const turn = connections.turnOf(request, clients.idOf(request))
     if (turn === undefined) serve(request, response)
     else void turn.then(() => response.destroyed || serve(request, response))
   }

@@ -5,7 +5,7 @@ import { createRandom } from '@tandem/base/random.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
-import { BODIES_FULL, connectionLimits } from '../../../../../src/rpc/transport/clients/budgets.ts'
+import { BODIES_FULL, connectionLimits, socketLimits } from '../../../../../src/rpc/transport/clients/budgets.ts'
 import { ClientSlots } from '../../../../../src/rpc/transport/clients/client-slots.ts'
 import { eventually } from '../../../../support/node-process.ts'
 import { dial, exchange, readAll, request } from '../../../../support/raw-http.ts'
@@ -21,6 +21,13 @@ test('connections leave open files to the database and the peers, however few th
   expect(connectionLimits(1_048_576)).toEqual({ total: 10_000, client: 2_500 })
   expect(connectionLimits(4_096)).toEqual({ total: 2_048, client: 512 })
   expect(connectionLimits(1_024)).toEqual({ total: 512, client: 128 })
+})
+
+test('WebSockets leave half of the connections to requests, however few there are', () => {
+  expect(socketLimits(10_000)).toEqual({ total: 3_000, client: 1_000 })
+  expect(socketLimits(10_000, 5_000)).toEqual({ total: 3_000, client: 3_000 })
+  expect(socketLimits(512)).toEqual({ total: 256, client: 256 })
+  expect(socketLimits(512, 20)).toEqual({ total: 256, client: 20 })
 })
 
 describe('a budget', () => {

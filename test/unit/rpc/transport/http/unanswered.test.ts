@@ -66,6 +66,21 @@ test('a client without room for more unanswered requests gets 503, and its conne
   room.hold(0)
 })
 
+test('an upgrade sent behind a request without a response is a request like others: no frames follow the response', async () => {
+  await start()
+  const socket = await dial(rig.server.port, CLIENT)
+  const answered = readAll(socket)
+  const upgrade =
+    'GET /ws HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
+  socket.write(GET + upgrade)
+  await eventually('the first is begun', async () => begun === 1 || undefined)
+  await sleep(100)
+  expect(rig.server.budgets.sockets.held).toBe(0)
+  answerAll()
+  const text = await answered
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 426'])
+})
+
 test('a connection ends after so many requests', async () => {
   await start()
   const { connectionRequests } = RPC_LIMITS
