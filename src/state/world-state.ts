@@ -15,7 +15,7 @@ import { Journal } from './journal/journal.ts'
 import { putPreimagesOf } from './preimages.ts'
 import { putStateMeta, readStateMeta, type StateMeta } from './state-meta.ts'
 import type { StateReader } from './state-reader.ts'
-import { type LoadProgress, loadTrie } from './trie/load-trie.ts'
+import { type LoadProgress, openTrie } from './trie/load-trie.ts'
 import { previewRoots } from './trie/preview-roots.ts'
 import { proveAt, type StateProof } from './trie/prove-account.ts'
 import { type TrieService, trieBusyError } from './trie/trie-service.ts'
@@ -49,6 +49,7 @@ export class WorldState {
   readonly #trie: TrieService
   readonly #head: HeadState
   readonly #stateHistory: number
+  readonly #flushBlocks: number
   readonly #keepsPreimages: boolean
   /** History up to here is not pruned. */
   #pinned = Number.MAX_SAFE_INTEGER
@@ -56,6 +57,8 @@ export class WorldState {
   readonly #oldProofs = new BoundedMutex(TRIE_LIMITS.proofs, trieBusyError)
   /** The trie holds the update of a block that may never be committed. */
   #isTrieAhead = false
+  /** Last block that the trie was told of. */
+  #trieNumber = -1
   /** undefined before genesis. */
   #meta: StateMeta | undefined
 
@@ -67,6 +70,7 @@ export class WorldState {
     const { stateHistory = STATE_LIMITS.historyBlocks, preimages = false } = options
     this.#keepsPreimages = preimages
     assert(stateHistory === 'archive' || stateHistory >= 1, 'one block of history at least')
+    this.#flushBlocks = flushBlocksOf(stateHistory)
     this.#stateHistory = stateHistory === 'archive' ? Number.MAX_SAFE_INTEGER : stateHistory
   }
 
@@ -77,15 +81,18 @@ export class WorldState {
     if (head !== undefined && head.number !== meta?.number) {
       throw stateError({ code: 'STATE_HEAD_MISMATCH', expected: head.number, found: meta?.number ?? -1 })
     }
+    const startedMs = performance.now()
+    // The state of a temporary chain is small, and gone with it.
+    if (!store.isEphemeral) await trie.attach(store, flushBlocksOf(options.stateHistory))
+    const { root, from } = await openTrie({ store, trie, meta, onProgress: options.onProgress })
     if (meta !== undefined) {
-      const startedMs = performance.now()
-      const root = await loadTrie(store, trie, options.onProgress)
       const expected = head?.stateRoot ?? meta.root
-      if (root !== expected) {
+      if (root !== expected)
         throw stateError({ code: 'STATE_ROOT_MISMATCH', number: meta.number, expected, found: root })
-      }
-      await trie.commit(root)
-      logger.info({ number: meta.number, root, ms: Math.round(performance.now() - startedMs) }, 'state trie built')
+      logger.info(
+        { number: meta.number, root, from, ms: Math.round(performance.now() - startedMs) },
+        'state trie opened',
+      )
     }
     return new WorldState(options, new HeadState(store, { ...STATE_LIMITS, ...options.limits }), meta)
   }
@@ -151,7 +158,7 @@ export class WorldState {
   async committed(number: number, update: StateUpdate): Promise<void> {
     const advanced = this.#head.advance(update)
     this.#meta = { number, root: update.root, oldest: this.#oldestAfter(number) }
-    await Promise.all([advanced, this.#commitTrie(update)])
+    await Promise.all([advanced, this.#commitTrie(number, update)])
   }
 
   /** Computes the root with other values in place of the head's, for development chains (`chain/dev`). Nothing is stored. */
@@ -173,7 +180,10 @@ export class WorldState {
   async replaced(number: number, { root }: RootedValues): Promise<void> {
     const reset = this.#head.reset()
     this.#meta = { number, root, oldest: Math.min(this.oldest, number) }
-    await Promise.all([reset, this.#trie.commit(root)])
+    this.#trieNumber = number
+    await Promise.all([reset, this.#trie.commit(root, number)])
+    // Rows of a state that is gone would be built anew.
+    await this.#trie.flush()
   }
 
   /** Keeps the states after this block and later ones readable, however short history is set; undefined ends it. */
@@ -205,16 +215,17 @@ export class WorldState {
   }
 
   /** Another candidate of the same height may have been computed since, or be under way: the trie is then at that one. */
-  async #commitTrie(update: StateUpdate): Promise<void> {
+  async #commitTrie(number: number, update: StateUpdate): Promise<void> {
     const { root, parentRoot } = update
-    // No changes were ever applied on the head.
-    if (root === parentRoot && !this.#isTrieAhead) return
+    // No changes were ever applied on the head; the trie hears of some such blocks, so that its rows do not stay behind the history.
+    if (root === parentRoot && !this.#isTrieAhead && number < this.#trieNumber + this.#flushBlocks) return
     this.#isTrieAhead = false
+    this.#trieNumber = number
     try {
-      await this.#trie.commit(root)
+      await this.#trie.commit(root, number)
     } catch (error) {
       if (!isCoded(error) || error.code !== 'TRIE_UNKNOWN_ROOT') throw error
-      await Promise.all([this.#trie.apply(parentRoot, packChanges(update)), this.#trie.commit(root)])
+      await Promise.all([this.#trie.apply(parentRoot, packChanges(update)), this.#trie.commit(root, number)])
     }
   }
 
@@ -224,6 +235,12 @@ export class WorldState {
     return Math.max(this.oldest, Math.min(wanted, this.oldest + STATE_LIMITS.pruneBlocksPerCommit))
   }
 }
+
+/** A start applies the blocks after the trie's last rows or those before them again, for which it needs their history. */
+const flushBlocksOf = (stateHistory: number | 'archive' = STATE_LIMITS.historyBlocks): number =>
+  stateHistory === 'archive'
+    ? TRIE_LIMITS.flushBlocks
+    : Math.max(1, Math.min(TRIE_LIMITS.flushBlocks, stateHistory >> 2))
 
 const NONE: ReadonlyMap<Hex, Hex> = new Map()
 

@@ -63,4 +63,8 @@ export const BUCKETS = {
   internalTransfers: 30,
   /** Block number -> causes of its transactions' failures, only of executed blocks that have some. */
   failedExecutions: 31,
+  /** Path of a branch of the account trie, a nibble per byte; empty for the root -> its row (state/trie/assembly/rows.ts). */
+  accountTrie: 32,
+  /** keccak(address) + path -> the same for the account's storage trie. */
+  storageTrie: 33,
 } as const

@@ -85,6 +85,11 @@ export class Store {
     return new Store(level, options)
   }
 
+  /** True for a temporary store (`StoreOptions.ephemeral`). */
+  get isEphemeral(): boolean {
+    return this.#ephemeral
+  }
+
   /** Memory of the latch, for the option `latch` of another thread's handle. */
   get latch(): SharedArrayBuffer {
     return this.#latch.memory

@@ -231,7 +231,7 @@ describe('a follower that begins with a snapshot', () => {
     for (const error of errorsIn(last.log)) expect(error).toEqual(silent)
     // The second start begins with the trie. With a snapshot younger than its last vote it need not be silent, for the heights of
     // all its votes are over.
-    const [, afterwards = ''] = last.log.split('state trie built')
+    const [, afterwards = ''] = last.log.split('state trie opened')
     if (errorsIn(afterwards).length > 0) expect(afterwards).toContain('quarantine ended, voting again')
     for (const validator of validators) expect(validator.log).not.toContain('evidence')
   }, 120_000)

@@ -7,7 +7,7 @@ import { keccak256, keccak256OfHex } from '../../src/crypto/hash.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../src/state/account.ts'
 import { BatchPacker } from '../../src/state/trie/batch.ts'
 import { TrieLayers } from '../../src/state/trie/layers.ts'
-import { Trie } from '../../src/state/trie/trie.ts'
+import { type RowChange, type RowPlace, type RowReader, Trie } from '../../src/state/trie/trie.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
 const runs = (numRuns: number) => ({ seed, numRuns, endOnFailure: false })
@@ -133,6 +133,83 @@ test('roots, storage roots, proofs and undo equal the reference trie over random
     ),
     runs(60),
   )
+})
+
+/** Rows as a database would hold them, and what a flush does to them. */
+class MapRows implements RowReader {
+  readonly rows = new Map<string, Uint8Array>()
+
+  read({ account, path }: RowPlace): Uint8Array | undefined {
+    return this.rows.get(nameOf(account, path))
+  }
+
+  write(changes: readonly RowChange[]): void {
+    for (const { kind, account, path, row } of changes) {
+      const name = nameOf(account, path)
+      if (kind === 'put') this.rows.set(name, Uint8Array.from(row))
+      else if (kind === 'delete') this.rows.delete(name)
+      else for (const key of this.rows.keys()) if (key.startsWith(name)) this.rows.delete(key)
+    }
+  }
+}
+const nameOf = (account: Uint8Array | undefined, path: Uint8Array): string =>
+  `${account === undefined ? '' : Buffer.from(account).toString('hex')}:${[...path].map(x => x.toString(16)).join('')}`
+
+type Step = 'keep' | 'flush' | 'trim' | 'reopen' | 'undo'
+const step = fc.constantFrom<Step[]>('keep', 'flush', 'trim', 'reopen', 'undo', 'undo')
+
+test('a trie in rows equals the reference trie, whatever of it is in memory', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(batch, step), { minLength: 1, maxLength: 14 }),
+      fc.array(key, { maxLength: 4 }),
+      fc.constantFrom([2, 2], [4, 2], [32, 4]),
+      async (steps, strangers, [above, from]) => {
+        const rows = new MapRows()
+        const open = (at?: { root: Uint8Array; accounts: number }) => {
+          const opened = new Trie(rows, at)
+          opened.divideRows(above!, from!)
+          return opened
+        }
+        let trie = open()
+        let model: Model = new Map()
+        for (const [changes, then] of steps) {
+          const applied = trie.apply(pack(model, changes), true)
+          if (applied.fault !== undefined) throw new Error(applied.fault)
+          const next = applyToModel(model, changes)
+          expect(bytesToHex(applied.root)).toBe(await rootOf(next))
+          if (then === 'undo') {
+            const undone = trie.apply(applied.undo!, false)
+            expect(undone.fault === undefined && bytesToHex(undone.root)).toBe(await rootOf(model))
+          } else model = next
+          expect(trie.stats().accounts).toBe(model.size)
+          if (then === 'keep' || then === 'undo') continue
+          rows.write(trie.flush())
+          if (then === 'trim') trie.trim(0)
+          if (then === 'reopen') trie = model.size === 0 ? open() : open({ root: trie.root(), accounts: model.size })
+        }
+        await expectProofs(trie, model, strangers)
+        rows.write(trie.flush())
+        const whole = model.size === 0 ? open() : open({ root: trie.root(), accounts: model.size })
+        await expectProofs(whole, model, strangers)
+        const gone = whole.apply(pack(model, [...model.keys()].map(deletionOf)), false)
+        expect(gone.fault === undefined && bytesToHex(gone.root)).toBe(EMPTY_ROOT)
+        rows.write(whole.flush())
+        expect([...rows.rows.keys()]).toEqual([])
+        expect(whole.stats().usedBytes).toBe(0)
+      },
+    ),
+    runs(120),
+  )
+})
+
+const deletionOf = (key: Hex): Change => ({
+  key,
+  kind: 'delete',
+  nonce: 0n,
+  balance: 0n,
+  codeHash: EMPTY_CODE_HASH,
+  slots: [],
 })
 
 const expectStorageRoots = async (changes: readonly Change[], model: Model, roots: Uint8Array): Promise<void> => {

@@ -2,6 +2,12 @@
 
 export const TRIE_LIMITS = {
   undoLayers: 8,
+  /** Nodes in memory of a trie whose rows are on disk; what a block touches comes on top until it is committed. */
+  cacheBytes: 64 * 1024 * 1024,
+  /** Changed branches after which rows are written: about 4 MiB. */
+  flushBranches: 16_384,
+  /** Blocks after which rows are written, fewer where less history is kept: a start applies the later ones again. */
+  flushBlocks: 32,
   /** Proofs and previews, of the newest state and of older ones each; a longer wait ends with an error. */
   proofs: { queued: 256, waitMs: 5_000 },
 } as const

@@ -20,13 +20,21 @@ type Success = Extract<Applied, { fault: undefined }>
  * layer applies its undo batch.
  */
 export class TrieLayers {
-  private readonly trie = new Trie()
+  readonly trie: Trie
   private readonly limit: number
   private readonly layers: Layer[] = []
-  private base: Hex = EMPTY_ROOT
+  private base: Hex
 
-  constructor(limit: number) {
+  /** `base`: root of the given trie. */
+  constructor(limit: number, trie = new Trie(), base = EMPTY_ROOT) {
     this.limit = limit
+    this.trie = trie
+    this.base = base
+  }
+
+  /** Root that is final. */
+  get baseRoot(): Hex {
+    return this.base
   }
 
   get root(): Hex {
@@ -82,6 +90,11 @@ export class TrieLayers {
         for (const undo of undos.reverse()) this.run(undo, false)
       }
     })
+  }
+
+  /** Moves to the base while the work runs, which leaves the trie unchanged. */
+  atBase<T>(work: () => T): T {
+    return this.atRoot(this.base, undefined, work)
   }
 
   stats(): TrieStats {

@@ -1,14 +1,19 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
-import { CodedError } from '@tandem/base/errors.ts'
-import type { TrieLayers } from './layers.ts'
+import type { TriePosition } from './row-keeper.ts'
+import type { TrieMark } from './trie-rows.ts'
 import type { TrieError, TrieProof, TrieStats } from './types.ts'
 
 /** Request to the trie's thread. Buffers are transferred. */
 export type TrieCall =
-  | { readonly op: 'load'; readonly batch: ArrayBuffer }
+  /** Starts over with the rows of a mark, or without any. */
+  | { readonly op: 'begin'; readonly at: TrieMark | undefined }
+  | { readonly op: 'load'; readonly batch: ArrayBuffer; readonly position: TriePosition | undefined }
   | { readonly op: 'apply'; readonly parentRoot: Hex; readonly batch: ArrayBuffer }
-  | { readonly op: 'commit'; readonly root: Hex }
+  /** `number`: the block, where rows are kept. */
+  | { readonly op: 'commit'; readonly root: Hex; readonly number: number | undefined }
+  /** Writes the rows of the base. */
+  | { readonly op: 'flush' }
   | {
       readonly op: 'prove'
       readonly root: Hex
@@ -37,43 +42,11 @@ export type TrieAnswer =
   | { readonly root: Hex; readonly error: TrieError }
 
 /** Methods of the trie's worker. */
-export type TrieMethods = { readonly execute: (call: TrieCall) => TrieAnswer }
-
-/** Executes one call; expected failures are returned, any other error is thrown and means that the trie is unusable. */
-export const executeTrieCall = (layers: TrieLayers, call: TrieCall): TrieAnswer => {
-  try {
-    const value = execute(layers, call)
-    return { root: layers.root, value }
-  } catch (error) {
-    if (!(error instanceof CodedError)) throw error
-    return { root: layers.root, error: (error as CodedError<TrieError>).detail }
-  }
-}
-
-const execute = (layers: TrieLayers, call: TrieCall): TrieValue => {
-  switch (call.op) {
-    case 'load':
-      layers.load(new Uint8Array(call.batch))
-      return { op: 'root' }
-    case 'apply': {
-      const { storageRoots } = layers.apply(call.parentRoot, new Uint8Array(call.batch))
-      return { op: 'apply', storageRoots: storageRoots.buffer }
-    }
-    case 'commit':
-      layers.commit(call.root)
-      return { op: 'root' }
-    case 'prove': {
-      const rollback = call.rollback && new Uint8Array(call.rollback)
-      return { op: 'prove', proof: layers.prove(call.root, call.address, call.slots, rollback) }
-    }
-    case 'preview': {
-      const rollback = call.rollback && new Uint8Array(call.rollback)
-      const batches = call.batches.map(batch => new Uint8Array(batch))
-      return { op: 'preview', roots: layers.preview(call.root, batches, rollback).buffer }
-    }
-    case 'stats':
-      return { op: 'stats', stats: layers.stats() }
-  }
+export type TrieMethods = {
+  readonly attach: (store: { readonly path: string; readonly latch: SharedArrayBuffer }, flushBlocks: number) => void
+  readonly execute: (call: TrieCall) => TrieAnswer
+  /** Closes the store of `attach`. */
+  readonly close: () => void
 }
 
 export const transferableBuffers = (call: TrieCall): ArrayBuffer[] => {

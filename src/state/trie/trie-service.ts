@@ -5,10 +5,9 @@ import { WorkerEnded } from '@tandem/base/worker/protocol.ts'
 import { WorkerClient } from '@tandem/base/worker/worker-client.ts'
 import { WORKER_LIMITS } from '../../config/limits/execution.ts'
 import { TRIE_LIMITS } from '../../config/limits/storage.ts'
+import type { Store } from '../../storage/store.ts'
 import { EMPTY_ROOT } from '../account.ts'
-import { TrieLayers } from './layers.ts'
 import {
-  executeTrieCall,
   expectTrieValue,
   type TrieAnswer,
   type TrieCall,
@@ -16,6 +15,9 @@ import {
   type TrieValue,
   transferableBuffers,
 } from './protocol.ts'
+import type { TriePosition } from './row-keeper.ts'
+import { TrieExecutor } from './trie-executor.ts'
+import { type TrieMark, TrieRows } from './trie-rows.ts'
 import type {
   ApplyResult,
   PackedBatch,
@@ -39,6 +41,7 @@ export interface TrieServiceOptions {
 
 /** Thread of the trie: a worker, or this one. */
 interface Host {
+  attach(store: Store, flushBlocks: number): Promise<void>
   call(call: TrieCall): Promise<TrieAnswer>
   close(): Promise<void>
 }
@@ -51,6 +54,7 @@ interface Host {
 export class TrieService {
   private readonly host: Host
   private currentRoot: Hex = EMPTY_ROOT
+  private attached = false
   private readonly proofs = new BoundedMutex(TRIE_LIMITS.proofs, trieBusyError)
 
   private constructor(host: Host) {
@@ -71,9 +75,26 @@ export class TrieService {
     return this.currentRoot
   }
 
-  /** Fills the trie at start: like `apply` on the current root, without undo and results per account. Returns the root so far. */
-  async load(batch: PackedBatch): Promise<Hex> {
-    await this.ask({ op: 'load', batch: batch.buffer }, 'root')
+  /**
+   * Keeps the trie in rows of the store from now on, which must be called before anything else; `begin` follows. `flushBlocks`: blocks
+   * after which rows are written.
+   */
+  async attach(store: Store, flushBlocks: number = TRIE_LIMITS.flushBlocks): Promise<void> {
+    await this.host.attach(store, flushBlocks)
+    this.attached = true
+  }
+
+  /** Starts over with the rows that are there, which have this mark; undefined: with none, and deletes any. */
+  async begin(at: TrieMark | undefined): Promise<void> {
+    await this.ask({ op: 'begin', at }, 'root')
+  }
+
+  /**
+   * Fills the trie at start: like `apply` on the current root, without undo and results per account. Returns the root so far. `position`:
+   * where to go on when rows are kept and the process ends.
+   */
+  async load(batch: PackedBatch, position?: TriePosition): Promise<Hex> {
+    await this.ask({ op: 'load', batch: batch.buffer, position }, 'root')
     return this.currentRoot
   }
 
@@ -87,9 +108,17 @@ export class TrieService {
     return { root, storageRoots }
   }
 
-  /** Makes `root` final: undo layers beneath it are dropped, and earlier roots are never requested again. */
-  async commit(root: Hex): Promise<void> {
-    await this.ask({ op: 'commit', root }, 'root')
+  /**
+   * Makes `root` final: undo layers beneath it are dropped, and earlier roots are never requested again. `number`: its block, whose batch
+   * is written, where rows are kept.
+   */
+  async commit(root: Hex, number?: number): Promise<void> {
+    await this.ask({ op: 'commit', root, number }, 'root')
+  }
+
+  /** Resolves when the rows of the last commit are written. */
+  async flush(): Promise<void> {
+    await this.ask({ op: 'flush' }, 'root')
   }
 
   /**
@@ -123,9 +152,11 @@ export class TrieService {
     return (await this.ask({ op: 'stats' }, 'stats')).value.stats
   }
 
-  /** Ends the thread; calls under way are rejected with TRIE_CLOSED. */
-  close(): Promise<void> {
-    return this.host.close()
+  /** Writes the rows and ends the thread; other calls under way are rejected with TRIE_CLOSED. */
+  async close(): Promise<void> {
+    // Without the last rows the next start applies the blocks after those of the flush before.
+    if (this.attached) await this.flush().catch(() => {})
+    await this.host.close()
   }
 
   private async ask<Op extends TrieValue['op']>(
@@ -147,19 +178,23 @@ const failedError = (cause: Error) =>
   new CodedError<TrieError>({ code: 'TRIE_FAILED', reason: cause.message }, { cause })
 
 class LocalHost implements Host {
-  private readonly layers: TrieLayers
+  private readonly executor: TrieExecutor
   private readonly onFailure: ((error: Error) => void) | undefined
   private ended: CodedError<TrieError> | undefined
 
   constructor(layers: number, onFailure: ((error: Error) => void) | undefined) {
-    this.layers = new TrieLayers(layers)
+    this.executor = new TrieExecutor(layers)
     this.onFailure = onFailure
+  }
+
+  async attach(store: Store, flushBlocks: number): Promise<void> {
+    this.executor.attach(new TrieRows(store), flushBlocks)
   }
 
   async call(call: TrieCall): Promise<TrieAnswer> {
     if (this.ended !== undefined) throw this.ended
     try {
-      return executeTrieCall(this.layers, call)
+      return await this.executor.execute(call)
     } catch (error) {
       const cause = error instanceof Error ? error : new Error(String(error))
       this.ended = failedError(cause)
@@ -190,6 +225,10 @@ class WorkerHost implements Host {
     })
   }
 
+  async attach({ path, latch }: Store, flushBlocks: number): Promise<void> {
+    await this.client.send('attach', [{ path, latch }, flushBlocks]).result
+  }
+
   async call(call: TrieCall): Promise<TrieAnswer> {
     try {
       // Rejects when a batch is passed twice.
@@ -200,7 +239,8 @@ class WorkerHost implements Host {
     }
   }
 
-  close(): Promise<void> {
-    return this.client.close()
+  async close(): Promise<void> {
+    if (this.failure === undefined) await this.client.send('close', []).result.catch(() => {})
+    await this.client.close()
   }
 }

@@ -1,17 +1,29 @@
 import { serveWorker, Transferred, workerStartData } from '@tandem/base/worker/serve-worker.ts'
-import { TrieLayers } from './layers.ts'
-import { executeTrieCall, type TrieMethods } from './protocol.ts'
+import { Store } from '../../storage/store.ts'
+import type { TrieAnswer, TrieMethods } from './protocol.ts'
+import { TrieExecutor } from './trie-executor.ts'
+import { TrieRows } from './trie-rows.ts'
 
 /* Thread of the trie: executes calls one by one, in order. An unexpected error ends the thread. */
-const layers = new TrieLayers(workerStartData<{ readonly layers: number }>().layers)
+const executor = new TrieExecutor(workerStartData<{ readonly layers: number }>().layers)
+let store: Store | undefined
+
+const transferred = (answer: TrieAnswer): TrieAnswer | Transferred<TrieAnswer> =>
+  answer.error === undefined && answer.value.op === 'apply'
+    ? new Transferred(answer, [answer.value.storageRoots])
+    : answer
 
 serveWorker<TrieMethods>(
   {
-    execute(call) {
-      const answer = executeTrieCall(layers, call)
-      if (answer.error !== undefined || answer.value.op !== 'apply') return answer
-      return new Transferred(answer, [answer.value.storageRoots])
+    async attach({ path, latch }, flushBlocks) {
+      store = await Store.open(path, { createIfMissing: false, latch })
+      executor.attach(new TrieRows(store), flushBlocks)
     },
+    execute(call) {
+      const answer = executor.execute(call)
+      return answer instanceof Promise ? answer.then(transferred) : transferred(answer)
+    },
+    close: () => store?.close(),
   },
   { faults: 'fatal' },
 )

@@ -5,6 +5,7 @@ import { silentLogger } from '@tandem/base/logger.ts'
 import { onTestFinished } from 'vitest'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import type { Journal } from '../../../src/state/journal/journal.ts'
+import { TrieRows } from '../../../src/state/trie/trie-rows.ts'
 import { TrieService } from '../../../src/state/trie/trie-service.ts'
 import type { StateUpdate } from '../../../src/state/update/state-update.ts'
 import { WorldState, type WorldStateOptions } from '../../../src/state/world-state.ts'
@@ -53,6 +54,13 @@ export class TestWorld {
     await this.world.close()
     await this.store.close()
   }
+}
+
+/** Makes the next opening build the rows of the trie anew. */
+export const forgetTrie = async (path: string): Promise<void> => {
+  const store = await Store.open(path)
+  await new TrieRows(store).forget()
+  await store.close()
 }
 
 /** A world that goes with the test. */

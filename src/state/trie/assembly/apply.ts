@@ -3,10 +3,12 @@
  * a new leaf made for the account, then the account trie takes all leaves at once.
  */
 import { keccak256 } from "../../../crypto/assembly/keccak";
+import { addMissing, addMissingRows, beginMissing, missingCount } from "./missing";
+import { dropAllRows, setCurrentAccount } from "./dropped";
 import { EMPTY_ROOT, rootHash } from "./encode";
 import { reserve } from "./memory";
 import {
-  BRANCH, EXTENSION, LEAF, LEAF_STORAGE, childOf, clearSlot, copyWord, find, kindOf, maskOf, newSlotLeaf, nodeOf,
+  BRANCH, EXTENSION, LEAF, LEAF_CHANGED, LEAF_STORAGE, MISSING, childOf, clearSlot, copyWord, find, kindOf, maskOf, newSlotLeaf, nodeOf,
   releaseBranch, releaseExtension, releaseLeaf, setStorage, significant, storageRootAt,
 } from "./nodes";
 import {
@@ -22,6 +24,8 @@ const BAD_KIND: i32 = 2;
 const DUPLICATE_ACCOUNT: i32 = 3;
 const DUPLICATE_SLOT: i32 = 4;
 const NO_ACCOUNT: i32 = 5;
+/** Rows must be loaded first: see missing.ts. The same batch may then be applied again, at the same place. */
+export const ROWS_MISSING: i32 = 6;
 
 /** Slot of the account trie's root. */
 export const ROOT: usize = memory.data(36, 16);
@@ -35,6 +39,7 @@ let temp: usize = 0;
 let accounts: i32 = 0;
 
 export function accountCount(): i32 { return accounts; }
+export function setAccountCount(count: i32): void { accounts = count; }
 
 /** Reserves room for a batch of `size` bytes; returns where to write it. */
 export function inputFor(size: usize): usize { return reserve(INPUT, size, 0); }
@@ -73,6 +78,7 @@ export function apply(size: usize, withUndo: bool): i32 {
 /** Checks the records, hashes unhashed keys, sorts, and finds each account's leaf. */
 function readBatch(input: usize, size: usize, pointers: usize, end: usize): i32 {
   const hashed = load<u8>(input, 8) != 0;
+  let fault = OK;
   let record = input + HEADER;
   const last = input + size;
   let slotPointers = end;
@@ -93,18 +99,45 @@ function readBatch(input: usize, size: usize, pointers: usize, end: usize): i32 
       record += SLOT_RECORD;
     }
     sortPointers(firstSlot, slotPointers, temp);
-    if (hasDuplicate(firstSlot, slotPointers)) return DUPLICATE_SLOT;
+    if (hasDuplicate(firstSlot, slotPointers)) fault = DUPLICATE_SLOT;
   }
   if (record != last) return BAD_SIZE;
+  // All keys are hashes from here on, also when the batch is applied again.
+  store<u8>(input, 1, 8);
   sortPointers(pointers, end, temp);
+  if (fault != OK) return fault;
   if (hasDuplicate(pointers, end)) return DUPLICATE_ACCOUNT;
+  beginMissing();
   for (let p = pointers; p < end; p += 4) {
     const account: usize = load<u32>(p);
     const leaf = find(ROOT, account);
-    if (leaf == 0 && kindOfRecord(account) == KIND_KEEP) return NO_ACCOUNT;
+    if (leaf == MISSING) {
+      addMissing(account, 0, 0);
+      continue;
+    }
+    if (leaf == 0 && kindOfRecord(account) == KIND_KEEP) fault = NO_ACCOUNT;
     setOldLeaf(account, leaf);
+    if (leaf) needStorage(account, leaf);
   }
-  return OK;
+  return missingCount() > 0 ? ROWS_MISSING : fault;
+}
+
+/** Looks for the rows of the storage that an account's record touches. */
+function needStorage(record: usize, leaf: usize): void {
+  const kind = kindOfRecord(record);
+  const dropped = kind == KIND_DELETE || kind == KIND_PUT_CLEARED;
+  if (load<u32>(leaf, LEAF_STORAGE) == 0 || (!dropped && slotsOf(record) == 0)) return;
+  store<u32>(STORAGE, load<u32>(leaf, LEAF_STORAGE));
+  if (dropped) {
+    addMissingRows(STORAGE, leaf);
+    return;
+  }
+  const first = slotPointersOf(record);
+  const end = first + <usize>slotsOf(record) * 4;
+  for (let p = first; p < end; p += 4) {
+    const slot: usize = load<u32>(p);
+    if (find(STORAGE, slot) == MISSING) addMissing(slot, leaf, STORAGE);
+  }
 }
 
 /** Updates the storage of one account; returns its entry for the account trie, 0 when nothing changed. */
@@ -120,17 +153,22 @@ function prepareAccount(record: usize): u32 {
   if (old) store<u32>(STORAGE, load<u32>(old, LEAF_STORAGE));
   else clearSlot(STORAGE);
   setStorage(true);
+  setCurrentAccount(record);
   let touched = false;
-  if ((kind == KIND_DELETE || cleared) && kindOf(STORAGE)) {
-    dropTrie(STORAGE);
-    clearSlot(STORAGE);
-    touched = true;
+  if (kind == KIND_DELETE || cleared) {
+    if (kindOf(STORAGE) || (old && load<u8>(old, LEAF_CHANGED))) dropAllRows();
+    if (kindOf(STORAGE)) {
+      dropTrie(STORAGE);
+      clearSlot(STORAGE);
+      touched = true;
+    }
   }
   if (slotsOf(record) > 0 && updateStorage(record, old != 0 && !cleared)) touched = true;
   // The hash of an untouched trie is in the old leaf only.
   if (!touched && kindOf(STORAGE)) copyWord(STORAGE_ROOT, storageRootAt(old));
   else rootHash(STORAGE, STORAGE_ROOT);
   setStorage(false);
+  setCurrentAccount(0);
 
   if (kind == KIND_DELETE) {
     accounts--;
@@ -139,6 +177,7 @@ function prepareAccount(record: usize): u32 {
   }
   if (kind == KIND_KEEP) readFields(old, record);
   const leaf = newAccountLeaf(record, STORAGE, STORAGE_ROOT);
+  if (touched || (old && load<u8>(old, LEAF_CHANGED))) store<u8>(leaf, 1, LEAF_CHANGED);
   // The record's balance is no longer needed: the storage root is returned in its place.
   copyWord(balanceOf(record), STORAGE_ROOT);
   if (old == 0) accounts++;

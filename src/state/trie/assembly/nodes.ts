@@ -1,11 +1,13 @@
 /*
  * Nodes, all in the arena of memory.ts:
  *   slot (36): node pointer with its kind in the two low bits and "inline" in the third | 32 bytes: the hash, or the encoding if shorter than that
- *   branch:    mask u16 of the children that are there, 2 unused | a slot per child, in order; no value, for all keys have 32 bytes
+ *   branch:    mask u16 of the children that are there | flags u16 | a slot per child, in order; no value, for all keys have 32 bytes
  *   extension: slot of the child (always a branch) | count u8 | one nibble per byte
  *   leaf of a storage trie: key 32 | size u8 | value without leading zeros
- *   leaf of the account trie: key 32 | storage trie (pointer as in a slot) u32 | nonce size u8 | balance size u8 | has code u8 | 1 unused |
+ *   leaf of the account trie: key 32 | storage trie (pointer as in a slot) u32 | nonce size u8 | balance size u8 | has code u8 | storage changed u8 |
  *     nonce | balance | code hash if any | storage root if any
+ * A slot of kind branch without a pointer, ABSENT, is a branch that stands in a row of its own (rows.ts) and is not in memory; in place of a
+ * storage trie it is the root of whatever kind.
  */
 import { allocate, release } from "./memory";
 
@@ -14,10 +16,18 @@ export const LEAF: u32 = 1;
 export const BRANCH: u32 = 2;
 export const EXTENSION: u32 = 3;
 export const INLINE: u32 = 4;
+export const ABSENT: u32 = BRANCH;
+
+/** Flags of a branch: it has a row of its own; it changed since its row was written; a key was looked up through it since the last trim. */
+export const ROW: u32 = 1;
+export const DIRTY: u32 = 2;
+export const USED: u32 = 4;
 
 export const SLOT: usize = 36;
 const CHILDREN: usize = 4;
 export const LEAF_STORAGE: usize = 32;
+/** Byte of an account's leaf: 1 when its storage changed since its rows were written. */
+export const LEAF_CHANGED: usize = 39;
 export const LEAF_FIELDS: usize = 40;
 
 /** Kind of leaf of the current trie. */
@@ -62,6 +72,23 @@ export function compareKeys(a: usize, b: usize): i32 {
 
 // --- branches
 
+/** Branches changed since the last flush. */
+let dirty: u32 = 0;
+export function dirtyBranches(): u32 { return dirty; }
+export function clearDirtyCount(): void { dirty = 0; }
+
+// @ts-ignore: decorator
+@inline export function flagsOf(branch: usize): u32 { return load<u16>(branch, 2); }
+// @ts-ignore: decorator
+@inline export function setFlags(branch: usize, flags: u32): void { store<u16>(branch, <u16>flags, 2); }
+
+export function markDirty(branch: usize): void {
+  const flags = flagsOf(branch);
+  if (flags & DIRTY) return;
+  setFlags(branch, flags | DIRTY);
+  dirty++;
+}
+
 // @ts-ignore: decorator
 @inline export function maskOf(branch: usize): u32 { return load<u16>(branch); }
 // @ts-ignore: decorator
@@ -86,6 +113,7 @@ export function releaseBranch(branch: usize): void { release(branch, branchSize(
 export function resizeBranch(branch: usize, mask: u32): usize {
   const old = maskOf(branch);
   const resized = newBranch(mask);
+  setFlags(resized, flagsOf(branch));
   let from = branch + CHILDREN;
   let to = resized + CHILDREN;
   for (let x: u32 = 0; x < 16; x++) {
@@ -153,7 +181,12 @@ export function newSlotLeaf(key: usize, value: usize): usize {
   return leaf;
 }
 
-/** Returns the leaf under a key in the trie of a slot, or 0. */
+/** Result of `find` when the key leads to an absent branch, with its slot and depth. */
+export const MISSING: usize = 1;
+export let missingSlot: usize = 0;
+export let missingDepth: u32 = 0;
+
+/** Returns the leaf under a key in the trie of a slot, or 0, or MISSING. */
 export function find(slot: usize, key: usize): usize {
   let depth: u32 = 0;
   while (true) {
@@ -161,6 +194,12 @@ export function find(slot: usize, key: usize): usize {
     const node = nodeOf(slot);
     if (kind == LEAF) return compareKeys(node, key) == 0 ? node : 0;
     if (kind == BRANCH) {
+      if (node == 0) {
+        missingSlot = slot;
+        missingDepth = depth;
+        return MISSING;
+      }
+      setFlags(node, flagsOf(node) | USED);
       const x = nibble(key, depth);
       if (!hasChild(node, x)) return 0;
       slot = childOf(node, x);

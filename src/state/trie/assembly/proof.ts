@@ -4,8 +4,9 @@
  */
 import { encode, encodedAt, rootHash, EMPTY_ROOT } from "./encode";
 import { reserve } from "./memory";
+import { addMissing, beginMissing, missingCount } from "./missing";
 import {
-  BRANCH, EXTENSION, LEAF, LEAF_STORAGE, childOf, compareKeys, copyWord, find, hasChild, kindOf, nibble, nodeOf, onPath, pathLength, setStorage,
+  BRANCH, EXTENSION, LEAF, LEAF_STORAGE, MISSING, childOf, compareKeys, copyWord, find, hasChild, kindOf, nibble, nodeOf, onPath, pathLength, setStorage,
   storageRootAt,
 } from "./nodes";
 import { readFields, readValue } from "./records";
@@ -24,6 +25,18 @@ export function foundAt(): usize { return FOUND; }
 /** Nodes of the last proof: each a size u32 and the bytes. */
 export function nodesAt(): usize { return load<u32>(NODES); }
 export function nodesSize(): usize { return end; }
+
+/** Looks for the rows on the way to the account key, and with `withSlot` on to the slot key; returns how many are missing: 0 or 1. */
+export function locate(withSlot: bool): u32 {
+  beginMissing();
+  const account = find(ROOT, KEYS);
+  if (account == MISSING) addMissing(KEYS, 0, 0);
+  else if (account != 0 && withSlot) {
+    store<u32>(STORAGE, load<u32>(account, LEAF_STORAGE));
+    if (find(STORAGE, KEYS + 32) == MISSING) addMissing(KEYS + 32, account, STORAGE);
+  }
+  return missingCount();
+}
 
 /** Proves the account key; returns true when it exists, with its fields at foundAt. */
 export function proveAccount(): bool {

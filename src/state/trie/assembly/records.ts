@@ -7,7 +7,7 @@
 import { allocate, reserve } from "./memory";
 import { EMPTY_CODE } from "./encode";
 import {
-  LEAF_FIELDS, LEAF_STORAGE, codeHashAt, compareKeys, copyWord, leafSize, significant, storageRootAt,
+  LEAF_CHANGED, LEAF_FIELDS, LEAF_STORAGE, codeHashAt, compareKeys, copyWord, leafSize, significant, storageRootAt,
 } from "./nodes";
 
 export const HEADER: usize = 16;
@@ -54,7 +54,7 @@ export function newAccountLeaf(record: usize, storage: usize, root: usize): usiz
   store<u8>(leaf, <u8>nonceSize, 36);
   store<u8>(leaf, <u8>balanceSize, 37);
   store<u8>(leaf, <u8>hasCode, 38);
-  store<u8>(leaf, 0, 39);
+  store<u8>(leaf, 0, LEAF_CHANGED);
   memory.copy(leaf + LEAF_FIELDS, NONCE + 8 - nonceSize, nonceSize);
   memory.copy(leaf + LEAF_FIELDS + nonceSize, balanceOf(record) + 32 - balanceSize, balanceSize);
   if (hasCode) copyWord(codeHashAt(leaf), record + 32);

@@ -5,9 +5,10 @@
  */
 import { seal } from "./encode";
 import {
-  BRANCH, EMPTY, EXTENSION, LEAF, childOf, clearSlot, compareKeys, copySlot, filledMask, kindOf, maskOf, newBranch, newExtension, nibble,
-  nodeOf, pathAt, pathLength, releaseBranch, releaseExtension, releaseLeaf, resizeBranch, setNode, sharedPath,
+  BRANCH, EMPTY, EXTENSION, LEAF, ROW, childOf, clearSlot, compareKeys, copySlot, filledMask, flagsOf, kindOf, markDirty, maskOf, newBranch,
+  newExtension, nibble, nodeOf, pathAt, pathLength, releaseBranch, releaseExtension, releaseLeaf, resizeBranch, setNode, sharedPath,
 } from "./nodes";
+import { dropRow } from "./dropped";
 
 /** Delete the key. */
 export const DELETE: u32 = 0;
@@ -63,6 +64,7 @@ function build(slot: usize, depth: u32, lo: usize, hi: usize): void {
 
 function buildBranch(slot: usize, depth: u32, lo: usize, hi: usize): void {
   const branch = newBranch(putMask(depth, lo, hi));
+  markDirty(branch);
   while (lo < hi) {
     if (!isPut(lo)) {
       lo += ENTRY;
@@ -110,6 +112,8 @@ function updateLeaf(slot: usize, depth: u32, lo: usize, hi: usize): void {
 
 function updateBranch(slot: usize, depth: u32, lo: usize, hi: usize): void {
   let branch = nodeOf(slot);
+  const key = keyOf(lo);
+  markDirty(branch);
   const wanted = maskOf(branch) | putMask(depth, lo, hi);
   if (wanted != maskOf(branch)) branch = resizeBranch(branch, wanted);
   while (lo < hi) {
@@ -127,6 +131,7 @@ function updateBranch(slot: usize, depth: u32, lo: usize, hi: usize): void {
   }
   if (filled == 0) clearSlot(slot);
   else collapse(slot, branch, ctz(filled), depth);
+  if (flagsOf(branch) & ROW) dropRow(key, depth);
   releaseBranch(branch);
 }
 

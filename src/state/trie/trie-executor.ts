@@ -1,0 +1,110 @@
+import { assert } from '@tandem/base/assert.ts'
+import { hexToBytes } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
+import { EMPTY_ROOT } from '../account.ts'
+import { TrieLayers } from './layers.ts'
+import type { TrieAnswer, TrieCall, TrieValue } from './protocol.ts'
+import { RowKeeper } from './row-keeper.ts'
+import { DamagedRow, Trie } from './trie.ts'
+import type { TrieMark, TrieRows } from './trie-rows.ts'
+import type { TrieError } from './types.ts'
+
+/** Executes the calls of the trie's service, one at a time: in memory alone, or with rows once they are attached. */
+export class TrieExecutor {
+  readonly #limit: number
+  #layers: TrieLayers
+  #keeper: RowKeeper | undefined
+  #attached: { readonly rows: TrieRows; readonly flushBlocks: number } | undefined
+
+  constructor(limit: number) {
+    this.#limit = limit
+    this.#layers = new TrieLayers(limit)
+  }
+
+  /** Keeps the trie in rows from the next `begin` on. */
+  attach(rows: TrieRows, flushBlocks: number): void {
+    this.#attached = { rows, flushBlocks }
+  }
+
+  /** Expected failures are returned; any other error is thrown and means that the trie is unusable. */
+  execute(call: TrieCall): TrieAnswer | Promise<TrieAnswer> {
+    try {
+      const value = this.#run(call)
+      if (!(value instanceof Promise)) return this.#answer(value)
+      return value.then(
+        result => this.#answer(result),
+        error => this.#failed(error),
+      )
+    } catch (error) {
+      return this.#failed(error)
+    }
+  }
+
+  #answer(value: TrieValue): TrieAnswer {
+    return { root: this.#layers.root, value }
+  }
+
+  #failed(error: unknown): TrieAnswer | Promise<TrieAnswer> {
+    if (error instanceof DamagedRow) return this.#damaged(error)
+    if (!(error instanceof CodedError)) throw error
+    return { root: this.#layers.root, error: (error as CodedError<TrieError>).detail }
+  }
+
+  async #damaged(error: DamagedRow): Promise<never> {
+    await this.#attached?.rows.forget()
+    throw error
+  }
+
+  #run(call: TrieCall): TrieValue | Promise<TrieValue> {
+    const layers = this.#layers
+    switch (call.op) {
+      case 'begin':
+        return this.#begin(call.at)
+      case 'load': {
+        layers.load(new Uint8Array(call.batch))
+        return after(call.position && this.#keeper?.moved(layers, call.position), { op: 'root' })
+      }
+      case 'apply': {
+        const { storageRoots } = layers.apply(call.parentRoot, new Uint8Array(call.batch))
+        return { op: 'apply', storageRoots: storageRoots.buffer }
+      }
+      case 'commit':
+        layers.commit(call.root)
+        return after(call.number === undefined ? undefined : this.#keeper?.moved(layers, { number: call.number }), {
+          op: 'root',
+        })
+      case 'flush':
+        return after(this.#keeper?.flush(layers), { op: 'root' })
+      case 'prove': {
+        const rollback = call.rollback && new Uint8Array(call.rollback)
+        return { op: 'prove', proof: layers.prove(call.root, call.address, call.slots, rollback) }
+      }
+      case 'preview': {
+        const rollback = call.rollback && new Uint8Array(call.rollback)
+        const batches = call.batches.map(batch => new Uint8Array(batch))
+        return { op: 'preview', roots: layers.preview(call.root, batches, rollback).buffer }
+      }
+      case 'stats':
+        return { op: 'stats', stats: layers.stats() }
+    }
+  }
+
+  /** Starts over with the rows that are there, or with none. */
+  async #begin(at: TrieMark | undefined): Promise<TrieValue> {
+    if (this.#attached === undefined) {
+      assert(at === undefined, 'without rows a trie begins empty')
+      this.#layers = new TrieLayers(this.#limit)
+      return { op: 'root' }
+    }
+    const { rows, flushBlocks } = this.#attached
+    if (at === undefined) await rows.clear()
+    const isEmpty = at === undefined || at.root === EMPTY_ROOT
+    const trie = new Trie(rows, isEmpty ? undefined : { root: hexToBytes(at.root), accounts: at.accounts })
+    this.#layers = new TrieLayers(this.#limit, trie, at?.root)
+    this.#keeper = new RowKeeper(rows, flushBlocks, at)
+    return { op: 'root' }
+  }
+}
+
+const after = <T>(work: Promise<void> | undefined, value: T): T | Promise<T> =>
+  work === undefined ? value : work.then(() => value)
