@@ -35,12 +35,16 @@ const path = values.datadir ?? `/tmp/large-state-${accounts}-${slots}`
 
 const SMALL = 10
 const ROWS = 20_000
-const addressOf = (i: number): Hex => `0x${(BigInt(i + 1) * 0x9e37_79b9_7f4a_7c15n).toString(16).padStart(40, '0').slice(-40)}`
+const addressOf = (i: number): Hex =>
+  `0x${(BigInt(i + 1) * 0x9e37_79b9_7f4a_7c15n).toString(16).padStart(40, '0').slice(-40)}`
 const contractOf = (i: number): Hex => `0xc0${addressOf(i).slice(4)}`
 
 const writeStorage = (batch: Batch, address: Hex, count: number): void => {
   const key = hashedKey(address)
-  const rows = Array.from({ length: count }, (_, i) => [slotKey(key, toWord(BigInt(i))), encodeWord(toWord(BigInt(i + 1)))] as const)
+  const rows = Array.from(
+    { length: count },
+    (_, i) => [slotKey(key, toWord(BigInt(i))), encodeWord(toWord(BigInt(i + 1)))] as const,
+  )
   const trie = new StackTrie()
   for (const [slot, word] of rows.toSorted(([a], [b]) => Buffer.compare(a, b))) {
     trie.add(slot.subarray(32), encodeRlp(word))
@@ -58,7 +62,12 @@ const make = async (store: Store): Promise<void> => {
     batch = store.batch()
   }
   for (let i = 0; i < accounts; i++) {
-    const account = { nonce: i & 127, balance: 10n ** 18n + BigInt(i), codeHash: EMPTY_CODE_HASH, storageRoot: EMPTY_ROOT }
+    const account = {
+      nonce: i & 127,
+      balance: 10n ** 18n + BigInt(i),
+      codeHash: EMPTY_CODE_HASH,
+      storageRoot: EMPTY_ROOT,
+    }
     batch.put(BUCKETS.account, hashedKey(addressOf(i)), encodeAccount(account))
     await next()
   }

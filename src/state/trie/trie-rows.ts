@@ -14,7 +14,7 @@ export interface TrieMark {
 }
 
 /** Trie that is being built from the flat tables of a state. */
-export interface TrieBuild {
+interface TrieBuild {
   /** The state that is read. */
   readonly number: number
   readonly root: Hex
