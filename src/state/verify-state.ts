@@ -7,6 +7,8 @@ import { type Account, decodeAccount, EMPTY_CODE_HASH } from './account.ts'
 import { ACCOUNT_KEY_BYTES } from './flat-tables.ts'
 import { readStateMeta, stateRootAt } from './state-meta.ts'
 import { StackTrie } from './trie/stack-trie.ts'
+import { readTrieMark } from './trie/trie-rows.ts'
+import { type RowProblem, verifyRows } from './trie/verify-rows.ts'
 import { accountLeaf } from './update/account-leaf.ts'
 
 /** Inconsistency in the state tables. `account` is the hashed address. */
@@ -18,6 +20,7 @@ type StateProblem =
   | { readonly kind: 'STRAY_SLOT'; readonly account: Hex }
   | { readonly kind: 'MISSING_CODE'; readonly account: Hex; readonly codeHash: Hex }
   | { readonly kind: 'WRONG_CODE'; readonly codeHash: Hex }
+  | RowProblem
 
 interface StateVerifyReport {
   readonly number: number
@@ -39,7 +42,7 @@ interface StateVerifyProgress {
 const MAX_PROBLEMS = 100
 const PROGRESS_ACCOUNTS = 10_000
 
-/** Recomputes every root from the flat tables of one snapshot, without the batch trie and in bounded memory. */
+/** Recomputes every root from the flat tables of one snapshot and checks the rows of the trie, without the batch trie and in bounded memory. */
 export const verifyState = async (
   store: Store,
   onProgress: (progress: StateVerifyProgress) => void = () => {},
@@ -79,6 +82,7 @@ class Verifier {
       const header = await stateRootAt(this.#store, meta.number, this.#snapshot)
       if (found !== meta.root) this.#problem({ kind: 'STATE_ROOT', expected: meta.root, found })
       if (header !== meta.root) this.#problem({ kind: 'HEADER_ROOT', expected: header, found: meta.root })
+      await this.#rows(meta.number)
     }
     return {
       number: meta?.number ?? -1,
@@ -88,6 +92,14 @@ class Verifier {
       codes: this.#codeCount,
       problems: this.#problems,
     }
+  }
+
+  /** Rows of another state, as after a rewind that was cut short, are built anew at the next start. */
+  async #rows(number: number): Promise<void> {
+    const mark = await readTrieMark(this.#store, this.#snapshot)
+    if (mark === undefined || mark.number > number) return
+    if ((await stateRootAt(this.#store, mark.number, this.#snapshot)) !== mark.root) return
+    await verifyRows(this.#store, this.#snapshot, mark.root, problem => this.#problem(problem))
   }
 
   async #accounts(): Promise<Hex> {

@@ -173,9 +173,9 @@ export class StackTrie {
   #contentOf(node: Node & { kind: 'leaf' | 'extension' | 'branch' }): RlpList {
     switch (node.kind) {
       case 'leaf':
-        return [compact(node.path, 0x20), node.value]
+        return [compactPath(node.path, 0x20), node.value]
       case 'extension':
-        return [compact(node.path, 0), this.#finish(node.child)]
+        return [compactPath(node.path, 0), this.#finish(node.child)]
       case 'branch': {
         this.#close(node)
         this.#cutBranch(node)
@@ -214,7 +214,7 @@ const shortened = (node: Exclude<Node, Branch>, by: number): Node => {
 }
 
 /** Hex-prefix encoding (Yellow Paper, appendix C). */
-const compact = (path: Uint8Array, flag: number): Uint8Array => {
+export const compactPath = (path: Uint8Array, flag: number): Uint8Array => {
   const odd = path.length & 1
   const out = new Uint8Array(1 + (path.length >> 1))
   out[0] = flag | (odd ? 0x10 | (path[0] as number) : 0)

@@ -7,8 +7,9 @@ import { BatchPacker } from '../../../../src/state/trie/batch.ts'
 import { Trie } from '../../../../src/state/trie/trie.ts'
 import { readTrieMark } from '../../../../src/state/trie/trie-rows.ts'
 import { TrieService } from '../../../../src/state/trie/trie-service.ts'
+import { type RowProblem, verifyRows } from '../../../../src/state/trie/verify-rows.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
-import type { Store } from '../../../../src/storage/store.ts'
+import type { Store, StoreEntry } from '../../../../src/storage/store.ts'
 import { temporaryStore } from '../../storage/temp-store.ts'
 
 const addressOf = (i: number): Hex => `0x${i.toString(16).padStart(40, '0')}`
@@ -87,4 +88,42 @@ test('a row that is not that of its place ends the trie, and the next start buil
     detail: { code: 'TRIE_FAILED', reason: expect.stringContaining('is damaged') },
   })
   expect(await readTrieMark(store)).toBeUndefined()
+})
+
+test('a changed, a missing and a stray row are found and named', async () => {
+  const store = await temporaryStore()
+  const service = await attached(store, false)
+  const { root } = await service.apply(EMPTY_ROOT, accounts(300, 1n))
+  await service.commit(root, 0)
+  await service.close()
+  const problems = async (): Promise<readonly RowProblem[]> => {
+    const found: RowProblem[] = []
+    const snapshot = store.snapshot()
+    await verifyRows(store, snapshot, root, problem => found.push(problem))
+    await snapshot.close()
+    return found
+  }
+  expect(await problems()).toEqual([])
+  for (const bucket of [BUCKETS.accountTrie, BUCKETS.storageTrie]) {
+    const all: StoreEntry[] = []
+    for await (const row of store.entries(bucket)) all.push(row)
+    const rows = all.filter((_, i) => i % 15 === 0)
+    expect(rows.length).toBeGreaterThan(1)
+    for (const [key, row] of rows) {
+      for (const at of [0, row.byteLength >> 1, row.byteLength - 1]) {
+        const other = Uint8Array.from(row)
+        other[at]! ^= 0x10
+        await store.batch().put(bucket, key, other).write()
+        expect(await problems()).not.toEqual([])
+      }
+      await store.batch().del(bucket, key).write()
+      expect(await problems()).not.toEqual([])
+      await store.batch().put(bucket, key, row).write()
+    }
+    const stray = new Uint8Array(40).fill(3)
+    await store.batch().put(bucket, stray, rows[0]![1]).write()
+    expect(await problems()).toHaveLength(1)
+    await store.batch().del(bucket, stray).write()
+  }
+  expect(await problems()).toEqual([])
 })
