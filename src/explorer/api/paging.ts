@@ -1,4 +1,4 @@
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 import type { Page, PageKey, PageRequest } from '../store/index-store.ts'
 import { invalidParameter } from './api-error.ts'
 import { type ApiSchema, INTEGER, TEXT } from './json-schema.ts'

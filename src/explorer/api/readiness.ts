@@ -1,5 +1,5 @@
 import { CodedError } from '@tandem/base/errors.ts'
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 import type { ApiRefusal } from './api-error.ts'
 import type { ApiContext } from './api-route.ts'
 

@@ -1,4 +1,4 @@
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 import {
   ADDRESS,
   type ApiSchema,

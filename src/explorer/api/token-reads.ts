@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 import { askNode } from '../source/node-rpc.ts'
 import type { TokenRow } from '../store/index-store.ts'
 import type { ApiContext } from './api-route.ts'

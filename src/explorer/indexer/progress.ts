@@ -1,5 +1,5 @@
 import type { Logger } from '@tandem/base/logger.ts'
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 
 interface Step {
   readonly number: number

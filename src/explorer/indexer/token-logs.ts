@@ -1,6 +1,6 @@
 import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 import type { TransferRecord } from '../store/records.ts'
 
 /** keccak of Transfer(address,address,uint256), of ERC-20 and ERC-721. */

@@ -1,5 +1,5 @@
 import { asBuffer, bytesToBigint, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 import type { TokenMetadata, TokenStandard } from '../store/records.ts'
 import type { ContractCall } from './contract-calls.ts'
 import { plainText } from './plain-text.ts'

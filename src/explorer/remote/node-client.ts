@@ -1,7 +1,7 @@
 import { isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { WebSocket } from 'ws'
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 import { NodeAnswer } from './node-answer.ts'
 import { remoteNodeError } from './node-error.ts'
 

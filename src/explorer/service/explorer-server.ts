@@ -1,6 +1,6 @@
 import { type PageServer, startPageServer } from '@tandem/web/page-server.ts'
 import { EXPLORER_PATH, type Site } from '@tandem/web/site.ts'
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 import { addExplorerRoutes, type ExplorerHttpOptions } from './explorer-http.ts'
 import { healthBody, type IndexerHealth } from './indexer-health.ts'
 import type { LiveStream } from './live-stream.ts'

@@ -3,9 +3,9 @@ import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { endWorker } from '@tandem/base/worker/end-worker.ts'
 import { WORKER_LIMITS } from '../../config/limits/execution.ts'
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import type { NodePort } from '../api/api-route.ts'
 import { CLIENT_HEADER } from '../api/submissions.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 import type { IndexerHealth } from './indexer-health.ts'
 import {
   type ApiAnswer,

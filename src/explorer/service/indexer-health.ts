@@ -1,6 +1,6 @@
 import { isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 
 /** State of an index as its thread reports it. */
 export interface IndexerHealth {

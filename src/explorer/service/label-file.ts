@@ -2,8 +2,8 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { readLimited } from '@tandem/base/fs/read-limited.ts'
 import { FILE_LIMITS } from '../../config/limits/commands.ts'
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import { plainText } from '../indexer/plain-text.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 import type { AddressLabel } from '../store/index-store.ts'
 
 /** Thrown as CodedError for a file that cannot be used. */

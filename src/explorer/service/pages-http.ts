@@ -3,8 +3,8 @@ import { pageResponse } from '@tandem/web/response.ts'
 import { isSameOrigin } from '@tandem/web/same-origin.ts'
 import { EXPLORER_PATH, type Site, VERIFY_PATH } from '@tandem/web/site.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import { CLIENT_HEADER } from '../api/submissions.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 import { errorPage } from '../pages/error-page.ts'
 import {
   allowanceHeaders,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 
 export interface RequestAllowance {
   readonly allowed: boolean

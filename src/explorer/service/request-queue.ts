@@ -1,6 +1,6 @@
 import { FairQueue } from '@tandem/base/async/fair-queue.ts'
 import { CodedError } from '@tandem/base/errors.ts'
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 
 /** Why a request has no place, as CodedError. */
 export type RequestRefusal =

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { ClientBudget } from '@tandem/base/client-budget.ts'
 import type { FastifyReply } from 'fastify'
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 
 export interface UnreadLimits {
   readonly total: number

@@ -1,10 +1,10 @@
 import { copyBytes, type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
-import { EXPLORER_LIMITS } from '../../config/limits/explorer.ts'
 import type { BlockEnv } from '../../evm/block-env.ts'
 import { prepareCall, runCall as runPrepared } from '../../evm/calls/message/call-message.ts'
 import type { Engine, Interrupt } from '../../evm/engine.ts'
 import type { StateReader } from '../../state/state-reader.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 
 /** State and block that calls of the explorer see. */
 interface CallSite {

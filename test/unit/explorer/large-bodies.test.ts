@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { FastifyReply } from 'fastify'
 import { expect, test } from 'vitest'
-import { EXPLORER_LIMITS } from '../../../src/config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../../../src/explorer/limits.ts'
 import { takeLargeBody } from '../../../src/explorer/service/explorer-http.ts'
 
 test('a client takes half of the places for large bodies, which come back when its responses end', () => {

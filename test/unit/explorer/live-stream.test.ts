@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
-import { EXPLORER_LIMITS } from '../../../src/config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../../../src/explorer/limits.ts'
 import { LiveStream } from '../../../src/explorer/service/live-stream.ts'
 import { eventually } from '../../support/devnet.ts'
 

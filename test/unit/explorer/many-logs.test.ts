@@ -1,6 +1,6 @@
 import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, test, vi } from 'vitest'
-import { EXPLORER_LIMITS } from '../../../src/config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../../../src/explorer/limits.ts'
 import { abiEntries } from '../../../src/explorer/verification/abi/abi-types.ts'
 import { ATTACK_TIMEOUT } from '../../support/explorer/api-requests.ts'
 import { type PageRig, withPages } from '../../support/explorer/page-rig.ts'

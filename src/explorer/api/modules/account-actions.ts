@@ -1,6 +1,6 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import type { IncludedReceipt } from '../../../chain/types.ts'
-import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { InternalRow, TransactionRow } from '../../store/index-store.ts'
 import type { TokenStandard } from '../../store/records.ts'
 import type { ApiContext } from '../api-route.ts'

@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
+import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { ProducerRow, TokenRow } from '../../store/index-store.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { checksumOrNull, formatWei, percentOf } from '../format.ts'

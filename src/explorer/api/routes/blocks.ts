@@ -1,6 +1,6 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
-import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
+import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { BlockRow } from '../../store/index-store.ts'
 import type { BlockRecord } from '../../store/records.ts'
 import { notFound } from '../api-error.ts'

@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
 import type { InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
+import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { InternalFilter, InternalRow } from '../../store/index-store.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { pageOfShape } from '../json-schema.ts'

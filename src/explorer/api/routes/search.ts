@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
+import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { SearchRow } from '../../store/index-store.ts'
 import type { ApiContext } from '../api-route.ts'
 

@@ -1,5 +1,5 @@
 import { isoDay } from '@tandem/web/times.ts'
-import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { DayRow } from '../../store/index-store.ts'
 import { invalidParameter } from '../api-error.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'

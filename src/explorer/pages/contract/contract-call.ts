@@ -1,6 +1,6 @@
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { revertReason } from '../../../evm/calls/revert-reason.ts'
+import { EXPLORER_LIMITS } from '../../limits.ts'
 import { askNode } from '../../source/node-rpc.ts'
 import { abiEntries, type ContractFunction } from '../../verification/abi/abi-types.ts'
 import { type AbiValue, decodeParameters, encodeParameters } from '../../verification/abi/abi-values.ts'

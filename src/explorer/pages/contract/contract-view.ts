@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { VerifiedContract } from '../../store/contract-store.ts'
 import { type ContractFunction, contractFunctions } from '../../verification/abi/abi-types.ts'
 import { proxyTarget } from '../../verification/proxies.ts'

@@ -1,5 +1,5 @@
-import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { statsBody } from '../../api/routes/statistics.ts'
+import { EXPLORER_LIMITS } from '../../limits.ts'
 import { type CsvValue, csvText } from '../csv/csv.ts'
 import { CSV_LISTS, type CsvList } from '../csv/csv-lists.ts'
 import { listQuery } from '../list-query.ts'

@@ -1,7 +1,7 @@
 import { type Html, html } from '@tandem/web/html.ts'
 import { card, emptyState } from '@tandem/web/parts.ts'
-import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { type SearchHit, searchBody, searchText } from '../../api/routes/search.ts'
+import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { ExplorerPageRequest, PageContent, PageContext, PageRedirect, PageRoute } from '../page-route.ts'
 import { heading } from '../parts/heading.ts'
 import { nameText, pathTo } from '../parts/links.ts'

@@ -1,9 +1,9 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { type Html, html } from '@tandem/web/html.ts'
 import { card, facts } from '@tandem/web/parts.ts'
-import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
 import { invalidParameter, notFound } from '../../api/api-error.ts'
+import { EXPLORER_LIMITS } from '../../limits.ts'
 import {
   parseIdentifier,
   parseStandardInput,

@@ -1,4 +1,4 @@
-import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../../limits.ts'
 import { refuseVerification } from '../verification-error.ts'
 
 /** Settings that change the code or its metadata. */

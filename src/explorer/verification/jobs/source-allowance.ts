@@ -1,6 +1,6 @@
 import { RateLimiter } from '@tandem/base/rate-limiter.ts'
 import { TokenBucket } from '@tandem/base/token-bucket.ts'
-import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../../limits.ts'
 import { refuseVerification } from '../verification-error.ts'
 
 interface StoredLimits {

@@ -1,5 +1,5 @@
 import { FairQueue } from '@tandem/base/async/fair-queue.ts'
-import { EXPLORER_LIMITS } from '../../../config/limits/explorer.ts'
+import { EXPLORER_LIMITS } from '../../limits.ts'
 import { refuseVerification } from '../verification-error.ts'
 
 interface QueueLimits {
