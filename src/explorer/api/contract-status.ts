@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { checksumAddress } from '../../crypto/checksum.ts'
+import { checksumAddress } from '../keccak.ts'
 import type { VerifiedContract } from '../store/contract-store.ts'
 import { proxyTarget } from '../verification/proxies.ts'
 import type { ApiContext } from './api-route.ts'

@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { withoutTrailing } from '@tandem/base/text.ts'
-import { checksumAddress } from '../../crypto/checksum.ts'
+import { checksumAddress } from '../keccak.ts'
 
 /** Decimal text of an amount in units of 10^-decimals, without trailing zeros. */
 export const formatUnits = (amount: bigint, decimals: number): string => {

@@ -1,4 +1,4 @@
-import { checksumAddress } from '../../crypto/checksum.ts'
+import { checksumAddress } from '../keccak.ts'
 import type { ProofRow } from '../store/index-store.ts'
 import type { PageContext } from './page-route.ts'
 

@@ -1,5 +1,5 @@
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
-import { checksumAddress } from '../../crypto/checksum.ts'
+import { checksumAddress } from '../keccak.ts'
 import { askNode } from '../source/node-rpc.ts'
 import { knownFunctionName } from '../verification/abi/known-signatures.ts'
 import type { PageContext } from './page-route.ts'

@@ -1,4 +1,4 @@
-import { checksumAddress } from '../../crypto/checksum.ts'
+import { checksumAddress } from '../keccak.ts'
 import type { NodeRpc } from '../source/node-rpc.ts'
 import { askExchange, type ExchangeQuote, medianOf } from './exchange-quote.ts'
 import { type OracleRound, oracleRound } from './oracle-price.ts'

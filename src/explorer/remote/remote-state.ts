@@ -1,8 +1,8 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { uint64FromBigint } from '@tandem/base/uint64.ts'
-import { keccak256Hex } from '../../crypto/hash.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../state/account.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
+import { keccak256Hex } from '../keccak.ts'
 import type { NodeClient } from './node-client.ts'
 
 /** State of the head of a node elsewhere. Two reads may see two blocks. */

@@ -1,5 +1,5 @@
 import { hexToBytes } from '@tandem/base/bytes.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
+import { checksumAddress } from '../../keccak.ts'
 import type { VerifiedContract } from '../../store/contract-store.ts'
 import { parseStandardInput, type SourceInput, singleFileInput } from '../../verification/input/standard-input.ts'
 import { isRefused } from '../../verification/jobs/verifier.ts'

@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
+import { checksumAddress } from '../../keccak.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { BlockRow } from '../../store/index-store.ts'
 import type { BlockRecord } from '../../store/records.ts'

@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
 import type { InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
+import { checksumAddress } from '../../keccak.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { InternalFilter, InternalRow } from '../../store/index-store.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'

@@ -1,7 +1,7 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { ChainBlock } from '../../../chain/types.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
+import { checksumAddress } from '../../keccak.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { formatGwei, roundTo, tokensFromWei } from '../format.ts'
 import { NETWORK_SHAPE, PRICE_SHAPE, SUPPLY_SHAPE, UNIONS_SHAPE } from '../shapes.ts'

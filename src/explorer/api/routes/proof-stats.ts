@@ -1,5 +1,5 @@
 import { isoDay } from '@tandem/web/times.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
+import { checksumAddress } from '../../keccak.ts'
 import type { ProofRow } from '../../store/index-store.ts'
 import { dayOf, hourOf } from '../../store/records.ts'
 import type { ApiContext } from '../api-route.ts'

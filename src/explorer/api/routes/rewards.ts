@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
+import { checksumAddress } from '../../keccak.ts'
 import type { RewardRow } from '../../store/index-store.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { tokensFromWei } from '../format.ts'

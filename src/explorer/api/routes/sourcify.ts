@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
+import { checksumAddress } from '../../keccak.ts'
 import type { VerifiedContract } from '../../store/contract-store.ts'
 import { standardInput } from '../../verification/input/standard-input.ts'
 import { isRefused, type VerificationJob, type VerifiedMatch } from '../../verification/jobs/verifier.ts'

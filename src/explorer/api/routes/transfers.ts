@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
+import { checksumAddress } from '../../keccak.ts'
 import type { TokenRow, TransferFilter, TransferRow } from '../../store/index-store.ts'
 import type { ApiContext } from '../api-route.ts'
 import { type ListQuery, pageBody, pageRequest } from '../paging.ts'

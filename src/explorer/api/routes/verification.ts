@@ -1,6 +1,6 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
+import { checksumAddress } from '../../keccak.ts'
 import { standardInput } from '../../verification/input/standard-input.ts'
 import { isRefused, type VerificationJob } from '../../verification/jobs/verifier.ts'
 import { isVerificationRefusal, type VerificationRefusal } from '../../verification/verification-error.ts'

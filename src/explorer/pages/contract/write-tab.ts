@@ -1,7 +1,7 @@
 import { WALLET_SCRIPT } from '@tandem/web/assets.ts'
 import { type Html, html } from '@tandem/web/html.ts'
 import { card, codeBox, copyButton, facts } from '@tandem/web/parts.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
+import { checksumAddress } from '../../keccak.ts'
 import type { ContractFunction } from '../../verification/abi/abi-types.ts'
 import type { ExplorerPageRequest, PageContext } from '../page-route.ts'
 import { pathTo, wholeAddress } from '../parts/links.ts'

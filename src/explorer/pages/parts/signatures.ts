@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
+import { checksumAddress } from '../../keccak.ts'
 
 /** A value read from calldata or a log. */
 interface DecodedValue {

@@ -1,8 +1,8 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { type Html, html } from '@tandem/web/html.ts'
 import { card, facts } from '@tandem/web/parts.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
 import { invalidParameter, notFound } from '../../api/api-error.ts'
+import { checksumAddress } from '../../keccak.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import {
   parseIdentifier,

@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { keccak256Hex } from '../../../crypto/hash.ts'
+import { keccak256Hex } from '../../keccak.ts'
 
 /** A type of the contract ABI. */
 export type AbiType =
@@ -110,7 +110,7 @@ const readEntries = (abi: readonly unknown[], kind: AbiKind): ReadonlyMap<Hex, A
     const inputs = abiParameters(entry['inputs'] ?? [])
     if (typeof name !== 'string' || inputs === undefined) continue
     const signature = `${name}(${inputs.map(({ text }) => text).join(',')})`
-    entries.set(keccak256Hex(new TextEncoder().encode(signature)), { name, signature, inputs })
+    entries.set(keccak256Hex(signature), { name, signature, inputs })
   }
   return entries
 }

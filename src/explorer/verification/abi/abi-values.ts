@@ -1,5 +1,5 @@
 import { bytesEqual, bytesToBigint, bytesToHex, concatBytes, hexToBytes, toWord } from '@tandem/base/bytes.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
+import { checksumAddress } from '../../keccak.ts'
 import type { AbiType } from './abi-types.ts'
 
 /** A decoded value as JSON has it: numbers as decimal text, bytes as hex, arrays and tuples as arrays. */

@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
+import { checksumAddress } from '../../keccak.ts'
 import type { AbiType } from './abi-types.ts'
 import type { AbiValue } from './abi-values.ts'
 

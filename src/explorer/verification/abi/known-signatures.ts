@@ -1,6 +1,6 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
-import { keccak256Hex } from '../../../crypto/hash.ts'
 import type { Log } from '../../../primitives/receipt/log.ts'
+import { keccak256Hex } from '../../keccak.ts'
 import { decodeCallByAbi, decodeLogByAbi } from './decoded-call.ts'
 
 /* Functions and events of common standards, for contracts that are not verified. Such a name is likely and not proven. */
@@ -139,13 +139,12 @@ const parameterOf = (text: string) => {
 }
 
 const linesOf = (text: string): readonly string[] => text.trim().split('\n')
-const hashOf = (signature: string): Hex => keccak256Hex(Buffer.from(signature))
 const SELECTOR_CHARACTERS = 10
 
 const functions = new Map(
   linesOf(FUNCTIONS).map(line => {
     const { signature, entry } = entryOf(line, 'function')
-    return [hashOf(signature).slice(0, SELECTOR_CHARACTERS), entry]
+    return [keccak256Hex(signature).slice(0, SELECTOR_CHARACTERS), entry]
   }),
 )
 
@@ -153,7 +152,7 @@ const functions = new Map(
 const events = new Map<string, KnownEntry[]>()
 for (const line of linesOf(EVENTS)) {
   const { signature, entry } = entryOf(line, 'event')
-  const hash = hashOf(signature)
+  const hash = keccak256Hex(signature)
   events.set(hash, [...(events.get(hash) ?? []), entry])
 }
 
