@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import { askNode } from '../chain/node-rpc.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
-import { askNode } from '../source/node-rpc.ts'
 import type { TokenRow } from '../store/index-store.ts'
 import type { ApiContext } from './api-route.ts'
 

@@ -1,10 +1,10 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
+import type { ChainSource, HeadCalls } from '../chain/chain-source.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import type { IndexStore } from '../store/index-store.ts'
 import type { BlockRecord, IndexPosition } from '../store/records.ts'
-import type { ChainSource, HeadCalls } from './chain-source.ts'
 import { BackfillProgress } from './progress.ts'
 import { readTokenMetadata } from './token-metadata.ts'
 

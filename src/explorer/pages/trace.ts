@@ -1,6 +1,6 @@
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { askNode } from '../chain/node-rpc.ts'
 import { checksumAddress } from '../keccak.ts'
-import { askNode } from '../source/node-rpc.ts'
 import { knownFunctionName } from '../verification/abi/known-signatures.ts'
 import type { PageContext } from './page-route.ts'
 

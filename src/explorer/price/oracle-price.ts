@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { askNode, type NodeRpc } from '../source/node-rpc.ts'
+import { askNode, type NodeRpc } from '../chain/node-rpc.ts'
 
 /** Round of an oracle contract. */
 export interface OracleRound {

@@ -1,5 +1,5 @@
+import type { NodeRpc } from '../chain/node-rpc.ts'
 import { checksumAddress } from '../keccak.ts'
-import type { NodeRpc } from '../source/node-rpc.ts'
 import { askExchange, type ExchangeQuote, medianOf } from './exchange-quote.ts'
 import { type OracleRound, oracleRound } from './oracle-price.ts'
 import type { PriceConfig } from './price-config.ts'

@@ -2,7 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { readLimited } from '@tandem/base/fs/read-limited.ts'
 import { FILE_LIMITS } from '../../config/limits/commands.ts'
-import { plainText } from '../indexer/plain-text.ts'
+import { plainText } from '../chain/plain-text.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import type { AddressLabel } from '../store/index-store.ts'
 

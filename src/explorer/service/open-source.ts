@@ -1,6 +1,6 @@
 import type { Logger } from '@tandem/base/logger.ts'
 import type { ChainParams } from '../../config/networks.ts'
-import type { ChainSource, HeadCalls } from '../indexer/chain-source.ts'
+import type { ChainSource, HeadCalls } from '../chain/chain-source.ts'
 import type { ExplorerChain } from './protocol.ts'
 
 /** Opens the chain for a thread. */
@@ -15,7 +15,7 @@ export const openSourceWithCalls = async (
 ): Promise<{ readonly source: ChainSource; readonly calls: HeadCalls }> => {
   if (chain.kind === 'node') {
     const { source, node } = await openRemote(chain.url, params, logger)
-    const { RemoteCalls } = await import('../remote/remote-calls.ts')
+    const { RemoteCalls } = await import('../chain/remote-calls.ts')
     return { source, calls: new RemoteCalls(node) }
   }
   const source = await openLocal(chain.path, params)
@@ -30,8 +30,8 @@ const openLocal = async (path: string, params: ChainParams) => {
 }
 
 const openRemote = async (url: string, params: ChainParams, logger: Logger) => {
-  const { NodeClient } = await import('../remote/node-client.ts')
-  const { RemoteChain } = await import('../remote/remote-chain.ts')
+  const { NodeClient } = await import('../chain/node-client.ts')
+  const { RemoteChain } = await import('../chain/remote-chain.ts')
   const node = new NodeClient({ url, logger })
   return { node, source: new RemoteChain(node, params) }
 }

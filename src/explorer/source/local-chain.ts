@@ -11,8 +11,8 @@ import { endsCycle } from '../../rules/council/cycle.ts'
 import { openStateReader } from '../../state/history/stored-state.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
 import type { Store } from '../../storage/store.ts'
+import type { ChainSource, LogSearchLimits } from '../chain/chain-source.ts'
 import { recordOfBlock, recordOfProof } from '../indexer/block-record.ts'
-import type { ChainSource, LogSearchLimits } from '../indexer/chain-source.ts'
 import type { BlockRecord, ProofRecord } from '../store/records.ts'
 
 /** The committed chain in the database of the node that the explorer belongs to. */

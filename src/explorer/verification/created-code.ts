@@ -1,5 +1,5 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import { askNode, type NodeRpc } from '../source/node-rpc.ts'
+import { askNode, type NodeRpc } from '../chain/node-rpc.ts'
 
 /** Frame of a trace of debug_traceTransaction, of the tracer callTracer. */
 interface TraceFrame {

@@ -1,6 +1,6 @@
 import { bytesToHex, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { ApiContext } from '../api/api-route.ts'
-import { askNode } from '../source/node-rpc.ts'
+import { askNode } from '../chain/node-rpc.ts'
 
 type ProxyKind = 'EIP-1167' | 'EIP-1967' | 'EIP-1967 beacon' | 'EIP-1822' | 'OpenZeppelin'
 

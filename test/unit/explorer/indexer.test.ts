@@ -2,7 +2,7 @@ import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts
 import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test, vi } from 'vitest'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import type { ChainSource } from '../../../src/explorer/indexer/chain-source.ts'
+import type { ChainSource } from '../../../src/explorer/chain/chain-source.ts'
 import { Indexer } from '../../../src/explorer/indexer/indexer.ts'
 import { EXPLORER_LIMITS } from '../../../src/explorer/limits.ts'
 import type { BlockRecord } from '../../../src/explorer/store/records.ts'

@@ -3,7 +3,7 @@ import { isCoded } from '@tandem/base/errors.ts'
 import { EVERY_LOG, packCriteria } from '../../../chain/logs/log-criteria.ts'
 import type { LogEntry } from '../../../chain/types.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
-import type { LogSearchLimits } from '../../indexer/chain-source.ts'
+import type { LogSearchLimits } from '../../chain/chain-source.ts'
 import type { PageRequest } from '../../store/index-store.ts'
 import type { ApiContext } from '../api-route.ts'
 import {

@@ -1,4 +1,4 @@
-import { askNode } from '../../source/node-rpc.ts'
+import { askNode } from '../../chain/node-rpc.ts'
 import type { ApiContext } from '../api-route.ts'
 import { moduleFailure, type Parameters } from './module-answer.ts'
 

@@ -1,7 +1,7 @@
 import type { RewardParams } from '../../../config/networks.ts'
 import { periodOf, rewardOfPeriod, splitReward } from '../../../rules/money/rewards.ts'
 import { type MintedPeriod, maxSupply, mintedPeriods, supplyAt } from '../../../rules/money/supply.ts'
-import { askNode } from '../../source/node-rpc.ts'
+import { askNode } from '../../chain/node-rpc.ts'
 import type { ApiContext } from '../api-route.ts'
 import { percentOf, roundTo, tokensFromWei } from '../format.ts'
 

@@ -1,7 +1,7 @@
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { revertReason } from '../../../evm/calls/revert-reason.ts'
+import { askNode } from '../../chain/node-rpc.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
-import { askNode } from '../../source/node-rpc.ts'
 import { abiEntries, type ContractFunction } from '../../verification/abi/abi-types.ts'
 import { type AbiValue, decodeParameters, encodeParameters } from '../../verification/abi/abi-values.ts'
 import { valueText } from '../../verification/abi/argument-text.ts'

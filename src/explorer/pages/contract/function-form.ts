@@ -1,5 +1,5 @@
 import { type Fragment, type Html, html } from '@tandem/web/html.ts'
-import { plainText } from '../../indexer/plain-text.ts'
+import { plainText } from '../../chain/plain-text.ts'
 import type { AbiType, ContractFunction } from '../../verification/abi/abi-types.ts'
 import type { AbiValue } from '../../verification/abi/abi-values.ts'
 import { argumentProblem, parseArgument } from '../../verification/abi/argument-text.ts'

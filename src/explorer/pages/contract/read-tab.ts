@@ -1,6 +1,6 @@
 import { type Html, html } from '@tandem/web/html.ts'
 import { card, emptyState } from '@tandem/web/parts.ts'
-import { plainText } from '../../indexer/plain-text.ts'
+import { plainText } from '../../chain/plain-text.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { ContractFunction } from '../../verification/abi/abi-types.ts'
 import type { ExplorerPageRequest, PageContext } from '../page-route.ts'

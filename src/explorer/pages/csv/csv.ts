@@ -1,4 +1,4 @@
-import { plainText } from '../../indexer/plain-text.ts'
+import { plainText } from '../../chain/plain-text.ts'
 
 /** Cell of a table as a file has it. */
 export type CsvValue = string | number | null

@@ -1,7 +1,7 @@
 import { type Fragment, type Html, html } from '@tandem/web/html.ts'
 import { copyButton } from '@tandem/web/parts.ts'
 import { EXPLORER_PATH } from '@tandem/web/site.ts'
-import { plainText } from '../../indexer/plain-text.ts'
+import { plainText } from '../../chain/plain-text.ts'
 
 const HEAD_CHARS = 6
 const TAIL_CHARS = 4

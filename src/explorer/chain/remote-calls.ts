@@ -1,8 +1,8 @@
 import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
-import type { HeadCalls } from '../indexer/chain-source.ts'
 import type { ContractCall } from '../indexer/contract-calls.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
+import type { HeadCalls } from './chain-source.ts'
 import type { NodeClient } from './node-client.ts'
 
 /** Calls of contracts by eth_call on the head of a node elsewhere. */

@@ -4,8 +4,8 @@ import type { IncludedReceipt, LogEntry, LogQuery, TransactionLocation } from '.
 import type { ChainParams } from '../../config/networks.ts'
 import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
+import type { ContractCall } from '../indexer/contract-calls.ts'
 import type { BlockRecord } from '../store/records.ts'
-import type { ContractCall } from './contract-calls.ts'
 
 /** Reads of single blocks; undefined for those that the node does not have. */
 export type BlockReads = Pick<BlockStore, 'numberOf' | 'header' | 'block' | 'certificate' | 'locate'>

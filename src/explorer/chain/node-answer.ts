@@ -1,6 +1,6 @@
 import { EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import { plainText } from '../indexer/plain-text.ts'
 import { remoteNodeError } from './node-error.ts'
+import { plainText } from './plain-text.ts'
 
 /** Of any text of a node; hidden characters of a longer one may leave less of it. */
 const TEXT_CHARS = 128
