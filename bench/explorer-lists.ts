@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { createRandom } from '@tandem/base/random.ts'
-import { NETWORKS } from '../src/config/networks.ts'
 import { createApiServer } from '../src/explorer/api/api-server.ts'
 import type { ChainSource } from '../src/explorer/chain/chain-source.ts'
 import { PriceService } from '../src/explorer/price/price-service.ts'
@@ -128,10 +127,11 @@ const fill = async (database: IndexDatabase): Promise<void> => {
 
 /** The chain is asked for its head alone. */
 const source = {
-  params: NETWORKS.devnet,
   headNumber: async () => BLOCKS - 1,
-  onState: async () => undefined,
-  blocks: { header: async () => undefined, numberOf: async () => undefined, locate: async () => undefined },
+  state: { code: async () => new Uint8Array(0) },
+  header: async () => undefined,
+  numberOf: async () => undefined,
+  locate: async () => undefined,
 } as unknown as ChainSource
 
 const DEEP = 'limit=100&offset=100000'
@@ -186,9 +186,7 @@ const measure = async (database: IndexDatabase): Promise<void> => {
     ...{ index, source, node, nowMs },
     verification: createVerification({ index, source, contracts, node, nowMs, logger: silentLogger }),
     price: new PriceService({ config: undefined, symbol: 'TDM', node, nowMs }),
-    params: { ...NETWORKS.devnet, devHelpers: false },
-    foundation: ZERO_ADDRESS,
-    genesisWei: 1n,
+    rules: { name: 'bench', symbol: 'TDM', chainId: 1, blockTimeMs: 1_000, isDevelopment: false, tandem: undefined },
   }
   const app = createApiServer({ context, version: 'bench', logger: silentLogger })
   const slow: string[] = []

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLogger } from '@tandem/base/logger.ts'
+import { readNetwork } from '../src/explorer/chain/network.ts'
 import { NodeClient } from '../src/explorer/chain/node-client.ts'
-import { RemoteCalls } from '../src/explorer/chain/remote-calls.ts'
-import { RemoteChain } from '../src/explorer/chain/remote-chain.ts'
-import { readNetwork } from '../src/explorer/chain/remote-network.ts'
+import { nodeCalls } from '../src/explorer/chain/node-port.ts'
+import { RpcChain } from '../src/explorer/chain/rpc-chain.ts'
 import { Indexer, type IndexerState } from '../src/explorer/indexer/indexer.ts'
 import { type IndexDatabase, openIndex } from '../src/explorer/store/open-index.ts'
 import { type RunningNode, startDevnet } from '../test/support/devnet.ts'
@@ -44,9 +44,9 @@ const fillChain = async (node: RunningNode, transactions: number): Promise<void>
 
 const backfill = async (node: RunningNode, database: IndexDatabase): Promise<void> => {
   const client = new NodeClient({ url: node.ws, logger: silentLogger })
-  const source = new RemoteChain(client, (await readNetwork(client)).params)
+  const source = new RpcChain(client, (await readNetwork(client)).rules)
   const index = await openIndex(database)
-  const calls = new RemoteCalls(client)
+  const calls = nodeCalls(client)
   const indexer = new Indexer({ source, calls, index, logger: silentLogger, nowMs: () => performance.now() })
   const [began, cpu, threads] = [performance.now(), process.cpuUsage(), measureThreads(node.process.pid as number)]
   let state: IndexerState = 'behind'

@@ -14,6 +14,7 @@ import { TRANSFER_TOPIC } from '../src/explorer/indexer/token-logs.ts'
 import { PriceService } from '../src/explorer/price/price-service.ts'
 import { LocalCalls } from '../src/explorer/source/local-calls.ts'
 import { LocalChain } from '../src/explorer/source/local-chain.ts'
+import { localRules } from '../src/explorer/source/local-rules.ts'
 import { type IndexDatabase, openIndex, openIndexReader } from '../src/explorer/store/open-index.ts'
 import type { BlockRecord, TransferRecord } from '../src/explorer/store/records.ts'
 import { SqliteContracts } from '../src/explorer/store/sqlite/sqlite-contracts.ts'
@@ -26,6 +27,7 @@ import { deriveReceipts, type StoredReceipt } from '../src/primitives/receipt/re
 import { decodeTransaction, type Transaction, withSender } from '../src/primitives/transaction/transaction.ts'
 import { encodeTransaction } from '../src/primitives/transaction/transaction-encoding.ts'
 import { Store } from '../src/storage/store.ts'
+import { testGenesis } from '../test/support/chain.ts'
 import { startPostgres } from '../test/support/explorer/postgres-server.ts'
 
 /*
@@ -248,9 +250,7 @@ const measureLists = async (source: LocalChain, database: IndexDatabase): Promis
     verification: createVerification({ index, source, contracts, node, nowMs, logger: silentLogger }),
     node,
     price: new PriceService({ config: undefined, symbol: 'TDM', node, nowMs }),
-    params: { ...params, devHelpers: false },
-    foundation: ZERO_ADDRESS,
-    genesisWei: 1n,
+    rules: source.rules,
     nowMs,
   }
   const app = createApiServer({ context, version: 'bench', logger: silentLogger })
@@ -293,7 +293,7 @@ const databaseOf = async (name: string): Promise<IndexDatabase> =>
 try {
   const store = await Store.open(join(dir, 'db'))
   await writeChain(store)
-  const source = new LocalChain(store, params)
+  const source = new LocalChain({ store, params, rules: { ...localRules(testGenesis()), isDevelopment: false } })
   if (chainTransactions > 0) await backfill(source, await databaseOf('backfill'))
   const large = await databaseOf('large')
   if (indexTransactions > 0) {

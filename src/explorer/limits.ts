@@ -10,7 +10,7 @@ export const EXPLORER_LIMITS = {
     /** Of the batches that one transaction of the index takes in during a backfill. */
     bulkRows: 100_000,
     bulkMs: 5_000,
-    /** Blocks read ahead of each other: so many, and fewer when they used more gas together. */
+    /** Blocks of the first request, and gas of those whose receipts are read at once. */
     readBlocks: 8,
     readGas: 60_000_000n,
     /** Entries of one ERC-1155 batch; a larger one is left out whole. */
@@ -42,12 +42,19 @@ export const EXPLORER_LIMITS = {
     connectMs: 10_000,
     answerMs: 30_000,
     answerBytes: 64 * 1_024 * 1_024,
+    /** Bytes that a node keeps of what a failed transaction returned. */
+    failureBytes: 1_024,
     /** Between two attempts to connect. */
     firstRetryMs: 250,
     lastRetryMs: 5_000,
   },
+  /** Files of API keys and of sources of prices; file of labels. */
+  listBytes: 1_024 * 1_024,
+  labelBytes: 64 * 1_024 * 1_024,
   /** Calls that ask a token what it is. */
   token: { gas: 1_000_000n, callMs: 500, perStep: 4, nameChars: 64, symbolChars: 32, answerBytes: 4_096 },
+  /** Young generation of each of its threads, as those of the node have it. */
+  nurseryMegabytes: 24,
   /** Heap of each of its threads: one that needs more is ended, and started again; the node goes on. */
   threadMegabytes: 1_024,
   api: {
@@ -84,6 +91,8 @@ export const EXPLORER_LIMITS = {
     /** Of calldata or of one log, and of all logs, in an answer. */
     dataBytes: 128 * 1_024,
     logBytes: 2 * 1_024 * 1_024,
+    /** Data of all logs in one response of the module API. */
+    moduleLogBytes: 12 * 1_024 * 1_024,
     /** Calldata of all transactions of a list that has it whole. */
     inputBytes: 8 * 1_024 * 1_024,
     /** Blocks behind the head of the chain that the index may be before answers are refused. */

@@ -69,11 +69,11 @@ const databaseOf = ({ database, databaseRead }: ExplorerFlags, dataDir: string):
 
 const announce = (
   { json, node, host }: ExplorerFlags,
-  { port, network: { params, genesisHash } }: ExplorerProcess,
+  { port, network: { rules, genesisHash } }: ExplorerProcess,
 ): void => {
   const url = `http://${urlHost(host)}:${port}`
   const [explorer, pages] = [`${url}/api`, `${url}/explorer`]
-  const { chainId, name } = params
+  const { chainId, name } = rules
   if (json) {
     process.stdout.write(`${JSON.stringify({ ready: true, explorer, pages, chainId, genesisHash })}\n`)
     return

@@ -1,13 +1,14 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { NetworkParams } from '../../config/networks.ts'
 import type { ChainSource } from '../chain/chain-source.ts'
 import type { NodeRpc } from '../chain/node-rpc.ts'
+import type { ChainRules, TandemRules } from '../chain/rules.ts'
 import type { PriceService } from '../price/price-service.ts'
 import type { IndexReader } from '../store/index-store.ts'
 import type { Verification } from '../verification/verification.ts'
+import { notFound } from './api-error.ts'
 import type { ApiSchema } from './json-schema.ts'
 
-/** Council member as reported by the node's main thread. */
+/** Council member as reported by the node. */
 export interface UnionMember {
   readonly name: string
   readonly validator: Hex
@@ -19,13 +20,13 @@ export interface UnionMember {
   readonly startBlock: number | undefined
 }
 
-/** Data that only the node's main thread has. */
+/** Requests to the node besides its chain. */
 export interface NodePort extends NodeRpc {
-  /** Base fee of the head's child, wei. */
+  /** Suggested price, wei. */
   gasPriceWei(): Promise<bigint>
   council(): Promise<readonly UnionMember[]>
-  /** Of a block, in the order of its certificate's bitmap; undefined: not known. */
-  committee(number: number): Promise<readonly Hex[] | undefined>
+  /** Committee of a block, by default of the next one; undefined: not known. */
+  committee(number?: number): Promise<readonly Hex[] | undefined>
 }
 
 export interface ApiContext {
@@ -33,12 +34,16 @@ export interface ApiContext {
   readonly source: ChainSource
   readonly node: NodePort
   readonly verification: Verification
-  readonly params: NetworkParams
-  readonly foundation: Hex
-  /** Sum of the genesis allocation, wei. */
-  readonly genesisWei: bigint
+  readonly rules: ChainRules
   readonly price: PriceService
   readonly nowMs: () => number
+}
+
+/** Rules of council, rewards and proof chain. Throws NOT_FOUND on a chain without them. */
+export const tandemOf = ({ rules }: Pick<ApiContext, 'rules'>): TandemRules => {
+  if (rules.tandem === undefined)
+    throw notFound('the node tells nothing of unions, mining, supply and internal transfers')
+  return rules.tandem
 }
 
 interface ApiRequest {

@@ -111,8 +111,8 @@ const checkIntegers = ({ query = {} }: ApiRoute, given: Readonly<Record<string, 
 
 const HEAD_CACHE = 'public, max-age=1, stale-while-revalidate=5'
 
-const cacheControl = async ({ caching }: ApiRoute, body: unknown, { source, params }: ApiContext): Promise<string> => {
-  if (caching !== 'block' || params.devHelpers) return HEAD_CACHE
+const cacheControl = async ({ caching }: ApiRoute, body: unknown, { source, rules }: ApiContext): Promise<string> => {
+  if (caching !== 'block' || rules.isDevelopment) return HEAD_CACHE
   const { number } = body as { readonly number: number }
   const head = (await source.headNumber()) ?? 0
   return head - number >= SETTLED_BLOCKS ? 'public, max-age=31536000, immutable' : HEAD_CACHE

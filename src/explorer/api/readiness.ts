@@ -18,7 +18,7 @@ export class Readiness {
 
   /** Throws INDEX_NOT_READY. On a development chain it waits a moment for the block that the client has just seen. */
   async check(): Promise<void> {
-    if ((await this.#lag()) > 0 && this.#context.params.devHelpers) {
+    if ((await this.#lag()) > 0 && this.#context.rules.isDevelopment) {
       this.#waiting ??= this.#wait().finally(() => {
         this.#waiting = undefined
       })

@@ -207,7 +207,7 @@ export const TOP_ACCOUNT_SHAPE = shape({
   isContract: BOOLEAN,
   transactionCount: INTEGER,
   balance: DECIMAL,
-  percentOfSupply: NUMBER,
+  percentOfSupply: nullable(NUMBER),
 })
 
 export const STATS_SHAPE = shape({

@@ -2,8 +2,7 @@ import { isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { WebSocket } from 'ws'
 import { EXPLORER_LIMITS } from '../limits.ts'
-import { NodeAnswer } from './node-answer.ts'
-import { remoteNodeError } from './node-error.ts'
+import { NodeValue, nodeError } from './node-value.ts'
 
 interface NodeClientOptions {
   /** ws:// or wss:// */
@@ -61,15 +60,15 @@ export class NodeClient {
     return this.#head
   }
 
-  /** Throws CodedError<RemoteNodeError>. */
-  async call(method: string, ...params: readonly unknown[]): Promise<NodeAnswer> {
+  /** Throws CodedError<NodeRequestError>. */
+  async call(method: string, ...params: readonly unknown[]): Promise<NodeValue> {
     const { result, error } = await this.#ask({ method, params })
     if (error !== undefined && error !== null)
-      throw remoteNodeError({ code: 'NODE_REFUSED', method, message: String(error.message).slice(0, 200) })
-    return new NodeAnswer(result, method)
+      throw nodeError({ code: 'NODE_REFUSED', method, message: String(error.message).slice(0, 200) })
+    return new NodeValue(result, method)
   }
 
-  /** Passes the text of a request on, and answers the text of the response. Throws CodedError<RemoteNodeError>. */
+  /** Passes the text of a request on, and answers the text of the response. Throws CodedError<NodeRequestError>. */
   async pass(request: string): Promise<string> {
     const { id = null, method, params } = JSON.parse(request) as NodeRequestText
     return JSON.stringify({ ...(await this.#ask({ method, params })), id })
@@ -174,7 +173,7 @@ export class NodeClient {
 
   #onHeader(header: unknown): void {
     try {
-      this.#head = new NodeAnswer(header, 'newHeads').member('number').integer()
+      this.#head = new NodeValue(header, 'newHeads').member('number').integer()
     } catch (error) {
       if (!isCoded(error)) throw error
     }
@@ -192,4 +191,4 @@ const messageOf = (text: string): NodeMessage | undefined => {
   }
 }
 
-const unreachable = (reason: string): Error => remoteNodeError({ code: 'NODE_UNREACHABLE', reason })
+const unreachable = (reason: string): Error => nodeError({ code: 'NODE_UNREACHABLE', reason })

@@ -5,6 +5,7 @@ import type { ChainSource, HeadCalls } from '../chain/chain-source.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import type { IndexStore } from '../store/index-store.ts'
 import type { BlockRecord, IndexPosition } from '../store/records.ts'
+import { proofHeightAfter } from './block-record.ts'
 import { BackfillProgress } from './progress.ts'
 import { readTokenMetadata } from './token-metadata.ts'
 
@@ -19,6 +20,8 @@ interface ReadAhead {
 interface Taken {
   /** Last block that was read; at first that of the index. */
   last: IndexPosition | undefined
+  /** Height of the last proof header up to that block. */
+  proofHeight: number
   blocks: number
   transactions: number
   rows: number
@@ -80,7 +83,7 @@ export class Indexer {
     if (await this.#isAhead(head)) return 'at the head'
     const position = await this.#reconcile()
     if (position === undefined && this.#isFar(-1, head)) await index.beginBackfill()
-    const taken: Taken = { last: position, blocks: 0, transactions: 0, rows: 0 }
+    const taken: Taken = { last: position, proofHeight: await this.#proofHeight(), blocks: 0, transactions: 0, rows: 0 }
     await index.appendAll(this.#batches(taken, head))
     const reached = taken.last?.number ?? -1
     // While the index is still too far behind for lists to be served.
@@ -100,7 +103,7 @@ export class Indexer {
     const { nowMs, bulkRows = EXPLORER_LIMITS.index.bulkRows } = this.#options
     const untilMs = nowMs() + EXPLORER_LIMITS.index.bulkMs
     do {
-      const records = await this.#nextBatch(taken.last, head).catch((error: unknown) => {
+      const records = await this.#nextBatch(taken, head).catch((error: unknown) => {
         // Earlier batches are kept; the next step meets the failure again.
         if (taken.blocks === 0) throw error
         return []
@@ -108,6 +111,7 @@ export class Indexer {
       const last = records.at(-1)
       if (last === undefined) return
       taken.last = last
+      taken.proofHeight = proofHeightAfter(records, taken.proofHeight)
       taken.blocks += records.length
       for (const record of records) {
         taken.transactions += record.transactions.length
@@ -126,7 +130,7 @@ export class Indexer {
   async #isAhead(head: number): Promise<boolean> {
     const { source, index } = this.#options
     const position = await index.position()
-    if (source.params.devHelpers || position === undefined || position.number <= head) return false
+    if (source.rules.isDevelopment || position === undefined || position.number <= head) return false
     const shared = await index.block(head)
     return shared !== undefined && (await source.includes(head, shared.hash))
   }
@@ -145,7 +149,7 @@ export class Indexer {
 
   async #foreign({ hash }: IndexPosition): Promise<CodedError<IndexerError>> {
     const { source, index } = this.#options
-    const [found, expected] = [(await index.block(0))?.hash ?? hash, (await source.record(0))?.hash ?? null]
+    const [found, expected] = [(await index.block(0))?.hash ?? hash, (await source.header(0))?.hash ?? null]
     const fix = 'the node is of another chain: lead --node to one of this chain, or give another --datadir (--database)'
     return new CodedError<IndexerError>({ code: 'INDEX_OF_OTHER_CHAIN', found, expected, fix })
   }
@@ -163,15 +167,15 @@ export class Indexer {
     return low
   }
 
-  /** The batch behind a position; begins to read the one after it. */
-  async #nextBatch(position: IndexPosition | undefined, head: number): Promise<readonly BlockRecord[]> {
+  /** The batch behind what was taken; begins to read the one after it. */
+  async #nextBatch({ last: position, proofHeight }: Taken, head: number): Promise<readonly BlockRecord[]> {
     const ahead = this.#ahead
     this.#ahead = undefined
     const isNext = ahead !== undefined && ahead.parentHash === position?.hash
-    const records = await (isNext ? ahead.records : this.#readBatch(position, head))
+    const records = await (isNext ? ahead.records : this.#readBatch(position, head, proofHeight))
     const last = records.at(-1)
     if (last !== undefined && last.number < head) {
-      const next = this.#readBatch(last, head)
+      const next = this.#readBatch(last, head, proofHeightAfter(records, proofHeight))
       // Reported by the step that needs it; there may be none.
       next.catch(() => undefined)
       this.#ahead = { parentHash: last.hash, records: next }
@@ -180,37 +184,30 @@ export class Indexer {
   }
 
   /** Blocks in order, each the child of the one before; fewer when the chain changes meanwhile. */
-  async #readBatch(position: IndexPosition | undefined, head: number): Promise<readonly BlockRecord[]> {
+  async #readBatch(
+    position: IndexPosition | undefined,
+    head: number,
+    proofHeight: number,
+  ): Promise<readonly BlockRecord[]> {
     const { source, batchBlocks = EXPLORER_LIMITS.index.batchBlocks } = this.#options
     const { batchRows } = EXPLORER_LIMITS.index
     const records: BlockRecord[] = []
     const from = (position?.number ?? -1) + 1
-    const end = Math.min(head, from + batchBlocks - 1)
     let rows = 0
-    for (let at = from; at <= end && rows < batchRows; ) {
-      const numbers = await this.#readTogether(at, end)
-      for (const record of await Promise.all(numbers.map(number => source.record(number)))) {
-        const parent = records.at(-1) ?? position
-        if (record === undefined || (parent !== undefined && record.parentHash !== parent.hash)) return records
-        records.push(record)
-        rows += rowsOf(record)
-      }
-      at += numbers.length
+    for await (const record of source.records(from, Math.min(head, from + batchBlocks - 1), proofHeight)) {
+      const parent = records.at(-1) ?? position
+      if (parent !== undefined && record.parentHash !== parent.hash) break
+      records.push(record)
+      rows += rowsOf(record)
+      if (rows >= batchRows) break
     }
     return records
   }
 
-  /** The next blocks that are read at once: one at least, more as long as their gas, which bounds their rows, is little. */
-  async #readTogether(from: number, end: number): Promise<readonly number[]> {
-    const { readBlocks, readGas } = EXPLORER_LIMITS.index
-    const numbers = Array.from({ length: Math.min(readBlocks, end - from + 1) }, (_, i) => from + i)
-    const found = await Promise.all(numbers.map(number => this.#options.source.blocks.header(number)))
-    let gas = 0n
-    const beyond = found.findIndex(block => {
-      gas += block?.header.gasUsed ?? readGas
-      return gas > readGas
-    })
-    return beyond === -1 ? numbers : numbers.slice(0, Math.max(1, beyond))
+  /** Height of the newest proof header of the index; 0 without one. */
+  async #proofHeight(): Promise<number> {
+    const { items } = await this.#options.index.proofHeaders({ limit: 1, offset: 0, after: null })
+    return items[0]?.height ?? 0
   }
 
   /** Reads the metadata of a few tokens that are new, or whose supply changed; returns true when there may be more. */

@@ -1,5 +1,5 @@
 import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
-import type { Log } from '../../primitives/receipt/log.ts'
+import type { Log } from '../chain/types.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import type { TransferRecord } from '../store/records.ts'
 

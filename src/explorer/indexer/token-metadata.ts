@@ -1,8 +1,8 @@
 import { asBuffer, bytesToBigint, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import type { ContractCall } from '../chain/chain-source.ts'
 import { plainText } from '../chain/plain-text.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import type { TokenMetadata, TokenStandard } from '../store/records.ts'
-import type { ContractCall } from './contract-calls.ts'
 
 const NAME = hexToBytes('0x06fdde03')
 const SYMBOL = hexToBytes('0x95d89b41')

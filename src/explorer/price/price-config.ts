@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { readLimited } from '@tandem/base/fs/read-limited.ts'
-import { FILE_LIMITS } from '../../config/limits/commands.ts'
+import { EXPLORER_LIMITS } from '../limits.ts'
 
 /** Exchange whose last price is asked for over HTTP. */
 interface ExchangeSource {
@@ -35,7 +35,7 @@ const NAMES = new Set(['pair', 'oracle', 'exchanges', ...Object.keys(DEFAULTS)])
 /** Reads the sources from a file of JSON. Throws PRICE_CONFIG_INVALID. */
 export const readPriceConfig = (path: string): PriceConfig => {
   try {
-    return priceConfigOf(JSON.parse(readLimited(path, FILE_LIMITS.listBytes).toString('utf8')) as unknown)
+    return priceConfigOf(JSON.parse(readLimited(path, EXPLORER_LIMITS.listBytes).toString('utf8')) as unknown)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new CodedError<PriceConfigError>({ code: 'PRICE_CONFIG_INVALID', path, reason }, { cause: error })

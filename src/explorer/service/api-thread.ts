@@ -29,9 +29,7 @@ const {
   database,
   contractsPath,
   solcDirectory,
-  params,
-  foundation,
-  genesisWei,
+  rules,
   version,
   site,
   price: priceConfig,
@@ -67,12 +65,12 @@ const node: NodePort = {
 
 const index = await openIndexReader(database)
 const logger = threadLogger(port)
-const source = await openSource(chain, params, logger)
+const source = await openSource(chain, rules, logger, node.committee)
 const nowMs = (): number => Date.now()
 const contracts = await openContracts(database, contractsPath)
 const verification = createVerification({ index, source, contracts, node, solcDirectory, nowMs, logger })
-const price = new PriceService({ config: priceConfig, symbol: params.symbol, node, nowMs })
-const context = { index, source, node, verification, price, params, foundation, genesisWei, site, nowMs }
+const price = new PriceService({ config: priceConfig, symbol: rules.symbol, node, nowMs })
+const context = { index, source, node, verification, price, rules, site, nowMs }
 const readiness = new Readiness(context)
 const api = createApiServer({ context, readiness, version, logger })
 const pages = createPageServer({ context, readiness, logger })

@@ -5,10 +5,9 @@ import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { Site } from '@tandem/web/site.ts'
 import type { FastifyRequest } from 'fastify'
-import { COUNCIL_ADDRESS } from '../../config/networks.ts'
+import { type Network, readNetwork } from '../chain/network.ts'
 import { NodeClient } from '../chain/node-client.ts'
-import { type RemoteNetwork, readNetwork } from '../chain/remote-network.ts'
-import { remotePort } from '../chain/remote-port.ts'
+import { nodePort } from '../chain/node-port.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import { readPriceConfig } from '../price/price-config.ts'
 import { type IndexDatabase, openIndex, openIndexReader } from '../store/open-index.ts'
@@ -44,7 +43,7 @@ interface ExplorerProcessOptions {
 
 export interface ExplorerProcess {
   readonly port: number
-  readonly network: RemoteNetwork
+  readonly network: Network
   close(): Promise<void>
 }
 
@@ -66,17 +65,17 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
   const node = new NodeClient({ url: nodeUrl, logger, onHead: tellAll })
   options.signal.addEventListener('abort', () => void node.close())
   const network = await untilReached(options.signal, logger, () => readNetwork(node))
-  const { params } = network
+  const { rules } = network
   await checkIndex(options, network)
   const site: Site = {
-    network: params.name,
-    symbol: params.symbol,
+    network: rules.name,
+    symbol: rules.symbol,
     version: options.version,
     explorer: true,
     faucet: false,
     ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),
   }
-  const service = new ExplorerService({ ...threadOptions(options, network, site), node: remotePort(node), logger })
+  const service = new ExplorerService({ ...threadOptions(options, network, site), node: nodePort(node), logger })
   const live = new LiveStream(() => readLiveParts(service))
   heads.add(() => service.onHead()).add(() => live.onHead())
   const close = async (): Promise<void> => {
@@ -107,19 +106,17 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
 
 const threadOptions = (
   { nodeUrl, dataDir, database, solcDirectory, version, labelsFile, priceFile }: ExplorerProcessOptions,
-  network: RemoteNetwork,
+  network: Network,
   site: Site,
 ) => ({
   chain: { kind: 'node', url: nodeUrl } as const,
   database,
   contractsPath: join(dataDir, 'contracts.sqlite'),
   solcDirectory,
-  params: network.params,
-  foundation: network.foundation,
-  genesisWei: network.genesisWei,
+  rules: network.rules,
   version,
   site,
-  labels: [...network.labels, { address: COUNCIL_ADDRESS, name: 'Council' }, ...readLabels(labelsFile)],
+  labels: [...network.labels, ...readLabels(labelsFile)],
   price: priceFile === undefined ? undefined : readPriceConfig(priceFile),
 })
 
@@ -129,7 +126,7 @@ const threadOptions = (
  */
 const checkIndex = async (
   { database, signal, logger }: ExplorerProcessOptions,
-  { params, genesisHash }: RemoteNetwork,
+  { rules, genesisHash }: Network,
 ): Promise<void> => {
   const found = await untilReached(signal, logger, async () => {
     const index = await openIndex(database)
@@ -137,7 +134,7 @@ const checkIndex = async (
     return first?.hash ?? genesisHash
   })
   await checkReplica(database)
-  if (params.devHelpers) return
+  if (rules.isDevelopment) return
   const path = database.kind === 'sqlite' ? database.path : new URL(database.url).pathname.slice(1)
   if (found !== genesisHash)
     throw new CodedError<ExplorerStartError>({ code: 'INDEX_FOREIGN', path, found, expected: genesisHash })

@@ -2,7 +2,6 @@ import { Worker } from 'node:worker_threads'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { endWorker } from '@tandem/base/worker/end-worker.ts'
-import { WORKER_LIMITS } from '../../config/limits/execution.ts'
 import type { NodePort } from '../api/api-route.ts'
 import { CLIENT_HEADER } from '../api/submissions.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
@@ -208,7 +207,7 @@ export class ExplorerService {
       name,
       workerData,
       resourceLimits: {
-        maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes,
+        maxYoungGenerationSizeMb: EXPLORER_LIMITS.nurseryMegabytes,
         maxOldGenerationSizeMb: EXPLORER_LIMITS.threadMegabytes,
       },
     })

@@ -14,7 +14,7 @@ import { threadLogger } from './thread-logger.ts'
 
 const port = parentPort
 assert(port !== null, 'the indexer is a worker')
-const { chain, database, params, labels, signals } = workerData as ExplorerThreadStart
+const { chain, database, rules, labels, signals } = workerData as ExplorerThreadStart
 const counters = new Int32Array(signals)
 const logger = threadLogger(port)
 const { pollMs } = EXPLORER_LIMITS.index
@@ -63,9 +63,9 @@ const openStore = async (): Promise<IndexStore | undefined> => {
 const index = await openStore()
 if (index === undefined) process.exit()
 port.postMessage({ type: 'opened' } satisfies FromExplorerThread)
-const { source, calls } = await openSourceWithCalls(chain, params, logger)
+const { source, calls } = await openSourceWithCalls(chain, rules, logger)
 // The address of a node may lead elsewhere tomorrow, and the index may have taken days.
-const keepsForeign = chain.kind === 'node' && !params.devHelpers
+const keepsForeign = chain.kind === 'node' && !rules.isDevelopment
 indexer = new Indexer({ source, calls, index, logger, nowMs: () => performance.now(), keepsForeign })
 
 while (!isClosing) {

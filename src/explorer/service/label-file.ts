@@ -1,7 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { readLimited } from '@tandem/base/fs/read-limited.ts'
-import { FILE_LIMITS } from '../../config/limits/commands.ts'
 import { plainText } from '../chain/plain-text.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import type { AddressLabel } from '../store/index-store.ts'
@@ -15,7 +14,7 @@ const MAX_LABELS = 100_000
 export const readLabels = (path: string | undefined): readonly AddressLabel[] => {
   if (path === undefined) return []
   try {
-    return labelsOf(JSON.parse(readLimited(path, FILE_LIMITS.configBytes).toString('utf8')) as unknown)
+    return labelsOf(JSON.parse(readLimited(path, EXPLORER_LIMITS.labelBytes).toString('utf8')) as unknown)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new CodedError<LabelFileError>({ code: 'LABEL_FILE_INVALID', path, reason }, { cause: error })

@@ -1,9 +1,9 @@
-import type { Hex } from '@tandem/base/bytes.ts'
 import type { CodedError } from '@tandem/base/errors.ts'
 import type { EndRequest } from '@tandem/base/worker/end-worker.ts'
 import type { Site } from '@tandem/web/site.ts'
-import type { NetworkParams } from '../../config/networks.ts'
+import type { ChainParams } from '../../config/networks.ts'
 import type { NodePort } from '../api/api-route.ts'
+import type { ChainRules } from '../chain/rules.ts'
 import type { PriceConfig } from '../price/price-config.ts'
 import type { AddressLabel } from '../store/index-store.ts'
 import type { IndexDatabase } from '../store/open-index.ts'
@@ -18,7 +18,7 @@ export const SIGNAL_REPLACED = 1
 
 /** Chain that the explorer shows: in a database of this machine, or of a node elsewhere. */
 export type ExplorerChain =
-  | { readonly kind: 'store'; readonly path: string }
+  | { readonly kind: 'store'; readonly path: string; readonly params: ChainParams }
   | { readonly kind: 'node'; readonly url: string }
 
 export interface ExplorerThreadStart {
@@ -28,9 +28,7 @@ export interface ExplorerThreadStart {
   readonly contractsPath: string
   /** More compilers. */
   readonly solcDirectory: string | undefined
-  readonly params: NetworkParams
-  readonly foundation: Hex
-  readonly genesisWei: bigint
+  readonly rules: ChainRules
   readonly version: string
   readonly site: Site
   readonly labels: readonly AddressLabel[]

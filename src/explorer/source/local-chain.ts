@@ -1,32 +1,67 @@
-import type { Hex } from '@tandem/base/bytes.ts'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
+import { packCriteria } from '../../chain/logs/log-criteria.ts'
 import { queryLogs } from '../../chain/logs/log-query.ts'
 import { ProofRows } from '../../chain/proof/proof-rows.ts'
 import { BlockStore } from '../../chain/store/block-store.ts'
 import { readIncludedReceipt } from '../../chain/store/included.ts'
-import type { ChainBlock, IncludedReceipt, LogEntry, LogQuery, TransactionLocation } from '../../chain/types.ts'
+import type { ChainBlock } from '../../chain/types.ts'
 import type { ChainParams } from '../../config/networks.ts'
-import { decodeProofHeader } from '../../primitives/proof-header.ts'
-import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
-import { endsCycle } from '../../rules/council/cycle.ts'
+import { decodeProofHeader, type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
+import type { ReceiptWithoutBloom } from '../../primitives/receipt/receipt.ts'
+import { cycleOf, endsCycle, lastOfCycle } from '../../rules/council/cycle.ts'
+import { assignFees } from '../../rules/money/fees.ts'
+import { mintedAt, rewardCredits, splitReward } from '../../rules/money/rewards.ts'
+import { proofAlgorithmAt } from '../../rules/proof/proof-target.ts'
 import { openStateReader } from '../../state/history/stored-state.ts'
 import type { AsyncStateReader } from '../../state/state-reader.ts'
 import type { Store } from '../../storage/store.ts'
-import type { ChainSource, LogSearchLimits } from '../chain/chain-source.ts'
-import { recordOfBlock, recordOfProof } from '../indexer/block-record.ts'
-import type { BlockRecord, ProofRecord } from '../store/records.ts'
+import type { ChainSource, HeadState } from '../chain/chain-source.ts'
+import type { BlockShares } from '../chain/decode.ts'
+import type { ChainRules } from '../chain/rules.ts'
+import type {
+  Block,
+  BlockHeader,
+  Decision,
+  IncludedReceipt,
+  LogEntry,
+  LogQuery,
+  LogSearchError,
+  TransactionLocation,
+} from '../chain/types.ts'
+import { recordOfBlock } from '../indexer/block-record.ts'
+import type { BlockRecord, FailedExecution, ProofRecord } from '../store/records.ts'
+
+interface LocalChainOptions {
+  readonly store: Store
+  readonly params: ChainParams
+  readonly rules: ChainRules
+  /** Members of the committee of a block, by their indexes. */
+  readonly committee?: (number: number) => Promise<readonly Hex[] | undefined>
+}
 
 /** The committed chain in the database of the node that the explorer belongs to. */
 export class LocalChain implements ChainSource {
   readonly blocks: BlockStore
   readonly store: Store
   readonly params: ChainParams
+  readonly rules: ChainRules
+  readonly state: HeadState
   readonly #proofRows: ProofRows
+  readonly #committee: LocalChainOptions['committee']
 
-  constructor(store: Store, params: ChainParams) {
+  constructor({ store, params, rules, committee }: LocalChainOptions) {
     this.store = store
     this.params = params
+    this.rules = rules
     this.blocks = new BlockStore(store)
+    this.state = {
+      account: address => this.#onState(async state => (await state.account(address)) ?? { balance: 0n, nonce: 0 }),
+      code: address => this.#onState(state => state.code(address)),
+      storage: (address, slot) => this.#onState(state => state.storage(address, slot)),
+    }
     this.#proofRows = new ProofRows(params, store)
+    this.#committee = committee
   }
 
   headNumber(): Promise<number | undefined> {
@@ -34,10 +69,75 @@ export class LocalChain implements ChainSource {
   }
 
   async includes(number: number, hash: Hex): Promise<boolean> {
-    return (await this.blocks.numberOf(hash)) === number
+    return (await this.numberOf(hash)) === number
   }
 
-  async record(number: number): Promise<BlockRecord | undefined> {
+  header(number: number): Promise<BlockHeader | undefined> {
+    return this.block(number)
+  }
+
+  async block(number: number): Promise<Block | undefined> {
+    const block = await this.blocks.block(number)
+    return block && blockOf(block)
+  }
+
+  numberOf(hash: Hex): Promise<number | undefined> {
+    return this.blocks.numberOf(hash)
+  }
+
+  locate(hash: Hex): Promise<TransactionLocation | undefined> {
+    return this.blocks.locate(hash)
+  }
+
+  async receipt(hash: Hex): Promise<IncludedReceipt | undefined> {
+    const place = await this.locate(hash)
+    return place && readIncludedReceipt(this.blocks, place)
+  }
+
+  async decision(number: number): Promise<Decision> {
+    const certificate = await this.blocks.certificate(number)
+    const committee = await this.#committee?.(number)
+    const committers = committee?.filter(
+      (_, index) => ((certificate?.bitmap[index >> 3] ?? 0) & (1 << (index & 7))) !== 0,
+    )
+    return {
+      round: certificate?.round ?? null,
+      committee: committee ?? null,
+      committers: (certificate && committers) ?? null,
+    }
+  }
+
+  async failedExecution({ number, index }: TransactionLocation): Promise<FailedExecution | undefined> {
+    return (await this.blocks.failedExecutions(number)).find(({ transactionIndex }) => transactionIndex === index)
+  }
+
+  async *records(from: number, to: number): AsyncGenerator<BlockRecord> {
+    for (let number = from; number <= to; number++) {
+      const record = await this.#record(number)
+      if (record === undefined) return
+      yield record
+    }
+  }
+
+  async logs({ address, topics, ...range }: LogQuery, limit: number): Promise<readonly LogEntry[]> {
+    const criteria = packCriteria({ addresses: address ? [address] : [], topics })
+    const limits = { results: limit, timeoutMs: QUERY_MS, nowMs: () => performance.now() }
+    return queryLogs(this.store, this.blocks, { ...criteria, ...range }, limits).catch((error: unknown) => {
+      if (isCoded(error) && ['TOO_MANY_RESULTS', 'RESULTS_TOO_LARGE'].includes(error.code))
+        throw new CodedError<LogSearchError>({ code: 'TOO_MANY_LOGS', limit })
+      throw error
+    })
+  }
+
+  forget(): void {
+    this.blocks.forget()
+  }
+
+  close(): Promise<void> {
+    return this.store.close()
+  }
+
+  async #record(number: number): Promise<BlockRecord | undefined> {
     const block = await this.blocks.block(number)
     const receipts = block && (await this.blocks.receiptsWithoutBlooms(number))
     if (block === undefined || receipts === undefined) return undefined
@@ -51,22 +151,20 @@ export class LocalChain implements ChainSource {
       : []
     // Proof headers below a snapshot are not fetched yet: without them the record would be false for good.
     if (coinbases === undefined) return undefined
-    return recordOfBlock(block, receipts, { internal, failed, proofs, coinbases }, this.params)
+    const shares = sharesOf(block, receipts, this.params, coinbases)
+    return recordOfBlock({ block: blockOf(block), receipts }, { shares, internal, failed, proofs })
   }
 
-  receipt(place: TransactionLocation): Promise<IncludedReceipt | undefined> {
-    return readIncludedReceipt(this.blocks, place)
+  async #proofs({ proofHeaders }: ChainBlock): Promise<readonly ProofRecord[]> {
+    const records = proofHeaders.map(async bytes => {
+      const header = decodeProofHeader(bytes)
+      const anchor = await this.blocks.header(header.anchorNumber)
+      return proofOf(header, anchor?.header.timestamp ?? 0, this.params)
+    })
+    return Promise.all(records)
   }
 
-  async failedExecution({ number, index }: TransactionLocation): Promise<FailedExecution | undefined> {
-    return (await this.blocks.failedExecutions(number)).find(({ transactionIndex }) => transactionIndex === index)
-  }
-
-  logs(query: LogQuery, limits: LogSearchLimits): Promise<readonly LogEntry[]> {
-    return queryLogs(this.store, this.blocks, query, limits)
-  }
-
-  async onState<T>(work: (state: AsyncStateReader) => T | Promise<T>): Promise<T> {
+  async #onState<T>(work: (state: AsyncStateReader) => T | Promise<T>): Promise<T> {
     const state = await openStateReader(this.store, (await this.blocks.headNumber()) ?? 0)
     try {
       return await work(state)
@@ -74,21 +172,54 @@ export class LocalChain implements ChainSource {
       state.release()
     }
   }
+}
 
-  async #proofs({ proofHeaders }: ChainBlock): Promise<readonly ProofRecord[]> {
-    const records = proofHeaders.map(async bytes => {
-      const header = decodeProofHeader(bytes)
-      const anchor = await this.blocks.header(header.anchorNumber)
-      return recordOfProof(header, anchor?.header.timestamp ?? 0, this.params)
-    })
-    return Promise.all(records)
-  }
+const QUERY_MS = 5_000
 
-  forget(): void {
-    this.blocks.forget()
-  }
+const blockOf = ({ header, hash, extra, size, transactions }: ChainBlock): Block => ({
+  ...header,
+  hash,
+  proposer: extra.proposer,
+  extraData: bytesToHex(header.extraData),
+  baseFeePerGas: header.baseFeePerGas ?? 0n,
+  size,
+  transactions,
+})
 
-  close(): Promise<void> {
-    return this.store.close()
+const proofOf = (header: ProofHeader, timestamp: number, params: ChainParams): ProofRecord => ({
+  height: header.height,
+  id: proofHeaderId(header),
+  miner: header.coinbase,
+  timestamp,
+  difficulty: 2n ** 256n / (header.target + 1n),
+  nonce: bytesToHex(header.nonce),
+  algorithm: proofAlgorithmAt(params, header.height),
+})
+
+const sharesOf = (
+  { header }: ChainBlock,
+  receipts: readonly ReceiptWithoutBloom[],
+  { feeShares, rewards }: ChainParams,
+  coinbases: readonly Hex[],
+): BlockShares => {
+  const { number, miner } = header
+  const feesWei = receipts.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n)
+  const fees = assignFees(feesWei, feeShares, miner)
+  const cycle = cycleOf(number, rewards.cycleBlocks)
+  const last = lastOfCycle(cycle, rewards.cycleBlocks)
+  const { union } = splitReward(mintedAt(last, rewards), rewards)
+  const blocks = BigInt(rewards.cycleBlocks)
+  const unionShare = number === 0 ? 0n : union / blocks + (number === last ? union % blocks : 0n)
+  const proposers = Array<Hex>(rewards.cycleBlocks).fill(header.parentHash)
+  return {
+    cycle,
+    feesWei,
+    burntWei: fees.burnt,
+    mintedWei: mintedAt(number, rewards),
+    proposerWei: fees.proposer + unionShare,
+    minerWei: fees.miner,
+    minerCredits: rewardCredits(number, rewards, { proposers, coinbases, foundation: header.parentHash })
+      .filter(({ role }) => role === 'miner')
+      .map(({ address, amountWei }) => ({ address, amountWei })),
   }
 }

@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
 import type {
   BlockRecord,
+  FailedExecution,
   IndexPosition,
   InternalRecord,
   ProofRecord,

@@ -1,6 +1,4 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { FailedExecution } from '../../primitives/receipt/failed-execution.ts'
-import type { BlockInternalTransfer } from '../../primitives/receipt/internal-transfer.ts'
 
 /** Rows of the index, as the indexer makes them from a block and every back end stores them. */
 
@@ -50,7 +48,32 @@ export interface TransferRecord {
   readonly tokenId: bigint | null
 }
 
-/** Wei that code moved, or a contract that it created. */
+/** In the order of the numbers that stand in the index. */
+export const INTERNAL_KINDS = ['call', 'create', 'selfdestruct'] as const
+
+/** Wei that code moved below the transaction's own message, or a contract that code created (then also without wei). */
+export interface InternalTransfer {
+  readonly kind: (typeof INTERNAL_KINDS)[number]
+  readonly from: Hex
+  /** Recipient, contract created, or beneficiary of a self-destruct. */
+  readonly to: Hex
+  readonly value: bigint
+}
+
+export interface BlockInternalTransfer extends InternalTransfer {
+  readonly transactionIndex: number
+}
+
+/** Cause of a transaction's failure. */
+export interface FailedExecution {
+  readonly transactionIndex: number
+  /** `execution reverted`, or the reason why code stopped. */
+  readonly error: string
+  /** Start of what the code returned; empty unless it reverted. */
+  readonly output: Uint8Array
+}
+
+/** Internal transfer with its position in its transaction. */
 export interface InternalRecord extends BlockInternalTransfer {
   /** Position among those of its transaction. */
   readonly position: number

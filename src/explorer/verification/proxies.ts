@@ -29,20 +29,17 @@ const minimalProxyTarget = (code: Uint8Array): Hex | undefined => {
 
 /** Target of a proxy, recognised by its code or its storage; undefined: it is none that is known. */
 export const proxyTarget = async ({ source, node }: ApiContext, address: Hex): Promise<ProxyTarget | undefined> => {
-  const found = await source.onState(async state => {
-    const code = await state.code(address)
-    if (code.length === 0) return undefined
-    const minimal = minimalProxyTarget(code)
-    if (minimal !== undefined) return { kind: 'EIP-1167', implementation: minimal } as const
-    for (const [kind, slot] of SLOTS) {
-      const implementation = addressIn(await state.storage(address, slot))
-      if (implementation !== undefined) return { kind, implementation }
-    }
-    const beacon = addressIn(await state.storage(address, BEACON_SLOT))
-    return beacon && { beacon }
-  })
-  if (found === undefined || !('beacon' in found)) return found
-  return { kind: 'EIP-1967 beacon', implementation: (await callImplementation(node, found.beacon)) ?? null }
+  const { state } = source
+  const code = await state.code(address)
+  if (code.length === 0) return undefined
+  const minimal = minimalProxyTarget(code)
+  if (minimal !== undefined) return { kind: 'EIP-1167', implementation: minimal }
+  for (const [kind, slot] of SLOTS) {
+    const implementation = addressIn(await state.storage(address, slot))
+    if (implementation !== undefined) return { kind, implementation }
+  }
+  const beacon = addressIn(await state.storage(address, BEACON_SLOT))
+  return beacon && { kind: 'EIP-1967 beacon', implementation: (await callImplementation(node, beacon)) ?? null }
 }
 
 const addressIn = (word: Hex): Hex | undefined =>

@@ -1,9 +1,8 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Logger } from '@tandem/base/logger.ts'
-import { createAddress } from '../../primitives/address.ts'
-import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { ChainSource } from '../chain/chain-source.ts'
 import type { NodeRpc } from '../chain/node-rpc.ts'
+import { keccak256Hex } from '../keccak.ts'
 import type { ContractStore } from '../store/contract-store.ts'
 import type { IndexReader } from '../store/index-store.ts'
 import { CompilerList } from './compiler/compiler-list.ts'
@@ -37,14 +36,17 @@ export const createVerification = ({
   nowMs,
   logger,
 }: VerificationOptions): Verification => {
-  const codeHash = (address: Hex): Promise<Hex> =>
-    source.onState(async state => (await state.account(address))?.codeHash ?? EMPTY_CODE_HASH)
+  const codeHash = async (address: Hex): Promise<Hex | undefined> => {
+    const code = await source.state.code(address)
+    return code.byteLength === 0 ? undefined : keccak256Hex(code)
+  }
   const contractCode = async (address: Hex): Promise<ContractCode> => {
     const creationTransaction = (await index.account(address))?.creationTransaction ?? null
+    const runtime = await source.state.code(address)
     return {
       address,
-      codeHash: await codeHash(address),
-      runtime: await source.onState(state => state.code(address)),
+      codeHash: keccak256Hex(runtime),
+      runtime,
       creationTransaction,
       creation:
         creationTransaction === null ? undefined : await creationInput(source, node, address, creationTransaction),
@@ -53,7 +55,7 @@ export const createVerification = ({
   // Blocks of a development chain may have been taken back since they were indexed.
   const isCreatedBy = async (address: Hex, transaction: Hex): Promise<boolean> =>
     (await index.account(address))?.creationTransaction === transaction &&
-    (await source.blocks.locate(transaction)) !== undefined
+    (await source.locate(transaction)) !== undefined
   return {
     contracts,
     verifier: new Verifier({
@@ -75,10 +77,8 @@ const creationInput = async (
   address: Hex,
   hash: Hex,
 ): Promise<Uint8Array | undefined> => {
-  const place = await source.blocks.locate(hash)
-  const block = place && (await source.blocks.block(place.number))
-  const transaction = place && block?.transactions[place.index]
-  if (transaction === undefined) return undefined
-  const isDirect = transaction.to === null && createAddress(transaction.from, transaction.nonce) === address
-  return isDirect ? transaction.data : createdCode(node, hash, address)
+  const found = await source.receipt(hash)
+  if (found === undefined) return undefined
+  const isDirect = found.receipt.contractAddress === address
+  return isDirect ? found.transaction.data : createdCode(node, hash, address)
 }

@@ -8,7 +8,6 @@ import { LocalCalls } from '../../../src/explorer/source/local-calls.ts'
 import { SqliteContracts } from '../../../src/explorer/store/sqlite/sqlite-contracts.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { createVerification } from '../../../src/explorer/verification/verification.ts'
-import { genesisSupply } from '../../../src/rules/money/genesis-alloc.ts'
 import { ACCOUNTS, type TestChain, withChain } from '../chain.ts'
 import { indexerOf, senderOn, transferData } from './token-chain.ts'
 
@@ -37,7 +36,7 @@ export const withApi = (use: (rig: ApiRig) => Promise<void>): Promise<void> =>
     const { source, catchUp } = indexerOf(chain, index)
     await catchUp()
     await index.writeLabels([{ address: BOB, name: 'Bob Exchange' }])
-    const { params, foundation, council } = chain.genesis
+    const { params, council } = chain.genesis
     const calls = new LocalCalls(source)
     const ethCall = async ({ to, data }: { readonly to: Hex; readonly data: Hex }) => {
       const output = await calls.run(call => call(to, hexToBytes(data)))
@@ -48,7 +47,8 @@ export const withApi = (use: (rig: ApiRig) => Promise<void>): Promise<void> =>
     const node: ApiContext['node'] = {
       gasPriceWei: async () => 27_500_000_000n,
       council: async () => council.map(member => ({ ...member, isActive: true, startBlock: 0 })),
-      committee: async number => chain.sources.council.committee(number)?.members,
+      committee: async (number = chain.chain.headBlock.header.number + 1) =>
+        chain.sources.council.committee(number)?.members,
       rpc: async request => {
         const { method, params } = JSON.parse(request)
         const result = method === 'eth_call' ? await ethCall(params[0]) : method
@@ -61,9 +61,7 @@ export const withApi = (use: (rig: ApiRig) => Promise<void>): Promise<void> =>
       verification: createVerification({ index, source, contracts, node, nowMs, logger: silentLogger }),
       node,
       price: new PriceService({ config: undefined, symbol: params.symbol, node, nowMs }),
-      params,
-      foundation,
-      genesisWei: genesisSupply(chain.genesis),
+      rules: source.rules,
       nowMs,
     }
     const app = createApiServer({ context, version: '1', logger: silentLogger })

@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline'
 import { silentLogger } from '@tandem/base/logger.ts'
-import { NETWORKS } from '../../../src/config/networks.ts'
 import { Indexer, type IndexerState } from '../../../src/explorer/indexer/indexer.ts'
 import { LocalCalls } from '../../../src/explorer/source/local-calls.ts'
-import { LocalChain } from '../../../src/explorer/source/local-chain.ts'
 import { openIndex } from '../../../src/explorer/store/open-index.ts'
 import { Store } from '../../../src/storage/store.ts'
+import { testGenesis } from '../chain.ts'
+import { localChainOf } from './token-chain.ts'
 
 /* A process that fills an index a block or a few at a time, one transaction for each line it is sent, for tests that end it at any instant. */
 
@@ -13,7 +13,7 @@ const [storePath, place] = process.argv.slice(2) as [string, string]
 const index = await openIndex(
   place.startsWith('postgres:') ? { kind: 'postgres', url: place } : { kind: 'sqlite', path: place, ephemeral: false },
 )
-const source = new LocalChain(await Store.open(storePath, { createIfMissing: false }), NETWORKS.devnet)
+const source = localChainOf({ store: await Store.open(storePath, { createIfMissing: false }), genesis: testGenesis() })
 const indexer = new Indexer({
   source,
   calls: new LocalCalls(source),

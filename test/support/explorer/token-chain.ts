@@ -3,6 +3,7 @@ import { silentLogger } from '@tandem/base/logger.ts'
 import { Indexer, type IndexerState } from '../../../src/explorer/indexer/indexer.ts'
 import { LocalCalls } from '../../../src/explorer/source/local-calls.ts'
 import { LocalChain } from '../../../src/explorer/source/local-chain.ts'
+import { localRules } from '../../../src/explorer/source/local-rules.ts'
 import type { IndexStore } from '../../../src/explorer/store/index-store.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { createAddress } from '../../../src/primitives/address.ts'
@@ -97,13 +98,22 @@ export const senderOn = (chain: TestChain, account = 0) => {
   }
 }
 
+/** Reads of a test chain's database, as an explorer has them of its node. */
+export const localChainOf = (chain: Pick<TestChain, 'store' | 'genesis'> & Partial<Pick<TestChain, 'sources'>>) =>
+  new LocalChain({
+    store: chain.store,
+    params: chain.genesis.params,
+    rules: localRules(chain.genesis),
+    committee: async number => chain.sources?.council.committee(number)?.members,
+  })
+
 /** An indexer over a test chain, in this thread. */
 export const indexerOf = (
   chain: TestChain,
   index: IndexStore = new SqliteIndex({ path: ':memory:' }),
   batchBlocks?: number,
 ) => {
-  const source = new LocalChain(chain.store, chain.genesis.params)
+  const source = localChainOf(chain)
   const indexer = new Indexer({
     source,
     calls: new LocalCalls(source),

@@ -1,5 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { ApiContext } from '../../../src/explorer/api/api-route.ts'
+import { keccak256Hex } from '../../../src/explorer/keccak.ts'
 import type { VerifiedContract } from '../../../src/explorer/store/contract-store.ts'
 
 /** Stores a contract as verified, with any texts, without compiling it. */
@@ -8,10 +9,10 @@ export const writeVerified = async (
   address: Hex,
   changes: Partial<VerifiedContract> = {},
 ): Promise<void> => {
-  const account = await source.onState(state => state.account(address))
+  const code = await source.state.code(address)
   await verification.contracts.writeContract({
     address,
-    codeHash: account?.codeHash as Hex,
+    codeHash: keccak256Hex(code),
     match: 'exact',
     creationMatch: 'exact',
     runtimeMatch: 'exact',

@@ -1,13 +1,22 @@
 import { describe, expect, test } from 'vitest'
-import { NETWORKS } from '../../../src/config/networks.ts'
+import { NETWORKS, type RewardParams } from '../../../src/config/networks.ts'
 import { formatUnits, percentOf, tokensFromWei } from '../../../src/explorer/api/format.ts'
 import { aprOf, nextHalving, supplyBody, unionYearWei } from '../../../src/explorer/api/routes/economy.ts'
+import type { RewardRules } from '../../../src/explorer/chain/rules.ts'
+import { supplySchedule } from '../../../src/rules/money/supply.ts'
 
-const { rewards, blockTimeMs } = NETWORKS.mainnet
+/** Rules of rewards as the node tells them. */
+const rulesOf = (params: RewardParams, genesisWei: bigint): RewardRules => {
+  const { maxWei = 0n, periods } = supplySchedule(genesisWei, params, 256)
+  return { ...params, genesisWei, maxWei, cycleWei: periods.map(({ rewardWei }) => rewardWei) }
+}
+
+const { blockTimeMs } = NETWORKS.mainnet
 /** Tokens that were there before the chain. */
 const genesisWei = 1_500_000_000n * 10n ** 18n
+const rewards = rulesOf(NETWORKS.mainnet.rewards, genesisWei)
 const at = (number: number) =>
-  supplyBody({ number, supplyWei: genesisWei + 7n, burntWei: 3n }, { rewards, genesisWei }) as Record<string, unknown>
+  supplyBody({ number, supplyWei: genesisWei + 7n, burntWei: 3n }, rewards) as Record<string, unknown>
 
 describe('supply', () => {
   test('at a height of the second period, to the last digit', () => {
@@ -44,9 +53,10 @@ describe('supply', () => {
     // A few wei below four billion: each period's reward is a whole number of wei.
     expect(5_500_000_000n * 10n ** 18n - BigInt(totalSupplyWei as string)).toBeLessThan(10n ** 9n)
     expect([currentSupplyWei, totalBurntWei]).toEqual([(genesisWei + 7n).toString(), '3'])
-    const small = { ...rewards, cycleRewardWei: 100n, halvingNumerator: 1n, halvingDenominator: 2n, halvingBlocks: 60 }
+    const halving = { cycleRewardWei: 100n, halvingNumerator: 1n, halvingDenominator: 2n, halvingBlocks: 60 }
+    const small = rulesOf({ ...NETWORKS.mainnet.rewards, ...halving }, 3n)
     // 100, 50, 25, 12, 6, 3 and 1.
-    expect(supplyBody({ number: 60, supplyWei: 0n, burntWei: 0n }, { rewards: small, genesisWei: 3n })).toMatchObject({
+    expect(supplyBody({ number: 60, supplyWei: 0n, burntWei: 0n }, small)).toMatchObject({
       ...{ totalSupplyWei: '200', totalMintedWei: '100', mintedPercent: 50 },
     })
   })
@@ -60,7 +70,7 @@ describe('supply', () => {
 
 describe('yield', () => {
   test('of a seat among twenty-nine, at one reward and with the cut that comes', () => {
-    const year = unionYearWei(45_160_854, rewards, blockTimeMs)
+    const year = unionYearWei(45_160_854, rewards, { blockTimeMs })
     expect(Math.round(tokensFromWei(year.now / 29n))).toBe(10_688_892)
     expect(aprOf(year.now / 29n, 35_000_000n * 10n ** 18n)).toBe(30.54)
     expect(aprOf(year.halvingAware / 29n, 35_000_000n * 10n ** 18n)).toBe(27.07)

@@ -4,11 +4,14 @@ import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { NETWORKS } from '../../../src/config/networks.ts'
+import { recordAt } from '../../../src/explorer/chain/chain-source.ts'
+import { readNetwork } from '../../../src/explorer/chain/network.ts'
 import { NodeClient } from '../../../src/explorer/chain/node-client.ts'
-import { RemoteChain } from '../../../src/explorer/chain/remote-chain.ts'
-import { readNetwork } from '../../../src/explorer/chain/remote-network.ts'
-import { remotePort } from '../../../src/explorer/chain/remote-port.ts'
+import { nodePort } from '../../../src/explorer/chain/node-port.ts'
+import { RpcChain } from '../../../src/explorer/chain/rpc-chain.ts'
+import { localRules } from '../../../src/explorer/source/local-rules.ts'
 import { flatParams } from '../../../src/rpc/methods/native/flat-params.ts'
+import { testGenesis } from '../../support/chain.ts'
 import { withDevNode } from '../../support/dev-node.ts'
 
 type Answer = (request: {
@@ -62,12 +65,13 @@ test('errors of every form are refusals', async () => {
 })
 
 const RULES = flatParams(NETWORKS.devnet, ZERO_ADDRESS, 0)
+const SCHEDULE = { genesis: '0x3', maxSupply: '0x7', periods: [{ cycleReward: '0x2', minted: '0x4' }] }
 
 const networkWith = async (changes: Readonly<Record<string, unknown>>) => {
   const client = await clientOf(({ id, method }) => {
     if (method === 'native_getParams') return { id, result: { ...RULES, ...changes } }
-    if (method === 'eth_getHeaderByNumber') return { id, result: { hash: ZERO_HASH } }
-    if (method === 'native_getTotalSupply') return { id, result: { totalSupply: '0x0' } }
+    if (method === 'eth_getBlockByNumber') return { id, result: { hash: ZERO_HASH } }
+    if (method === 'native_getSupplySchedule') return { id, result: SCHEDULE }
     if (method === 'native_getStakingInfo') return { id, result: [] }
     return undefined
   })
@@ -76,8 +80,11 @@ const networkWith = async (changes: Readonly<Record<string, unknown>>) => {
 
 test('rules that nothing can be computed with are refused by name', async () => {
   for (const params of Object.values(NETWORKS)) {
-    const { rewards, chainId } = (await networkWith(flatParams(params, ZERO_ADDRESS, 0))).params
-    expect([chainId, rewards]).toEqual([params.chainId, params.rewards])
+    const { tandem, chainId } = (await networkWith(flatParams(params, ZERO_ADDRESS, 0))).rules
+    const { cycleBlocks, halvingBlocks, minersPercent, unionPercent } = params.rewards
+    const supply = { genesisWei: 3n, maxWei: 7n, cycleWei: [2n] }
+    expect(chainId).toBe(params.chainId)
+    expect(tandem?.rewards).toEqual({ cycleBlocks, halvingBlocks, minersPercent, unionPercent, ...supply })
   }
   const wrong: readonly (readonly [string, readonly unknown[]])[] = [
     ['feeShares.proposerPercent', [1.5, -1, 101, 1e300]],
@@ -85,12 +92,10 @@ test('rules that nothing can be computed with are refused by name', async () => 
     ['rewards.unionPercent', [101]],
     ['rewards.cycleBlocks', [0, -60, 0.5, 2 ** 60]],
     ['rewards.halvingBlocks', [0, -1]],
-    ['rewards.halvingRatio', [1e308, -1, 2]],
     ['blockTimeMs', [-1, 0.5]],
     ['chainId', [0, -5, 1.5]],
     ['committeeSize', [0, 1e9]],
     ['proofChain.spacingBlocks', [0, -1]],
-    ['baseFee.denominator', ['0x0']],
   ]
   for (const [name, values] of wrong)
     for (const value of values)
@@ -117,24 +122,27 @@ test('names that cannot be stored or shown are made so that they can, and a long
   }))
   const client = await clientOf(({ id, method }) => {
     if (method === 'native_getParams') return { id, result: { ...RULES, 'proofChain.after': 'argon\0', symbol: 'S\0' } }
-    if (method === 'eth_getHeaderByNumber') return { id, result: { hash: ZERO_HASH } }
-    if (method === 'native_getTotalSupply') return { id, result: { totalSupply: '0x0' } }
+    if (method === 'eth_getBlockByNumber') return { id, result: { hash: ZERO_HASH } }
+    if (method === 'native_getSupplySchedule') return { id, result: SCHEDULE }
     return { id, result: members }
   })
-  const { labels, params } = await readNetwork(client)
-  expect(labels.map(({ name }) => name)).toEqual([...names.values()].map(name => `Validator ${name}`.trim()))
-  expect([params.symbol, params.proofChain.after]).toEqual(['S', 'argon'])
-  expect((await remotePort(client).council()).map(({ name }) => name)).toEqual([...names.values()])
+  const { labels, rules } = await readNetwork(client)
+  expect(labels.map(({ name }) => name)).toEqual([
+    ...[...names.values()].map(name => `Validator ${name}`.trim()),
+    'Council',
+  ])
+  expect([rules.symbol, rules.tandem?.proofChain.after]).toEqual(['S', 'argon'])
+  expect((await nodePort(client).council()).map(({ name }) => name)).toEqual([...names.values()])
 })
 
 test('a block of another number than was asked for is refused', () =>
   withDevNode(async ask => {
     await ask('hardhat_mine', '0x2')
     const client = await clientOf(async ({ id, method, params }) => {
-      const isBlock = method === 'eth_getBlockByNumber' || method === 'eth_getBlockReceipts'
-      return { id, result: await ask(method, ...(isBlock ? ['0x1', ...params.slice(1)] : params)).catch(() => null) }
+      const first = method === 'native_getBlockWithConsensusInfoRange' ? ['0x1', '0x1', true] : params
+      return { id, result: await ask(method, ...first).catch(() => null) }
     })
-    const chain = new RemoteChain(client, NETWORKS.devnet)
-    expect((await chain.record(1))?.number).toBe(1)
-    await expect(chain.record(2)).rejects.toMatchObject({ code: 'NODE_ANSWER_INVALID' })
+    const chain = new RpcChain(client, localRules(testGenesis()))
+    expect((await recordAt(chain, 1))?.number).toBe(1)
+    await expect(recordAt(chain, 2)).rejects.toMatchObject({ code: 'NODE_ANSWER_INVALID' })
   }))

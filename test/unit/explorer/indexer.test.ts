@@ -1,10 +1,11 @@
 import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test, vi } from 'vitest'
-import { NETWORKS } from '../../../src/config/networks.ts'
 import type { ChainSource } from '../../../src/explorer/chain/chain-source.ts'
+import type { ChainRules } from '../../../src/explorer/chain/rules.ts'
 import { Indexer } from '../../../src/explorer/indexer/indexer.ts'
 import { EXPLORER_LIMITS } from '../../../src/explorer/limits.ts'
+import { localRules } from '../../../src/explorer/source/local-rules.ts'
 import type { BlockRecord } from '../../../src/explorer/store/records.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { ACCOUNTS, testGenesis, withChain } from '../../support/chain.ts'
@@ -17,13 +18,18 @@ const [ALICE, BOB] = ACCOUNTS as readonly [Hex, Hex]
 const ALL = { limit: 100, offset: 0, after: null }
 
 /** Of single blocks an indexer reads only what they used. */
-const readsOf = (blocks: () => readonly BlockRecord[]): ChainSource['blocks'] =>
+/** Source of the blocks as they are at the time of each read. */
+const sourceOf = (blocks: () => readonly BlockRecord[], changes: Partial<ChainRules> = {}): ChainSource =>
   ({
-    header: async (number: number) => {
-      const block = blocks()[number]
-      return block && { header: { gasUsed: block.gasUsed } }
+    rules: { ...localRules(testGenesis()), ...changes },
+    forget: () => undefined,
+    headNumber: async () => blocks().length - 1,
+    includes: async (number: number, hash: Hex) => blocks()[number]?.hash === hash,
+    header: async (number: number) => blocks()[number],
+    async *records(from: number, to: number) {
+      for (const block of blocks().slice(from, to + 1)) yield block
     },
-  }) as unknown as ChainSource['blocks']
+  }) as unknown as ChainSource
 
 test('blocks, transactions and tokens of a chain are indexed', () =>
   withChain(async chain => {
@@ -194,19 +200,7 @@ test('blocks that were read ahead and then left the chain are not indexed', asyn
   const shared = first.chain(4)
   const [before, after] = [first.chain(8, shared.at(-1)), second.chain(9, shared.at(-1))]
   let blocks = [...shared, ...before]
-  const source: ChainSource = {
-    params: NETWORKS.devnet,
-    blocks: readsOf(() => blocks),
-    headNumber: async () => blocks.length - 1,
-    includes: async (number, hash) => blocks[number]?.hash === hash,
-    record: async number => blocks[number],
-    receipt: async () => undefined,
-    failedExecution: async () => undefined,
-    logs: async () => [],
-    onState: () => Promise.reject(new Error('not asked')),
-    forget: () => {},
-    close: async () => {},
-  }
+  const source = sourceOf(() => blocks)
   const indexer = new Indexer({
     source,
     calls: { run: async () => undefined },
@@ -226,7 +220,7 @@ test('blocks that were read ahead and then left the chain are not indexed', asyn
   await index.close()
 })
 
-test('of blocks full of token transfers one is read at a time, and a batch ends with the one that brings too many rows', async () => {
+test('a batch ends with the block that brings too many rows', async () => {
   const batches: number[] = []
   class WatchedIndex extends SqliteIndex {
     override appendAll(given: AsyncIterable<readonly BlockRecord[]> | Iterable<readonly BlockRecord[]>): Promise<void> {
@@ -244,7 +238,6 @@ test('of blocks full of token transfers one is read at a time, and a batch ends 
   const light = random.chain(9)
   const [sample] = random.chain(40).flatMap(({ transfers }) => transfers)
   if (sample === undefined) throw new Error('some block moves tokens')
-  const isFull = (number: number): boolean => number > 8
   // As a contract may log it: a batch of ERC-1155 for 256 gas an entry.
   const full = random.chain(6, light.at(-1)).map(block => ({
     ...block,
@@ -260,25 +253,10 @@ test('of blocks full of token transfers one is read at a time, and a batch ends 
     })),
   }))
   const blocks = [...light, ...full]
-  let reading = 0
-  let most = 0
-  const source = {
-    params: NETWORKS.devnet,
-    blocks: readsOf(() => blocks),
-    forget: () => undefined,
-    headNumber: async () => blocks.length - 1,
-    includes: async (number: number, hash: Hex) => blocks[number]?.hash === hash,
-    record: async (number: number) => {
-      if (isFull(number)) most = Math.max(most, ++reading)
-      await new Promise(resolve => setImmediate(resolve))
-      if (isFull(number)) reading--
-      return blocks[number]
-    },
-  } as unknown as ChainSource
+  const source = sourceOf(() => blocks)
   const calls = { run: async () => undefined }
   const indexer = new Indexer({ source, calls, index, logger: silentLogger, nowMs: () => 0 })
   while ((await indexer.step()) === 'behind');
-  expect(most).toBe(1)
   expect(batches).toEqual([12, 3])
   expect(await index.position()).toEqual({ number: 14, hash: blocks.at(-1)?.hash })
   await index.close()
@@ -289,14 +267,7 @@ test('an index that is kept for its own chain stays as it is while a node is of 
   const chain = new RandomBlocks({ seed: 61 }).chain(20)
   const other = new RandomBlocks({ seed: 62, fork: 1 }).chain(30)
   let served = chain.slice(0, 15)
-  const source = {
-    params: { ...NETWORKS.devnet, devHelpers: false },
-    blocks: readsOf(() => served),
-    forget: () => undefined,
-    headNumber: async () => served.length - 1,
-    includes: async (number: number, hash: Hex) => served[number]?.hash === hash,
-    record: async (number: number) => served[number],
-  } as unknown as ChainSource
+  const source = sourceOf(() => served, { isDevelopment: false })
   const calls = { run: async () => undefined as never }
   const indexer = new Indexer({ source, calls, index, logger: silentLogger, nowMs: () => 0, keepsForeign: true })
   await indexer.step()

@@ -240,8 +240,8 @@ describe('pages', () => {
   test('an index that is being filled has a page of its own', () =>
     withPages(async ({ page, context }) => {
       const index = indexWith(context.index, { position: async () => undefined })
-      const params = { ...context.params, devHelpers: false }
-      const { status, text, headers } = await page('/explorer', { index, params })
+      const rules = { ...context.rules, isDevelopment: false }
+      const { status, text, headers } = await page('/explorer', { index, rules })
       expect([status, headers['retry-after']]).toEqual([503, '1'])
       expect(text).toContain('data-reload')
     }))

@@ -4,10 +4,9 @@ import { expect, test, vi } from 'vitest'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { oracleRound } from '../../../src/explorer/price/oracle-price.ts'
 import { LocalCalls } from '../../../src/explorer/source/local-calls.ts'
-import { LocalChain } from '../../../src/explorer/source/local-chain.ts'
 import { createAddress } from '../../../src/primitives/address.ts'
 import { ACCOUNTS, withChain } from '../../support/chain.ts'
-import { senderOn } from '../../support/explorer/token-chain.ts'
+import { localChainOf, senderOn } from '../../support/explorer/token-chain.ts'
 import { compileSolidity } from '../../support/solidity.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -33,7 +32,7 @@ test('the middle of what enough reporters said is the price that the explorer re
     const oracle = createAddress(ALICE, 0)
     await alice.submit({ to: null, data: creation(1_000, 2, [ALICE, BOB]) })
     await chain.mine()
-    const source = new LocalChain(chain.store, chain.genesis.params)
+    const source = localChainOf(chain)
     const calls = new LocalCalls(source)
     const node = {
       rpc: async (request: string) => {

@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
-import type { IncludedReceipt } from '../../../chain/types.ts'
+import type { IncludedReceipt } from '../../chain/types.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { InternalRow, TransactionRow } from '../../store/index-store.ts'
 import type { TokenStandard } from '../../store/records.ts'
@@ -59,10 +59,10 @@ const transactionResults = async (
   let bytes = 0
   for (let at = 0; at < rows.length; at += RECEIPTS_TOGETHER) {
     const some = rows.slice(at, at + RECEIPTS_TOGETHER)
-    const found = await Promise.all(some.map(row => source.receipt({ number: row.blockNumber, index: row.index })))
+    const found = await Promise.all(some.map(row => source.receipt(row.hash)))
     for (const [place, row] of some.entries()) {
       // Blocks of a development chain may have been taken back since they were indexed.
-      const receipt = found[place]?.transaction.hash === row.hash ? found[place] : undefined
+      const receipt = found[place]?.blockNumber === row.blockNumber ? found[place] : undefined
       bytes += receipt?.transaction.data.byteLength ?? 0
       results.push(transactionResult(row, receipt, head))
     }
@@ -100,11 +100,12 @@ const internalResult = (row: InternalRow): object => ({
 
 /** Of an address, of a transaction, or between two blocks. */
 const internalList = async (context: ApiContext, parameters: Parameters): Promise<ModuleAnswer> => {
-  const { index, source } = context
+  const { index, source, rules } = context
+  if (rules.tandem === undefined) throw refuseModule('Error! The node does not tell internal transfers')
   const empty = 'No transactions found'
   const page = modulePage(parameters)
   if ((parameters.get('txhash') ?? '') !== '') {
-    const place = await source.blocks.locate(hashParameter(parameters, 'txhash'))
+    const place = await source.locate(hashParameter(parameters, 'txhash'))
     const rows = place ? await index.internalOfTransaction(place.number, place.index, page.limit) : []
     return moduleList(rows.map(internalResult), empty)
   }

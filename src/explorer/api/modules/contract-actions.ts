@@ -12,7 +12,7 @@ export const contractActions: ModuleActions = {
       const address = addressParameter(new Map([['address', text.trim()]]), 'address')
       const account = await index.account(address)
       if (!account?.creator || !account.creationTransaction) return []
-      const place = await source.blocks.locate(account.creationTransaction)
+      const place = await source.locate(account.creationTransaction)
       const row = place && (await index.transaction(place.number, place.index))
       return [
         {

@@ -1,9 +1,7 @@
 import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
-import { EVERY_LOG, packCriteria } from '../../../chain/logs/log-criteria.ts'
-import type { LogEntry } from '../../../chain/types.ts'
-import { RPC_LIMITS } from '../../../config/limits/clients.ts'
-import type { LogSearchLimits } from '../../chain/chain-source.ts'
+import type { LogEntry } from '../../chain/types.ts'
+import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { PageRequest } from '../../store/index-store.ts'
 import type { ApiContext } from '../api-route.ts'
 import {
@@ -72,20 +70,19 @@ interface LogSearch {
 const logsBetween = async (
   { source }: ApiContext,
   { address, filters, fromBlock, toBlock }: LogSearch,
-  limits: LogSearchLimits,
 ): Promise<readonly LogEntry[]> => {
   const found = new Map<string, LogEntry>()
   for (const topics of filters) {
-    const criteria = packCriteria({ addresses: address ? [address] : [], topics })
-    for (const log of await source.logs({ ...EVERY_LOG, ...criteria, fromBlock, toBlock }, limits))
+    for (const log of await source.logs({ address, topics, fromBlock, toBlock }, MAX_LOGS))
       found.set(`${log.blockNumber} ${log.logIndex}`, log)
   }
   if (filters.length === 1) return [...found.values()]
   return [...found.values()].sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
 }
 
-const isCut = (error: unknown): boolean =>
-  isCoded(error) && ['TOO_MANY_RESULTS', 'RESULTS_TOO_LARGE'].includes(error.code)
+const tooSlow = () => refuseModule('Error! The search takes too long; ask for fewer blocks')
+
+const isCut = (error: unknown): boolean => isCoded(error) && error.code === 'TOO_MANY_LOGS'
 
 /** A page of the logs of a search, from ranges that are halved while they hold more than one search may find. */
 const pageOfLogs = async (
@@ -98,13 +95,14 @@ const pageOfLogs = async (
   let [skipped, bytes] = [0, 0]
   let { fromBlock, toBlock } = search
   while (fromBlock <= search.toBlock && page.length < limit) {
-    const limits = { results: MAX_LOGS, timeoutMs: deadlineMs - performance.now(), nowMs: () => performance.now() }
+    if (performance.now() > deadlineMs) throw tooSlow()
     try {
-      const logs = await logsBetween(context, { ...search, fromBlock, toBlock }, limits)
+      const logs = await logsBetween(context, { ...search, fromBlock, toBlock })
       const added = logs.slice(Math.max(0, offset - skipped), Math.max(0, offset - skipped) + limit - page.length)
       skipped += Math.min(logs.length, offset - skipped)
       for (const { data } of added) bytes += data.byteLength
-      if (bytes > RPC_LIMITS.logBytes) throw refuseModule('Error! The logs are too large; take a smaller offset')
+      if (bytes > EXPLORER_LIMITS.api.moduleLogBytes)
+        throw refuseModule('Error! The logs are too large; take a smaller offset')
       page.push(...added)
       fromBlock = toBlock + 1
       toBlock = search.toBlock
@@ -124,7 +122,7 @@ const logResults = async ({ index, source }: ApiContext, logs: readonly LogEntry
       [...places].map(async ([hash, { blockNumber, transactionIndex }]) => {
         const row = await index.transaction(blockNumber, transactionIndex)
         if (row?.hash === hash) return [hash, row] as const
-        const receipt = (await source.receipt({ number: blockNumber, index: transactionIndex }))?.receipt
+        const receipt = (await source.receipt(hash))?.receipt
         return [hash, receipt && { gasPrice: receipt.effectiveGasPrice, gasUsed: receipt.gasUsed }] as const
       }),
     ),
@@ -132,7 +130,7 @@ const logResults = async ({ index, source }: ApiContext, logs: readonly LogEntry
   const timestamps = new Map(
     await Promise.all(
       [...new Set(logs.map(log => log.blockNumber))].map(
-        async number => [number, (await source.blocks.header(number))?.header.timestamp ?? 0] as const,
+        async number => [number, (await source.header(number))?.timestamp ?? 0] as const,
       ),
     ),
   )
@@ -167,8 +165,6 @@ export const logActions: ModuleActions = {
       return moduleList(await logResults(context, logs), 'No records found')
     } catch (error) {
       if (isCut(error)) throw refuseModule(`Error! A block has more than ${MAX_LOGS} such logs; narrow the topics`)
-      if (isCoded(error) && error.code === 'QUERY_TIMEOUT')
-        throw refuseModule('Error! The search takes too long; ask for fewer blocks')
       throw error
     }
   },

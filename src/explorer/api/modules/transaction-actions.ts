@@ -1,13 +1,10 @@
-import type { IncludedReceipt } from '../../../chain/types.ts'
-import { REASON } from '../../../evm/engines/failure-reasons.ts'
+import type { IncludedReceipt } from '../../chain/types.ts'
 import { failureText } from '../../verification/abi/failure-text.ts'
 import type { ApiContext } from '../api-route.ts'
 import { hashParameter, type ModuleActions, moduleSuccess, type Parameters } from './module-answer.ts'
 
-const receiptOf = async ({ source }: ApiContext, parameters: Parameters): Promise<IncludedReceipt | undefined> => {
-  const place = await source.blocks.locate(hashParameter(parameters, 'txhash'))
-  return place && (await source.receipt(place))
-}
+const receiptOf = ({ source }: ApiContext, parameters: Parameters): Promise<IncludedReceipt | undefined> =>
+  source.receipt(hashParameter(parameters, 'txhash'))
 
 export const transactionActions: ModuleActions = {
   gettxreceiptstatus: async (context, parameters) => {
@@ -18,7 +15,7 @@ export const transactionActions: ModuleActions = {
     const included = await receiptOf(context, parameters)
     if (included?.receipt.status !== 0) return moduleSuccess({ isError: '0', errDescription: '' })
     const failed = await context.index.failedExecution(included.blockNumber, included.index)
-    const errDescription = failed === undefined ? REASON.revert : failureText(failed, undefined)
+    const errDescription = failed === undefined ? 'execution reverted' : failureText(failed, undefined)
     return moduleSuccess({ isError: '1', errDescription })
   },
 }

@@ -75,10 +75,10 @@ const refusing = async (work: () => Promise<ModuleAnswer>): Promise<ModuleAnswer
   }
 }
 
-const checkChain = ({ params }: ApiContext, parameters: Parameters): void => {
+const checkChain = ({ rules }: ApiContext, parameters: Parameters): void => {
   const chain = parameters.get('chainid')
-  if (chain !== undefined && chain !== '' && chain !== String(params.chainId))
-    throw refuseModule(`Missing or unsupported chainid; this is ${params.chainId}`)
+  if (chain !== undefined && chain !== '' && chain !== String(rules.chainId))
+    throw refuseModule(`Missing or unsupported chainid; this is ${rules.chainId}`)
 }
 
 /** A contract as Etherscan describes its source. */

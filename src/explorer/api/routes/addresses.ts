@@ -1,5 +1,4 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import { checksumAddress } from '../../keccak.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { ProducerRow, TokenRow } from '../../store/index-store.ts'
@@ -29,12 +28,8 @@ export const accountState = async (
   { source }: Pick<ApiContext, 'source'>,
   address: Hex,
 ): Promise<{ readonly balance: bigint; readonly nonce: number; readonly hasCode: boolean }> => {
-  const account = await source.onState(state => state.account(address))
-  return {
-    balance: account?.balance ?? 0n,
-    nonce: Number(account?.nonce ?? 0),
-    hasCode: account !== undefined && account.codeHash !== EMPTY_CODE_HASH,
-  }
+  const [{ balance, nonce }, code] = await Promise.all([source.state.account(address), source.state.code(address)])
+  return { balance, nonce: Number(nonce), hasCode: code.byteLength > 0 }
 }
 
 const standardReference = (token: TokenRow) => ({
@@ -42,10 +37,10 @@ const standardReference = (token: TokenRow) => ({
   standard: token.standard,
 })
 
-const rolesOf = ({ foundation }: ApiContext, address: Hex, producer: ProducerRow | undefined): readonly string[] => [
-  ...((producer?.proposed ?? 0) > 0 ? ['union'] : []),
+const rolesOf = ({ rules }: ApiContext, address: Hex, producer: ProducerRow | undefined): readonly string[] => [
+  ...(rules.tandem !== undefined && (producer?.proposed ?? 0) > 0 ? ['union'] : []),
   ...((producer?.mined ?? 0) > 0 ? ['miner'] : []),
-  ...(address === foundation ? ['foundation'] : []),
+  ...(address === rules.tandem?.foundation ? ['foundation'] : []),
 ]
 
 export const addressBody = async (context: ApiContext, address: Hex) => {
@@ -93,7 +88,7 @@ export const topAccountsBody = async (context: ApiContext, query: ListQuery) => 
   const { index } = context
   const request = pageRequest(query, ['number', 'address'])
   const page = await index.topAccounts(request)
-  const { supplyWei } = await currentSupply(context)
+  const supply = context.rules.tandem && (await currentSupply(context))
   const items = page.items.map(async ({ address, transactions }, at) => {
     const [{ balance, hasCode }, label] = await Promise.all([accountState(context, address), index.label(address)])
     return {
@@ -103,7 +98,7 @@ export const topAccountsBody = async (context: ApiContext, query: ListQuery) => 
       isContract: hasCode,
       transactionCount: transactions,
       balance: balance.toString(),
-      percentOfSupply: percentOf(balance, supplyWei),
+      percentOfSupply: supply === undefined ? null : percentOf(balance, supply.supplyWei),
     }
   })
   return pageBody(page, await Promise.all(items), request, (await index.counters()).addresses)

@@ -1,4 +1,5 @@
-import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { recordAt } from '../../chain/chain-source.ts'
 import { checksumAddress } from '../../keccak.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { BlockRow } from '../../store/index-store.ts'
@@ -45,38 +46,30 @@ const rewardsOf = ({ proposer, proposerWei, miner, minerWei, minerCredits }: Blo
     .map(reward => ({ ...reward, amountWei: reward.amountWei.toString() }))
 
 /** Round, committee and signers; null where the node has no certificate of the block. */
-const consensusOf = async ({ source, node }: ApiContext, number: number) => {
-  const certificate = await source.blocks.certificate(number)
-  const committee = await node.committee(number)
+const decisionOf = async ({ source }: ApiContext, number: number) => {
+  const { round, committee, committers } = await source.decision(number)
   return {
-    round: certificate?.round ?? null,
+    round,
     committee: committee?.map(checksumAddress) ?? null,
-    committers:
-      certificate && committee
-        ? committee
-            .filter((_, index) => ((certificate.bitmap[index >> 3] ?? 0) & (1 << (index & 7))) !== 0)
-            .map(checksumAddress)
-        : null,
+    committers: committers?.map(checksumAddress) ?? null,
   }
 }
 
 /** Throws NOT_FOUND. */
 export const blockBody = async (context: ApiContext, number: number) => {
-  const { source } = context
+  const { source, rules } = context
   const head = (await source.headNumber()) ?? 0
-  const [block, record] = await Promise.all([source.blocks.block(number), source.record(number)])
-  if (number > head || block === undefined || record === undefined) throw notFound(`block ${number} is not known`)
-  const { header, transactions } = block
+  const [block, record] = number > head ? [] : await Promise.all([source.block(number), recordAt(source, number)])
+  if (block === undefined || record === undefined) throw notFound(`block ${number} is not known`)
+  const { transactions, stateRoot, transactionsRoot, receiptsRoot, extraData } = block
   return {
     ...blockItem(record, transactions.length),
-    stateRoot: header.stateRoot,
-    transactionsRoot: header.transactionsRoot,
-    receiptsRoot: header.receiptsRoot,
-    extraData: bytesToHex(header.extraData),
+    ...{ stateRoot, transactionsRoot, receiptsRoot, extraData },
     difficulty: '1',
     totalDifficulty: String(number + 1),
-    finalized: true,
-    ...(await consensusOf(context, number)),
+    // Elsewhere a node may still replace it.
+    finalized: rules.tandem !== undefined,
+    ...(await decisionOf(context, number)),
     rewards: rewardsOf(record),
     transactions: transactions.slice(0, EXPLORER_LIMITS.api.blockHashes).map(({ hash }) => hash),
     previous: number === 0 ? null : number - 1,

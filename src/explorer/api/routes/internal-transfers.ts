@@ -1,9 +1,9 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
 import { checksumAddress } from '../../keccak.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { InternalFilter, InternalRow } from '../../store/index-store.ts'
-import type { ApiContext, ApiRoute } from '../api-route.ts'
+import type { InternalTransfer } from '../../store/records.ts'
+import { type ApiContext, type ApiRoute, tandemOf } from '../api-route.ts'
 import { pageOfShape } from '../json-schema.ts'
 import { type ListQuery, PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
 import { INTERNAL_ITEM_SHAPE } from '../shapes.ts'
@@ -15,9 +15,9 @@ const internalTransferBody = ({ kind, from, to, value }: InternalTransfer) => ({
   value: value.toString(),
 })
 
-/** Internal transfers of a transaction in order; null: the index does not have its block yet. */
-export const internalTransfersOf = async ({ index }: ApiContext, number: number, at: number) => {
-  if (((await index.position())?.number ?? -1) < number) return null
+/** Internal transfers of a transaction in order; null: the index does not have its block yet, or the node knows of none. */
+export const internalTransfersOf = async ({ index, rules }: ApiContext, number: number, at: number) => {
+  if (rules.tandem === undefined || ((await index.position())?.number ?? -1) < number) return null
   const rows = await index.internalOfTransaction(number, at, EXPLORER_LIMITS.api.transfers)
   return rows.map(internalTransferBody)
 }
@@ -31,14 +31,10 @@ const internalItem = (row: InternalRow) => ({
   ...internalTransferBody(row),
 })
 
-const internalTransfersBody = async (
-  { index }: ApiContext,
-  filter: InternalFilter,
-  query: ListQuery,
-  total: number,
-) => {
+const internalTransfersBody = async (context: ApiContext, filter: InternalFilter, query: ListQuery, total: number) => {
   const request = pageRequest(query, ['number', 'number', 'number'])
-  const page = await index.internalTransfers(filter, request)
+  tandemOf(context)
+  const page = await context.index.internalTransfers(filter, request)
   return pageBody(page, page.items.map(internalItem), request, total)
 }
 

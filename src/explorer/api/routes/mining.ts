@@ -1,10 +1,8 @@
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
-import { forkHeight } from '../../../config/forks.ts'
-import { periodOf, rewardOfPeriod, splitReward } from '../../../rules/money/rewards.ts'
-import { proofAlgorithmAt } from '../../../rules/proof/proof-target.ts'
+import { proofForkHeight, secondsOf } from '../../chain/rules.ts'
 import { checksumAddress } from '../../keccak.ts'
 import type { BlockRow } from '../../store/index-store.ts'
-import type { ApiContext, ApiRoute } from '../api-route.ts'
+import { type ApiContext, type ApiRoute, tandemOf } from '../api-route.ts'
 import { percentOf, roundTo, tokensFromWei } from '../format.ts'
 import {
   ADDRESS,
@@ -18,7 +16,7 @@ import {
   shape,
   TEXT,
 } from '../json-schema.ts'
-import { nextHalving } from './economy.ts'
+import { minersPart, nextHalving, periodOf, rewardOfPeriod } from './economy.ts'
 import { proofStats } from './proof-stats.ts'
 
 /** Main blocks the aggregate looks back over. */
@@ -106,13 +104,13 @@ const minedBy = (blocks: readonly BlockRow[]): ReadonlyMap<Hex, Mined> => {
 const SECONDS_PER_DAY = 86_400
 const HOURS_PER_DAY = 24
 
-const estimates = (number: number, { params }: ApiContext) => {
-  const { rewards, blockTimeMs, proofChain } = params
-  const cyclesPerDay = (SECONDS_PER_DAY * 1_000) / ((blockTimeMs || 1_000) * rewards.cycleBlocks)
+const estimates = (number: number, context: ApiContext) => {
+  const { rewards, proofChain } = tandemOf(context)
+  const cyclesPerDay = SECONDS_PER_DAY / secondsOf(rewards.cycleBlocks, context.rules)
   const { nextBlock, nextWei } = nextHalving(number, rewards)
   const cycleWei = rewardOfPeriod(periodOf(number, rewards), rewards)
-  const perCycle = tokensFromWei(splitReward(cycleWei, rewards).miners)
-  const perDay = (wei: bigint): number => roundTo(tokensFromWei(splitReward(wei, rewards).miners) * cyclesPerDay, 6)
+  const perCycle = tokensFromWei(minersPart(cycleWei, rewards))
+  const perDay = (wei: bigint): number => roundTo(tokensFromWei(minersPart(wei, rewards)) * cyclesPerDay, 6)
   return {
     rewardPerCycle: tokensFromWei(cycleWei),
     perDay: perDay(cycleWei),
@@ -127,7 +125,8 @@ const estimates = (number: number, { params }: ApiContext) => {
 }
 
 export const miningBody = async (context: ApiContext) => {
-  const { index, params, source } = context
+  const { index, rules, source } = context
+  const tandem = tandemOf(context)
   const head = (await source.headNumber()) ?? 0
   const { items } = await index.blocks({ limit: WINDOW_BLOCKS, offset: 0, after: null })
   const miners = [...minedBy(items)].sort(([a, x], [b, y]) => y.blocks - x.blocks || (a < b ? -1 : 1))
@@ -139,10 +138,11 @@ export const miningBody = async (context: ApiContext) => {
   const proofs = await proofStats(context, {
     head: { number: head, timestamp: items[0]?.timestamp ?? 0 },
     rewardPerHeader: rewardEstimates.perHeader,
-    spacingSeconds: (params.proofChain.spacingBlocks * (params.blockTimeMs || 1_000)) / 1_000,
+    spacingSeconds: secondsOf(tandem.proofChain.spacingBlocks, rules),
   })
   const height = proofs.newest?.height ?? 0
-  const forkBlock = forkHeight(params.forks, 'nativeHash') ?? 0
+  const fork = proofForkHeight(tandem)
+  const forkBlock = fork ?? 0
   return {
     topMiners: await Promise.all(
       top.map(async ([address, mined]) => ({
@@ -162,7 +162,8 @@ export const miningBody = async (context: ApiContext) => {
       height,
       difficulty: proofs.newest?.difficulty.toString() ?? null,
       hashrate: proofs.hashrate,
-      algorithm: proofs.newest?.algorithm ?? proofAlgorithmAt(params, 1),
+      algorithm:
+        proofs.newest?.algorithm ?? (fork !== null && fork <= 1 ? tandem.proofChain.after : tandem.proofChain.before),
       forkBlock,
       blocksToFork: Math.max(0, forkBlock - height),
     },

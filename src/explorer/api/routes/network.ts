@@ -1,15 +1,16 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { ChainBlock } from '../../../chain/types.ts'
+import { secondsOf } from '../../chain/rules.ts'
+import type { Block } from '../../chain/types.ts'
 import { checksumAddress } from '../../keccak.ts'
-import type { ApiContext, ApiRoute } from '../api-route.ts'
+import { type ApiContext, type ApiRoute, tandemOf } from '../api-route.ts'
 import { formatGwei, roundTo, tokensFromWei } from '../format.ts'
 import { NETWORK_SHAPE, PRICE_SHAPE, SUPPLY_SHAPE, UNIONS_SHAPE } from '../shapes.ts'
 import { aprOf, currentSupply, nextHalving, supplyBody, unionYearWei } from './economy.ts'
 
-export const headOf = async ({ source }: Pick<ApiContext, 'source'>): Promise<ChainBlock> => {
+export const headOf = async ({ source }: Pick<ApiContext, 'source'>): Promise<Block> => {
   const number = await source.headNumber()
-  const head = number === undefined ? undefined : await source.blocks.block(number)
+  const head = number === undefined ? undefined : await source.block(number)
   assert(head !== undefined, 'a chain has its head')
   return head
 }
@@ -33,35 +34,36 @@ const shortAddress = (address: Hex): string => `${address.slice(0, 6)}…${addre
 
 /** State of the head, with the gas price and the rate of transactions. */
 export const networkBody = async (context: ApiContext) => {
-  const { header, extra, transactions } = await headOf(context)
+  const head = await headOf(context)
   const gasPrice = await context.node.gasPriceWei()
   return {
-    blockNumber: header.number,
+    blockNumber: head.number,
     gasPrice: gasPrice.toString(),
     gasPriceGwei: formatGwei(gasPrice),
     tps: await transactionRate(context),
     latestBlock: {
-      number: header.number,
-      miner: shortAddress(header.miner),
-      proposer: shortAddress(extra.proposer),
-      minerAddress: checksumAddress(header.miner),
-      proposerAddress: checksumAddress(extra.proposer),
-      gasUsed: header.gasUsed.toString(),
-      gasLimit: header.gasLimit.toString(),
-      baseFeePerGas: (header.baseFeePerGas ?? 0n).toString(),
-      transactionCount: transactions.length,
+      number: head.number,
+      miner: shortAddress(head.miner),
+      proposer: shortAddress(head.proposer),
+      minerAddress: checksumAddress(head.miner),
+      proposerAddress: checksumAddress(head.proposer),
+      gasUsed: head.gasUsed.toString(),
+      gasLimit: head.gasLimit.toString(),
+      baseFeePerGas: head.baseFeePerGas.toString(),
+      transactionCount: head.transactions.length,
     },
   }
 }
 
 /** Members of the council with stake, rewards and yield. */
 export const unionsBody = async (context: ApiContext) => {
-  const { node, index, params, nowMs } = context
+  const { node, index, rules, nowMs } = context
+  const { rewards, minStakeWei } = tandemOf(context)
   const number = (await context.source.headNumber()) ?? 0
   const members = await node.council()
-  const year = unionYearWei(number, params.rewards, params.blockTimeMs)
+  const year = unionYearWei(number, rewards, rules)
   const count = BigInt(Math.max(1, members.length))
-  const halving = nextHalving(number, params.rewards)
+  const halving = nextHalving(number, rewards)
   const rows = members.map(async member => {
     const producer = await index.producer(member.validator)
     const { stakeWei } = member
@@ -76,7 +78,7 @@ export const unionsBody = async (context: ApiContext) => {
       estimatedAnnualReward: tokensFromWei(year.now / count),
       halvingAwareAPR: aprOf(year.halvingAware / count, stakeWei),
       startBlockNumber: member.startBlock ?? null,
-      slots: params.minStakeWei === 0n ? 1 : Math.max(1, Number(stakeWei / params.minStakeWei)),
+      slots: minStakeWei === 0n ? 1 : Math.max(1, Number(stakeWei / minStakeWei)),
       proposedBlocks: producer?.proposed ?? 0,
       online: member.isActive,
     }
@@ -85,12 +87,12 @@ export const unionsBody = async (context: ApiContext) => {
     members: await Promise.all(rows),
     totalCnt: members.length,
     halving: {
-      block: params.rewards.halvingBlocks,
+      block: rewards.halvingBlocks,
       nextBlock: halving.nextBlock,
       blocksRemaining: halving.blocksRemaining,
       currentReward: tokensFromWei(halving.currentWei),
       nextReward: tokensFromWei(halving.nextWei),
-      estimatedTimestamp: Math.floor((nowMs() + halving.blocksRemaining * (params.blockTimeMs || 1_000)) / 1_000),
+      estimatedTimestamp: Math.floor(nowMs() / 1_000 + secondsOf(halving.blocksRemaining, rules)),
     },
   }
 }
@@ -102,8 +104,7 @@ export const networkRoutes: readonly ApiRoute[] = [
     summary: 'What was minted, for whom, and what is still to come',
     result: SUPPLY_SHAPE,
     needsIndex: false,
-    handler: async context =>
-      supplyBody(await currentSupply(context), { ...context.params, genesisWei: context.genesisWei }),
+    handler: async context => supplyBody(await currentSupply(context), tandemOf(context).rewards),
   },
   {
     path: '/api/network',

@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { checksumAddress } from '../../keccak.ts'
 import type { RewardRow } from '../../store/index-store.ts'
-import type { ApiContext, ApiRoute } from '../api-route.ts'
+import { type ApiContext, type ApiRoute, tandemOf } from '../api-route.ts'
 import { tokensFromWei } from '../format.ts'
 import { ADDRESS, arrayOf, BOOLEAN, DECIMAL, INTEGER, NUMBER, pageOfShape, shape, TEXT } from '../json-schema.ts'
 import { type ListQuery, PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
@@ -20,8 +20,8 @@ const REWARD_SHAPE = shape({
 })
 
 /** `head`: last block of the index. A cycle is paid at its last block. */
-const rewardItem = ({ params }: ApiContext, head: number, { address, cycle, role, blocks, wei }: RewardRow) => {
-  const { cycleBlocks } = params.rewards
+const rewardItem = (context: ApiContext, head: number, { address, cycle, role, blocks, wei }: RewardRow) => {
+  const { cycleBlocks } = tandemOf(context).rewards
   const lastBlock = (cycle + 1) * cycleBlocks
   return {
     address: checksumAddress(address),
@@ -40,6 +40,7 @@ const rewardItem = ({ params }: ApiContext, head: number, { address, cycle, role
 const headOf = async ({ index }: ApiContext): Promise<number> => (await index.position())?.number ?? 0
 
 const addressRewardsBody = async (context: ApiContext, address: Hex, query: ListQuery) => {
+  tandemOf(context)
   const request = pageRequest(query, ['number', 'number'])
   const [page, head] = await Promise.all([context.index.rewardsOf(address, request), headOf(context)])
   const items = page.items.map(row => rewardItem(context, head, row))
@@ -64,7 +65,7 @@ export const rewardRoutes: readonly ApiRoute[] = [
     needsIndex: true,
     handler: async (context, { query }) => {
       const head = await headOf(context)
-      const newest = head === 0 ? 0 : Math.floor((head - 1) / context.params.rewards.cycleBlocks)
+      const newest = head === 0 ? 0 : Math.floor((head - 1) / tandemOf(context).rewards.cycleBlocks)
       const { cycle = newest } = query as { readonly cycle?: number }
       const rows = await context.index.rewardsOfCycle(cycle)
       return { cycle, items: rows.map(row => rewardItem(context, head, row)) }

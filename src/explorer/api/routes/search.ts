@@ -38,8 +38,8 @@ const exactHits = async ({ index, source, verification }: ApiContext, query: str
   }
   if (/^0x[0-9a-fA-F]{64}$/.test(query)) {
     const hash = query.toLowerCase() as Hex
-    if ((await source.blocks.locate(hash)) !== undefined) return [{ ...exact, type: 'transaction', hash }]
-    const number = await source.blocks.numberOf(hash)
+    if ((await source.locate(hash)) !== undefined) return [{ ...exact, type: 'transaction', hash }]
+    const number = await source.numberOf(hash)
     return number === undefined ? [] : [{ ...exact, type: 'block', hash, number }]
   }
   if (!/^(0|[1-9][0-9]{0,14})$/.test(query)) return []

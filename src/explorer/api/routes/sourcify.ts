@@ -44,16 +44,16 @@ const CODES: Readonly<Record<VerificationRefusal['code'], string>> = {
   UNAVAILABLE: 'internal_error',
 }
 
-const wrongChain = ({ params }: ApiContext, chainId: string | undefined): StatusAnswer | undefined =>
-  chainId === String(params.chainId)
+const wrongChain = ({ rules }: ApiContext, chainId: string | undefined): StatusAnswer | undefined =>
+  chainId === String(rules.chainId)
     ? undefined
-    : new StatusAnswer(404, errorOf('unsupported_chain', `this explorer has chain ${params.chainId} only`))
+    : new StatusAnswer(404, errorOf('unsupported_chain', `this explorer has chain ${rules.chainId} only`))
 
 const contractBody = (context: ApiContext, address: Hex, contract: VerifiedMatch | undefined) => ({
   match: matchName(contract?.match ?? null),
   creationMatch: matchName(contract?.creationMatch ?? null),
   runtimeMatch: matchName(contract?.runtimeMatch ?? null),
-  chainId: String(context.params.chainId),
+  chainId: String(context.rules.chainId),
   address: checksumAddress(address),
   ...(contract && { verifiedAt: timeText(contract.verifiedAt * 1_000) }),
 })

@@ -1,7 +1,6 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
-import type { IncludedReceipt } from '../../../chain/types.ts'
-import type { Log } from '../../../primitives/receipt/log.ts'
-import { splitFees } from '../../../rules/money/fees.ts'
+import { type ChainRules, splitFee } from '../../chain/rules.ts'
+import type { IncludedReceipt, Log } from '../../chain/types.ts'
 import { recordOfTransaction } from '../../indexer/block-record.ts'
 import { transfersFromLogs } from '../../indexer/token-logs.ts'
 import { checksumAddress } from '../../keccak.ts'
@@ -152,16 +151,19 @@ const failureOf = async (
 
 const dataText = (data: Uint8Array): Hex => bytesToHex(data.subarray(0, EXPLORER_LIMITS.api.dataBytes))
 
+/** Burnt part of a fee: by the shares of the chain, elsewhere the base fee. */
+const burntOf = (feeWei: bigint, baseWei: bigint, { tandem }: ChainRules): bigint =>
+  tandem === undefined ? baseWei : splitFee(feeWei, tandem.feeShares, true).burnt
+
 /** Throws NOT_FOUND. */
 export const transactionBody = async (context: ApiContext, hash: Hex) => {
-  const { source, params } = context
-  const place = await source.blocks.locate(hash)
-  const included = place && (await source.receipt(place))
-  const found = included && (await source.blocks.header(included.blockNumber))
+  const { source, rules } = context
+  const included = await source.receipt(hash)
+  const header = included && (await source.header(included.blockNumber))
   const head = (await source.headNumber()) ?? 0
-  if (included === undefined || found === undefined || included.blockNumber > head)
+  if (included === undefined || header === undefined || included.blockNumber > head)
     throw notFound(`transaction ${hash} is in no block`)
-  const { transaction, receipt, firstLog, baseFeePerGas, blockNumber, blockHash, index } = included
+  const { transaction, receipt, firstLog, blockNumber, blockHash, index } = included
   const tokenTransfers = await transfersOf(context, included)
   const logs = shownLogs(receipt.logs)
   const decoded = await decodedParts(context, included, logs)
@@ -169,13 +171,13 @@ export const transactionBody = async (context: ApiContext, hash: Hex) => {
   const feeWei = receipt.gasUsed * receipt.effectiveGasPrice
   const isDynamic = transaction.type >= 2
   return {
-    ...transactionItem({ ...record, blockNumber, blockHash, timestamp: found.header.timestamp }),
+    ...transactionItem({ ...record, blockNumber, blockHash, timestamp: header.timestamp }),
     input: dataText(transaction.data),
     decodedInput: decoded.input,
     cumulativeGasUsed: receipt.cumulativeGasUsed.toString(),
     effectiveGasPrice: receipt.effectiveGasPrice.toString(),
-    baseFeePerGas: baseFeePerGas.toString(),
-    burntWei: splitFees(feeWei, params.feeShares).burnt.toString(),
+    baseFeePerGas: header.baseFeePerGas.toString(),
+    burntWei: burntOf(feeWei, receipt.gasUsed * header.baseFeePerGas, rules).toString(),
     v: transaction.v.toString(),
     r: bytesToHex(transaction.r),
     s: bytesToHex(transaction.s),

@@ -1,11 +1,10 @@
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import { revertReason } from '../../../evm/calls/revert-reason.ts'
 import { askNode } from '../../chain/node-rpc.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import { abiEntries, type ContractFunction } from '../../verification/abi/abi-types.ts'
 import { type AbiValue, decodeParameters, encodeParameters } from '../../verification/abi/abi-values.ts'
 import { valueText } from '../../verification/abi/argument-text.ts'
-import { customErrorText } from '../../verification/abi/failure-text.ts'
+import { customErrorText, revertReason } from '../../verification/abi/failure-text.ts'
 import type { PageContext } from '../page-route.ts'
 
 /** Value that a function returned, as its text. */

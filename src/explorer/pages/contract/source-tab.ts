@@ -169,7 +169,7 @@ export const sourceTab = async (
   { creator, creationTransaction }: Creation,
 ): Promise<Html> => {
   const { address, own } = view
-  const code = await source.onState(state => state.code(address))
+  const code = await source.state.code(address)
   const hex = bytesToHex(code.subarray(0, CODE_BYTES))
   const isCut = code.byteLength > CODE_BYTES
   return html`

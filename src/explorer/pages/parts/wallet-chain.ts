@@ -3,10 +3,10 @@ import type { PageContext } from '../page-route.ts'
 const TOKEN_DECIMALS = 18
 
 /** Chain that a wallet is asked to add (EIP-3085); the page's script adds the address of the pages, and takes it for `RPC_PATH`. */
-export const walletChain = ({ params, site }: Pick<PageContext, 'params' | 'site'>): string =>
+export const walletChain = ({ rules, site }: Pick<PageContext, 'rules' | 'site'>): string =>
   JSON.stringify({
-    chainId: `0x${params.chainId.toString(16)}`,
-    chainName: `Tandem ${site.network}`,
+    chainId: `0x${rules.chainId.toString(16)}`,
+    chainName: rules.tandem ? `Tandem ${site.network}` : site.network,
     nativeCurrency: { name: site.symbol, symbol: site.symbol, decimals: TOKEN_DECIMALS },
     rpcUrls: site.rpcUrl === undefined ? [] : [site.rpcUrl],
     blockExplorerUrls: [],

@@ -21,7 +21,7 @@ const HASH = /^0x[0-9a-fA-F]{64}$/
 const numberOf = async ({ source }: PageContext, id: string): Promise<number> => {
   if (NUMBER.test(id)) return Number(id)
   if (!HASH.test(id)) throw invalidParameter('block', 'A block is named by its number or its hash.')
-  const number = await source.blocks.numberOf(id.toLowerCase() as Hex)
+  const number = await source.numberOf(id.toLowerCase() as Hex)
   if (number === undefined) throw notFound('No block of this chain has this hash.')
   return number
 }
@@ -55,7 +55,8 @@ ${last > 0 && html`<div class="pager"><span>${formatNumber(transactionCount)} tr
 }
 
 const overview = async (context: PageContext, block: Block): Promise<Html> => {
-  const { site, params } = context
+  const { site, rules } = context
+  const gasOfBlock = rules.tandem?.maxBlockExecutionGas ?? BigInt(block.gasLimit)
   const labels = await labelsOf(context, [block.proposer, block.miner, block.hash])
   const fees = BigInt(block.feesWei)
   return html`
@@ -71,7 +72,7 @@ ${card(
     ['Miner (beneficiary)', minerLink(labels, block.miner)],
     [
       'Gas used',
-      html`${formatNumber(BigInt(block.gasUsed))} <small>of ${formatNumber(params.maxBlockExecutionGas)}, ${percent(BigInt(block.gasUsed), params.maxBlockExecutionGas)}</small>`,
+      html`${formatNumber(BigInt(block.gasUsed))} <small>of ${formatNumber(gasOfBlock)}, ${percent(BigInt(block.gasUsed), gasOfBlock)}</small>`,
     ],
     ['Base fee', `${gwei(block.baseFeePerGas)} gwei`],
     ['Size', `${formatNumber(block.size)} bytes`],

@@ -39,18 +39,22 @@ ${card('Gas used', html`${chart({ summary: `Gas used in the newest ${blocks.leng
 }
 
 const gasPage = async (context: PageContext): Promise<PageContent> => {
-  const { node, params, site } = context
+  const { node, rules, site } = context
   const price = await node.gasPriceWei()
-  const { lowerBoundWei, upperBoundWei, gasTarget } = params.baseFee
+  const baseFee = rules.tandem?.baseFee
   return {
     title: 'Gas',
     body: html`
-${heading('Gas', { lead: 'The base fee moves between a floor and a ceiling with the gas that blocks use.' })}
+${heading('Gas', { lead: baseFee && 'The base fee moves between a floor and a ceiling with the gas that blocks use.' })}
 ${figures([
   ['Suggested price', gwei(price), 'gwei'],
-  ['Floor', gwei(lowerBoundWei), 'gwei'],
-  ['Ceiling', gwei(upperBoundWei), 'gwei'],
-  ['Target of a block', formatNumber(gasTarget), 'gas; above it the fee rises'],
+  ...(baseFee
+    ? ([
+        ['Floor', gwei(baseFee.lowerBoundWei), 'gwei'],
+        ['Ceiling', gwei(baseFee.upperBoundWei), 'gwei'],
+        ['Target of a block', formatNumber(baseFee.gasTarget), 'gas; above it the fee rises'],
+      ] as const)
+    : []),
 ])}
 ${await history(context)}
 ${card(

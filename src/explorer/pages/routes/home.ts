@@ -6,6 +6,7 @@ import { blocksBody } from '../../api/routes/blocks.ts'
 import { nextHalving } from '../../api/routes/economy.ts'
 import { networkBody } from '../../api/routes/network.ts'
 import { transactionsBody } from '../../api/routes/transactions.ts'
+import { type RewardRules, secondsOf } from '../../chain/rules.ts'
 import type { PageContext, PageRoute } from '../page-route.ts'
 import { chainStrip, STRIP_BLOCKS } from '../parts/chain-strip.ts'
 import { heading } from '../parts/heading.ts'
@@ -41,10 +42,14 @@ export const liveParts = async (context: PageContext): Promise<Readonly<Record<s
 
 const live = (name: string, content: Html | undefined): Html => html`<span data-live="${name}">${content}</span>`
 
-const untilHalving = async ({ source, params }: PageContext): Promise<readonly [Html, string]> => {
-  const { blocksRemaining } = nextHalving((await source.headNumber()) ?? 0, params.rewards)
-  const seconds = (blocksRemaining * (params.blockTimeMs || 1_000)) / 1_000
+const untilHalving = async (
+  { source, rules }: PageContext,
+  rewards: RewardRules,
+): Promise<readonly [string, Html, string]> => {
+  const { blocksRemaining } = nextHalving((await source.headNumber()) ?? 0, rewards)
+  const seconds = secondsOf(blocksRemaining, rules)
   return [
+    'Next cut of the reward',
     html`<a href="${pathTo('supply')}">${formatNumber(blocksRemaining)}</a>`,
     `blocks, about ${durationText(seconds)}`,
   ]
@@ -53,16 +58,18 @@ const untilHalving = async ({ source, params }: PageContext): Promise<readonly [
 const homeBody = async (context: PageContext): Promise<Html> => {
   const parts = await liveParts(context)
   const counters = await context.index.counters()
-  const [halving, halvingNote] = await untilHalving(context)
-  const { site } = context
+  const { site, rules } = context
+  const { tandem } = rules
   return html`
 <section class="hero">
 ${heading(html`The ${site.network} chain`, {
   steps: html`<button type="button" class="live scripted" data-stream="${pathTo('live')}" aria-pressed="true">Connecting</button>`,
-  lead: 'Two chains in tandem: a council makes blocks that are final as soon as they stand here, and the proof chain beside it decides whom they pay.',
+  lead:
+    tandem &&
+    'Two chains in tandem: a council makes blocks that are final as soon as they stand here, and the proof chain beside it decides whom they pay.',
 })}
 <div data-live="strip">${parts['strip']}</div>
-<p class="legend"><span><i class="mark-block"></i>blocks, as high as the gas they used</span><span><i class="mark-proof"></i>headers of the proof chain, at the block that took them in</span></p>
+<p class="legend"><span><i class="mark-block"></i>blocks, as high as the gas they used</span>${tandem && html`<span><i class="mark-proof"></i>headers of the proof chain, at the block that took them in</span>`}</p>
 </section>
 ${figures([
   ['Head', live('head', parts['head'])],
@@ -74,7 +81,7 @@ ${figures([
   ['Transactions per second', live('rate', parts['rate']), 'over the newest 60 blocks'],
   ['Gas price', live('gasPrice', parts['gasPrice']), 'gwei'],
   ['Addresses', html`<a href="${pathTo('accounts')}">${formatNumber(counters.addresses)}</a>`],
-  ['Next cut of the reward', halving, halvingNote],
+  ...(tandem ? [await untilHalving(context, tandem.rewards)] : []),
 ])}
 <div class="columns">
 ${card('Newest blocks', html`<ol class="rows" data-live="blocks">${parts['blocks']}</ol>`, html`<a href="${pathTo('blocks')}">All blocks</a>`)}

@@ -2,7 +2,9 @@ import { formatNumber } from '@tandem/web/amounts.ts'
 import { type Html, html } from '@tandem/web/html.ts'
 import { card, emptyState, facts, figures } from '@tandem/web/parts.ts'
 import { ageOf } from '@tandem/web/times.ts'
+import { tandemOf } from '../../api/api-route.ts'
 import { miningBody } from '../../api/routes/mining.ts'
+import { secondsOf } from '../../chain/rules.ts'
 import type { PageContent, PageContext, PageRoute } from '../page-route.ts'
 import { chart, shortNumber } from '../parts/chart.ts'
 import { heading } from '../parts/heading.ts'
@@ -116,12 +118,13 @@ const forkText = (height: number, forkHeight: number): string => {
 }
 
 const miningPage = async (context: PageContext): Promise<PageContent> => {
-  const { params, site } = context
+  const { rules, site } = context
+  const { proofChain } = tandemOf(context)
   const [mining, headers] = await Promise.all([miningBody(context), newestProofHeaders(context)])
   const height = headers.at(-1)?.height ?? 0
   const rate = hashRate(headers)
   const { forkBlock } = mining.networkStats
-  const spacingSeconds = (params.proofChain.spacingBlocks * (params.blockTimeMs || 1_000)) / 1_000
+  const spacingSeconds = secondsOf(proofChain.spacingBlocks, rules)
   const { rewardEstimates: estimate } = mining
   return {
     title: 'Mining',
@@ -137,7 +140,7 @@ ${figures([
   [
     'Algorithm',
     headers.at(-1)?.algorithm ?? mining.networkStats.algorithm,
-    html`${params.proofChain.after} ${forkText(height, forkBlock)}`,
+    html`${proofChain.after} ${forkText(height, forkBlock)}`,
   ],
   ['Miners', formatNumber(mining.networkStats.totalMiners), 'among the newest blocks'],
 ])}

@@ -3,7 +3,7 @@ import { WALLET_SCRIPT } from '@tandem/web/assets.ts'
 import { type Html, html } from '@tandem/web/html.ts'
 import { card, copyable, emptyState, facts } from '@tandem/web/parts.ts'
 import { EXPLORER_PATH, RPC_PATH } from '@tandem/web/site.ts'
-import { isEvmFork } from '../../../config/forks.ts'
+import { isProofFork, type TandemRules } from '../../chain/rules.ts'
 import type { PageContent, PageContext, PageRoute } from '../page-route.ts'
 import { heading } from '../parts/heading.ts'
 import { gwei } from '../parts/values.ts'
@@ -27,8 +27,8 @@ const rpcAddress = (url: string): Html =>
     : copyable(url, 'JSON-RPC address')
 
 const networkPage = async (context: PageContext): Promise<PageContent> => {
-  const { params, site } = context
-  const { baseFee, rewards, proofChain } = params
+  const { rules, site } = context
+  const { tandem } = rules
   return {
     title: 'Network',
     body: html`
@@ -37,8 +37,8 @@ ${site.rpcUrl !== undefined && wallets(context)}
 ${card(
   'For wallets and libraries',
   facts([
-    ['Name', `Tandem ${site.network}`],
-    ['Chain id', html`${copyable(String(params.chainId), 'chain id')} <small>0x${params.chainId.toString(16)}</small>`],
+    ['Name', rules.tandem ? `Tandem ${site.network}` : site.network],
+    ['Chain id', html`${copyable(String(rules.chainId), 'chain id')} <small>0x${rules.chainId.toString(16)}</small>`],
     ['Currency', html`${site.symbol} <small>${TOKEN_DECIMALS} decimals</small>`],
     site.rpcUrl !== undefined && ['JSON-RPC', rpcAddress(site.rpcUrl)],
     [
@@ -47,32 +47,34 @@ ${card(
     ],
   ]),
 )}
-<div class="columns">
-${card(
-  'Blocks',
-  facts([
-    [
-      'Time between blocks',
-      params.blockTimeMs === 0 ? 'at once for each transaction' : `${params.blockTimeMs / 1_000} s`,
-    ],
-    ['Finality', 'at once: a committed block is never replaced'],
-    ['Gas of a block', formatNumber(params.maxBlockExecutionGas)],
-    ['Gas of a transaction', formatNumber(params.maxTxExecutionGas)],
-    ['Base fee', `${gwei(baseFee.lowerBoundWei)} to ${gwei(baseFee.upperBoundWei)} gwei`],
-    ['Committee', formatNumber(params.committeeSize)],
-    ['Cycle', `${formatNumber(rewards.cycleBlocks)} blocks`],
-    ['Proof chain', `a header each ${formatNumber(proofChain.spacingBlocks)} blocks`],
-  ]),
-)}
-${card('Forks', forks(context))}
-</div>
+${tandem && ruleCards(tandem, rules.blockTimeMs ?? 0)}
 ${site.rpcUrl !== undefined && html`<script src="${WALLET_SCRIPT.path}"></script>`}`,
   }
 }
 
+const ruleCards = (tandem: TandemRules, blockTimeMs: number): Html => {
+  const { maxBlockExecutionGas, maxTxExecutionGas, baseFee, committeeSize, rewards, proofChain } = tandem
+  return html`<div class="columns">
+${card(
+  'Blocks',
+  facts([
+    ['Time between blocks', blockTimeMs === 0 ? 'at once for each transaction' : `${blockTimeMs / 1_000} s`],
+    ['Finality', 'at once: a committed block is never replaced'],
+    ['Gas of a block', formatNumber(maxBlockExecutionGas)],
+    ['Gas of a transaction', formatNumber(maxTxExecutionGas)],
+    ['Base fee', `${gwei(baseFee.lowerBoundWei)} to ${gwei(baseFee.upperBoundWei)} gwei`],
+    ['Committee', formatNumber(committeeSize)],
+    ['Cycle', `${formatNumber(rewards.cycleBlocks)} blocks`],
+    ['Proof chain', `a header each ${formatNumber(proofChain.spacingBlocks)} blocks`],
+  ]),
+)}
+${card('Forks', forks(tandem))}
+</div>`
+}
+
 /** Rules in force, by the height from which they are. */
-const forks = ({ params }: PageContext): Html => {
-  const planned = params.forks.filter(({ height }) => height !== null)
+const forks = (rules: TandemRules): Html => {
+  const planned = rules.forks.filter(({ height }) => height !== null)
   return planned.length === 0
     ? emptyState('No forks.', 'The chain keeps its first rules.')
     : facts(
@@ -82,7 +84,7 @@ const forks = ({ params }: PageContext): Html => {
               name,
               height === 0
                 ? 'from genesis'
-                : html`from ${isEvmFork(name) ? 'block' : 'proof height'} ${formatNumber(height ?? 0)}`,
+                : html`from ${isProofFork(name) ? 'proof height' : 'block'} ${formatNumber(height ?? 0)}`,
             ] as const,
         ),
       )

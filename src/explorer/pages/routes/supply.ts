@@ -2,10 +2,10 @@ import { formatNumber } from '@tandem/web/amounts.ts'
 import { type Html, html } from '@tandem/web/html.ts'
 import { card, facts, figures } from '@tandem/web/parts.ts'
 import { durationText } from '@tandem/web/times.ts'
-import { rewardOfPeriod } from '../../../rules/money/rewards.ts'
-import { mintedUpTo } from '../../../rules/money/supply.ts'
+import { tandemOf } from '../../api/api-route.ts'
 import { tokensFromWei } from '../../api/format.ts'
-import { currentSupply, nextHalving, supplyBody } from '../../api/routes/economy.ts'
+import { currentSupply, mintedUpTo, nextHalving, rewardOfPeriod, supplyBody } from '../../api/routes/economy.ts'
+import { type RewardRules, secondsOf } from '../../chain/rules.ts'
 import type { PageContent, PageContext, PageRoute } from '../page-route.ts'
 import { chart, shortNumber } from '../parts/chart.ts'
 import { heading } from '../parts/heading.ts'
@@ -18,8 +18,7 @@ const PERIODS = 12
 const STEPS = 4
 
 /** Minted tokens over the periods to come, from the rule alone. */
-const curve = ({ params }: PageContext, number: number): Html => {
-  const { rewards } = params
+const curve = (rewards: RewardRules, number: number): Html => {
   const width = rewards.halvingBlocks / STEPS
   const periods = Math.max(PERIODS, Math.ceil(number / rewards.halvingBlocks) + 2)
   const heights = Array.from({ length: Math.min(periods, 64) * STEPS + 1 }, (_, at) => Math.floor(at * width))
@@ -41,12 +40,13 @@ ${dataTable('Minted tokens by period', ['Period', 'Begins at block', 'Minted in 
 }
 
 const supplyPage = async (context: PageContext): Promise<PageContent> => {
-  const { params, site, genesisWei } = context
+  const { rules, site } = context
+  const { rewards } = tandemOf(context)
   const current = await currentSupply(context)
   const { number } = current
-  const body = supplyBody(current, { ...params, genesisWei })
-  const halving = nextHalving(number, params.rewards)
-  const seconds = (halving.blocksRemaining * (params.blockTimeMs || 1_000)) / 1_000
+  const body = supplyBody(current, rewards)
+  const halving = nextHalving(number, rewards)
+  const seconds = secondsOf(halving.blocksRemaining, rules)
   const { miners, union, foundation } = body.breakdown
   const share = (name: string, { share: part, totalWei }: typeof miners): readonly [string, Html] => [
     name,
@@ -60,14 +60,14 @@ ${figures([
   ['Minted', tokens(body.totalMintedWei), html`${site.symbol}, ${body.mintedPercent} % of the maximum`],
   ['Supply', tokens(body.currentSupplyWei), html`${site.symbol}, ${tokens(body.totalBurntWei)} burnt`],
   ['Maximum', shortNumber(body.totalSupply), 'the genesis allocation with everything that will be minted'],
-  ['Minted in a cycle', tokens(halving.currentWei), html`${site.symbol} each ${params.rewards.cycleBlocks} blocks`],
+  ['Minted in a cycle', tokens(halving.currentWei), html`${site.symbol} each ${rewards.cycleBlocks} blocks`],
   [
     'Next cut',
     html`Block ${formatNumber(halving.nextBlock)}`,
     `in about ${durationText(seconds)}, to ${tokens(halving.nextWei)}`,
   ],
 ])}
-${card('Minted over the periods', curve(context, number), `a period has ${formatNumber(params.rewards.halvingBlocks)} blocks`)}
+${card('Minted over the periods', curve(rewards, number), `a period has ${formatNumber(rewards.halvingBlocks)} blocks`)}
 ${card('Who receives it', html`${meter([miners, union, foundation].map(({ share: part }) => part * 100))}${facts([share('Miners', miners), share('Proposers', union), share('Foundation', foundation)])}`)}`,
   }
 }

@@ -1,11 +1,11 @@
-import type { Hex } from '@tandem/base/bytes.ts'
+import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { formatNumber } from '@tandem/web/amounts.ts'
 import { type Fragment, type Html, html } from '@tandem/web/html.ts'
 import { card, copyButton, emptyState, facts } from '@tandem/web/parts.ts'
 import { timeOf } from '@tandem/web/times.ts'
-import { assignFees } from '../../../rules/money/fees.ts'
 import { invalidParameter } from '../../api/api-error.ts'
 import { transactionBody, transactionsBody } from '../../api/routes/transactions.ts'
+import { splitFee } from '../../chain/rules.ts'
 import { TRANSACTION_KINDS, type TransactionKind } from '../../store/records.ts'
 import { listQuery } from '../list-query.ts'
 import type { ExplorerPageRequest, PageContent, PageContext, PageRoute } from '../page-route.ts'
@@ -48,20 +48,35 @@ ${card('Transactions', html`${transactionTable(list.items, labels, { nowMs: cont
   }
 }
 
-/** Division of the fee among proposer, miner, foundation and burning. */
-const feeSplit = async ({ source, params, site }: PageContext, { feeWei, blockNumber }: Transaction): Promise<Html> => {
-  const found = await source.blocks.header(blockNumber)
-  const fee = BigInt(feeWei)
-  const split = assignFees(fee, params.feeShares, found?.header.miner as Hex)
-  const parts = [
+/** Recipients of a fee with their parts, wei. */
+const feeParts = async (
+  { source, rules: { tandem } }: PageContext,
+  { feeWei, burntWei, blockNumber }: Transaction,
+): Promise<readonly (readonly [string, bigint])[]> => {
+  const [fee, burnt] = [BigInt(feeWei), BigInt(burntWei)]
+  if (tandem === undefined)
+    return [
+      ['Miner', fee - burnt],
+      ['Burnt', burnt],
+    ]
+  const hasMiner = (await source.header(blockNumber))?.miner !== ZERO_ADDRESS
+  const split = splitFee(fee, tandem.feeShares, hasMiner)
+  return [
     ['Proposer', split.proposer],
     ['Miner', split.miner],
     ['Foundation', split.foundation],
     ['Burnt', split.burnt],
-  ] as const
+  ]
+}
+
+/** Division of the fee among its recipients. */
+const feeSplit = async (context: PageContext, transaction: Transaction): Promise<Html> => {
+  const { symbol } = context.site
+  const fee = BigInt(transaction.feeWei)
+  const parts = await feeParts(context, transaction)
   const share = (part: bigint): number => (fee === 0n ? 0 : Number((part * 1_000n) / fee) / 10)
   return html`${meter(parts.map(([, part]) => share(part)))}
-${facts(parts.map(([name, part]) => [name, html`${exactTokens(part, site.symbol)} <small>${share(part)} %</small>`] as const))}`
+${facts(parts.map(([name, part]) => [name, html`${exactTokens(part, symbol)} <small>${share(part)} %</small>`] as const))}`
 }
 
 const failure = ({ status, revertReason }: Transaction): Html | undefined => {

@@ -3,6 +3,7 @@ import { html } from '@tandem/web/html.ts'
 import { card, emptyState, figures } from '@tandem/web/parts.ts'
 import { durationText } from '@tandem/web/times.ts'
 import { unionsBody } from '../../api/routes/network.ts'
+import { secondsOf } from '../../chain/rules.ts'
 import type { PageContent, PageContext, PageRoute } from '../page-route.ts'
 import { shortNumber } from '../parts/chart.ts'
 import { heading } from '../parts/heading.ts'
@@ -15,14 +16,11 @@ import { tokens } from '../parts/values.ts'
 const aprText = (apr: number): string => (apr < 100_000 ? formatNumber(apr) : shortNumber(apr))
 
 const validatorsPage = async (context: PageContext): Promise<PageContent> => {
-  const { node, source, site, params } = context
-  const [{ members, totalCnt, halving }, committee] = await Promise.all([
-    unionsBody(context),
-    node.committee(((await source.headNumber()) ?? 0) + 1),
-  ])
+  const { node, site, rules } = context
+  const [{ members, totalCnt, halving }, committee] = await Promise.all([unionsBody(context), node.committee()])
   const staked = members.reduce((sum, { totalStakedWei }) => sum + BigInt(totalStakedWei), 0n)
   const inCommittee = new Set(committee)
-  const seconds = (halving.blocksRemaining * (params.blockTimeMs || 1_000)) / 1_000
+  const seconds = secondsOf(halving.blocksRemaining, rules)
   return {
     title: 'Validators',
     body: html`

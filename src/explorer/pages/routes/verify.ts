@@ -28,7 +28,7 @@ const LEAD =
   'Source code is compiled again and compared with the code on the chain. Verified contracts show their source, their calls by name, and forms to call them.'
 
 const page = (
-  { verification, params }: PageContext,
+  { verification, rules }: PageContext,
   values: Readonly<Record<string, string>>,
   problem?: string,
 ): PageContent => ({
@@ -38,7 +38,7 @@ const page = (
 ${heading('Verify a contract', { lead: LEAD })}
 ${problem !== undefined && html`<div class="alert" role="alert" id="verify-problem"><strong>Not submitted.</strong>${refusalLines(problem)}</div>`}
 ${card('Source code', verifyForm(values, verification.verifier.compilers))}
-${card('With tools', tools(params.chainId))}`,
+${card('With tools', tools(rules.chainId))}`,
 })
 
 const tools = (chainId: number): Html =>

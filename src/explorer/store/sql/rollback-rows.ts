@@ -1,5 +1,4 @@
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
-import { INTERNAL_KINDS } from '../../../primitives/receipt/internal-transfer.ts'
 import {
   type AccountTotals,
   type DayTotals,
@@ -7,7 +6,7 @@ import {
   otherTransfers,
   type TokenTotals,
 } from '../index-totals.ts'
-import { dayOf, TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
+import { dayOf, INTERNAL_KINDS, TOKEN_STANDARDS, TRANSACTION_KINDS } from '../records.ts'
 import { BLOCK_TABLES } from './schema.ts'
 import { bigintColumn, blobOf, hexColumn, numberColumn, type SqlRow, type SqlWrites } from './sql-database.ts'
 import { addRewards } from './write-rewards.ts'

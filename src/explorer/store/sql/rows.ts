@@ -1,5 +1,4 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { INTERNAL_KINDS, type InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
 import { balanceFromKey } from '../balance-key.ts'
 import type {
   AccountRow,
@@ -16,6 +15,8 @@ import type {
   TransferRow,
 } from '../index-store.ts'
 import {
+  INTERNAL_KINDS,
+  type InternalTransfer,
   type MinerCredit,
   REWARD_ROLES,
   type RewardRole,

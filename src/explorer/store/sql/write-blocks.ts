@@ -1,8 +1,8 @@
-import type { FailedExecution } from '../../../primitives/receipt/failed-execution.ts'
-import { INTERNAL_KINDS } from '../../../primitives/receipt/internal-transfer.ts'
 import {
   type BlockRecord,
   counterpartOf,
+  type FailedExecution,
+  INTERNAL_KINDS,
   type InternalRecord,
   type ProofRecord,
   TOKEN_STANDARDS,

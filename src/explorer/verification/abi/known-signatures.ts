@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
-import type { Log } from '../../../primitives/receipt/log.ts'
+import type { Log } from '../../chain/types.ts'
 import { keccak256Hex } from '../../keccak.ts'
 import { decodeCallByAbi, decodeLogByAbi } from './decoded-call.ts'
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Logger } from '@tandem/base/logger.ts'
-import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import { checksumAddress } from '../../keccak.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { ContractStore, VerifiedContract } from '../../store/contract-store.ts'
@@ -22,7 +21,8 @@ interface VerifierOptions {
   readonly compilers: CompilerList
   readonly contracts: ContractStore
   readonly contractCode: (address: Hex) => Promise<ContractCode>
-  readonly codeHash: (address: Hex) => Promise<Hex>
+  /** undefined: there is no code. */
+  readonly codeHash: (address: Hex) => Promise<Hex | undefined>
   /** Returns true when the last creation of the contract on the chain is that transaction. */
   readonly isCreatedBy: (address: Hex, transaction: Hex) => Promise<boolean>
   readonly nowMs: () => number
@@ -85,7 +85,7 @@ export class Verifier {
   async submit(submission: SourceSubmission, client: string): Promise<string> {
     const { address } = submission
     const build = await this.#options.compilers.find(submission.compiler)
-    if ((await this.#options.codeHash(address)) === EMPTY_CODE_HASH)
+    if ((await this.#options.codeHash(address)) === undefined)
       throw refuseVerification('NO_CODE', `Unable to locate ContractCode at ${checksumAddress(address)}`)
     if ((await this.verified(address))?.match === 'exact')
       throw refuseVerification('ALREADY_VERIFIED', 'Contract source code already verified')

@@ -8,7 +8,7 @@ import type { ChainView } from '../../../chain/types.ts'
 import type { Genesis } from '../../../config/genesis.ts'
 import { COUNCIL_ADDRESS } from '../../../config/networks.ts'
 import type { NodePort, UnionMember } from '../../../explorer/api/api-route.ts'
-import { networkLabels } from '../../../explorer/indexer/network-labels.ts'
+import { networkLabels } from '../../../explorer/chain/network.ts'
 import { readPriceConfig } from '../../../explorer/price/price-config.ts'
 import { readKeys } from '../../../explorer/service/api-keys.ts'
 import { addExplorerRoutes } from '../../../explorer/service/explorer-http.ts'
@@ -18,11 +18,11 @@ import { LiveStream, readLiveParts } from '../../../explorer/service/live-stream
 import { addPageRoutes } from '../../../explorer/service/pages-http.ts'
 import { RequestLimiter } from '../../../explorer/service/request-limiter.ts'
 import { UnreadAnswers } from '../../../explorer/service/unread-answers.ts'
+import { localRules } from '../../../explorer/source/local-rules.ts'
 import type { AddressLabel } from '../../../explorer/store/index-store.ts'
 import type { RpcCall } from '../../../rpc/server.ts'
 import { clientIdOf } from '../../../rpc/transport/clients/client-id.ts'
 import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
-import { genesisSupply } from '../../../rules/money/genesis-alloc.ts'
 import type { Teardown } from '../../teardown.ts'
 import { version } from '../../version.ts'
 
@@ -60,13 +60,11 @@ export const createExplorer = (
   const price = options.priceFile === undefined ? undefined : readPriceConfig(options.priceFile)
   return (app, call) => {
     const service = new ExplorerService({
-      chain: { kind: 'store', path: storePath },
+      chain: { kind: 'store', path: storePath, params: genesis.params },
       database: { kind: 'sqlite', path: join(dataDir, 'explorer', 'index.sqlite'), ephemeral },
       contractsPath: join(dataDir, 'explorer', 'contracts.sqlite'),
       solcDirectory,
-      params: genesis.params,
-      foundation: genesis.foundation,
-      genesisWei: genesisSupply(genesis),
+      rules: localRules(genesis),
       version,
       site,
       labels,
@@ -105,7 +103,7 @@ const followHead = (
 const nodePort = ({ view, committee, genesis }: ExplorerPartsOptions, call: RpcCall): NodePort => ({
   gasPriceWei: async () => suggestedGasPrice(view.nextBaseFee(), view.params.baseFee),
   council: async () => unionMembers(view, genesis),
-  committee: async number => committee(number),
+  committee: async (number = view.head().header.number + 1) => committee(number),
   rpc: request => call(request),
 })
 

@@ -1,16 +1,30 @@
 import { EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import { remoteNodeError } from './node-error.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { plainText } from './plain-text.ts'
 
-/** Of any text of a node; hidden characters of a longer one may leave less of it. */
+/** Failure of a request to the node. */
+type NodeRequestError =
+  /** No connection, or no response in time. */
+  | { readonly code: 'NODE_UNREACHABLE'; readonly reason: string }
+  /** JSON-RPC error of the node. */
+  | { readonly code: 'NODE_REFUSED'; readonly method: string; readonly message: string }
+  /** A result that has another form than the method's. */
+  | { readonly code: 'NODE_ANSWER_INVALID'; readonly reason: string }
+
+export const nodeError = (detail: NodeRequestError): CodedError<NodeRequestError> => new CodedError(detail)
+
+export const invalidResult = (reason: string): CodedError<NodeRequestError> =>
+  nodeError({ code: 'NODE_ANSWER_INVALID', reason })
+
+/** Cap on any text of a node; hidden characters of a longer one may leave less of it. */
 const TEXT_CHARS = 128
 const READ_CHARS = 4_096
 
 const QUANTITY = /^0x[0-9a-f]{1,64}$/
 const DATA = /^0x(?:[0-9a-f]{2})*$/
 
-/** Value in an answer of a node, with its path. Every read checks the form and throws NODE_ANSWER_INVALID. */
-export class NodeAnswer {
+/** Value in a result of a node, with its path. Every read checks the form and throws NODE_ANSWER_INVALID. */
+export class NodeValue {
   readonly #value: unknown
   readonly #path: string
 
@@ -23,15 +37,15 @@ export class NodeAnswer {
     return this.#value === null || this.#value === undefined
   }
 
-  member(name: string): NodeAnswer {
+  member(name: string): NodeValue {
     const value = this.#value
     if (typeof value !== 'object' || value === null) throw this.#invalid('an object')
-    return new NodeAnswer((value as Readonly<Record<string, unknown>>)[name], `${this.#path}.${name}`)
+    return new NodeValue((value as Readonly<Record<string, unknown>>)[name], `${this.#path}.${name}`)
   }
 
-  items(): readonly NodeAnswer[] {
+  items(): readonly NodeValue[] {
     if (!Array.isArray(this.#value)) throw this.#invalid('a list')
-    return this.#value.map((item, at) => new NodeAnswer(item, `${this.#path}[${at}]`))
+    return this.#value.map((item, at) => new NodeValue(item, `${this.#path}[${at}]`))
   }
 
   quantity(): bigint {
@@ -59,9 +73,14 @@ export class NodeAnswer {
     return text as Hex
   }
 
+  /** Lower-case hex of any number of bytes. */
+  data(): Hex {
+    return this.#text(DATA, 'hex digits') as Hex
+  }
+
   bytes(): Uint8Array {
-    const text = this.#text(DATA, 'hex digits')
-    return text === '0x' ? EMPTY_BYTES : hexToBytes(text as Hex)
+    const text = this.data()
+    return text === '0x' ? EMPTY_BYTES : hexToBytes(text)
   }
 
   /** Bytes of a quantity, without leading zeros. */
@@ -97,10 +116,10 @@ export class NodeAnswer {
   }
 
   /** Members by name. */
-  entries(): readonly (readonly [string, NodeAnswer])[] {
+  entries(): readonly (readonly [string, NodeValue])[] {
     const value = this.#value
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw this.#invalid('an object')
-    return Object.entries(value).map(([name, item]) => [name, new NodeAnswer(item, `${this.#path}.${name}`)])
+    return Object.entries(value).map(([name, item]) => [name, new NodeValue(item, `${this.#path}.${name}`)])
   }
 
   #text(form: RegExp, wanted: string): string {
@@ -110,6 +129,6 @@ export class NodeAnswer {
   }
 
   #invalid(wanted: string): Error {
-    return remoteNodeError({ code: 'NODE_ANSWER_INVALID', reason: `${this.#path} is not ${wanted}` })
+    return invalidResult(`${this.#path} is not ${wanted}`)
   }
 }

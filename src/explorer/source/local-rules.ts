@@ -1,0 +1,33 @@
+import type { Genesis } from '../../config/genesis.ts'
+import { genesisSupply } from '../../rules/money/genesis-alloc.ts'
+import { rewardOfPeriod } from '../../rules/money/rewards.ts'
+import { maxSupply } from '../../rules/money/supply.ts'
+import type { ChainRules } from '../chain/rules.ts'
+
+/** Rules of the node's own chain. */
+export const localRules = (genesis: Genesis): ChainRules => {
+  const { params, foundation } = genesis
+  const genesisWei = genesisSupply(genesis)
+  const cycleWei: bigint[] = []
+  while (cycleWei.length < 256 && rewardOfPeriod(cycleWei.length, params.rewards) > 0n)
+    cycleWei.push(rewardOfPeriod(cycleWei.length, params.rewards))
+  return {
+    name: params.name,
+    symbol: params.symbol,
+    chainId: params.chainId,
+    blockTimeMs: params.blockTimeMs,
+    isDevelopment: params.devHelpers,
+    tandem: {
+      foundation,
+      maxBlockExecutionGas: params.maxBlockExecutionGas,
+      maxTxExecutionGas: params.maxTxExecutionGas,
+      minStakeWei: params.minStakeWei,
+      committeeSize: params.committeeSize,
+      forks: params.forks,
+      feeShares: params.feeShares,
+      rewards: { ...params.rewards, genesisWei, maxWei: maxSupply(genesisWei, params.rewards), cycleWei },
+      baseFee: params.baseFee,
+      proofChain: params.proofChain,
+    },
+  }
+}
