@@ -1,4 +1,4 @@
-import { NETWORKS } from '../../src/config/networks.ts'
+import { block, blockNumber } from '../../src/rpc/codecs/block.ts'
 import type { Codec } from '../../src/rpc/codecs/codec.ts'
 import {
   ADDRESS_SCHEMA,
@@ -17,6 +17,8 @@ const NAMES: readonly (readonly [JsonSchema, string])[] = [
   [ADDRESS_SCHEMA, 'DATA 20'],
   [HASH_SCHEMA, 'DATA 32'],
   [BOOLEAN_SCHEMA, 'boolean'],
+  [block.schema, 'BLOCK'],
+  [blockNumber.schema, 'NUMBER'],
 ]
 
 /** Returns the name of a schema in the terms of docs/interface.md; a titled object has its title. */
@@ -40,56 +42,50 @@ const schemaName = (schema: JsonSchema): string => {
   }
   if (title !== undefined) return title
   if (anyOf !== undefined) return anyOf.map(schemaName).join(' or ')
-  if (values !== undefined) return values.map(value => `\`${value}\``).join(' or ')
+  if (values !== undefined) return values.map(value => `'${value}'`).join(' or ')
   if (only !== undefined) return String(only)
   if (type === 'array') return items === undefined ? 'array' : `array of ${schemaName(items)}`
   return type ?? 'any'
 }
 
 const paramText = ({ name, schema, optional }: Codec<unknown>): string =>
-  `${name}: ${schemaName(schema)}${optional ? ' (optional)' : ''}`
+  `${name}${optional ? '?' : ''}: ${schemaName(schema)}`
 
-const methodText = (name: string, method: Method): string => {
-  const params = method.params.length === 0 ? 'none' : method.params.map(paramText).join('; ')
-  const needs = method.requires === undefined ? '' : ` Served only by a node with: ${method.requires}.`
-  return [
-    `### ${name}`,
-    '',
-    `${method.summary}.${method.notes === undefined ? '' : ` ${method.notes}`}${needs}`,
-    '',
-    `- params: ${params}`,
-    `- result: ${schemaName(method.result)}`,
-    '',
-  ].join('\n')
+const typeText = ({ params, result }: Method): string => `(${params.map(paramText).join(', ')}): ${schemaName(result)}`
+
+/** Methods that read the same under several names: one row, below the first name. */
+const rowsOf = (methods: MethodTable): ReadonlyMap<string, readonly [name: string, method: Method][]> =>
+  Map.groupBy(Object.entries(methods), ([, method]) => `${typeText(method)} ${method.summary}`)
+
+const rowText = ([first, ...others]: readonly [name: string, method: Method][]): string => {
+  if (first === undefined) return ''
+  const [name, method] = first
+  const notes =
+    method.notes === undefined || others.some(([other]) => method.notes === `Same as ${other}.`)
+      ? ''
+      : ` ${method.notes}`
+  const needs = method.requires === undefined ? '' : ` [${method.requires}]`
+  const also = others.length === 0 ? '' : ` Also ${others.map(([other]) => `\`${other}\``).join(', ')}.`
+  return `- \`${name}${typeText(method)}\`${needs} ${method.summary}.${notes}${also}`
 }
-
-const networkTable = (): string =>
-  [
-    '| Network | HTTP | WebSocket | WebSocket path |',
-    '|---|---|---|---|',
-    ...Object.values(NETWORKS).map(
-      ({ name, namespaces, wsPaths, wsRedirect }) =>
-        `| ${name} | ${namespaces.http.join(', ')} | ${namespaces.ws.join(', ')} | ${wsPaths.map(path => `\`${path}\``).join(', ')}${wsRedirect === null ? '' : ` (\`${wsRedirect}\` is answered by 301)`} |`,
-    ),
-  ].join('\n')
 
 /** Renders docs/rpc.md from the method table; the page is never edited by hand. */
 export const renderRpcDocs = (methods: MethodTable = METHODS): string => {
-  const namespaces = namespacesIn(methods)
-  const sections = namespaces.map(namespace => {
-    const own = Object.entries(methods).filter(([name]) => namespaceOf(name) === namespace)
-    return `## ${namespace}\n\n${own.map(([name, method]) => methodText(name, method)).join('\n')}`
+  const rows = [...rowsOf(methods).values()]
+  const sections = namespacesIn(methods).flatMap(namespace => {
+    const own = rows.filter(([first]) => first !== undefined && namespaceOf(first[0]) === namespace)
+    return own.length === 0 ? [] : [`## ${namespace}\n\n${own.map(rowText).join('\n')}\n`]
   })
   return `# JSON-RPC methods
 
-Generated from the table of methods by \`npm run docs\`; do not edit. Each endpoint serves the same as an OpenRPC document under \`rpc.discover\`.
+Generated from the table of methods by \`npm run docs\`; do not edit. Each endpoint serves the same, with all schemas, as an OpenRPC document under \`rpc.discover\`.
+A method with several names stands below the first.
 
-QUANTITY is a number in hex without leading zeros, DATA is bytes in hex, both with 0x. A block is a QUANTITY, \`latest\`, \`earliest\` or \`pending\`,
-where named also a hash or an object with \`blockHash\` or \`blockNumber\` (EIP-1898). \`safe\` and \`finalized\` are refused: every block is final.
+QUANTITY is a number in hex without leading zeros, DATA bytes in hex (DATA 20: of that length), both with 0x. NUMBER is a block as a QUANTITY, \`latest\`, \`earliest\`
+or \`pending\`, BLOCK also a hash or an object with \`blockHash\` or \`blockNumber\` (EIP-1898). \`?\` marks what may be left out.
+[dev], [mining] and the like: served only by a node with that part; dev is a development chain.
 
-${networkTable()}
-
-The operator port serves every namespace, on the loopback only.
+Which network serves which namespace: [interface.md](interface.md#namespaces).
 
 ${sections.join('\n')}`
 }

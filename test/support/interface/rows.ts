@@ -11,7 +11,7 @@ export interface InterfaceRow {
 }
 
 /** Columns whose cells list several names. */
-const SEVERAL = ['methods']
+const SEVERAL = ['methods', 'members', 'paths and members']
 
 const cellsOf = (line: string): readonly string[] =>
   line

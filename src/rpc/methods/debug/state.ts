@@ -89,7 +89,7 @@ const MODIFIED_NOTES =
   'One argument: changed by that block. Two: different after the second block from what they were after the first; ' +
   `at most ${TRACE_LIMITS.modifiedBlocks} blocks. The state before them must still be there.`
 
-/** Debug methods that iterate the state, which is keyed by hash; docs/design/rpc.md says which keys are known. */
+/** Debug methods that iterate the state, which is keyed by hash (docs/design/rpc.md#state-by-hash). */
 export const debugState = {
   debug_storageRangeAt: method({
     summary: 'Storage of an account between the transactions of a block, in the order of the hashed slots',
