@@ -35,19 +35,22 @@ const createEngineSource = (given: Engine | undefined, name: EngineName): Engine
   return source
 }
 
-/** Runs transactions through the VM of EthereumJS: the reference, slow, not interruptible. */
-const createOracleRunner = (): TransactionRunner => ({
-  async begin(journal, env) {
-    const { beginOracleRun } = await import('./engines/ethereumjs/block-vm.ts')
-    const runTransaction = await beginOracleRun(journal, env)
-    return (tx, run) => runTransaction(tx, run.gasUsed)
-  },
-  systemCall: (journal, env) => async call => {
-    const { oracleSystemCall } = await import('./engines/ethereumjs/block-vm.ts')
-    return oracleSystemCall(journal, env)(call)
-  },
-  prepare: () => undefined,
-})
+/** Runner in the VM of EthereumJS, loaded with the first block. */
+const createLazyVmRunner = (logger: Logger): TransactionRunner => {
+  let loading: Promise<TransactionRunner> | undefined
+  const load = (): Promise<TransactionRunner> => {
+    loading ??= import('./engines/ethereumjs/block-vm.ts').then(({ createVmRunner }) => createVmRunner(logger))
+    return loading
+  }
+  return {
+    begin: async (journal, env) => (await load()).begin(journal, env),
+    systemCall: (journal, env) => {
+      const running = load().then(runner => runner.systemCall(journal, env))
+      return async call => (await running)(call)
+    },
+    prepare: () => undefined,
+  }
+}
 
 const createPlainExecutor = (runner: TransactionRunner, warmUp: () => Promise<void>): Executor => ({
   build: (journal, env, source, budget, credits = []) => buildBlock(runner, journal, env, source, budget, credits),
@@ -65,7 +68,7 @@ export const createExecutor = ({ mode, evm, logger, reproductionDir, engine }: E
   const warmUp = async (): Promise<void> => {
     await engines.load()
   }
-  if (mode === 'ethereumjs') return createPlainExecutor(createOracleRunner(), warmUp)
+  if (mode === 'ethereumjs') return createPlainExecutor(createLazyVmRunner(logger), warmUp)
   const fast = createPlainExecutor(createFastRunner(engines, logger), warmUp)
   if (mode === 'fast') return fast
   return createShadowExecutor(fast, { logger, directory: reproductionDir ?? join(process.cwd(), 'shadow') })

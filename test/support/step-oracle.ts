@@ -4,7 +4,7 @@ import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { EngineEnv } from '../../src/evm/block-env.ts'
 import type { Engine, EngineMessage } from '../../src/evm/engine.ts'
 import { commonAt } from '../../src/evm/engines/ethereumjs/common.ts'
-import { createEthereumEvm } from '../../src/evm/engines/ethereumjs/deviations.ts'
+import { evmOptions, MendedEvm } from '../../src/evm/engines/ethereumjs/deviations.ts'
 import { EthereumJsStateAdapter } from '../../src/evm/engines/ethereumjs/state-adapter.ts'
 
 /** A step as EthereumJS' own interpreter emits it. */
@@ -73,7 +73,7 @@ export const createStepOracle = ({ records = true, asItComes = false } = {}): En
         shallowCopy: () => blockchain,
       }
       const parts = { common, stateManager, blockchain }
-      const evm = asItComes ? await createEVM(parts) : createEthereumEvm(parts, env.params.precompilePrices)
+      const evm = asItComes ? await createEVM(parts) : new MendedEvm(evmOptions(parts, env.params.precompilePrices))
       if (records)
         evm.events.on('step', (step, done) => {
           oracle.steps.push(stepFrom(step))

@@ -56,8 +56,13 @@ const traced = async <T>(
 }
 
 /** A state that answers at once, and the same one that has to be asked ahead. */
-const contextOf = (state: StateReader, env: BlockEnv, ahead: boolean) => {
-  const base = { env, engine, tracingEngine, interrupt: undefined }
+const contextOf = (state: StateReader, env: BlockEnv, ahead: boolean, tracing: Engine) => {
+  const base = {
+    env,
+    engine: tracing === tracingEngine ? engine : tracing,
+    tracingEngine: tracing,
+    interrupt: undefined,
+  }
   if (!ahead) return { ...base, reader: state, prefetch: undefined }
   return {
     ...base,
@@ -81,9 +86,10 @@ export const traceAll = async (
   env: BlockEnv,
   transactions: readonly Transaction[],
   config: TracerConfig,
+  tracing = tracingEngine,
 ): Promise<readonly TracedResult[]> => {
   const run = async (ahead: boolean): Promise<TracedResult[]> => {
-    const replay = await Replay.begin(contextOf(state, env, ahead))
+    const replay = await Replay.begin(contextOf(state, env, ahead, tracing))
     const results: TracedResult[] = []
     for (const [index, tx] of transactions.entries()) {
       const { json, done } = await traced(config, hooks => replay.trace(tx, { blockHash: ZERO_HASH, index }, hooks))
@@ -105,7 +111,8 @@ export const traceCallOn = async (
   env: BlockEnv,
   request: CallRequest,
   config: TracerConfig,
+  tracing = tracingEngine,
 ): Promise<unknown> => {
-  const call = await prepareCall(contextOf(state, env, true), request)
-  return (await traced(config, hooks => traceCall(call, tracingEngine, hooks))).json
+  const call = await prepareCall(contextOf(state, env, true, tracing), request)
+  return (await traced(config, hooks => traceCall(call, tracing, hooks))).json
 }

@@ -55,7 +55,10 @@ export const addResult = (run: BlockRun, transaction: Transaction, receipt: Rece
 }
 
 /** Notes what the next transaction's code moved, or why it failed. */
-export const addEffects = (run: BlockRun, { internal = [], failure, output }: EngineResult): void => {
+export const addEffects = (
+  run: BlockRun,
+  { internal = [], failure, output }: Pick<EngineResult, 'internal' | 'failure' | 'output'>,
+): void => {
   const transactionIndex = run.transactions.length
   for (const transfer of internal) run.internal.push({ ...transfer, transactionIndex })
   if (failure === null) return

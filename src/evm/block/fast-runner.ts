@@ -2,6 +2,7 @@ import { AssertionError } from '@tandem/base/assert.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { EXECUTION_LIMITS } from '../../config/limits/execution.ts'
+import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { Engine } from '../engine.ts'
@@ -22,6 +23,14 @@ export interface EngineSource {
   load(): Promise<Engine>
 }
 
+/** Returns why an engine gave up a transaction. Throws impossible states, and moved ones, which say nothing about the transaction. */
+export const outcomeOfError = (error: unknown): Exclude<RunOutcome, Receipt> => {
+  if (error instanceof AssertionError || (isCoded(error) && error.code === 'STATE_MOVED')) throw error
+  if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') return 'interrupted'
+  if (isCoded(error) && error.code === 'GAS_BOUND_EXCEEDED') return 'exceeded'
+  return { fault: error instanceof Error ? error : new Error(String(error)) }
+}
+
 const runWithEngine = (
   journal: Journal,
   run: BlockRun,
@@ -36,14 +45,11 @@ const runWithEngine = (
     return receipt
   }
   const fail = (error: unknown): RunOutcome => {
-    // An impossible state stops the process; a moved state says nothing about the transaction.
-    if (error instanceof AssertionError || (isCoded(error) && error.code === 'STATE_MOVED')) throw error
+    const outcome = outcomeOfError(error)
     journal.revert(mark)
-    if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') return 'interrupted'
-    if (isCoded(error) && error.code === 'GAS_BOUND_EXCEEDED') return 'exceeded'
-    const fault = error instanceof Error ? error : new Error(String(error))
-    logger.error({ err: fault, hash: tx.hash, engine: engine.name }, 'engine failed on a transaction')
-    return { fault }
+    if (typeof outcome === 'object')
+      logger.error({ err: outcome.fault, hash: tx.hash, engine: engine.name }, 'engine failed on a transaction')
+    return outcome
   }
   try {
     const interrupt = { sliceMs: EXECUTION_LIMITS.sliceMs, ...until }

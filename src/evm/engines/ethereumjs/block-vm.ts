@@ -1,13 +1,14 @@
 import type { Block as EthereumJsBlock } from '@ethereumjs/block'
 import type { Common, ParamsDict } from '@ethereumjs/common'
 import { createTxFromRLP, paramsTx, type TypedTransaction } from '@ethereumjs/tx'
-import { Address } from '@ethereumjs/util'
 import { createVM, type RunTxResult, runTx, type VM } from '@ethereumjs/vm'
 import { assert } from '@tandem/base/assert.ts'
-import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { bytesToHex, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { GAS_PER_BLOB } from '../../../config/blobs.ts'
 import { evmForkAt } from '../../../config/forks.ts'
+import { EXECUTION_LIMITS } from '../../../config/limits/execution.ts'
 import { createAddress } from '../../../primitives/address.ts'
 import type { Receipt } from '../../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../../primitives/transaction/transaction.ts'
@@ -17,15 +18,24 @@ import { blobGas, maxBlobFee } from '../../../rules/ethereum/blob-fee.ts'
 import { executionRulesAt } from '../../../rules/execution-rules.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import { receiptWithRoot, runPostExecution, runPreExecution } from '../../block/block-phases.ts'
-import { addResult, type BlockRun, beginBlock, checkGasUsed } from '../../block/block-run.ts'
+import { addEffects, addResult, type BlockRun, beginBlock, checkGasUsed } from '../../block/block-run.ts'
+import type { TransactionRunner } from '../../block/block-runner.ts'
+import { outcomeOfError } from '../../block/fast-runner.ts'
 import { checkAborted } from '../../block/pacer.ts'
+import { messageGasBound } from '../../block/run-transaction.ts'
 import { endSystemCall, type RunSystemCall, systemCallFailed, systemMessage } from '../../block/system-calls.ts'
 import type { BlockEnv } from '../../block-env.ts'
+import type { EngineOptions } from '../../engine.ts'
 import type { BlockExecution, Credit, ExecutionBounds } from '../../executor-types.ts'
 import { createCommon } from './common.ts'
-import { createEthereumEvm, hasBlobVersions } from './deviations.ts'
+import { evmOptions, hasBlobVersions } from './deviations.ts'
+import { logFrom } from './engine.ts'
 import { hideCodeOnce, unsignedLibraryTransaction } from './impersonation.ts'
+import { libraryAddress, libraryBlock, libraryBlockchain } from './library-block.ts'
+import { evmOpcodes } from './opcodes.ts'
 import { EthereumJsStateAdapter } from './state-adapter.ts'
+import { WatchedEvm } from './watched-evm.ts'
+import { engineFailure, errorOf, WatchedRun } from './watched-run.ts'
 
 /** The VM refused a transaction; `reason` is its own text. */
 interface OracleRefusal {
@@ -34,31 +44,42 @@ interface OracleRefusal {
   readonly reason: string
 }
 
-/** Runs the next transaction of its block. Throws the VM's errors, with the journal reverted to before it. */
-type OracleRun = (tx: Transaction, gasUsedBefore: bigint) => Promise<Receipt>
+/** VM of one block over its journal. */
+interface BlockVm {
+  readonly vm: VM
+  readonly evm: WatchedEvm
+  readonly state: EthereumJsStateAdapter
+  readonly block: EthereumJsBlock
+}
 
-/**
- * The VM of EthereumJS over a journal, with its deviations from Ethereum mended. It shares with the executor only the journal, its adapter and the sums at the end
- * of the block. Slow (0.4 ms per transfer): for tests, shadow mode and doubtful cases.
- */
-export const beginOracleRun = async (journal: Journal, env: BlockEnv): Promise<OracleRun> => {
+const openVm = async (journal: Journal, env: BlockEnv): Promise<BlockVm> => {
   const common = createCommon(env.params, evmForkAt(env.params.forks, env.number))
-  const vm = await createOracleVm(common, journal, env)
-  const block = blockFrom(env, common)
-  return (tx, gasUsedBefore) => runOne(vm, block, journal, env, tx, gasUsedBefore)
+  const state = new EthereumJsStateAdapter()
+  const parts = { common, stateManager: state, blockchain: libraryBlockchain(env) }
+  const evm = new WatchedEvm(evmOptions(parts, env.params.precompilePrices, evmOpcodes(common, false)))
+  state.attach(journal)
+  return { vm: await createVM({ ...parts, evm }), evm, state, block: libraryBlock(env, common) }
+}
+
+/** Starts a transaction or a system call; one that was stopped before it left checkpoints in the VM. */
+const beginRun = ({ evm, state }: BlockVm, journal: Journal, options: EngineOptions): WatchedRun => {
+  const run = new WatchedRun(journal, options)
+  state.attach(journal)
+  evm.begin(run)
+  return run
 }
 
 /** Runs system calls on the VM's own interpreter. */
-export const oracleSystemCall =
-  (journal: Journal, env: BlockEnv): RunSystemCall =>
+const systemCallIn =
+  (opening: Promise<BlockVm>, journal: Journal): RunSystemCall =>
   async call => {
-    const common = createCommon(env.params, evmForkAt(env.params.forks, env.number))
-    const vm = await createOracleVm(common, journal, env)
+    const open = await opening
     const { from, gas, gasPrice, data } = systemMessage(call)
-    const { execResult } = await vm.evm.runCall({
-      block: blockFrom(env, common),
-      caller: new Address(hexToBytes(from)),
-      to: new Address(hexToBytes(call.to)),
+    beginRun(open, journal, {})
+    const { execResult } = await open.evm.runCall({
+      block: open.block,
+      caller: libraryAddress(from),
+      to: libraryAddress(call.to),
       gasLimit: gas,
       gasPrice,
       data,
@@ -70,8 +91,42 @@ export const oracleSystemCall =
   }
 
 /**
+ * Runs the transactions of blocks in the VM of EthereumJS over a journal, with its deviations from Ethereum mended. It shares with this
+ * node's own execution the journal, the rules of validity and the sums at the end of the block. Slow: 0.4 ms for a transfer.
+ */
+export const createVmRunner = (logger: Logger): TransactionRunner => ({
+  async begin(journal, env) {
+    const open = await openVm(journal, env)
+    return async (tx, run, { gasLeft, ...until }) => {
+      const mark = journal.checkpoint()
+      const options: EngineOptions = {
+        interrupt: { sliceMs: EXECUTION_LIMITS.sliceMs, ...until },
+        ...(gasLeft !== undefined && { gasBound: messageGasBound(tx, run, gasLeft) }),
+      }
+      try {
+        return await runOne(open, journal, run, tx, options)
+      } catch (error) {
+        const outcome = outcomeOfError(error)
+        journal.revert(mark)
+        if (typeof outcome === 'object')
+          logger.error({ err: outcome.fault, hash: tx.hash, engine: 'ethereumjs' }, 'engine failed on a transaction')
+        return outcome
+      }
+    }
+  },
+  systemCall: (journal, env) => {
+    let opening: Promise<BlockVm> | undefined
+    return call => {
+      opening ??= openVm(journal, env)
+      return systemCallIn(opening, journal)(call)
+    }
+  },
+  prepare: () => undefined,
+})
+
+/**
  * Executes a whole block with the VM alone. Throws CodedError<OracleRefusal> at the first transaction that it refuses, and for bounds
- * the executor's errors: they are checked between transactions only.
+ * the executor's errors.
  */
 export const runOracle = async (
   journal: Journal,
@@ -80,15 +135,18 @@ export const runOracle = async (
   credits: readonly Credit[],
   { gasUsed, signal }: ExecutionBounds = {},
 ): Promise<BlockExecution> => {
-  const runTransaction = await beginOracleRun(journal, env)
-  const systemCall = oracleSystemCall(journal, env)
+  const opening = openVm(journal, env)
+  const systemCall = systemCallIn(opening, journal)
   const run = beginBlock(env)
   await runPreExecution(run, journal, systemCall)
+  const interrupt = { sliceMs: EXECUTION_LIMITS.sliceMs, shouldStop: () => signal?.aborted === true }
   for (const [index, tx] of transactions.entries()) {
     try {
       checkOwnRules(journal, run, tx)
-      addResult(run, tx, await receiptWithRoot(run, journal, await runTransaction(tx, run.gasUsed)))
+      const receipt = await runOne(await opening, journal, run, tx, { interrupt })
+      addResult(run, tx, await receiptWithRoot(run, journal, receipt))
     } catch (cause) {
+      checkAborted(signal)
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new CodedError<OracleRefusal>({ code: 'ORACLE_REFUSED', index, reason }, { cause })
     }
@@ -97,36 +155,6 @@ export const runOracle = async (
   }
   return runPostExecution(run, journal, credits, [], systemCall)
 }
-
-const createOracleVm = (common: Common, journal: Journal, env: BlockEnv): Promise<VM> => {
-  const state = new EthereumJsStateAdapter()
-  state.attach(journal)
-  const blockchain = {
-    getBlock: async (number: number) => ({ hash: () => hexToBytes(env.blockHash(number)) }),
-    putBlock: async () => {},
-    shallowCopy: () => blockchain,
-  }
-  const evm = createEthereumEvm({ common, stateManager: state, blockchain }, env.params.precompilePrices)
-  return createVM({ common, stateManager: state, blockchain, evm })
-}
-
-/** The part of a block that runTx reads; a real one would require a blob base fee of at least 1. */
-const blockFrom = (env: BlockEnv, common: Common): EthereumJsBlock =>
-  ({
-    common,
-    header: {
-      number: BigInt(env.number),
-      coinbase: new Address(hexToBytes(env.miner)),
-      timestamp: BigInt(env.timestamp),
-      difficulty: BigInt(env.prevRandao),
-      prevRandao: hexToBytes(env.prevRandao),
-      gasLimit: env.gasLimit,
-      gasUsed: 0n,
-      baseFeePerGas: env.baseFeePerGas,
-      getBlobGasPrice: () => env.blobs?.baseFeePerGas ?? 0n,
-    },
-    errorStr: () => `block ${env.number}`,
-  }) as unknown as EthereumJsBlock
 
 /** Rules of this chain beyond the VM's: the whole gas limit payable, a valid chain id, room for gas and blobs. */
 const checkOwnRules = (journal: Journal, { env, rules, gasUsed, blobGasUsed }: BlockRun, tx: Transaction): void => {
@@ -175,31 +203,36 @@ const oracleTransaction = (tx: Transaction, env: BlockEnv, common: Common): Type
   const options = { common, params: transactionParams(env), freeze: false }
   const impersonated = impersonatedSenderOn(env.params, tx)
   const decoded = impersonated ? unsignedLibraryTransaction(tx, options) : createTxFromRLP(tx.raw, options)
-  const sender = impersonated ? new Address(hexToBytes(impersonated)) : decoded.getSenderAddress()
+  const sender = impersonated ? libraryAddress(impersonated) : decoded.getSenderAddress()
   if (sender.toString() !== tx.from) throw new Error(`sender ${sender.toString()} is not ${tx.from}`)
   return Object.assign(decoded, { gasLimit: cappedLimit(env, tx), getSenderAddress: () => sender })
 }
 
 const runOne = async (
-  vm: VM,
-  block: EthereumJsBlock,
+  open: BlockVm,
   journal: Journal,
-  env: BlockEnv,
+  run: BlockRun,
   tx: Transaction,
-  gasUsedBefore: bigint,
+  options: EngineOptions,
 ): Promise<Receipt> => {
+  const { env } = run
+  const { vm, state, block } = open
   const libraryTx = oracleTransaction(tx, env, vm.common)
   const price = effectiveGasPrice(tx, vm.common.isActivatedEIP(1559) ? env.baseFeePerGas : 0n)
+  const watched = beginRun(open, journal, options)
   // The unusable part of the limit is paid too: code can see the balance.
   const withheld = (tx.gasLimit - libraryTx.gasLimit) * price
   if (withheld > 0n) journal.subBalance(tx.from, withheld)
-  if (impersonatedSenderOn(env.params, tx) !== undefined)
-    hideCodeOnce(vm.stateManager as EthereumJsStateAdapter, tx.from)
-  const result = await runTx(vm, { tx: libraryTx, block, blockGasUsed: gasUsedBefore })
+  if (impersonatedSenderOn(env.params, tx) !== undefined) hideCodeOnce(state, tx.from)
+  const result = await runTx(vm, { tx: libraryTx, block, blockGasUsed: run.gasUsed })
   if (withheld > 0n) journal.addBalance(tx.from, withheld)
   assert(result.amountSpent === result.totalGasSpent * price, 'both price a unit of gas alike')
   takeBackTip(journal, env, result)
   journal.endTransaction()
+  const { exceptionError, returnValue } = result.execResult
+  const failure = engineFailure(errorOf(exceptionError))
+  const output = failure?.kind === 'halt' ? EMPTY_BYTES : returnValue
+  addEffects(run, { internal: watched.internal, failure, output })
   return receiptFrom(tx, env, result, price)
 }
 
@@ -221,11 +254,7 @@ const receiptFrom = (tx: Transaction, env: BlockEnv, result: RunTxResult, price:
     effectiveGasPrice: price,
     contractAddress: contractAddress(tx, result),
     logsBloom: bloom.bitvector,
-    logs: receipt.logs.map(([address, topics, data]) => ({
-      address: bytesToHex(address),
-      topics: topics.map(bytesToHex),
-      data,
-    })),
+    logs: receipt.logs.map(logFrom),
     ...(blobGasUsed !== undefined && { blobGasUsed, blobGasPrice: env.blobs?.baseFeePerGas ?? 0n }),
   }
 }

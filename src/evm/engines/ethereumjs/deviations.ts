@@ -28,9 +28,9 @@ import { repricedPrecompiles } from '../precompiles/table.ts'
  * `engines/ethereumjs/deviations.test.ts` holds each, and that the library as it comes still has it: docs/design/evm-engine.md.
  */
 
-type CustomOpcode = NonNullable<EVMOpts['customOpcodes']>[number]
-type Logic = Extract<CustomOpcode, { logicFunction: unknown }>['logicFunction']
-type OpcodeState = Parameters<Logic>[0]
+export type CustomOpcode = Extract<NonNullable<EVMOpts['customOpcodes']>[number], { logicFunction: unknown }>
+export type Logic = CustomOpcode['logicFunction']
+export type OpcodeState = Parameters<Logic>[0]
 
 const OBJECT_FORMAT_BYTE = 0xef
 
@@ -90,26 +90,42 @@ const MENDED = new Map<number, (own: Logic) => Logic>([
   [0xf5, own => creation(own, true)],
 ])
 
-/** The mended opcodes of the fork with the library's own prices. */
-const mendedOpcodes = (common: Common): CustomOpcode[] => {
+/** Opcode of a fork with the library's own price and function, but mended. */
+export interface MendedOpcode {
+  readonly opcode: number
+  readonly name: string
+  readonly fee: number
+  readonly run: Logic
+  /** Dynamic part of the price; undefined: none. */
+  readonly price: CustomOpcode['gasFunction']
+  readonly isMended: boolean
+}
+
+/** Returns the opcodes of a fork. */
+export const libraryOpcodes = (common: Common): readonly MendedOpcode[] => {
   common.updateParams(paramsEVM)
   const { opcodeMap, opcodes } = getOpcodesForHF(common)
-  return [...MENDED].flatMap(([opcode, mend]) => {
-    const info = opcodes.get(opcode)
-    const entry = opcodeMap[opcode]
-    if (info === undefined || entry === undefined) return []
-    return {
-      opcode,
-      opcodeName: info.name,
-      baseFee: info.fee,
-      logicFunction: mend(entry.opHandler),
-      ...(info.dynamicGas && { gasFunction: entry.gasHandler }),
-    }
+  return [...opcodes.values()].flatMap(({ code, name, fee, dynamicGas, isInvalid }) => {
+    const entry = opcodeMap[code]
+    if (entry === undefined || isInvalid) return []
+    const mend = MENDED.get(code)
+    const run = mend?.(entry.opHandler) ?? entry.opHandler
+    const price = dynamicGas ? entry.gasHandler : undefined
+    return { opcode: code, name, fee, run, price, isMended: mend !== undefined }
   })
 }
 
+/** Converts an opcode to the form that the library's EVM takes. */
+export const customOpcode = ({ opcode, name, fee, run, price }: MendedOpcode): CustomOpcode => ({
+  opcode,
+  opcodeName: name,
+  baseFee: fee,
+  logicFunction: run,
+  ...(price !== undefined && { gasFunction: price }),
+})
+
 /** EVM of EthereumJS without its deviations. */
-class EthereumEvm extends EVM {
+export class MendedEvm extends EVM {
   /** Data of reverted creations, hidden from the check of deployed code. */
   readonly #hidden = new WeakMap<ExecResult, Uint8Array>()
 
@@ -134,17 +150,22 @@ class EthereumEvm extends EVM {
   }
 }
 
-/** Creates the library's EVM without its deviations, with a network's prices of precompiles. */
-export const createEthereumEvm = (
-  options: Required<Pick<EVMOpts, 'common' | 'stateManager' | 'blockchain'>>,
+/** Parts of the library's EVM that each use has its own of. */
+export type EvmParts = Required<Pick<EVMOpts, 'common' | 'stateManager' | 'blockchain'>>
+
+/** Options of `MendedEvm`: the parts, the opcodes that replace the library's, and a network's prices of precompiles. */
+export const evmOptions = (
+  parts: EvmParts,
   prices: PrecompilePrices | null,
-): EVM =>
-  new EthereumEvm({
-    ...options,
-    bn254: new NobleBN254(),
-    customOpcodes: mendedOpcodes(options.common),
-    customPrecompiles: repricedPrecompiles(options.common, prices),
-  })
+  customOpcodes: CustomOpcode[] = libraryOpcodes(parts.common)
+    .filter(({ isMended }) => isMended)
+    .map(customOpcode),
+): EVMOpts => ({
+  ...parts,
+  bn254: new NobleBN254(),
+  customOpcodes,
+  customPrecompiles: repricedPrecompiles(parts.common, prices),
+})
 
 /** True where every hash of the transaction's blobs is of version 1. */
 export const hasBlobVersions = ({ blobVersionedHashes }: Transaction): boolean =>
