@@ -10,7 +10,7 @@
  *   gossip    messages, bytes, offences and scores of each node at --per-second transfers, with --full-nodes; ends with 1 at any offence
  *   shadow    one node executes each block by EthereumJS too, under mixed transactions; ends with 1 at a difference
  *   sync      how fast a new node fetches empty blocks
- *   node bench/committee.ts [--mode plain] [--validators 4] [--blocks 1000] [--kills 100] [--seconds 30] [--runs 5] [--block-time 1] [--seed 1] [--evm wasm] [--full-nodes 3] [--per-second 2000]
+ *   node bench/committee.ts [--mode plain] [--validators 4] [--blocks 1000] [--kills 100] [--seconds 30] [--runs 5] [--block-time 1] [--seed 1] [--execution wasm] [--full-nodes 3] [--per-second 2000]
  */
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -37,7 +37,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '30' },
     'block-time': { type: 'string' },
     seed: { type: 'string', default: '1' },
-    evm: { type: 'string', default: 'wasm' },
+    execution: { type: 'string', default: 'wasm' },
     'full-nodes': { type: 'string', default: '3' },
     'per-second': { type: 'string', default: '2000' },
   },
@@ -108,7 +108,7 @@ const MODES: Readonly<Record<string, Mode>> = {
   shadow: {
     blockTime: 1,
     starts: true,
-    run: committee => shadow(committee, Number(values.seconds), seed, { ...labels, evm: values.evm }),
+    run: committee => shadow(committee, Number(values.seconds), seed, { ...labels, execution: values.execution }),
   },
   sync: { blockTime: 0.05, run: committee => sync(committee, blocks, labels) },
 }
@@ -122,7 +122,7 @@ if (values.mode === 'netem' && !isInside && why === undefined) {
 }
 const committee = await Committee.open(validators, Number(values['block-time'] ?? mode.blockTime), {
   ...mode.options?.(),
-  args: ['--execution', 'fast', '--evm', values.evm, '--metrics-port', '0', '--log-level', 'warn'],
+  args: ['--execution', values.execution, '--metrics-port', '0', '--log-level', 'warn'],
 })
 try {
   if (mode.starts !== true) await committee.start()

@@ -22,7 +22,7 @@ const changes = Number(positionals[0] ?? 10)
 const most = Number(values.most)
 const random = createRandom(Number(values.seed))
 
-const council = await CouncilOfNodes.open(1, Number(values['block-time']), { roundTimeoutMs: 1_000 }, 'fast')
+const council = await CouncilOfNodes.open(1, Number(values['block-time']), { roundTimeoutMs: 1_000 }, 'wasm')
 process.once('SIGTERM', () => process.exit(1))
 
 /** Validators in the council, those whose node runs, and the next key nobody has used. */

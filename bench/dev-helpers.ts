@@ -46,7 +46,7 @@ const given = process.argv[3]
 let node: RunningNode | undefined
 if (given === undefined)
   node = await startDevnet([
-    ...['--block-time', '0', '--unlock', '--client-name', 'hardhat', '--accounts', '20', '--execution', 'fast'],
+    ...['--block-time', '0', '--unlock', '--client-name', 'hardhat', '--accounts', '20', '--execution', 'wasm'],
   ])
 const rpc = rpcOf(given ?? (node as RunningNode).http)
 try {

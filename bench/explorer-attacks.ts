@@ -85,7 +85,7 @@ const requestOf = (host: string, path: string, body?: string): string =>
     ? `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
     : `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 
-const node = await startDevnet(['--block-time', '1', '--execution', 'fast'])
+const node = await startDevnet(['--block-time', '1', '--execution', 'wasm'])
 try {
   const contract = await deploy(node)
   await (await fetch(`${node.explorer}/network`)).arrayBuffer()

@@ -40,7 +40,7 @@ const sendBatch = async (url: string, raws: readonly Hex[]): Promise<void> => {
 }
 
 const measure = async (name: string, flags: readonly string[]): Promise<void> => {
-  const node = await startDevnet(['--block-time', '1', '--execution', 'fast', ...flags])
+  const node = await startDevnet(['--block-time', '1', '--execution', 'wasm', ...flags])
   try {
     const raws = signAll(node)
     if (node.explorer !== undefined) await (await fetch(`${node.explorer}/network`)).arrayBuffer()

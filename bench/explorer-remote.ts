@@ -65,7 +65,7 @@ const backfill = async (node: RunningNode, database: IndexDatabase): Promise<voi
 
 const dir = mkdtempSync(join(tmpdir(), 'tandem-bench-explorer-'))
 const server = backEnd === 'postgres' ? await startPostgres() : undefined
-const node = await startDevnet(['--block-time', '0', '--no-explorer', '--execution', 'fast'])
+const node = await startDevnet(['--block-time', '0', '--no-explorer', '--execution', 'wasm'])
 try {
   await fillChain(node, Number(count))
   const sqlite = { kind: 'sqlite', path: join(dir, 'index.sqlite'), ephemeral: false } as const

@@ -2,11 +2,11 @@
  * Processor time of a unit of gas, on the networks' own prices: for each kind of work (test/worst-case) the slowest of a few programs at
  * 10, 40 and 100 M gas. Prints one JSON line for each kind and a table on standard error; exits 1 where a unit takes much longer in a large
  * message than in a small one, or where a million takes more than the bound.
- *   node bench/gas.ts [--tries N] [--seed N] [--evm wasm] [KIND...]
+ *   node bench/gas.ts [--tries N] [--seed N] [--execution wasm] [KIND...]
  */
 import { parseArgs } from 'node:util'
 import { createRandom } from '@tandem/base/random.ts'
-import type { EngineName } from '../src/evm/engines/select-engine.ts'
+import type { ExecutionMode } from '../src/evm/executor-types.ts'
 import { climb } from '../test/worst-case/climb.ts'
 import { DiskWorld } from '../test/worst-case/disk.ts'
 import { FAMILIES } from '../test/worst-case/families.ts'
@@ -26,13 +26,13 @@ const { values, positionals } = parseArgs({
   options: {
     seed: { type: 'string', default: '20250217' },
     tries: { type: 'string', default: '6' },
-    evm: { type: 'string', default: 'wasm' },
+    execution: { type: 'string', default: 'wasm' },
   },
 })
 
 const chosen = FAMILIES.filter(({ kind }) => positionals.length === 0 || positionals.some(part => kind.includes(part)))
 const disk = await DiskWorld.create({ isFilled: chosen.some(({ onDisk }) => onDisk === true) })
-const meter = new Meter('fast', values.evm as EngineName, disk)
+const meter = new Meter(values.execution as ExecutionMode, disk)
 
 const growthOf = ({ sizes }: Confirmed): number => {
   const costs = [...sizes.values()].map(msPerMillionGas)

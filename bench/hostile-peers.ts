@@ -42,7 +42,7 @@ const council = await CouncilOfNodes.open(
   VALIDATORS.length,
   Number(values['block-time']),
   { rewards: {}, roundTimeoutMs: 1_000 },
-  'fast',
+  'wasm',
 )
 process.once('exit', () => void council.close())
 process.once('SIGTERM', () => process.exit(1))

@@ -34,7 +34,7 @@ const kinds = [...KINDS, 'wrong root' as const]
 const committee = await Committee.open(4, 1, {
   accounts: ACCOUNTS + HONEST,
   params: { roundTimeoutMs: Number(values['round-timeout']) },
-  args: ['--execution', 'fast', '--metrics-port', '0', ...(values.verbose ? [] : ['--log-level', 'warn'])],
+  args: ['--execution', 'wasm', '--metrics-port', '0', ...(values.verbose ? [] : ['--log-level', 'warn'])],
 })
 process.once('exit', () => void committee.close())
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))

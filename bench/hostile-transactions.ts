@@ -39,7 +39,7 @@ const halfMs = (Number(values.minutes) * 60_000) / 2
 const committee = await Committee.open(VALIDATORS, 1, {
   accounts: HONEST + hostileAccounts,
   params: { roundTimeoutMs: Number(values['round-timeout']) },
-  args: ['--execution', 'fast', '--metrics-port', '0', '--log-level', values.logs === undefined ? 'warn' : 'debug'],
+  args: ['--execution', 'wasm', '--metrics-port', '0', '--log-level', values.logs === undefined ? 'warn' : 'debug'],
 })
 process.once('exit', () => void committee.close())
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))

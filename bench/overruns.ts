@@ -99,7 +99,7 @@ const run = async (name: string, attack: Attack): Promise<boolean> => {
   const committee = await Committee.open(4, 1, {
     accounts: HONEST + 4 * BLOCKS,
     params: { roundTimeoutMs: Number(values['round-timeout']) },
-    args: ['--execution', 'fast', '--metrics-port', '0', '--log-level', 'warn'],
+    args: ['--execution', 'wasm', '--metrics-port', '0', '--log-level', 'warn'],
   })
   try {
     await committee.start()

@@ -108,7 +108,7 @@ const floodShares = async (port: number, signal: AbortSignal): Promise<void> => 
 }
 
 const committee = await Committee.open(4, Number(values['block-time']), {
-  args: ['--execution', 'fast', '--metrics-port', '0', '--log-level', 'warn'],
+  args: ['--execution', 'wasm', '--metrics-port', '0', '--log-level', 'warn'],
   params: { proofChain: { maxTargetAfter: String(EASIEST) }, forks: { nativeHash: 0 } },
 })
 process.once('SIGTERM', () => process.exit(1))

@@ -23,7 +23,7 @@ const { values } = parseArgs({ options: { blocks: { type: 'string', default: '40
 const blocks = Number(values.blocks)
 const dir = mkdtempSync(join(tmpdir(), 'tandem-bench-'))
 const genesis = proofGenesis(0)
-const open = (name: string): Promise<TestChain> => openTestChain(join(dir, name), { genesis, mode: 'fast' })
+const open = (name: string): Promise<TestChain> => openTestChain(join(dir, name), { genesis, mode: 'wasm' })
 
 const quantile = (times: readonly number[], share: number): number =>
   Math.round((times.toSorted((a, b) => a - b)[Math.floor(share * (times.length - 1))] ?? Number.NaN) * 1_000) / 1_000

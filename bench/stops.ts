@@ -26,7 +26,7 @@ const seed = Number(values.seed)
 const mostMs = Number(values['most-ms'])
 const random = createRandom(seed)
 
-const committee = await Committee.open(1, 0.25, { accounts: 6, args: ['--execution', 'fast'] })
+const committee = await Committee.open(1, 0.25, { accounts: 6, args: ['--execution', 'wasm'] })
 process.once('SIGTERM', () => process.exit(1))
 const [validator] = committee.nodes as [NodeOfMany]
 await validator.start([])

@@ -57,7 +57,7 @@ const certificateBy = (chain: TestChain, block: Block, members: readonly Hex[]):
 
 /** A chain on disk that nobody has to vote for any more. */
 const write = async (dir: string, count: number, transfers: number): Promise<readonly Decided[]> => {
-  const chain = await openTestChain(dir, { mode: 'fast', genesis })
+  const chain = await openTestChain(dir, { mode: 'wasm', genesis })
   const decided: Decided[] = []
   try {
     for (let number = 1; number <= count; number++) {
@@ -87,7 +87,7 @@ const submit = async (chain: TestChain, number: number, transfers: number): Prom
 
 /** Blocks a second that the chain alone executes and writes. */
 const measureLocal = async (dir: string, decided: readonly Decided[]): Promise<number> => {
-  const chain = await openTestChain(dir, { mode: 'fast', genesis })
+  const chain = await openTestChain(dir, { mode: 'wasm', genesis })
   try {
     const startedMs = performance.now()
     for (const [block, certificate] of decided) await chain.chain.commit(block, certificate)

@@ -33,7 +33,7 @@ export const shadow = async (committee: Committee, seconds: number, seed: number
   const nodes = committee.nodes
   const [first] = nodes as [NodeOfMany]
   await Promise.all(
-    nodes.map(node => node.start(committee.others(node), ['--execution', node === first ? 'shadow' : 'fast'])),
+    nodes.map(node => node.start(committee.others(node), ['--execution', node === first ? 'shadow' : 'wasm'])),
   )
   await first.reach(1)
   const { world, deploys } = await setUpZoo(createRandom(seed))

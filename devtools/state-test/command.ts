@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
-import { evmOption, executionOption, integerOption, listOption } from '../../src/cli/shared/options/options.ts'
+import { executionOption, integerOption, listOption } from '../../src/cli/shared/options/options.ts'
 import { STATE_TEST_LIMITS } from '../limits.ts'
 import type { StateTestFlags } from './run-files.ts'
 
@@ -10,7 +10,6 @@ export const addStateTestCommand = (program: Command): void => {
     .description('Run public state tests (execution-spec-tests, ethereum/tests): one JSON object a line for each entry')
     .argument('<file...>', 'files of state tests, or folders of them')
     .addOption(executionOption())
-    .addOption(evmOption())
     .addOption(
       new Option('--fork <names>', 'comma-separated forks as the files name them; all by default')
         .argParser(listOption)

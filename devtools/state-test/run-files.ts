@@ -2,14 +2,12 @@ import { once } from 'node:events'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exitWithError } from '../../src/cli/shared/output.ts'
-import type { EngineName } from '../../src/evm/engines/select-engine.ts'
 import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { runStateTestFiles } from './worker-pool.ts'
 
 /** Parsed options of `tandem statetest`. */
 export interface StateTestFlags {
   readonly execution: ExecutionMode
-  readonly evm?: EngineName
   readonly fork?: readonly string[]
   readonly jobs: number
 }
@@ -34,7 +32,6 @@ export const runStateTest = async (paths: readonly string[], flags: StateTestFla
   process.stdout.once('error', () => process.exit(1))
   const reports = runStateTestFiles(files, {
     mode: flags.execution,
-    ...(flags.evm && { evm: flags.evm }),
     // An empty variable means no filter.
     forks: flags.fork?.length ? flags.fork : undefined,
     jobs: Math.min(flags.jobs, files.length),

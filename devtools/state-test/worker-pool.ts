@@ -21,8 +21,8 @@ const failed = (file: string, problem: string): FileReport => ({
   problem,
 })
 
-const createPool = ({ mode, evm, forks, jobs, workerUrl }: StateTestPoolOptions): WorkerPool<StateTestMethods> => {
-  const data: StateTestWorkerData = { mode, ...(evm && { evm }), forks }
+const createPool = ({ mode, forks, jobs, workerUrl }: StateTestPoolOptions): WorkerPool<StateTestMethods> => {
+  const data: StateTestWorkerData = { mode, forks }
   return new WorkerPool({
     name: 'state-test',
     url: workerUrl ?? new URL('./worker.ts', import.meta.url),

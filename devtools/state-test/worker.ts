@@ -1,7 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { serveWorker, workerStartData } from '@tandem/base/worker/serve-worker.ts'
-import type { EngineName } from '../../src/evm/engines/select-engine.ts'
 import { createExecutor } from '../../src/evm/executor.ts'
 import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { TrieService } from '../../src/state/trie/trie-service.ts'
@@ -13,7 +12,6 @@ import { runStateTests } from './run.ts'
 /** Start parameters of a thread. */
 export interface StateTestWorkerData {
   readonly mode: ExecutionMode
-  readonly evm?: EngineName
   /** undefined: every fork. */
   readonly forks: readonly string[] | undefined
 }
@@ -33,8 +31,8 @@ export interface FileReport {
 /** Methods of the worker. */
 export type StateTestMethods = { readonly run: (file: string) => FileReport }
 
-const { mode, evm, forks } = workerStartData<StateTestWorkerData>()
-const executor = createExecutor({ mode, ...(evm && { evm }), logger: silentLogger })
+const { mode, forks } = workerStartData<StateTestWorkerData>()
+const executor = createExecutor({ mode, logger: silentLogger })
 const trie = await TrieService.open({ worker: false })
 const wanted = forks && new Set(forks)
 

@@ -211,7 +211,7 @@ export class Chain implements ExecutionPort {
     assert(!proven, `a decided block is valid: ${error.message}`)
     this.#options.logger.error(
       { err: error, number: block.header.number, hash: block.hash },
-      'this node cannot execute a decided block: start it again, with --evm interpreter if it fails at the same block',
+      'this node cannot execute a decided block: start it again, with --execution ethereumjs if it fails at the same block and is no validator',
     )
     throw error
   }

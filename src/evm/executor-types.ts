@@ -7,8 +7,8 @@ import type { TransactionError } from '../rules/transaction.ts'
 import type { Journal } from '../state/journal/journal.ts'
 import type { BlockEnv } from './block-env.ts'
 
-/** Execution modes: this node's executor, the VM of EthereumJS, or both with a comparison. */
-export const EXECUTION_MODES = ['fast', 'ethereumjs', 'shadow'] as const
+/** Ways to run code: the engine in WebAssembly, EthereumJS, or both over every block with a comparison. */
+export const EXECUTION_MODES = ['wasm', 'ethereumjs', 'shadow'] as const
 export type ExecutionMode = (typeof EXECUTION_MODES)[number]
 
 /** Candidates in the proposer's order; the pool implements it (docs/design/pool.md#time-of-a-block). */

@@ -5,27 +5,25 @@ import { executeBlock, type TransactionRunner } from './block/block-runner.ts'
 import { createFastRunner, type EngineSource } from './block/fast-runner.ts'
 import type { Engine } from './engine.ts'
 import { createShadowExecutor } from './engines/ethereumjs/shadow-executor.ts'
-import { DEFAULT_ENGINE, type EngineName, loadEngine } from './engines/select-engine.ts'
+import { loadEngine } from './engines/select-engine.ts'
 import type { ExecutionMode, Executor } from './executor-types.ts'
 
 interface ExecutorOptions {
   readonly mode: ExecutionMode
-  /** EVM engine in the modes fast and shadow. */
-  readonly evm?: EngineName
   readonly logger: Logger
   /** Folder of shadow mode's reproduction files; `shadow` under the working directory by default. */
   readonly reproductionDir?: string
-  /** For tests: replaces the EVM engine in the modes fast and shadow. */
+  /** For tests: replaces the engine in WebAssembly. */
   readonly engine?: Engine
 }
 
 /** An engine may be large: it is loaded with the first code only, to keep start-up time and memory low. */
-const createEngineSource = (given: Engine | undefined, name: EngineName): EngineSource => {
+const createEngineSource = (given: Engine | undefined): EngineSource => {
   let loading: Promise<Engine> | undefined
   const source: EngineSource = {
     loaded: given,
     load: () => {
-      loading ??= loadEngine(name)
+      loading ??= loadEngine('wasm')
       return loading.then(engine => {
         source.loaded ??= engine
         return source.loaded
@@ -36,18 +34,16 @@ const createEngineSource = (given: Engine | undefined, name: EngineName): Engine
 }
 
 /** Runner in the VM of EthereumJS, loaded with the first block. */
-const createLazyVmRunner = (logger: Logger): TransactionRunner => {
+const createLazyVmRunner = (logger: Logger): TransactionRunner & { load(): Promise<void> } => {
   let loading: Promise<TransactionRunner> | undefined
-  const load = (): Promise<TransactionRunner> => {
+  const get = (): Promise<TransactionRunner> => {
     loading ??= import('./engines/ethereumjs/block-vm.ts').then(({ createVmRunner }) => createVmRunner(logger))
     return loading
   }
   return {
-    begin: async (journal, env) => (await load()).begin(journal, env),
-    systemCall: (journal, env) => {
-      const running = load().then(runner => runner.systemCall(journal, env))
-      return async call => (await running)(call)
-    },
+    load: async () => void (await get()),
+    begin: async (journal, env) => (await get()).begin(journal, env),
+    systemCall: (journal, env) => async call => (await get()).systemCall(journal, env)(call),
     prepare: () => undefined,
   }
 }
@@ -60,16 +56,19 @@ const createPlainExecutor = (runner: TransactionRunner, warmUp: () => Promise<vo
 })
 
 /**
- * Executes blocks: `fast` by this node's own rules, `ethereumjs` through its VM, `shadow` by both with a comparison of every block
- * (docs/design/execution.md#oracle). One executor serves the whole process; blocks on separate journals may run concurrently.
+ * Executes blocks: `wasm` by this node's own rules and engine, `ethereumjs` in its VM, `shadow` by both with a comparison of every block
+ * (docs/design/execution.md#ethereumjs). One executor serves the whole process; blocks on separate journals may run concurrently.
  */
-export const createExecutor = ({ mode, evm, logger, reproductionDir, engine }: ExecutorOptions): Executor => {
-  const engines = createEngineSource(engine, evm ?? DEFAULT_ENGINE)
+export const createExecutor = ({ mode, logger, reproductionDir, engine }: ExecutorOptions): Executor => {
+  if (mode === 'ethereumjs') {
+    const runner = createLazyVmRunner(logger)
+    return createPlainExecutor(runner, runner.load)
+  }
+  const engines = createEngineSource(engine)
   const warmUp = async (): Promise<void> => {
     await engines.load()
   }
-  if (mode === 'ethereumjs') return createPlainExecutor(createLazyVmRunner(logger), warmUp)
   const fast = createPlainExecutor(createFastRunner(engines, logger), warmUp)
-  if (mode === 'fast') return fast
+  if (mode === 'wasm') return fast
   return createShadowExecutor(fast, { logger, directory: reproductionDir ?? join(process.cwd(), 'shadow') })
 }

@@ -1,9 +1,9 @@
 import type { Metrics } from '../metrics/registry.ts'
 import { engineCounts } from './engines/engine-counts.ts'
-import { DEFAULT_ENGINE, type EngineName } from './engines/select-engine.ts'
+import type { EngineName } from './engines/select-engine.ts'
 
 /** Declares metrics of the EVM engine: its name, and its messages on the main thread by engine. */
-export const declareEvmMetrics = (metrics: Metrics, engine: EngineName = DEFAULT_ENGINE): void => {
+export const declareEvmMetrics = (metrics: Metrics, engine: EngineName): void => {
   const info = metrics.gauge({ name: 'evm_engine_info', help: 'Engine that runs code; always 1', labels: ['engine'] })
   info.set({ engine }, 1)
   const messages = metrics.counter({

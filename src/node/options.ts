@@ -5,7 +5,6 @@ import type { Checkpoint } from '../chain/snapshot/sync/snapshot-selector.ts'
 import type { Genesis } from '../config/genesis.ts'
 import type { FaucetCaps } from '../config/limits/faucet.ts'
 import type { Namespace } from '../config/networks.ts'
-import type { EngineName } from '../evm/engines/select-engine.ts'
 import type { ExecutionMode } from '../evm/executor-types.ts'
 import type { NetworkOptions } from '../network/options.ts'
 import type { ClientRules } from '../rpc/transport/clients/clients.ts'
@@ -65,8 +64,6 @@ export interface NodeOptions {
   /** The chain ends with the process: nothing is synced, and only the database is written. */
   readonly ephemeral?: boolean
   readonly execution: ExecutionMode
-  /** EVM engine; the default one when omitted. */
-  readonly evm?: EngineName
   readonly stateHistory: number | 'archive'
   readonly host: string
   /** 0 takes a free one. */

@@ -22,7 +22,7 @@ contract T { string public name="Test Token"; string public symbol="TT"; uint8 p
 const compiled = (evmVersion: string): CompiledContract =>
   compileSolidity(SOURCE, { optimizer: false, evmVersion })['T'] as CompiledContract
 
-const gasOfOperations = async (mode: 'fast' | 'ethereumjs', evmVersion: string): Promise<readonly bigint[]> => {
+const gasOfOperations = async (mode: 'wasm' | 'ethereumjs', evmVersion: string): Promise<readonly bigint[]> => {
   const owner = key(1)
   const token = createAddress(owner.address, 0)
   const other = key(2).address
@@ -38,7 +38,7 @@ const gasOfOperations = async (mode: 'fast' | 'ethereumjs', evmVersion: string):
   return receipts.slice(1).map(receipt => receipt.gasUsed)
 }
 
-test.each(['fast', 'ethereumjs'] as const)(
+test.each(['wasm', 'ethereumjs'] as const)(
   'approve, token transfer and native transfer cost what the interface says (%s)',
   async mode => {
     expect(await gasOfOperations(mode, 'paris')).toEqual([52_898n, 58_550n, 21_000n])
@@ -46,5 +46,5 @@ test.each(['fast', 'ethereumjs'] as const)(
 )
 
 test('a Cancun build of the same token saves its PUSH0s', async () => {
-  expect(await gasOfOperations('fast', 'cancun')).toEqual([52_878n, 58_520n, 21_000n])
+  expect(await gasOfOperations('wasm', 'cancun')).toEqual([52_878n, 58_520n, 21_000n])
 })

@@ -4,7 +4,9 @@ import { brotliDecompressSync } from 'node:zlib'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
 import { runStateTests, type StateTestResult } from '../../devtools/state-test/run.ts'
-import type { EngineName } from '../../src/evm/engines/select-engine.ts'
+import type { Engine } from '../../src/evm/engine.ts'
+import { createEthereumJsEngine } from '../../src/evm/engines/ethereumjs/engine.ts'
+import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import { createExecutor } from '../../src/evm/executor.ts'
 import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { TrieService } from '../../src/state/trie/trie-service.ts'
@@ -59,9 +61,9 @@ const sample = (count: number): readonly Line[] =>
     .slice(0, count)
     .map(({ text }) => JSON.parse(text) as Line)
 
-const run = async (mode: ExecutionMode, evm: EngineName, lines: readonly Line[]) => {
+const run = async (mode: ExecutionMode, engine: Engine | undefined, lines: readonly Line[]) => {
   const trie = await TrieService.open({ worker: false })
-  const executor = createExecutor({ mode, evm, logger: silentLogger })
+  const executor = createExecutor({ mode, ...(engine && { engine }), logger: silentLogger })
   const results: (StateTestResult & { readonly file: string })[] = []
   for (const { file, name, test } of lines) {
     for await (const result of runStateTests({ executor, trie }, { [name]: test })) results.push({ ...result, file })
@@ -70,13 +72,14 @@ const run = async (mode: ExecutionMode, evm: EngineName, lines: readonly Line[])
   return results
 }
 
-test.each<[ExecutionMode, EngineName, number]>([
-  ['fast', 'wasm', 5_000],
-  ['fast', 'interpreter', 1_500],
-  ['ethereumjs', 'interpreter', 400],
-])('state roots and logs by %s on %s are those of the suites', async (mode, evm, few) => {
+test.each<[string, ExecutionMode, Engine | undefined, number]>([
+  ['the engine in WebAssembly', 'wasm', undefined, 5_000],
+  ['the interpreter in TypeScript', 'wasm', createInterpreter(), 1_500],
+  ['the EVM of EthereumJS under our rules', 'wasm', createEthereumJsEngine(), 400],
+  ['the VM of EthereumJS', 'ethereumjs', undefined, 400],
+])('state roots and logs by %s are those of the suites', async (_, mode, engine, few) => {
   const count = process.env['STATE_TESTS'] === 'all' ? TESTS.length : few
-  const results = await run(mode, evm, sample(count))
+  const results = await run(mode, engine, sample(count))
   const failed = results.filter(({ name, pass }) => !pass && !OTHER_CONVENTION.test(name))
   expect(failed, `SEED=${SEED}`).toEqual([])
   expect(results.length).toBeGreaterThanOrEqual(count)

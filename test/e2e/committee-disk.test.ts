@@ -10,7 +10,7 @@ const BLOCK_SECONDS = 0.25
 let committee: Committee
 let victim: NodeOfMany
 beforeAll(async () => {
-  committee = await Committee.open(4, BLOCK_SECONDS, { tapped: true, args: ['--execution', 'fast'] })
+  committee = await Committee.open(4, BLOCK_SECONDS, { tapped: true, args: ['--execution', 'wasm'] })
   await committee.start()
   victim = committee.nodes[3] as NodeOfMany
   await victim.reach(5)

@@ -18,7 +18,7 @@ beforeAll(async () => {
   committee = await Committee.open(4, BLOCK_SECONDS, {
     ...{ wires, tapped: true, accounts: 4 },
     // Four processes that execute each block twice, slowly, are a test of the machine: nothing here is about execution.
-    args: ['--execution', 'fast'],
+    args: ['--execution', 'wasm'],
   })
   await committee.start()
 })

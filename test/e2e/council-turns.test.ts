@@ -57,7 +57,7 @@ test('a validator that seals and never proposes delays two cycles, then few', as
 }, 240_000)
 
 test('seven validators admit three that never start, and no height waits for them', async () => {
-  const council = await CouncilOfNodes.open(7, BLOCK_SECONDS, {}, 'fast')
+  const council = await CouncilOfNodes.open(7, BLOCK_SECONDS, {}, 'wasm')
   onTestFinished(() => council.close())
   const present = [0, 1, 2, 3, 4, 5, 6]
   for (const index of present) await council.run(index)

@@ -23,7 +23,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 /** A devnet whose blocks are executed once: nothing here is about execution. */
 const start = (options: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<RunningNode> =>
-  startDevnet([...options, '--execution', 'fast'], env)
+  startDevnet([...options, '--execution', 'wasm'], env)
 
 /** A folder for the node's own temporary folders, to see that they go. */
 const ownTmp = (name: string): string => {
@@ -374,7 +374,7 @@ describe('what cannot be', () => {
     [['devnet', '--mnemonic', 'one two three'], /--mnemonic is not a valid English BIP-39 mnemonic/],
     [['devnet', '--port', '65536'], /--port.*whole number from 0 to 65535/],
     [['devnet', '--http-api', 'eth,foo'], /--http-api.*"foo" is no namespace\. There are eth, net, rpc, native/],
-    [['devnet', '--execution', 'quick'], /Allowed choices are fast, ethereumjs, shadow/],
+    [['devnet', '--execution', 'quick'], /Allowed choices are wasm, ethereumjs, shadow/],
     [['devnet', '--colour'], /unknown option '--colour'/],
     [['devnet', 'now'], /too many arguments for 'devnet'/],
     [['devnet', '--host', '203.0.113.1', '--port', '0'], /This machine has no address 203\.0\.113\.1/],

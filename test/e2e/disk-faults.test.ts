@@ -241,7 +241,7 @@ describe.skipIf(why !== undefined)(`a disk that fails${why === undefined ? '' : 
     '%s: nothing acknowledged is missing at the next start, and no grant is paid twice',
     { timeout: 60_000 + PLACES * 60_000 },
     async subject => {
-      const devnet = await startDevnet(['--execution', 'fast'])
+      const devnet = await startDevnet(['--execution', 'wasm'])
       const { accounts } = devnet
       await devnet.kill()
       await withTempDir(async dir => {
@@ -279,7 +279,7 @@ describe.skipIf(why !== undefined)(`a disk that fails${why === undefined ? '' : 
   ] as const)(
     'a %s of its own ends with the name of its file: %s after %i operations',
     async (kind, error, skipped) => {
-      const node = await startDevnet(['--execution', 'fast', '--block-time', '0.2'])
+      const node = await startDevnet(['--execution', 'wasm', '--block-time', '0.2'])
       try {
         await withTempDir(async dir => {
           const [disk, dataDir, key] = [new FailingDisk(join(dir, 'data')), join(dir, 'data'), join(dir, 'key')]

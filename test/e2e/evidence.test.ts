@@ -88,7 +88,7 @@ describe('two instances of one validator', () => {
       {
         genesis: parseGenesis(readFileSync(council.committee.genesis, 'utf8')),
         dataDir,
-        execution: 'fast',
+        execution: 'wasm',
         stateHistory: 128,
         host: '127.0.0.1',
         port: 0,

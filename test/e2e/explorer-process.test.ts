@@ -127,7 +127,7 @@ describe.each(BACK_ENDS)('%s', name => {
           '--mine-duty',
           '0.2',
         ]
-        let node = await startDevnet([...chain, '--execution', 'fast'])
+        let node = await startDevnet([...chain, '--execution', 'wasm'])
         const filled = await fillTokenChain(node)
         await moveInternally(node)
         await includeProof(node)
@@ -181,7 +181,7 @@ describe.each(BACK_ENDS)('%s', name => {
             ({ status, text }) => status === 503 && text.includes('NODE_UNREACHABLE'),
           )
           expect((await get(base, '/api/blocks?limit=1')).status).toBe(200)
-          node = await startDevnet([...chain, '--execution', 'fast'])
+          node = await startDevnet([...chain, '--execution', 'wasm'])
           await node.rpc('hardhat_mine', ['0x2'])
           await indexed(base, head + 2)
           if (server) {

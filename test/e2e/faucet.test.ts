@@ -17,7 +17,7 @@ let node: RunningNode
 let faucet: string
 
 beforeAll(async () => {
-  node = await startDevnet(['--block-time', '0', '--metrics-port', '0', '--execution', 'fast'])
+  node = await startDevnet(['--block-time', '0', '--metrics-port', '0', '--execution', 'wasm'])
   faucet = node.faucet as string
 })
 afterAll(() => node.kill())

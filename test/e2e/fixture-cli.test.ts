@@ -37,7 +37,7 @@ test('a recorded chain is served until the signal, and leaves nothing behind', a
 })
 
 test('uncles of proof of work and withdrawals of proof of stake are served', async () => {
-  const node = await startNode(fixture(GENESIS_PATH, CHAIN_PATH, ['--execution', 'fast']))
+  const node = await startNode(fixture(GENESIS_PATH, CHAIN_PATH, ['--execution', 'wasm']))
   const { uncles } = await node.rpc<{ uncles: string[] }>('eth_getBlockByNumber', ['0x3', false])
   expect(await node.rpc('eth_getUncleCountByBlockNumber', ['0x3'])).toBe('0x1')
   expect(await node.rpc('eth_getUncleByBlockNumberAndIndex', ['0x3', '0x0'])).toMatchObject({ hash: uncles[0] })

@@ -7,7 +7,7 @@ import { scrape } from '../support/scrape.ts'
 
 let committee: Committee
 beforeAll(async () => {
-  committee = await Committee.open(4, 0.25, { args: ['--metrics-port', '0', '--execution', 'fast'] })
+  committee = await Committee.open(4, 0.25, { args: ['--metrics-port', '0', '--execution', 'wasm'] })
   await committee.start()
   await committee.nodes[0]?.reach(30)
 })

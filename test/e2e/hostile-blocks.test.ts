@@ -12,7 +12,7 @@ import { scrape } from '../support/scrape.ts'
  * well, which nothing interrupts.
  */
 
-const FAST = ['--execution', 'fast']
+const FAST = ['--execution', 'wasm']
 /** `TURNS=4` gives each kind of Byzantine block a committee of its own and so many turns; by default all kinds take turns in one. */
 const TURNS = Number(process.env['TURNS'] ?? 0)
 const GWEI = 10n ** 9n

@@ -18,7 +18,7 @@ let ready: Ready
 let nonce = 0
 
 beforeAll(async () => {
-  node = spawnNode(['devnet', '--port', '0', '--execution', 'fast', '--block-time', '0.25'])
+  node = spawnNode(['devnet', '--port', '0', '--execution', 'wasm', '--block-time', '0.25'])
   ready = await node.ready
   // The first code of a process loads the engine.
   await run(hexToBytes('0x00'))

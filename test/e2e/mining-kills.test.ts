@@ -18,7 +18,7 @@ interface ProofHeader {
 
 let committee: Committee
 beforeAll(async () => {
-  committee = await Committee.open(VALIDATORS, 0.4, { args: ['--execution', 'fast'] })
+  committee = await Committee.open(VALIDATORS, 0.4, { args: ['--execution', 'wasm'] })
 })
 afterAll(() => committee.close())
 

@@ -18,7 +18,7 @@ const sameBlock = async (nodes: readonly NodeOfMany[], number: number): Promise<
 describe('two validators', () => {
   let committee: Committee
   beforeAll(async () => {
-    committee = await Committee.open(2, BLOCK_SECONDS, { args: ['--execution', 'fast'] })
+    committee = await Committee.open(2, BLOCK_SECONDS, { args: ['--execution', 'wasm'] })
   })
   afterAll(() => committee.close())
 
@@ -50,7 +50,7 @@ describe('four validators and a follower', () => {
   let committee: Committee
   let follower: NodeOfMany
   beforeAll(async () => {
-    committee = await Committee.open(4, BLOCK_SECONDS, { args: ['--execution', 'fast'] })
+    committee = await Committee.open(4, BLOCK_SECONDS, { args: ['--execution', 'wasm'] })
     const validators = [...committee.nodes]
     await Promise.all(validators.map(node => node.start(othersOf(validators, node))))
     follower = await committee.add('follower')

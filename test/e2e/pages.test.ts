@@ -33,7 +33,7 @@ beforeAll(async () => {
   writeFileSync(keys, `${KEY}\n`)
   const started = await Promise.all([
     // A key has room for the pages of all tests in one minute.
-    startDevnet(['--execution', 'fast', '--explorer-keys', keys, '--mine', '--mine-duty', '0.2']),
+    startDevnet(['--execution', 'wasm', '--explorer-keys', keys, '--mine', '--mine-duty', '0.2']),
     launchBrowser(CHROMIUM),
   ])
   node = started[0]

@@ -51,7 +51,7 @@ describe('a follower that begins with a snapshot', () => {
   beforeAll(async () => {
     committee = await Committee.open(4, BLOCK_SECONDS, {
       params: { rewards: { cycleBlocks: CYCLE } },
-      args: ['--execution', 'fast'],
+      args: ['--execution', 'wasm'],
     })
     const genesis = JSON.parse(readFileSync(committee.genesis, 'utf8')) as GenesisFile
     populate(genesis)

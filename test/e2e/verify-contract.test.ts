@@ -24,7 +24,7 @@ describe.runIf('found' in foundry)('forge verify-contract', VERIFYING, () => {
     copyProject('foundry', dir)
     const solc = writeSolcWrapper(temporary)
     const site = await startCompilerSite(temporary, solc)
-    const node = await startDevnet(['--block-time', '0.25', '--execution', 'fast'])
+    const node = await startDevnet(['--block-time', '0.25', '--execution', 'wasm'])
     const env = { FOUNDRY_SOLC: solc, ETH_RPC_URL: node.http, HOME: temporary, NO_COLOR: '1', ...site.env }
     const create = async (account: number): Promise<string> => {
       const key = node.accounts[account]?.privateKey as string

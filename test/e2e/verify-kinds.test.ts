@@ -33,7 +33,7 @@ describe.runIf('found' in foundry)('forge verify-contract', VERIFYING, () => {
     copyProject('foundry', join(temporary, 'project'))
     const solc = writeSolcWrapper(temporary)
     site = await startCompilerSite(temporary, solc)
-    node = await startDevnet(['--block-time', '0.25', '--execution', 'fast'])
+    node = await startDevnet(['--block-time', '0.25', '--execution', 'wasm'])
     // For a chain that it does not know, forge takes the key from its settings alone.
     const explorer = `{ key = "any", chain = ${node.chainId}, url = "${node.http}/api" }`
     appendFileSync(join(temporary, 'project', 'foundry.toml'), `\n[etherscan]\ntandem = ${explorer}\n`)

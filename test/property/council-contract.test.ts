@@ -191,7 +191,7 @@ test(
         expect(chain.world.head.storage(COUNCIL_ADDRESS, jailedAtSlot(VALIDATORS[0] as Hex))).toMatch(/^0x0+$/)
         console.log(JSON.stringify({ calls: CALLS, succeeded, members: voters.size }))
       },
-      { genesis: councilGenesis(MEMBERS, { council: { openRegistration: false, unbondingSeconds: 2 } }), mode: 'fast' },
+      { genesis: councilGenesis(MEMBERS, { council: { openRegistration: false, unbondingSeconds: 2 } }), mode: 'wasm' },
     ),
   60_000 + 100 * CALLS,
 )

@@ -217,14 +217,14 @@ test('a rewind leaves what stood before, whatever blocks and edits came since, a
   await fc.assert(
     fc.asyncProperty(scenario, ({ steps, batchRows, ephemeral }) =>
       withDir(async dir => {
-        const chain = await openTestChain(dir, { mode: 'fast', genesis: genesis(), ephemeral })
+        const chain = await openTestChain(dir, { mode: 'wasm', genesis: genesis(), ephemeral })
         try {
           await play(chain, steps, batchRows)
         } finally {
           await chain.close()
         }
         // The database opens again: roots and heads agree.
-        const again = await openTestChain(dir, { mode: 'fast', genesis: genesis() })
+        const again = await openTestChain(dir, { mode: 'wasm', genesis: genesis() })
         await again.close()
       }),
     ),
@@ -234,7 +234,7 @@ test('a rewind leaves what stood before, whatever blocks and edits came since, a
 
 test('a rewind over more blocks than are read row by row leaves what stood before', async () => {
   await withDir(async dir => {
-    const chain = await openTestChain(dir, { mode: 'fast', genesis: genesis() })
+    const chain = await openTestChain(dir, { mode: 'wasm', genesis: genesis() })
     try {
       const mined = Array.from({ length: 40 }, (_, i): Step => ({ do: 'mine', to: i % 5 === 0 ? [1, 4, 5] : [i % 6] }))
       const edit: Step = { do: 'edit', place: 4, what: 'code', value: 1 }
@@ -248,7 +248,7 @@ test('a rewind over more blocks than are read row by row leaves what stood befor
 test('a rewind cut short at any of its batches leaves a whole chain, and the next start ends it', async () => {
   for (let survives = 0; survives < 4; survives++) {
     await withDir(async dir => {
-      const chain = await openTestChain(dir, { mode: 'fast' })
+      const chain = await openTestChain(dir, { mode: 'wasm' })
       const writer = await DevWriter.open({ ...chain, development, logger: silentLogger, onFatal })
       await mine(chain, [1, 2])
       await writer.edit([{ key: hashedKey(PLACES[5] as Hex), code: COUNTER }], true)
@@ -261,7 +261,7 @@ test('a rewind cut short at any of its batches leaves a whole chain, and the nex
       ).rejects.toThrow('cut short')
       await chain.close()
 
-      const again = await openTestChain(dir, { mode: 'fast' })
+      const again = await openTestChain(dir, { mode: 'wasm' })
       try {
         expect((await verifyChain(again.store, { from: 0 })).problems).toEqual([])
         expect(again.head.block.header.number).toBe(5 - survives)
@@ -281,7 +281,7 @@ test('a rewind cut short at any of its batches leaves a whole chain, and the nex
 
 test('a state that is not kept any more is not gone back to', async () => {
   await withDir(async dir => {
-    const chain = await openTestChain(dir, { mode: 'fast' })
+    const chain = await openTestChain(dir, { mode: 'wasm' })
     for (let i = 0; i < 3; i++) await mine(chain, [1])
     const world = new Proxy(chain.world, {
       get: (target, name) => (name === 'oldest' ? 2 : Reflect.get(target, name, target)),

@@ -28,7 +28,7 @@ test(
   `${COUNT} random transactions have equal traces on both engines (SEED=${SEED})`,
   async () => {
     const { world, deploys, state } = await setUpZoo(createRandom(SEED))
-    const executor = createExecutor({ mode: 'fast', logger: silentLogger })
+    const executor = createExecutor({ mode: 'wasm', logger: silentLogger })
     const ethereumJs = createEthereumJsEngine()
     const nonces = new Map<Hex, number>()
     let before = state

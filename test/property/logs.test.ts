@@ -99,7 +99,7 @@ test('indexed queries answer what a scan of all receipts answers, here and in th
       )
       await worker.close()
     },
-    { mode: 'fast' },
+    { mode: 'wasm' },
   ))
 
 test('too many results and too much time are refused', () =>
@@ -118,7 +118,7 @@ test('too many results and too much time are refused', () =>
       const slow = { results: 10, timeoutMs: 1_000, nowMs: () => (now += 900) }
       await expect(queryLogs(chain.store, chain.blocks, query, slow)).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' })
     },
-    { mode: 'fast' },
+    { mode: 'wasm' },
   ))
 
 /** Entries as plain arrays: those that crossed a thread hold Uint8Arrays, those from the store Buffers, and vitest tells them apart. */

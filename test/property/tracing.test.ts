@@ -133,7 +133,7 @@ test(
   `${COUNT} random transactions are traced as they ran (SEED=${SEED})`,
   async () => {
     const { world, deploys, state } = await setUpZoo(createRandom(SEED))
-    const executor = createExecutor({ mode: 'fast', logger: silentLogger, engine })
+    const executor = createExecutor({ mode: 'wasm', logger: silentLogger, engine })
     const oracle = createStepOracle()
     const nonces = new Map<Hex, number>()
     let before = state

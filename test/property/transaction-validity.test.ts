@@ -114,7 +114,7 @@ const stateFor = (random: Random, tx: Transaction): { readonly state: MemoryStat
   return { state, code: code as Hex | 'none' }
 }
 
-const executor = createExecutor({ mode: 'fast', logger: silentLogger })
+const executor = createExecutor({ mode: 'wasm', logger: silentLogger })
 
 /** Code of our reason; undefined: valid. */
 const ours = async (state: MemoryState, block: BlockEnv, tx: Transaction): Promise<string | undefined> => {

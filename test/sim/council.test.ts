@@ -29,7 +29,7 @@ interface Node {
 }
 
 const startNode = async (dir: string, index: number, genesis: Genesis, clock: ManualClock, mesh: Mesh) => {
-  const chain = await openTestChain(join(dir, `${index}`), { genesis, mode: 'fast' })
+  const chain = await openTestChain(join(dir, `${index}`), { genesis, mode: 'wasm' })
   const { params } = genesis
   const onTime = <T>(work: () => T): T => {
     chain.clock.ms = clock.nowMs()

@@ -69,7 +69,7 @@ export class Builders {
   readonly waited = new Map<string, number[]>()
   /** Milliseconds that each build took. */
   readonly took: number[] = []
-  readonly #executor = createExecutor({ mode: 'fast', logger: silentLogger, engine: this.engine })
+  readonly #executor = createExecutor({ mode: 'wasm', logger: silentLogger, engine: this.engine })
   readonly #state = new MemoryState()
   readonly #sent = new Map<Hex, Sent>()
   readonly #params = { ...NETWORKS.devnet, roundTimeoutMs: 2_000 }

@@ -136,7 +136,7 @@ export class CouncilNet {
       chains.push(
         await openTestChain(join(this.#dir, `${index}`), {
           genesis: this.genesis,
-          mode: index === 0 ? 'shadow' : 'fast',
+          mode: index === 0 ? 'shadow' : 'wasm',
         }),
       )
     const { timestamp } = (chains[0] as TestChain).chain.head()

@@ -30,7 +30,7 @@ export const withDevNode = (
       {
         genesis: { ...genesis, params: { ...genesis.params, blockTimeMs: 0, ...params } },
         dataDir,
-        execution: 'fast',
+        execution: 'wasm',
         stateHistory: 'archive',
         host: '127.0.0.1',
         port: 0,

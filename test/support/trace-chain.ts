@@ -39,6 +39,7 @@ export const withTraces = <T>(use: (traced: TracedChain) => Promise<T>): Promise
       const traces = createTraces({
         storePath: join(dir, 'db'),
         params: genesis.params,
+        engine: 'wasm',
         rules,
         logger: silentLogger,
       })
@@ -66,7 +67,7 @@ export const withTraces = <T>(use: (traced: TracedChain) => Promise<T>): Promise
         await traces.close()
       }
     },
-    { mode: 'fast' },
+    { mode: 'wasm' },
   )
 
 /** The whole answer; throws what the answer fails with, the text before it as `text`. */

@@ -1,11 +1,10 @@
 /**
  * Looks for the programs that take the most time for their gas: for each kind a climb from random programs, then the worst one at 10, 40
  * and 100 M gas. Prints a table; a line on standard error for each best one on the way.
- *   node test/worst-case/main.ts [--seed N] [--tries N] [--gas N] [--execution fast] [--evm wasm] [--no-confirm] [--verbose] [KIND...]
+ *   node test/worst-case/main.ts [--seed N] [--tries N] [--gas N] [--execution wasm] [--no-confirm] [--verbose] [KIND...]
  */
 import { parseArgs } from 'node:util'
 import { createRandom } from '@tandem/base/random.ts'
-import type { EngineName } from '../../src/evm/engines/select-engine.ts'
 import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { climb, type Found } from './climb.ts'
 import { DiskWorld } from './disk.ts'
@@ -20,8 +19,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '20250217' },
     tries: { type: 'string', default: '30' },
     gas: { type: 'string', default: '10000000' },
-    execution: { type: 'string', default: 'fast' },
-    evm: { type: 'string', default: 'wasm' },
+    execution: { type: 'string', default: 'wasm' },
     confirm: { type: 'boolean', default: true },
     verbose: { type: 'boolean', default: false },
   },
@@ -29,7 +27,7 @@ const { values, positionals } = parseArgs({
 
 const chosen = FAMILIES.filter(({ kind }) => positionals.length === 0 || positionals.some(part => kind.includes(part)))
 const disk = await DiskWorld.create({ isFilled: chosen.some(({ onDisk }) => onDisk === true) })
-const meter = new Meter(values.execution as ExecutionMode, values.evm as EngineName, disk)
+const meter = new Meter(values.execution as ExecutionMode, disk)
 
 const say = ({ family, genes, msPerMillionGas }: Found): void => {
   const ms = msPerMillionGas.toFixed(1).padStart(8)

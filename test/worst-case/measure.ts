@@ -1,6 +1,5 @@
 import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
-import type { EngineName } from '../../src/evm/engines/select-engine.ts'
 import { createExecutor } from '../../src/evm/executor.ts'
 import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { executionRulesAt } from '../../src/rules/execution-rules.ts'
@@ -39,18 +38,16 @@ const withinGasCap = <T>(transactions: readonly T[], gas: bigint, cap: bigint | 
 /** Runs blocks of cases from their start to the root of the state after them. */
 export class Meter {
   readonly #mode: ExecutionMode
-  readonly #evm: EngineName
   readonly #disk: DiskWorld
 
-  constructor(mode: ExecutionMode, evm: EngineName, disk: DiskWorld) {
+  constructor(mode: ExecutionMode, disk: DiskWorld) {
     this.#mode = mode
-    this.#evm = evm
     this.#disk = disk
   }
 
   async measure(family: Family, genes: AnyGenes, gas: bigint): Promise<Cost> {
     const { accounts, transactions, fork = 'cancun' } = family.build(genes, gas)
-    const executor = createExecutor({ mode: this.#mode, evm: this.#evm, logger: silentLogger })
+    const executor = createExecutor({ mode: this.#mode, logger: silentLogger })
     const head = this.#disk.coldHead()
     const journal = new Journal(head)
     for (const { address, code, balance } of accounts) {

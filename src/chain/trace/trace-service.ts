@@ -5,6 +5,7 @@ import { WorkerEnded, WorkerFault } from '@tandem/base/worker/protocol.ts'
 import { WorkerPool } from '@tandem/base/worker/worker-pool.ts'
 import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import type { ChainParams } from '../../config/networks.ts'
+import type { EngineName } from '../../evm/engines/select-engine.ts'
 import type { TraceError } from '../../evm/tracers/config.ts'
 import type { TraceMethods, TraceRequest, TraceWorkerData } from './worker-protocol.ts'
 
@@ -12,6 +13,7 @@ interface TraceServiceOptions {
   /** LevelDB directory, opened by the worker as well. */
   readonly storePath: string
   readonly params: ChainParams
+  readonly engine: EngineName
   readonly logger: Logger
 }
 
@@ -28,10 +30,10 @@ export class TraceService {
   readonly #logger: Logger
   readonly #pool: WorkerPool<TraceMethods>
 
-  constructor({ storePath, params, logger }: TraceServiceOptions) {
+  constructor({ storePath, params, engine, logger }: TraceServiceOptions) {
     this.#logger = logger
     const { stuckMs, blockedMs, heapMegabytes, nurseryMegabytes, inFlight, queue, idleWorkerMs } = TRACE_LIMITS
-    const data: TraceWorkerData = { storePath, params }
+    const data: TraceWorkerData = { storePath, params, engine }
     this.#pool = new WorkerPool({
       name: 'traces',
       url: new URL('./trace-worker.ts', import.meta.url),

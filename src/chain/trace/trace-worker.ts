@@ -5,7 +5,7 @@ import { lowerThreadPriority } from '@tandem/base/worker/priority.ts'
 import { type ServedCall, serveWorker, workerStartData } from '@tandem/base/worker/serve-worker.ts'
 import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import { createSliceScheduler } from '../../evm/calls/worker/slice-scheduler.ts'
-import { createInterpreter } from '../../evm/engines/interpreter/engine.ts'
+import { loadTracingEngine } from '../../evm/engines/select-engine.ts'
 import type { TraceError } from '../../evm/tracers/config.ts'
 import { JsonSink } from '../../evm/tracers/json-sink.ts'
 import { Store } from '../../storage/store.ts'
@@ -19,11 +19,10 @@ import type { TraceMethods, TraceRequest, TraceWorkerData } from './worker-proto
  */
 
 lowerThreadPriority()
-const { storePath, params } = workerStartData<TraceWorkerData>()
+const { storePath, params, engine: engineName } = workerStartData<TraceWorkerData>()
 const opening = Store.open(storePath, { createIfMissing: false })
 const scheduler = createSliceScheduler()
-const engine = createInterpreter()
-const tracingEngine = createInterpreter()
+const loading = Promise.all([loadTracingEngine(engineName), loadTracingEngine(engineName)])
 
 const isBeyondMemory = (): boolean => getHeapStatistics().external_memory > TRACE_LIMITS.frameBytes
 
@@ -38,6 +37,8 @@ const checkMemory = (): void => {
 }
 
 const trace = async (request: TraceRequest, call: ServedCall): Promise<void> => {
+  // Before the clock starts: EthereumJS takes a second to load.
+  const [engine, tracingEngine] = await loading
   const sink = new JsonSink({
     emit: chunk => call.sendChunk(chunk),
     chunkChars: TRACE_LIMITS.chunkChars,

@@ -2,6 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { BlockEnv } from '../../evm/block-env.ts'
 import type { CallRequest } from '../../evm/calls/types.ts'
+import type { EngineName } from '../../evm/engines/select-engine.ts'
 import type { TraceConfig } from '../../evm/tracers/config.ts'
 
 /* Messages between the trace service and its worker. */
@@ -69,6 +70,7 @@ export interface ModifiedAccountsRequest {
 export interface TraceWorkerData {
   readonly storePath: string
   readonly params: ChainParams
+  readonly engine: EngineName
 }
 
 /** Methods of the trace worker: sends its result in chunks; the output before a failure is complete JSON, or empty. */

@@ -13,7 +13,7 @@ import {
 import type { LocalnetFlags } from './flags.ts'
 
 /** Options passed to every node, as in `tandem start`. */
-const PASSED_ON: ReadonlySet<string> = new Set(['execution', 'evm', 'stateHistory', 'cors', 'allowHosts', 'logLevel'])
+const PASSED_ON: ReadonlySet<string> = new Set(['execution', 'stateHistory', 'cors', 'allowHosts', 'logLevel'])
 
 export const addLocalnetCommand = (program: Command): void => {
   const { validators, full, accounts } = LOCALNET_LIMITS

@@ -5,7 +5,7 @@ import type { NodeFlags } from '../shared/options/options.ts'
 export interface LocalnetFlags
   extends Pick<
     NodeFlags,
-    'host' | 'port' | 'execution' | 'evm' | 'stateHistory' | 'cors' | 'allowHosts' | 'logLevel' | 'json'
+    'host' | 'port' | 'execution' | 'stateHistory' | 'cors' | 'allowHosts' | 'logLevel' | 'json'
   > {
   readonly validators?: number
   readonly full: number

@@ -24,6 +24,7 @@ import { publicNamespacesOf, publicPortOf } from './public-options.ts'
 export const runStart = async (flags: StartFlags): Promise<void> => {
   const genesis = readGenesis(flags)
   checkFaucetFlags(flags, genesis)
+  checkExecution(flags, genesis)
   checkExplorerFiles(flags, '--explorer')
   // Before the passwords, which a person may have to type.
   await prepareDataDir(resolve(flags.datadir))
@@ -55,6 +56,18 @@ export const runStart = async (flags: StartFlags): Promise<void> => {
     },
     announce: node => (flags.json ? announceJson(node, genesis) : announceText(node, genesis, flags)),
   })
+}
+
+/** The validators of a public network owe each other blocks in time, which EthereumJS cannot promise. */
+export const checkExecution = (
+  { execution, validatorKey }: Pick<StartFlags, 'execution' | 'validatorKey'>,
+  { params }: Pick<Genesis, 'params'>,
+): void => {
+  if (execution !== 'ethereumjs' || validatorKey === undefined || !params.needsGenesisFile) return
+  throw new Error(
+    `A validator of ${params.name} cannot run with --execution ethereumjs: the same gas takes EthereumJS up to hundreds of times longer, ` +
+      'so full blocks would miss their time and this validator its votes. Leave out --execution, or --validator-key to follow the chain only.',
+  )
 }
 
 const readGenesis = (flags: StartFlags): Genesis => {

@@ -5,7 +5,7 @@ import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { StateChanges } from '../../state/update/state-changes.ts'
 import type { SerializedEnv } from '../block-env.ts'
-import { DEFAULT_ENGINE, type EngineName } from '../engines/select-engine.ts'
+import type { EngineName } from '../engines/select-engine.ts'
 import type { HashBlocks } from '../simulate/types.ts'
 import { ClientLimits, QUEUE_FULL, requestBytes } from './client-limits.ts'
 import { ClientQueue } from './client-queue.ts'
@@ -18,7 +18,7 @@ interface CallServiceOptions {
   readonly storePath: string
   readonly params: ChainParams
   /** EVM engine. */
-  readonly evm?: EngineName
+  readonly engine: EngineName
   readonly logger: Logger
   /**
    * Returns the environment of a call on the state after `request.number`: that block's, or the pending block's. Must return
@@ -193,8 +193,8 @@ class CallDispatcher {
   }
 
   #start(): CallWorkerHandle {
-    const { storePath, params, evm = DEFAULT_ENGINE } = this.#options
-    const worker = new CallWorkerHandle({ storePath, params, evm }, this.#events)
+    const { storePath, params, engine } = this.#options
+    const worker = new CallWorkerHandle({ storePath, params, engine }, this.#events)
     this.#workers.add(worker)
     return worker
   }

@@ -2,7 +2,8 @@ import type { Logger } from '@tandem/base/logger.ts'
 import type { Chain } from '../../chain/chain.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import { type ConsensusMetrics, createConsensusMetrics } from '../../consensus/monitor/metrics.ts'
-import type { EngineName } from '../../evm/engines/select-engine.ts'
+import { engineNameOf } from '../../evm/engines/select-engine.ts'
+import type { ExecutionMode } from '../../evm/executor-types.ts'
 import { declareEvmMetrics } from '../../evm/metrics.ts'
 import { startMetricsServer } from '../../metrics/metrics-server.ts'
 import { collectProcessMetrics } from '../../metrics/process-metrics.ts'
@@ -32,7 +33,7 @@ interface ObservedParts {
   readonly store: Store
   readonly proofPool: ProofPool
   readonly proofVerifier: WorkVerifier
-  readonly evm: EngineName | undefined
+  readonly execution: ExecutionMode
   /** Height to reach by the heads of the peers; undefined while none is known. */
   readonly target: () => number | undefined
 }
@@ -43,13 +44,13 @@ export const createMetricsObserver = (teardown: Teardown): MetricsObserver => {
   return {
     metrics,
     consensus: createConsensusMetrics(metrics),
-    watch({ chain, engine, world, store, evm, proofPool, proofVerifier, target }) {
+    watch({ chain, engine, world, store, execution, proofPool, proofVerifier, target }) {
       declareSyncMetrics(metrics, chain, target)
       declareChainMetrics(metrics, chain, engine)
       declareProofMetrics(metrics, proofPool, proofVerifier)
       declareStateMetrics(metrics, world)
       declareStorageMetrics(metrics, store)
-      declareEvmMetrics(metrics, evm)
+      declareEvmMetrics(metrics, engineNameOf(execution))
     },
     async serve(options) {
       const server = await startMetricsServer({ metrics, ...options })

@@ -37,7 +37,6 @@ export const createCoreStage = async (storage: StorageStage): Promise<CoreStage>
   const { options, part, observer, opened, devStart, sources, head } = storage
   const executor = createExecutor({
     mode: options.execution,
-    ...(options.evm && { evm: options.evm }),
     logger: part('evm'),
     reproductionDir: join(options.dataDir, 'shadow'),
   })
@@ -65,7 +64,7 @@ export const createCoreStage = async (storage: StorageStage): Promise<CoreStage>
   if (dev === undefined) pool.service.onPending(() => engine.requestBlock())
   const { world, store, proofPool, proofVerifier } = opened
   const target = () => peers?.view.proven ?? peers?.view.target
-  observer?.watch({ chain, engine, world, store, proofPool, proofVerifier, evm: options.evm, target })
+  observer?.watch({ chain, engine, world, store, proofPool, proofVerifier, execution: options.execution, target })
   const isAlone = isAloneOf(storage, chain)
   const health = healthOf(storage, { chain, engine, peers, dev }, isAlone)
   return { executor, pool, chain, peers, dev, engine, health, syncing: syncingOf({ chain, peers, isAlone }) }

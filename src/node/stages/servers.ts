@@ -167,7 +167,7 @@ const readsOf = (
   return createReads(
     {
       storePath,
-      evm: options.evm,
+      execution: options.execution,
       params: options.genesis.params,
       genesisHash: opened.genesisHash,
       foundation: options.genesis.foundation,

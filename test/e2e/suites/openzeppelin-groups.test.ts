@@ -40,7 +40,7 @@ describe.runIf(checkout !== undefined)("OpenZeppelin's own suite", () => {
   let node: RunningNode
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'tandem-suite-'))
-    node = await startDevnet([...SUITE_FLAGS, '--throw-on-revert', '--code-size-limit', '60000', '--execution', 'fast'])
+    node = await startDevnet([...SUITE_FLAGS, '--throw-on-revert', '--code-size-limit', '60000', '--execution', 'wasm'])
   })
   afterAll(async () => {
     await node?.stop()

@@ -29,7 +29,7 @@ describe('page on test suites', () => {
     dir = mkdtempSync(join(tmpdir(), 'tandem-page-'))
     symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'), 'dir')
     writeFileSync(join(dir, 'package.json'), '{ "type": "module", "private": true }')
-    node = await startDevnet([...SUITE_FLAGS, '--execution', 'fast'])
+    node = await startDevnet([...SUITE_FLAGS, '--execution', 'wasm'])
   })
   afterAll(async () => {
     await node?.stop()

@@ -25,7 +25,7 @@ export interface EthersChain {
 }
 
 export const startEthersChain = async (): Promise<EthersChain> => {
-  const node = await startDevnet([...SUITE_FLAGS, '--execution', 'fast'])
+  const node = await startDevnet([...SUITE_FLAGS, '--execution', 'wasm'])
   const provider = new JsonRpcProvider(node.http, node.chainId, { cacheTimeout: -1, staticNetwork: true })
   return {
     node,

@@ -46,7 +46,7 @@ export class ViemChain {
   }
 
   static async start(): Promise<ViemChain> {
-    return new ViemChain(await startDevnet([...SUITE_FLAGS, '--execution', 'fast']))
+    return new ViemChain(await startDevnet([...SUITE_FLAGS, '--execution', 'wasm']))
   }
 
   account(index: number): Address {

@@ -193,9 +193,9 @@ describe('an engine that breaks on a transaction', () => {
             chain.clock.ms = proposer.clock.ms
             await use(block, chain, engine)
           },
-          { mode: 'fast', engine },
+          { mode: 'wasm', engine },
         ),
-      { mode: 'fast', engine: new GatedEngine({ isOpen: true }) },
+      { mode: 'wasm', engine: new GatedEngine({ isOpen: true }) },
     )
   }
 

@@ -99,7 +99,7 @@ test('the end of a cycle reads the headers of its blocks, not their transactions
 test('blocks are synced when asked for; a start misses those that a machine lost', () =>
   withChain(async (source, dir) => {
     const path = join(dir, 'follower')
-    const follower = await openTestChain(path, { mode: 'fast' })
+    const follower = await openTestChain(path, { mode: 'wasm' })
     for (let number = 1; number <= 5; number++) {
       const block = await source.mine()
       await follower.chain.commit(block, CERTIFICATE)
@@ -107,7 +107,7 @@ test('blocks are synced when asked for; a start misses those that a machine lost
     }
     expect(follower.chain.head()).toEqual(source.chain.head())
     await follower.close()
-    const again = await openTestChain(path, { mode: 'fast' })
+    const again = await openTestChain(path, { mode: 'wasm' })
     expect(again.chain.head().hash).toBe(source.chain.head().hash)
     await again.close()
 
@@ -118,14 +118,14 @@ test('blocks are synced when asked for; a start misses those that a machine lost
 test('blocks below the last one that was synced are not counted', () =>
   withChain(async (source, dir) => {
     const path = join(dir, 'follower')
-    const follower = await openTestChain(path, { mode: 'fast' })
+    const follower = await openTestChain(path, { mode: 'wasm' })
     for (let number = 1; number <= 3; number++) {
       await follower.chain.commit(await source.mine(), CERTIFICATE)
       if (number < 3) await Promise.all([follower.chain.flush(), follower.chain.flush()])
     }
     await follower.close()
     await removeRow(path, 1)
-    const again = await openTestChain(path, { mode: 'fast' })
+    const again = await openTestChain(path, { mode: 'wasm' })
     expect(again.chain.head().number).toBe(3)
     await again.close()
   }))

@@ -30,9 +30,9 @@ const withSlowProposal = (use: (block: Block, node: Node, other: Node) => Promis
           chain.clock.ms = other.clock.ms
           await use(block, { chain, engine: gated }, { chain: other, engine: quick })
         },
-        { mode: 'fast', engine: gated },
+        { mode: 'wasm', engine: gated },
       ),
-    { mode: 'fast', engine: quick },
+    { mode: 'wasm', engine: quick },
   )
 }
 
@@ -155,7 +155,7 @@ test('a transaction that does not end is stopped alone in its block too, and not
       expect(engine.begun).toBe(1)
       expect(chain.pool.service.counts()).toEqual({ pending: 2, queued: 0 })
     },
-    { mode: 'fast', engine },
+    { mode: 'wasm', engine },
   )
 })
 
@@ -177,7 +177,7 @@ test('a transaction for which a block had no time left keeps its place by price 
       // It had 90 ms, and waits for nothing once a block has twice as much for it.
       expect(await mined()).toEqual([BOB])
     },
-    { mode: 'fast', engine },
+    { mode: 'wasm', engine },
   )
 })
 

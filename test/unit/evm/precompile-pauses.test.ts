@@ -1,8 +1,8 @@
 import { hexToBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { ethereumParams } from '../../../devtools/state-test/fork.ts'
-import { ENGINE_NAMES, loadEngine } from '../../../src/evm/engines/select-engine.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
+import { ENGINES, engineOf } from '../../support/engines.ts'
 import { precompilePrograms } from '../../support/hostile/precompile-programs.ts'
 import { env, funded, key } from './world.ts'
 
@@ -11,7 +11,7 @@ const GAS = 8_000_000
 const GAS_PER_PAUSE = 500_000
 
 const caller = key(1)
-const CASES = ENGINE_NAMES.flatMap(name =>
+const CASES = ENGINES.flatMap(name =>
   Object.entries(precompilePrograms(GAS))
     // From Osaka on an exponent of a megabyte is refused without work.
     .filter(([what]) => what !== 'one long exponent')
@@ -20,18 +20,15 @@ const CASES = ENGINE_NAMES.flatMap(name =>
 
 test.each(CASES)('%s pauses in %s', async (name, _, data) => {
   let pauses = 0
-  const engine = await loadEngine(name)
+  const engine = await engineOf(name)
   const giveWay = async () => {
     pauses++
   }
   const message = { from: caller.address, to: null, value: 0n, data, gas: BigInt(GAS), gasPrice: 1n, accessList: [] }
   const interrupt = { sliceMs: 0, shouldStop: () => false, giveWay }
-  const { gasUsed } = await engine.run(
-    new Journal(funded([caller])),
-    env({ params: ethereumParams('cancun') }),
-    message,
-    { interrupt },
-  )
+  const journal = new Journal(funded([caller]))
+  journal.setNonce(caller.address, 1)
+  const { gasUsed } = await engine.run(journal, env({ params: ethereumParams('cancun') }), message, { interrupt })
   expect(gasUsed).toBe(BigInt(GAS))
   expect(Number(gasUsed) / pauses).toBeLessThan(GAS_PER_PAUSE)
 })

@@ -19,7 +19,7 @@ const start = async (options: Pick<NodeOptions, 'genesis' | 'mining' | 'stratum'
     {
       ...options,
       dataDir,
-      execution: 'fast',
+      execution: 'wasm',
       stateHistory: 128,
       host: '127.0.0.1',
       port: 0,

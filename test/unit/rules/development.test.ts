@@ -41,7 +41,7 @@ describe.each([
     expect(impersonatedSenderOn(params, impersonated(params))).toBeUndefined()
   })
 
-  test.each(['fast', 'ethereumjs'] as const)(
+  test.each(['wasm', 'ethereumjs'] as const)(
     'execution by %s refuses an impersonated sender',
     async (mode: ExecutionMode) => {
       const executor = createExecutor({ mode, logger: silentLogger })

@@ -2,7 +2,6 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { InvalidArgumentError, Option } from 'commander'
 import { NAMESPACES, type Namespace } from '../../../config/networks.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
-import { ENGINE_NAMES, type EngineName } from '../../../evm/engines/select-engine.ts'
 import { EXECUTION_MODES, type ExecutionMode } from '../../../evm/executor-types.ts'
 import { LOG_LEVELS } from '../../../node/logging.ts'
 import type { ExplorerFiles } from './explorer-files.ts'
@@ -116,20 +115,13 @@ export const httpUrlOption =
     throw new InvalidArgumentError(`It must be an http or https URL: ${example}.`)
   }
 
-export const evmOption = (): Option =>
-  new Option(
-    '--evm <engine>',
-    'EVM engine: the interpreter in WebAssembly (the default), or the one in TypeScript',
-  ).choices([...ENGINE_NAMES])
-
-/** `ethereumjs` and `shadow` are for development: only in `fast` does gas bound a transaction's time. */
 export const executionOption = (): Option =>
   new Option(
-    '--execution <mode>',
-    'executor of blocks: our own (fast), the EthereumJS VM, or both with their results compared (shadow); the last two are development tools, in which one transaction may take minutes (docs/security.md)',
+    '--execution <engine>',
+    'what runs code: our engine in WebAssembly, EthereumJS (slow), or both over every block with their results compared (shadow, a development tool)',
   )
     .choices([...EXECUTION_MODES])
-    .default('fast')
+    .default('wasm')
 
 export interface OutputFlags {
   readonly logLevel: (typeof LOG_LEVELS)[number]
@@ -147,7 +139,6 @@ export const nodeOptions = (): readonly Option[] => [
   new Option('--host <address>', 'address to listen on').default('127.0.0.1'),
   new Option('--port <number>', 'port of HTTP and WebSocket; 0 picks a free one').argParser(portOption).default(8545),
   executionOption(),
-  evmOption(),
   new Option('--state-history <blocks>', 'number of blocks whose old state can be queried; "archive" keeps all')
     .argParser(historyOption)
     .default(128),
@@ -184,7 +175,6 @@ export interface NodeFlags extends ExplorerFiles {
   readonly host: string
   readonly port: number
   readonly execution: ExecutionMode
-  readonly evm?: EngineName
   readonly stateHistory: number | 'archive'
   readonly metricsPort?: number
   readonly metricsHost?: string

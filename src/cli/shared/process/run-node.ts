@@ -33,7 +33,6 @@ const sharedOptions = (flags: NodeFlags) => ({
   host: flags.host,
   port: flags.port,
   execution: flags.execution,
-  ...(flags.evm && { evm: flags.evm }),
   stateHistory: flags.stateHistory,
   allowUnprotected: flags.allowUnprotectedTxs,
   allowHosts: flags.allowHosts ?? ['localhost'],

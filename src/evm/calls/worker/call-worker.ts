@@ -61,11 +61,11 @@ const KINDS: { readonly [Kind in CallKind]: Run<Kind> } = {
 const port = parentPort
 assert(port !== null, 'the call worker is a worker')
 lowerThreadPriority()
-const { storePath, params, evm, shared } = workerData as WorkerStart
+const { storePath, params, engine: engineName, shared } = workerData as WorkerStart
 const signals = new Int32Array(shared)
 Atomics.store(signals, CALL_THREAD_ID, systemThreadId())
 const scheduler = createSliceScheduler()
-const engine = await loadEngine(evm)
+const engine = await loadEngine(engineName)
 const store = await Store.open(storePath, { createIfMissing: false })
 const withState = createStateCache(store)
 

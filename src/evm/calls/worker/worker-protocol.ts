@@ -63,7 +63,7 @@ export const transferableRequest = (request: CallJobRequest): CallJobRequest => 
 export interface WorkerStart {
   readonly storePath: string
   readonly params: ChainParams
-  readonly evm: EngineName
+  readonly engine: EngineName
   readonly shared: SharedArrayBuffer
 }
 

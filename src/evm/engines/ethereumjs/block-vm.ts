@@ -52,11 +52,13 @@ interface BlockVm {
   readonly block: EthereumJsBlock
 }
 
-const openVm = async (journal: Journal, env: BlockEnv): Promise<BlockVm> => {
+const openVm = async (journal: Journal, env: BlockEnv, ownPrecompiles: boolean): Promise<BlockVm> => {
   const common = createCommon(env.params, evmForkAt(env.params.forks, env.number))
   const state = new EthereumJsStateAdapter()
   const parts = { common, stateManager: state, blockchain: libraryBlockchain(env) }
-  const evm = new WatchedEvm(evmOptions(parts, env.params.precompilePrices, evmOpcodes(common, false)))
+  const evm = new WatchedEvm(
+    evmOptions(parts, env.params.precompilePrices, { opcodes: evmOpcodes(common, false), ownPrecompiles }),
+  )
   state.attach(journal)
   return { vm: await createVM({ ...parts, evm }), evm, state, block: libraryBlock(env, common) }
 }
@@ -96,7 +98,7 @@ const systemCallIn =
  */
 export const createVmRunner = (logger: Logger): TransactionRunner => ({
   async begin(journal, env) {
-    const open = await openVm(journal, env)
+    const open = await openVm(journal, env, true)
     return async (tx, run, { gasLeft, ...until }) => {
       const mark = journal.checkpoint()
       const options: EngineOptions = {
@@ -117,7 +119,7 @@ export const createVmRunner = (logger: Logger): TransactionRunner => ({
   systemCall: (journal, env) => {
     let opening: Promise<BlockVm> | undefined
     return call => {
-      opening ??= openVm(journal, env)
+      opening ??= openVm(journal, env, true)
       return systemCallIn(opening, journal)(call)
     }
   },
@@ -125,7 +127,7 @@ export const createVmRunner = (logger: Logger): TransactionRunner => ({
 })
 
 /**
- * Executes a whole block with the VM alone. Throws CodedError<OracleRefusal> at the first transaction that it refuses, and for bounds
+ * Executes a whole block with the VM alone and its own precompiles. Throws CodedError<OracleRefusal> at the first transaction that it refuses, and for bounds
  * the executor's errors.
  */
 export const runOracle = async (
@@ -135,7 +137,7 @@ export const runOracle = async (
   credits: readonly Credit[],
   { gasUsed, signal }: ExecutionBounds = {},
 ): Promise<BlockExecution> => {
-  const opening = openVm(journal, env)
+  const opening = openVm(journal, env, false)
   const systemCall = systemCallIn(opening, journal)
   const run = beginBlock(env)
   await runPreExecution(run, journal, systemCall)

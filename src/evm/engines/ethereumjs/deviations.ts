@@ -153,18 +153,28 @@ export class MendedEvm extends EVM {
 /** Parts of the library's EVM that each use has its own of. */
 export type EvmParts = Required<Pick<EVMOpts, 'common' | 'stateManager' | 'blockchain'>>
 
-/** Options of `MendedEvm`: the parts, the opcodes that replace the library's, and a network's prices of precompiles. */
+/** What replaces the library's own: opcodes, by default the mended ones alone, and precompiles. */
+interface Replacements {
+  readonly opcodes?: CustomOpcode[]
+  /** true: those of this project, which time stops; the library's run to their end. */
+  readonly ownPrecompiles?: boolean
+}
+
+const mendedOpcodes = (common: Common): CustomOpcode[] =>
+  libraryOpcodes(common)
+    .filter(({ isMended }) => isMended)
+    .map(customOpcode)
+
+/** Options of `MendedEvm`, with a network's prices of precompiles. */
 export const evmOptions = (
   parts: EvmParts,
   prices: PrecompilePrices | null,
-  customOpcodes: CustomOpcode[] = libraryOpcodes(parts.common)
-    .filter(({ isMended }) => isMended)
-    .map(customOpcode),
+  { opcodes = mendedOpcodes(parts.common), ownPrecompiles = false }: Replacements = {},
 ): EVMOpts => ({
   ...parts,
   bn254: new NobleBN254(),
-  customOpcodes,
-  customPrecompiles: repricedPrecompiles(parts.common, prices),
+  customOpcodes: opcodes,
+  customPrecompiles: repricedPrecompiles(parts.common, prices, ownPrecompiles),
 })
 
 /** True where every hash of the transaction's blobs is of version 1. */

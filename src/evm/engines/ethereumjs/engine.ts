@@ -21,7 +21,12 @@ interface Machine {
 const createMachine = (common: Common, env: EngineEnv, isWatched: boolean): Machine => {
   const state = new EthereumJsStateAdapter()
   const parts = { common, stateManager: state, blockchain: libraryBlockchain(env) }
-  return { evm: new WatchedEvm(evmOptions(parts, env.params.precompilePrices, evmOpcodes(common, isWatched))), state }
+  return {
+    evm: new WatchedEvm(
+      evmOptions(parts, env.params.precompilePrices, { opcodes: evmOpcodes(common, isWatched), ownPrecompiles: true }),
+    ),
+    state,
+  }
 }
 
 /** Idle machines of each fork. */

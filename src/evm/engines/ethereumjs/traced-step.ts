@@ -2,9 +2,9 @@ import type { Common } from '@ethereumjs/common'
 import { EVMError } from '@ethereumjs/evm'
 import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { delegationTarget } from '../../../primitives/transaction/delegation.ts'
+import { SHAPES } from '../../opcodes.ts'
 import type { Step } from '../../tracers/tracer.ts'
 import { REASON } from '../failure-reasons.ts'
-import { OPCODES } from '../opcode-table.ts'
 import type { CustomOpcode, MendedOpcode, OpcodeState } from './deviations.ts'
 import { type RunningFrame, runOf, type WatchedRun } from './watched-run.ts'
 
@@ -52,7 +52,7 @@ const WRITES: ReadonlySet<number> = new Set([0xa0, 0xa1, 0xa2, 0xa3, 0xa4, CREAT
 export const stackAddress = (word: bigint): Hex => `0x${toWord(BigInt.asUintN(160, word)).slice(26)}`
 
 const nameOf = (op: number, common: Common): string =>
-  op === PREVRANDAO && !common.gteHardfork('paris') ? 'DIFFICULTY' : (OPCODES[op]?.name ?? '')
+  op === PREVRANDAO && !common.gteHardfork('paris') ? 'DIFFICULTY' : (SHAPES[op]?.name ?? '')
 
 /** One opcode before it runs; stack, memory and return data are those of the library. */
 class LibraryStep implements Step {
@@ -110,7 +110,7 @@ const fail = (frame: RunningFrame, { error, text }: Fault): never => {
 const OUT_OF_GAS: Fault = { error: 'OUT_OF_GAS', text: REASON.outOfGas }
 
 const stackFault = (op: number, height: number): Fault | undefined => {
-  const { least, most } = OPCODES[op] as (typeof OPCODES)[number]
+  const { least, most } = SHAPES[op] as (typeof SHAPES)[number]
   if (height < least) return { error: 'STACK_UNDERFLOW', text: `${REASON.stackUnderflow} (${height} <=> ${least})` }
   return height > most ? { error: 'STACK_OVERFLOW', text: `${REASON.stackOverflow} ${height} (${most})` } : undefined
 }
@@ -228,7 +228,7 @@ const priceOf = async (
 
 /** Condition of an opcode that go-ethereum checks once it is paid. */
 const lateFault = (op: number, isKnown: boolean, state: OpcodeState): Fault | undefined => {
-  if (!isKnown) return { error: 'INVALID_OPCODE', text: `${REASON.invalidOpcode}: ${OPCODES[op]?.name}` }
+  if (!isKnown) return { error: 'INVALID_OPCODE', text: `${REASON.invalidOpcode}: ${SHAPES[op]?.name}` }
   const { interpreter, stack } = state
   const writes = WRITES.has(op) || (op === CALL && stack.peek(3)[2] !== 0n)
   if (writes && interpreter.isStatic()) return { error: 'STATIC_STATE_CHANGE', text: REASON.staticStateChange }

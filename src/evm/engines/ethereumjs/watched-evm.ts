@@ -6,6 +6,8 @@ import { keccak256Hex } from '../../../crypto/hash.ts'
 import { create2Address, createAddress } from '../../../primitives/address.ts'
 import type { MovedPrecompiles } from '../../calls/message/moved-precompiles.ts'
 import type { FrameStart } from '../../tracers/tracer.ts'
+import { gasBoundExceeded } from '../gas-bound.ts'
+import type { StepClock } from '../step-clock.ts'
 import { MendedEvm } from './deviations.ts'
 import { showImplicitStop } from './traced-step.ts'
 import { errorOf, type WatchedRun } from './watched-run.ts'
@@ -31,6 +33,11 @@ export class WatchedEvm extends MendedEvm {
   get run(): WatchedRun {
     assert(this.#run !== undefined, 'a message runs')
     return this.#run
+  }
+
+  /** Clock of this project's precompiles (precompiles/precompile-input.ts). */
+  get clock(): StepClock {
+    return this.run.clock
   }
 
   /** Starts a message; anything that one before it left is forgotten. */
@@ -83,10 +90,16 @@ export class WatchedEvm extends MendedEvm {
     data: Uint8Array,
     gasLimit: bigint,
   ): Promise<ExecResult> {
-    const { frame, clock } = this.run
-    if (frame !== undefined) frame.isPrecompile = true
-    await clock.check()
-    return super.runPrecompile(code, data, gasLimit)
+    const { run } = this
+    if (run.frame !== undefined) run.frame.isPrecompile = true
+    const left = run.gasBoundLeft()
+    const limit = left === undefined || left > gasLimit ? gasLimit : left
+    const result = await super.runPrecompile(code, data, limit)
+    const pause = run.spend(result.executionGasUsed)
+    if (pause !== undefined) await pause
+    // A precompile that needs more than the bound leaves, or fails and takes all gas, has exceeded it.
+    if (result.exceptionError !== undefined && limit < gasLimit) throw gasBoundExceeded()
+    return result
   }
 }
 

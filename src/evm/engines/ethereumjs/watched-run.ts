@@ -99,8 +99,21 @@ export class WatchedRun {
       frame.state = state
       this.#checkBound(frame.usedOutside + frame.start.gas - state.gasLeft)
     }
+    return this.spend(gas)
+  }
+
+  /** Counts an opcode or a precompile that costs `gas`; returns a promise when it is time to yield. */
+  spend(gas: bigint): Promise<void> | undefined {
     this.clock.steps -= STEPS_PER_OPCODE + Number(gas) / GAS_PER_STEP
     return this.clock.steps < 0 ? this.clock.check() : undefined
+  }
+
+  /** Gas that the current frame may still use under the bound; undefined: no bound. */
+  gasBoundLeft(): bigint | undefined {
+    const { frame } = this
+    const { gasBound } = this.options
+    if (gasBound === undefined || frame === undefined) return undefined
+    return gasBound > frame.usedOutside ? gasBound - frame.usedOutside : 0n
   }
 
   #checkBound(used: bigint): void {

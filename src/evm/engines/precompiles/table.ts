@@ -60,13 +60,18 @@ export const activePrecompiles = (common: Common): ReadonlyMap<number, Precompil
   return found
 }
 
-/** Returns those that EthereumJS' own EVM needs to have a network's prices. */
-export const repricedPrecompiles = (common: Common, prices: PrecompilePrices | null): CustomPrecompile[] => {
+/** Returns those that EthereumJS' own EVM needs to have a network's prices; `own`: and this project's functions. */
+export const repricedPrecompiles = (
+  common: Common,
+  prices: PrecompilePrices | null,
+  own = false,
+): CustomPrecompile[] => {
   common.updateParams(paramsEVM)
-  return [...getActivePrecompiles(common)].flatMap(([address, run]) => {
+  const table = own ? precompileTable(common) : []
+  return [...getActivePrecompiles(common, table)].flatMap(([address, run]) => {
     const number = Number(`0x${address}`)
     const price = prices?.[number]
-    if (price === undefined) return []
+    if (price === undefined) return own ? { address: addressOf(number), function: run } : []
     return price === null
       ? { address: addressOf(number) }
       : { address: addressOf(number), function: repriced(run, price) }

@@ -10,13 +10,13 @@ import type { BlockEnv, SerializedEnv } from '../../../evm/block-env.ts'
 import { createCallService } from '../../../evm/calls/call-service.ts'
 import { createLocalCalls, type LocalState } from '../../../evm/calls/local/local-calls.ts'
 import type { CallRequest, CallService } from '../../../evm/calls/types.ts'
-import { DEFAULT_ENGINE, type EngineName, loadEngine } from '../../../evm/engines/select-engine.ts'
+import { type EngineName, loadEngine } from '../../../evm/engines/select-engine.ts'
 import type { WorldState } from '../../../state/world-state.ts'
 
 export interface CallPartsOptions {
   readonly storePath: string
   readonly params: ChainParams
-  readonly evm?: EngineName
+  readonly engine: EngineName
   readonly rules: Pick<ChainRules, 'committedEnv'>
   readonly bases: CallBlocks
   readonly chain: Pick<Chain, 'headBlock'>
@@ -28,12 +28,12 @@ export interface CallPartsOptions {
 
 /** Creates the call service and connects it to the chain: a call runs on its block's state, or the pending one. */
 export const createCalls = (options: CallPartsOptions): CallService => {
-  const { revision, storePath, params, evm, bases, logger } = options
+  const { revision, storePath, params, engine: name, bases, logger } = options
   const envOf = environments(options)
   const workers = createCallService({
     storePath,
     params,
-    ...(evm && { evm }),
+    engine: name,
     logger,
     envFor: async request => envOf(await bases.blockOf(request)).serialized(),
     ...(revision && { revision }),
@@ -46,7 +46,7 @@ export const createCalls = (options: CallPartsOptions): CallService => {
     bound: isDevelopment ? CALL_LIMITS.local.developmentBound : CALL_LIMITS.local.bound,
     workers,
     engine: () => {
-      engine ??= loadEngine(evm ?? DEFAULT_ENGINE)
+      engine ??= loadEngine(name)
       return engine
     },
   })

@@ -7,7 +7,8 @@ import { PendingBlockBuilder, type PendingBlockOptions } from '../../../chain/re
 import { SimulationService } from '../../../chain/reads/simulation-service.ts'
 import { type ChainViewOptions, createChainView } from '../../../chain/view.ts'
 import type { FIXTURE_LIMITS } from '../../../config/limits/commands.ts'
-import type { EngineName } from '../../../evm/engines/select-engine.ts'
+import { engineNameOf } from '../../../evm/engines/select-engine.ts'
+import type { ExecutionMode } from '../../../evm/executor-types.ts'
 import type { Services } from '../../../rpc/context.ts'
 import type { Teardown } from '../../teardown.ts'
 import type { PoolParts } from '../pool.ts'
@@ -26,7 +27,7 @@ interface ReadsOptions
     >,
     Pick<PendingBlockOptions, 'executor' | 'coinbase' | 'clock'> {
   readonly storePath: string
-  readonly evm?: EngineName | undefined
+  readonly execution: ExecutionMode
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
   readonly rules: ChainRules
   readonly pool: Pick<PoolParts, 'service' | 'version'>
@@ -43,7 +44,7 @@ export type Reads = Required<Pick<Services, 'view' | 'calls' | 'trace' | 'simula
  * logs.
  */
 export const createReads = (options: ReadsOptions, teardown: Teardown): Reads => {
-  const { storePath, params, evm, rules, blocks, world, chain, pool, dev = {}, simulationGas, part } = options
+  const { storePath, params, execution, rules, blocks, world, chain, pool, dev = {}, simulationGas, part } = options
   const pending = new PendingBlockBuilder({
     ...options,
     blockTimeMs: params.blockTimeMs,
@@ -59,12 +60,13 @@ export const createReads = (options: ReadsOptions, teardown: Teardown): Reads =>
   const view = createChainView({ ...options, ...dev, pending, wideLogs: query => logs.query(query) })
   dev.onReplaced?.(() => logs.forget())
   const bases = new CallBlocks({ blocks, chain, pending })
-  const trace = createTraces({ storePath, params, rules, logger: part('traces') })
+  const engine = engineNameOf(execution)
+  const trace = createTraces({ storePath, params, engine, rules, logger: part('traces') })
   teardown.add(() => trace.close())
   const calls = createCalls({
     storePath,
     params,
-    ...(evm && { evm }),
+    engine,
     rules,
     bases,
     chain,

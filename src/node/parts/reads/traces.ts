@@ -3,11 +3,13 @@ import type { ChainRules } from '../../../chain/block/rules-port.ts'
 import { TraceService } from '../../../chain/trace/trace-service.ts'
 import type { TraceBlock } from '../../../chain/trace/worker-protocol.ts'
 import type { ChainParams } from '../../../config/networks.ts'
+import type { EngineName } from '../../../evm/engines/select-engine.ts'
 import type { TracedBlock, TracePort } from '../../../rpc/methods/debug/trace-port.ts'
 
 interface TracePartsOptions {
   readonly storePath: string
   readonly params: ChainParams
+  readonly engine: EngineName
   readonly rules: Pick<ChainRules, 'committedEnv'>
   readonly logger: Logger
 }
@@ -16,10 +18,11 @@ interface TracePartsOptions {
 export const createTraces = ({
   storePath,
   params,
+  engine,
   rules,
   logger,
 }: TracePartsOptions): TracePort & { close(): Promise<void> } => {
-  const service = new TraceService({ storePath, params, logger })
+  const service = new TraceService({ storePath, params, engine, logger })
   const describe = (block: TracedBlock): TraceBlock => {
     // Functions cannot cross threads, and the worker has the params.
     const { params: _, blockHash, stateRoot, ...env } = rules.committedEnv(block)

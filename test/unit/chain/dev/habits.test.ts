@@ -162,7 +162,7 @@ describe('large contracts', () => {
   })
 
   // Shadow mode: the VM of EthereumJS has to agree about every block.
-  test.each(['fast', 'shadow'] as const)('stand where the chain allows them, in mode %s', async execution => {
+  test.each(['wasm', 'shadow'] as const)('stand where the chain allows them, in mode %s', async execution => {
     const codeSizeLimit = 60_000
     await withDevNode(
       async ask => {

@@ -48,7 +48,7 @@ const withRecord = async <T>(
   }
 }
 
-test.each<ExecutionMode>(['fast', 'ethereumjs', 'shadow'])('all 54 blocks are executed in mode %s', mode =>
+test.each<ExecutionMode>(['wasm', 'ethereumjs', 'shadow'])('all 54 blocks are executed in mode %s', mode =>
   withRecord(openRecordedChain, mode, async ({ chain }) => {
     expect(chain.headBlock.header.number).toBe(54)
     expect(chain.headBlock.hash).toBe(HEAD_HASH)
@@ -62,7 +62,7 @@ const wholeReceipt = ({ logs: _, logsBloom: __, ...rest }: Receipt, receipt: Rec
 })
 
 test('what is stored reads back as what was executed, root or status, price of blobs and all', () =>
-  withRecord(openRecordedChain, 'fast', async ({ blocks, store, rules }) => {
+  withRecord(openRecordedChain, 'wasm', async ({ blocks, store, rules }) => {
     const fresh = new BlockStore(store, rules)
     for (const block of recorded) {
       const { number } = block.header
@@ -126,7 +126,7 @@ function withdrawingMore(block: Block): Block {
 
 describe('a block that is not what its header says', () => {
   test('is found out by the first field that differs, and leaves the chain as it was', () =>
-    withRecord(beginRecordedChain, 'fast', async ({ chain }) => {
+    withRecord(beginRecordedChain, 'wasm', async ({ chain }) => {
       for (const block of recorded) {
         const { number } = block.header
         for (const [field, at, change] of FALSE_BLOCKS) {
@@ -143,7 +143,7 @@ describe('a block that is not what its header says', () => {
 })
 
 test('a block that cannot be executed is refused with its number, and why', () =>
-  withRecord(beginRecordedChain, 'fast', async ({ chain }) => {
+  withRecord(beginRecordedChain, 'wasm', async ({ chain }) => {
     const [first] = recorded as [(typeof recorded)[number]]
     const transactions = first.transactions.slice(1)
     const header = { ...first.header, transactionsRoot: transactionsRoot(transactions) }

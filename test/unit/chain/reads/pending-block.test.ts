@@ -118,7 +118,7 @@ test('a transaction that does not end leaves the pending block to the others, an
       await expect.poll(async () => (await pending.state()).block.transactions.length).toBe(2)
       expect(engine.begun).toBe(1)
     },
-    { mode: 'fast', engine },
+    { mode: 'wasm', engine },
   )
 })
 
@@ -144,6 +144,6 @@ test('the pending block is built beside the chain: a block under construction do
       engine.isOpen = true
       await building
     },
-    { mode: 'fast', engine },
+    { mode: 'wasm', engine },
   )
 })

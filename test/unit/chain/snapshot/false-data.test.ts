@@ -88,7 +88,7 @@ const expectTrue = async (storePath: string): Promise<void> => {
   const dir = mkdtempSync(join(net.dir, 'opened-'))
   mkdirSync(dir, { recursive: true })
   renameSync(join(storePath, 'db'), join(dir, 'db'))
-  const opened = await openTestChain(dir, { genesis: net.net.genesis, mode: 'fast' })
+  const opened = await openTestChain(dir, { genesis: net.net.genesis, mode: 'wasm' })
   try {
     expect(opened.chain.head().hash).toBe((await first.blocks.block(NUMBER))?.hash)
     for (let number = 0; number <= NUMBER; number += CYCLE)

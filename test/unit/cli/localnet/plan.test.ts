@@ -20,7 +20,7 @@ const FLAGS = {
   host: '127.0.0.1',
   metrics: false,
   stratum: false,
-  execution: 'fast',
+  execution: 'wasm',
   stateHistory: 128,
   logLevel: 'info',
 } as const
@@ -47,13 +47,13 @@ describe('the plan', () => {
     expect(startArgs(validator, ports, context).join(' ')).toBe(
       'start --network devnet --genesis /net/genesis.json --datadir /net/validator-1 --validator-key /net/validator-1/validator.key' +
         ' --host 127.0.0.1 --port 9000 --operator-port 9001 --p2p-host 127.0.0.1 --p2p-port 9003 --no-discovery' +
-        ' --peers tandem://a,tandem://b --execution fast --state-history 128 --log-level info --cors localhost --json',
+        ' --peers tandem://a,tandem://b --execution wasm --state-history 128 --log-level info --cors localhost --json',
     )
     const alone = startArgs(full, ports, { ...context, peers: [], flags: { ...FLAGS, metrics: true, cors: ['*'] } })
     expect(alone.join(' ')).toBe(
       'start --network devnet --genesis /net/genesis.json --datadir /net/full-1 --host 127.0.0.1 --port 9000' +
         ' --operator-port 9001 --p2p-host 127.0.0.1 --p2p-port 9003 --no-discovery --metrics-port 9002' +
-        ' --execution fast --state-history 128 --log-level info --cors * --json',
+        ' --execution wasm --state-history 128 --log-level info --cors * --json',
     )
     const mine = '0x3333333333333333333333333333333333333333'
     const miners = { ...context, flags: { ...FLAGS, mine, stratum: true } } as const

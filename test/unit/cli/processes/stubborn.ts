@@ -8,7 +8,7 @@ const running = runNode({
   flags: {
     host: '127.0.0.1',
     port: 0,
-    execution: 'fast',
+    execution: 'wasm',
     stateHistory: 128,
     allowUnprotectedTxs: false,
     logLevel: 'silent',

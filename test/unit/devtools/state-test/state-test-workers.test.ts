@@ -4,7 +4,7 @@ import type { FileReport } from '../../../../devtools/state-test/worker.ts'
 import { runStateTestFiles, type StateTestPoolOptions } from '../../../../devtools/state-test/worker-pool.ts'
 
 const options: StateTestPoolOptions = {
-  mode: 'fast',
+  mode: 'wasm',
   forks: undefined,
   jobs: 2,
   workerUrl: new URL('../../evm/processes/moody-worker.ts', import.meta.url),

@@ -21,7 +21,7 @@ const world = () => withCode(funded([alice, bob, carol, dave]), CONTRACT, code(0
 /** A clock that only its engine moves, by a millisecond for a million gas. */
 const createMachine = () => {
   const engine = new SteadyEngine()
-  return { clock: engine.clock, executor: createExecutor({ mode: 'fast', logger: silentLogger, engine }) }
+  return { clock: engine.clock, executor: createExecutor({ mode: 'wasm', logger: silentLogger, engine }) }
 }
 
 const transfer = (from: Key, nonce = 0): Transaction =>
@@ -144,7 +144,7 @@ describe('a transaction that does not end', () => {
   test('where its gas should have ended it costs half of the block once, and not the half of the one that waits longest', async () => {
     // Twenty times as long as their gas allows for.
     const engine = new SteadyEngine(400)
-    const executor = createExecutor({ mode: 'fast', logger: silentLogger, engine })
+    const executor = createExecutor({ mode: 'wasm', logger: silentLogger, engine })
     const keys = [bob, carol, dave, key(5)]
     const list = keys.map(from => slow(from, 3))
     const overruns: Hex[] = []
@@ -262,7 +262,7 @@ test('the engine of the node leaves an endless loop when it is asked to', async 
   // JUMPDEST, PUSH0, JUMP.
   const state = withCode(funded([bob]), CONTRACT, code(0x5b, 0x5f, 0x56))
   const stopping = new AbortController()
-  const executor = createExecutor({ mode: 'fast', logger: silentLogger })
+  const executor = createExecutor({ mode: 'wasm', logger: silentLogger })
   const executing = executor.execute(new Journal(state), env(), [endless(bob)], [], { signal: stopping.signal })
   setTimeout(() => stopping.abort(), 5)
   await expect(executing).rejects.toMatchObject(interrupted)
@@ -279,7 +279,7 @@ test('a transaction for which this block has no gas left waits for the next one'
 })
 
 test('logs count with the time that they take after the run', async () => {
-  const executor = createExecutor({ mode: 'fast', logger: silentLogger })
+  const executor = createExecutor({ mode: 'wasm', logger: silentLogger })
   const trial = async (...body: readonly number[]): Promise<number | undefined> => {
     const overruns: number[] = []
     // JUMPDEST, PUSH0 six times, the body, PUSH0, JUMP.

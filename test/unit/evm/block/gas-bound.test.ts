@@ -1,12 +1,10 @@
 import { EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
-import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
 import type { EngineMessage } from '../../../../src/evm/engine.ts'
-import { ENGINE_NAMES, loadEngine } from '../../../../src/evm/engines/select-engine.ts'
-import { createExecutor } from '../../../../src/evm/executor.ts'
 import type { Transaction } from '../../../../src/primitives/transaction/transaction.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { createRandom } from '../../../property/executor-plans.ts'
+import { ENGINES, engineOf, executorOf } from '../../../support/engines.ts'
 import { randomCase } from '../../../support/evm/cases.ts'
 import { outcomeOf } from '../../../support/evm/compare.ts'
 import { SEED } from '../../../support/seed.ts'
@@ -58,10 +56,10 @@ const watched = (state: MemoryState): { journal: Journal; reads: () => number } 
 
 const exceeded = { detail: { code: 'GAS_BOUND_EXCEEDED' } }
 
-describe.each(ENGINE_NAMES)('the gas bound of a message (%s)', name => {
+describe.each(ENGINES)('the gas bound of a message (%s)', name => {
   const run = async (state: MemoryState, sent: EngineMessage, gasBound?: bigint) => {
     const { journal, reads } = watched(state)
-    const engine = await loadEngine(name)
+    const engine = await engineOf(name)
     const result = async () => engine.run(journal, block, sent, gasBound === undefined ? {} : { gasBound })
     return { ended: result(), journal, reads }
   }
@@ -74,7 +72,7 @@ describe.each(ENGINE_NAMES)('the gas bound of a message (%s)', name => {
   })
 
   test('stops it wherever the bound lies between two opcodes', async () => {
-    const engine = await loadEngine(name)
+    const engine = await engineOf(name)
     for (let bound = 10_000n; bound < 10_012n; bound++) {
       let slices = 0
       const interrupt = { sliceMs: 0, giveWay: async () => {}, shouldStop: () => ++slices > 1_000 }
@@ -129,7 +127,7 @@ describe.each(ENGINE_NAMES)('the gas bound of a message (%s)', name => {
   })
 
   test('a message that keeps to it comes to the same', async () => {
-    const engine = await loadEngine(name)
+    const engine = await engineOf(name)
     for (let i = 0; i < 40; i++) {
       const { state, env: at, message: sent } = randomCase(createRandom(SEED + i))
       const free = await outcomeOf(engine, state, at, sent)
@@ -140,8 +138,8 @@ describe.each(ENGINE_NAMES)('the gas bound of a message (%s)', name => {
   })
 })
 
-describe.each(ENGINE_NAMES)('a block that understates its gas (%s)', evm => {
-  const executor = createExecutor({ mode: 'fast', evm, logger: silentLogger })
+describe.each(ENGINES)('a block that understates its gas (%s)', name => {
+  const executor = executorOf(name)
   const transaction = (fields = {}): Transaction => signed(sender, { to: TARGET, gasLimit: MOST, ...fields })
   const execute = (journal: Journal, list: readonly Transaction[], gasUsed?: bigint) =>
     executor.execute(journal, block, list, [], gasUsed === undefined ? {} : { gasUsed })

@@ -46,7 +46,7 @@ const execute = async (mode: ExecutionMode, contracts: Readonly<Record<Hex, Uint
   return { execution: await executor.execute(journal, at, [transfer]), journal }
 }
 
-describe.each<ExecutionMode>(['fast', 'ethereumjs', 'shadow'])('in mode %s', mode => {
+describe.each<ExecutionMode>(['wasm', 'ethereumjs', 'shadow'])('in mode %s', mode => {
   test('contracts receive the beacon root and the parent hash, from an account without state and without gas', async () => {
     const contracts = { [BEACON_ROOTS]: KEEP, [BLOCK_HASHES]: KEEP, [WITHDRAWALS]: SILENT, [CONSOLIDATIONS]: SILENT }
     const at = block('prague', BEACON)

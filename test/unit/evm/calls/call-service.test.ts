@@ -9,7 +9,7 @@ import type { SerializedEnv } from '../../../../src/evm/block-env.ts'
 import { createCallService } from '../../../../src/evm/calls/call-service.ts'
 import type { CallMessage } from '../../../../src/evm/calls/message/call-args.ts'
 import type { CallRequest, CallService } from '../../../../src/evm/calls/types.ts'
-import { DEFAULT_ENGINE, type EngineName } from '../../../../src/evm/engines/select-engine.ts'
+import type { EngineName } from '../../../../src/evm/engines/select-engine.ts'
 import type { Journal } from '../../../../src/state/journal/journal.ts'
 import { TestWorld } from '../../state/world.ts'
 import { temporaryDirectory } from '../../storage/temp-store.ts'
@@ -59,7 +59,7 @@ const ofClient = (service: CallService, client: string) => ({
 })
 type Calls = ReturnType<typeof ofClient>
 
-const setUp = async (evm: EngineName = DEFAULT_ENGINE) => {
+const setUp = async (engine: EngineName = 'wasm') => {
   const path = await temporaryDirectory()
   const world = await TestWorld.open(path)
   await write(world, journal => {
@@ -77,7 +77,7 @@ const setUp = async (evm: EngineName = DEFAULT_ENGINE) => {
   const service = createCallService({
     storePath: path,
     params: NETWORKS.devnet,
-    evm,
+    engine,
     logger: silentLogger,
     async envFor({ number, pending }) {
       const at = pending === true ? number + 1 : number
@@ -159,7 +159,7 @@ describe('call service', () => {
   }, 60_000)
 
   test('calls that are cancelled are not run, or not to their end', async () => {
-    const { world, shared, service } = await setUp('interpreter')
+    const { world, shared, service } = await setUp('ethereumjs')
     const number = world.world.number
     const connection = new Cancellation()
     // Once a worker is up: half of the calls are in flight then, and the others wait.
@@ -184,7 +184,7 @@ describe('call service', () => {
     retry: 2,
   }, async () => {
     // The slower engine: the loop still has gas when its thread stops answering.
-    const { world, service } = await setUp('interpreter')
+    const { world, service } = await setUp('ethereumjs')
     const number = world.world.number
     await valueAt(service, number)
     let hogEnded = false

@@ -35,6 +35,7 @@ const setUp = async () => {
   const service = createCallService({
     storePath: path,
     params: NETWORKS.devnet,
+    engine: 'wasm',
     logger: {
       ...silentLogger,
       warn: fields => void ((fields as { reason?: string }).reason !== 'EXECUTION_TIMEOUT' && died.push(fields)),

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import { bn254 } from '@noble/curves/bn254.js'
 import { bytesToBigint, bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
-import { loadEngine } from '../../../../src/evm/engines/select-engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { createRandom } from '../../../property/executor-plans.ts'
+import { engineOf } from '../../../support/engines.ts'
 import { SEED } from '../../../support/seed.ts'
 import { env, funded, key, withCode } from '../world.ts'
 
@@ -13,8 +13,8 @@ import { env, funded, key, withCode } from '../world.ts'
 const sender = key(1)
 const TARGET: Hex = `0x${'cc'.repeat(20)}`
 const random = createRandom(SEED)
-const wasm = await loadEngine('wasm')
-const interpreter = await loadEngine('interpreter')
+const wasm = await engineOf('wasm')
+const interpreter = await engineOf('interpreter')
 const block = env()
 
 const contract = (code: Hex) => {

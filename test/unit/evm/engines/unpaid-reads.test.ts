@@ -1,8 +1,8 @@
 import { EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import type { EngineMessage } from '../../../../src/evm/engine.ts'
-import { ENGINE_NAMES, loadEngine } from '../../../../src/evm/engines/select-engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
+import { engineOf } from '../../../support/engines.ts'
 import { env, funded, key, paramsAt, withCode } from '../world.ts'
 
 /*
@@ -44,7 +44,8 @@ const message: EngineMessage = {
   accessList: [],
 }
 
-describe.each(ENGINE_NAMES)('an access that is not paid (%s)', name => {
+// EthereumJS reads what a call names before the price is known: time bounds that.
+describe.each(['wasm', 'interpreter'] as const)('an access that is not paid (%s)', name => {
   describe.each(Object.entries(ACCESSES))('%s', (_name, body) => {
     test.each([60, 150, 500, 2_099, 2_400, 2_599])('with %d gas', async gas => {
       const state = withCode(funded([sender]), TARGET, hexToBytes(`0x${caller(gas)}`), 10n ** 18n)
@@ -62,7 +63,7 @@ describe.each(ENGINE_NAMES)('an access that is not paid (%s)', name => {
         },
         code: address => state.code(address),
       })
-      const engine = await loadEngine(name)
+      const engine = await engineOf(name)
       const { failure } = await engine.run(journal, env({ params: paramsAt('prague') }), message)
       expect(failure).toMatchObject({ kind: 'halt' })
       // Some accounts are read for every message.

@@ -38,7 +38,7 @@ const start = async (
   verify: PeerOptions['verify'] = 'tips',
 ): Promise<Node> => {
   const dir = mkdtempSync(join(tmpdir(), 'tandem-peers-'))
-  const chain = await openTestChain(dir, { mode: 'fast' })
+  const chain = await openTestChain(dir, { mode: 'wasm' })
   closing.push(async () => {
     await chain.close()
     rmSync(dir, { recursive: true, force: true })

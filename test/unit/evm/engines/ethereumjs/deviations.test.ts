@@ -146,7 +146,7 @@ describe.each(Object.entries(DEVIATIONS))('%s', (_, { code, message = {}, output
     expect(await run(createStepOracle({ records: false, asItComes: true }))).not.toEqual(right)
   })
 
-  test.each<ExecutionMode>(['fast', 'ethereumjs', 'shadow'])('a block in mode %s', async mode => {
+  test.each<ExecutionMode>(['wasm', 'ethereumjs', 'shadow'])('a block in mode %s', async mode => {
     const journal = new Journal(worldOf(code))
     const tx = signed(sender, {
       to: message.to === null ? null : TARGET,

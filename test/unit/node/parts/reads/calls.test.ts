@@ -32,6 +32,7 @@ test('a call on the pending block sees one block, also when the chain goes on wh
       ...chain,
       storePath: join(dir, 'db'),
       params: chain.genesis.params,
+      engine: 'wasm',
       bases: new CallBlocks({ ...chain, pending: { state } }),
       logger: silentLogger,
     })
