@@ -1,6 +1,7 @@
 import { open, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
+import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { ClassicLevel } from 'classic-level'
 import { STORAGE_LIMITS } from '../config/limits/storage.ts'
 import { Batch, type NativeBatch } from './batch.ts'
@@ -76,6 +77,8 @@ export class Store {
       createIfMissing: options.createIfMissing ?? true,
     })
     try {
+      // LevelDB syncs what is in its folder, not the name of the folder itself.
+      if (options.createIfMissing !== false) makeFolder(location)
       await level.open()
       writeLockHolder(location)
     } catch (error) {

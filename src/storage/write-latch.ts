@@ -6,6 +6,7 @@ const [FAILED, WRITER] = [0, 1]
 const REASON_AT = 12
 const REASON_LENGTH = 2
 const MEMORY_BYTES = 1_024
+const ALIVE_MS = 60_000
 
 interface WriteLatchOptions {
   /** Memory of the latch that another thread has for the same database; a new one by default. */
@@ -77,7 +78,8 @@ export class WriteLatch {
   }
 
   async #watch(onFailed: (reason: string) => void): Promise<void> {
-    await Atomics.waitAsync(this.#words, FAILED, 0).value
+    // The close of another thread's latch wakes this one too.
+    while (this.failure === undefined && !this.#isClosed) await Atomics.waitAsync(this.#words, FAILED, 0).value
     const { failure } = this
     if (failure !== undefined && !this.#isClosed) onFailed(failure)
   }
@@ -86,7 +88,10 @@ export class WriteLatch {
     for (;;) {
       const writer = Atomics.compareExchange(this.#words, WRITER, 0, threadId + 1)
       if (writer === 0) return
+      // Nothing else may keep this thread from ending: a wait alone does not.
+      const alive = setInterval(() => {}, ALIVE_MS)
       await Atomics.waitAsync(this.#words, WRITER, writer).value
+      clearInterval(alive)
     }
   }
 

@@ -51,25 +51,54 @@ export class PoolService {
   /** Local submissions of this turn of the event loop, and of those before it while senders of earlier ones are recovered. */
   readonly #local = new Batcher<PoolSubmission>(LOCAL_BATCH, batch => this.#admitLocal(batch), LOCAL_OVERLAP)
   readonly #listeners = new Set<(transaction: Transaction) => void>()
+  #isRetrying = false
 
   constructor(options: PoolServiceOptions) {
     this.#options = options
     this.#pool = options.pool
   }
 
-  /** Admits the journaled transactions; those that are no longer valid are dropped. */
+  /** Admits the journaled transactions; those that no later head can make valid are dropped. */
   async start(): Promise<void> {
     const { journal, logger } = this.#options
     if (journal === undefined) return
     const raws = await journal.load()
     let restored = 0
-    for (let at = 0; at < raws.length; at += REPLAY_CHUNK) {
-      const outcomes = await this.#take(raws.slice(at, at + REPLAY_CHUNK), 'restored')
-      restored += outcomes.filter(admitOutcome => typeof admitOutcome === 'string').length
-    }
+    await this.#restore(raws, (raw, code) => (code === undefined ? restored++ : journal.waiting.add(raw, code)))
     await journal.rewrite()
+    const waiting = [...journal.waiting.values()].length
     if (raws.length > 0)
-      logger.info({ restored, dropped: raws.length - restored }, 'transactions restored from the journal')
+      logger.info(
+        { restored, waiting, dropped: raws.length - restored - waiting },
+        'transactions restored from the journal',
+      )
+  }
+
+  /** Admits transactions of the journal and hands over the error code of each, undefined for an admitted one. */
+  async #restore(
+    raws: readonly Uint8Array[],
+    done: (raw: Uint8Array, code: string | undefined) => unknown,
+  ): Promise<void> {
+    for (let at = 0; at < raws.length; at += REPLAY_CHUNK) {
+      const chunk = raws.slice(at, at + REPLAY_CHUNK)
+      const outcomes = await this.#take(chunk, 'restored')
+      for (const [index, outcome] of outcomes.entries())
+        done(chunk[index] as Uint8Array, isCoded(outcome) ? outcome.code : undefined)
+    }
+  }
+
+  /** Called for each recent block: tries journaled transactions again that the pool refused at the start. */
+  async retryWaiting(): Promise<void> {
+    const { journal, logger } = this.#options
+    if (journal === undefined || this.#isRetrying) return
+    this.#isRetrying = true
+    try {
+      await this.#restore(journal.waiting.take(), (raw, code) => journal.waiting.tried(raw, code))
+    } catch (error) {
+      logger.warn({ err: error }, 'transactions of the journal not tried again')
+    } finally {
+      this.#isRetrying = false
+    }
   }
 
   async close(): Promise<void> {
@@ -159,8 +188,9 @@ export class PoolService {
 
   /** Drops transactions permanently, also from the journal; returns false when none of them was there. */
   async drop(hashes: readonly Hex[]): Promise<boolean> {
-    const dropped = hashes.filter(hash => this.#pool.discard(hash))
-    if (dropped.length > 0) await this.#options.journal?.rewrite()
+    const { journal } = this.#options
+    const dropped = hashes.filter(hash => [this.#pool.discard(hash), journal?.waiting.remove(hash)].includes(true))
+    if (dropped.length > 0) await journal?.rewrite()
     return dropped.length > 0
   }
 
@@ -170,6 +200,7 @@ export class PoolService {
     const waiting = [...pending.values(), ...queued.values()].flat()
     for (const { hash } of waiting) this.#pool.discard(hash)
     this.#pool.forgetOverruns()
+    this.#options.journal?.waiting.clear()
     // The file contains transactions until it is rewritten, wherever they went.
     await this.#options.journal?.rewrite()
     return waiting.length > 0

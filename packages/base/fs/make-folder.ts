@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CodedError } from '../errors.ts'
 
@@ -9,7 +9,7 @@ type FolderError =
   | { readonly code: 'FOLDER_REFUSED'; readonly path: string }
 
 /**
- * Creates a folder, and those above it that are missing; one that is there stays as it is. Throws CodedError<FolderError>, or the error of
+ * Creates a folder, and those above it that are missing, durably; one that is there stays as it is. Throws CodedError<FolderError>, or the error of
  * the system. The `recursive` of `mkdir` tries for ever where the system answers as if the folder above were missing, as in /proc.
  */
 export const makeFolder = (path: string, mode = 0o700): void => {
@@ -22,6 +22,18 @@ export const makeFolder = (path: string, mode = 0o700): void => {
     const code = REFUSALS[(error as NodeJS.ErrnoException).code ?? '']
     if (code === undefined) throw error
     throw new CodedError<FolderError>({ code, path }, { cause: error })
+  }
+  syncFolder(above)
+}
+
+/** A new name is only durable when its folder is. Windows has no such operation. */
+const syncFolder = (path: string): void => {
+  if (process.platform === 'win32') return
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
   }
 }
 

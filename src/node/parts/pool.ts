@@ -52,6 +52,9 @@ export interface PoolParts {
   warmUp(): void
 }
 
+/** Age of a block that is no longer followed by others within reach. */
+const RECENT_MS = 60_000
+
 /** Creates the pool with its journal and recovery threads, and the interface of it that the chain uses. */
 export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
   const { params, head, state, allowUnprotected, metrics, clock, logger } = options
@@ -86,6 +89,7 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
       nowMs: clock.nowMs(),
       ...block,
     })
+    if (clock.nowMs() - header.timestamp * 1_000 < RECENT_MS) void service.retryWaiting()
   }
   service.onPending(() => version++)
   return {

@@ -3,6 +3,7 @@ import type { Logger } from '@tandem/base/logger.ts'
 import type { PoolError } from '../errors.ts'
 import type { JournalStorage } from './journal-file.ts'
 import { decodeJournal, encodeRecords, JOURNAL_MAGIC } from './journal-format.ts'
+import { WaitingTransactions } from './waiting-transactions.ts'
 
 interface JournalOptions {
   readonly storage: JournalStorage
@@ -34,6 +35,8 @@ const REWRITE_CHUNK = 512
  * the disk is synced as often as it can, and each sync covers all waiting appends.
  */
 export class TransactionJournal {
+  /** Transactions that a rewrite keeps although the pool does not have them. */
+  readonly waiting = new WaitingTransactions()
   readonly #options: JournalOptions
   #next: Batch | undefined
   #working: Promise<void> | undefined
@@ -127,7 +130,7 @@ export class TransactionJournal {
       return records.byteLength
     }
     // Transactions of this batch are live already, or no longer needed.
-    this.#sizeBytes = await storage.replace(fileOf(live()))
+    this.#sizeBytes = await storage.replace(fileOf(live(), this.waiting.values()))
     this.#limitBytes = Math.max(limitBytes, 2 * this.#sizeBytes)
     this.#mustRewrite = false
     return this.#sizeBytes
@@ -135,15 +138,16 @@ export class TransactionJournal {
 }
 
 /** Yields the file in pieces, so that a rewrite of thousands never blocks the thread for long. */
-function* fileOf(raws: Iterable<Uint8Array>): Generator<Uint8Array, void, undefined> {
+function* fileOf(...sources: readonly Iterable<Uint8Array>[]): Generator<Uint8Array, void, undefined> {
   yield JOURNAL_MAGIC
   let chunk: Uint8Array[] = []
-  for (const raw of raws) {
-    chunk.push(raw)
-    if (chunk.length < REWRITE_CHUNK) continue
-    yield encodeRecords(chunk)
-    chunk = []
-  }
+  for (const raws of sources)
+    for (const raw of raws) {
+      chunk.push(raw)
+      if (chunk.length < REWRITE_CHUNK) continue
+      yield encodeRecords(chunk)
+      chunk = []
+    }
   if (chunk.length > 0) yield encodeRecords(chunk)
 }
 

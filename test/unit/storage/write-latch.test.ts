@@ -74,6 +74,16 @@ describe('write latch', () => {
     owner.close()
   })
 
+  test('a failed write is reported after the latch of another thread was closed', async () => {
+    const reasons: string[] = []
+    const owner = new WriteLatch({ onFailed: reason => reasons.push(reason) })
+    new WriteLatch({ memory: owner.memory }).close()
+    await new Promise(resolve => setTimeout(resolve, 10))
+    await expect(owner.write(failing)).rejects.toThrow('no space left')
+    await expect.poll(() => reasons).toEqual(['no space left'])
+    owner.close()
+  })
+
   test('a write that waits for another one does not begin when that one fails', async () => {
     const latch = new WriteLatch()
     let begun = 0

@@ -4,6 +4,7 @@ import { CodedError } from '@tandem/base/errors.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test, vi } from 'vitest'
 import type { ClientPoolPort } from '../../../src/chain/types.ts'
+import { POOL_LIMITS } from '../../../src/config/limits/pool.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import type { SenderResult } from '../../../src/crypto/recovery/batch.ts'
 import { recoverSender, type SenderError } from '../../../src/crypto/recovery/recover-sender.ts'
@@ -14,7 +15,7 @@ import { decodeJournal } from '../../../src/txpool/journal/journal-format.ts'
 import { TransactionJournal } from '../../../src/txpool/journal/transaction-journal.ts'
 import { createPoolMetrics } from '../../../src/txpool/metrics.ts'
 import { PoolService } from '../../../src/txpool/pool-service.ts'
-import { type Accounts, createPool, FLOOR, GWEI } from './fixtures.ts'
+import { Accounts, createPool, FLOOR, GWEI } from './fixtures.ts'
 import { MemoryStorage } from './memory-storage.ts'
 import { senderOf, signedTransfer } from './signed.ts'
 
@@ -67,7 +68,7 @@ const start = async (storage = new MemoryStorage(), accounts?: Accounts, baseFee
   const announced: Transaction[] = []
   service.onPending(tx => announced.push(tx))
   await service.start()
-  return { service, pool, recovery, storage, metrics, announced }
+  return { service, pool, journal, recovery, storage, metrics, announced }
 }
 
 const journaled = (storage: MemoryStorage): Hex[] => decodeJournal(storage.file).transactions.map(bytesToHex)
@@ -299,6 +300,38 @@ describe('submit', () => {
     await service.submit(signedTransfer(1, { nonce: 0 }))
     stop()
     expect([announced.length, late.length]).toEqual([1, 1])
+  })
+
+  test('what the head at a start cannot pay for waits in the journal for a later head', async () => {
+    const [funded, empty] = [signedTransfer(1, { nonce: 0 }), signedTransfer(2, { nonce: 0 })]
+    const before = await start()
+    for (const raw of [funded, empty]) await before.service.submit(raw)
+    // The newest block, which paid the second account, was lost with the power.
+    const accounts = new Accounts()
+    accounts.balances.set(senderOf(2), 0n)
+    const { service, pool, storage } = await start(before.storage, accounts)
+    expect(pool.counts().pending).toBe(1)
+    expect(journaled(storage)).toEqual([funded, empty].map(bytesToHex))
+    await service.retryWaiting()
+    expect(pool.counts().pending).toBe(1)
+    accounts.balances.delete(senderOf(2))
+    service.onBlock({ number: 1, transactions: [], baseFee: FLOOR, nowMs: Date.now() })
+    for (let block = 0; block < 2; block++) await service.retryWaiting()
+    expect(pool.counts().pending).toBe(2)
+    expect(journaled(storage)).toEqual([funded, empty].map(bytesToHex))
+    await service.clear()
+    expect(journaled(storage)).toEqual([])
+  })
+
+  test('what no head can make valid again leaves the journal at a start, the rest after its last try', async () => {
+    const before = await start()
+    for (const key of [1, 2]) await before.service.submit(signedTransfer(key, { nonce: 0 }))
+    const accounts = new Accounts(0n)
+    accounts.nonces.set(senderOf(1), 1)
+    const { service, storage, journal } = await start(before.storage, accounts)
+    expect(journaled(storage)).toEqual([bytesToHex(signedTransfer(2, { nonce: 0 }))])
+    for (let block = 0; block < 64 * POOL_LIMITS.lifetimeSweeps; block++) await service.retryWaiting()
+    expect([...journal.waiting.values()]).toEqual([])
   })
 
   test('a disk that fails refuses, and the next submit mends the journal', async () => {
