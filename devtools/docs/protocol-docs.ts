@@ -1,13 +1,8 @@
 import { NETWORK_LIMITS } from '../../src/config/limits/network.ts'
 import { DISCONNECT_REASONS } from '../../src/network/core/disconnect-reasons.ts'
 import { OFFENCES } from '../../src/network/core/peer-scores.ts'
-import {
-  ANSWER_NAMES,
-  MESSAGES,
-  type MessageName,
-  messageSpec,
-  NETWORK_PROTOCOL_VERSION,
-} from '../../src/network/messages.ts'
+import { ANSWER_NAMES, MESSAGES, type MessageName, messageSpec } from '../../src/network/messages.ts'
+import { PROLOGUE } from '../../src/network/transport/secure-channel.ts'
 import { CHANNELS } from '../../src/network/wire/channels.ts'
 
 const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
@@ -113,7 +108,7 @@ Generated from the declarations under \`src/network\` by \`npm run docs\`; do no
 
 ## Connection
 
-TCP, then \`Noise_NN_25519_AESGCM_SHA256\` (revision 34) with empty payloads and the prologue \`tandem/${NETWORK_PROTOCOL_VERSION}\`. A node's identity is its
+TCP, then \`Noise_NN_25519_AESGCM_SHA256\` (revision 34) with empty payloads and the prologue \`${PROLOGUE}\`. A node's identity is its
 Ed25519 key, the 32 bytes of its node id. The first record of each side is the identity: key, chain id (8 bytes), genesis hash, and the key's signature over
 \`tandem-identity/1 initiator \` or \`tandem-identity/1 responder \`, the handshake's hash (32 bytes), and what comes before. Until then a side reads 188 or 204 bytes.
 

@@ -1,4 +1,5 @@
 import { isLoopbackAddress } from '@tandem/base/address.ts'
+import type { Clock } from '@tandem/base/clock.ts'
 import { NETWORK_LIMITS } from '../config/limits/network.ts'
 import { COUNCIL_BOUNDS } from '../config/protocol-bounds.ts'
 import { DialScheduler } from './core/dial-scheduler.ts'
@@ -89,11 +90,18 @@ interface CoreCallbacks {
 /** Parts that need no peers: limits, identity, scores and the dial scheduler. */
 type NetworkCore = ReturnType<typeof buildCore>
 
+/** Time of scores and bans: the wall clock at the start, and from then on one that nobody sets. */
+const steadyTime = (clock: Clock): Pick<Clock, 'nowMs'> => {
+  const startMs = clock.nowMs() - performance.now()
+  return { nowMs: () => startMs + performance.now() }
+}
+
 const buildCore = (options: NetworkOptions, ports: NetworkPorts, { isMember, records, sizes }: CoreCallbacks) => {
   const limits = { ...NETWORK_LIMITS, ...options.limits }
   return {
     limits,
     random: options.random ?? Math.random,
+    time: steadyTime(options.clock),
     channelIdentity: { key: options.nodeKey, domain: { chainId: options.chainId, genesisHash: options.genesisHash } },
     statics: new Set(options.staticPeers?.map(({ id }) => id)),
     identity: new Identity(options, ports.chain),
@@ -104,9 +112,9 @@ const buildCore = (options: NetworkOptions, ports: NetworkPorts, { isMember, rec
 }
 
 const buildPeers = (
-  { relays, clock, logger }: NetworkOptions,
+  { relays, logger }: NetworkOptions,
   { members }: NetworkPorts,
-  { scores, statics, limits, metrics, random }: NetworkCore,
+  { scores, statics, limits, metrics, random, time: clock }: NetworkCore,
   events: PeerSetEvents,
 ): PeerSet =>
   new PeerSet(
@@ -158,9 +166,9 @@ const buildGossip = (
 
 /** Making of connections: handshakes and the dialer. */
 const buildConnections = (
-  { clock, logger, validator, discovers = true }: NetworkOptions,
+  { logger, validator, discovers = true }: NetworkOptions,
   { members }: NetworkPorts,
-  { limits, identity, scores, dialScheduler, channelIdentity, metrics, random }: NetworkCore,
+  { limits, identity, scores, dialScheduler, channelIdentity, metrics, random, time: clock }: NetworkCore,
   peers: PeerSet,
   records: PeerExchange,
 ) => {

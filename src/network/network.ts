@@ -71,9 +71,9 @@ export interface Network {
 const tooManyStatic = (limit: number): Error => new CodedError<NetworkError>({ code: 'TOO_MANY_STATIC_PEERS', limit })
 
 /** Creates the network of a node; nothing happens before `start`. Throws TOO_MANY_STATIC_PEERS. */
-export const createNetwork = (options: NetworkOptions, ports: NetworkPorts): Network => new TlsNetwork(options, ports)
+export const createNetwork = (options: NetworkOptions, ports: NetworkPorts): Network => new PeerNetwork(options, ports)
 
-class TlsNetwork implements Network {
+class PeerNetwork implements Network {
   readonly #options: NetworkOptions
   readonly #parts: NetworkParts
   readonly #inboundLimiter: InboundLimiter
@@ -123,10 +123,10 @@ class TlsNetwork implements Network {
   }
 
   async start(): Promise<void> {
-    const { identity, scores, records, dialer, heartbeat, channelIdentity, limits } = this.#parts
-    const { listen: place, clock, logger } = this.#options
+    const { identity, scores, records, dialer, heartbeat, channelIdentity, limits, time } = this.#parts
+    const { listen: place, logger } = this.#options
     const memory = await this.#store.load()
-    scores.restore(memory.scores, clock.nowMs())
+    scores.restore(memory.scores, time.nowMs())
     if (this.#discovers) records.restore(memory.records)
     if (place !== null) {
       this.#listener = await listen(place, channelIdentity, {
@@ -186,8 +186,8 @@ class TlsNetwork implements Network {
   }
 
   peers(): readonly PeerDescription[] {
-    const { peers, records, scores, statics } = this.#parts
-    const nowMs = this.#options.clock.nowMs()
+    const { peers, records, scores, statics, time } = this.#parts
+    const nowMs = time.nowMs()
     return peers.peers().map(peer => {
       const { host, port } = records.get(peer.id) ?? {}
       return describePeer(peer, {
@@ -294,12 +294,13 @@ class TlsNetwork implements Network {
   }
 
   #tick(): void {
-    const { consensus, records, dialScheduler, peers, random } = this.#parts
+    const { consensus, delegations, records, dialScheduler, peers, random } = this.#parts
     peers.countTraffic()
     peers.assignPlaces()
     this.#wantedAddresses = new Set([...records.memberHosts(), ...dialScheduler.staticHosts()].map(subscriberOf))
     const nowMs = performance.now()
     // Membership changes with the chain, independently of connections.
+    delegations.tick()
     consensus.announceLinks()
     if (this.#discovers && nowMs - this.#askedMs >= NETWORK_LIMITS.askRecordsMs) {
       this.#askedMs = nowMs
@@ -318,9 +319,9 @@ class TlsNetwork implements Network {
 
   #save(): Promise<void> {
     this.#savedMs = performance.now()
-    const { scores, records } = this.#parts
+    const { scores, records, time } = this.#parts
     return this.#store.save({
-      scores: scores.entries(this.#options.clock.nowMs()),
+      scores: scores.entries(time.nowMs()),
       records: records.saved(this.#anchors()),
     })
   }

@@ -16,9 +16,9 @@ const LAG_MS = 5_000
 /** Peers of this node, as far as they concern its health. */
 export interface PeersView {
   readonly count: number
-  /** Height to sync to by the heads that peers claim; undefined while none is known. It counts until it was reached once. */
+  /** Height to sync to by the heads that peers claim; undefined while none is known. It counts at a new node while there is no proven one. */
   readonly target: number | undefined
-  /** Height by the heads of members, static peers, and peers that have delivered final blocks; undefined while none is known. */
+  /** Height by the heads of members and static peers, or else of peers that have delivered final blocks; undefined while none is known. */
   readonly proven: number | undefined
   /** Genesis hash of a dialed node of another chain; undefined: none. */
   readonly foreignGenesis: Hex | undefined
@@ -94,11 +94,11 @@ class HeadReached {
   }
 
   /**
-   * Returns the height that the node has to reach. Strangers may claim any: once the node was at the head, proven heads count alone; a
-   * new node has to believe the others until blocks arrive.
+   * Returns the height that the node has to reach. Strangers may claim any, so proven heads count; a new node has to believe the others
+   * until there are some.
    */
   target({ target, proven }: PeersView): number | undefined {
-    return this.#isReached ? proven : target
+    return this.#isReached ? proven : (proven ?? target)
   }
 
   /** Returns why the node is not at the head of the network; undefined when it is. */

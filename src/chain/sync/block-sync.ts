@@ -7,7 +7,7 @@ import { decodeFetchedBlocks, type FetchedBlocks } from './fetch-blocks.ts'
 import type { BlockSyncOptions } from './options.ts'
 import { SyncPeers } from './sync-peers.ts'
 import { SyncRun } from './sync-run.ts'
-import { syncTarget } from './sync-target.ts'
+import { provenHead, syncTarget } from './sync-target.ts'
 
 /** Final block pushed by a peer; not verified yet. */
 interface PushedBlock extends SealedBlock {
@@ -48,12 +48,14 @@ export class BlockSync {
     return claims.length === 0 ? undefined : syncTarget(claims, head().number)
   }
 
-  /** Target by the heads of members, static peers, and peers whose blocks proved final; undefined while there is none. */
+  /** Target by the heads of members and static peers, or else of peers whose blocks proved final; undefined while there is none. */
   get provenTarget(): number | undefined {
     const { network, head, clock } = this.#options
-    const proven = network.peers().filter(({ id, place }) => place === 'reserved' || this.#syncPeers.hasDelivered(id))
-    const claims = this.#syncPeers.claims(proven, clock.nowMs())
-    return claims.length === 0 ? undefined : syncTarget(claims, head().number)
+    const peers = network.peers()
+    const claimsOf = (proven: typeof peers) => this.#syncPeers.claims(proven, clock.nowMs())
+    const trusted = claimsOf(peers.filter(({ place }) => place === 'reserved'))
+    const delivered = claimsOf(peers.filter(({ id }) => this.#syncPeers.hasDelivered(id)))
+    return provenHead(trusted, delivered, head().number)
   }
 
   /** Starts following the peers' heads; the engine must run. */

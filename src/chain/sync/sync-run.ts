@@ -14,7 +14,7 @@ import type { BlockSyncOptions } from './options.ts'
 import { type BlockBatch, RangePlan } from './range-plan.ts'
 import type { SyncPeers } from './sync-peers.ts'
 import { SyncProgress } from './sync-progress.ts'
-import { syncTarget } from './sync-target.ts'
+import { provenHead, syncTarget } from './sync-target.ts'
 
 /** Verified final range that continues the imported blocks. */
 interface Verified {
@@ -135,7 +135,8 @@ export class SyncRun {
   #shownTarget(): number {
     const { network, clock } = this.#options
     const peers = network.peers().filter(({ id }) => this.#syncPeers.hasDelivered(id))
-    return syncTarget(this.#syncPeers.claims(peers, clock.nowMs()), this.#plan.head)
+    const { head } = this.#plan
+    return provenHead([], this.#syncPeers.claims(peers, clock.nowMs()), head) ?? head
   }
 
   #somethingOr(untilMs: number): Promise<void> {

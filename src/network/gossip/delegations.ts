@@ -20,8 +20,10 @@ interface DelegationsOptions {
  */
 export class Delegations {
   readonly #options: DelegationsOptions
-  /** Statements about this node, by validator. */
+  /** Statements about this node, by member. */
   readonly #own = new Map<string, ValidatorProof>()
+  /** Statements about this node by peers that are no members yet: anyone can make a key and sign one. */
+  readonly #early = new WeakMap<Peer, ValidatorProof>()
 
   constructor(options: DelegationsOptions) {
     this.#options = options
@@ -38,9 +40,8 @@ export class Delegations {
     const { hub, domain, selfId } = this.#options
     const { address } = proof
     if (peer.validator === address && isValidProof(proof, domain, selfId, null)) {
-      if (this.#own.has(address) || this.#own.size >= NETWORK_LIMITS.relayedValidators) return
-      this.#own.set(address, proof)
-      for (const other of hub.peers()) if (other !== peer) other.send('delegation', proof)
+      this.#early.set(peer, proof)
+      this.tick()
       return
     }
     if (peer.relayFor.has(address) || peer.relayFor.size >= NETWORK_LIMITS.relayedValidators) return
@@ -48,5 +49,18 @@ export class Delegations {
     if (relays >= NETWORK_LIMITS.relaysPerValidator) return
     if (isValidProof(proof, domain, peer.id, null)) peer.relayFor.add(address)
     else hub.blame(peer, 'falsehood', 'a delegation that the validator did not sign')
+  }
+
+  /** Called regularly: shows the statements of peers that have become members. */
+  tick(): void {
+    const { hub } = this.#options
+    for (const peer of hub.peers()) {
+      const proof = this.#early.get(peer)
+      if (proof === undefined || !hub.isMember(peer)) continue
+      this.#early.delete(peer)
+      if (this.#own.has(proof.address) || this.#own.size >= NETWORK_LIMITS.relayedValidators) continue
+      this.#own.set(proof.address, proof)
+      for (const other of hub.peers()) if (other !== peer) other.send('delegation', proof)
+    }
   }
 }

@@ -15,7 +15,7 @@ interface DialerOptions {
   readonly handshakes: HandshakeManager
   readonly scores: PeerScores
   readonly channelIdentity: ChannelIdentity
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'nowMs'>
   readonly logger: Logger
   random(): number
 }

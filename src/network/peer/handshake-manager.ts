@@ -27,7 +27,7 @@ interface HandshakeManagerOptions {
   /** Validator of this node. */
   readonly validator: string | null
   readonly identity: Identity
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'nowMs'>
   readonly logger: Logger
   readonly metrics: NetworkMetrics | undefined
   /** Records for nodes that find no place here, and those of nodes that had none. */
@@ -139,9 +139,13 @@ export class HandshakeManager {
     const address = handshake.secureChannel.socket.remoteAddress ?? ''
     if (!this.#isBetter(handshake, hello)) return { reason: 'duplicate', detail: 'connected already' }
     const counts = { ...peers.counts(hello.nodeId, address) }
-    for (const { accepted, secureChannel } of this.#open) {
+    const coming: Parameters<PeerSet['makeRoom']>[1][number][] = []
+    for (const { accepted, connection, secureChannel } of this.#open) {
       if (accepted === null || secureChannel.nodeId === hello.nodeId) continue
       counts[accepted.place]++
+      const remoteAddress = secureChannel.socket.remoteAddress ?? ''
+      if (accepted.place === 'inbound')
+        coming.push({ id: secureChannel.nodeId, remoteAddress, close: (...reason) => connection.close(...reason) })
       const isNear = addressGroup(secureChannel.socket.remoteAddress ?? '') === addressGroup(address)
       if (accepted.place !== 'reserved' && isNear) counts.sameAddress++
     }
@@ -152,7 +156,7 @@ export class HandshakeManager {
     }
     const result = assignSlot(candidate, counts, limits)
     const makesRoom = 'refused' in result && result.refused === 'tooManyPeers' && candidate.inbound
-    if (makesRoom && peers.makeRoom(address)) handshake.accepted = { hello, place: 'inbound' }
+    if (makesRoom && peers.makeRoom(address, coming)) handshake.accepted = { hello, place: 'inbound' }
     else if ('refused' in result)
       return { reason: result.refused, detail: `${counts.inbound} in, ${counts.outbound} out` }
     else handshake.accepted = { hello, place: result.place }
@@ -219,12 +223,10 @@ export class HandshakeManager {
     if (isOffence) {
       metrics?.offence(reason)
       metrics?.banned()
-      const blamed = {
-        id: secureChannel.nodeId,
-        address: penalizedAddress(address),
-        validator: null,
-        isReserved: false,
-      }
+      // The proof of an accepted hello was verified.
+      const validator = handshake.accepted?.hello.proof?.address ?? null
+      const isReserved = peers.isReserved(secureChannel.nodeId, validator)
+      const blamed = { id: secureChannel.nodeId, address: penalizedAddress(address), validator, isReserved }
       scores.blame(blamed, reason, clock.nowMs())
     }
     const fields = {

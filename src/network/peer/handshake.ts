@@ -1,10 +1,17 @@
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { ProtocolError } from '../errors.ts'
-import { MESSAGES, type MessageName, messageFromId, messageSpec, type Payload } from '../messages.ts'
+import {
+  MESSAGES,
+  type MessageName,
+  messageFromId,
+  messageSpec,
+  NETWORK_PROTOCOL_VERSION,
+  type Payload,
+} from '../messages.ts'
 import type { SecureChannel } from '../transport/secure-channel.ts'
 import type { ChannelName } from '../wire/channels.ts'
-import type { Hello } from '../wire/control.ts'
+import { type Hello, helloVersion } from '../wire/control.ts'
 import { encodeFrames, type MessageHead } from '../wire/frames.ts'
 import { Connection, type ConnectionEnd, type ConnectionEvents, type WriteTimeouts } from './connection.ts'
 import type { HelloRefusal } from './validate-hello.ts'
@@ -51,6 +58,11 @@ export const performHandshake = (params: HandshakeParams): Connection => {
     deliver: (_, { id }, payload) => {
       if (id === MESSAGES.disconnect.id) connection.endedBy(MESSAGES.disconnect.codec.decode(payload))
       else if (id === MESSAGES.hello.id) {
+        const version = helloVersion(payload)
+        if (version !== NETWORK_PROTOCOL_VERSION) {
+          connection.close('wrongVersion', `got ${version}, want ${NETWORK_PROTOCOL_VERSION}`)
+          return
+        }
         remote = MESSAGES.hello.codec.decode(payload)
         const helloRefusal = validate(remote)
         if (helloRefusal === undefined) {

@@ -5,6 +5,7 @@ import type { Logger } from '@tandem/base/logger.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { ByteBudget } from '../core/byte-budget.ts'
+import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { Offence, PeerScores } from '../core/peer-scores.ts'
 import { networksOf, peerToEvict, type SlotCounts } from '../core/peer-slots.ts'
 import type { PeerHub } from '../gossip/peer-hub.ts'
@@ -34,7 +35,7 @@ interface PeerSetOptions {
   readonly statics: ReadonlySet<string>
   /** Number of reserved slots. */
   readonly reserved: number
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'nowMs'>
   readonly logger: Logger
   readonly metrics: NetworkMetrics | undefined
   random(): number
@@ -42,6 +43,11 @@ interface PeerSetOptions {
 
 /** Peer as far as an offence concerns it, connected or gone. */
 type PenalizedPeer = Pick<Peer, 'id' | 'remoteAddress' | 'inbound' | 'validator' | 'place'>
+
+/** Holder of an inbound place. */
+interface InboundHolder extends Pick<Peer, 'id' | 'remoteAddress'> {
+  close(reason: DisconnectReason, detail: string): void
+}
 
 /** Set of connected peers. */
 export class PeerSet implements PeerHub, PeerHost {
@@ -54,6 +60,8 @@ export class PeerSet implements PeerHub, PeerHost {
   readonly #events: PeerSetEvents
   readonly #counted = new WeakMap<Peer, TrafficCounters>()
   readonly #outsiders = new WeakSet<Peer>()
+  /** Relays that a member named, also while they are away: strangers may have taken the other places meanwhile. */
+  readonly #relays = new Lru<string, true>(NETWORK_LIMITS.reserved)
   #list: readonly Peer[] = []
   /** Peers that left recently: their messages may still turn out to be false. Nothing else of them is kept. */
   readonly #gone = new Lru<string, PenalizedPeer>(NETWORK_LIMITS.gonePeers)
@@ -98,9 +106,10 @@ export class PeerSet implements PeerHub, PeerHost {
     return false
   }
 
-  /** Returns true when a node may take a reserved slot. */
+  /** Returns true when a node may take a reserved slot: a member, a static peer, or one that was a relay when it was connected last. */
   isReserved(id: string, validator: Hex | null): boolean {
-    return this.#options.statics.has(id) || (validator !== null && this.#options.members.isMember(validator))
+    const { statics, members } = this.#options
+    return statics.has(id) || (validator !== null && members.isMember(validator)) || this.#relays.has(id)
   }
 
   /** Updates the slots after changes of members or static peers. Called regularly. */
@@ -108,7 +117,9 @@ export class PeerSet implements PeerHub, PeerHost {
     const { reserved, logger } = this.#options
     let taken = this.#list.filter(({ place: peerSlot }) => peerSlot === 'reserved').length
     for (const peer of this.#list) {
-      const isReserved = this.isReserved(peer.id, peer.validator) || this.#isRelay(peer)
+      if (this.#isRelay(peer)) this.#relays.set(peer.id, true)
+      else this.#relays.delete(peer.id)
+      const isReserved = this.isReserved(peer.id, peer.validator)
       if (isReserved === (peer.place === 'reserved') || (isReserved && taken >= reserved)) continue
       taken += isReserved ? 1 : -1
       peer.place = isReserved ? 'reserved' : peer.inbound ? 'inbound' : 'outbound'
@@ -130,12 +141,15 @@ export class PeerSet implements PeerHub, PeerHost {
     }
   }
 
-  /** Disconnects an inbound peer in favour of one from a network with fewer peers; returns false when there is none to disconnect. */
-  makeRoom(address: string): boolean {
+  /**
+   * Disconnects an inbound peer in favour of one from a network with fewer peers; returns false when there is none to disconnect. `coming`:
+   * handshakes that were promised a place, which count as peers: otherwise those of one network would displace any number.
+   */
+  makeRoom(address: string, coming: readonly InboundHolder[]): boolean {
     const replaceable = this.#list.filter(peer => peer.place === 'inbound' && !this.isNeighbour(peer))
-    const counted = replaceable.filter(({ remoteAddress }) => !isLoopbackAddress(remoteAddress))
-    const holdings = counted.map(({ id, remoteAddress }) => ({ id, networks: networksOf(remoteAddress) }))
-    const evicted = this.#peers.get(peerToEvict(holdings, networksOf(address)) ?? '')
+    const counted = [...replaceable, ...coming].filter(({ remoteAddress }) => !isLoopbackAddress(remoteAddress))
+    const holdings = counted.map(holder => ({ ...holder, holder, networks: networksOf(holder.remoteAddress) }))
+    const evicted = holdings.find(({ id }) => id === peerToEvict(holdings, networksOf(address)))?.holder
     evicted?.close('tooManyPeers', 'a place for another network')
     return evicted !== undefined
   }

@@ -2,7 +2,6 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { ForkFilter } from '../identity/fork-id.ts'
 import { type ChainDomain, isValidProof } from '../identity/validator-proof.ts'
-import { NETWORK_PROTOCOL_VERSION } from '../messages.ts'
 import type { Hello } from '../wire/control.ts'
 
 /** Context of this side for the validation of a hello. */
@@ -32,8 +31,6 @@ const differs = (reason: DisconnectReason, got: Hex | number, want: Hex | number
 /** Returns the reason for refusing a hello; cheap checks first, the signature last. */
 export const validateHello = (hello: Hello, scene: HelloContext): HelloRefusal | undefined => {
   const { domain, forks, selfId, nodeId, dialed, binding, head, allowed } = scene
-  if (hello.version !== NETWORK_PROTOCOL_VERSION)
-    return differs('wrongVersion', hello.version, NETWORK_PROTOCOL_VERSION)
   if (hello.nodeId !== nodeId) return refuse('wrongIdentity', `says ${hello.nodeId}, proved ${nodeId}`)
   if (nodeId === selfId) return refuse('self', 'it is this node')
   if (dialed !== null && dialed !== nodeId) return refuse('wrongIdentity', `dialed ${dialed}, got ${nodeId}`)

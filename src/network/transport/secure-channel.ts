@@ -2,7 +2,6 @@ import { sign, verify } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { bytesToHex, concatBytes, hexToBytes } from '@tandem/base/bytes.ts'
 import type { ChainDomain } from '../identity/validator-proof.ts'
-import { NETWORK_PROTOCOL_VERSION } from '../messages.ts'
 import { type NodeKey, publicKeyOf } from './node-key.ts'
 import { checkTag, createEphemeral, deriveSession, KEY_BYTES, type NoiseSession, TAG_BYTES } from './noise.ts'
 import { createRecords, RECORD_OVERHEAD_BYTES, type Records } from './records.ts'
@@ -16,7 +15,9 @@ export interface SecureChannel {
   readonly records: Records
 }
 
-const PROLOGUE = Buffer.from(`tandem/${NETWORK_PROTOCOL_VERSION}`)
+/** Names this handshake. The version of the messages is that of the hello: nodes of two versions get that far, and are told why. */
+export const PROLOGUE = 'tandem/4'
+const PROLOGUE_BYTES = Buffer.from(PROLOGUE)
 const IDENTITY = 'tandem-identity/1'
 const SIGNATURE_BYTES = 64
 const RESPONSE_BYTES = KEY_BYTES + TAG_BYTES
@@ -39,7 +40,7 @@ export const openChannel = async (socket: Socket, identity: ChannelIdentity): Pr
   socket.write(own.publicKey)
   const response = await readExactly(socket, RESPONSE_BYTES)
   const other = response.slice(0, KEY_BYTES)
-  const session = deriveSession({ prologue: PROLOGUE, own, other, isInitiator: true })
+  const session = deriveSession({ prologue: PROLOGUE_BYTES, own, other, isInitiator: true })
   checkTag(session, response.slice(KEY_BYTES))
   const records = createRecords(session.initiatorKey, session.responderKey)
   socket.write(records.seal(encodeIdentity(identity, session, 'initiator')))
@@ -52,7 +53,7 @@ export const acceptChannel = async (socket: Socket, identity: ChannelIdentity): 
   // The other side has nothing to say before it is answered.
   if (socket.readableLength > 0) throw new Error('more than a key')
   const own = createEphemeral()
-  const session = deriveSession({ prologue: PROLOGUE, own, other, isInitiator: false })
+  const session = deriveSession({ prologue: PROLOGUE_BYTES, own, other, isInitiator: false })
   const records = createRecords(session.responderKey, session.initiatorKey)
   socket.write(concatBytes(own.publicKey, session.tag, records.seal(encodeIdentity(identity, session, 'responder'))))
   return identify(socket, session, records, 'initiator')

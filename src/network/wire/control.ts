@@ -1,8 +1,9 @@
 import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
+import { decodeOrMalformed } from '../../primitives/rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp/rlp.ts'
-import type { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
+import { RlpCursor } from '../../primitives/rlp/rlp-cursor.ts'
 import { DISCONNECT_REASONS, type DisconnectReason, disconnectReasonFromCode } from '../core/disconnect-reasons.ts'
 import {
   asciiBytes,
@@ -92,6 +93,14 @@ export const helloCodec: WireCodec<Hello> = listCodec(
     proof: readProof(cursor),
   }),
 )
+
+/** Returns the version of a hello, whatever follows it in another version. Throws MESSAGE_MALFORMED. */
+export const helloVersion = (bytes: Uint8Array): number =>
+  decodeOrMalformed('MESSAGE_MALFORMED', () => {
+    const cursor = new RlpCursor(bytes)
+    cursor.openList()
+    return cursor.safeUint()
+  })
 
 export interface Ping {
   readonly head: PeerHead

@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { proveValidator } from '../../../src/network/identity/validator-proof.ts'
-import { NETWORK_PROTOCOL_VERSION } from '../../../src/network/messages.ts'
+import { MESSAGES, NETWORK_PROTOCOL_VERSION } from '../../../src/network/messages.ts'
 import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
+import { encodeFrames } from '../../../src/network/wire/frames.ts'
+import { encodeRlp, uintItem } from '../../../src/primitives/rlp/rlp.ts'
 import { DOMAIN, signerOf } from '../../support/consensus/member.ts'
 import { type NetNode, type NetNodeOptions, NetNodes, until } from '../../support/network/net-node.ts'
 import { RawPeer, wire } from '../../support/network/raw-peer.ts'
@@ -150,6 +152,16 @@ describe('a proof of a validator key', () => {
     await until('reported', () => node.log.lines.some(({ level }) => level === 'error'))
     expect(node.log.lines.find(({ level }) => level === 'error')?.message).toMatch(/validator key/)
   })
+})
+
+test('a later version is told so, whatever its hello holds besides, and is not banned', async () => {
+  const node = await nodes.start()
+  for (let count = 0; count < 2; count++) {
+    const peer = await RawPeer.connect(node.port)
+    const payload = encodeRlp([uintItem(NETWORK_PROTOCOL_VERSION + 1), [uintItem(7)], new Uint8Array(100)])
+    peer.write(encodeFrames('control', MESSAGES.hello.id, 0, payload).bytes)
+    expect(await peer.closed()).toBe('wrongVersion')
+  }
 })
 
 describe('malformed handshakes', () => {
