@@ -180,7 +180,8 @@ export class SimCluster {
       isHonest: address => !this.#byzantine.has(this.#keys.addresses.indexOf(address)),
       send: (to, envelope) => this.network.post(node, to, envelope),
       sendProof: (to, encoded) => this.proofNetwork.post(node, to, encoded),
-      reachable: members => this.#reachable(node, members),
+      reachable: members => this.#reached(node, members).length,
+      reachedBy: other => this.#reached(other, this.#keys.addresses),
       note: line => this.note(line),
       onCrash: () => this.counts.crashes++,
     })
@@ -212,14 +213,15 @@ export class SimCluster {
     })
   }
 
-  /** A Byzantine neighbour of an eclipsed member says that it reaches all. */
-  #reachable(from: number, members: readonly Hex[]): number {
-    if (this.eclipsed.has(from)) return members.length - 1
+  /** Returns the members that a node reaches, or says to reach: Byzantine ones, and so those that they eclipse, say all. */
+  #reached(from: number, members: readonly Hex[]): readonly Hex[] {
+    const isTold = this.eclipsed.has(from) || this.#byzantine.has(from)
     return members.filter(member => {
       const node = this.#keys.addresses.indexOf(member)
+      if (node === from || isTold) return node !== from
       const isUp = this.members.get(node)?.isUp ?? true
-      return node !== from && isUp && this.network.isOpen(from, node) && this.network.isOpen(node, from)
-    }).length
+      return isUp && this.network.isOpen(from, node) && this.network.isOpen(node, from)
+    })
   }
 
   /** Cuts a member off from all honest ones; returns the function that ends it. */

@@ -92,7 +92,11 @@ const UNREACHABLE = listOf(
     ['224.0.0.0', 3],
   ],
   [
-    ['::', 128],
+    ['::', 96],
+    // Translated into IPv4, or tunnelled to it: to any address, also to a private one.
+    ['64:ff9b::', 96],
+    ['64:ff9b:1::', 48],
+    ['2002::', 16],
     ['fe80::', 10],
     ['ff00::', 8],
   ],

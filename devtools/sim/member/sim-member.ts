@@ -31,6 +31,8 @@ interface SimMemberOptions extends ProcessEnvironment {
   readonly sendProof: (to: number, encoded: Uint8Array) => void
   /** Number of reachable nodes, without this one. */
   readonly reachable: (members: readonly Hex[]) => number
+  /** Members that a neighbour says to reach. */
+  readonly reachedBy: (neighbour: number) => readonly Hex[]
   readonly note: (line: () => string) => void
   readonly onCrash: () => void
 }
@@ -253,7 +255,7 @@ export class SimMember {
   }
 
   #port(host: SimMachine): NetworkPort {
-    const { send, reachable, keys } = this.#options
+    const { send, reachable, reachedBy, keys } = this.#options
     const others = this.#others
     return {
       broadcast: message => {
@@ -279,7 +281,7 @@ export class SimMember {
         }
       },
       reachable,
-      speaker: from => ({ speaksFor: [keys.addresses[Number(from)] as Hex], reaches: keys.addresses }),
+      speaker: from => ({ speaksFor: [keys.addresses[Number(from)] as Hex], reaches: reachedBy(Number(from)) }),
     }
   }
 
