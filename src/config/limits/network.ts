@@ -70,8 +70,9 @@ export const NETWORK_LIMITS = {
   announcedHashes: 4_096,
   requestedHashes: 256,
   batchBytes: 1024 * 1024,
-  /** Least time between two batches of new transactions. */
+  /** Least time between two batches of new transactions, and between two announcements made for peers that join. */
   batchMs: 20,
+  greetingMs: 1_000,
   /** Shorter strings are no transaction: an RLP list of nine items, one of which is a gas limit of three bytes. */
   leastTransactionBytes: 12,
   /** Transactions read from one peer, announced or whole: more than blocks hold. Further messages with them are skipped. */

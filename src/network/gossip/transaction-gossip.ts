@@ -18,6 +18,9 @@ export interface NewTransaction {
   readonly raw: Uint8Array
 }
 
+const PEER_PACE = paceOf(MESSAGES.transactionHashes.quota, false)
+const BATCH_PACE = { ...PEER_PACE, burst: PEER_PACE.burst - costOf(MESSAGES.transactionHashes.maxBytes) }
+
 interface Fresh extends NewTransaction {
   /** Sent by a member, which sent it to all members it reaches. */
   readonly isSpread: boolean
@@ -43,8 +46,13 @@ export class TransactionGossip {
   readonly #turns = new TimeSlices(() => performance.now())
   #fresh: Fresh[] = []
   #timer: NodeJS.Timeout | undefined
-  /** Pace of the batches: what it allows, each peer is sent without loss. */
-  readonly #pace = new TokenBucket(paceOf(MESSAGES.transactionHashes.quota, false), performance.now())
+  /** Pace of the batches: what it allows, each peer is sent without loss. A new peer was sent one announcement before. */
+  readonly #pace = new TokenBucket(BATCH_PACE, performance.now())
+  /** Announcement for peers that join: it takes time to make, and anyone may come again and again. */
+  #greeting: { readonly madeMs: number; readonly message: WireMessage | undefined } = {
+    madeMs: Number.NEGATIVE_INFINITY,
+    message: undefined,
+  }
   /** Time of the next batch, by `performance.now`. */
   #notBeforeMs = Number.NEGATIVE_INFINITY
 
@@ -119,12 +127,13 @@ export class TransactionGossip {
   }
 
   joined(peer: Peer): void {
-    const hashes = this.#pool.ready(NETWORK_LIMITS.announcedHashes)
-    if (hashes.length === 0) return
-    for (const hash of hashes) peer.transactions.set(hash, true)
-    peer.send('transactionHashes', hashes)
-    // Batches go to all peers at once: what this one was sent beforehand is counted for all.
-    this.#pace.charge(performance.now(), costOf(33 * hashes.length))
+    const nowMs = performance.now()
+    if (nowMs - this.#greeting.madeMs >= NETWORK_LIMITS.greetingMs) {
+      const hashes = this.#pool.ready(NETWORK_LIMITS.announcedHashes)
+      const message = hashes.length === 0 ? undefined : encodeWireMessage('transactionHashes', hashes)
+      this.#greeting = { madeMs: nowMs, message }
+    }
+    if (this.#greeting.message !== undefined) peer.sendWire('transactionHashes', this.#greeting.message)
   }
 
   left(peer: Peer): void {

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { systemClock } from '@tandem/base/clock.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { TokenBucket } from '@tandem/base/token-bucket.ts'
@@ -10,16 +11,18 @@ import { DialScheduler } from '../../../src/network/core/dial-scheduler.ts'
 import { PeerScores } from '../../../src/network/core/peer-scores.ts'
 import { PeerExchange } from '../../../src/network/gossip/peer-exchange.ts'
 import type { PeerHub } from '../../../src/network/gossip/peer-hub.ts'
+import { TransactionGossip } from '../../../src/network/gossip/transaction-gossip.ts'
 import { signPeerRecord } from '../../../src/network/identity/peer-record.ts'
 import { proveValidator } from '../../../src/network/identity/validator-proof.ts'
 import type { Connection } from '../../../src/network/peer/connection.ts'
+import type { Peer } from '../../../src/network/peer/peer.ts'
 import { PeerSet } from '../../../src/network/peer/peer-set.ts'
 import { PendingRequests } from '../../../src/network/peer/pending-requests.ts'
 import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
 import type { ValidatorSigner } from '../../../src/primitives/consensus/signer.ts'
 import { DOMAIN, signerOf } from '../../support/consensus/member.ts'
-import { NetNodes, until } from '../../support/network/net-node.ts'
+import { NetNodes, RawPool, until } from '../../support/network/net-node.ts'
 import { RawPeer } from '../../support/network/raw-peer.ts'
 
 const nodes = new NetNodes()
@@ -81,6 +84,28 @@ describe('records of strangers', () => {
     await until('a member is asked', () => member.said('getRecords').length === 1)
     expect(stranger.said('getRecords')).toHaveLength(0)
   })
+})
+
+test('peers that come again and again cost one look at the pool a second, and delay the transactions of no other', () => {
+  vi.useFakeTimers()
+  const pool = new RawPool()
+  const ready = vi
+    .spyOn(pool, 'ready')
+    .mockImplementation(limit =>
+      Array.from({ length: limit }, (_, index): Hex => `0x${index.toString(16).padStart(64, '0')}`),
+    )
+  const sent: string[] = []
+  const peerThat = (sendWire: (name: string) => boolean) =>
+    ({ id: 'peer', place: 'inbound', transactions: new Map(), sendWire }) as unknown as Peer
+  const stayed = peerThat(name => sent.push(name) > 0)
+  const hub = { peers: () => [stayed], isNeighbour: () => true, random: () => 0 } as unknown as PeerHub
+  const gossip = new TransactionGossip(hub, pool)
+  for (let count = 0; count < 1_000; count++) gossip.joined(peerThat(() => true))
+  expect(ready).toHaveBeenCalledTimes(1)
+  gossip.announce([{ hash: `0x${'ab'.repeat(32)}`, raw: new Uint8Array(100) }])
+  vi.advanceTimersByTime(1)
+  expect(sent).toEqual(['newTransactions'])
+  gossip.close()
 })
 
 describe('delegations to a sentry', () => {
