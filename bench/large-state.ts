@@ -1,7 +1,7 @@
 /**
  * A large state: makes a store of plain accounts and slots (half of them in one contract, half in contracts of ten), then prints one JSON
  * line: seconds of the first opening, which builds the trie, and of the next; memory; milliseconds of the root of 500 and of 5,000 changed
- * accounts, a tenth of them new, with the block's write. `node bench/large-state.ts --accounts N --slots N --datadir DIR`. A folder that
+ * accounts, a tenth of them new, with the block's write; processor time of all threads beside it. `node bench/large-state.ts --accounts N --slots N --datadir DIR`. A folder that
  * is there already is used again.
  */
 import { randomBytes } from 'node:crypto'
@@ -98,8 +98,13 @@ const open = async (): Promise<{ store: Store; world: WorldState; ms: number; tr
 }
 
 let known = accounts
-/** Changes random accounts; returns the milliseconds of the root and of the whole block. */
-const block = async (store: Store, world: WorldState, changes: number): Promise<readonly [number, number]> => {
+const cpuMs = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
+/** Changes random accounts; returns the milliseconds of the root and of the whole block, and the processor time of the root. */
+const block = async (store: Store, world: WorldState, changes: number): Promise<readonly [number, number, number]> => {
   const journal = world.journal()
   const random = randomBytes(changes * 4)
   for (let i = 0; i < changes; i++) {
@@ -108,15 +113,17 @@ const block = async (store: Store, world: WorldState, changes: number): Promise<
   }
   journal.endTransaction()
   const startedMs = performance.now()
+  const cpu = cpuMs()
   const update = await world.computeUpdate(journal.changes(), world.root)
   const rootMs = performance.now() - startedMs
+  const rootCpuMs = cpuMs() - cpu
   const number = world.number + 1
   const batch = store.batch()
   putBlock(batch, number, update.root, () => {})
   await world.write(batch, number, update)
   await batch.write({ sync: false })
   await world.committed(number, update)
-  return [rootMs, performance.now() - startedMs]
+  return [rootMs, performance.now() - startedMs, rootCpuMs]
 }
 
 const spread = (times: readonly number[]) => {
@@ -126,12 +133,16 @@ const spread = (times: readonly number[]) => {
 }
 
 const measure = async (store: Store, world: WorldState, changes: number, rounds: number) => {
-  const results: (readonly [number, number])[] = []
+  const results: (readonly [number, number, number])[] = []
   for (let i = 0; i < rounds; i++) {
     results.push(await block(store, world, changes))
     await new Promise(resolve => setTimeout(resolve, 300))
   }
-  return { rootMs: spread(results.map(([root]) => root)), blockMs: spread(results.map(([, whole]) => whole)) }
+  return {
+    rootMs: spread(results.map(([root]) => root)),
+    rootCpuMs: spread(results.map(([, , cpu]) => cpu)),
+    blockMs: spread(results.map(([, whole]) => whole)),
+  }
 }
 
 const MIB = 1024 * 1024
