@@ -31,6 +31,8 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     `The network decided a proof header that this node's rules refuse: it has the fork ${d['fork']} at another proof height than this node, which has it at ${d['height'] ?? 'no height'}. Upgrade this node, or give the network's own --genesis file, and start again with the same --datadir: nothing stored is lost.`,
   STATE_ROOT_MISMATCH: d =>
     `The stored state of block ${d['number']} has root ${d['found']}, its header says ${d['expected']}: the data folder is damaged. Run "tandem db verify", or start with an empty --datadir.`,
+  TRIE_FAILED: d =>
+    `The state trie failed: ${d['reason']}. Start again: damaged rows of it are built anew from the stored state. If it fails again, run "tandem db verify".`,
   COUNCIL_RECORD_MALFORMED: d =>
     `A council record of the database is damaged: ${d['reason']}. It no longer shows which validators may seal blocks: start with an empty --datadir.`,
   STATE_HEAD_MISMATCH: d =>

@@ -26,7 +26,7 @@ interface TrieBuild {
 
 const MARK = metaKey('trie')
 const BUILD = metaKey('trieBuild')
-const VERSION = 1
+const VERSION = 2
 const MARK_BYTES = 1 + 8 + 32 + 8
 
 /** undefined: the trie has no rows, or those of another version. */

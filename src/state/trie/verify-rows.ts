@@ -110,7 +110,7 @@ const parseRow = (row: Uint8Array, path: Uint8Array, isStorage: boolean): Parsed
   }
 }
 
-/** Reads a row as assembly/rows.ts lays it out. Throws RangeError at its end. */
+/** Reads a row as assembly/rows.ts lays it out. Throws RangeError at its end, and for a hash that is not that of its node. */
 class RowParser {
   readonly below: RowHash[] = []
   readonly storages: AccountStorage[] = []
@@ -133,6 +133,15 @@ class RowParser {
   /** Returns the content of a node, or the hash of a branch with a row. */
   node(depth: number): NodeReference {
     const tag = this.#byte()
+    const stored = tag & 16 ? Uint8Array.from(this.#take(32)) : undefined
+    const content = this.#content(tag & ~16, depth)
+    if (stored === undefined) return content
+    if (content instanceof Uint8Array || !bytesEqual(stored, keccak256(encodeRlp(content))))
+      throw new RangeError('a node has its hash')
+    return stored
+  }
+
+  #content(tag: number, depth: number): NodeReference {
     if (tag === 1) return this.#leaf(depth)
     if (tag === 2) return this.#branch(depth)
     if (tag === 3) return this.#extension(depth)

@@ -7,6 +7,8 @@
  *   branch:    2 | mask u16 | children, in order
  *   extension: 3 | count u8 | one nibble per byte | branch or hash
  *   hash:      4 | 32 bytes: a branch with a row
+ * The first three, except for the row's own node and what is part of its parent's encoding, have 16 added and the node's hash after that byte:
+ * a row is read without hashing what it holds.
  */
 import { ALL_ROWS, DROPPED, OF_STORAGE, clearDropped, droppedAt, droppedSize, recordDropped } from "./dropped";
 import { rootHash, seal } from "./encode";
@@ -30,6 +32,7 @@ const TAG_LEAF: u8 = 1;
 const TAG_BRANCH: u8 = 2;
 const TAG_EXTENSION: u8 = 3;
 const TAG_HASH: u8 = 4;
+const HASHED: u8 = 16;
 
 // --- from rows
 
@@ -93,7 +96,9 @@ function take(size: usize): usize {
 
 /** Reads a node into a slot, with its reference. A row that is cut short leaves empty slots and `bad`. */
 function parse(slot: usize, depth: u32): void {
-  const tag = load<u8>(take(1));
+  const first = load<u8>(take(1));
+  const tag = first & ~HASHED;
+  const hash: usize = first & HASHED ? take(32) : 0;
   if (bad || depth > 64) {
     bad = true;
     return;
@@ -103,7 +108,7 @@ function parse(slot: usize, depth: u32): void {
     if (bad) return;
     store<u32>(slot, ABSENT);
     copyWord(slot + 4, at);
-  } else if (tag == TAG_LEAF) parseLeaf(slot, depth);
+  } else if (tag == TAG_LEAF) parseLeaf(slot, depth, hash);
   else if (tag == TAG_EXTENSION) {
     const length = <u32>load<u8>(take(1));
     const nibbles = take(length);
@@ -115,7 +120,7 @@ function parse(slot: usize, depth: u32): void {
     for (let i: u32 = 0; i < length; i++) setNibble(KEY, depth + i, load<u8>(nibbles + i) & 15);
     parse(extension, depth + length);
     if (kindOf(extension) != BRANCH) bad = true;
-    if (!bad) seal(slot, depth);
+    if (!bad) refer(slot, depth, hash);
   } else if (tag == TAG_BRANCH) {
     const mask = <u32>load<u16>(take(2));
     if (popcnt(mask) < 2 || depth > 63) bad = true;
@@ -127,11 +132,17 @@ function parse(slot: usize, depth: u32): void {
       setNibble(KEY, depth, x);
       parse(childOf(branch, x), depth + 1);
     }
-    if (!bad) seal(slot, depth);
+    if (!bad) refer(slot, depth, hash);
   } else bad = true;
 }
 
-function parseLeaf(slot: usize, depth: u32): void {
+/** Gives a node its reference: the hash that the row has, or one that is computed. */
+function refer(slot: usize, depth: u32, hash: usize): void {
+  if (hash) copyWord(slot + 4, hash);
+  else seal(slot, depth);
+}
+
+function parseLeaf(slot: usize, depth: u32, hash: usize): void {
   const known = min<usize>(depth >> 1, 31);
   const rest = take(32 - known);
   if (bad) return;
@@ -167,7 +178,7 @@ function parseLeaf(slot: usize, depth: u32): void {
   memory.copy(leaf, KEY, known);
   memory.copy(leaf + known, rest, 32 - known);
   setNode(slot, leaf, LEAF);
-  seal(slot, depth);
+  refer(slot, depth, hash);
 }
 
 // --- to rows
@@ -257,7 +268,7 @@ function writeRow(slot: usize, depth: u32): void {
   else writeBelow(slot, depth);
   if (leavesOf(slot) > manyLeaves) divide(slot, depth);
   const at = beginRow(depth);
-  writeNode(slot, depth, kindOf(slot) == BRANCH);
+  writeNode(slot, depth, true);
   endRow(at, w - (load<u32>(OUTPUT) + at + RECORD));
 }
 
@@ -346,12 +357,24 @@ function copy(from: usize, size: usize): void {
   w += size;
 }
 
+/** Writes the first byte of a node, and its hash unless the node is the row's own or part of its parent's. */
+function begin(tag: u8, slot: usize, isTop: bool): void {
+  if (isTop || isInline(slot)) {
+    put(tag);
+    return;
+  }
+  put(tag | HASHED);
+  copy(slot + 4, 32);
+}
+
 function writeNode(slot: usize, depth: u32, isTop: bool): void {
   const kind = kindOf(slot);
   const node = nodeOf(slot);
-  if (kind == LEAF) writeLeaf(node, depth);
-  else if (kind == EXTENSION) {
-    put(TAG_EXTENSION);
+  if (kind == LEAF) {
+    begin(TAG_LEAF, slot, isTop);
+    writeLeaf(node, depth);
+  } else if (kind == EXTENSION) {
+    begin(TAG_EXTENSION, slot, isTop);
     put(pathLength(node));
     copy(pathAt(node), pathLength(node));
     writeNode(node, depth + pathLength(node), false);
@@ -360,7 +383,7 @@ function writeNode(slot: usize, depth: u32, isTop: bool): void {
     copy(slot + 4, 32);
   } else {
     setFlags(node, flagsOf(node) & ~DIRTY);
-    put(TAG_BRANCH);
+    begin(TAG_BRANCH, slot, isTop);
     store<u16>(w, <u16>maskOf(node));
     w += 2;
     for (let x: u32 = 0; x < 16; x++) if (hasChild(node, x)) writeNode(childOf(node, x), depth + 1, false);
@@ -369,7 +392,6 @@ function writeNode(slot: usize, depth: u32, isTop: bool): void {
 
 function writeLeaf(leaf: usize, depth: u32): void {
   const known = min<usize>(depth >> 1, 31);
-  put(TAG_LEAF);
   copy(leaf + known, 32 - known);
   if (inStorage()) {
     copy(leaf + 32, leafSize(leaf) - 32);

@@ -26,14 +26,14 @@ const accounts = (count: number, balance: bigint) => {
   return packer.finish()
 }
 
-test('the rows are those of version 1', () => {
+test('the rows are those of version 2', () => {
   const trie = new Trie({ read: () => undefined })
   trie.apply(new Uint8Array(accounts(200, 7n).buffer), false)
   const hash = createHash('sha256')
   for (const { kind, account, path, row } of trie.flush())
     for (const part of [Buffer.from(kind), account ?? '', Uint8Array.of(path.byteLength), path, row]) hash.update(part)
   // Another layout needs another version in trie-rows.ts, so that the next start builds the rows anew.
-  expect(hash.digest('hex').slice(0, 32)).toBe('498a5f32f63dfd36725bf2cd649484b9')
+  expect(hash.digest('hex').slice(0, 32)).toBe('46b2b4e84b2f424683b49d451f28ed87')
 })
 
 const attached = async (store: Store, worker: boolean): Promise<TrieService> => {
