@@ -327,6 +327,8 @@ describe('transactions', () => {
     for (let at = 0; at < count; at += 256) busy.send('newTransactions', many.slice(at, at + 256))
     busy.send('getTransactions', [HASH], 1)
     await until('all read', () => busy.said('transactions').length === 1)
+    // A message of many takes several turns of the event loop.
+    for (let turn = 0; turn < 1_000; turn++) await new Promise(setImmediate)
     other.send('newTransactions', [transaction(2, 1).raw])
     // Known already, though nobody has looked at it.
     busy.send('transactionHashes', [keccak256Hex(many.at(-1) as Uint8Array)])
