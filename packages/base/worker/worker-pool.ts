@@ -55,7 +55,6 @@ export class WorkerPool<M extends WorkerMethods> {
   readonly #options: WorkerPoolOptions
   readonly #members = new Set<Member<M>>()
   readonly #waiting = new FairQueue<Job<M>>()
-  #queued = 0
   /** Running calls by client, where they are limited. */
   readonly #running = new Map<string, number>()
   #stopMonitor: (() => void) | undefined
@@ -72,7 +71,7 @@ export class WorkerPool<M extends WorkerMethods> {
 
   /** Number of calls that wait or run. */
   get size(): number {
-    let size = this.#queued
+    let size = this.#waiting.size
     for (const { worker } of this.#members) size += worker.size
     return size
   }
@@ -119,7 +118,6 @@ export class WorkerPool<M extends WorkerMethods> {
     this.#stopMonitor?.()
     const members = [...this.#members]
     this.#members.clear()
-    this.#queued = 0
     for (const job of this.#waiting.takeAll()) job.reject(closedError(this.#options.name))
     await Promise.all(members.map(({ worker }) => worker.close()))
   }
@@ -134,7 +132,7 @@ export class WorkerPool<M extends WorkerMethods> {
     const { name, queue = Number.POSITIVE_INFINITY, clientQueue = Number.POSITIVE_INFINITY } = this.#options
     if (this.#waiting.lengthOf(client) >= clientQueue)
       return { code: 'WORKER_CLIENT_FULL', worker: name, limit: clientQueue }
-    return this.#queued >= queue ? { code: 'WORKER_QUEUE_FULL', worker: name, limit: queue } : undefined
+    return this.#waiting.size >= queue ? { code: 'WORKER_QUEUE_FULL', worker: name, limit: queue } : undefined
   }
 
   #enqueue(job: Job<M>): void {
@@ -142,22 +140,20 @@ export class WorkerPool<M extends WorkerMethods> {
       job.reject(closedError(this.#options.name))
       return
     }
-    const member = this.#queued === 0 && this.#mayRun(job.client) ? this.#free() : undefined
+    const member = this.#waiting.isEmpty && this.#mayRun(job.client) ? this.#free() : undefined
     if (member !== undefined) {
       this.#send(member, job)
       return
     }
     this.#waiting.push(job.client, job)
-    this.#queued++
     this.#dispatch()
   }
 
   #dispatch(): void {
-    while (this.#queued > 0 && !this.#isClosed) {
+    while (!this.#waiting.isEmpty && !this.#isClosed) {
       const member = this.#free()
       const next = member && this.#waiting.shift(client => this.#mayRun(client))
       if (next === undefined) return
-      this.#queued--
       this.#send(member as Member<M>, next.item)
     }
   }
@@ -240,8 +236,7 @@ export class WorkerPool<M extends WorkerMethods> {
   /** A running call keeps its place until the worker has ended it. */
   #cancel(job: Job<M>): void {
     job.mayRepeat = false
-    if (this.#waiting.remove(job.client, job)) this.#queued--
-    else job.sent?.member.worker.cancel(job.sent.id)
+    if (!this.#waiting.remove(job.client, job)) job.sent?.member.worker.cancel(job.sent.id)
     job.reject(new Cancelled())
   }
 

@@ -1,4 +1,6 @@
 import { type Cancellation, Cancelled } from '@tandem/base/async/cancellation.ts'
+import { FairQueue } from '@tandem/base/async/fair-queue.ts'
+import { ClientBudget } from '@tandem/base/client-budget.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { CALL_LIMITS } from '../../config/limits/clients.ts'
@@ -7,8 +9,7 @@ import type { StateChanges } from '../../state/update/state-changes.ts'
 import type { SerializedEnv } from '../block-env.ts'
 import type { EngineName } from '../engines/select-engine.ts'
 import type { HashBlocks } from '../simulate/types.ts'
-import { ClientLimits, QUEUE_FULL, requestBytes } from './client-limits.ts'
-import { ClientQueue } from './client-queue.ts'
+import { requestBytes } from './request-bytes.ts'
 import type { CallError, CallRequest, CallService } from './types.ts'
 import { type CallWorkerEvents, CallWorkerHandle, type PendingCall } from './worker/worker-handle.ts'
 import type { CallAnswer, CallJobRequest, CallKind, CallKinds, WorkerMessage } from './worker/worker-protocol.ts'
@@ -39,6 +40,8 @@ const MAX_WORKERS = CALL_LIMITS.workers + CALL_LIMITS.extraWorkers
 const MAX_ATTEMPTS = 2
 
 const TIMED_OUT: CallError = { code: 'EXECUTION_TIMEOUT', timeoutMs: CALL_LIMITS.timeoutMs }
+const QUEUE_FULL: CallError = { code: 'CALL_QUEUE_FULL', limit: CALL_LIMITS.queue }
+const CLIENT_FULL: CallError = { code: 'CLIENT_QUEUE_FULL', limit: CALL_LIMITS.clientCalls }
 const failed = (reason: string): CallError => ({ code: 'EXECUTION_FAILED', reason })
 
 interface CallTerms {
@@ -52,14 +55,15 @@ export type CallState = Pick<CallRequest, 'number' | 'pending'>
 /** Dispatches calls to workers, monitors them, and moves calls away from one that hangs or dies. */
 class CallDispatcher {
   readonly #options: CallServiceOptions
-  readonly #queue = new ClientQueue<PendingCall>(CALL_LIMITS.queue)
+  readonly #queue = new FairQueue<PendingCall>({ total: CALL_LIMITS.queue, displaces: true })
   readonly #workers = new Set<CallWorkerHandle>()
   readonly #silent = new Set<CallWorkerHandle>()
   readonly #events: CallWorkerEvents
   #watch: NodeJS.Timeout | undefined = undefined
   #nextId = 1
-  /** Waiting and running calls, in total and per client. */
-  readonly #load = new ClientLimits()
+  /** Waiting and running calls of each client, counted from their arrival, and their memory. */
+  readonly #calls = new ClientBudget({ total: Number.POSITIVE_INFINITY, client: CALL_LIMITS.clientCalls })
+  readonly #memory = new ClientBudget({ total: CALL_LIMITS.queueBytes, client: CALL_LIMITS.clientBytes })
   #closed = false
 
   constructor(options: CallServiceOptions) {
@@ -77,13 +81,29 @@ class CallDispatcher {
     client: string,
     terms: CallTerms = {},
   ): Promise<CallKinds[Kind]['answer']> {
-    const bytes = requestBytes(request)
-    this.#load.add(client, bytes)
+    const leave = this.#admit(client, requestBytes(request))
     try {
       return await this.#runNext(kind, request, client, terms)
     } finally {
-      this.#load.remove(client, bytes)
+      leave()
     }
+  }
+
+  /** Throws CLIENT_QUEUE_FULL and CALL_QUEUE_FULL. */
+  #admit(client: string, requested: number): () => void {
+    // A single request is accepted whatever its size, which is limited on receipt.
+    const bytes = Math.min(requested, CALL_LIMITS.clientBytes)
+    const calls = this.#calls.meter(client)
+    const memory = this.#memory.meter(client)
+    const isClientFull = this.#memory.isClientFull(client, bytes)
+    if (isClientFull || !calls.hold(1)) throw new CodedError(CLIENT_FULL)
+    const leave = (): void => {
+      calls.hold(0)
+      memory.hold(0)
+    }
+    if (memory.hold(bytes)) return leave
+    leave()
+    throw new CodedError(QUEUE_FULL)
   }
 
   async #runNext(
@@ -153,17 +173,16 @@ class CallDispatcher {
       call.refuse(failed('the node is stopping'))
       return
     }
-    const gone = this.#queue.push(call.client, call)
-    gone?.refuse(QUEUE_FULL)
+    this.#queue.push(call.client, call)?.item.refuse(QUEUE_FULL)
   }
 
   #dispatch(): void {
     while (this.#queue.size > 0) {
       const worker = this.#freeWorker()
       if (worker === undefined) break
-      const call = this.#queue.shift(client => this.#mayRun(client))
-      if (call === undefined) break
-      worker.send(call)
+      const next = this.#queue.shift(client => this.#mayRun(client))
+      if (next === undefined) break
+      worker.send(next.item)
     }
     if (this.#workers.size > 0) this.#startWatch()
   }
@@ -171,7 +190,7 @@ class CallDispatcher {
   /** Slow calls of one client leave slots for others. */
   #mayRun(client: string): boolean {
     const limit = CALL_LIMITS.clientInFlight
-    if (this.#load.callsOf(client) <= limit) return true
+    if (this.#calls.heldBy(client) <= limit) return true
     let running = 0
     for (const { calls } of this.#workers) for (const call of calls.values()) if (call.client === client) running++
     return running < limit

@@ -31,37 +31,38 @@ export interface QueuedRequest {
 export class RequestQueue {
   readonly #limits: QueueLimits
   readonly #running = new Set<QueuedRequest>()
-  readonly #waiting = new FairQueue<QueuedRequest>()
-  #waitingCount = 0
+  readonly #waiting: FairQueue<QueuedRequest>
 
   constructor(limits: QueueLimits = EXPLORER_LIMITS.api) {
     this.#limits = limits
+    this.#waiting = new FairQueue({ total: limits.waiting.total, owner: limits.waiting.client, displaces: true })
   }
 
   /** Starts a request, at once or in its turn, or refuses it. */
   add(request: QueuedRequest): void {
     const { client } = request
     const { waiting } = this.#limits
-    if (this.#waiting.lengthOf(client) === 0 && this.#mayStart(client)) this.#start(request)
-    else if (this.#waiting.lengthOf(client) >= waiting.client)
-      request.refuse(new CodedError({ code: 'CLIENT_BUSY', limit: waiting.client }))
-    else if (this.#waitingCount < waiting.total || this.#makeRoom(client)) {
-      this.#waiting.push(client, request)
-      this.#waitingCount++
-    } else request.refuse(new CodedError({ code: 'EXPLORER_BUSY' }))
+    if (this.#waiting.lengthOf(client) === 0 && this.#mayStart(client)) {
+      this.#start(request)
+      return
+    }
+    const refused = this.#waiting.push(client, request)
+    refused?.item.refuse(
+      new CodedError(
+        refused.full === 'total' ? { code: 'EXPLORER_BUSY' } : { code: 'CLIENT_BUSY', limit: waiting.client },
+      ),
+    )
   }
 
   /** Gives up the place of a request that is answered, or that nobody waits for any more. */
   leave(request: QueuedRequest): void {
-    if (this.#waiting.remove(request.client, request)) this.#waitingCount--
-    else if (this.#running.delete(request)) this.#startNext()
+    if (!this.#waiting.remove(request.client, request) && this.#running.delete(request)) this.#startNext()
   }
 
   /** Forgets all requests. */
   clear(): void {
     this.#running.clear()
     this.#waiting.takeAll()
-    this.#waitingCount = 0
   }
 
   #mayStart(client: string): boolean {
@@ -79,18 +80,7 @@ export class RequestQueue {
     for (;;) {
       const next = this.#waiting.shift(client => this.#mayStart(client))
       if (next === undefined) return
-      this.#waitingCount--
       this.#start(next.item)
     }
-  }
-
-  /** Refuses the newest request of the client that has most of them waiting; false: no client has more than this one. */
-  #makeRoom(client: string): boolean {
-    const { longest = client } = this.#waiting
-    if (this.#waiting.lengthOf(longest) <= this.#waiting.lengthOf(client) + 1) return false
-    const newest = this.#waiting.pop(longest)
-    this.#waitingCount--
-    newest?.refuse(new CodedError({ code: 'EXPLORER_BUSY' }))
-    return true
   }
 }

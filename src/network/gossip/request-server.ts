@@ -1,4 +1,4 @@
-import { FairQueue } from '@tandem/base/async/fair-queue.ts'
+import { FairSemaphore } from '@tandem/base/async/fair-semaphore.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { ANSWER_NAMES, type AnswerName, type Payload, type RequestName } from '../messages.ts'
 import type { Peer } from '../peer/peer.ts'
@@ -38,9 +38,11 @@ export const storeRequestHandlers = (
 export class RequestServer {
   readonly #hub: PeerHub
   readonly #requestHandlers: RequestHandlers
-  /** Requests of strangers that wait for one of the places, by peer. */
-  readonly #waiting = new FairQueue<() => void>()
-  #strangersServed = 0
+  /** Requests of strangers, of which each peer has few. */
+  readonly #strangers = new FairSemaphore(
+    { total: NETWORK_LIMITS.strangersServed, client: NETWORK_LIMITS.serving },
+    () => new Error('too many requests'),
+  )
 
   constructor(hub: PeerHub, requestHandlers: RequestHandlers) {
     this.#hub = hub
@@ -57,8 +59,9 @@ export class RequestServer {
     }
     peer.serving++
     const takesTurn = nothing !== undefined && peer.place !== 'reserved'
+    let release: (() => void) | undefined
     try {
-      if (takesTurn) await this.#turn(peer)
+      if (takesTurn) release = await this.#strangers.acquire(peer.id)
       const answerer = this.#requestHandlers[name] as (peer: Peer, question: unknown) => unknown
       if (this.#hub.peer(peer.id) === peer)
         peer.send(ANSWER_NAMES[name], (await answerer(peer, question)) as never, requestId)
@@ -67,22 +70,9 @@ export class RequestServer {
       throw error
     } finally {
       peer.serving--
-      if (takesTurn) this.#endTurn()
+      release?.()
       this.#relieve()
     }
-  }
-
-  /** Waits for a place. */
-  async #turn(peer: Peer): Promise<void> {
-    if (this.#strangersServed < NETWORK_LIMITS.strangersServed) this.#strangersServed++
-    else await new Promise<void>(resolve => this.#waiting.push(peer.id, resolve))
-  }
-
-  /** Hands the place to the next in rotation. */
-  #endTurn(): void {
-    const next = this.#waiting.shift(() => true)
-    if (next === undefined) this.#strangersServed--
-    else next.item()
   }
 
   /** Disconnects strangers that take nothing while the answers to all of them fill the limit. */

@@ -1,7 +1,7 @@
+import { FairQueue } from '@tandem/base/async/fair-queue.ts'
 import { copyBytes, type Hex } from '@tandem/base/bytes.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { IngressQueue } from '../core/ingress-queue.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { PeerPoolPort } from '../ports.ts'
 import type { PeerHub } from './peer-hub.ts'
@@ -24,7 +24,7 @@ export class TransactionIngress {
   readonly #pool: PeerPoolPort
   /** Refused transactions with the time of the refusal. */
   readonly #refused = new Lru<Hex, number>(NETWORK_LIMITS.refusedTransactions)
-  readonly #queue = new IngressQueue<Arrival>(NETWORK_LIMITS.heldBytes)
+  readonly #queue = new FairQueue<Arrival>({ owner: NETWORK_LIMITS.heldBytes })
   readonly #holding = new Set<Hex>()
   /** Sender of each transaction being admitted. */
   readonly #admitting = new Map<Hex, Peer>()
@@ -57,13 +57,13 @@ export class TransactionIngress {
   take(peer: Peer, hash: Hex, raw: Uint8Array): void {
     if (this.isKnown(hash)) return
     // Copied, since a view would retain the bytes of the whole message.
-    if (!this.#queue.push(peer.id, { peer, hash, raw: copyBytes(raw) }, raw.byteLength)) return
+    if (this.#queue.push(peer.id, { peer, hash, raw: copyBytes(raw) }, raw.byteLength) !== undefined) return
     this.#holding.add(hash)
     this.#lookSoon()
   }
 
   left(peer: Peer): void {
-    for (const { hash } of this.#queue.forget(peer.id)) this.#holding.delete(hash)
+    for (const { hash } of this.#queue.take(peer.id)) this.#holding.delete(hash)
   }
 
   #lookSoon(): void {
@@ -96,7 +96,7 @@ export class TransactionIngress {
     while (slice.length < room) {
       const next = this.#queue.shift(mayGoOn)
       if (next === undefined) break
-      slice.push(next)
+      slice.push(next.item)
     }
     return slice
   }
