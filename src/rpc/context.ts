@@ -19,7 +19,6 @@ import type { ResponseCache } from './router/response-cache.ts'
 import type { FilterManager } from './subscriptions/filters.ts'
 import type { SocketSubscriptions } from './subscriptions/subscription-hub.ts'
 import type { Budgets } from './transport/clients/budgets.ts'
-import type { ClientSlots } from './transport/clients/client-slots.ts'
 
 /** Parts of the node that the methods use. */
 export interface Services {
@@ -41,20 +40,11 @@ export interface Services {
   readonly logQueryPort?: LogQueryPort
 }
 
-/** Concurrency limits of slow work, shared fairly between clients. */
-export interface Slots {
-  /** Heavy calls of all kinds, by weight. */
-  readonly work: ClientSlots
-  readonly traces: ClientSlots
-  readonly proofs: ClientSlots
-}
-
 /** Context of a handler: the parts of the node and the endpoint of the request. */
 export interface Context extends Services {
   readonly filters: FilterManager
   readonly responseCache: ResponseCache
   readonly budgets: Budgets
-  readonly slots: Slots
   /** Methods served by this endpoint. */
   readonly methods: MethodDescriptions
   readonly namespaces: readonly string[]

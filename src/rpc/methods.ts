@@ -84,7 +84,7 @@ export const isMethodName = (name: string): boolean => Object.hasOwn(METHODS, na
 
 /** Name of the same method in the network's own namespace; undefined when it has none. */
 const nativeAlias = (name: string): string | undefined => {
-  const alias = name.replace(/^eth_/, 'native_')
+  const alias = name.replace('eth_', 'native_')
   return alias !== name && METHODS[alias]?.handler === METHODS[name]?.handler ? alias : undefined
 }
 

@@ -3,7 +3,7 @@ import { onTurnEnd } from '@tandem/base/async/time-slice.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { collectYoungGarbage } from '@tandem/base/worker/garbage.ts'
 import type { FastifyInstance } from 'fastify'
-import { RPC_LIMITS, TRACE_LIMITS } from '../config/limits/clients.ts'
+import { RPC_LIMITS } from '../config/limits/clients.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Context, Services } from './context.ts'
 import { methodsFor, withDisabled } from './methods.ts'
@@ -18,7 +18,6 @@ import { FilterManager } from './subscriptions/filters.ts'
 import { SharedCriteria } from './subscriptions/shared-criteria.ts'
 import { SubscriptionHub } from './subscriptions/subscription-hub.ts'
 import { type Budgets, createBudgets } from './transport/clients/budgets.ts'
-import { ClientSlots } from './transport/clients/client-slots.ts'
 import { type ClientRules, Clients } from './transport/clients/clients.ts'
 import { createHttp, type HttpOptions, type NodePages } from './transport/http/http.ts'
 import { readTls, type TlsFiles, watchTls } from './transport/http/tls-files.ts'
@@ -115,14 +114,6 @@ const createParts = ({ view, pool, log, ...options }: RpcServerOptions) => {
   const metrics = options.metrics && createRpcMetrics(options.metrics)
   return {
     budgets,
-    slots: {
-      work: new ClientSlots(RPC_LIMITS.work, 'heavy requests', {
-        budget: budgets.memory,
-        amount: RPC_LIMITS.work.bytes,
-      }),
-      traces: new ClientSlots(TRACE_LIMITS.slots, 'traces'),
-      proofs: new ClientSlots(RPC_LIMITS.proofs, 'proofs'),
-    },
     filters: new FilterManager({ view, pool, budgets, criteria }),
     hub: new SubscriptionHub({
       view,
@@ -135,7 +126,12 @@ const createParts = ({ view, pool, log, ...options }: RpcServerOptions) => {
     responseCache: new ResponseCache(view),
     metrics,
     gate: new RequestGate(
-      createRouter({ log, ...(metrics && { metrics }), ...(options.onRefused && { onRefused: options.onRefused }) }),
+      createRouter({
+        log,
+        ledger: budgets.memory,
+        ...(metrics && { metrics }),
+        ...(options.onRefused && { onRefused: options.onRefused }),
+      }),
       budgets.memory,
     ),
   }
@@ -180,7 +176,7 @@ const attachTransports = (options: RpcServerOptions, parts: ServerParts, tls: Ht
 const createEndpoint = (
   namespaces: readonly string[],
   options: RpcServerOptions,
-  { filters, responseCache, budgets, slots }: ServerParts,
+  { filters, responseCache, budgets }: ServerParts,
 ): Endpoint => {
   const methods = withDisabled(methodsFor(namespaces, options), options.disabledMethods ?? [])
   const context: Context = {
@@ -188,7 +184,6 @@ const createEndpoint = (
     filters,
     responseCache,
     budgets,
-    slots,
     methods,
     namespaces,
     socket: null,

@@ -26,10 +26,10 @@ export const RPC_LIMITS = {
   /** Open files of the process that connections of clients leave to the database, peers and threads; half where there are few. */
   ownFiles: 2_048,
   /**
-   * Weights (call-weights.ts) of the heavy calls that one client may have in progress, of all kinds together, and of those that wait. All
+   * Weights of the heavy calls, from `heavy` on, that one client may have in progress, of all kinds together, and calls that wait. All
    * clients together are bounded by the limits of each kind. A unit of weight stands for `bytes` of memory in the ledger.
    */
-  work: { bytes: 256 * 1024, client: 100, total: Number.MAX_SAFE_INTEGER, clientQueue: 512, queue: 8_192 },
+  work: { heavy: 20, bytes: 256 * 1024, client: 100, total: Number.MAX_SAFE_INTEGER, clientQueue: 512, queue: 8_192 },
   /** Approximate memory of a filter or subscription besides its criteria. */
   filterBytes: 1_024,
   batchItems: 1_000,
@@ -40,8 +40,7 @@ export const RPC_LIMITS = {
   /** Size of one response, and of all responses of a batch: the largest logs one transaction can make fit. */
   answerBytes: 32 * 1024 * 1024,
   /**
-   * Bytes of batches and large bodies that are parsed and being handled, in total and per client: the next one starts while less is held.
-   * Parsed JSON takes up to ten times as much, `memory` times as much on average: so it counts in the ledger.
+   * Bytes of batches and large bodies that are parsed and being handled, in total and per client; a larger one is handled alone. Parsed JSON takes up to ten times as much, `memory` times as much on average: so it counts in the ledger.
    */
   parsedBytes: { total: 12 * 1024 * 1024, client: 2 * 1024 * 1024, memory: 4 },
   /** Bodies up to this size are parsed without a check of their shape. */

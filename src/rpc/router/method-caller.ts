@@ -1,16 +1,17 @@
 import { Cancelled } from '@tandem/base/async/cancellation.ts'
 import { composeStream, StreamBroken } from '@tandem/base/async/chunk-stream.ts'
+import type { FairSemaphore, Release } from '@tandem/base/async/fair-semaphore.ts'
+import type { ClientBudget } from '@tandem/base/client-budget.ts'
 import type { Logger } from '@tandem/base/logger.ts'
-import { callWeight, HEAVY_CALL, isChargedByBytes } from '../../config/limits/call-weights.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { Context } from '../context.ts'
 import { methodNotFound, RESPONSE_TOO_LARGE, type RpcError, serverError, toRpcError } from '../errors.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
 import type { RpcMetrics } from '../metrics.ts'
-import { streamInTurn } from '../transport/clients/client-slots.ts'
+import { createSlots, streamInTurn } from '../transport/clients/slots.ts'
 import { errorText } from './envelope.ts'
 import { invokeHandler } from './invoke-handler.ts'
-import type { Endpoint, Method } from './method.ts'
+import type { Endpoint, Method, Slot } from './method.ts'
 import { StreamedJson, toJson } from './raw-json.ts'
 import type { ResponseChunk, ResponseStream, RpcResponse } from './response.ts'
 
@@ -18,29 +19,6 @@ const SOCKET_ONLY = serverError('notifications not supported')
 /** Never sent: the connection is gone. */
 const CANCELLED = serverError('cancelled')
 const CRASHED = serverError('method handler crashed')
-
-interface HeavyMethod {
-  readonly method: Method
-  readonly weight: number
-  /** Part of the weight that reserves memory. */
-  readonly reserved: number
-}
-
-/** Returns the method with results that count in the work of their client while they are read, where that makes them. */
-const readInTurn = (method: Method, weight: number): Method => {
-  const wrapped = (result: unknown, { slots }: Context): unknown =>
-    result instanceof StreamedJson && result.heldBytes === 0
-      ? new StreamedJson(client => streamInTurn(slots.work, client, () => result.open(client), weight))
-      : result
-  const handler = method.handler as (context: Context, ...args: unknown[]) => unknown
-  return {
-    ...method,
-    handler: (context: Context, ...args: unknown[]) => {
-      const result = handler(context, ...args)
-      return result instanceof Promise ? result.then(value => wrapped(value, context)) : wrapped(result, context)
-    },
-  }
-}
 
 /** Called with the method and the error of each call that fails. */
 export type RefusalListener = (method: string, error: RpcError) => void
@@ -50,13 +28,20 @@ export class MethodCaller {
   readonly #log: Logger
   readonly #metrics: RpcMetrics
   readonly #onRefused: RefusalListener | undefined
-  readonly #heavy = new WeakMap<Method, HeavyMethod>()
-  readonly #light = new WeakSet<Method>()
+  readonly #work: FairSemaphore
+  readonly #slots = new Map<Slot, FairSemaphore>()
 
-  constructor(log: Logger, metrics: RpcMetrics, onRefused?: RefusalListener) {
+  /** `ledger` has the memory of heavy calls. */
+  constructor(log: Logger, metrics: RpcMetrics, ledger?: ClientBudget, onRefused?: RefusalListener) {
     this.#log = log
     this.#metrics = metrics
     this.#onRefused = onRefused
+    this.#work = createSlots(RPC_LIMITS.work, 'heavy requests', ledger)
+  }
+
+  /** Weight of the heavy calls in progress. */
+  get work(): number {
+    return this.#work.taken
   }
 
   /** Returns the response to a call; the id is JSON text. A promise only when the handler returned one. */
@@ -69,42 +54,53 @@ export class MethodCaller {
   }
 
   #begin(name: string, method: Method, params: unknown, endpoint: Endpoint, id: string): MaybePromise<RpcResponse> {
-    const heavy = this.#heavyOf(name, method)
-    return heavy === undefined
+    return method.weight < RPC_LIMITS.work.heavy && method.slot === undefined
       ? this.#run(name, method, params, endpoint, id)
-      : this.#runHeavy(heavy, name, params, endpoint, id)
+      : this.#runHeavy(name, method, params, endpoint, id)
   }
 
-  #heavyOf(name: string, method: Method): HeavyMethod | undefined {
-    const known = this.#heavy.get(method)
-    if (known !== undefined || this.#light.has(method)) return known
-    const weight = callWeight(name)
-    if (weight >= HEAVY_CALL) {
-      const heavy = { method: readInTurn(method, weight), weight, reserved: isChargedByBytes(name) ? 0 : weight }
-      this.#heavy.set(method, heavy)
-      return heavy
-    }
-    this.#light.add(method)
-    return undefined
-  }
-
-  /** Runs a heavy call when its client's budget of work has room, until its answer is made. */
-  async #runHeavy(
-    { method, weight, reserved }: HeavyMethod,
-    name: string,
-    params: unknown,
-    endpoint: Endpoint,
-    id: string,
-  ): Promise<RpcResponse> {
-    const { client, cancellation, slots } = endpoint.context
-    let leave = (): void => {}
+  /** Runs a call when its client's work and the slot of its kind have room, until its result is made. */
+  async #runHeavy(name: string, method: Method, params: unknown, endpoint: Endpoint, id: string): Promise<RpcResponse> {
+    const { client, cancellation } = endpoint.context
+    const { weight, chargesBytes, slot } = method
+    const releases: Release[] = []
     try {
-      leave = await slots.work.take(client, cancellation, weight, reserved)
-      return await this.#run(name, method, params, endpoint, id)
+      const demand = { weight, reserved: chargesBytes ? 0 : weight * RPC_LIMITS.work.bytes }
+      if (weight >= RPC_LIMITS.work.heavy) releases.push(await this.#work.acquire(client, demand, cancellation))
+      if (slot !== undefined && slot.isWhileRead !== true)
+        releases.push(await this.#slotOf(slot).acquire(client, {}, cancellation))
+      return await this.#run(name, this.#readInTurn(method), params, endpoint, id)
     } catch (error) {
       return this.#fail(name, this.#metrics.start(), id, error)
     } finally {
-      leave()
+      for (const release of releases) release()
+    }
+  }
+
+  #slotOf(slot: Slot): FairSemaphore {
+    const known = this.#slots.get(slot) ?? createSlots(slot.limits, slot.what)
+    this.#slots.set(slot, known)
+    return known
+  }
+
+  /** Returns the method with results that count in the work of their client while they are read, where that makes them. */
+  #readInTurn(method: Method): Method {
+    const { weight, slot } = method
+    const handler = method.handler as (context: Context, ...args: unknown[]) => unknown
+    const inTurn = (result: unknown): unknown => {
+      if (!(result instanceof StreamedJson) || result.heldBytes > 0) return result
+      const isWhileRead = slot?.isWhileRead === true
+      const open = (client: string) =>
+        isWhileRead ? streamInTurn(this.#slotOf(slot), client, () => result.open(client)) : result.open(client)
+      const demand = { weight, reserved: weight * RPC_LIMITS.work.bytes }
+      return new StreamedJson(client => streamInTurn(this.#work, client, () => open(client), demand))
+    }
+    return {
+      ...method,
+      handler: (context: Context, ...args: unknown[]) => {
+        const result = handler(context, ...args)
+        return result instanceof Promise ? result.then(inTurn) : inTurn(result)
+      },
     }
   }
 

@@ -1,11 +1,26 @@
+import type { SemaphoreLimits } from '@tandem/base/async/fair-semaphore.ts'
 import type { Codec } from '../codecs/codec.ts'
 import type { Context } from '../context.ts'
 import type { CallEffect } from './call-order.ts'
 import type { MethodDescription, MethodDescriptions, Requirement } from './method-description.ts'
 import type { JsonSchema } from './raw-json.ts'
 
+/** Budget of a kind of slow work, shared by the methods that declare it. */
+export interface Slot {
+  readonly limits: SemaphoreLimits & { readonly clientQueue: number }
+  /** The work in the plural, for error messages. */
+  readonly what: string
+  /** Held while the result is read, rather than while it is made. */
+  readonly isWhileRead?: boolean
+}
+
 /** Declaration of a method. */
 export interface Method extends MethodDescription {
+  /** Cost in rate limits and in the work of its client (`RPC_LIMITS.work`), against that of a plain read. */
+  readonly weight: number
+  /** Its memory is charged as it grows, so that nothing is reserved for it. */
+  readonly chargesBytes: boolean
+  readonly slot: Slot | undefined
   /** Returns synchronously where it can: a plain value costs no promise. */
   readonly handler: (context: Context, ...args: never[]) => unknown
 }
@@ -22,6 +37,10 @@ interface MethodDeclaration<P extends readonly Codec<unknown>[]> {
   readonly socketOnly?: boolean
   readonly needsId?: boolean
   readonly effect?: CallEffect
+  /** 1 by default. */
+  readonly weight?: number
+  readonly chargesBytes?: boolean
+  readonly slot?: Slot
 }
 
 /** Declares a method; the argument types of the handler follow from the codecs. */
@@ -36,6 +55,9 @@ export const method = <const P extends readonly Codec<unknown>[]>(declaration: M
   // Helpers of development chains change things; the few that only read wait a little longer than they need.
   effect: declaration.effect ?? (declaration.requires === 'dev' ? 'change' : undefined),
   isDisabled: false,
+  weight: declaration.weight ?? 1,
+  chargesBytes: declaration.chargesBytes ?? false,
+  slot: declaration.slot,
   handler: declaration.handler as Method['handler'],
 })
 
@@ -45,6 +67,8 @@ export const disabledMethod = (declared: Method, error: Error): Method => ({
   params: [],
   socketOnly: false,
   isDisabled: true,
+  weight: 1,
+  slot: undefined,
   handler: () => {
     throw error
   },

@@ -1,7 +1,7 @@
 import { runSlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { nextSlice, sliceOver } from '@tandem/base/async/time-slice.ts'
+import type { ClientBudget } from '@tandem/base/client-budget.ts'
 import type { Logger } from '@tandem/base/logger.ts'
-import { callWeight } from '../../config/limits/call-weights.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { CODES, RpcError, serverError } from '../errors.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
@@ -18,6 +18,8 @@ interface RouterOptions {
   readonly log: Logger
   readonly metrics?: RpcMetrics
   readonly onRefused?: RefusalListener
+  /** Memory of what clients make a server hold. */
+  readonly ledger?: ClientBudget
 }
 
 const PARSE_ERROR = errorText('null', new RpcError(CODES.parse, 'parse error'))
@@ -45,9 +47,9 @@ class RequestRouter implements Router {
   readonly #log: Logger
   readonly #caller: MethodCaller
 
-  constructor({ log, metrics = noMetrics, onRefused }: RouterOptions) {
+  constructor({ log, metrics = noMetrics, onRefused, ledger }: RouterOptions) {
     this.#log = log
-    this.#caller = new MethodCaller(log, metrics, onRefused)
+    this.#caller = new MethodCaller(log, metrics, ledger, onRefused)
   }
 
   /** A fault of the router costs the client its answer, never the process. */
@@ -69,7 +71,7 @@ class RequestRouter implements Router {
     if (body.length > RPC_LIMITS.unscannedBytes) return this.#handleLarge(body, endpoint, charge)
     const request = parsed(body)
     if (request === INVALID_JSON) return PARSE_ERROR
-    charge?.(weightOf(request))
+    charge?.(weightOf(request, endpoint))
     return this.#dispatch(request, endpoint, hasInexactIds(request) ? idsAsWritten(body) : [])
   }
 
@@ -80,7 +82,7 @@ class RequestRouter implements Router {
     await nextSlice(client)
     const request = parsed(body)
     if (request === INVALID_JSON) return PARSE_ERROR
-    charge?.(weightOf(request))
+    charge?.(weightOf(request, endpoint))
     await nextSlice(client)
     return this.#dispatch(request, endpoint, hasInexactIds(request) ? idsAsWritten(body) : [])
   }
@@ -164,10 +166,10 @@ const parsed = (body: string): unknown => {
 const hasInexactIds = (request: unknown): boolean =>
   Array.isArray(request) ? request.length <= RPC_LIMITS.batchItems && request.some(hasInexactId) : hasInexactId(request)
 
-const weightOf = (request: unknown): number =>
+const weightOf = (request: unknown, { methods }: Pick<Endpoint, 'methods'>): number =>
   Array.isArray(request)
-    ? request.reduce<number>((sum, item) => sum + weightOf(item), 0)
-    : callWeight((request as { readonly method?: unknown } | null)?.method)
+    ? request.reduce<number>((sum, item) => sum + weightOf(item, { methods }), 0)
+    : (methods.get((request as { readonly method?: unknown } | null)?.method as string)?.weight ?? 1)
 
 /** Returns true when a request, or one of a batch, changes something for the calls after it. */
 const hasEffect = (request: unknown, { methods }: Pick<Endpoint, 'methods'>): boolean => {

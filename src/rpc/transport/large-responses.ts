@@ -8,7 +8,7 @@ import { blockPieces } from '../encode/block.ts'
 import { receiptPieces } from '../encode/receipt.ts'
 import { StreamedJson } from '../router/raw-json.ts'
 import type { ResponseChunk } from '../router/response.ts'
-import { ClientSlots, streamInTurn } from './clients/client-slots.ts'
+import { createSlots, streamInTurn } from './clients/slots.ts'
 
 /**
  * Returns true when the receipts of a block may be long: a log costs 375 gas plus 8 per byte, and takes half a kilobyte plus two bytes for
@@ -41,7 +41,7 @@ function* listOf<T>(items: Iterable<T>, pieces: (item: T) => Iterable<string>): 
  */
 export class LargeResponses {
   readonly #view: ChainView
-  readonly #slots = new ClientSlots(RPC_LIMITS.largeAnswers, 'large answers')
+  readonly #slots = createSlots(RPC_LIMITS.largeAnswers, 'large answers')
 
   constructor(view: ChainView) {
     this.#view = view

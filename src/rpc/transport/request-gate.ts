@@ -1,9 +1,10 @@
-import type { Cancellation } from '@tandem/base/async/cancellation.ts'
-import { FairQueue } from '@tandem/base/async/fair-queue.ts'
+import { Cancelled } from '@tandem/base/async/cancellation.ts'
+import { FairSemaphore, type Release } from '@tandem/base/async/fair-semaphore.ts'
 import { nextSlice } from '@tandem/base/async/time-slice.ts'
 import { freeMemory } from '@tandem/base/bytes.ts'
 import { ClientBudget } from '@tandem/base/client-budget.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
+import { limitExceeded } from '../errors.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
 import type { Endpoint } from '../router/method.ts'
 import { type RpcResponse, withEnd } from '../router/response.ts'
@@ -24,15 +25,6 @@ const isLarge = (body: Uint8Array): boolean => body.byteLength > RPC_LIMITS.unsc
 /** Returns true when a body is a single request that needs no queue. */
 export const isSmallCall = (body: Uint8Array): boolean => !isLarge(body) && !startsArray(body)
 
-interface Waiting {
-  readonly bytes: number
-  /** Takes the room, which is given back by the function that it resolves with. */
-  readonly enter: () => void
-  readonly forget: () => void
-}
-
-type Leave = () => void
-
 /**
  * Admission of bodies to the router. Small single requests pass. Of batches and large bodies only a few are parsed and handled at a
  * time, limited in bytes and by the ledger of their client; the others wait unparsed, with their bytes counted, and clients are served in
@@ -40,20 +32,17 @@ type Leave = () => void
  */
 export class RequestGate {
   readonly #router: Router
-  readonly #ledger: ClientBudget
-  readonly #waiting = new FairQueue<Waiting>()
-  readonly #heldBy = new Map<string, number>()
-  #held = 0
+  readonly #semaphore: FairSemaphore
 
   constructor(router: Router, ledger = new ClientBudget(RPC_LIMITS.budgets.memory)) {
     this.#router = router
-    this.#ledger = ledger
-    ledger.onRoom(() => this.#enterNext())
+    // What waits is bounded by its bytes.
+    this.#semaphore = new FairSemaphore(RPC_LIMITS.parsedBytes, () => limitExceeded('too many requests'), ledger)
   }
 
   /** Bytes of all clients that are parsed and being handled. */
   get held(): number {
-    return this.#held
+    return this.#semaphore.taken
   }
 
   /**
@@ -62,81 +51,39 @@ export class RequestGate {
    */
   handle(body: Buffer, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse> {
     if (isSmallCall(body)) return this.#router.handle(body.toString('utf8'), endpoint, charge)
-    const { client } = endpoint.context
-    const bytes = body.byteLength
-    if (isLarge(body) || !this.#mayEnter(client, bytes) || this.#waiting.lengthOf(client) > 0)
-      return this.#later(body, endpoint, charge)
-    const leave = this.#add(client, bytes)
-    return this.#leaving(this.#router.handle(body.toString('utf8'), endpoint, charge), leave)
+    const release = isLarge(body) ? undefined : this.#semaphore.tryAcquire(endpoint.context.client, demandOf(body))
+    if (release === undefined) return this.#later(body, endpoint, charge)
+    return this.#releasing(this.#router.handle(body.toString('utf8'), endpoint, charge), release)
   }
 
   async #later(body: Buffer, endpoint: Endpoint, charge: ((calls: number) => void) | undefined): Promise<RpcResponse> {
     const { client, cancellation } = endpoint.context
-    const leave = await this.#enter(client, body.byteLength, cancellation)
-    if (leave === undefined) return ''
+    const release = await this.#semaphore.acquire(client, demandOf(body), cancellation).catch(ifCancelled)
+    if (release === undefined) return ''
     if (isLarge(body)) await nextSlice(client)
     if (cancellation?.isCancelled === true) {
-      leave()
+      release()
       return ''
     }
     const text = body.toString('utf8')
     freeMemory(body)
-    return this.#leaving(this.#router.handle(text, endpoint, charge), leave)
+    return this.#releasing(this.#router.handle(text, endpoint, charge), release)
   }
 
   /** Releases the room when the response is made, or read if it is a stream. */
-  #leaving(answer: MaybePromise<RpcResponse>, leave: Leave): MaybePromise<RpcResponse> {
-    if (answer instanceof Promise) return answer.then(made => this.#leaving(made, leave))
-    if (typeof answer !== 'string') return withEnd(answer, leave)
-    leave()
-    return answer
+  #releasing(response: MaybePromise<RpcResponse>, release: Release): MaybePromise<RpcResponse> {
+    if (response instanceof Promise) return response.then(made => this.#releasing(made, release))
+    if (typeof response !== 'string') return withEnd(response, release)
+    release()
+    return response
   }
+}
 
-  #mayEnter(client: string, bytes: number): boolean {
-    const { total, client: clientLimit, memory } = RPC_LIMITS.parsedBytes
-    const isWithin = this.#held < total && (this.#heldBy.get(client) ?? 0) < clientLimit
-    return isWithin && this.#ledger.hasRoom(client, bytes * memory)
-  }
+const demandOf = ({ byteLength }: Uint8Array) => ({
+  weight: byteLength,
+  reserved: byteLength * RPC_LIMITS.parsedBytes.memory,
+})
 
-  /** Resolves with undefined when cancelled while queued. */
-  #enter(client: string, bytes: number, cancellation: Cancellation | undefined): MaybePromise<Leave | undefined> {
-    if (cancellation?.isCancelled === true) return undefined
-    if (this.#waiting.lengthOf(client) === 0 && this.#mayEnter(client, bytes)) return this.#add(client, bytes)
-    return new Promise(resolve => {
-      const waiting: Waiting = {
-        bytes,
-        enter: () => resolve(this.#add(client, bytes)),
-        forget:
-          cancellation?.onCancel(() => {
-            this.#waiting.remove(client, waiting)
-            resolve(undefined)
-          }) ?? (() => {}),
-      }
-      this.#waiting.push(client, waiting)
-    })
-  }
-
-  #add(client: string, bytes: number): Leave {
-    this.#held += bytes
-    this.#heldBy.set(client, (this.#heldBy.get(client) ?? 0) + bytes)
-    const meter = this.#ledger.meter(client)
-    meter.hold(bytes * RPC_LIMITS.parsedBytes.memory)
-    return () => {
-      this.#held -= bytes
-      const left = (this.#heldBy.get(client) ?? 0) - bytes
-      if (left === 0) this.#heldBy.delete(client)
-      else this.#heldBy.set(client, left)
-      meter.hold(0)
-      this.#enterNext()
-    }
-  }
-
-  #enterNext(): void {
-    for (;;) {
-      const next = this.#waiting.shift((owner, { bytes }) => this.#mayEnter(owner, bytes))
-      if (next === undefined) return
-      next.item.forget()
-      next.item.enter()
-    }
-  }
+const ifCancelled = (error: unknown): undefined => {
+  if (!(error instanceof Cancelled)) throw error
 }

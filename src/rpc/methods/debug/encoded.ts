@@ -25,22 +25,25 @@ export const debug = {
     summary: 'RLP of a block',
     params: [block],
     result: DATA_SCHEMA,
+    weight: 50,
     handler: async (context, ref) => bytesToHex(encodeBlock(await existing(context, ref))),
   }),
   debug_getRawHeader: method({
     summary: 'RLP of a header',
     params: [block],
     result: DATA_SCHEMA,
+    weight: 50,
     handler: async (context, ref) => bytesToHex(encodeHeader((await existing(context, ref)).header)),
   }),
   debug_getRawReceipts: method({
     summary: "Encoded receipts of a block's transactions",
     params: [block],
     result: listOf(DATA_SCHEMA),
+    weight: 50,
     handler: async (context, ref) => {
       const { header } = await existing(context, ref)
       return ((await context.view.receipts(header.number)) ?? []).map(receipt => bytesToHex(encodeReceipt(receipt)))
     },
   }),
-  debug_getRawTransaction: { ...ethTransactions.eth_getRawTransactionByHash },
+  debug_getRawTransaction: { ...ethTransactions.eth_getRawTransactionByHash, weight: 50 },
 } satisfies MethodTable

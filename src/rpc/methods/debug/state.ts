@@ -20,7 +20,7 @@ import { serverError } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import type { JsonSchema } from '../../router/raw-json.ts'
 import { INTEGER_SCHEMA, listOf, objectOf, orNull, STRING_SCHEMA } from '../../schemas.ts'
-import { committed, GENESIS, traced } from './trace.ts'
+import { committed, GENESIS, TRACES, traced } from './trace.ts'
 import type { TracedBlock } from './trace-port.ts'
 
 const HASH_BYTES = 32
@@ -102,6 +102,8 @@ export const debugState = {
     notes:
       'Members of `storage` are named by the keccak of their slot; `key` is the slot where it is known (written by a transaction ' +
       `of the block before, or below 256), else null. At most ${TRACE_LIMITS.storageResults} at once; \`nextKey\` is where to go on.`,
+    weight: 50,
+    slot: TRACES,
     handler: async (context, ref, after, who, start, limit) => {
       const found = await committed(context, ref)
       if (found.header.number === 0) throw GENESIS
@@ -124,6 +126,8 @@ export const debugState = {
     notes:
       'Addresses are known from the newest transactions; other accounts are left out, or with `incompletes` named ' +
       `\`pre(hash)\`. Storage holds the slots below 256. At most ${TRACE_LIMITS.rangeResults} at once; \`next\`, in base64, is where to go on.`,
+    weight: 50,
+    slot: TRACES,
     handler: async (context, ref, start, limit, noCode = false, noStorage = false, incompletes = false) => {
       const found = await committed(context, ref)
       const most = TRACE_LIMITS.rangeResults
@@ -143,6 +147,8 @@ export const debugState = {
     result: listOf(ADDRESS_SCHEMA),
     requires: 'trace',
     notes: MODIFIED_NOTES,
+    weight: 50,
+    slot: TRACES,
     handler: modified,
   }),
   debug_getModifiedAccountsByHash: method({
@@ -151,6 +157,8 @@ export const debugState = {
     result: listOf(ADDRESS_SCHEMA),
     requires: 'trace',
     notes: MODIFIED_NOTES,
+    weight: 50,
+    slot: TRACES,
     handler: modified,
   }),
 } satisfies MethodTable

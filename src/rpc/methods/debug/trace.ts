@@ -1,6 +1,7 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
+import { TRACE_LIMITS } from '../../../config/limits/clients.ts'
 import { keccak256Hex } from '../../../crypto/hash.ts'
 import type { TraceConfig } from '../../../evm/tracers/config.ts'
 import { RlpCursor } from '../../../primitives/rlp/rlp-cursor.ts'
@@ -11,10 +12,9 @@ import { BOOLEAN_SCHEMA, DATA_SCHEMA, data, HASH_SCHEMA, hash, QUANTITY_SCHEMA }
 import { DEFAULT_TRACE, DEFAULT_TRACE_CALL, traceCallConfig, traceConfig } from '../../codecs/trace.ts'
 import type { Context } from '../../context.ts'
 import { serverError } from '../../errors.ts'
-import { type MethodTable, method } from '../../router/method.ts'
+import { type MethodTable, method, type Slot } from '../../router/method.ts'
 import { type JsonSchema, StreamedJson } from '../../router/raw-json.ts'
 import { INTEGER_SCHEMA, listOf, objectOf, STRING_SCHEMA } from '../../schemas.ts'
-import { streamInTurn } from '../../transport/clients/client-slots.ts'
 import { blockNumberOf } from '../block-reads.ts'
 import type { TraceAnswer, TracedBlock, TracePort } from './trace-port.ts'
 
@@ -56,9 +56,11 @@ const portOf = ({ trace }: Context): TracePort => {
   return trace
 }
 
-/** Response of the trace port; it starts when the client gets a slot. */
+export const TRACES: Slot = { limits: TRACE_LIMITS.slots, what: 'traces', isWhileRead: true }
+
+/** Response of the trace port; it starts when it is read. */
 export const traced = (context: Context, open: (port: TracePort) => TraceAnswer): StreamedJson =>
-  new StreamedJson(client => streamInTurn(context.slots.traces, client, () => open(portOf(context))))
+  new StreamedJson(() => open(portOf(context)))
 
 export const committed = async ({ view }: Context, ref: BlockRef): Promise<TracedBlock> => {
   if (ref === 'pending') throw PENDING
@@ -104,6 +106,8 @@ export const debugTrace = {
     result: TRACE_SCHEMA,
     requires: 'trace',
     notes: NOTES,
+    weight: 50,
+    slot: TRACES,
     handler: traceTransaction,
   }),
   debug_traceCall: method({
@@ -112,6 +116,8 @@ export const debugTrace = {
     result: TRACE_SCHEMA,
     requires: 'trace',
     notes: 'As for eth_call no fee is charged. `txIndex` names how many transactions of the block come before it.',
+    weight: 50,
+    slot: TRACES,
     handler: async (context, args, ref, config = DEFAULT_TRACE_CALL) => {
       const message = callMessageFromArgs(args)
       const found = await committed(context, ref)
@@ -131,6 +137,8 @@ export const debugTrace = {
     params: [blockNumber, optional(traceConfig)],
     ...BLOCK_TRACE,
     requires: 'trace',
+    weight: 50,
+    slot: TRACES,
     handler: traceBlock,
   }),
   debug_traceBlockByHash: method({
@@ -138,6 +146,8 @@ export const debugTrace = {
     params: [hash, optional(traceConfig)],
     ...BLOCK_TRACE,
     requires: 'trace',
+    weight: 50,
+    slot: TRACES,
     handler: traceBlock,
   }),
   debug_traceBlock: method({
@@ -146,6 +156,8 @@ export const debugTrace = {
     ...BLOCK_TRACE,
     requires: 'trace',
     notes: 'The block must be one of the chain.',
+    weight: 50,
+    slot: TRACES,
     handler: (context, encoded, config) => traceBlock(context, hashOfEncoded(encoded), config),
   }),
 } satisfies MethodTable

@@ -106,6 +106,7 @@ export const ethBlocks = {
     params: [block],
     result: orNull(listOf(RECEIPT_SCHEMA)),
     notes: 'null for the pending block: a pending transaction has no receipt.',
+    weight: 5,
     handler: (context, ref) => {
       if (ref === 'pending') return NULL_JSON
       return andThen(findBlock(context.view, ref), found =>

@@ -58,6 +58,7 @@ export const ethCall = {
     result: DATA_SCHEMA,
     notes:
       '`input` wins over `data`. `to` is required, unless they hold code, which is executed as the creation of a contract. A revert is error 3 with the output as data. A call that names no price sees a base fee of 0; one below the base fee runs too, other than on geth, while the same transaction would be refused.',
+    weight: 5,
     handler: (context, args, at, overrides, blocks) => {
       requireRecipient(args)
       return andThen(requestOf(context, args, at, overrides), async request => {
@@ -72,6 +73,7 @@ export const ethCall = {
     params: [callObject, optional(block), optional(stateOverrides), optional(blockOverrides)],
     result: QUANTITY_SCHEMA,
     notes: 'The block may be left out: latest; pending where a development chain makes a block for each transaction.',
+    weight: 10,
     handler: (context, args, at = estimateBlock(context), overrides, blocks) =>
       andThen(requestOf(context, args, at, overrides), async request => {
         const changed = withBlock(request, blocks)
@@ -86,6 +88,7 @@ export const ethCall = {
     result: objectOf('AccessList', { accessList: ACCESS_LIST_SCHEMA, gasUsed: QUANTITY_SCHEMA, error: STRING_SCHEMA }, [
       'error',
     ]),
+    weight: 10,
     handler: (context, args, at) =>
       andThen(requestOf(context, args, at), async request =>
         accessListAnswer(await context.calls.createAccessList(request, context.client, context.cancellation)),

@@ -21,6 +21,7 @@ export const ethFees = {
     ),
     notes:
       'At most 1,024 blocks. The ratio divides by 60 M gas, the bound of the base fee rule, not by the block limit.',
+    weight: 5,
     handler: (context, count, newest, points) => feeHistory(context, count, newest, points),
   }),
 } satisfies MethodTable

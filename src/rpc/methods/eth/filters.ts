@@ -12,6 +12,8 @@ export const ethFilters = {
     params: [logFilter],
     result: listOf(LOG_SCHEMA),
     notes: 'No limit of range; at most 10,000 logs and 10 s. The end of the range is clamped to the head.',
+    weight: 20,
+    chargesBytes: true,
     handler: (context, criteria) => logsText(context, criteria),
   }),
   eth_newFilter: method({
@@ -46,6 +48,8 @@ export const ethFilters = {
     summary: 'All logs of a log filter',
     params: [filterId],
     result: listOf(LOG_SCHEMA),
+    weight: 20,
+    chargesBytes: true,
     handler: (context, id) => filterText(context, context.filters.criteria(id)),
   }),
   eth_uninstallFilter: method({

@@ -51,6 +51,7 @@ export const ethSimulate = {
     params: [simulation, optional(block)],
     result: listOf(SIMULATED_BLOCK_SCHEMA),
     notes: `The block may be left out: latest. At most ${SIMULATE_LIMITS.blocks} blocks, gaps included, ${SIMULATE_LIMITS.calls} calls and ${CALL_LIMITS.gas} gas in all. Simulated blocks mint nothing and have no proposer; fees are shared and burnt as in any block.`,
+    weight: 50,
     handler: (context, args, at = 'latest') => simulate(context, args, at),
   }),
 } satisfies MethodTable

@@ -1,4 +1,5 @@
 import { bytesToHex, toQuantity, ZERO_HASH } from '@tandem/base/bytes.ts'
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { block } from '../../codecs/block.ts'
 import { address, DATA_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA, storagePosition } from '../../codecs/scalars.ts'
 import { type MethodTable, method } from '../../router/method.ts'
@@ -43,13 +44,8 @@ export const ethState = {
     summary: 'An account and slots of its storage with their Merkle proofs (EIP-1186)',
     params: [address, slots, block],
     result: proofSchema,
-    handler: async ({ view, slots: { proofs }, client, cancellation }, who, keys, at) => {
-      const leave = await proofs.take(client, cancellation)
-      try {
-        return await prove(view, who, keys, at)
-      } finally {
-        leave()
-      }
-    },
+    weight: 20,
+    slot: { limits: RPC_LIMITS.proofs, what: 'proofs' },
+    handler: ({ view }, who, keys, at) => prove(view, who, keys, at),
   }),
 } satisfies MethodTable

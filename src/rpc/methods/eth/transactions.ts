@@ -93,6 +93,7 @@ export const ethTransactions = {
     summary: 'Submits a signed transaction',
     params: [data],
     result: HASH_SCHEMA,
+    weight: 2,
     handler: (context, raw) => context.pool.submit(raw).then(sent => answerSent(context, sent)),
   }),
   eth_pendingTransactions: method({

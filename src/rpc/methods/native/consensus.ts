@@ -123,6 +123,7 @@ export const nativeConsensus = {
     params: [named('from', blockNumber), named('to', blockNumber), optional(full)],
     result: listOf(CONSENSUS_BLOCK_SCHEMA),
     notes: 'At most 100 blocks; more is -32602. Transactions are hashes unless the third argument is true.',
+    weight: 20,
     handler: range,
   }),
   native_getCertificate: method({

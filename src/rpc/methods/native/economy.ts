@@ -134,6 +134,7 @@ export const nativeEconomy = {
     result: listOf(SHARES_SCHEMA),
     notes: `At most ${RPC_LIMITS.blockRange} blocks; more is -32602. \`union\` is the part of the block’s proposer in what its cycle mints, \`minted\` and \`miners\` what the block that ends a cycle mints, and pays to the coinbases of proof headers.`,
     requires: 'economy',
+    weight: 20,
     handler: sharesOf,
   }),
   native_getSupplySchedule: method({

@@ -56,6 +56,7 @@ export const nativeInternalTransfers = {
       }),
     ),
     notes: `In order of execution, only what took effect; \`type\` is call, create or selfdestruct. At most ${RPC_LIMITS.logResults}: \`next\` is the second argument for those after them. null for the pending block. None for blocks that the node did not execute.`,
+    weight: 5,
     handler: async (context, ref, skipped = 0) => {
       const found = ref === 'pending' ? undefined : await findBlock(context.view, ref)
       if (found === undefined) return null

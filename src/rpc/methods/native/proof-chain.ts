@@ -60,6 +60,7 @@ export const nativeProofChain = {
     result: listOf(PROOF_HEADER_SCHEMA),
     notes: `At most ${RPC_LIMITS.blockRange} headers; ends at the newest that is known.`,
     requires: 'proofChain',
+    weight: 20,
     handler: async (context, from, to) => {
       if (from > to) throw invalidParams('invalid header range: from is after to')
       if (to - from >= RPC_LIMITS.blockRange)

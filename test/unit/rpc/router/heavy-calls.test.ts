@@ -1,13 +1,14 @@
+import { ClientBudget } from '@tandem/base/client-budget.ts'
 import { expect, test } from 'vitest'
-import { callWeight } from '../../../../src/config/limits/call-weights.ts'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
+import { METHODS } from '../../../../src/rpc/methods.ts'
 import type { Endpoint } from '../../../../src/rpc/router/method.ts'
 import { method } from '../../../../src/rpc/router/method.ts'
 import { createRouter } from '../../../../src/rpc/router/router.ts'
 import { createBudgets } from '../../../../src/rpc/transport/clients/budgets.ts'
-import { ClientSlots } from '../../../../src/rpc/transport/clients/client-slots.ts'
 
 const settle = () => new Promise(resolve => setImmediate(resolve))
+const weightOf = (name: string): number => METHODS[name]?.weight as number
 const NAMES = ['debug_traceCall', 'eth_getLogs', 'eth_getProof', 'eth_simulateV1'] as const
 
 test('a client that asks for all kinds of heavy work at once has as much in progress as one kind would be', async () => {
@@ -19,21 +20,21 @@ test('a client that asks for all kinds of heavy work at once has as much in prog
       summary: name,
       params: [],
       result: {},
+      weight: weightOf(name),
       handler: ({ client }) => {
-        add(client, callWeight(name))
+        add(client, weightOf(name))
         return new Promise(resolve => {
           ends.push(() => {
-            add(client, -callWeight(name))
+            add(client, -weightOf(name))
             resolve('0x1')
           })
         })
       },
     })
   const methods = new Map(NAMES.map(name => [name, declared(name)] as const))
-  const slots = { work: new ClientSlots(RPC_LIMITS.work, 'heavy requests') }
-  const from = (client: string) =>
-    ({ methods, context: { client, slots, budgets: createBudgets() } }) as unknown as Endpoint
-  const router = createRouter({ log: { error() {} } as never })
+  const from = (client: string) => ({ methods, context: { client, budgets: createBudgets() } }) as unknown as Endpoint
+  const ledger = new ClientBudget(RPC_LIMITS.budgets.memory)
+  const router = createRouter({ log: { error() {} } as never, ledger })
   const answers = Array.from({ length: 40 }, (_, id) =>
     router.handle(JSON.stringify({ jsonrpc: '2.0', id, method: NAMES[id % NAMES.length] }), from('hostile')),
   )
@@ -42,7 +43,7 @@ test('a client that asks for all kinds of heavy work at once has as much in prog
   expect(running.get('hostile')).toBeGreaterThan(0)
   void router.handle('{"jsonrpc":"2.0","id":1,"method":"eth_getLogs"}', from('honest'))
   await settle()
-  expect(running.get('honest')).toBe(callWeight('eth_getLogs'))
+  expect(running.get('honest')).toBe(weightOf('eth_getLogs'))
   while (ends.length > 0) {
     ends.shift()?.()
     await settle()
@@ -51,5 +52,23 @@ test('a client that asks for all kinds of heavy work at once has as much in prog
   expect((await Promise.all(answers)).every(answer => typeof answer === 'string' && answer.includes('"0x1"'))).toBe(
     true,
   )
-  expect(slots.work.taken).toBe(0)
+  expect(ledger.held).toBe(0)
+})
+
+test('weights of methods in rate limits; others are plain reads', () => {
+  const weights = Map.groupBy(
+    Object.keys(METHODS).filter(name => weightOf(name) > 1),
+    weightOf,
+  )
+  const twins = (...names: readonly string[]) => names.flatMap(name => [`eth_${name}`, `native_${name}`])
+  expect(Object.fromEntries([...weights].map(([weight, names]) => [weight, names.toSorted()]))).toEqual({
+    2: twins('sendRawTransaction').toSorted(),
+    5: [...twins('call', 'feeHistory', 'getBlockReceipts'), 'native_getInternalTransfers'].toSorted(),
+    10: twins('createAccessList', 'estimateGas').toSorted(),
+    20: [
+      ...twins('getFilterLogs', 'getLogs', 'getProof'),
+      ...['native_getBlockWithConsensusInfoRange', 'native_getProofHeaderRange', 'native_getRewardShares'],
+    ].toSorted(),
+    50: [...Object.keys(METHODS).filter(name => name.startsWith('debug_')), 'eth_simulateV1'].toSorted(),
+  })
 })

@@ -1,4 +1,3 @@
-import { Cancellation } from '@tandem/base/async/cancellation.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { includedReceiptsFromBlock } from '../../../../src/chain/store/included.ts'
@@ -6,7 +5,7 @@ import type { Log } from '../../../../src/primitives/receipt/log.ts'
 import { blockJson } from '../../../../src/rpc/encode/block.ts'
 import { receiptJson } from '../../../../src/rpc/encode/receipt.ts'
 import { streamOf } from '../../../../src/rpc/router/response.ts'
-import { ClientSlots, streamInTurn } from '../../../../src/rpc/transport/clients/client-slots.ts'
+import { createSlots, streamInTurn } from '../../../../src/rpc/transport/clients/slots.ts'
 import { LargeResponses } from '../../../../src/rpc/transport/large-responses.ts'
 import { signedTransaction } from '../../../support/rpc/memory-chain.ts'
 import { Rig } from '../../../support/rpc/rig.ts'
@@ -129,64 +128,27 @@ test('a few are made at a time; one that is given up makes room', async () => {
   expect(has).toBe(true)
 })
 
-describe('places', () => {
+describe('slots', () => {
   const limits = { total: 3, client: 2, queue: 5, clientQueue: 4 }
   const settled = () => new Promise(resolve => setImmediate(resolve))
 
-  test('are left for others by a client that wants them all, and handed on by turns', async () => {
-    const slots = new ClientSlots(limits, 'traces')
-    const order: string[] = []
-    const leaves: (() => void)[] = []
-    const want = (client: string, name: string) =>
-      void slots.take(client).then(leave => {
-        order.push(name)
-        leaves.push(leave)
-      })
-    for (const name of ['a1', 'a2', 'a3', 'a4']) want('a', name)
-    await settled()
-    expect(order).toEqual(['a1', 'a2'])
-    for (const name of ['b1', 'b2']) want('b', name)
-    await settled()
-    expect(order).toEqual(['a1', 'a2', 'b1'])
-    for (let i = 0; i < 6; i++) {
-      leaves.shift()?.()
-      await settled()
-    }
-    expect(order).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'a4'])
-    expect(slots.taken).toBe(0)
-  })
-
   test('have bounded queues, of each client and of all', async () => {
-    const slots = new ClientSlots(limits, 'traces')
-    for (let i = 0; i < 2 + limits.clientQueue; i++) void slots.take('a')
-    await expect(slots.take('a')).rejects.toMatchObject({
+    const slots = createSlots(limits, 'traces')
+    for (let i = 0; i < 2 + limits.clientQueue; i++) void slots.acquire('a')
+    await expect(slots.acquire('a')).rejects.toMatchObject({
       code: -32_005,
       message: 'too many of your traces (limit 4) are waiting, try again later',
     })
-    for (let i = 0; i < 2; i++) void slots.take('b')
-    await expect(slots.take('c')).rejects.toMatchObject({
+    for (let i = 0; i < 2; i++) void slots.acquire('b')
+    await expect(slots.acquire('c')).rejects.toMatchObject({
       code: -32_005,
       message: 'too many traces are waiting, try again later',
     })
   })
 
-  test('are not waited for by what was cancelled', async () => {
-    const slots = new ClientSlots(limits, 'traces')
-    const leaves = await Promise.all([slots.take('a'), slots.take('a')])
-    const connection = new Cancellation()
-    const cancelled = Array.from({ length: limits.clientQueue }, () => slots.take('a', connection))
-    const outcomes = Promise.allSettled(cancelled)
-    connection.cancel()
-    expect((await outcomes).map(({ status }) => status)).toEqual(cancelled.map(() => 'rejected'))
-    const next = slots.take('a')
-    for (const leave of leaves) leave()
-    ;(await next)()
-    expect(slots.taken).toBe(0)
-  })
-
   test('are not taken by a stream that was cancelled while it waited', async () => {
-    const slots = new ClientSlots(limits, 'traces')
-    const leaves = await Promise.all([slots.take('a'), slots.take('a')])
+    const slots = createSlots(limits, 'traces')
+    const releases = await Promise.all([slots.acquire('a'), slots.acquire('a')])
     let opened = 0
     const stream = streamInTurn(slots, 'a', () => {
       opened++
@@ -196,7 +158,7 @@ describe('places', () => {
     await settled()
     stream.cancel()
     await piece
-    for (const leave of leaves) leave()
+    for (const release of releases) release()
     await settled()
     expect([opened, slots.taken]).toEqual([0, 0])
   })

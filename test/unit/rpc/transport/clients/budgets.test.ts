@@ -6,13 +6,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
 import { BODIES_FULL, connectionLimits, socketLimits } from '../../../../../src/rpc/transport/clients/budgets.ts'
-import { ClientSlots } from '../../../../../src/rpc/transport/clients/client-slots.ts'
 import { eventually } from '../../../../support/node-process.ts'
 import { dial, exchange, readAll, request } from '../../../../support/raw-http.ts'
 import { Rig } from '../../../../support/rpc/rig.ts'
 import { SEED } from '../../../../support/seed.ts'
 
-const turn = () => new Promise(resolve => setImmediate(resolve))
 const { bodyBytes, budgets } = RPC_LIMITS
 const { total, client: ofOne, free } = budgets.bodies
 
@@ -93,48 +91,6 @@ describe('a ledger of several budgets', () => {
     expect([ledger.held, ledger.heldBy('a'), bodies.held]).toEqual([400, 400, 0])
     answer.hold(0)
     expect([ledger.held, ledger.most]).toEqual([0, 0])
-  })
-})
-
-describe('work in slots that is part of a ledger', () => {
-  test('waits for room, in rotation of clients, and takes its share', async () => {
-    const ledger = new ClientBudget({ total: 1_000, client: 100 })
-    const slots = new ClientSlots({ total: 100, client: 100, queue: 10, clientQueue: 10 }, 'tests', {
-      budget: ledger,
-      amount: 10,
-    })
-    const other = ledger.meter('a')
-    other.hold(50)
-    const begun: string[] = []
-    const leaves: (() => void)[] = []
-    const begin = async (client: string, count: number): Promise<void> => {
-      leaves.push(await slots.take(client, undefined, count))
-      begun.push(`${client}${count}`)
-    }
-    const all = [begin('a', 5), begin('a', 3), begin('a', 4), begin('b', 9)]
-    await turn()
-    expect([begun, ledger.heldBy('a'), ledger.heldBy('b')]).toEqual([['a5', 'b9'], 100, 90])
-    other.hold(0)
-    await turn()
-    expect(begun).toEqual(['a5', 'b9', 'a3'])
-    leaves[0]?.()
-    await Promise.all(all)
-    expect(ledger.heldBy('a')).toBe(70)
-    for (const leave of leaves.slice(1)) leave()
-    expect([ledger.held, slots.taken]).toEqual([0, 0])
-  })
-
-  test('takes no share where it charges the ledger itself', async () => {
-    const ledger = new ClientBudget({ total: 1_000, client: 100 })
-    const slots = new ClientSlots({ total: 100, client: 10, queue: 10, clientQueue: 10 }, 'tests', {
-      budget: ledger,
-      amount: 10,
-    })
-    ledger.meter('a').hold(100)
-    const leave = await slots.take('a', undefined, 6, 0)
-    expect([ledger.held, slots.taken]).toEqual([100, 6])
-    leave()
-    expect([ledger.held, slots.taken]).toEqual([100, 0])
   })
 })
 
