@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 /*
- * Weight of the house: what one engineer has to hold in the head. A bound is today's figure; a change that needs more says why, and one that
+ * Weight of the house: what one engineer has to hold in the head. Bounds stand a little above the figures; a change that needs more says why, and one that
  * needs less lowers it. Imports between floors and of forbidden things are held by architecture.test.ts.
  */
 
-const BOUNDS = { lines: 0, files: 0, folders: 0, words: 0, pairs: 0 }
+const BOUNDS = { lines: 108_000, files: 1_160, folders: 172, words: 55_000, pairs: 65 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const filesOf = (top: string, ending: string): readonly string[] =>
