@@ -38,15 +38,11 @@ const UNPAYABLE = 2n ** 43n
 /** Gas with which a call that cannot be paid is priced. */
 const AMPLE_GAS = 2n ** 60n
 
-const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
-/** Opcodes with an account on top of the stack. */
-const NAMES_ACCOUNT: ReadonlySet<number> = new Set([0x31, 0x3b, 0x3c, 0x3f, 0xff])
+/** True for CALL and its kin. */
+const isCall = (op: number): boolean => SHAPES[op]?.target !== undefined
 /** EXP and LOG: go-ethereum prices them as a whole. */
 const PRICED_WHOLE: ReadonlySet<number> = new Set([0x0a, 0xa0, 0xa1, 0xa2, 0xa3, 0xa4])
-const PRICED_BY_ACCESS: ReadonlySet<number> = new Set([0x31, 0x3b, 0x3c, 0x3f, ...CALLS])
 const ENDS: ReadonlySet<number> = new Set([STOP, 0xf3, SELFDESTRUCT])
-/** Opcodes whose price the library refuses in a static frame; of the last two go-ethereum knows none then. */
-const WRITES: ReadonlySet<number> = new Set([0xa0, 0xa1, 0xa2, 0xa3, 0xa4, CREATE, CREATE2, SSTORE, SELFDESTRUCT])
 
 /** Converts a word of the stack to the address in it. */
 export const stackAddress = (word: bigint): Hex => `0x${toWord(BigInt.asUintN(160, word)).slice(26)}`
@@ -118,7 +114,9 @@ const stackFault = (op: number, height: number): Fault | undefined => {
 /** Returns the part of the price that is known before the operands are read. */
 const constantGas = (op: number, fee: bigint, common: Common): bigint => {
   if (PRICED_WHOLE.has(op)) return 0n
-  if (PRICED_BY_ACCESS.has(op) && common.isActivatedEIP(2929)) return WARM_READ
+  const { account, target } = SHAPES[op] as (typeof SHAPES)[number]
+  const isPricedByAccess = op !== SELFDESTRUCT && (account ?? target) !== undefined
+  if (isPricedByAccess && common.isActivatedEIP(2929)) return WARM_READ
   return fee
 }
 
@@ -143,11 +141,11 @@ const touchNamed = async (op: number, state: OpcodeState, run: WatchedRun, addre
     if (trace !== undefined) await prefetch?.slot(address, slot)
     if (op === SLOAD || (recorder && state.gasLeft > common.param('sstoreSentryEIP2200Gas')))
       recorder?.slot(address, slot)
-  } else if (NAMES_ACCOUNT.has(op)) {
+  } else if (SHAPES[op]?.account === 0) {
     const named = stackAddress(operand(0))
     if (trace !== undefined) await loadAccount(run, named)
     recorder?.address(named)
-  } else if (CALLS.has(op)) {
+  } else if (isCall(op)) {
     const named = stackAddress(operand(1))
     const target = await loadAccount(run, named)
     recorder?.address(named)
@@ -216,7 +214,7 @@ const priceOf = async (
   if (isStatic && (op === SSTORE || op === SELFDESTRUCT)) return base
   env.isStatic = false
   try {
-    const gas = CALLS.has(op) ? await callPrice(own, state, base, common, run) : await own(state, base, common)
+    const gas = isCall(op) ? await callPrice(own, state, base, common, run) : await own(state, base, common)
     return gas === undefined || gas > UNPAYABLE ? undefined : gas
   } catch (error) {
     if (error instanceof EVMError && error.error === EVMError.errorMessages.OUT_OF_GAS) return undefined
@@ -230,7 +228,7 @@ const priceOf = async (
 const lateFault = (op: number, isKnown: boolean, state: OpcodeState): Fault | undefined => {
   if (!isKnown) return { error: 'INVALID_OPCODE', text: `${REASON.invalidOpcode}: ${SHAPES[op]?.name}` }
   const { interpreter, stack } = state
-  const writes = WRITES.has(op) || (op === CALL && stack.peek(3)[2] !== 0n)
+  const writes = SHAPES[op]?.writes || (op === CALL && stack.peek(3)[2] !== 0n)
   if (writes && interpreter.isStatic()) return { error: 'STATIC_STATE_CHANGE', text: REASON.staticStateChange }
   return op === RETURNDATACOPY && isOutOfReturnData(state)
     ? { error: 'OUT_OF_GAS', text: 'return data out of bounds' }
@@ -275,7 +273,7 @@ export const watchedPrice = (
     if (gas === undefined) show(constant, OUT_OF_GAS)
     const cost = gas ?? 0n
     if (state.gasLeft < cost) show(cost, OUT_OF_GAS)
-    show(cost + (CALLS.has(op) ? (state.messageGasLimit ?? 0n) : 0n))
+    show(cost + (isCall(op) ? (state.messageGasLimit ?? 0n) : 0n))
     const late = lateFault(op, opcode !== undefined, state)
     if (late !== undefined) fail(frame, late)
     const pause = run.check(state, cost)

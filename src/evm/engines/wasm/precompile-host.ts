@@ -1,4 +1,3 @@
-import { EVMError } from '@ethereumjs/evm'
 import type { EngineEnv } from '../../block-env.ts'
 import { commonAt } from '../ethereumjs/common.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
@@ -39,5 +38,3 @@ const resultOf = ({
   gasUsed: executionGasUsed,
   failure: exceptionError?.error,
 })
-
-export const REVERT = EVMError.errorMessages.REVERT
