@@ -9,6 +9,7 @@ import type { ExecutionMode } from '../evm/executor-types.ts'
 import type { NetworkOptions } from '../network/options.ts'
 import type { ClientRules } from '../rpc/transport/clients/clients.ts'
 import type { TlsFiles } from '../rpc/transport/http/tls-files.ts'
+import type { LogLevel } from './logging.ts'
 
 /** Options of the connection to peers. */
 export type PeerOptions = Pick<
@@ -123,8 +124,10 @@ export interface NodeOptions {
 
 /** The explorer on the public port (docs/explorer.md). */
 export interface ExplorerNodeOptions {
-  /** false: the first request begins to fill the index. */
+  /** false: the first request starts the process, and begins to fill the index. */
   readonly startsAtOnce: boolean
+  /** Level of its log; info when omitted. */
+  readonly logLevel?: LogLevel
   /** API keys, one a line. */
   readonly keysFile?: string
   /** Names of addresses (explorer/service/label-file.ts). */

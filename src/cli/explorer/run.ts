@@ -1,6 +1,10 @@
 import { join, resolve } from 'node:path'
 import { systemClock } from '@tandem/base/clock.ts'
-import { type ExplorerProcess, startExplorerProcess } from '../../explorer/service/explorer-process.ts'
+import {
+  type ExplorerProcess,
+  type ExplorerProcessOptions,
+  startExplorerProcess,
+} from '../../explorer/service/explorer-process.ts'
 import type { IndexDatabase } from '../../explorer/store/open-index.ts'
 import { createLogger } from '../../node/logging.ts'
 import { urlHost } from '../../node/urls.ts'
@@ -18,12 +22,34 @@ import type { ExplorerFlags } from './flags.ts'
 export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
   checkExplorerFiles({ ...flags, explorer: true }, 'the explorer')
   const dataDir = resolve(flags.datadir)
-  await prepareDataDir(dataDir)
   const addresses =
     flags.trustProxy === undefined
       ? undefined
       : new ClientAddress({ proxies: flags.trustProxy, header: flags.proxyHeader })
-  const logger = createLogger({ level: flags.logLevel, format: flags.json ? 'json' : 'pretty' })
+  await serveExplorer({
+    nodeUrl: flags.node,
+    rpcUrl: flags.rpcUrl,
+    dataDir,
+    database: databaseOf(flags, dataDir),
+    host: flags.host,
+    port: flags.port,
+    keysFile: flags.explorerKeys,
+    labelsFile: flags.explorerLabels,
+    priceFile: flags.explorerPrice,
+    solcDirectory: flags.solcDir,
+    clientOf: ({ raw }) => clientIdOf(addresses?.of(raw) ?? raw.socket.remoteAddress),
+    logger: createLogger({ level: flags.logLevel, format: flags.json ? 'json' : 'pretty' }),
+    announce: running => announce(flags, running),
+  })
+}
+
+interface ServeOptions extends Omit<ExplorerProcessOptions, 'version' | 'signal' | 'clock'> {
+  /** Prints the first output for a person or a script. */
+  readonly announce: (running: ExplorerProcess) => void
+}
+
+/** Serves the explorer until a signal, or the end of the process that started it. */
+export const serveExplorer = async ({ announce, ...options }: ServeOptions): Promise<void> => {
   const stop = new AbortController()
   let running: ExplorerProcess | undefined
   const end = (): void => {
@@ -34,29 +60,14 @@ export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
   onParentExit(end)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end)
   try {
-    running = await startExplorerProcess({
-      nodeUrl: flags.node,
-      rpcUrl: flags.rpcUrl,
-      dataDir,
-      database: databaseOf(flags, dataDir),
-      host: flags.host,
-      port: flags.port,
-      keysFile: flags.explorerKeys,
-      labelsFile: flags.explorerLabels,
-      priceFile: flags.explorerPrice,
-      solcDirectory: flags.solcDir,
-      clientOf: ({ raw }) => clientIdOf(addresses?.of(raw) ?? raw.socket.remoteAddress),
-      version,
-      signal: stop.signal,
-      clock: systemClock,
-      logger,
-    })
+    await prepareDataDir(options.dataDir)
+    running = await startExplorerProcess({ ...options, version, signal: stop.signal, clock: systemClock })
   } catch (error) {
     if (stop.signal.aborted) return
     exitWithError(await nameListenOption(error))
     process.exit()
   }
-  announce(flags, running)
+  announce(running)
 }
 
 const STOP_MS = 3_000

@@ -226,3 +226,19 @@ export const SIMULATE_LIMITS = {
   /** The same, summed over every BLOCKHASH of a simulated block. */
   hashedChanges: 100_000,
 } as const
+
+/** Requests for the explorer, which the public port passes on to its process. */
+export const FORWARD_LIMITS = {
+  /** Requests in progress, of all clients and of one: more than the explorer itself lets wait. */
+  requests: { total: 2_048, client: 128 },
+  /** Longest pause of the explorer within a response; longer than any of its own limits. */
+  silenceMs: 75_000,
+  /** Time from the start of the process until it listens, after which it is killed. */
+  startMs: 60_000,
+  /** Delay before the process is started again: doubled each time, and the first one after it ran for `steadyMs`. */
+  firstRestartMs: 1_000,
+  lastRestartMs: 30_000,
+  steadyMs: 60_000,
+  /** Time to end after a signal, after which it is killed: a node ends within a second. */
+  stopMs: 600,
+} as const

@@ -1,5 +1,6 @@
 import { CodedError } from '@tandem/base/errors.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
+import type { IndexPosition } from '../store/records.ts'
 import type { ApiRefusal } from './api-error.ts'
 import type { ApiContext } from './api-route.ts'
 
@@ -31,7 +32,8 @@ export class Readiness {
   async #wait(): Promise<void> {
     const target = (await this.#context.source.headNumber()) ?? 0
     for (let waited = 0; waited < CATCH_UP_MS; waited += CATCH_UP_STEP_MS) {
-      if (((await this.#context.index.position())?.number ?? -1) >= target) return
+      const position = await this.#context.index.position()
+      if (position !== undefined && position.number >= target && (await this.#isCurrent(position))) return
       await new Promise(resolve => setTimeout(resolve, CATCH_UP_STEP_MS))
     }
   }
@@ -40,6 +42,13 @@ export class Readiness {
     const { source, index } = this.#context
     const position = await index.position()
     if (position === undefined) return Number.POSITIVE_INFINITY
-    return ((await source.headNumber()) ?? 0) - position.number
+    const lag = ((await source.headNumber()) ?? 0) - position.number
+    return lag > 0 || (await this.#isCurrent(position)) ? lag : 1
+  }
+
+  /** Returns false for an index whose last block a development chain took back. */
+  async #isCurrent({ number, hash }: IndexPosition): Promise<boolean> {
+    const { source, rules } = this.#context
+    return !rules.isDevelopment || source.includes(number, hash)
   }
 }

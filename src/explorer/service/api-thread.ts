@@ -75,6 +75,7 @@ const readiness = new Readiness(context)
 const api = createApiServer({ context, readiness, version, logger })
 const pages = createPageServer({ context, readiness, logger })
 await Promise.all([api.ready(), pages.ready()])
+post({ type: 'opened' })
 
 let replaced = Atomics.load(counters, SIGNAL_REPLACED)
 

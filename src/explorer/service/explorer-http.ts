@@ -46,6 +46,8 @@ export const addExplorerRoutes = (app: FastifyInstance, options: ExplorerHttpOpt
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     scope.setErrorHandler((error: { readonly statusCode?: number }, _request, reply) => {
       const status = error.statusCode ?? 500
+      // Closed with bytes of the body unread, the connection would take the response with it.
+      reply.removeHeader('connection')
       if (status === 413) return refuse(reply, 413, 'PAYLOAD_TOO_LARGE', 'the body is too large')
       return refuse(reply, status, status < 500 ? 'INVALID_PARAMETER' : 'INTERNAL', 'the request cannot be read')
     })

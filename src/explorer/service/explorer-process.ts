@@ -17,14 +17,19 @@ import { ExplorerService } from './explorer-service.ts'
 import { waitReason } from './indexer-health.ts'
 import { readLabels } from './label-file.ts'
 import { LiveStream, readLiveParts } from './live-stream.ts'
+import { publicCalls } from './public-calls.ts'
 import { RequestLimiter } from './request-limiter.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
-interface ExplorerProcessOptions {
+export interface ExplorerProcessOptions {
   /** ws:// or wss:// */
   readonly nodeUrl: string
-  /** Public address of the node's JSON-RPC, for wallets. */
+  /** Public address of the node's JSON-RPC, for wallets; `RPC_PATH` where it is that of the pages. */
   readonly rpcUrl: string | undefined
+  /** Returns true when the faucet has pages at the same address. */
+  readonly hasFaucet?: boolean
+  /** Methods of the node that are switched off for the public, which the explorer passes on to nobody. */
+  readonly disabledMethods?: readonly string[]
   readonly dataDir: string
   readonly database: IndexDatabase
   readonly host: string
@@ -57,7 +62,7 @@ type ExplorerStartError = {
 
 /** Explorer over a node elsewhere: index, API and pages. Waits for the node at first; later it may come and go. */
 export const startExplorerProcess = async (options: ExplorerProcessOptions): Promise<ExplorerProcess> => {
-  const { nodeUrl, host, port, clientOf, keysFile, clock, logger } = options
+  const { nodeUrl, host, clientOf, keysFile, clock, logger } = options
   const heads = new Set<() => void>()
   const tellAll = (): void => {
     for (const tell of heads) tell()
@@ -72,10 +77,11 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
     symbol: rules.symbol,
     version: options.version,
     explorer: true,
-    faucet: false,
+    faucet: options.hasFaucet ?? false,
     ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),
   }
-  const service = new ExplorerService({ ...threadOptions(options, network, site), node: nodePort(node), logger })
+  const port = publicCalls(nodePort(node), options.disabledMethods ?? [])
+  const service = new ExplorerService({ ...threadOptions(options, network, site), node: port, logger })
   const live = new LiveStream(() => readLiveParts(service))
   heads.add(() => service.onHead()).add(() => live.onHead())
   const close = async (): Promise<void> => {
@@ -88,7 +94,7 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
   try {
     const server = await startExplorerServer({
       host,
-      port,
+      port: options.port,
       service,
       limiter,
       unread: new UnreadAnswers(),

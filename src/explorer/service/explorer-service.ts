@@ -193,11 +193,14 @@ export class ExplorerService {
       if (message.type === 'answer') this.#settle(message.answer.id, ({ resolve }) => resolve(message.answer))
       else if (message.type === 'ask') void this.#answer(worker, message.question)
     })
-    worker.on('exit', () => {
-      this.#api = undefined
-      this.#failAll()
+    return new Promise((resolve, reject) => {
+      worker.on('message', ({ type }: FromExplorerThread) => type === 'opened' && resolve(worker))
+      worker.on('exit', () => {
+        this.#api = undefined
+        reject(unavailable('EXPLORER_STOPPED'))
+        this.#failAll()
+      })
     })
-    return worker
   }
 
   #startWorker(name: string, script: URL): Worker {

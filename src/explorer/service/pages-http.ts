@@ -43,6 +43,8 @@ export const addPageRoutes = (app: FastifyInstance, options: PageHttpOptions): v
     scope.addContentTypeParser(FORM, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     scope.setErrorHandler((error: { readonly statusCode?: number }, request, reply) => {
       const status = error.statusCode ?? 500
+      // Closed with bytes of the body unread, the connection would take the response with it.
+      reply.removeHeader('connection')
       const text = status === 413 ? 'The source code is too large.' : 'The form cannot be read.'
       return refuse(request, reply, options.site, { status, text })
     })

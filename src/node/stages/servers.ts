@@ -38,7 +38,7 @@ export const openServers = async (
   // Public ports serve no mining jobs, whatever address they listen on; a development chain has only a public port.
   const isDev = options.genesis.params.devHelpers
   if (core.dev) teardown.add(logTransactions({ chain, reads, logger: part('devnet') }))
-  const explorer = await explorerOf(storage, reads)
+  const explorer = await explorerOf(storage, { ...rpc, wallet: walletOf(core, []) })
   const faucet = await faucetOf(storage)
   const services = { ...rpc, ...(isDev && { mining }) }
   const server = await createRpcServer({
@@ -76,33 +76,43 @@ export const openServers = async (
   }
 }
 
-/** Loaded only where it is served: it brings libraries of its own. */
-const explorerOf = async (
-  { options, deps, teardown, part, storePath, sources }: StorageStage,
-  { view }: Reads,
-): Promise<RpcServerOptions['routes']> => {
-  const { explorer, dataDir, ephemeral = false, genesis } = options
+/** Loaded only where it is served; the explorer itself is a process, started by the first request. */
+const explorerOf = async ({ options, teardown, part }: StorageStage, rpc: Rpc): Promise<RpcServerOptions['routes']> => {
+  const { explorer, dataDir, ephemeral = false, disabledMethods = [] } = options
   if (explorer === undefined) return undefined
   const { createExplorer } = await import('../parts/pages/explorer.ts')
   return createExplorer(
     {
-      dataDir,
-      storePath,
-      ephemeral,
-      genesis,
-      view,
-      committee: number => sources.council.committee(number)?.members,
-      keysFile: explorer.keysFile,
-      labelsFile: explorer.labelsFile,
-      priceFile: explorer.priceFile,
-      solcDirectory: explorer.solcDirectory,
-      startsAtOnce: explorer.startsAtOnce,
-      site: siteOf(options, true),
-      clock: deps.clock,
+      ...{ explorer, dataDir, ephemeral, disabledMethods },
+      hasFaucet: options.faucet !== undefined,
+      openRpc: key => openExplorerRpc(options, rpc, key),
       logger: part('explorer'),
     },
     teardown,
   )
+}
+
+/**
+ * Opens a port of the loopback for the explorer's calls, which have no limit by the second: what the public port serves, and the namespaces that the
+ * index needs.
+ */
+const openExplorerRpc = async (
+  { genesis, namespaces }: NodeOptions,
+  rpc: Rpc,
+  key: string,
+): Promise<{ readonly url: string; close(): Promise<void> }> => {
+  const served = [...new Set([...(namespaces ?? genesis.params.namespaces).http, 'eth', 'native'])]
+  const server = await createRpcServer({
+    ...rpc,
+    host: '127.0.0.1',
+    port: 0,
+    namespaces: { http: [], ws: served },
+    wsPaths: ['/ws'],
+    hosts: ['localhost'],
+    checkOrigin: true,
+    clientRules: { apiKeys: [{ name: 'explorer', key, perSecond: Number.MAX_SAFE_INTEGER }], needsKey: true },
+  })
+  return { url: `ws://127.0.0.1:${server.port}/ws?apikey=${key}`, close: () => server.close() }
 }
 
 const faucetOf = async ({

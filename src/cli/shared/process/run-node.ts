@@ -44,13 +44,20 @@ const sharedOptions = (flags: NodeFlags) => ({
 
 /** `--explorer` with its files. */
 export const explorerOptions = (
-  { explorer, explorerKeys, explorerLabels, explorerPrice, solcDir }: ExplorerFiles & { readonly explorer: boolean },
+  {
+    explorer,
+    logLevel,
+    explorerKeys,
+    explorerLabels,
+    explorerPrice,
+    solcDir,
+  }: ExplorerFiles & Pick<NodeFlags, 'logLevel'> & { readonly explorer: boolean },
   { startsAtOnce }: { readonly startsAtOnce: boolean },
 ) =>
   explorer
     ? {
         explorer: {
-          startsAtOnce,
+          ...{ startsAtOnce, logLevel },
           ...(explorerKeys !== undefined && { keysFile: explorerKeys }),
           ...(explorerLabels !== undefined && { labelsFile: explorerLabels }),
           ...(explorerPrice !== undefined && { priceFile: explorerPrice }),

@@ -1,127 +1,121 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import type { Hex } from '@tandem/base/bytes.ts'
-import type { Clock } from '@tandem/base/clock.ts'
+import { ClientBudget } from '@tandem/base/client-budget.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
-import type { Site } from '@tandem/web/site.ts'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { ChainView } from '../../../chain/types.ts'
-import type { Genesis } from '../../../config/genesis.ts'
-import { COUNCIL_ADDRESS } from '../../../config/networks.ts'
-import type { NodePort, UnionMember } from '../../../explorer/api/api-route.ts'
-import { networkLabels } from '../../../explorer/chain/network.ts'
-import { readPriceConfig } from '../../../explorer/price/price-config.ts'
-import { readKeys } from '../../../explorer/service/api-keys.ts'
-import { addExplorerRoutes } from '../../../explorer/service/explorer-http.ts'
-import { ExplorerService } from '../../../explorer/service/explorer-service.ts'
-import { readLabels } from '../../../explorer/service/label-file.ts'
-import { LiveStream, readLiveParts } from '../../../explorer/service/live-stream.ts'
-import { addPageRoutes } from '../../../explorer/service/pages-http.ts'
-import { RequestLimiter } from '../../../explorer/service/request-limiter.ts'
-import { UnreadAnswers } from '../../../explorer/service/unread-answers.ts'
-import { localRules } from '../../../explorer/source/local-rules.ts'
-import type { AddressLabel } from '../../../explorer/store/index-store.ts'
-import type { RpcCall } from '../../../rpc/server.ts'
+import { EXPLORER_PATH } from '@tandem/web/site.ts'
+import type { FastifyInstance } from 'fastify'
+import { FORWARD_LIMITS } from '../../../config/limits/clients.ts'
 import { clientIdOf } from '../../../rpc/transport/clients/client-id.ts'
-import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
+import type { ExplorerNodeOptions } from '../../options.ts'
 import type { Teardown } from '../../teardown.ts'
-import { version } from '../../version.ts'
+import { ExplorerChild } from './explorer-child.ts'
+import type { ExplorerSettings } from './explorer-settings.ts'
+import { type ForwardTarget, forward } from './forward.ts'
 
-interface ExplorerPartsOptions {
+interface ExplorerPartsOptions extends Pick<ExplorerSettings, 'ephemeral' | 'hasFaucet' | 'disabledMethods'> {
   readonly dataDir: string
-  readonly storePath: string
-  readonly ephemeral: boolean
-  readonly genesis: Genesis
-  readonly view: ChainView
-  /** Of a block, in the order of its certificate's bitmap. */
-  readonly committee: (number: number) => readonly Hex[] | undefined
-  /** Directory with more compilers for verifying contracts. */
-  readonly solcDirectory?: string | undefined
-  /** One API key a line. */
-  readonly keysFile?: string | undefined
-  /** Names of addresses. */
-  readonly labelsFile?: string | undefined
-  /** Sources of the price of the native token. */
-  readonly priceFile?: string | undefined
-  /** false: the first request begins to fill the index. */
-  readonly startsAtOnce: boolean
-  readonly site: Site
-  readonly clock: Clock
+  readonly explorer: ExplorerNodeOptions
+  /** Opens JSON-RPC on the loopback for the holder of a key. */
+  readonly openRpc: (key: string) => Promise<ExplorerRpc>
   readonly logger: Logger
 }
 
-/** The explorer on the port for everybody: answers what adds its routes. */
-export const createExplorer = (
-  options: ExplorerPartsOptions,
-  teardown: Teardown,
-): ((app: FastifyInstance, call: RpcCall) => void) => {
-  const { dataDir, storePath, ephemeral, genesis, view, keysFile, solcDirectory, startsAtOnce, site, clock, logger } =
-    options
-  const labels = [...labelsOf(genesis), ...readLabels(options.labelsFile)]
-  const price = options.priceFile === undefined ? undefined : readPriceConfig(options.priceFile)
-  return (app, call) => {
-    const service = new ExplorerService({
-      chain: { kind: 'store', path: storePath, params: genesis.params },
-      database: { kind: 'sqlite', path: join(dataDir, 'explorer', 'index.sqlite'), ephemeral },
-      contractsPath: join(dataDir, 'explorer', 'contracts.sqlite'),
-      solcDirectory,
-      rules: localRules(genesis),
-      version,
-      site,
-      labels,
-      price,
-      node: nodePort(options, call),
-      logger,
+interface ExplorerRpc {
+  /** Address of its WebSocket. */
+  readonly url: string
+  close(): Promise<void>
+}
+
+const PATHS = ['/api', '/api/*', EXPLORER_PATH, `${EXPLORER_PATH}/*`]
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+/**
+ * The explorer on the public port: its requests are passed on to a process of its own, which the first of them starts. Returns the function that adds
+ * the routes.
+ */
+export const createExplorer = (options: ExplorerPartsOptions, teardown: Teardown): ((app: FastifyInstance) => void) => {
+  const { explorer, openRpc, dataDir, ephemeral, hasFaucet, disabledMethods, logger } = options
+  const forwardKey = randomBytes(32).toString('hex')
+  let rpc: Promise<ExplorerRpc> | undefined
+  const settings = async (): Promise<ExplorerSettings> => {
+    rpc ??= openRpc(randomBytes(32).toString('hex'))
+    const { startsAtOnce: _, logLevel = 'info', ...files } = explorer
+    return {
+      ...files,
+      nodeUrl: (await rpc).url,
+      dataDir: join(dataDir, 'explorer'),
+      ...{ ephemeral, hasFaucet, disabledMethods, forwardKey, logLevel },
+    }
+  }
+  const child = new ExplorerChild({ settings, logger })
+  teardown.add(async () => {
+    await child.close()
+    await (await rpc?.catch(() => undefined))?.close()
+  })
+  const requests = new ClientBudget(FORWARD_LIMITS.requests)
+  return app => {
+    void app.register(async scope => {
+      scope.removeAllContentTypeParsers()
+      // The body is passed on as it comes.
+      scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+      for (const url of PATHS)
+        scope.route({
+          method: [...METHODS],
+          url,
+          handler: (request, reply) => {
+            reply.hijack()
+            // Until it is passed on: listeners that count its pieces would let it flow away.
+            request.raw.pause()
+            void pass(request.raw, reply.raw, request.ip)
+          },
+        })
     })
-    teardown.add(() => service.close())
-    const live = new LiveStream(() => readLiveParts(service))
-    teardown.add(() => live.close())
-    followHead(view, teardown, { service, live })
-    const limiter = new RequestLimiter(readKeys(keysFile), () => clock.nowMs())
-    const unread = new UnreadAnswers()
-    const http = { service, limiter, unread, clientOf: ({ ip }: FastifyRequest) => clientIdOf(ip) }
-    addExplorerRoutes(app, http)
-    addPageRoutes(app, { ...http, site, live })
-    if (startsAtOnce) service.start()
+    if (explorer.startsAtOnce) child.port().catch(() => undefined)
+  }
+
+  async function pass(request: IncomingMessage, response: ServerResponse, client: string): Promise<void> {
+    const place = requests.meter(clientIdOf(client))
+    if (!place.hold(1)) return sendRefusal(request, response, 503, 1, 'too many requests are in progress; come again')
+    response.once('close', () => place.hold(0))
+    try {
+      const target: ForwardTarget = { port: await child.port(), key: forwardKey }
+      if (response.destroyed) return
+      forward(request, response, target, {
+        client,
+        refuse: error => {
+          logger.debug({ err: error }, 'a request was not answered by the explorer')
+          sendRefusal(request, response, 502, 1, 'the explorer broke off; come again')
+        },
+      })
+    } catch (error) {
+      if (!isCoded(error) || error.code !== 'EXPLORER_AWAY') throw error
+      const { retrySeconds } = error.detail as unknown as { readonly retrySeconds: number }
+      const text = `the explorer is not running; it is started again in ${retrySeconds} s, and the log of the node has the reason`
+      sendRefusal(request, response, 503, retrySeconds, text)
+    }
   }
 }
 
-/** Tells index and open pages of every block. */
-const followHead = (
-  view: ChainView,
-  teardown: Teardown,
-  { service, live }: { readonly service: ExplorerService; readonly live: LiveStream },
+/** Sends an error in the form of the API, or as text where a page was asked for. */
+const sendRefusal = (
+  { url = '' }: IncomingMessage,
+  response: ServerResponse,
+  status: 502 | 503,
+  retrySeconds: number,
+  message: string,
 ): void => {
-  const tell = (onChange: () => void) => (): void => {
-    onChange()
-    live.onHead()
+  if (response.headersSent || response.destroyed) return
+  const fields = { 'retry-after': String(retrySeconds), 'cache-control': 'no-store' }
+  if (url.startsWith(EXPLORER_PATH)) {
+    response.writeHead(status, { ...fields, 'content-type': 'text/plain; charset=utf-8' })
+    response.end(`${message}\n`)
+    return
   }
-  teardown.add(view.onCommitted(tell(() => service.onHead())))
-  const leave = view.onReplaced?.(tell(() => service.onReplaced()))
-  if (leave) teardown.add(leave)
+  const isModule = url === '/api' || url.startsWith('/api?')
+  const error = { code: 'EXPLORER_UNAVAILABLE', message, field: null, requestId: randomUUID() }
+  const body = isModule ? { status: '0', message: 'NOTOK', result: message } : { error }
+  response.writeHead(status, { ...fields, 'content-type': 'application/json', 'access-control-allow-origin': '*' })
+  response.end(JSON.stringify(body))
 }
-
-const nodePort = ({ view, committee, genesis }: ExplorerPartsOptions, call: RpcCall): NodePort => ({
-  gasPriceWei: async () => suggestedGasPrice(view.nextBaseFee(), view.params.baseFee),
-  council: async () => unionMembers(view, genesis),
-  committee: async (number = view.head().header.number + 1) => committee(number),
-  rpc: request => call(request),
-})
-
-const unionMembers = (view: ChainView, genesis: Genesis): readonly UnionMember[] =>
-  (view.council(view.head().header.number + 1) ?? []).map(
-    ({ name, validator, owner, reward, stakeWei, status, admission }) => ({
-      name,
-      validator,
-      owner,
-      reward,
-      stakeWei,
-      isActive: status === 'active',
-      // Those of genesis have the first numbers; when the others came is not stored.
-      startBlock: admission <= genesis.council.length ? 0 : undefined,
-    }),
-  )
-
-const labelsOf = ({ council, foundation }: Genesis): readonly AddressLabel[] => [
-  ...networkLabels(council, foundation),
-  { address: COUNCIL_ADDRESS, name: 'Council' },
-]

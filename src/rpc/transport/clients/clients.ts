@@ -15,6 +15,8 @@ export interface ClientRules {
   readonly jwtSecret?: Uint8Array
   /** Keys of clients with limits of their own; calls without a key have the ordinary ones. */
   readonly apiKeys?: readonly ApiKey[]
+  /** Refuses calls without a key. */
+  readonly needsKey?: boolean
   /** Calls per second of each client without a key, each call of a batch; omitted: no limit. */
   readonly rateLimit?: Quota
 }
@@ -88,7 +90,7 @@ export class Clients {
 
   #admit(request: RequestOrigin): ClientIdentity | undefined {
     const apiKey = this.#keys?.of(request)
-    if (apiKey === null) return undefined
+    if (apiKey === null || (apiKey === undefined && this.#rules.needsKey)) return undefined
     return apiKey === undefined
       ? identityOf(this.addressOf(request), this.#limiter)
       : identityOf(`key:${apiKey.name}`, this.#limiterFor(apiKey))

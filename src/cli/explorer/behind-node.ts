@@ -1,0 +1,41 @@
+import { timingSafeEqual } from 'node:crypto'
+import { join } from 'node:path'
+import { useNurseryLimits } from '@tandem/base/worker/nursery.ts'
+import { RPC_PATH } from '@tandem/web/site.ts'
+import type { ExplorerProcessOptions } from '../../explorer/service/explorer-process.ts'
+import { createLogger } from '../../node/logging.ts'
+import type { ExplorerSettings } from '../../node/parts/pages/explorer-settings.ts'
+import { FORWARD_KEY_HEADER } from '../../node/parts/pages/forward.ts'
+import { clientIdOf } from '../../rpc/transport/clients/client-id.ts'
+import { serveExplorer } from './run.ts'
+
+/* Program of the explorer that a node starts for its public port. Its settings come over the channel to the node. */
+
+/** Client of a request: as the node tells it, which alone has the key. */
+const clientOf =
+  (forwardKey: string): ExplorerProcessOptions['clientOf'] =>
+  ({ headers, socket }) => {
+    const { [FORWARD_KEY_HEADER]: key = '', 'x-forwarded-for': address } = headers
+    const isNode =
+      key.length === forwardKey.length && timingSafeEqual(Buffer.from(String(key)), Buffer.from(forwardKey))
+    return clientIdOf(isNode && typeof address === 'string' ? address : socket.remoteAddress)
+  }
+
+const serve = (settings: ExplorerSettings): Promise<void> => {
+  const { nodeUrl, dataDir, ephemeral, hasFaucet, disabledMethods, forwardKey, logLevel } = settings
+  const { keysFile, labelsFile, priceFile, solcDirectory } = settings
+  return serveExplorer({
+    ...{ nodeUrl, dataDir, hasFaucet, disabledMethods, keysFile, labelsFile, priceFile, solcDirectory },
+    rpcUrl: RPC_PATH,
+    database: { kind: 'sqlite', path: join(dataDir, 'index.sqlite'), ephemeral },
+    host: '127.0.0.1',
+    port: 0,
+    clientOf: clientOf(forwardKey),
+    logger: createLogger({ level: logLevel, format: 'json' }),
+    announce: ({ port }) =>
+      process.stdout.write(`${JSON.stringify({ ready: true, explorer: `http://127.0.0.1:${port}/api` })}\n`),
+  })
+}
+
+useNurseryLimits()
+process.once('message', settings => void serve(settings as ExplorerSettings))

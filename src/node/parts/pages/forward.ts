@@ -1,0 +1,94 @@
+import {
+  Agent,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as requestOf,
+  type ServerResponse,
+} from 'node:http'
+import { pipeline } from 'node:stream'
+import { FORWARD_LIMITS } from '../../../config/limits/clients.ts'
+
+/** Server on this machine that handles requests of the public port. */
+export interface ForwardTarget {
+  readonly port: number
+  /** Proof that a request comes from this node, whose `x-forwarded-for` may then be believed. */
+  readonly key: string
+}
+
+/** Header of the key. */
+export const FORWARD_KEY_HEADER = 'x-tandem-forward'
+
+/** Fields of one connection only (RFC 9110, 7.6.1), and those that the node itself writes. */
+const OWN_FIELDS = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'forwarded',
+  'x-forwarded-for',
+  'x-real-ip',
+  FORWARD_KEY_HEADER,
+])
+
+/** Every request has a connection of its own, so no client's bytes can become part of another one's request. */
+const agent = new Agent({ keepAlive: false })
+
+/**
+ * Passes a request on and its response back, both piece by piece. `refuse` sends the response when there is none from the server; a response that
+ * breaks off is broken off here too.
+ */
+export const forward = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { port, key }: ForwardTarget,
+  { client, refuse }: { readonly client: string; readonly refuse: (error: Error) => void },
+): void => {
+  const outgoing = requestOf({
+    agent,
+    host: '127.0.0.1',
+    port,
+    method: request.method ?? 'GET',
+    path: request.url ?? '/',
+    headers: {
+      ...passedFields(request),
+      'x-forwarded-for': client,
+      [FORWARD_KEY_HEADER]: key,
+      // A server that closes after a refusal, with bytes of the body unread, would take the response with it.
+      connection: 'keep-alive',
+    },
+    timeout: FORWARD_LIMITS.silenceMs,
+  })
+  response.once('close', () => outgoing.destroy())
+  outgoing.once('timeout', () => outgoing.destroy(new Error('no response in time')))
+  outgoing.on('error', error => {
+    if (!response.headersSent && !response.destroyed) refuse(error)
+  })
+  outgoing.once('response', incoming => {
+    // A refusal may come before the body, whose rest nobody reads.
+    if (!request.complete) request.unpipe(outgoing).resume()
+    response.writeHead(incoming.statusCode ?? 502, withoutOwn(incoming.headers))
+    // Each piece is sent at once: streams of events have long pauses.
+    response.flushHeaders()
+    pipeline(incoming, response, () => undefined)
+  })
+  if (hasBody(request.headers)) request.pipe(outgoing)
+  else outgoing.end()
+}
+
+const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+/** Fields of a request for the server; a body is framed as the client framed it. */
+const passedFields = ({ headers }: IncomingMessage): IncomingHttpHeaders => ({
+  ...withoutOwn(headers),
+  ...(headers['transfer-encoding'] !== undefined && { 'transfer-encoding': 'chunked' }),
+})
+
+const withoutOwn = (headers: IncomingHttpHeaders): IncomingHttpHeaders => {
+  const named = new Set(headers.connection?.split(',').map(name => name.trim().toLowerCase()))
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN_FIELDS.has(name) && !named.has(name)))
+}
