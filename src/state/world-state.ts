@@ -9,6 +9,7 @@ import type { Store } from '../storage/store.ts'
 import { EMPTY_ROOT } from './account.ts'
 import { putValues, type RootedValues, rootOfValues, type StoredValues } from './edit/replace-values.ts'
 import type { StateError } from './errors.ts'
+import { ACCOUNT_KEY_BYTES } from './flat-tables.ts'
 import { type CacheLimits, HeadState } from './head/head-state.ts'
 import { pruneHistory } from './history/history-rows.ts'
 import { Journal } from './journal/journal.ts'
@@ -123,7 +124,28 @@ export class WorldState {
 
   /** Creates a working state on the head. Once the head moves, reads of anything not read before throw STATE_MOVED. */
   journal(): Journal {
-    return new Journal(this.#head.view())
+    const view = this.#head.view()
+    return new Journal(this.#trie.readsRows ? this.#prefetching(view) : view)
+  }
+
+  /** The trie reads the rows of accounts in its thread while the block executes. */
+  #prefetching(view: StateReader): StateReader {
+    const size = TRIE_LIMITS.prefetchAccounts
+    let keys = new Uint8Array(size * ACCOUNT_KEY_BYTES)
+    let count = 0
+    return {
+      ...view,
+      account: address => {
+        const account = view.account(address)
+        keys.set(this.#head.hashed(address), count++ * ACCOUNT_KEY_BYTES)
+        if (count === size) {
+          this.#trie.prefetch(keys.buffer)
+          keys = new Uint8Array(size * ACCOUNT_KEY_BYTES)
+          count = 0
+        }
+        return account
+      },
+    }
   }
 
   /** Computes the state root after `changes` of a journal on the head. Nothing is stored. */

@@ -6,6 +6,9 @@ export const TRIE_LIMITS = {
   cacheBytes: 64 * 1024 * 1024,
   /** Changed branches after which rows are written: about 4 MiB. */
   flushBranches: 16_384,
+  /** Rows read for a block from which on the next one prefetches, and accounts of one prefetch. */
+  prefetchRows: 32,
+  prefetchAccounts: 64,
   /** Blocks after which rows are written, fewer where less history is kept: a start applies the later ones again. */
   flushBlocks: 32,
   /** Proofs and previews, of the newest state and of older ones each; a longer wait ends with an error. */

@@ -11,6 +11,8 @@ export type TrieCall =
   | { readonly op: 'load'; readonly batch: ArrayBuffer; readonly position: TriePosition | undefined }
   | { readonly op: 'apply'; readonly parentRoot: Hex; readonly batch: ArrayBuffer }
   /** `number`: the block, where rows are kept. */
+  /** Hashed accounts that a block under way has read, one after the other. */
+  | { readonly op: 'prefetch'; readonly keys: ArrayBuffer }
   | { readonly op: 'commit'; readonly root: Hex; readonly number: number | undefined }
   /** Writes the rows of the base. */
   | { readonly op: 'flush' }
@@ -31,7 +33,8 @@ export type TrieCall =
 
 export type TrieValue =
   | { readonly op: 'root' }
-  | { readonly op: 'apply'; readonly storageRoots: ArrayBuffer }
+  /** `rowsRead`: since the last one, for it and by prefetches. */
+  | { readonly op: 'apply'; readonly storageRoots: ArrayBuffer; readonly rowsRead: number }
   | { readonly op: 'prove'; readonly proof: TrieProof }
   | { readonly op: 'preview'; readonly roots: ArrayBuffer }
   | { readonly op: 'stats'; readonly stats: TrieStats }
@@ -51,6 +54,7 @@ export type TrieMethods = {
 
 export const transferableBuffers = (call: TrieCall): ArrayBuffer[] => {
   if (call.op === 'load' || call.op === 'apply') return [call.batch]
+  if (call.op === 'prefetch') return [call.keys]
   if (call.op !== 'prove' && call.op !== 'preview') return []
   const batches = call.op === 'preview' ? call.batches : []
   return call.rollback === undefined ? [...batches] : [...batches, call.rollback]

@@ -66,8 +66,11 @@ export class TrieExecutor {
       }
       case 'apply': {
         const { storageRoots } = layers.apply(call.parentRoot, new Uint8Array(call.batch))
-        return { op: 'apply', storageRoots: storageRoots.buffer }
+        return { op: 'apply', storageRoots: storageRoots.buffer, rowsRead: layers.trie.takeRowsRead() }
       }
+      case 'prefetch':
+        layers.trie.prefetch(new Uint8Array(call.keys))
+        return { op: 'root' }
       case 'commit':
         layers.commit(call.root)
         return after(call.number === undefined ? undefined : this.#keeper?.moved(layers, { number: call.number }), {

@@ -55,6 +55,8 @@ export class TrieService {
   private readonly host: Host
   private currentRoot: Hex = EMPTY_ROOT
   private attached = false
+  /** Rows read for the last block. */
+  private rowsRead = 0
   private readonly proofs = new BoundedMutex(TRIE_LIMITS.proofs, trieBusyError)
 
   private constructor(host: Host) {
@@ -101,6 +103,7 @@ export class TrieService {
   /** Applies a block's changes to `parentRoot`. Layers above that root are undone first; an unknown root is TRIE_UNKNOWN_ROOT. */
   async apply(parentRoot: Hex, batch: PackedBatch): Promise<ApplyResult> {
     const { root, value } = await this.ask({ op: 'apply', parentRoot, batch: batch.buffer }, 'apply')
+    this.rowsRead = value.rowsRead
     const roots = new Uint8Array(value.storageRoots)
     const storageRoots = new Map<Hex, Hex>()
     for (const [i, key] of batch.storageOf.entries())
@@ -114,6 +117,17 @@ export class TrieService {
    */
   async commit(root: Hex, number?: number): Promise<void> {
     await this.ask({ op: 'commit', root, number }, 'root')
+  }
+
+  /** True while blocks touch accounts whose rows are not in memory: then `prefetch` is worth its messages. */
+  get readsRows(): boolean {
+    return this.rowsRead >= TRIE_LIMITS.prefetchRows
+  }
+
+  /** Reads the rows of hashed accounts, one after the other in `keys`, for a block that will be applied. The buffer is consumed. */
+  prefetch(keys: ArrayBuffer): void {
+    // What fails here fails the next call too.
+    this.ask({ op: 'prefetch', keys }, 'root').catch(() => {})
   }
 
   /** Resolves when the rows of the last commit are written. */

@@ -93,6 +93,7 @@ interface ProvenAccount {
 export class Trie {
   private readonly wasm = loadWasm<Exports>(new URL('./assembly/trie.wasm', import.meta.url))
   private readonly rows: RowReader | undefined
+  private rowsRead = 0
 
   /** `at`: root that the rows have, with its number of accounts; the trie is empty by default. */
   constructor(rows?: RowReader, at?: { readonly root: Uint8Array; readonly accounts: number }) {
@@ -131,6 +132,21 @@ export class Trie {
   /** Rows of more than `above` leaves are divided from now on: subtrees of `from` leaves and more get their own. */
   divideRows(above: number, from: number): void {
     this.wasm.divideRows(above, from)
+  }
+
+  /** Reads the rows on the way to accounts; `keys` are their hashes, one after the other. */
+  prefetch(keys: Uint8Array): void {
+    for (let at = 0; at < keys.byteLength; at += 32) {
+      this.bytes(this.wasm.keysAt(), 32).set(keys.subarray(at, at + 32))
+      while (this.wasm.locate(false) > 0) this.readMissing()
+    }
+  }
+
+  /** Returns the number of rows read since the last call. */
+  takeRowsRead(): number {
+    const { rowsRead } = this
+    this.rowsRead = 0
+    return rowsRead
   }
 
   /** Branches changed since the last flush. */
@@ -214,6 +230,7 @@ export class Trie {
   private readMissing(): void {
     const { wasm, rows } = this
     const count = wasm.missingCount()
+    this.rowsRead += count
     const entries = asBuffer(this.copy(wasm.missingAt(), count * MISSING_BYTES))
     for (let i = 0; i < count; i++) {
       const place = placeOf(entries.subarray(i * MISSING_BYTES, (i + 1) * MISSING_BYTES), leaf => this.copy(leaf, 32))

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { bytesToHex, type Hex, toWord } from '@tandem/base/bytes.ts'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { TRIE_LIMITS } from '../../../../src/config/limits/storage.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT, encodeAccount } from '../../../../src/state/account.ts'
 import { BatchPacker } from '../../../../src/state/trie/batch.ts'
@@ -13,7 +13,8 @@ import { type RowProblem, verifyRows } from '../../../../src/state/trie/verify-r
 import { accountLeaf } from '../../../../src/state/update/account-leaf.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import type { Store, StoreEntry } from '../../../../src/storage/store.ts'
-import { temporaryStore } from '../../storage/temp-store.ts'
+import { temporaryDirectory, temporaryStore } from '../../storage/temp-store.ts'
+import { TestWorld } from '../world.ts'
 
 const addressOf = (i: number): Hex => `0x${i.toString(16).padStart(40, '0')}`
 
@@ -64,6 +65,35 @@ test.each([true, false])('rows are written when due and read again, in a worker:
   const changed = () => accounts(50, 4n)
   expect(await second.apply(next, changed())).toEqual(await memory.apply(memory.root, changed()))
   expect((await second.stats()).accounts).toBe(300)
+})
+
+test('accounts are prefetched while blocks touch rows that are not in memory', async () => {
+  const path = await temporaryDirectory()
+  const first = await TestWorld.open(path)
+  const pay = (world: TestWorld, balance: bigint) => {
+    const journal = world.world.journal()
+    for (let i = 1; i <= 4_000; i++) journal.setBalance(addressOf(i), balance)
+    journal.endTransaction()
+    return world.commit(journal)
+  }
+  await pay(first, 1n)
+  await first.close()
+  const second = await TestWorld.open(path)
+  const memory = await TestWorld.open(await temporaryDirectory())
+  await pay(memory, 1n)
+  const prefetch = vi.spyOn(TrieService.prototype, 'prefetch')
+  // The first block reads its rows and lets the second one prefetch; that finds everything in memory.
+  for (const [balance, calls] of [
+    [2n, 0],
+    [3n, 62],
+    [4n, 62],
+  ] as const) {
+    expect((await pay(second, balance)).root).toBe((await pay(memory, balance)).root)
+    expect(prefetch).toHaveBeenCalledTimes(calls)
+  }
+  prefetch.mockRestore()
+  await second.close()
+  await memory.close()
 })
 
 test('after blocks enough rows are written without much change, also of empty blocks', async () => {
