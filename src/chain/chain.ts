@@ -2,7 +2,10 @@ import { assert } from '@tandem/base/assert.ts'
 import { Mutex } from '@tandem/base/async/mutex.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
+import { forkHeight } from '../config/forks.ts'
+import type { ChainParams } from '../config/networks.ts'
 import type {
   BuildRequest,
   DecidedBlock,
@@ -26,7 +29,6 @@ import { type ExecutedBlock, ExecutedBlocks } from './block/candidates.ts'
 import { type BlockToCommit, writeCommit } from './block/commit-batch.ts'
 import type { Economy } from './block/economy.ts'
 import { buildEmptyBlocks, countEmptyAhead, type EmptyBlockMaker } from './block/empty-blocks.ts'
-import { forkMismatch } from './block/fork-mismatch.ts'
 import { RunningWork } from './block/running-work.ts'
 import { isEndOfWork, warmUpBlocks } from './block/warm-up.ts'
 import type { EvidencePool } from './council/evidence-pool.ts'
@@ -34,6 +36,24 @@ import type { BlockProofs } from './proof/block-proofs.ts'
 import type { BlockStore } from './store/block-store.ts'
 import type { BlockRows } from './store/put-block.ts'
 import type { ChainBlock, CommittedEvent } from './types.ts'
+
+/** The committee of this network decided a proof header that this node's rules refuse by its version alone. */
+type ForkMismatchError = {
+  readonly code: 'FORK_MISMATCH'
+  readonly fork: 'nativeHash'
+  /** Fork height of this node. */
+  readonly height: number | null
+  readonly reason: string
+}
+
+/** Error of a node whose rules lack a fork of the committee, or have it at another height. */
+const forkMismatch = ({ forks }: Pick<ChainParams, 'forks'>, cause: CodedError): CodedError<ForkMismatchError> => {
+  const height = forkHeight(forks, 'nativeHash')
+  return new CodedError<ForkMismatchError>(
+    { code: 'FORK_MISMATCH', fork: 'nativeHash', height, reason: cause.message },
+    { cause },
+  )
+}
 
 /** Transaction pool, as the chain uses it. */
 export interface ChainPoolPort extends CandidateSource {

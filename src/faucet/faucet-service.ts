@@ -12,11 +12,44 @@ import { type FaucetRefusal, refusalError } from './core/faucet-error.ts'
 import { eligibleAtMs } from './core/grant-rule.ts'
 import { ProofOfWork, type WorkPuzzle, type WorkSolution, workBitsOf } from './core/proof-of-work.ts'
 import { FaucetLedger } from './ledger.ts'
-import { addFaucetGauges, createFaucetMetrics, type FaucetMetrics } from './metrics.ts'
 import type { FaucetNode } from './send/faucet-node.ts'
 import { FaucetSender } from './send/sender.ts'
 import type { FaucetAccount } from './send/transfer.ts'
 import type { Grant, GrantStore } from './store/grant-store.ts'
+
+type FaucetMetrics = ReturnType<typeof createFaucetMetrics>
+
+/** Counters of the faucet. */
+const createFaucetMetrics = (metrics: Metrics) => ({
+  grants: metrics.counter({ name: 'faucet_grants_total', help: 'Grants reserved' }),
+  refusals: metrics.counter({ name: 'faucet_refusals_total', help: 'Requests refused, by reason', labels: ['reason'] }),
+})
+
+/** Figures of a running faucet. */
+interface FaucetFigures {
+  balanceWei(): bigint
+  isLow(): boolean
+  unsettled(): number
+}
+
+/** Declares the gauges of a faucet. */
+const addFaucetGauges = (metrics: Metrics, figures: FaucetFigures): void => {
+  metrics.gauge({
+    name: 'faucet_balance_wei',
+    help: 'Balance of the faucet when it was last read',
+    read: () => Number(figures.balanceWei()),
+  })
+  metrics.gauge({
+    name: 'faucet_low_balance_state',
+    help: '1: less than two days of the outflow are left',
+    read: () => Number(figures.isLow()),
+  })
+  metrics.gauge({
+    name: 'faucet_unsettled_transactions',
+    help: 'Grants that no block includes yet',
+    read: () => figures.unsettled(),
+  })
+}
 
 interface FaucetServiceOptions {
   readonly store: GrantStore

@@ -4,32 +4,51 @@ import { admin } from './methods/admin.ts'
 import { debug } from './methods/debug/encoded.ts'
 import { debugState } from './methods/debug/state.ts'
 import { debugTrace } from './methods/debug/trace.ts'
-import { dev } from './methods/dev/dev.ts'
+import { accountMethods, anvilAccounts } from './methods/dev/accounts.ts'
+import { anvilBlocks, blockMethods } from './methods/dev/blocks.ts'
+import { anvilTime, evm } from './methods/dev/time.ts'
 import { ethBlocks } from './methods/eth/blocks.ts'
 import { ethCall } from './methods/eth/call.ts'
 import { ethChain } from './methods/eth/chain.ts'
 import { ethConfig } from './methods/eth/config.ts'
-import { ethFees } from './methods/eth/fees.ts'
-import { ethFilters } from './methods/eth/filters.ts'
-import { messageSigning } from './methods/eth/signing/message-signing.ts'
-import { ethWallet } from './methods/eth/signing/wallet.ts'
+import { ethFees } from './methods/eth/fee-history.ts'
+import { ethFilters, subscriptionsOf } from './methods/eth/filters.ts'
+import { ethWallet, messageSigning } from './methods/eth/signing/wallet.ts'
 import { ethSimulate } from './methods/eth/simulate.ts'
 import { ethState } from './methods/eth/state.ts'
-import { subscriptionsOf } from './methods/eth/subscribe.ts'
 import { ethTransactions } from './methods/eth/transactions.ts'
-import { nativeAliases } from './methods/native/aliases.ts'
 import { nativeChain } from './methods/native/chain.ts'
 import { nativeConsensus } from './methods/native/consensus.ts'
 import { nativeEconomy } from './methods/native/economy.ts'
-import { nativeFailedTransactions } from './methods/native/failed-transactions.ts'
-import { nativeInternalTransfers } from './methods/native/internal-transfers.ts'
+import { nativeFailedTransactions, nativeInternalTransfers } from './methods/native/internal-transfers.ts'
 import { miningOfNamespace } from './methods/native/mining.ts'
 import { nativeProofChain } from './methods/native/proof-chain.ts'
-import { net } from './methods/net.ts'
-import { rpc } from './methods/rpc.ts'
+import { net, rpc, web3 } from './methods/rpc.ts'
 import { txpool } from './methods/txpool.ts'
-import { web3 } from './methods/web3.ts'
 import { disabledMethod, type Method, type MethodTable, namespaceOf } from './router/method.ts'
+
+/** Helper methods of development chains, by the names of hardhat and anvil (docs/dev-helpers.md). */
+const dev: MethodTable = {
+  ...evm,
+  ...accountMethods('hardhat'),
+  ...blockMethods('hardhat'),
+  ...accountMethods('anvil'),
+  ...blockMethods('anvil'),
+  ...anvilTime,
+  ...anvilAccounts,
+  ...anvilBlocks,
+}
+
+/**
+ * Standard methods under the prefix of the network's own namespace, as the closest public system serves them
+ * (docs/design/rpc.md#native-names): same arguments, same results.
+ */
+const nativeAliases = (table: MethodTable): MethodTable =>
+  Object.fromEntries(
+    Object.entries(table).map(([name, method]) => [name.replace('eth_', 'native_'), asAlias(name, method)]),
+  )
+
+const asAlias = (name: string, method: Method): Method => ({ ...method, notes: `Same as ${name}.` })
 
 const eth: MethodTable = {
   ...ethChain,

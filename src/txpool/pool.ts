@@ -30,7 +30,7 @@ import type { AccountReader } from './ports.ts'
  * - ready except for the price: the base fee rose above its price or that of one ahead of it; it keeps its place and waits;
  * - queued: behind a nonce gap, or beyond the balance.
  *
- * Ready ones share `limits.pending`, queued ones `limits.queued`. When full, the largest sender loses its last transaction (eviction.ts).
+ * Ready ones share `limits.pending`, queued ones `limits.queued`. When full, the largest sender loses its last transaction (pool/pooled-transactions.ts).
  * Local transactions get no extra room: on a public node everything submitted is local.
  */
 export class TxPool {

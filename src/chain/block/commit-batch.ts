@@ -1,17 +1,30 @@
 import { assert } from '@tandem/base/assert.ts'
 import { runSlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import type { WorldState } from '../../state/world-state.ts'
 import type { Batch } from '../../storage/batch.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
 import type { Store } from '../../storage/store.ts'
-import { earlierLookups } from '../dev/earlier-lookups.ts'
 import { putProofs } from '../proof/proof-rows.ts'
 import { putBlockParts } from '../store/put-block.ts'
 import { putUnsynced } from '../store/unsynced-blocks.ts'
+import type { ChainBlock } from '../types.ts'
 import type { BlockEnvSources } from './block-env.ts'
 import type { ExecutedBlock } from './candidates.ts'
 import type { Economy } from './economy.ts'
+
+/** Returns the lookup rows of those transactions of a new block that earlier blocks have, by hash. There are some only where nonces are edited. */
+const earlierLookups = async (
+  store: Store,
+  { transactions }: Pick<ChainBlock, 'transactions'>,
+): Promise<ReadonlyMap<Hex, Uint8Array>> => {
+  if (transactions.length === 0) return new Map()
+  const keys = transactions.map(({ hash }) => hexToBytes(hash))
+  const rows = await store.getMany(BUCKETS.transaction, keys)
+  return new Map(transactions.flatMap(({ hash }, at) => (rows[at] === undefined ? [] : [[hash, rows[at]] as const])))
+}
 
 interface CommitParts {
   readonly store: Store

@@ -25,7 +25,7 @@ export interface BlockRows {
   readonly internal?: readonly BlockInternalTransfer[] | undefined
   /** Likewise. */
   readonly failed?: readonly FailedExecution[] | undefined
-  /** Lookup rows of those of its transactions that earlier blocks have: on development chains only (dev/earlier-lookups.ts). */
+  /** Lookup rows of those of its transactions that earlier blocks have: on development chains only (block/commit-batch.ts). */
   readonly earlier?: ReadonlyMap<Hex, Uint8Array> | undefined
   /** null for genesis. */
   readonly certificate: Certificate | null

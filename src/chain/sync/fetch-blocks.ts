@@ -1,14 +1,42 @@
 import { assert } from '@tandem/base/assert.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
-import type { SealedRange } from '../../consensus/verify-range.ts'
+import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
+import { certificateFault } from '../../consensus/certificate.ts'
+import { rejectHighS } from '../../consensus/signer/signature-verifier.ts'
+import type { RangeFault, RangeRules, SealedRange } from '../../consensus/verify-range.ts'
 import type { Network } from '../../network/network.ts'
 import type { Peer } from '../../network/peer/peer.ts'
 import type { RequestEvent } from '../../network/peer/requester.ts'
 import type { SealedBlock } from '../../network/wire/consensus.ts'
-import { type DecodedBlock, decodeBlock } from '../../primitives/block.ts'
-import { type ClaimRules, claimFault } from './claim.ts'
+import { type DecodedBlock, decodeBlock, decodeBlockHeader } from '../../primitives/block.ts'
 import type { BlockBatch } from './range-plan.ts'
+
+/** Rules for checking the certificate of the last block; without them it is not checked. */
+type ClaimRules = Pick<RangeRules, 'committees' | 'domain' | 'recover'>
+
+/**
+ * Returns the fault of a response as far as its headers show it: their numbers, their links, and the certificate of the last one where its
+ * committee is known. No body is decoded, so a false response costs only its headers and one certificate. Throws BLOCK_MALFORMED for an
+ * invalid header.
+ */
+export const claimFault = (sealed: readonly SealedBlock[], first: number, rules?: ClaimRules): RangeFault | null => {
+  const heads = sealed.map(({ block }) => decodeBlockHeader(block, BLOCK_BOUNDS.headerBytes))
+  for (const [at, { header }] of heads.entries()) {
+    const number = first + at
+    if (header.number !== number) return { number, reason: 'NUMBER' }
+    const parent = heads[at - 1]
+    if (parent !== undefined && header.parentHash !== parent.hash) return { number, reason: 'LINK' }
+  }
+  const number = first + sealed.length - 1
+  const committee = rules?.committees.committee(number)
+  const [head, last] = [heads.at(-1), sealed.at(-1)]
+  if (rules === undefined || committee === undefined || head === undefined || last === undefined) return null
+  const { domain, recover } = rules
+  const certified = { number, blockHash: head.hash }
+  const reason = certificateFault(last.certificate, certified, committee, domain, rejectHighS(recover))
+  return reason === null ? null : { number, reason }
+}
 
 /** Blocks from a peer: well-formed, otherwise unverified. */
 export interface FetchedBlocks {

@@ -1,14 +1,73 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import { peerUrl } from '../../network/identity/peer-url.ts'
 import { quorumOf } from '../../rules/council/quorum.ts'
 import type { LocalnetFolder, PreparedNode } from './folder.ts'
-import { ForkDetector } from './fork-detector.ts'
 import { type Ended, NodeProcess, type NodeUrls } from './node-process.ts'
-import { queryBlockHash, queryHealth } from './node-queries.ts'
 import { logFileOf, type NodeArgs, type NodePorts, startArgs } from './plan.ts'
 import type { LocalnetEvent } from './report/events.ts'
 import { type Health, type NodeStatus, statusesFromObservations } from './report/status.ts'
+
+/** Returns the /health of a node; undefined when it does not answer in time, or not in this node's format. */
+const queryHealth = async (url: string): Promise<Health | undefined> => {
+  try {
+    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(LOCALNET_LIMITS.answerMs) })
+    return readHealth(await response.json())
+  } catch {
+    // Not listening, too slow or not JSON: shown as silent.
+    return undefined
+  }
+}
+
+/** Returns the hash of a node's block; throws when it does not return one. */
+const queryBlockHash = async (url: string, number: number): Promise<Hex> => {
+  const params = [toQuantity(number), false]
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params }),
+    signal: AbortSignal.timeout(LOCALNET_LIMITS.hashMs),
+  })
+  const answer = (await response.json()) as { readonly result?: { readonly hash?: Hex } | null }
+  const hash = answer.result?.hash
+  if (hash === undefined) throw new Error(`${url} does not return block ${number}.`)
+  return hash
+}
+
+const readHealth = (answer: unknown): Health | undefined => {
+  if (typeof answer !== 'object' || answer === null) return undefined
+  const { number, hash, syncing, mode, round, peers } = answer as Record<string, unknown>
+  if (typeof number !== 'number' || typeof round !== 'number' || typeof peers !== 'number') return undefined
+  if (typeof hash !== 'string' || typeof mode !== 'string') return undefined
+  return { number, hash: hash as Hex, syncing: syncing === true, mode, round, peers }
+}
+
+interface Witness {
+  readonly node: string
+  readonly hash: Hex
+}
+
+/** Heads seen on nodes: two of one number and of different hashes are a fork. */
+export class ForkDetector {
+  readonly #seen = new Map<number, Witness>()
+
+  /** Returns both sides of the first fork among these heads and recent ones; undefined: they agree. */
+  check(nodes: readonly NodeStatus[]): { readonly number: number; readonly hashes: readonly Witness[] } | undefined {
+    for (const { name, number, hash } of nodes) {
+      if (number === null || hash === null) continue
+      const first = this.#seen.get(number)
+      if (first === undefined) this.#remember(number, { node: name, hash })
+      else if (first.hash !== hash) return { number, hashes: [first, { node: name, hash }] }
+    }
+    return undefined
+  }
+
+  #remember(number: number, witness: Witness): void {
+    this.#seen.set(number, witness)
+    if (this.#seen.size > LOCALNET_LIMITS.comparedBlocks) this.#seen.delete(this.#seen.keys().next().value as number)
+  }
+}
 
 export interface LocalnetNode {
   readonly plan: PreparedNode

@@ -1,4 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import type { Clock } from '@tandem/base/clock.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { BlockClaim } from '../../primitives/block-claim.ts'
@@ -12,18 +13,40 @@ import { hasQuorumAtRound } from '../core/rounds.ts'
 import type { Effect, HeightState, Input, TimerName, UnsignedMessage, WalRecord } from '../core/types.ts'
 import { walCheckpoint } from '../core/wal-checkpoint.ts'
 import type { ConsensusMonitor } from '../monitor/monitor.ts'
-import { roundProgress } from '../monitor/round-progress.ts'
-import { StallMonitor } from '../monitor/stall-monitor.ts'
+import { roundProgress, StallMonitor } from '../monitor/stall-monitor.ts'
 import { type ConsensusStats, missingMembers, STALLED_ROUND } from '../monitor/stats.ts'
 import type { DecidedBlock } from '../ports.ts'
 import type { LocalValidator } from '../signer/local-validator.ts'
 import type { Pacemaker } from '../timing/pacemaker.ts'
-import { Timers } from '../timing/timers.ts'
 import type { WalWriter } from '../wal/wal-writer.ts'
 import type { BlockProducer } from './block-producer.ts'
 import { DecidedSender } from './decided-sender.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { ConsensusEngineOptions } from './types.ts'
+
+/** One timer per name; setting it replaces the previous one. */
+class Timers<Name extends string> {
+  readonly #clock: Clock
+  readonly #cancels = new Map<Name, () => void>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  set(name: Name, atMs: number, fire: () => void): void {
+    this.cancel(name)
+    this.#cancels.set(name, this.#clock.schedule(atMs, fire))
+  }
+
+  cancel(name: Name): void {
+    this.#cancels.get(name)?.()
+    this.#cancels.delete(name)
+  }
+
+  cancelAll(): void {
+    for (const name of [...this.#cancels.keys()]) this.cancel(name)
+  }
+}
 
 interface DriverParts {
   readonly options: ConsensusEngineOptions

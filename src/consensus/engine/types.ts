@@ -15,7 +15,7 @@ export interface ConsensusParams {
   /** 0 = instant mode; fractions of a second are allowed (timing/block-time.ts). */
   readonly blockTimeMs: number
   readonly roundTimeoutMs: number
-  /** Builds begin as late as they usually may (timing/build-lead.ts). */
+  /** Builds begin as late as they usually may (timing/build-budget.ts). */
   readonly isDevelopment?: boolean
 }
 

@@ -8,10 +8,41 @@ import { FAUCET_PATH, type Site } from '@tandem/web/site.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FAUCET_LIMITS } from '../../config/limits/faucet.ts'
 import type { FaucetRefusal } from '../core/faucet-error.ts'
+import type { WorkSolution } from '../core/proof-of-work.ts'
 import { type FaucetService, type GrantAnswer, isRefusal, nextGrantMs } from '../faucet-service.ts'
 import { formPage, grantPage, noGrantPage } from './faucet-pages.ts'
 import { answerTo, type RefusalAnswer } from './refusal-answer.ts'
-import { type FaucetFields, fieldsOfForm, fieldsOfJson } from './request-body.ts'
+
+/** Fields of a request, of which nothing is checked yet. */
+interface FaucetFields {
+  readonly address: unknown
+  readonly work: WorkSolution | undefined
+}
+
+const workFrom = (challenge: unknown, at: unknown, nonce: unknown): WorkSolution | undefined =>
+  typeof challenge === 'string' && typeof nonce === 'string' && nonce !== ''
+    ? { challenge, atMs: typeof at === 'number' ? at : Number(at), nonce }
+    : undefined
+
+/** Fields of a form. */
+const fieldsOfForm = (body: string): FaucetFields => {
+  const form = new URLSearchParams(body)
+  return { address: form.get('address'), work: workFrom(form.get('challenge'), form.get('at'), form.get('nonce')) }
+}
+
+/** Fields of a JSON object; undefined: the text is none. */
+const fieldsOfJson = (body: string): FaucetFields | undefined => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body)
+  } catch {
+    return undefined
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined
+  const { address, work } = parsed as { readonly address?: unknown; readonly work?: unknown }
+  const { challenge, atMs, nonce } = (typeof work === 'object' && work !== null ? work : {}) as Record<string, unknown>
+  return { address, work: workFrom(challenge, atMs, nonce) }
+}
 
 export interface FaucetHttpOptions {
   /** Resolves with the running faucet; rejects while it cannot be opened. */

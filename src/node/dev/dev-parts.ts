@@ -1,4 +1,8 @@
+import { readFile } from 'node:fs/promises'
+import { delayUntil } from '@tandem/base/async/delay.ts'
 import type { Clock } from '@tandem/base/clock.ts'
+import { replaceFile } from '@tandem/base/fs/replace-file.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import type { BlockEnvSources } from '../../chain/block/block-env.ts'
 import type { Chain, ChainHead } from '../../chain/chain.ts'
 import { DevHelpers } from '../../chain/dev/dev-helpers.ts'
@@ -20,8 +24,47 @@ import type { DevReads } from '../parts/reads/reads.ts'
 import type { Teardown } from '../teardown.ts'
 import { DevEngine } from './dev-engine.ts'
 import { answeringPool, devPool } from './dev-pool.ts'
-import { loadStateFile, saveStateFile } from './state-file.ts'
-import { untilIdle } from './until-idle.ts'
+
+const LOOK_MS = 5
+
+/**
+ * Resolves when the engine has decided the block that its log proposed before a stop, or cannot. It looks at the engine again and again:
+ * the engine is idle some time after the event of the commit, which may have come before this call.
+ */
+export const untilIdle = async (engine: Pick<ConsensusEngine, 'status'>, clock: Clock): Promise<void> => {
+  for (;;) {
+    const { isIdle, mode } = engine.status()
+    if (isIdle || mode !== 'voting') return
+    await delayUntil(clock, clock.nowMs() + LOOK_MS).over
+  }
+}
+
+/** Loads the state from a file if it exists. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
+const loadStateFile = async (path: string, helpers: DevHelpers, logger: Logger): Promise<void> => {
+  const bytes = await contentOf(path)
+  if (bytes === undefined) return
+  await helpers.load(bytes)
+  logger.info({ path, bytes: bytes.byteLength }, 'state loaded')
+}
+
+/**
+ * Saves the state to a file atomically: a failure leaves the old file complete. A name that ends in .gz makes it gzip; anvil reads and
+ * writes plain JSON.
+ */
+const saveStateFile = async (path: string, helpers: DevHelpers, logger: Logger): Promise<void> => {
+  const bytes = await helpers.dump(path.endsWith('.gz') ? 'gzip' : 'json')
+  await replaceFile(path, bytes)
+  logger.info({ path, bytes: bytes.byteLength }, 'state written')
+}
+
+const contentOf = async (path: string): Promise<Uint8Array | undefined> => {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
 
 /** Parts of a development chain that exist before the chain is opened. */
 export interface DevStart {

@@ -21,24 +21,83 @@ import { recoverAddress } from '../../crypto/signature.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import { peerUrl } from '../../network/identity/peer-url.ts'
 import { createNetwork, type Network } from '../../network/network.ts'
-import type { NetworkPorts, SyncPort } from '../../network/ports.ts'
+import type { MembersPort, NetworkPorts, PeerPoolPort, PeerPoolVerdict, SyncPort } from '../../network/ports.ts'
 import { openNodeKey } from '../../network/transport/node-key.ts'
 import type { ProofPool } from '../../powchain/proof-pool.ts'
 import { ProofRelay } from '../../powchain/proof-relay.ts'
-import type { Block, DecodedBlock } from '../../primitives/block.ts'
-import { encodeBlock } from '../../primitives/block.ts'
+import { type Block, type DecodedBlock, encodeBlock } from '../../primitives/block.ts'
 import type { BlockCodec } from '../../primitives/block-codec.ts'
 import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
 import type { PoolService } from '../../txpool/pool-service.ts'
+import type { AdmitOutcome } from '../../txpool/pool-submission.ts'
 import type { PeersView } from '../health.ts'
 import type { PeerOptions } from '../options.ts'
 import { nodeKeyFile } from '../parts/operator-address.ts'
 import type { SnapshotBootstrap } from '../snapshot/bootstrap.ts'
 import type { SnapshotParts } from '../snapshot/snapshot-parts.ts'
 import { clientVersion } from '../version.ts'
-import { membersPort } from './members-port.ts'
-import { poolPort } from './pool-port.ts'
 import { servePort } from './serve-port.ts'
+
+/**
+ * Errors of a transaction that is invalid on every node, whatever its head and options; its sender should have known.
+ */
+const INVALID: ReadonlySet<string> = new Set([
+  'TRANSACTION_MALFORMED',
+  'INVALID_CHAIN_ID',
+  'INVALID_SENDER',
+  'TIP_ABOVE_FEE_CAP',
+  'OVERSIZED',
+  'NONCE_MAX',
+])
+
+/** Pool as peers see it. */
+export const poolPort = (pool: Pick<PoolService, 'get' | 'select' | 'receive'>): PeerPoolPort => ({
+  has: hash => pool.get(hash) !== undefined,
+  raw: hash => pool.get(hash)?.raw,
+  ready(limit) {
+    const selection = pool.select()
+    const hashes: Hex[] = []
+    for (let next = selection.next(); next !== undefined && hashes.length < limit; next = selection.next())
+      hashes.push(next.hash)
+    return hashes
+  },
+  receive: async raws => (await pool.receive(raws)).map(verdictOf),
+})
+
+const verdictOf = (admitOutcome: AdmitOutcome): PeerPoolVerdict => {
+  if (typeof admitOutcome === 'string') return 'accepted'
+  if (admitOutcome.code === 'ALREADY_KNOWN') return 'known'
+  return INVALID.has(admitOutcome.code) ? 'invalid' : 'refused'
+}
+
+/**
+ * Members of the consensus channels: the councils of the open height and of its neighbours, so that a change of council excludes no
+ * node that is a height ahead or behind. A jailed member stays as long as it serves, since its votes still count. Computed once per
+ * head, since every message needs it.
+ */
+export const membersPort = (
+  council: Pick<Council, 'committee' | 'memberStatuses'>,
+  head: () => number,
+  onKeyInUse: (nodeId: string) => void,
+): MembersPort => {
+  let gatheredAt = -1
+  let members: ReadonlySet<Hex> = new Set()
+  const gathered = (): ReadonlySet<Hex> => {
+    const number = head()
+    if (number === gatheredAt) return members
+    gatheredAt = number
+    const heights = [number, number + 1, number + 2]
+    const listed = heights.flatMap(at => council.memberStatuses(at) ?? []).filter(({ status }) => status !== 'jailed')
+    const serving = heights.flatMap(at => council.committee(at)?.members ?? [])
+    members = new Set([...listed.map(({ validator }) => validator), ...serving])
+    return members
+  }
+  return {
+    isMember: address => gathered().has(address),
+    memberAt: (number, index) => council.committee(number)?.members[index],
+    onKeyInUse,
+  }
+}
 
 interface NodePeersOptions {
   readonly options: PeerOptions

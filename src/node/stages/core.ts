@@ -1,5 +1,9 @@
 import { join } from 'node:path'
+import type { Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import { Chain } from '../../chain/chain.ts'
+import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-selector.ts'
+import type { BlockStore } from '../../chain/store/block-store.ts'
 import type { SyncStatus } from '../../chain/types.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
@@ -15,9 +19,34 @@ import { type ConsensusPartsOptions, createConsensus, signerOf } from '../parts/
 import { consensusFolder } from '../parts/consensus/consensus-folder.ts'
 import { reportValidatorStatus } from '../parts/consensus/validator-status.ts'
 import { createPoolParts, type PoolParts } from '../parts/pool.ts'
-import { enforceCheckpoint } from '../snapshot/checkpoint.ts'
 import { createSnapshots } from '../snapshot/snapshot-parts.ts'
 import type { StorageStage } from './storage.ts'
+
+/** The chain has another block at the number of the operator's checkpoint: one of them is not the network's. */
+type CheckpointError = {
+  readonly code: 'CHECKPOINT_CONTRADICTED'
+  readonly number: number
+  readonly expected: Hex
+  readonly found: Hex
+}
+
+/**
+ * Checks the chain against the checkpoint: at start, and when it reaches that block. Returns the function that ends it.
+ * Throws CHECKPOINT_CONTRADICTED.
+ */
+export const enforceCheckpoint = async (
+  { number, hash }: Checkpoint,
+  { blocks, chain }: { readonly blocks: Pick<BlockStore, 'block'>; readonly chain: Pick<Chain, 'onCommitted'> },
+  giveUp: (error: Error) => void,
+): Promise<() => void> => {
+  const contradicted = (found: Hex) =>
+    new CodedError<CheckpointError>({ code: 'CHECKPOINT_CONTRADICTED', number, expected: hash, found })
+  const stored = await blocks.block(number)
+  if (stored !== undefined && stored.hash !== hash) throw contradicted(stored.hash)
+  return chain.onCommitted(({ block }) => {
+    if (block.header.number === number && block.hash !== hash) giveUp(contradicted(block.hash))
+  })
+}
 
 /** Core of the node: the chain with its executor and pool, the peers, and the engine. */
 export interface CoreStage {

@@ -2,24 +2,55 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
 import { assert } from '@tandem/base/assert.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
-import { concatBytes } from '@tandem/base/bytes.ts'
+import { concatBytes, type Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { STRATUM_LIMITS } from '../../config/limits/stratum.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { anchorsFor } from '../../rules/proof/proof-header.ts'
 import type { MiningService } from '../mining/mining-service.ts'
-import type { ProofPool } from '../proof-pool.ts'
+import type { MainHead, ProofPool } from '../proof-pool.ts'
 import type { WorkVerifier } from '../work-verifier.ts'
+import type { StratumJob } from './core/job-book.ts'
 import { MinerAdmission } from './core/miner-admission.ts'
 import type { ShareOutcome } from './core/refusals.ts'
 import { ShareAccounts } from './core/share-accounts.ts'
 import { LineReader } from './line-reader.ts'
 import { type MinerConnection, MinerConnections } from './miner-connections.ts'
 import { ShareHasher } from './share-hasher.ts'
-import { SolutionSubmitter } from './solution-submitter.ts'
 import type { StratumFigures, StratumMetrics } from './stratum-metrics.ts'
 import { type StratumPort, StratumSession } from './stratum-session.ts'
+
+interface SolutionSubmitterOptions {
+  readonly service: Pick<MiningService, 'submit'>
+  readonly pool: Pick<ProofPool, 'head'>
+  readonly verifier: Pick<WorkVerifier, 'keep'>
+}
+
+/** Submits the first solution on a tip: others that arrive before its job is over would be siblings. */
+class SolutionSubmitter {
+  readonly #options: SolutionSubmitterOptions
+  /** Tip whose successor was found here, and the main head then: another object once blocks were taken back, even to the same block. */
+  #last: { readonly parentId: Hex; readonly head: MainHead } | undefined
+
+  constructor(options: SolutionSubmitterOptions) {
+    this.#options = options
+  }
+
+  /** Resolves to true when the header was taken. */
+  async submit(job: StratumJob, nonce: Uint8Array, mixHash: Uint8Array, worker: string): Promise<boolean> {
+    const { service, pool, verifier } = this.#options
+    const { sealHash, template } = job
+    const { parentId } = template
+    const { head } = pool
+    if (parentId === this.#last?.parentId && head === this.#last.head) return false
+    this.#last = { parentId, head }
+    if (template.version === 2) verifier.keep(sealHash, nonce, mixHash)
+    if (await service.submit(template, nonce, mixHash, worker)) return true
+    this.#last = undefined
+    return false
+  }
+}
 
 interface StratumServerOptions {
   readonly host: string

@@ -1,5 +1,6 @@
-import { bytesEqual, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import { bytesEqual, EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { STRATUM_LIMITS, VARDIFF_LIMITS } from '../../config/limits/stratum.ts'
+import { checksumAddress } from '../../crypto/checksum.ts'
 import { nativeSealHash, sha256dHash } from '../../crypto/proof-hash.ts'
 import type { ProofTemplate } from '../../primitives/proof-header.ts'
 import type { MiningJob } from '../mining/mining-service.ts'
@@ -12,11 +13,34 @@ import {
   workOf,
 } from './core/dialects.ts'
 import { type CheckedShare, JobBook, LOW, type StratumJob } from './core/job-book.ts'
-import { parseLogin, type StratumLogin } from './core/login.ts'
 import { FAULT_WEIGHT, type Refusal, type ShareOutcome, STRATUM_CODES, shareRefusal } from './core/refusals.ts'
 import { targetOfHashes } from './core/share-target.ts'
 import { parseStratumRequest, type StratumRequest } from './core/stratum-request.ts'
 import { Vardiff } from './core/vardiff.ts'
+
+/** Payee and name of a worker. */
+interface StratumLogin {
+  readonly coinbase: Hex
+  /** Payee and worker, as they stand in accounts and logs. */
+  readonly worker: string
+}
+
+const LOGIN = /^((?:0x)?[0-9a-fA-F]{40})(?:[./]([\w-]{1,32}))?$/
+
+/** Parses `address[.worker]`; answers the reason of a refusal. */
+const parseLogin = (user: unknown, name?: string): StratumLogin | string => {
+  const [, digits, suffix] = (typeof user === 'string' && LOGIN.exec(user)) || []
+  if (digits === undefined)
+    return 'the user is ADDRESS or ADDRESS.WORKER: 0x and 40 hex digits, then letters and digits'
+  const given: Hex = `0x${digits.replace(/^0x/, '')}`
+  const coinbase = given.toLowerCase() as Hex
+  if (coinbase === ZERO_ADDRESS) return 'the zero address can be paid by nobody: name your own'
+  const isMixed = given !== coinbase && given.slice(2) !== given.slice(2).toUpperCase()
+  if (isMixed && checksumAddress(coinbase) !== given)
+    return 'the checksum of the address (EIP-55) is wrong: a digit differs, or write it in lower case'
+  const worker = suffix ?? (name !== undefined && /^[\w-]{1,32}$/.test(name) ? name : 'default')
+  return { coinbase, worker: `${coinbase}.${worker}` }
+}
 
 /** Server as one session uses it. */
 export interface StratumPort {

@@ -1,7 +1,53 @@
+import { toQuantity } from '@tandem/base/bytes.ts'
+import { keccak256Hex } from '../../crypto/hash.ts'
+import { BOOLEAN_SCHEMA, data, HASH_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import { type MethodTable, method, namespacesIn } from '../router/method.ts'
 import type { MethodDescriptions } from '../router/method-description.ts'
 import { RawJson } from '../router/raw-json.ts'
+import { INTEGER_SCHEMA, STRING_SCHEMA } from '../schemas.ts'
 import { OPENRPC_SCHEMA, openRpcDocument } from './openrpc.ts'
+
+export const web3 = {
+  web3_clientVersion: method({
+    summary: 'Name and version of the node',
+    params: [],
+    result: STRING_SCHEMA,
+    handler: ({ info }) => info.web3ClientVersion ?? info.clientVersion,
+  }),
+  web3_sha3: method({
+    summary: 'keccak-256 of the data',
+    params: [data],
+    result: HASH_SCHEMA,
+    handler: (_, bytes) => keccak256Hex(bytes),
+  }),
+} satisfies MethodTable
+
+export const net = {
+  net_version: method({
+    summary: 'Network id in decimal',
+    params: [],
+    result: { type: 'string', pattern: '^[0-9]+$' },
+    handler: ({ view }) => String(view.params.networkId),
+  }),
+  net_networkID: method({
+    summary: 'Network id as a number',
+    params: [],
+    result: INTEGER_SCHEMA,
+    handler: ({ view }) => view.params.networkId,
+  }),
+  net_listening: method({
+    summary: 'Whether the node takes connections of peers',
+    params: [],
+    result: BOOLEAN_SCHEMA,
+    handler: ({ info }) => info.listening(),
+  }),
+  net_peerCount: method({
+    summary: 'Number of peers',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    handler: ({ info }) => toQuantity(info.peerCount()),
+  }),
+} satisfies MethodTable
 
 /** The document never changes, and building it takes a thousand times as long as sending it. */
 const documents = new WeakMap<MethodDescriptions, RawJson>()

@@ -1,7 +1,7 @@
 import { hasQuorumAtRound } from '../../../src/consensus/core/rounds.ts'
 import type { WalRecord } from '../../../src/consensus/core/types.ts'
 import type { Speaker } from '../../../src/consensus/ports.ts'
-import { Quarantine } from '../../../src/consensus/signer/quarantine.ts'
+import { Quarantine } from '../../../src/consensus/signer/local-validator.ts'
 import { StartGate } from '../../../src/consensus/signer/start-gate.ts'
 import { block, CoreBench, prepare, roundChange } from '../consensus/core-bench.ts'
 import { committeeOf } from '../consensus/member.ts'

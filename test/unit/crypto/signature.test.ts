@@ -2,12 +2,12 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { bytesToHex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { keccak256 } from '../../../src/crypto/hash.ts'
-import { chooseSignatureProvider } from '../../../src/crypto/providers/choose-provider.ts'
 import { createLibauthProvider } from '../../../src/crypto/providers/libauth.ts'
 import { createNativeProvider } from '../../../src/crypto/providers/native.ts'
 import { createNobleProvider } from '../../../src/crypto/providers/noble.ts'
 import {
   addressFromPrivateKey,
+  chooseSignatureProvider,
   isLowS,
   isScalar,
   publicKeyToAddress,

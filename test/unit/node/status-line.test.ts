@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { logStatusLines } from '../../../src/node/status-line.ts'
+import { logStatusLines } from '../../../src/node/node.ts'
 import type { HealthStatus } from '../../../src/rpc/ports.ts'
 import { ManualClock } from '../../support/consensus/manual-clock.ts'
 import { LogBook } from '../../support/network/net-node.ts'

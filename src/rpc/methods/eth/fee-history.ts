@@ -4,12 +4,14 @@ import type { ChainView } from '../../../chain/types.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { Header } from '../../../primitives/header.ts'
 import { baseFeeGasCap } from '../../../rules/money/base-fee.ts'
-import type { BlockNumberRef } from '../../codecs/block.ts'
-import { type Codec, codec } from '../../codecs/codec.ts'
+import { type BlockNumberRef, blockNumber } from '../../codecs/block.ts'
+import { type Codec, codec, optional } from '../../codecs/codec.ts'
 import { asArray } from '../../codecs/object.ts'
 import { invalidValue, parseQuantity, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
 import { serverError } from '../../errors.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+import { listOf, NUMBER_SCHEMA, objectOf } from '../../schemas.ts'
 import { namedNumber } from '../block-reads.ts'
 
 /** Block count in hex or decimal; values above the limit mean the limit. */
@@ -115,3 +117,24 @@ const rewardsOf = async (view: ChainView, header: Header, points: readonly numbe
     return toQuantity(shares[at]?.tip ?? 0n)
   })
 }
+
+export const ethFees = {
+  eth_feeHistory: method({
+    summary: 'Base fees, fullness and paid tips of past blocks',
+    params: [blockCount, blockNumber, optional(percentiles)],
+    result: objectOf(
+      'FeeHistory',
+      {
+        oldestBlock: QUANTITY_SCHEMA,
+        baseFeePerGas: listOf(QUANTITY_SCHEMA),
+        gasUsedRatio: listOf(NUMBER_SCHEMA),
+        reward: listOf(listOf(QUANTITY_SCHEMA)),
+      },
+      ['reward'],
+    ),
+    notes:
+      'At most 1,024 blocks. The ratio divides by 60 M gas, the bound of the base fee rule, not by the block limit.',
+    weight: 5,
+    handler: (context, count, newest, points) => feeHistory(context, count, newest, points),
+  }),
+} satisfies MethodTable

@@ -1,5 +1,6 @@
 import { toQuantity } from '@tandem/base/bytes.ts'
-import { NETWORKS } from '../../../config/networks.ts'
+import { EVM_FORKS, evmForkAt, forkHeight, isActive, isEvmFork } from '../../../config/forks.ts'
+import { type ChainParams, NETWORKS } from '../../../config/networks.ts'
 import { block, blockNumber } from '../../codecs/block.ts'
 import { optional } from '../../codecs/codec.ts'
 import { address, BOOLEAN_SCHEMA, full, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
@@ -10,14 +11,40 @@ import { BLOCK_SCHEMA, INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull, STRING_S
 import { andThen, blockNumberOf, isHash, type MaybePromise, readState } from '../block-reads.ts'
 import { blockByNumberRef, ethBlocks } from '../eth/blocks.ts'
 import { ethChain } from '../eth/chain.ts'
-import { chainConfig, forkStatus } from './chain-config.ts'
 import { flatParams, flatParamsSchema } from './flat-params.ts'
+
+/**
+ * Result of docs/interface.md#chain-configuration; `proofHeight` is the height of the newest proof header, and the algorithm is that of
+ * the next one (docs/design/proof-chain.md#fork-height).
+ */
+const chainConfig = (params: ChainParams, proofHeight: number): object => ({
+  chainId: params.chainId,
+  nativeHashForkBlock: forkHeight(params.forks, 'nativeHash') ?? Number.MAX_SAFE_INTEGER,
+  blockTime: params.blockTimeMs / 1_000,
+  consensus: 'PBFT',
+  proofChain: {
+    algorithm: isActive(params.forks, 'nativeHash', proofHeight + 1)
+      ? params.proofChain.after
+      : params.proofChain.before,
+  },
+})
+
+/** Every known fork with its height and whether it is active: those of the proof chain by proof height, the others by block number. */
+const forkStatus = (params: ChainParams, number: number, proofHeight: number): object => {
+  const current = EVM_FORKS.indexOf(evmForkAt(params.forks, number))
+  return Object.fromEntries(
+    params.forks.map(({ name, height }) => {
+      const active = isEvmFork(name) ? EVM_FORKS.indexOf(name) <= current : isActive(params.forks, name, proofHeight)
+      return [name, { height, active }]
+    }),
+  )
+}
 
 /** Height of the newest proof header; 0, the genesis, without a proof chain. */
 const proofHeight = ({ proofChain }: Context): number => proofChain?.height() ?? 0
 
 /**
- * Chain and node methods of the network's own namespace (docs/interface.md#native-methods); native/aliases.ts holds the aliases of
+ * Chain and node methods of the network's own namespace (docs/interface.md#native-methods); rpc/methods.ts holds the aliases of
  * eth methods.
  */
 export const nativeChain = {

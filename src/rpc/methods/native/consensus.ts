@@ -1,18 +1,53 @@
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
-import type { CouncilMemberStatus } from '../../../chain/types.ts'
+import type { ChainBlock, ChainView, CouncilMemberStatus } from '../../../chain/types.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
-import { signerIndexes } from '../../../primitives/consensus/certificate.ts'
+import { type Certificate, signerIndexes } from '../../../primitives/consensus/certificate.ts'
 import { type BlockNumberRef, type BlockRef, block, blockNumber } from '../../codecs/block.ts'
 import { named, optional } from '../../codecs/codec.ts'
 import { ADDRESS_SCHEMA, DATA_SCHEMA, full, hash, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
+import { blockJson } from '../../encode/block.ts'
 import { headerNotFound, RESPONSE_TOO_LARGE } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_JSON, RawJson } from '../../router/raw-json.ts'
 import { CONSENSUS_BLOCK_SCHEMA, INTEGER_SCHEMA, listOf, objectOf, orNull } from '../../schemas.ts'
 import { blockNumberOf, committedRange, findBlock } from '../block-reads.ts'
-import { certificateOf, consensusBlockJson, pendingConsensusBlockJson, validatorsOf } from './consensus-info.ts'
+
+/**
+ * Quorum ceil(2n/3): the size of the prepare certificate behind a commit (docs/design/blocks.md#consensus-members,
+ * docs/design/council.md#committee).
+ */
+const quorumOf = (size: number): number => Math.ceil((2 * size) / 3)
+
+const validatorsOf = (members: readonly CouncilMemberStatus[] = []): readonly Hex[] =>
+  members.map(({ validator }) => validator)
+
+/** Certificate in the child's header, equal on every node; at the head the one this node stored. */
+const certificateOf = async (view: ChainView, number: number): Promise<Certificate | undefined> => {
+  const child = number < view.head().header.number ? await view.blockByNumber(number + 1) : undefined
+  return child?.extra.parentCertificate ?? view.certificate(number)
+}
+
+/** Member `consensus` of docs/interface.md#consensus-block. Genesis had no votes: zeros, and the first council. */
+const consensusJson = async (view: ChainView, number: number): Promise<string> => {
+  if (number === 0)
+    return `{"round":0,"prepareMsgNum":0,"commitMsgNum":0,"validators":${JSON.stringify(validatorsOf(view.council(0)))}}`
+  const certificate = await certificateOf(view, number)
+  const committee = view.committee(number) ?? []
+  return `{"round":${certificate?.round ?? 0},"prepareMsgNum":${quorumOf(committee.length)},"commitMsgNum":${certificate?.seals.length ?? 0},"validators":${JSON.stringify(committee)}}`
+}
+
+/** Block object with its consensus data (docs/interface.md#consensus-block). */
+const consensusBlockJson = async (view: ChainView, block: ChainBlock, full: boolean): Promise<string> =>
+  blockJson(block, full, 'final', `,"consensus":${await consensusJson(view, block.header.number)}`)
+
+/** The same for the pending block, on which nobody has voted yet: zeros, and the committee that decides the next block. */
+const pendingConsensusBlockJson = (view: ChainView, block: ChainBlock, full: boolean): string => {
+  const committee = view.committee(view.head().header.number + 1) ?? []
+  const consensus = { round: 0, prepareMsgNum: 0, commitMsgNum: 0, validators: committee }
+  return blockJson(block, full, 'pending', `,"consensus":${JSON.stringify(consensus)}`)
+}
 
 const withConsensus = async ({ view }: Context, ref: BlockRef, full: boolean): Promise<RawJson> => {
   if (ref === 'pending') return new RawJson(pendingConsensusBlockJson(view, (await view.pending()).block, full))

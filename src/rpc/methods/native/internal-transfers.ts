@@ -1,14 +1,60 @@
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
-import { toQuantity } from '@tandem/base/bytes.ts'
+import { bytesToHex, toQuantity } from '@tandem/base/bytes.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import type { FailedExecution } from '../../../primitives/receipt/failed-execution.ts'
 import type { BlockInternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
 import { block } from '../../codecs/block.ts'
 import { optional } from '../../codecs/codec.ts'
-import { ADDRESS_SCHEMA, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { ADDRESS_SCHEMA, DATA_SCHEMA, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { listOf, objectOf, orNull, STRING_SCHEMA } from '../../schemas.ts'
 import { findBlock } from '../block-reads.ts'
+
+const FAILED_SCHEMA = objectOf('FailedTransaction', {
+  transactionIndex: QUANTITY_SCHEMA,
+  error: STRING_SCHEMA,
+  output: DATA_SCHEMA,
+})
+
+/** The failures behind the first `skipped` ones, as far as one response has room. */
+const failedPageOf = async (
+  { client }: Context,
+  failures: Iterable<FailedExecution>,
+  skipped: number,
+): Promise<{ readonly failed: readonly object[]; readonly next: string | null }> => {
+  const failed: object[] = []
+  let at = 0
+  for (const { transactionIndex, error, output } of failures) {
+    await sliceOver(client)
+    if (at++ < skipped) continue
+    if (failed.length === RPC_LIMITS.logResults) return { failed, next: toQuantity(at - 1) }
+    failed.push({ transactionIndex: toQuantity(transactionIndex), error, output: bytesToHex(output) })
+  }
+  return { failed, next: null }
+}
+
+/** Reads of the causes of failures (docs/design/evm-engine.md). */
+export const nativeFailedTransactions = {
+  native_getFailedTransactions: method({
+    summary: 'Causes of the failures of a block’s transactions',
+    params: [block, optional(index)],
+    result: orNull(
+      objectOf('FailedTransactions', {
+        blockHash: hash.schema,
+        failed: listOf(FAILED_SCHEMA),
+        next: orNull(QUANTITY_SCHEMA),
+      }),
+    ),
+    notes: `In their order; \`error\` is \`execution reverted\` or why code stopped, \`output\` the first bytes of what a revert returned. At most ${RPC_LIMITS.logResults}: \`next\` is the second argument for those after them. null for the pending block. None for blocks that the node did not execute.`,
+    handler: async (context, ref, skipped = 0) => {
+      const found = ref === 'pending' ? undefined : await findBlock(context.view, ref)
+      if (found === undefined) return null
+      const failures = await context.view.failedExecutions(found.header.number)
+      return { blockHash: found.hash, ...(await failedPageOf(context, failures, skipped)) }
+    },
+  }),
+} satisfies MethodTable
 
 const TRANSFER_SCHEMA = objectOf('InternalTransfer', {
   transactionIndex: QUANTITY_SCHEMA,

@@ -1,6 +1,6 @@
 import { isCoded } from '@tandem/base/errors.ts'
 import { expect, test } from 'vitest'
-import { claimFault } from '../../../../src/chain/sync/claim.ts'
+import { claimFault } from '../../../../src/chain/sync/fetch-blocks.ts'
 import { BLOCK_BOUNDS } from '../../../../src/config/protocol-bounds.ts'
 import { recoverAddress } from '../../../../src/crypto/signature.ts'
 import type { SealedBlock } from '../../../../src/network/wire/consensus.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkpoint } from '../../../../src/cli/start/sync-options.ts'
+import { checkpoint } from '../../../../src/cli/start/command.ts'
 
 const HASH = `0x${'aB'.repeat(32)}`
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { roundProgress } from '../../../../src/consensus/monitor/round-progress.ts'
+import { roundProgress } from '../../../../src/consensus/monitor/stall-monitor.ts'
 import { block, CoreBench, commit, prepare, proposal } from '../../../support/consensus/core-bench.ts'
 
 const B = block(1, 1)

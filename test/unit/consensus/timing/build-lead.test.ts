@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { BUILD_LIMITS } from '../../../../src/config/limits/execution.ts'
-import { BuildLead } from '../../../../src/consensus/timing/build-lead.ts'
+import { BuildLead } from '../../../../src/consensus/timing/build-budget.ts'
 
 const after = (...took: readonly number[]): number => leadAfter(took, false)
 

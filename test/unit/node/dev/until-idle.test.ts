@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ConsensusStatus } from '../../../../src/consensus/engine/types.ts'
-import { untilIdle } from '../../../../src/node/dev/until-idle.ts'
+import { untilIdle } from '../../../../src/node/dev/dev-parts.ts'
 import { ManualClock } from '../../../support/consensus/manual-clock.ts'
 
 /** An engine that decides the block of its log, and tells nobody. */

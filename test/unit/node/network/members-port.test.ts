@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import type { CouncilMemberStatus } from '../../../../src/chain/types.ts'
-import { membersPort } from '../../../../src/node/network/members-port.ts'
+import { membersPort } from '../../../../src/node/network/node-peers.ts'
 
 const addressOf = (digit: number): Hex => `0x${String(digit).repeat(40)}`
 const seat = (digit: number) => ({ validator: addressOf(digit) }) as CouncilMemberStatus

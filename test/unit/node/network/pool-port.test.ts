@@ -1,6 +1,6 @@
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { describe, expect, test } from 'vitest'
-import { poolPort } from '../../../../src/node/network/pool-port.ts'
+import { poolPort } from '../../../../src/node/network/node-peers.ts'
 
 const portThatThrows = (error: Error) =>
   poolPort({

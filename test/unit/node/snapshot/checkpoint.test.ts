@@ -1,6 +1,6 @@
 import { ZERO_HASH } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
-import { enforceCheckpoint } from '../../../../src/node/snapshot/checkpoint.ts'
+import { enforceCheckpoint } from '../../../../src/node/stages/core.ts'
 import { sealedChain } from '../../../support/consensus/sealed-chain.ts'
 
 const BLOCKS = sealedChain(5, () => [0]).map(({ block }) => block)

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { Server } from 'node:net'
 import { expect, test } from 'vitest'
 import type { CallRequest } from '../../../../../src/evm/calls/types.ts'
-import { warmUpCalls } from '../../../../../src/node/parts/reads/warm-up-calls.ts'
+import { warmUpCalls } from '../../../../../src/node/stages/servers.ts'
 
 const setUp = (call: () => Promise<never> = () => Promise.reject(new Error('no thread'))) => {
   const server = new EventEmitter()
