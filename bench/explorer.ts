@@ -12,9 +12,6 @@ import { createApiServer } from '../src/explorer/api/api-server.ts'
 import { Indexer, type IndexerState } from '../src/explorer/indexer/indexer.ts'
 import { TRANSFER_TOPIC } from '../src/explorer/indexer/token-logs.ts'
 import { PriceService } from '../src/explorer/price/price-service.ts'
-import { LocalCalls } from '../src/explorer/source/local-calls.ts'
-import { LocalChain } from '../src/explorer/source/local-chain.ts'
-import { localRules } from '../src/explorer/source/local-rules.ts'
 import { type IndexDatabase, openIndex, openIndexReader } from '../src/explorer/store/open-index.ts'
 import type { BlockRecord, TransferRecord } from '../src/explorer/store/records.ts'
 import { SqliteContracts } from '../src/explorer/store/sqlite/sqlite-contracts.ts'
@@ -29,6 +26,9 @@ import { encodeTransaction } from '../src/primitives/transaction/transaction-enc
 import { Store } from '../src/storage/store.ts'
 import { testGenesis } from '../test/support/chain.ts'
 import { startPostgres } from '../test/support/explorer/postgres-server.ts'
+import { LocalCalls } from '../test/support/explorer/source/local-calls.ts'
+import { LocalChain } from '../test/support/explorer/source/local-chain.ts'
+import { localRules } from '../test/support/explorer/source/local-rules.ts'
 
 /*
  * The explorer: `node bench/explorer.ts [sqlite|postgres] [chain transactions] [index transactions]`. First the rate at which a chain of plain and ERC-20

@@ -11,13 +11,7 @@ import { openContracts } from '../store/open-contracts.ts'
 import { openIndexReader } from '../store/open-index.ts'
 import { createVerification } from '../verification/verification.ts'
 import { openSource } from './open-source.ts'
-import {
-  type ApiCall,
-  type ExplorerThreadStart,
-  type FromExplorerThread,
-  SIGNAL_REPLACED,
-  type ToApiThread,
-} from './protocol.ts'
+import type { ApiCall, ExplorerThreadStart, FromExplorerThread, ToApiThread } from './protocol.ts'
 import { threadLogger } from './thread-logger.ts'
 
 /* Answers requests of the REST API in a thread of its own, from the index and from its own handle of the node's database. */
@@ -25,7 +19,7 @@ import { threadLogger } from './thread-logger.ts'
 const port = parentPort
 assert(port !== null, 'the API is served in a worker')
 const {
-  chain,
+  nodeUrl,
   database,
   contractsPath,
   solcDirectory,
@@ -33,9 +27,7 @@ const {
   version,
   site,
   price: priceConfig,
-  signals,
 } = workerData as ExplorerThreadStart
-const counters = new Int32Array(signals)
 const post = (message: FromExplorerThread): void => port.postMessage(message)
 
 interface Asking {
@@ -65,7 +57,7 @@ const node: NodePort = {
 
 const index = await openIndexReader(database)
 const logger = threadLogger(port)
-const source = await openSource(chain, rules, logger, node.committee)
+const { source } = openSource(nodeUrl, rules, logger)
 const nowMs = (): number => Date.now()
 const contracts = await openContracts(database, contractsPath)
 const verification = createVerification({ index, source, contracts, node, solcDirectory, nowMs, logger })
@@ -77,16 +69,9 @@ const pages = createPageServer({ context, readiness, logger })
 await Promise.all([api.ready(), pages.ready()])
 post({ type: 'opened' })
 
-let replaced = Atomics.load(counters, SIGNAL_REPLACED)
-
 const answer = async ({ id, untilMs, method, url, headers, body }: ApiCall): Promise<void> => {
   // It came while the thread was at work.
   if (nowMs() >= untilMs) return
-  const now = Atomics.load(counters, SIGNAL_REPLACED)
-  if (now !== replaced) {
-    replaced = now
-    source.forget()
-  }
   const server = url.startsWith(EXPLORER_PATH) ? pages : api
   const response = await server.inject({
     method: method as 'GET',

@@ -115,7 +115,7 @@ const threadOptions = (
   network: Network,
   site: Site,
 ) => ({
-  chain: { kind: 'node', url: nodeUrl } as const,
+  nodeUrl,
   database,
   contractsPath: join(dataDir, 'contracts.sqlite'),
   solcDirectory,

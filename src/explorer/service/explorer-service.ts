@@ -13,7 +13,6 @@ import {
   type FromExplorerThread,
   type NodeRequest,
   SIGNAL_HEAD,
-  SIGNAL_REPLACED,
   type ToApiThread,
 } from './protocol.ts'
 import { type QueuedRequest, RequestQueue, type RequestRefusal } from './request-queue.ts'
@@ -47,7 +46,7 @@ const NODE = ''
  */
 export class ExplorerService {
   readonly #options: ExplorerOptions
-  readonly #signals = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
+  readonly #signals = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
   readonly #counters = new Int32Array(this.#signals)
   readonly #waiting = new Map<number, Waiting>()
   readonly #queue = new RequestQueue()
@@ -79,12 +78,6 @@ export class ExplorerService {
   onHead(): void {
     Atomics.add(this.#counters, SIGNAL_HEAD, 1)
     Atomics.notify(this.#counters, SIGNAL_HEAD)
-  }
-
-  /** Blocks were taken back (development chains). */
-  onReplaced(): void {
-    Atomics.add(this.#counters, SIGNAL_REPLACED, 1)
-    this.onHead()
   }
 
   /** Throws CodedError<ExplorerUnavailable>. */

@@ -6,7 +6,7 @@ import { EXPLORER_LIMITS } from '../limits.ts'
 import type { IndexStore } from '../store/index-store.ts'
 import { openIndex } from '../store/open-index.ts'
 import { IndexerRetries } from './indexer-health.ts'
-import { openSourceWithCalls } from './open-source.ts'
+import { openSource } from './open-source.ts'
 import { type ExplorerThreadStart, type FromExplorerThread, SIGNAL_HEAD } from './protocol.ts'
 import { threadLogger } from './thread-logger.ts'
 
@@ -14,7 +14,7 @@ import { threadLogger } from './thread-logger.ts'
 
 const port = parentPort
 assert(port !== null, 'the indexer is a worker')
-const { chain, database, rules, labels, signals } = workerData as ExplorerThreadStart
+const { nodeUrl, database, rules, labels, signals } = workerData as ExplorerThreadStart
 const counters = new Int32Array(signals)
 const logger = threadLogger(port)
 const { pollMs } = EXPLORER_LIMITS.index
@@ -63,9 +63,9 @@ const openStore = async (): Promise<IndexStore | undefined> => {
 const index = await openStore()
 if (index === undefined) process.exit()
 port.postMessage({ type: 'opened' } satisfies FromExplorerThread)
-const { source, calls } = await openSourceWithCalls(chain, rules, logger)
+const { source, calls } = openSource(nodeUrl, rules, logger)
 // The address of a node may lead elsewhere tomorrow, and the index may have taken days.
-const keepsForeign = chain.kind === 'node' && !rules.isDevelopment
+const keepsForeign = !rules.isDevelopment
 indexer = new Indexer({ source, calls, index, logger, nowMs: () => performance.now(), keepsForeign })
 
 while (!isClosing) {

@@ -1,7 +1,6 @@
 import type { CodedError } from '@tandem/base/errors.ts'
 import type { EndRequest } from '@tandem/base/worker/end-worker.ts'
 import type { Site } from '@tandem/web/site.ts'
-import type { ChainParams } from '../../config/networks.ts'
 import type { NodePort } from '../api/api-route.ts'
 import type { ChainRules } from '../chain/rules.ts'
 import type { PriceConfig } from '../price/price-config.ts'
@@ -12,17 +11,12 @@ import type { IndexerHealth } from './indexer-health.ts'
 
 /* What the main thread and the two threads of the explorer say to each other. */
 
-/** Places in the shared counters: a head was committed; blocks were taken back. */
+/** Place in the shared counters: a head was committed. */
 export const SIGNAL_HEAD = 0
-export const SIGNAL_REPLACED = 1
-
-/** Chain that the explorer shows: in a database of this machine, or of a node elsewhere. */
-export type ExplorerChain =
-  | { readonly kind: 'store'; readonly path: string; readonly params: ChainParams }
-  | { readonly kind: 'node'; readonly url: string }
 
 export interface ExplorerThreadStart {
-  readonly chain: ExplorerChain
+  /** WebSocket of the node whose chain is shown. */
+  readonly nodeUrl: string
   readonly database: IndexDatabase
   /** File of verified contracts, where the index is not in PostgreSQL. */
   readonly contractsPath: string

@@ -4,11 +4,11 @@ import type { FastifyInstance } from 'fastify'
 import type { ApiContext } from '../../../src/explorer/api/api-route.ts'
 import { createApiServer } from '../../../src/explorer/api/api-server.ts'
 import { PriceService } from '../../../src/explorer/price/price-service.ts'
-import { LocalCalls } from '../../../src/explorer/source/local-calls.ts'
 import { SqliteContracts } from '../../../src/explorer/store/sqlite/sqlite-contracts.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { createVerification } from '../../../src/explorer/verification/verification.ts'
 import { ACCOUNTS, type TestChain, withChain } from '../chain.ts'
+import { LocalCalls } from './source/local-calls.ts'
 import { indexerOf, senderOn, transferData } from './token-chain.ts'
 
 export interface ApiRig {

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { Indexer, type IndexerState } from '../../../src/explorer/indexer/indexer.ts'
-import { LocalCalls } from '../../../src/explorer/source/local-calls.ts'
 import { openIndex } from '../../../src/explorer/store/open-index.ts'
 import { Store } from '../../../src/storage/store.ts'
 import { testGenesis } from '../chain.ts'
+import { LocalCalls } from './source/local-calls.ts'
 import { localChainOf } from './token-chain.ts'
 
 /* A process that fills an index a block or a few at a time, one transaction for each line it is sent, for tests that end it at any instant. */

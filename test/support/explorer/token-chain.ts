@@ -1,15 +1,15 @@
 import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { Indexer, type IndexerState } from '../../../src/explorer/indexer/indexer.ts'
-import { LocalCalls } from '../../../src/explorer/source/local-calls.ts'
-import { LocalChain } from '../../../src/explorer/source/local-chain.ts'
-import { localRules } from '../../../src/explorer/source/local-rules.ts'
 import type { IndexStore } from '../../../src/explorer/store/index-store.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { createAddress } from '../../../src/primitives/address.ts'
 import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
 import { ACCOUNT_KEYS, ACCOUNTS, signedRaw, type TestChain } from '../chain.ts'
 import { compileSolidity } from '../solidity.ts'
+import { LocalCalls } from './source/local-calls.ts'
+import { LocalChain } from './source/local-chain.ts'
+import { localRules } from './source/local-rules.ts'
 
 export const TOKEN_SOURCE = `
 // SPDX-License-Identifier: MIT

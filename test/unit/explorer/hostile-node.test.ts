@@ -9,10 +9,10 @@ import { readNetwork } from '../../../src/explorer/chain/network.ts'
 import { NodeClient } from '../../../src/explorer/chain/node-client.ts'
 import { nodePort } from '../../../src/explorer/chain/node-port.ts'
 import { RpcChain } from '../../../src/explorer/chain/rpc-chain.ts'
-import { localRules } from '../../../src/explorer/source/local-rules.ts'
 import { flatParams } from '../../../src/rpc/methods/native/flat-params.ts'
 import { testGenesis } from '../../support/chain.ts'
 import { withDevNode } from '../../support/dev-node.ts'
+import { localRules } from '../../support/explorer/source/local-rules.ts'
 
 type Answer = (request: {
   readonly id: number

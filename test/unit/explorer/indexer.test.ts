@@ -5,11 +5,11 @@ import type { ChainSource } from '../../../src/explorer/chain/chain-source.ts'
 import type { ChainRules } from '../../../src/explorer/chain/rules.ts'
 import { Indexer } from '../../../src/explorer/indexer/indexer.ts'
 import { EXPLORER_LIMITS } from '../../../src/explorer/limits.ts'
-import { localRules } from '../../../src/explorer/source/local-rules.ts'
 import type { BlockRecord } from '../../../src/explorer/store/records.ts'
 import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { ACCOUNTS, testGenesis, withChain } from '../../support/chain.ts'
 import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
+import { localRules } from '../../support/explorer/source/local-rules.ts'
 import { indexerOf, senderOn, transferData } from '../../support/explorer/token-chain.ts'
 
 vi.setConfig({ testTimeout: 120_000 })

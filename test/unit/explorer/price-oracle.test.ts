@@ -3,9 +3,9 @@ import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '@tandem/b
 import { expect, test, vi } from 'vitest'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { oracleRound } from '../../../src/explorer/price/oracle-price.ts'
-import { LocalCalls } from '../../../src/explorer/source/local-calls.ts'
 import { createAddress } from '../../../src/primitives/address.ts'
 import { ACCOUNTS, withChain } from '../../support/chain.ts'
+import { LocalCalls } from '../../support/explorer/source/local-calls.ts'
 import { localChainOf, senderOn } from '../../support/explorer/token-chain.ts'
 import { compileSolidity } from '../../support/solidity.ts'
 

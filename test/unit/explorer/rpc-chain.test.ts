@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import type { NodeClient } from '../../../src/explorer/chain/node-client.ts'
 import { NodeValue } from '../../../src/explorer/chain/node-value.ts'
 import { RpcChain } from '../../../src/explorer/chain/rpc-chain.ts'
-import { localRules } from '../../../src/explorer/source/local-rules.ts'
 import { testGenesis } from '../../support/chain.ts'
+import { localRules } from '../../support/explorer/source/local-rules.ts'
 
 const TRANSACTION = {
   ...{ hash: toWord(7n), type: '0x0', from: ZERO_ADDRESS, to: ZERO_ADDRESS, nonce: '0x0', gas: '0x5208' },

@@ -1,8 +1,8 @@
-import type { Genesis } from '../../config/genesis.ts'
-import { genesisSupply } from '../../rules/money/genesis-alloc.ts'
-import { rewardOfPeriod } from '../../rules/money/rewards.ts'
-import { maxSupply } from '../../rules/money/supply.ts'
-import type { ChainRules } from '../chain/rules.ts'
+import type { Genesis } from '../../../../src/config/genesis.ts'
+import type { ChainRules } from '../../../../src/explorer/chain/rules.ts'
+import { genesisSupply } from '../../../../src/rules/money/genesis-alloc.ts'
+import { rewardOfPeriod } from '../../../../src/rules/money/rewards.ts'
+import { maxSupply } from '../../../../src/rules/money/supply.ts'
 
 /** Rules of the node's own chain. */
 export const localRules = (genesis: Genesis): ChainRules => {

@@ -1,24 +1,15 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
-import { packCriteria } from '../../chain/logs/log-criteria.ts'
-import { queryLogs } from '../../chain/logs/log-query.ts'
-import { ProofRows } from '../../chain/proof/proof-rows.ts'
-import { BlockStore } from '../../chain/store/block-store.ts'
-import { readIncludedReceipt } from '../../chain/store/included.ts'
-import type { ChainBlock } from '../../chain/types.ts'
-import type { ChainParams } from '../../config/networks.ts'
-import { decodeProofHeader, type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
-import type { ReceiptWithoutBloom } from '../../primitives/receipt/receipt.ts'
-import { cycleOf, endsCycle, lastOfCycle } from '../../rules/council/cycle.ts'
-import { assignFees } from '../../rules/money/fees.ts'
-import { mintedAt, rewardCredits, splitReward } from '../../rules/money/rewards.ts'
-import { proofAlgorithmAt } from '../../rules/proof/proof-target.ts'
-import { openStateReader } from '../../state/history/stored-state.ts'
-import type { AsyncStateReader } from '../../state/state-reader.ts'
-import type { Store } from '../../storage/store.ts'
-import type { ChainSource, HeadState } from '../chain/chain-source.ts'
-import type { BlockShares } from '../chain/decode.ts'
-import type { ChainRules } from '../chain/rules.ts'
+import { packCriteria } from '../../../../src/chain/logs/log-criteria.ts'
+import { queryLogs } from '../../../../src/chain/logs/log-query.ts'
+import { ProofRows } from '../../../../src/chain/proof/proof-rows.ts'
+import { BlockStore } from '../../../../src/chain/store/block-store.ts'
+import { readIncludedReceipt } from '../../../../src/chain/store/included.ts'
+import type { ChainBlock } from '../../../../src/chain/types.ts'
+import type { ChainParams } from '../../../../src/config/networks.ts'
+import type { ChainSource, HeadState } from '../../../../src/explorer/chain/chain-source.ts'
+import type { BlockShares } from '../../../../src/explorer/chain/decode.ts'
+import type { ChainRules } from '../../../../src/explorer/chain/rules.ts'
 import type {
   Block,
   BlockHeader,
@@ -28,9 +19,18 @@ import type {
   LogQuery,
   LogSearchError,
   TransactionLocation,
-} from '../chain/types.ts'
-import { recordOfBlock } from '../indexer/block-record.ts'
-import type { BlockRecord, FailedExecution, ProofRecord } from '../store/records.ts'
+} from '../../../../src/explorer/chain/types.ts'
+import { recordOfBlock } from '../../../../src/explorer/indexer/block-record.ts'
+import type { BlockRecord, FailedExecution, ProofRecord } from '../../../../src/explorer/store/records.ts'
+import { decodeProofHeader, type ProofHeader, proofHeaderId } from '../../../../src/primitives/proof-header.ts'
+import type { ReceiptWithoutBloom } from '../../../../src/primitives/receipt/receipt.ts'
+import { cycleOf, endsCycle, lastOfCycle } from '../../../../src/rules/council/cycle.ts'
+import { assignFees } from '../../../../src/rules/money/fees.ts'
+import { mintedAt, rewardCredits, splitReward } from '../../../../src/rules/money/rewards.ts'
+import { proofAlgorithmAt } from '../../../../src/rules/proof/proof-target.ts'
+import { openStateReader } from '../../../../src/state/history/stored-state.ts'
+import type { AsyncStateReader } from '../../../../src/state/state-reader.ts'
+import type { Store } from '../../../../src/storage/store.ts'
 
 interface LocalChainOptions {
   readonly store: Store
