@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { ASSETS_PATH } from './negotiation.ts'
 
-/** Files of every page. The path has a hash of the content, so a copy never grows old. */
+/** File of a page. The path has a hash of the content, so a copy never grows old. */
 export interface Asset {
   readonly path: string
   readonly type: string
@@ -14,32 +14,37 @@ export interface Asset {
 
 const HASH_CHARS = 10
 
-const load = (name: string, extension: string, type: string): Asset => {
-  const body = readFileSync(new URL(`./assets/${name}.${extension}`, import.meta.url))
+const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8', svg: 'image/svg+xml' } as const
+
+const BY_PATH = new Map<string, Asset>()
+
+/** Loads an asset from a folder, to be served below a path of this server. */
+export const loadAsset = (
+  folder: URL,
+  name: string,
+  extension: keyof typeof TYPES,
+  below: string = ASSETS_PATH,
+): Asset => {
+  const body = readFileSync(new URL(`${name}.${extension}`, folder))
   const hash = createHash('sha256').update(body).digest('hex').slice(0, HASH_CHARS)
   let packed: Buffer | undefined
-  return {
-    path: `${ASSETS_PATH}/${name}.${hash}.${extension}`,
-    type,
+  const asset: Asset = {
+    path: `${below}/${name}.${hash}.${extension}`,
+    type: TYPES[extension],
     body,
     gzip: () => {
       packed ??= gzipSync(body, { level: 9 })
       return packed
     },
   }
+  BY_PATH.set(asset.path, asset)
+  return asset
 }
 
-export const STYLE_SHEET = load('style', 'css', 'text/css; charset=utf-8')
-export const SCRIPT = load('script', 'js', 'text/javascript; charset=utf-8')
-/** Script of the faucet's page, and worker of its proof of work. */
-export const FAUCET_SCRIPT = load('faucet', 'js', 'text/javascript; charset=utf-8')
-/** Script of pages that ask a wallet of the browser. */
-export const WALLET_SCRIPT = load('wallet', 'js', 'text/javascript; charset=utf-8')
-export const ICON = load('icon', 'svg', 'image/svg+xml')
-
-const BY_PATH: ReadonlyMap<string, Asset> = new Map(
-  [STYLE_SHEET, SCRIPT, FAUCET_SCRIPT, WALLET_SCRIPT, ICON].map(asset => [asset.path, asset]),
-)
+const OWN = new URL('./assets/', import.meta.url)
+export const STYLE_SHEET = loadAsset(OWN, 'style', 'css')
+export const SCRIPT = loadAsset(OWN, 'script', 'js')
+export const ICON = loadAsset(OWN, 'icon', 'svg')
 
 /** undefined: there is none at this path, or another version of it. */
 export const assetAt = (path: string): Asset | undefined => BY_PATH.get(path)

@@ -1,6 +1,6 @@
 import { ICON, SCRIPT, STYLE_SHEET } from './assets.ts'
 import { type Fragment, type Html, html, NOTHING } from './html.ts'
-import { EXPLORER_PATH, RPC_PATH, type Site, type SiteLink, siteLinks, VERIFY_PATH } from './site.ts'
+import { RPC_PATH, type Site, type SiteLink, siteLinks } from './site.ts'
 
 interface PageOptions {
   readonly site: Site
@@ -19,8 +19,8 @@ const link = (path: string, { href, label }: SiteLink): Html =>
 /** The mark of the two chains. */
 const MARK = html`<svg class="mark" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true" focusable="false"><rect x="3" y="9" width="17" height="9" rx="4.5" /><rect x="12" y="14" width="17" height="9" rx="4.5" /></svg>`
 
-const searchForm = (text: string): Html => html`
-<form class="search" action="${EXPLORER_PATH}/search" role="search">
+const searchForm = (explorerUrl: string, text: string): Html => html`
+<form class="search" action="${explorerUrl}/search" role="search">
 <label class="hidden" for="q">Search block, transaction, address, token or label</label>
 <input id="q" name="q" type="search" value="${text}" placeholder="Block, hash, address, token, label" maxlength="100" autocomplete="off" autocapitalize="off" spellcheck="false" required>
 <button type="submit">Search</button>
@@ -33,7 +33,7 @@ const header = ({ site, path, search = '' }: PageOptions): Html => {
 <div class="bar">
 <a class="brand" href="/">${MARK}<span>Tandem</span></a>
 <span class="chip network">${site.network}</span>
-${site.explorer && searchForm(search)}
+${site.explorerUrl && searchForm(site.explorerUrl, search)}
 <button class="icon theme scripted" type="button" aria-label="Switch between light and dark"><span aria-hidden="true">◐</span></button>
 </div>
 ${
@@ -46,10 +46,10 @@ ${
 </header>`
 }
 
-const footer = ({ version, explorer, rpcUrl }: Site): Html => html`
+const footer = ({ version, explorerUrl, rpcUrl }: Site): Html => html`
 <footer class="bottom">
 <p>Tandem ${version}${rpcUrl === RPC_PATH && ', served by this node'}.</p>
-<p>${rpcUrl === RPC_PATH && html`<a href="${RPC_PATH}">This node</a>`}${explorer && html`<a href="${VERIFY_PATH}">Verify a contract</a><a href="${EXPLORER_PATH}/api">API</a>`}</p>
+<p>${rpcUrl === RPC_PATH && html`<a href="${RPC_PATH}">This node</a>`}${explorerUrl && html`<a href="${explorerUrl}/verify">Verify a contract</a><a href="${explorerUrl}/api">API</a>`}</p>
 </footer>`
 
 /** A whole document: the same head, navigation and footer around every page of a node. */

@@ -4,8 +4,11 @@ export interface Site {
   readonly network: string
   readonly symbol: string
   readonly version: string
-  readonly explorer: boolean
+  /** Address of the explorer's pages, to which wallets append /tx/..., /address/... (EIP-3091); absent: there is none. */
+  readonly explorerUrl?: string
   readonly faucet: boolean
+  /** Returns true for a chain without council, rewards and proof chain. */
+  readonly isPlain?: boolean
   /** URL of JSON-RPC for wallets, or `RPC_PATH` on a node; absent: none is known. */
   readonly rpcUrl?: string
 }
@@ -17,30 +20,29 @@ export interface SiteLink {
 
 /** Path at which a node serves JSON-RPC beside its pages. */
 export const RPC_PATH = '/'
-/** Path below which the pages of the explorer stand; wallets append /tx/..., /address/... (EIP-3091). */
+/** Path below which an explorer serves its pages. */
 export const EXPLORER_PATH = '/explorer'
-/** Path of the parts of the explorer's home page that change, for its stream of blocks. */
-export const LIVE_PARTS_PATH = `${EXPLORER_PATH}/live/parts`
-/** Page whose form submits the source code of a contract. */
-export const VERIFY_PATH = `${EXPLORER_PATH}/verify`
 export const FAUCET_PATH = '/faucet'
 
-const EXPLORER_LINKS: readonly SiteLink[] = [
-  { href: EXPLORER_PATH, label: 'Explorer' },
-  { href: `${EXPLORER_PATH}/blocks`, label: 'Blocks' },
-  { href: `${EXPLORER_PATH}/txs`, label: 'Transactions' },
-  { href: `${EXPLORER_PATH}/tokens`, label: 'Tokens' },
-  { href: `${EXPLORER_PATH}/accounts`, label: 'Accounts' },
-  { href: `${EXPLORER_PATH}/validators`, label: 'Validators' },
-  { href: `${EXPLORER_PATH}/mining`, label: 'Mining' },
-  { href: `${EXPLORER_PATH}/supply`, label: 'Supply' },
-  { href: `${EXPLORER_PATH}/stats`, label: 'Statistics' },
-  { href: `${EXPLORER_PATH}/gas`, label: 'Gas' },
-  { href: `${EXPLORER_PATH}/network`, label: 'Network' },
-]
+const EXPLORER_PAGES = [
+  { path: '', label: 'Explorer' },
+  { path: '/blocks', label: 'Blocks' },
+  { path: '/txs', label: 'Transactions' },
+  { path: '/tokens', label: 'Tokens' },
+  { path: '/accounts', label: 'Accounts' },
+  { path: '/validators', label: 'Validators', isPlain: false },
+  { path: '/mining', label: 'Mining', isPlain: false },
+  { path: '/supply', label: 'Supply', isPlain: false },
+  { path: '/stats', label: 'Statistics' },
+  { path: '/gas', label: 'Gas' },
+  { path: '/network', label: 'Network' },
+] as const
+
+const explorerLinks = (url: string, isPlain: boolean): readonly SiteLink[] =>
+  EXPLORER_PAGES.filter(page => !(isPlain && 'isPlain' in page)).map(({ path, label }) => ({ href: url + path, label }))
 
 /** Links of the navigation, which is the same on every page of a node. */
-export const siteLinks = ({ explorer, faucet }: Site): readonly SiteLink[] => [
-  ...(explorer ? EXPLORER_LINKS : []),
+export const siteLinks = ({ explorerUrl, faucet, isPlain = false }: Site): readonly SiteLink[] => [
+  ...(explorerUrl === undefined ? [] : explorerLinks(explorerUrl, isPlain)),
   ...(faucet ? [{ href: FAUCET_PATH, label: 'Faucet' }] : []),
 ]

@@ -31,7 +31,7 @@ test('no text adds a tag, an attribute or an entity of its own, and every text c
 })
 
 test('title and search text leave the tags of a page as they are', () => {
-  const site = { network: 'devnet', symbol: 'T', version: '1', explorer: true, faucet: false }
+  const site = { network: 'devnet', symbol: 'T', version: '1', explorerUrl: '/explorer', faucet: false }
   const plain = tagsOf(renderPage({ site, title: 'x', path: '/', search: 'x', body: 'x' }))
   fc.assert(
     fc.property(attackerText(), attackerText(), (title, search) => {

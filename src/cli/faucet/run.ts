@@ -51,7 +51,7 @@ export const runFaucet = async (flags: FaucetFlags): Promise<void> => {
     host: flags.host,
     port: flags.port,
     open: async () => service,
-    site: { network, symbol, version, explorer: false, faucet: true },
+    site: { network, symbol, version, faucet: true },
     clientOf: ({ raw }) => clientIdOf(addresses?.of(raw) ?? raw.socket.remoteAddress),
     clock: systemClock,
   }).catch(async error => {

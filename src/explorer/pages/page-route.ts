@@ -1,6 +1,9 @@
 import type { Html } from '@tandem/web/html.ts'
-import type { Site } from '@tandem/web/site.ts'
+import { EXPLORER_PATH, type Site } from '@tandem/web/site.ts'
 import type { ApiContext } from '../api/api-route.ts'
+
+/** Path of the parts of the home page that change, for its stream of blocks. */
+export const LIVE_PARTS_PATH = `${EXPLORER_PATH}/live/parts`
 
 export interface PageContext extends ApiContext {
   readonly site: Site

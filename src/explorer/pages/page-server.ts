@@ -4,14 +4,20 @@ import type { Logger } from '@tandem/base/logger.ts'
 import type { WebResponse } from '@tandem/web/response.ts'
 import { fileResponse, pageResponse } from '@tandem/web/response.ts'
 import { renderPage } from '@tandem/web/shell.ts'
-import { EXPLORER_PATH, LIVE_PARTS_PATH } from '@tandem/web/site.ts'
+import { EXPLORER_PATH } from '@tandem/web/site.ts'
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { ApiRefusal } from '../api/api-error.ts'
 import type { Readiness } from '../api/readiness.ts'
 import { CLIENT_HEADER } from '../api/submissions.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import { errorPage } from './error-page.ts'
-import type { ExplorerPageRequest, PageContext, PageRoute, PageSubmission } from './page-route.ts'
+import {
+  type ExplorerPageRequest,
+  LIVE_PARTS_PATH,
+  type PageContext,
+  type PageRoute,
+  type PageSubmission,
+} from './page-route.ts'
 import { PAGE_ROUTES } from './page-routes.ts'
 import { liveParts } from './routes/home.ts'
 

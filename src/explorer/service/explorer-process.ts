@@ -3,7 +3,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
-import type { Site } from '@tandem/web/site.ts'
+import { EXPLORER_PATH, type Site } from '@tandem/web/site.ts'
 import type { FastifyRequest } from 'fastify'
 import { type Network, readNetwork } from '../chain/network.ts'
 import { NodeClient } from '../chain/node-client.ts'
@@ -76,8 +76,9 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
     network: rules.name,
     symbol: rules.symbol,
     version: options.version,
-    explorer: true,
+    explorerUrl: EXPLORER_PATH,
     faucet: options.hasFaucet ?? false,
+    isPlain: rules.tandem === undefined,
     ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),
   }
   const port = publicCalls(nodePort(node), options.disabledMethods ?? [])

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { LIVE_PARTS_PATH } from '@tandem/web/site.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
+import { LIVE_PARTS_PATH } from '../pages/page-route.ts'
 import type { ExplorerService } from './explorer-service.ts'
 
 const { perClient, total, bufferedBytes, heartbeatMs } = EXPLORER_LIMITS.live

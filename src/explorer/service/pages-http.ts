@@ -1,11 +1,13 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { isCoded } from '@tandem/base/errors.ts'
-import { pageResponse } from '@tandem/web/response.ts'
+import { assetResponse, pageResponse } from '@tandem/web/response.ts'
 import { isSameOrigin } from '@tandem/web/same-origin.ts'
-import { EXPLORER_PATH, type Site, VERIFY_PATH } from '@tandem/web/site.ts'
+import { EXPLORER_PATH, type Site } from '@tandem/web/site.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { CLIENT_HEADER } from '../api/submissions.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import { errorPage } from '../pages/error-page.ts'
+import { EXPLORER_ASSETS_PATH } from '../pages/wallet-script.ts'
 import {
   allowanceHeaders,
   type ExplorerHttpOptions,
@@ -49,13 +51,17 @@ export const addPageRoutes = (app: FastifyInstance, options: PageHttpOptions): v
       return refuse(request, reply, options.site, { status, text })
     })
     scope.post(
-      VERIFY_PATH,
+      `${EXPLORER_PATH}/verify`,
       {
         bodyLimit: EXPLORER_LIMITS.verification.bodyBytes,
         onRequest: (request, reply, done) => admitForm(request, reply, options, done),
       },
       (request, reply) => passPage(request, reply, options),
     )
+  })
+  app.get(`${EXPLORER_ASSETS_PATH}/*`, ({ url, headers }, reply) => {
+    const asset = assetResponse(url.split('?')[0] ?? '', acceptedBy(headers))
+    return asset === undefined ? reply.callNotFound() : reply.code(asset.status).headers(asset.headers).send(asset.body)
   })
   app.get(`${EXPLORER_PATH}/live`, { onRequest }, (request, reply) => {
     const client = options.clientOf(request)
@@ -103,11 +109,12 @@ const refuse = (
   { status, text, reloads = false }: { readonly status: number; readonly text: string; readonly reloads?: boolean },
 ): FastifyReply => {
   const page = errorPage(site, { status, text, path: url.split('?')[0] ?? '', reloads })
-  const accepted = headers['accept-encoding']
-  const acceptEncoding = typeof accepted === 'string' ? accepted : undefined
-  const response = pageResponse(page, { status, acceptEncoding, cacheControl: 'no-store' })
+  const response = pageResponse(page, { status, acceptEncoding: acceptedBy(headers), cacheControl: 'no-store' })
   return reply.code(status).headers(response.headers).send(response.body)
 }
+
+const acceptedBy = ({ 'accept-encoding': accepted }: IncomingHttpHeaders): string | undefined =>
+  typeof accepted === 'string' ? accepted : undefined
 
 const passPage = async (
   request: FastifyRequest,

@@ -1,13 +1,16 @@
 import { formatAmount } from '@tandem/web/amounts.ts'
-import { FAUCET_SCRIPT } from '@tandem/web/assets.ts'
+import { loadAsset } from '@tandem/web/assets.ts'
 import { type Fragment, type Html, html } from '@tandem/web/html.ts'
 import { card, copyable, facts } from '@tandem/web/parts.ts'
 import { renderPage } from '@tandem/web/shell.ts'
-import { EXPLORER_PATH, FAUCET_PATH, type Site } from '@tandem/web/site.ts'
+import { FAUCET_PATH, type Site } from '@tandem/web/site.ts'
 import { durationText, timeOf } from '@tandem/web/times.ts'
 import { FAUCET_LIMITS } from '../../config/limits/faucet.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import type { Grant } from '../store/grant-store.ts'
+
+/** Script of the form, and worker of its proof of work. */
+export const FAUCET_SCRIPT = loadAsset(new URL('./assets/', import.meta.url), 'faucet', 'js')
 
 const AMOUNT = formatAmount(FAUCET_LIMITS.grantWei, 18)
 /** Of an input that is shown again. */
@@ -51,8 +54,8 @@ const form = ({ problem }: FormPage): Html => {
 }
 
 const addressLink = (site: Site, address: string): Html =>
-  site.explorer
-    ? html`<a href="${EXPLORER_PATH}/address/${address}"><code>${address}</code></a>`
+  site.explorerUrl
+    ? html`<a href="${site.explorerUrl}/address/${address}"><code>${address}</code></a>`
     : html`<code>${address}</code>`
 
 /** Page with the form; `problem`: what was wrong with the last request. */
@@ -88,7 +91,7 @@ const STATES: Readonly<Record<Grant['state'], string>> = {
 }
 
 const transaction = (site: Site, hash: string): Html =>
-  html`${site.explorer && html`<a href="${EXPLORER_PATH}/tx/${hash}">Show in the explorer</a> `}${copyable(hash, 'hash of the transaction')}`
+  html`${site.explorerUrl && html`<a href="${site.explorerUrl}/tx/${hash}">Show in the explorer</a> `}${copyable(hash, 'hash of the transaction')}`
 
 /** Page of the last grant of an address. */
 export const grantPage = (
@@ -112,7 +115,7 @@ ${card(
     hash !== undefined && ['Transaction', transaction(site, hash)],
     block !== undefined && [
       'Block',
-      site.explorer ? html`<a href="${EXPLORER_PATH}/block/${block}">${block}</a>` : block,
+      site.explorerUrl ? html`<a href="${site.explorerUrl}/block/${block}">${block}</a>` : block,
     ],
     ['Next grant', html`in ${durationText(seconds)}: ${timeOf(Math.ceil(times.nextMs / 1_000))}`],
   ]),

@@ -182,7 +182,7 @@ const siteOf = ({ genesis: { params }, faucet }: NodeOptions, explorer: boolean)
   network: params.name,
   symbol: params.symbol,
   version,
-  explorer,
+  ...(explorer && { explorerUrl: EXPLORER_PATH }),
   faucet: faucet !== undefined,
   rpcUrl: RPC_PATH,
 })

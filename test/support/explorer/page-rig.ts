@@ -1,5 +1,5 @@
 import { silentLogger } from '@tandem/base/logger.ts'
-import { RPC_PATH, type Site } from '@tandem/web/site.ts'
+import { EXPLORER_PATH, RPC_PATH, type Site } from '@tandem/web/site.ts'
 import type { InjectOptions } from 'fastify'
 import { Readiness } from '../../../src/explorer/api/readiness.ts'
 import type { PageContext } from '../../../src/explorer/pages/page-route.ts'
@@ -12,7 +12,7 @@ export const PAGE_SITE: Site = {
   network: 'devnet',
   symbol: 'dTNDM',
   version: '1',
-  explorer: true,
+  explorerUrl: EXPLORER_PATH,
   faucet: false,
   rpcUrl: RPC_PATH,
 }

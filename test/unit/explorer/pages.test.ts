@@ -67,7 +67,7 @@ const csvPaths = (coin: Hex): readonly (readonly [string, string])[] =>
     path.replace(':address', path.startsWith('/csv/token/') ? coin : ALICE),
   ])
 
-const EXECUTABLE = /<script(?! src="\/assets\/)|<style|\sstyle=|\son[a-z]+=|javascript:/i
+const EXECUTABLE = /<script(?! src="\/(?:explorer\/)?assets\/)|<style|\sstyle=|\son[a-z]+=|javascript:/i
 
 describe('pages', () => {
   test('every page answers, with nothing in it that its policy forbids', () =>
@@ -215,7 +215,7 @@ describe('pages', () => {
           row: text.includes('JSON-RPC'),
           origin: text.includes('data-origin'),
           node: /this node/i.test(text),
-          script: /<script src="\/assets\/wallet/.test(text),
+          script: /<script src="\/explorer\/assets\/wallet/.test(text),
           wallets: /&quot;rpcUrls&quot;:(\[[^\]]*\])/.exec(text)?.[1]?.replaceAll('&quot;', '"'),
         }
       }

@@ -16,7 +16,7 @@ beforeEach(() => {
   const store = openStore(':memory:')
   store.reserve(GRANTED, 'c', systemClock.nowMs())
   const service = serviceOf({ store, node: new ModelChain(), clock: systemClock })
-  const site = { network: 'devnet', symbol: 'TOK', version: '1', explorer: true, faucet: true }
+  const site = { network: 'devnet', symbol: 'TOK', version: '1', explorerUrl: '/explorer', faucet: true }
   app = fastify()
   addFaucetRoutes(app, { open: async () => service, site, clientOf: () => 'c', clock: systemClock })
 })

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm'
-import { FAUCET_SCRIPT } from '@tandem/web/assets.ts'
 import { expect, test } from 'vitest'
 import { ProofOfWork } from '../../../src/faucet/core/proof-of-work.ts'
+import { FAUCET_SCRIPT } from '../../../src/faucet/http/faucet-pages.ts'
 import { recipient } from '../../support/faucet/rig.ts'
 
 const BEGIN = 1_900_000_000_000

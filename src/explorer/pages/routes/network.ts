@@ -1,5 +1,4 @@
 import { formatNumber } from '@tandem/web/amounts.ts'
-import { WALLET_SCRIPT } from '@tandem/web/assets.ts'
 import { type Html, html } from '@tandem/web/html.ts'
 import { card, copyable, emptyState, facts } from '@tandem/web/parts.ts'
 import { EXPLORER_PATH, RPC_PATH } from '@tandem/web/site.ts'
@@ -8,6 +7,7 @@ import type { PageContent, PageContext, PageRoute } from '../page-route.ts'
 import { heading } from '../parts/heading.ts'
 import { gwei } from '../parts/values.ts'
 import { walletChain } from '../parts/wallet-chain.ts'
+import { WALLET_SCRIPT } from '../wallet-script.ts'
 
 const TOKEN_DECIMALS = 18
 /** Replaced by the page's script with the address under which the browser reached the node. */

@@ -2,7 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { formatAmount, formatNumber } from '@tandem/web/amounts.ts'
 import { type Fragment, type Html, html } from '@tandem/web/html.ts'
 import { card, codeBox, copyButton, emptyState, facts, figures } from '@tandem/web/parts.ts'
-import { EXPLORER_PATH, FAUCET_PATH, type Site } from '@tandem/web/site.ts'
+import { FAUCET_PATH, type Site } from '@tandem/web/site.ts'
 import { ageOf, timeOf } from '@tandem/web/times.ts'
 import type { HealthStatus } from '../../../rpc/ports.ts'
 
@@ -43,8 +43,8 @@ const state = ({ head, site, health, gasPriceWei, nowMs }: NodeFacts): Html =>
   figures([
     [
       'Head',
-      site.explorer
-        ? html`<a href="${EXPLORER_PATH}/block/${head.number}">${formatNumber(head.number)}</a>`
+      site.explorerUrl
+        ? html`<a href="${site.explorerUrl}/block/${head.number}">${formatNumber(head.number)}</a>`
         : formatNumber(head.number),
       ageOf(head.timestamp, nowMs),
     ],
@@ -105,13 +105,13 @@ const chain = ({ head, genesisHash, site }: NodeFacts): Html =>
 const services = ({ site }: NodeFacts): Html =>
   card(
     'Pages of this node',
-    site.explorer || site.faucet
+    site.explorerUrl || site.faucet
       ? html`<ul class="list">
 ${
-  site.explorer &&
-  html`<li><a href="${EXPLORER_PATH}">Explorer</a> <small>blocks, transactions, addresses, tokens, validators, statistics</small></li>
-<li><a href="${EXPLORER_PATH}/network">Add this network to a wallet</a></li>
-<li><a href="${EXPLORER_PATH}/api">REST API of the explorer</a></li>`
+  site.explorerUrl &&
+  html`<li><a href="${site.explorerUrl}">Explorer</a> <small>blocks, transactions, addresses, tokens, validators, statistics</small></li>
+<li><a href="${site.explorerUrl}/network">Add this network to a wallet</a></li>
+<li><a href="${site.explorerUrl}/api">REST API of the explorer</a></li>`
 }
 ${site.faucet && html`<li><a href="${FAUCET_PATH}">Faucet</a> <small>test tokens</small></li>`}
 <li><a href="/health">Health</a> <small>JSON for monitoring</small></li>
@@ -124,7 +124,7 @@ ${site.faucet && html`<li><a href="${FAUCET_PATH}">Faucet</a> <small>test tokens
 
 const accountRow = (site: Site, { address, privateKey, balanceWei }: NodeFacts['accounts'][number]): Html => html`
 <tr>
-<td data-label="Address"><span class="copyable">${site.explorer ? html`<a href="${EXPLORER_PATH}/address/${address}"><code>${address}</code></a>` : html`<code>${address}</code>`}${copyButton(address, 'address')}</span></td>
+<td data-label="Address"><span class="copyable">${site.explorerUrl ? html`<a href="${site.explorerUrl}/address/${address}"><code>${address}</code></a>` : html`<code>${address}</code>`}${copyButton(address, 'address')}</span></td>
 <td data-label="Balance" class="number">${formatAmount(balanceWei, TOKEN_DECIMALS)} ${site.symbol}</td>
 <td data-label="Private key"><span class="copyable"><code>${privateKey.slice(0, 10)}…${privateKey.slice(-6)}</code>${copyButton(privateKey, 'private key')}</span></td>
 </tr>`
