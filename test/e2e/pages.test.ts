@@ -380,7 +380,9 @@ describe.skipIf(CHROMIUM === undefined)('pages in a browser (skipped where there
   test('the first page is light', async () => {
     for (const path of ['/', '/explorer']) {
       const text = await (await fetch(node.http + path, { headers: { accept: 'text/html', 'x-api-key': KEY } })).text()
-      const assets = [...text.matchAll(/(?:href|src)="((?:\/explorer)?\/assets\/[^"]+)"/g)].map(([, asset]) => asset as string)
+      const assets = [...text.matchAll(/(?:href|src)="((?:\/explorer)?\/assets\/[^"]+)"/g)].map(
+        ([, asset]) => asset as string,
+      )
       const bodies = await Promise.all(assets.map(async asset => (await fetch(node.http + asset)).text()))
       const bytes = [text, ...bodies].reduce((sum, body) => sum + gzipSync(body).byteLength, 0)
       expect(bytes).toBeLessThan(50_000)
