@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { createRandom } from '@tandem/base/random.ts'
+import { API_ROUTES } from '@tandem/explorer/api/api-routes.ts'
 import { checksumAddress } from '../../../src/crypto/checksum.ts'
-import { API_ROUTES } from '../../../src/explorer/api/api-routes.ts'
 import { ACCOUNTS, VALIDATOR } from '../chain.ts'
 import type { ApiRig } from './api-rig.ts'
 

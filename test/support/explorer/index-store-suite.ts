@@ -1,6 +1,5 @@
 import { ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { createRandom } from '@tandem/base/random.ts'
-import { describe, expect, onTestFinished, test } from 'vitest'
 import type {
   IndexStore,
   InternalFilter,
@@ -9,8 +8,9 @@ import type {
   PageRequest,
   TransactionFilter,
   TransferFilter,
-} from '../../../src/explorer/store/index-store.ts'
-import type { BlockRecord } from '../../../src/explorer/store/records.ts'
+} from '@tandem/explorer/store/index-store.ts'
+import type { BlockRecord } from '@tandem/explorer/store/records.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { addressOf, contractOf, RandomBlocks, tokenOf } from './random-blocks.ts'
 
 /** Everything a list holds, page after page by its keys. */

@@ -1,10 +1,10 @@
 import { silentLogger } from '@tandem/base/logger.ts'
+import { Readiness } from '@tandem/explorer/api/readiness.ts'
+import type { PageContext } from '@tandem/explorer/pages/page-route.ts'
+import { createPageServer } from '@tandem/explorer/pages/page-server.ts'
+import type { IndexReader } from '@tandem/explorer/store/index-store.ts'
 import { EXPLORER_PATH, RPC_PATH, type Site } from '@tandem/web/site.ts'
 import type { InjectOptions } from 'fastify'
-import { Readiness } from '../../../src/explorer/api/readiness.ts'
-import type { PageContext } from '../../../src/explorer/pages/page-route.ts'
-import { createPageServer } from '../../../src/explorer/pages/page-server.ts'
-import type { IndexReader } from '../../../src/explorer/store/index-store.ts'
 import { type ApiRig, withApi } from './api-rig.ts'
 
 /** Of a node. */

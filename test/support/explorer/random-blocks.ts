@@ -7,7 +7,7 @@ import {
   TOKEN_STANDARDS,
   type TransactionRecord,
   type TransferRecord,
-} from '../../../src/explorer/store/records.ts'
+} from '@tandem/explorer/store/records.ts'
 import type { FailedExecution } from '../../../src/primitives/receipt/failed-execution.ts'
 import { INTERNAL_KINDS } from '../../../src/primitives/receipt/internal-transfer.ts'
 

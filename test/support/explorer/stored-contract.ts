@@ -1,4 +1,4 @@
-import type { VerifiedContract } from '../../../src/explorer/store/contract-store.ts'
+import type { VerifiedContract } from '@tandem/explorer/store/contract-store.ts'
 
 /** A verified contract as the store keeps it. */
 export const storedContract = (fields: Partial<VerifiedContract> = {}): VerifiedContract => ({

@@ -1,8 +1,8 @@
 import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
-import { compileContracts } from '../../../src/explorer/verification/compiler/compile-process.ts'
-import { type CompilerBuild, CompilerList } from '../../../src/explorer/verification/compiler/compiler-list.ts'
-import { type SourceInput, standardInput } from '../../../src/explorer/verification/input/standard-input.ts'
-import type { CompiledContract } from '../../../src/explorer/verification/match/compiled-contract.ts'
+import { compileContracts } from '@tandem/explorer/verification/compiler/compile-process.ts'
+import { type CompilerBuild, CompilerList } from '@tandem/explorer/verification/compiler/compiler-list.ts'
+import { type SourceInput, standardInput } from '@tandem/explorer/verification/input/standard-input.ts'
+import type { CompiledContract } from '@tandem/explorer/verification/match/compiled-contract.ts'
 import { keptValue } from '../solc-cache.ts'
 
 /** Sources that tests verify: a library, a contract that is linked to it, and one that creates another. */

@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { ApiContext } from '../../../src/explorer/api/api-route.ts'
-import { keccak256Hex } from '../../../src/explorer/keccak.ts'
-import type { VerifiedContract } from '../../../src/explorer/store/contract-store.ts'
+import type { ApiContext } from '@tandem/explorer/api/api-route.ts'
+import { keccak256Hex } from '@tandem/explorer/keccak.ts'
+import type { VerifiedContract } from '@tandem/explorer/store/contract-store.ts'
 
 /** Stores a contract as verified, with any texts, without compiling it. */
 export const writeVerified = async (

@@ -1,9 +1,9 @@
 import { concatBytes, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { type AbiType, contractFunctions } from '@tandem/explorer/verification/abi/abi-types.ts'
+import { type AbiValue, decodeParameters, encodeParameters } from '@tandem/explorer/verification/abi/abi-values.ts'
+import { argumentProblem, parseArgument, valueText } from '@tandem/explorer/verification/abi/argument-text.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AbiType, contractFunctions } from '../../../src/explorer/verification/abi/abi-types.ts'
-import { type AbiValue, decodeParameters, encodeParameters } from '../../../src/explorer/verification/abi/abi-values.ts'
-import { argumentProblem, parseArgument, valueText } from '../../../src/explorer/verification/abi/argument-text.ts'
 import { attackerText } from '../../support/attacker-text.ts'
 import { SEED } from '../../support/seed.ts'
 

@@ -1,5 +1,5 @@
+import { CircuitBreaker } from '@tandem/explorer/store/postgres/circuit-breaker.ts'
 import { expect, test } from 'vitest'
-import { CircuitBreaker } from '../../../src/explorer/store/postgres/circuit-breaker.ts'
 
 const lost = (): Promise<never> => Promise.reject(new Error('Connection terminated unexpectedly'))
 const refused = (code: string) => (): Promise<never> => Promise.reject(Object.assign(new Error(code), { code }))

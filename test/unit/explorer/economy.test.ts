@@ -1,8 +1,8 @@
+import { formatUnits, percentOf, tokensFromWei } from '@tandem/explorer/api/format.ts'
+import { aprOf, nextHalving, supplyBody, unionYearWei } from '@tandem/explorer/api/routes/economy.ts'
+import type { RewardRules } from '@tandem/explorer/chain/rules.ts'
 import { describe, expect, test } from 'vitest'
 import { NETWORKS, type RewardParams } from '../../../src/config/networks.ts'
-import { formatUnits, percentOf, tokensFromWei } from '../../../src/explorer/api/format.ts'
-import { aprOf, nextHalving, supplyBody, unionYearWei } from '../../../src/explorer/api/routes/economy.ts'
-import type { RewardRules } from '../../../src/explorer/chain/rules.ts'
 import { supplySchedule } from '../../../src/rules/money/supply.ts'
 
 /** Rules of rewards as the node tells them. */

@@ -1,7 +1,7 @@
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
+import { healthBody, type IndexerHealth, IndexerRetries } from '@tandem/explorer/service/indexer-health.ts'
 import { expect, test } from 'vitest'
-import { healthBody, type IndexerHealth, IndexerRetries } from '../../../src/explorer/service/indexer-health.ts'
 
 const away = (code: 'DATABASE_UNREACHABLE' | 'NODE_UNREACHABLE'): Error => new CodedError({ code, reason: 'gone' })
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readLabels } from '@tandem/explorer/service/label-file.ts'
 import { expect, onTestFinished, test } from 'vitest'
-import { readLabels } from '../../../src/explorer/service/label-file.ts'
 
 const BRIDGE = `0x${'Ab'.repeat(20)}`
 

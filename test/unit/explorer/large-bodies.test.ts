@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
+import { EXPLORER_LIMITS } from '@tandem/explorer/limits.ts'
+import { takeLargeBody } from '@tandem/explorer/service/explorer-http.ts'
 import type { FastifyReply } from 'fastify'
 import { expect, test } from 'vitest'
-import { EXPLORER_LIMITS } from '../../../src/explorer/limits.ts'
-import { takeLargeBody } from '../../../src/explorer/service/explorer-http.ts'
 
 test('a client takes half of the places for large bodies, which come back when its responses end', () => {
   const { total, client: most } = EXPLORER_LIMITS.verification.bodies

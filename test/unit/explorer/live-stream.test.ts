@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { EXPLORER_LIMITS } from '@tandem/explorer/limits.ts'
+import { LiveStream } from '@tandem/explorer/service/live-stream.ts'
 import { afterEach, expect, test, vi } from 'vitest'
-import { EXPLORER_LIMITS } from '../../../src/explorer/limits.ts'
-import { LiveStream } from '../../../src/explorer/service/live-stream.ts'
 import { eventually } from '../../support/devnet.ts'
 
 vi.setConfig({ testTimeout: 120_000 })

@@ -1,7 +1,7 @@
 import { createRandom } from '@tandem/base/random.ts'
+import { addToTotals, emptyTotals, totalsOf } from '@tandem/explorer/store/index-totals.ts'
+import { mergeTotals } from '@tandem/explorer/store/merge-totals.ts'
 import { expect, test } from 'vitest'
-import { addToTotals, emptyTotals, totalsOf } from '../../../src/explorer/store/index-totals.ts'
-import { mergeTotals } from '../../../src/explorer/store/merge-totals.ts'
 import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
 
 test('sums of parts of a chain, merged, are those of the whole', () => {

@@ -1,6 +1,6 @@
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { networkLabels } from '@tandem/explorer/chain/network.ts'
 import { expect, test } from 'vitest'
-import { networkLabels } from '../../../src/explorer/chain/network.ts'
 
 const [ALICE, BOB, CARL] = ['a', 'b', 'c'].map(digit => `0x${digit.repeat(40)}`) as [Hex, Hex, Hex]
 const COUNCIL = [

@@ -1,6 +1,6 @@
+import { plainText } from '@tandem/explorer/chain/plain-text.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { plainText } from '../../../src/explorer/chain/plain-text.ts'
 import { ATTACKS } from '../../support/attacker-text.ts'
 
 const MARKS = /\p{M}/gu

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toWord } from '@tandem/base/bytes.ts'
+import { type PriceConfig, readPriceConfig } from '@tandem/explorer/price/price-config.ts'
+import { PriceService } from '@tandem/explorer/price/price-service.ts'
 import { expect, onTestFinished, test } from 'vitest'
-import { type PriceConfig, readPriceConfig } from '../../../src/explorer/price/price-config.ts'
-import { PriceService } from '../../../src/explorer/price/price-service.ts'
 
 const ORACLE = `0x${'0a'.repeat(20)}` as const
 const BASE: PriceConfig = {

@@ -1,9 +1,9 @@
+import { proofStats } from '@tandem/explorer/api/routes/proof-stats.ts'
+import { newestProofHeaders } from '@tandem/explorer/pages/proof-headers.ts'
+import type { BlockRecord } from '@tandem/explorer/store/records.ts'
+import { SqliteIndex } from '@tandem/explorer/store/sqlite/sqlite-index.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { checksumAddress } from '../../../src/crypto/checksum.ts'
-import { proofStats } from '../../../src/explorer/api/routes/proof-stats.ts'
-import { newestProofHeaders } from '../../../src/explorer/pages/proof-headers.ts'
-import type { BlockRecord } from '../../../src/explorer/store/records.ts'
-import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
 import { addressOf, RandomBlocks } from '../../support/explorer/random-blocks.ts'
 
 const HOUR = 3_600

@@ -1,5 +1,5 @@
+import { hashOfKey, RequestLimiter } from '@tandem/explorer/service/request-limiter.ts'
 import { expect, test } from 'vitest'
-import { hashOfKey, RequestLimiter } from '../../../src/explorer/service/request-limiter.ts'
 
 const limiterAt = (keys: readonly string[] = []) => {
   let nowMs = 1_000_000

@@ -1,5 +1,5 @@
+import { type QueuedRequest, RequestQueue } from '@tandem/explorer/service/request-queue.ts'
 import { describe, expect, test } from 'vitest'
-import { type QueuedRequest, RequestQueue } from '../../../src/explorer/service/request-queue.ts'
 
 /** A queue whose requests tell by their names what became of them. */
 const rig = (running: { total: number; client: number }, waiting: { total: number; client: number }) => {

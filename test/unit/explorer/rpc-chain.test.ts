@@ -1,8 +1,8 @@
 import { type Hex, toQuantity, toWord, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import type { NodeClient } from '@tandem/explorer/chain/node-client.ts'
+import { NodeValue } from '@tandem/explorer/chain/node-value.ts'
+import { RpcChain } from '@tandem/explorer/chain/rpc-chain.ts'
 import { expect, test } from 'vitest'
-import type { NodeClient } from '../../../src/explorer/chain/node-client.ts'
-import { NodeValue } from '../../../src/explorer/chain/node-value.ts'
-import { RpcChain } from '../../../src/explorer/chain/rpc-chain.ts'
 import { testGenesis } from '../../support/chain.ts'
 import { localRules } from '../../support/explorer/source/local-rules.ts'
 

@@ -1,7 +1,7 @@
 import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { TRANSFER_TOPIC, transfersFromLogs } from '@tandem/explorer/indexer/token-logs.ts'
+import { textOf } from '@tandem/explorer/indexer/token-metadata.ts'
 import { describe, expect, test } from 'vitest'
-import { TRANSFER_TOPIC, transfersFromLogs } from '../../../src/explorer/indexer/token-logs.ts'
-import { textOf } from '../../../src/explorer/indexer/token-metadata.ts'
 
 const TOKEN: Hex = `0x${'cc'.repeat(20)}`
 const [A, B] = [`0x${'aa'.repeat(20)}`, `0x${'bb'.repeat(20)}`] as [Hex, Hex]

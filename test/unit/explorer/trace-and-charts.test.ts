@@ -1,7 +1,7 @@
 import { toWord } from '@tandem/base/bytes.ts'
+import { chart } from '@tandem/explorer/pages/parts/chart.ts'
+import { callsOf } from '@tandem/explorer/pages/trace.ts'
 import { expect, test } from 'vitest'
-import { chart } from '../../../src/explorer/pages/parts/chart.ts'
-import { callsOf } from '../../../src/explorer/pages/trace.ts'
 
 const ticksOf = (values: readonly number[]): readonly string[] => {
   const points = values.map((value, at) => ({ label: `p${at}`, value }))

@@ -1,9 +1,9 @@
 import { copyBytes, type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
+import { EXPLORER_LIMITS } from '@tandem/explorer/limits.ts'
 import type { BlockEnv } from '../../../../src/evm/block-env.ts'
 import { prepareCall, runCall as runPrepared } from '../../../../src/evm/calls/message/call-message.ts'
 import type { Engine, Interrupt } from '../../../../src/evm/engine.ts'
-import { EXPLORER_LIMITS } from '../../../../src/explorer/limits.ts'
 import type { StateReader } from '../../../../src/state/state-reader.ts'
 
 /** State and block that calls of the explorer see. */

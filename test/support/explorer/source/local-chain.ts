@@ -1,15 +1,8 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
-import { packCriteria } from '../../../../src/chain/logs/log-criteria.ts'
-import { queryLogs } from '../../../../src/chain/logs/log-query.ts'
-import { ProofRows } from '../../../../src/chain/proof/proof-rows.ts'
-import { BlockStore } from '../../../../src/chain/store/block-store.ts'
-import { readIncludedReceipt } from '../../../../src/chain/store/included.ts'
-import type { ChainBlock } from '../../../../src/chain/types.ts'
-import type { ChainParams } from '../../../../src/config/networks.ts'
-import type { ChainSource, HeadState } from '../../../../src/explorer/chain/chain-source.ts'
-import type { BlockShares } from '../../../../src/explorer/chain/decode.ts'
-import type { ChainRules } from '../../../../src/explorer/chain/rules.ts'
+import type { ChainSource, HeadState } from '@tandem/explorer/chain/chain-source.ts'
+import type { BlockShares } from '@tandem/explorer/chain/decode.ts'
+import type { ChainRules } from '@tandem/explorer/chain/rules.ts'
 import type {
   Block,
   BlockHeader,
@@ -19,9 +12,16 @@ import type {
   LogQuery,
   LogSearchError,
   TransactionLocation,
-} from '../../../../src/explorer/chain/types.ts'
-import { recordOfBlock } from '../../../../src/explorer/indexer/block-record.ts'
-import type { BlockRecord, FailedExecution, ProofRecord } from '../../../../src/explorer/store/records.ts'
+} from '@tandem/explorer/chain/types.ts'
+import { recordOfBlock } from '@tandem/explorer/indexer/block-record.ts'
+import type { BlockRecord, FailedExecution, ProofRecord } from '@tandem/explorer/store/records.ts'
+import { packCriteria } from '../../../../src/chain/logs/log-criteria.ts'
+import { queryLogs } from '../../../../src/chain/logs/log-query.ts'
+import { ProofRows } from '../../../../src/chain/proof/proof-rows.ts'
+import { BlockStore } from '../../../../src/chain/store/block-store.ts'
+import { readIncludedReceipt } from '../../../../src/chain/store/included.ts'
+import type { ChainBlock } from '../../../../src/chain/types.ts'
+import type { ChainParams } from '../../../../src/config/networks.ts'
 import { decodeProofHeader, type ProofHeader, proofHeaderId } from '../../../../src/primitives/proof-header.ts'
 import type { ReceiptWithoutBloom } from '../../../../src/primitives/receipt/receipt.ts'
 import { cycleOf, endsCycle, lastOfCycle } from '../../../../src/rules/council/cycle.ts'

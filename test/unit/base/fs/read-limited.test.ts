@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readLimited } from '@tandem/base/fs/read-limited.ts'
+import { readPriceConfig } from '@tandem/explorer/price/price-config.ts'
+import { readKeys } from '@tandem/explorer/service/api-keys.ts'
+import { readLabels } from '@tandem/explorer/service/label-file.ts'
 import { expect, test } from 'vitest'
 import { readText } from '../../../../src/cli/shared/files.ts'
-import { readPriceConfig } from '../../../../src/explorer/price/price-config.ts'
-import { readKeys } from '../../../../src/explorer/service/api-keys.ts'
-import { readLabels } from '../../../../src/explorer/service/label-file.ts'
 import { withTempDir } from '../../../support/devnet.ts'
 
 test('a file is read whole up to the limit, and refused beyond it', () =>

@@ -1,10 +1,10 @@
 import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
-import { expect, test } from 'vitest'
 import {
   decodeKnownCall,
   decodeKnownLog,
   knownFunctionName,
-} from '../../../../src/explorer/verification/abi/known-signatures.ts'
+} from '@tandem/explorer/verification/abi/known-signatures.ts'
+import { expect, test } from 'vitest'
 
 const WHO: Hex = `0x${'ab'.repeat(20)}`
 const words = (...values: readonly bigint[]): Uint8Array =>

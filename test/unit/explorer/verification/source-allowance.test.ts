@@ -1,9 +1,9 @@
 import { ZERO_HASH } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
+import type { VerifiedContract } from '@tandem/explorer/store/contract-store.ts'
+import { SourceAllowance } from '@tandem/explorer/verification/jobs/source-allowance.ts'
+import { Verifier } from '@tandem/explorer/verification/jobs/verifier.ts'
 import { expect, test, vi } from 'vitest'
-import type { VerifiedContract } from '../../../../src/explorer/store/contract-store.ts'
-import { SourceAllowance } from '../../../../src/explorer/verification/jobs/source-allowance.ts'
-import { Verifier } from '../../../../src/explorer/verification/jobs/verifier.ts'
 import { buildOf, compileNamed, inputOf, VERSION } from '../../../support/explorer/verified-contracts.ts'
 
 vi.setConfig({ testTimeout: 600_000 })

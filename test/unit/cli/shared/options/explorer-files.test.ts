@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readPriceConfig } from '@tandem/explorer/price/price-config.ts'
+import { readLabels } from '@tandem/explorer/service/label-file.ts'
 import { afterAll, expect, test } from 'vitest'
 import { checkExplorerFiles } from '../../../../../src/cli/shared/options/explorer-files.ts'
 import { errorMessage } from '../../../../../src/cli/shared/output.ts'
-import { readPriceConfig } from '../../../../../src/explorer/price/price-config.ts'
-import { readLabels } from '../../../../../src/explorer/service/label-file.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'tandem-explorer-files-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))

@@ -21,7 +21,7 @@ import { publicCalls } from './public-calls.ts'
 import { RequestLimiter } from './request-limiter.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
-export interface ExplorerProcessOptions {
+interface ExplorerProcessOptions {
   /** ws:// or wss:// */
   readonly nodeUrl: string
   /** Public address of the node's JSON-RPC, for wallets; `RPC_PATH` where it is that of the pages. */
@@ -46,7 +46,7 @@ export interface ExplorerProcessOptions {
   readonly logger: Logger
 }
 
-export interface ExplorerProcess {
+interface ExplorerProcess {
   readonly port: number
   readonly network: Network
   close(): Promise<void>
