@@ -17,14 +17,18 @@ const FLOORS: readonly (readonly string[])[] = [
   ['state'],
   ['consensus', 'powchain', 'txpool', 'evm', 'network'],
   ['chain'],
-  ['rpc', 'explorer', 'faucet'],
+  ['rpc', 'faucet'],
   ['node'],
   ['cli'],
   ['devtools'],
+  ['explorer'],
 ]
 
 /** Packages of this repository (packages/NAME, imported as @tandem/NAME): the first folder of their paths below. */
-const OWN_PACKAGES: readonly string[] = ['base', 'web']
+const OWN_PACKAGES: readonly string[] = ['base', 'web', 'explorer']
+
+/** Folders of a program of its own, which imports packages alone and is imported by nothing. */
+const PROGRAMS: readonly string[] = ['explorer']
 
 /** Deciders of validity: they read the parameters of the chain and config/protocol-bounds.ts, and no tuning of this node. */
 const RULES = /^(rules|primitives)\//
@@ -132,6 +136,9 @@ const checkImport = (path: string, { specifier, line }: Import): readonly string
     return [`${at}: a rule reads tuning of this node: ${specifier}`]
   const targetFolder = target.split('/')[0] as string
   if (targetFolder === folder) return []
+  if (PROGRAMS.includes(targetFolder)) return [`${at}: imports the program ${targetFolder}`]
+  if (PROGRAMS.includes(folder) && !OWN_PACKAGES.includes(targetFolder))
+    return [`${at}: a program of its own imports src: ${specifier}`]
   if (OWN_PACKAGES.includes(targetFolder) !== specifier.startsWith(OWN_SCOPE))
     return [`${at}: a package is imported by its name: ${specifier}`]
   const targetFloor = floorOf(targetFolder)
@@ -307,6 +314,8 @@ describe('the check itself finds planted violations', () => {
     ['its own floor', 'evm/a.ts', "import type { x } from '../txpool/pool.ts'", /evm \(floor 6\) imports txpool/],
     ['over several lines', 'state/a.ts', "import {\n  x,\n} from '../rpc/x.ts'", /state\/a\.ts:3: state/],
     ['a dynamic import', 'rules/a.ts', "const x = import('../evm/x.ts')", /rules \(floor 4\) imports evm/],
+    ['src in the explorer', 'explorer/a.ts', "import { x } from '../../src/config/a.ts'", /program of its own/],
+    ['the explorer', 'cli/a.ts', "import { x } from '@tandem/explorer/a.ts'", /imports the program explorer/],
     ['devtools', 'cli/a.ts', "import { x } from '../../devtools/a.ts'", /cli \(floor 10\) imports devtools/],
     ['a test from devtools', 'devtools/a.ts', "import { x } from '../test/a.ts'", /outside src/],
     ['a worker', 'state/a.ts', "new URL('../node/x.ts', import.meta.url)", /state \(floor 5\) imports node/],

@@ -2,19 +2,19 @@ import { timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
 import { useNurseryLimits } from '@tandem/base/worker/nursery.ts'
 import { RPC_PATH } from '@tandem/web/site.ts'
-import type { ExplorerProcessOptions } from '../../explorer/service/explorer-process.ts'
 import { createLogger } from '../../node/logging.ts'
 import type { ExplorerSettings } from '../../node/parts/pages/explorer-settings.ts'
 import { FORWARD_KEY_HEADER } from '../../node/parts/pages/forward.ts'
 import { clientIdOf } from '../../rpc/transport/clients/client-id.ts'
+import type { ExplorerOptions } from './program.ts'
 import { serveExplorer } from './run.ts'
 
 /* Program of the explorer that a node starts for its public port. Its settings come over the channel to the node. */
 
 /** Client of a request: as the node tells it, which alone has the key. */
 const clientOf =
-  (forwardKey: string): ExplorerProcessOptions['clientOf'] =>
-  ({ headers, socket }) => {
+  (forwardKey: string): ExplorerOptions['clientOf'] =>
+  ({ raw: { headers, socket } }) => {
     const { [FORWARD_KEY_HEADER]: key = '', 'x-forwarded-for': address } = headers
     const isNode =
       key.length === forwardKey.length && timingSafeEqual(Buffer.from(String(key)), Buffer.from(forwardKey))

@@ -1,11 +1,5 @@
 import { join, resolve } from 'node:path'
 import { systemClock } from '@tandem/base/clock.ts'
-import {
-  type ExplorerProcess,
-  type ExplorerProcessOptions,
-  startExplorerProcess,
-} from '../../explorer/service/explorer-process.ts'
-import type { IndexDatabase } from '../../explorer/store/open-index.ts'
 import { createLogger } from '../../node/logging.ts'
 import { urlHost } from '../../node/urls.ts'
 import { version } from '../../node/version.ts'
@@ -17,6 +11,7 @@ import { exitWithError } from '../shared/output.ts'
 import { nameListenOption } from '../shared/process/free-port.ts'
 import { onParentExit } from '../shared/process/parent-process.ts'
 import type { ExplorerFlags } from './flags.ts'
+import { type ExplorerDatabase, type ExplorerOptions, type RunningExplorer, startExplorer } from './program.ts'
 
 /** Serves the explorer until a signal ends it. */
 export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
@@ -43,15 +38,15 @@ export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {
   })
 }
 
-interface ServeOptions extends Omit<ExplorerProcessOptions, 'version' | 'signal' | 'clock'> {
+interface ServeOptions extends Omit<ExplorerOptions, 'version' | 'signal' | 'clock'> {
   /** Prints the first output for a person or a script. */
-  readonly announce: (running: ExplorerProcess) => void
+  readonly announce: (running: RunningExplorer) => void
 }
 
 /** Serves the explorer until a signal, or the end of the process that started it. */
 export const serveExplorer = async ({ announce, ...options }: ServeOptions): Promise<void> => {
   const stop = new AbortController()
-  let running: ExplorerProcess | undefined
+  let running: RunningExplorer | undefined
   const end = (): void => {
     stop.abort()
     setTimeout(() => process.exit(), STOP_MS)
@@ -61,7 +56,7 @@ export const serveExplorer = async ({ announce, ...options }: ServeOptions): Pro
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end)
   try {
     await prepareDataDir(options.dataDir)
-    running = await startExplorerProcess({ ...options, version, signal: stop.signal, clock: systemClock })
+    running = await startExplorer({ ...options, version, signal: stop.signal, clock: systemClock })
   } catch (error) {
     if (stop.signal.aborted) return
     exitWithError(await nameListenOption(error))
@@ -72,7 +67,7 @@ export const serveExplorer = async ({ announce, ...options }: ServeOptions): Pro
 
 const STOP_MS = 3_000
 
-const databaseOf = ({ database, databaseRead }: ExplorerFlags, dataDir: string): IndexDatabase => {
+const databaseOf = ({ database, databaseRead }: ExplorerFlags, dataDir: string): ExplorerDatabase => {
   if (database !== undefined) return { kind: 'postgres', url: database, readUrl: databaseRead }
   if (databaseRead !== undefined) throw new Error('--database-read needs --database.')
   return { kind: 'sqlite', path: join(dataDir, 'index.sqlite'), ephemeral: false }
@@ -80,7 +75,7 @@ const databaseOf = ({ database, databaseRead }: ExplorerFlags, dataDir: string):
 
 const announce = (
   { json, node, host }: ExplorerFlags,
-  { port, network: { rules, genesisHash } }: ExplorerProcess,
+  { port, network: { rules, genesisHash } }: RunningExplorer,
 ): void => {
   const url = `http://${urlHost(host)}:${port}`
   const [explorer, pages] = [`${url}/api`, `${url}/explorer`]
