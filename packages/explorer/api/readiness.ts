@@ -1,4 +1,4 @@
-import { CodedError } from '@tandem/base/errors.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import type { IndexPosition } from '../store/records.ts'
 import type { ApiRefusal } from './api-error.ts'
@@ -46,9 +46,13 @@ export class Readiness {
     return lag > 0 || (await this.#isCurrent(position)) ? lag : 1
   }
 
-  /** Returns false for an index whose last block a development chain took back. */
+  /** Returns false for an index whose last block a development chain took back; lists are served while the node is away. */
   async #isCurrent({ number, hash }: IndexPosition): Promise<boolean> {
     const { source, rules } = this.#context
-    return !rules.isDevelopment || source.includes(number, hash)
+    if (!rules.isDevelopment) return true
+    return source.includes(number, hash).catch((error: unknown) => {
+      if (isCoded(error) && error.code === 'NODE_UNREACHABLE') return true
+      throw error
+    })
   }
 }
