@@ -358,7 +358,7 @@ export const MUTANTS = {
     'change.round === height.round',
     'change.round >= height.round',
   ]),
-  'quarantine of no height': mutant(['consensus/signer/quarantine.ts', 'const HEIGHTS = 2', 'const HEIGHTS = 0']),
+  'quarantine of no height': mutant(['consensus/signer/local-validator.ts', 'const HEIGHTS = 2', 'const HEIGHTS = 0']),
   'validation not cancelled': mutant([
     'consensus/core/cancel.ts',
     "    verdicts.delete(blockHash)\n    out.push({ type: 'cancelValidation', blockHash })\n",
@@ -377,13 +377,13 @@ export const MUTANTS = {
   ]),
   // As chains do that work on one thing at a time; that the work is waste is not looked at here.
   'a builder waits for validations that nothing ends': mutant(
-    ['sim/member/executions.ts', 'return this.#run(workMs, { isKept: false }, { cancelled })', WAITS],
+    ['../devtools/sim/member/executions.ts', 'return this.#run(workMs, { isKept: false }, { cancelled })', WAITS],
     [
       'consensus/core/cancel.ts',
       "    verdicts.delete(blockHash)\n    out.push({ type: 'cancelValidation', blockHash })\n",
       '',
     ],
-    ['sim/member/sim-process.ts', "checker.report('waste',", 'String('],
+    ['../devtools/sim/member/sim-process.ts', "checker.report('waste',", 'String('],
   ),
   // Checks that no schedule of one chain and few members shows: scenarios of their own do.
   'a round change that claims its own round as prepared': mutant([
@@ -452,7 +452,7 @@ export const MUTANTS = {
     'Math.max(0, cycle) * cycleBlocks',
   ]),
   'payee from the headers of the block itself': mutant([
-    'sim/member/ledger.ts',
+    '../devtools/sim/member/ledger.ts',
     '      miner: this.proofState.coinbase,\n',
     '      miner: state.coinbase,\n',
   ]),
