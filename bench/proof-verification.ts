@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { BlockProofs } from '../src/chain/proof/block-proofs.ts'
-import { ARGON2_PROVIDERS } from '../src/crypto/argon2/argon2.ts'
-import { offThread } from '../src/crypto/argon2/off-thread.ts'
+import { ARGON2_PROVIDERS } from '../src/crypto/argon2.ts'
 import { WorkVerifier } from '../src/powchain/work-verifier.ts'
 import type { Block } from '../src/primitives/block.ts'
 import { decodeExtraData } from '../src/primitives/extra-data.ts'
@@ -57,7 +56,7 @@ const CONTEXT = { number: 0, round: 0, fresh: true }
 const providers = await Promise.all(ARGON2_PROVIDERS.map(load => load()))
 const byProvider = providers.map(provider => ({
   name: provider.name,
-  provider: offThread(provider),
+  provider,
   times: [] as Time[],
 }))
 

@@ -1,5 +1,5 @@
 import { bytesToBigint, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import type { Argon2Provider } from './argon2/provider.ts'
+import type { Argon2Provider } from './argon2.ts'
 import { keccak256, keccak256Parts } from './hash.ts'
 import { sha256 } from './sha256.ts'
 
@@ -23,9 +23,9 @@ export const sha256dHash = (sealHash: Hex, nonce: Uint8Array): bigint =>
 export const nativeMixHash = (argon2: Argon2Provider, sealHash: Hex, nonce: Uint8Array): Promise<Uint8Array> =>
   argon2.hash(Buffer.concat([hexToBytes(sealHash), nonce]), PROOF_SEEDS[1].subarray(0, SALT_BYTES))
 
-/** The same on the calling thread; undefined where the provider has no such function. */
-export const nativeMixHashSync = (argon2: Argon2Provider, sealHash: Hex, nonce: Uint8Array): Uint8Array | undefined =>
-  argon2.hashSync?.(Buffer.concat([hexToBytes(sealHash), nonce]), PROOF_SEEDS[1].subarray(0, SALT_BYTES))
+/** The same on the calling thread. */
+export const nativeMixHashSync = (argon2: Argon2Provider, sealHash: Hex, nonce: Uint8Array): Uint8Array =>
+  argon2.hashSync(Buffer.concat([hexToBytes(sealHash), nonce]), PROOF_SEEDS[1].subarray(0, SALT_BYTES))
 
 /** Version 2, cheap half: the Keccak seal over a claimed mixHash. A forger must meet the target here before Argon2id is ever run. */
 export const nativeSealHash = (sealHash: Hex, nonce: Uint8Array, mixHash: Uint8Array): bigint =>

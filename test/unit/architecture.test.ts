@@ -85,7 +85,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'micro-eth-signer': ['crypto'],
   '@bitauth/': ['crypto'],
   '@node-rs/': ['crypto'],
-  'hash-wasm': ['crypto'],
   '@noble/': ['crypto', 'evm'],
   '@scure/': ['crypto', 'cli'],
   '@ethereumjs/': ['evm/engines/ethereumjs', 'evm/engines/precompiles', 'evm/engines/interpreter'],

@@ -1,6 +1,6 @@
 import { concatBytes, EMPTY_BYTES, hexToBytes } from '@tandem/base/bytes.ts'
 import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
-import type { Argon2Provider } from '../../../src/crypto/argon2/provider.ts'
+import type { Argon2Provider } from '../../../src/crypto/argon2.ts'
 import { keccak256Parts } from '../../../src/crypto/hash.ts'
 import { nativeSealHash, PROOF_SEEDS, sha256dHash } from '../../../src/crypto/proof-hash.ts'
 import { type ProofHeader, type ProofTemplate, proofSealHash } from '../../../src/primitives/proof-header.ts'
@@ -28,9 +28,9 @@ const stubHash = (message: Uint8Array, salt: Uint8Array): Uint8Array => keccak25
 
 /** One Keccak in place of Argon2id. */
 export const stubArgon2: Argon2Provider = {
-  name: 'noble-js',
-  threaded: true,
+  name: 'node:crypto',
   hash: async (message, salt) => stubHash(message, salt),
+  hashSync: stubHash,
 }
 
 /** Mix hash of a nonce with the stub, computed as a header's rules say. */

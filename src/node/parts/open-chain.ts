@@ -16,7 +16,7 @@ import { isAllocOf, writeGenesis } from '../../chain/store/write-genesis.ts'
 import type { ChainBlock } from '../../chain/types.ts'
 import type { Genesis } from '../../config/genesis.ts'
 import type { ChainParams } from '../../config/networks.ts'
-import { argon2OffThread } from '../../crypto/argon2/off-thread.ts'
+import { argon2Provider } from '../../crypto/argon2.ts'
 import { ProofPool } from '../../powchain/proof-pool.ts'
 import { WorkVerifier } from '../../powchain/work-verifier.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
@@ -133,7 +133,7 @@ const proofParts = (
   { header, hash, extra }: ChainBlock,
   logger: Logger,
 ): Pick<OpenedChain, 'proofs' | 'proofPool' | 'proofVerifier'> => {
-  const verifier = new WorkVerifier(params.chainId, argon2OffThread)
+  const verifier = new WorkVerifier(params.chainId, argon2Provider)
   const head = { number: header.number, hash, proofState: rows.stateAt(extra.proofTip) }
   const proofPool = new ProofPool({ params, head, hashOf: number => blocks.hashOf(number), verifier })
   const options = { params, rows, blocks, verifier, pool: proofPool, logger: logger.child({ module: 'powchain' }) }

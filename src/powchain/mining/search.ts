@@ -1,7 +1,6 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
-import { argon2Provider } from '../../crypto/argon2/argon2.ts'
-import type { Argon2Provider } from '../../crypto/argon2/provider.ts'
-import { nativeMixHash, nativeMixHashSync, nativeSealHash, sha256dHash } from '../../crypto/proof-hash.ts'
+import { argon2Provider } from '../../crypto/argon2.ts'
+import { nativeMixHashSync, nativeSealHash, sha256dHash } from '../../crypto/proof-hash.ts'
 import { PROOF_NONCE_BYTES } from '../../primitives/proof-header.ts'
 
 /** Range of nonces to search: those with the same first bytes, from a counter on. */
@@ -39,7 +38,8 @@ export const searchNonces = async (search: NonceSearch): Promise<SearchResult> =
   const counters = 2 ** (8 * counterBytes)
   for (let hashes = 0; ; ) {
     nonce.writeUIntBE((from + hashes) % counters, PROOF_NONCE_BYTES - counterBytes, counterBytes)
-    const mixHash = argon2 ? await mixHashOf(argon2, sealHash, nonce) : EMPTY_BYTES
+    // Node's thread pool, where other hashes run, is shared with the database.
+    const mixHash = argon2 ? nativeMixHashSync(argon2, sealHash, nonce) : EMPTY_BYTES
     const hash = argon2 ? nativeSealHash(sealHash, nonce, mixHash) : sha256dHash(sealHash, nonce)
     hashes++
     const next = from + hashes
@@ -48,7 +48,3 @@ export const searchNonces = async (search: NonceSearch): Promise<SearchResult> =
     if (isLook && performance.now() >= endMs) return { next, hashes, found: undefined }
   }
 }
-
-/** Hashes on this thread if the provider can: its thread pool is shared with the database. */
-const mixHashOf = (argon2: Argon2Provider, sealHash: Hex, nonce: Uint8Array): Uint8Array | Promise<Uint8Array> =>
-  nativeMixHashSync(argon2, sealHash, nonce) ?? nativeMixHash(argon2, sealHash, nonce)

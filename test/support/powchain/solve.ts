@@ -1,5 +1,5 @@
 import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
-import { argon2Provider } from '../../../src/crypto/argon2/argon2.ts'
+import { argon2Provider } from '../../../src/crypto/argon2.ts'
 import { nativeMixHash, nativeSealHash, sha256dHash } from '../../../src/crypto/proof-hash.ts'
 import { type ProofHeader, type ProofTemplate, proofSealHash } from '../../../src/primitives/proof-header.ts'
 

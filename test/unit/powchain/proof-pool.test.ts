@@ -1,8 +1,8 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { PROOF_CHAIN_LIMITS } from '../../../src/config/limits/chain.ts'
-import { argon2Provider } from '../../../src/crypto/argon2/argon2.ts'
-import type { Argon2Provider } from '../../../src/crypto/argon2/provider.ts'
+import type { Argon2Provider } from '../../../src/crypto/argon2.ts'
+import { argon2Provider } from '../../../src/crypto/argon2.ts'
 import { type MainHead, ProofPool } from '../../../src/powchain/proof-pool.ts'
 import { WorkVerifier } from '../../../src/powchain/work-verifier.ts'
 import {

@@ -1,9 +1,6 @@
 import { bytesToHex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
-import { ARGON2_PROVIDERS, chooseArgon2 } from '../../../../src/crypto/argon2/argon2.ts'
-import { createNobleArgon2 } from '../../../../src/crypto/argon2/noble.ts'
-import { offThread } from '../../../../src/crypto/argon2/off-thread.ts'
-import { createWasmArgon2 } from '../../../../src/crypto/argon2/wasm.ts'
+import { ARGON2_PROVIDERS, chooseArgon2 } from '../../../src/crypto/argon2.ts'
 
 /** Tests of the reference implementation (phc-winner-argon2), version 0x13, "password" and "somesalt". */
 const KNOWN = [
@@ -35,40 +32,18 @@ describe.each(await Promise.all(ARGON2_PROVIDERS.map(load => load())))('Argon2id
 
 describe('choice of a provider', () => {
   test('passes over one that computes wrong hashes and one that does not load, and says why', async () => {
-    const wrong = { name: 'noble-js' as const, threaded: false, hash: async () => new Uint8Array(32) }
+    const zeros = new Uint8Array(32)
+    const wrong = { name: '@node-rs/argon2' as const, hash: async () => zeros, hashSync: () => zeros }
     const missing = () => Promise.reject(new Error('not installed'))
     const { provider, refused } = await chooseArgon2([async () => wrong, missing, ...ARGON2_PROVIDERS.slice(1)])
     expect(provider.name).toBe('node:crypto')
-    expect(refused.map(({ message }) => message)).toEqual(['noble-js computes wrong Argon2id hashes', 'not installed'])
+    expect(refused.map(({ message }) => message)).toEqual([
+      '@node-rs/argon2 computes wrong Argon2id hashes',
+      'not installed',
+    ])
   })
 
   test('without any that works the error says what to do', async () => {
     await expect(chooseArgon2([])).rejects.toThrow('reinstall the packages (npm ci)')
-  })
-})
-
-describe('off the calling thread', () => {
-  test.each([createWasmArgon2(), createNobleArgon2()])(
-    'a provider without threads, $name, hashes in a worker',
-    async provider => {
-      let calls = 0
-      const moved = offThread({
-        ...provider,
-        hash(...args) {
-          calls++
-          return provider.hash(...args)
-        },
-      })
-      expect(moved).toMatchObject({ name: provider.name, threaded: true })
-      const [[cost, expected]] = KNOWN
-      const hash = () => moved.hash(Buffer.from('password'), Buffer.from('somesalt'), { ...cost, hashBytes: 32 })
-      expect((await Promise.all([hash(), hash()])).map(bytesToHex)).toEqual([expected, expected])
-      expect(calls).toBe(0)
-    },
-  )
-
-  test('one with threads of its own stays as it is', () => {
-    const threaded = { ...createNobleArgon2(), threaded: true }
-    expect(offThread(threaded)).toBe(threaded)
   })
 })
