@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
  * needs less lowers it. Imports between floors and of forbidden things are held by architecture.test.ts.
  */
 
-const BOUNDS = { lines: 108_000, files: 1_135, folders: 172, words: 55_000, pairs: 64 }
+const BOUNDS = { lines: 88_500, files: 930, folders: 142, words: 47_000, pairs: 58 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const filesOf = (top: string, ending: string): readonly string[] =>
