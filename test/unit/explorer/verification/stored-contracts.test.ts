@@ -44,7 +44,7 @@ test.skipIf(why !== undefined)(
     const dir = folder()
     const disk = new FailingDisk(dir)
     onTestFinished(() => disk.remove())
-    const modules = ['src/explorer/store/sqlite/sqlite-contracts.ts', 'test/support/explorer/stored-contract.ts']
+    const modules = ['packages/explorer/store/sqlite/sqlite-contracts.ts', 'test/support/explorer/stored-contract.ts']
     const run = (digits: string): readonly string[] => {
       const args = ['--input-type=module', '-e', PROGRAM, ...modules.map(name => join(ROOT, name))]
       const env = { ...process.env, ...disk.env, CONTRACTS: digits }
