@@ -5,6 +5,8 @@
  * is there already is used again.
  */
 import { randomBytes } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
@@ -31,7 +33,7 @@ const { values } = parseArgs({
 })
 const accounts = Number(values.accounts ?? 1_000_000)
 const slots = Number(values.slots ?? 0)
-const path = values.datadir ?? `/tmp/large-state-${accounts}-${slots}`
+const path = values.datadir ?? join(tmpdir(), `large-state-${accounts}-${slots}`)
 
 const SMALL = 10
 const ROWS = 20_000

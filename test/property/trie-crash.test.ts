@@ -96,7 +96,7 @@ const storeOf = async (writes: readonly Write[]): Promise<Store> => {
   return store
 }
 
-/** What a start finds after a kill at that place, and that the chain goes on from it. */
+/** Checks what a start finds after a kill at that place, and that the chain goes on from it. */
 const expectStart = async (writes: readonly Write[], roots: readonly Hex[], next: BlockActions, history: number) => {
   const store = await storeOf(writes)
   const head = writes.filter(({ isFlush }) => !isFlush).length - 1

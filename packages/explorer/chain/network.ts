@@ -122,7 +122,7 @@ const rewardRules = (params: NodeValue, schedule: NodeValue): RewardRules => {
     minersPercent: percent(params, 'rewards.minersPercent'),
     unionPercent: percent(params, 'rewards.unionPercent'),
     genesisWei,
-    // Where the reward never ends, that of the periods which the node lists.
+    // A reward that never ends counts for the periods which the node lists.
     maxWei: max.isNull
       ? periods.reduce((sum, period) => sum + period.member('minted').quantity(), genesisWei)
       : max.quantity(),

@@ -31,7 +31,7 @@ export class ClockSkew {
     const known = [...this.#offsets.values()].filter(offsets => offsets.length >= CONSENSUS_LIMITS.skew.least)
     if (known.length < 2) return null
     const least = known.map(offsets => Math.min(...offsets)).sort((a, b) => a - b)
-    // Of an even number the median closer to zero is taken: more than half of the others must agree on a skew.
+    // The median of an even number is the one closer to zero: more than half of the others must agree on a skew.
     const lower = least[(least.length - 1) >> 1] as number
     const upper = least[least.length >> 1] as number
     return Math.abs(lower) < Math.abs(upper) ? lower : upper

@@ -36,7 +36,7 @@ export class RequestGate {
 
   constructor(router: Router, ledger = new ClientBudget(RPC_LIMITS.budgets.memory)) {
     this.#router = router
-    // What waits is bounded by its bytes.
+    // Waiting bodies are bounded by their bytes.
     this.#semaphore = new FairSemaphore(RPC_LIMITS.parsedBytes, () => limitExceeded('too many requests'), ledger)
   }
 

@@ -126,7 +126,7 @@ export class TrieService {
 
   /** Reads the rows of hashed accounts, one after the other in `keys`, for a block that will be applied. The buffer is consumed. */
   prefetch(keys: ArrayBuffer): void {
-    // What fails here fails the next call too.
+    // A failure here is that of the next call too.
     this.ask({ op: 'prefetch', keys }, 'root').catch(() => {})
   }
 

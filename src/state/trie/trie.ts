@@ -52,7 +52,7 @@ export interface RowPlace {
   readonly path: Uint8Array
 }
 
-/** What a flush has to do with a row: put or delete it, or delete all rows of the account's storage. */
+/** Change of a row at a flush: put or delete it, or delete all rows of the account's storage. */
 export interface RowChange extends RowPlace {
   readonly kind: 'put' | 'delete' | 'deleteAll'
   readonly row: Uint8Array

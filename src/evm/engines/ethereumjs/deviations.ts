@@ -153,7 +153,7 @@ export class MendedEvm extends EVM {
 /** Parts of the library's EVM that each use has its own of. */
 export type EvmParts = Required<Pick<EVMOpts, 'common' | 'stateManager' | 'blockchain'>>
 
-/** What replaces the library's own: opcodes, by default the mended ones alone, and precompiles. */
+/** Replacements of the library's own: opcodes, by default the mended ones alone, and precompiles. */
 interface Replacements {
   readonly opcodes?: CustomOpcode[]
   /** true: those of this project, which time stops; the library's run to their end. */

@@ -120,7 +120,7 @@ export const logFrom = ([address, topics, data]: readonly [Uint8Array, readonly 
   data,
 })
 
-/** Of the data of logs a trace keeps only what it shows. */
+/** Log without its data: tracers read data where they show it. */
 const datalessLog = (log: Parameters<typeof logFrom>[0]): Log => ({ ...logFrom(log), data: EMPTY_BYTES })
 
 interface Destroying {
