@@ -11,6 +11,7 @@ import { nodePort } from '../chain/node-port.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import { readPriceConfig } from '../price/price-config.ts'
 import { type IndexDatabase, openIndex, openIndexReader } from '../store/open-index.ts'
+import { holdIndex } from '../store/sqlite/hold-index.ts'
 import { readKeys } from './api-keys.ts'
 import { startExplorerServer } from './explorer-server.ts'
 import { ExplorerService } from './explorer-service.ts'
@@ -71,7 +72,12 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
   options.signal.addEventListener('abort', () => void node.close())
   const network = await untilReached(options.signal, logger, () => readNetwork(node))
   const { rules } = network
-  await checkIndex(options, network)
+  const { database } = options
+  const held = database.kind === 'sqlite' ? holdIndex(database.path) : undefined
+  await checkIndex(options, network).catch((error: unknown) => {
+    held?.close()
+    throw error
+  })
   const site: Site = {
     network: rules.name,
     symbol: rules.symbol,
@@ -89,6 +95,7 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
     live.close()
     await service.close()
     await node.close()
+    held?.close()
   }
   const limiter = new RequestLimiter(readKeys(keysFile), () => clock.nowMs())
   service.start()

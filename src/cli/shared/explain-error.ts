@@ -66,6 +66,8 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     `The index in ${d['path']} was written with layout ${d['found']}, this program knows ${d['known']}. Use the version that wrote it, or another --datadir (--database): an index is made from the chain alone.`,
   INDEX_FOREIGN: d =>
     `${d['path']} holds an index of the chain with genesis ${d['found']}, the node has ${d['expected']}. Give --node of a node of that chain, or another --datadir (--database).`,
+  INDEX_IN_USE: d =>
+    `The index ${d['path']} is in use by another explorer. Stop that one, or choose another --datadir: an index has one writer.`,
   INDEX_UNREADABLE: d =>
     `The index in ${d['path']} cannot be read: ${d['reason']}. It is made from the chain alone: remove the file (and those named like it that end with -wal and -shm), and start again.`,
   LABEL_FILE_INVALID: d => `--explorer-labels: ${d['path']}: ${sentence(d['reason'])}`,

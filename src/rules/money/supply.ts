@@ -35,13 +35,6 @@ export const mintedUpTo = (number: number, params: RewardParams): bigint =>
 export const supplyAt = (number: number, genesisWei: bigint, burntWei: bigint, params: RewardParams): bigint =>
   genesisWei + mintedUpTo(number, params) - burntWei
 
-/** Most wei there can ever be: the genesis allocation, and every period's minting until the reward is 0. */
-export const maxSupply = (genesisWei: bigint, params: RewardParams): bigint => {
-  let periods = 0
-  while (rewardOfPeriod(periods, params) > 0n) periods++
-  return genesisWei + mintedUpTo(periods * params.halvingBlocks, params)
-}
-
 /** Periods of the reward from the first one on. */
 export interface SupplySchedule {
   readonly genesisWei: bigint

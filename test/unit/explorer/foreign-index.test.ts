@@ -53,6 +53,12 @@ test('the index of another chain is refused with both hashes, and left as it is'
         const indexed = async () =>
           (await fetch(`http://127.0.0.1:${explorer.port}/api/blocks`)).headers.get('x-indexed-block')
         await expect.poll(indexed, { timeout: 60_000 }).toMatch(/^\d+$/)
+        // A second explorer on it would write the same blocks.
+        const second = start(node, own).then(
+          () => 'started',
+          (error: { detail?: unknown }) => error.detail,
+        )
+        expect(await second).toEqual({ code: 'INDEX_IN_USE', path: own })
         await explorer.close()
       }
     },

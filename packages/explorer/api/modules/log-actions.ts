@@ -12,6 +12,7 @@ import {
   optionalAddress,
   type Parameters,
   refuseModule,
+  wholePage,
 } from './module-answer.ts'
 
 /** Results that pages reach. */
@@ -84,11 +85,11 @@ const tooSlow = () => refuseModule('Error! The search takes too long; ask for fe
 
 const isCut = (error: unknown): boolean => isCoded(error) && error.code === 'TOO_MANY_LOGS'
 
-/** A page of the logs of a search, from ranges that are halved while they hold more than one search may find. */
+/** The logs of a search behind the first `offset` ones, at most `limit`, from ranges that are halved while they hold more than one search may find. */
 const pageOfLogs = async (
   context: ApiContext,
   search: LogSearch,
-  { offset, limit }: PageRequest,
+  { offset, limit }: Pick<PageRequest, 'offset' | 'limit'>,
 ): Promise<readonly LogEntry[]> => {
   const deadlineMs = performance.now() + QUERY_MS
   const page: LogEntry[] = []
@@ -161,7 +162,10 @@ export const logActions: ModuleActions = {
     const fromBlock = await blockParameter(context, parameters, 'fromblock', 0)
     const toBlock = Math.min(head, await blockParameter(context, parameters, 'toblock', head))
     try {
-      const logs = await pageOfLogs(context, { address, filters, fromBlock, toBlock }, page)
+      // One more tells whether a longer page would have been cut.
+      const { offset, limit } = page
+      const found = await pageOfLogs(context, { address, filters, fromBlock, toBlock }, { offset, limit: limit + 1 })
+      const logs = wholePage(parameters, { items: found.slice(0, limit), next: found[limit] ?? null })
       return moduleList(await logResults(context, logs), 'No records found')
     } catch (error) {
       if (isCut(error)) throw refuseModule(`Error! A block has more than ${MAX_LOGS} such logs; narrow the topics`)

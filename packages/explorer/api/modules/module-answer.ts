@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
-import type { ListRange, Page, PageRequest } from '../../store/index-store.ts'
+import type { ListRange, PageRequest } from '../../store/index-store.ts'
 import type { ApiContext } from '../api-route.ts'
 
 export interface ModuleAnswer {
@@ -73,7 +73,10 @@ export const modulePage = (parameters: Parameters): PageRequest => {
 }
 
 /** Rows of a page. Throws MODULE_REFUSAL where a longer page was asked for and there are more: tools take a short page for the last one. */
-export const wholePage = <T>(parameters: Parameters, { items, next }: Page<T>): readonly T[] => {
+export const wholePage = <T>(
+  parameters: Parameters,
+  { items, next }: { readonly items: readonly T[]; readonly next: unknown },
+): readonly T[] => {
   if (next !== null && pageLength(parameters) > MAX_PAGE)
     throw refuseModule(`Result window is too large: a page has at most ${MAX_PAGE} records; take offset=${MAX_PAGE}`)
   return items

@@ -2,7 +2,7 @@ import type { ChainRules } from '@tandem/explorer/chain/rules.ts'
 import type { Genesis } from '../../../../src/config/genesis.ts'
 import { genesisSupply } from '../../../../src/rules/money/genesis-alloc.ts'
 import { rewardOfPeriod } from '../../../../src/rules/money/rewards.ts'
-import { maxSupply } from '../../../../src/rules/money/supply.ts'
+import { supplySchedule } from '../../../../src/rules/money/supply.ts'
 
 /** Rules of the node's own chain. */
 export const localRules = (genesis: Genesis): ChainRules => {
@@ -25,7 +25,12 @@ export const localRules = (genesis: Genesis): ChainRules => {
       committeeSize: params.committeeSize,
       forks: params.forks,
       feeShares: params.feeShares,
-      rewards: { ...params.rewards, genesisWei, maxWei: maxSupply(genesisWei, params.rewards), cycleWei },
+      rewards: {
+        ...params.rewards,
+        genesisWei,
+        maxWei: supplySchedule(genesisWei, params.rewards, 256).maxWei ?? 0n,
+        cycleWei,
+      },
       baseFee: params.baseFee,
       proofChain: params.proofChain,
     },
