@@ -41,6 +41,10 @@ export const createExplorer = (options: ExplorerPartsOptions, teardown: Teardown
   let rpc: Promise<ExplorerRpc> | undefined
   const settings = async (): Promise<ExplorerSettings> => {
     rpc ??= openRpc(randomBytes(32).toString('hex'))
+    // The next start opens it anew.
+    rpc.catch(() => {
+      rpc = undefined
+    })
     const { startsAtOnce: _, logLevel = 'info', ...files } = explorer
     return {
       ...files,
