@@ -1,5 +1,7 @@
 import { Command, Help, type Option } from 'commander'
 import { version } from '../node/version.ts'
+import { addCompletionCommand } from './completion.ts'
+import { addConfigCommand } from './config/command.ts'
 import { addDbCommand } from './db/command.ts'
 import { addDevnetCommand } from './devnet/command.ts'
 import { addDevtoolCommands } from './devtools.ts'
@@ -10,7 +12,9 @@ import { addGenesisCommand } from './genesis/command.ts'
 import { addKeyCommand } from './key/command.ts'
 import { addLocalnetCommand } from './localnet/command.ts'
 import { addMineCommand } from './mine/command.ts'
+import { addNetworkCommand } from './network-command.ts'
 import { groupOptions, sortOptions } from './shared/options/option-groups.ts'
+import { useOptionSources } from './shared/options/option-sources.ts'
 import { addStartCommand } from './start/command.ts'
 
 const HELP = new Help()
@@ -38,7 +42,11 @@ export const createProgram = (addOthers = addDevtoolCommands): Command => {
   addFaucetCommand(program)
   addFixtureCommand(program)
   addMineCommand(program)
+  addNetworkCommand(program)
+  addConfigCommand(program, createProgram)
+  addCompletionCommand(program)
   addOthers(program)
+  useOptionSources(program)
   for (const command of program.commands) groupOptions(command)
   return program
 }

@@ -78,6 +78,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   pino: ['node'],
   'pino-pretty': ['node'],
   commander: ['cli', 'devtools'],
+  'smol-toml': ['cli'],
   'prom-client': ['metrics'],
   secp256k1: ['crypto'],
   'mcl-wasm': ['crypto'],

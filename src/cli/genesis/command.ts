@@ -48,7 +48,7 @@ export const addGenesisCommand = (program: Command): void => {
 /** Collects an option given several times. */
 const collect =
   <T>(parse: (text: string) => T) =>
-  (text: string, before: readonly T[] = []): readonly T[] => [...before, parse(text)]
+  (text: string, before: readonly T[] | undefined): readonly T[] => [...(before ?? []), parse(text)]
 
 const DETAILS = `
 A validator without a name is called validator-1 and so on, without a stake it has the network's smallest, and without a reward address

@@ -78,9 +78,10 @@ Moving a validator:
 }
 
 const keystoreOption = (): Option =>
-  new Option('--keystore <folder>', 'folder of the key files')
-    .env('TANDEM_KEYSTORE')
-    .default(join(homedir(), '.tandem', 'keystore'), '~/.tandem/keystore')
+  new Option('--keystore <folder>', 'folder of the key files').default(
+    join(homedir(), '.tandem', 'keystore'),
+    '~/.tandem/keystore',
+  )
 
 const passwordOption = (what: string): Option =>
   new Option('--password-file <file>', `first line: the ${what} (or set ${PASSWORD_VARIABLE}, or be asked)`)

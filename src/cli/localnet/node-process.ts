@@ -60,7 +60,9 @@ export class NodeProcess {
       process.argv[1] as string,
       ...args,
     ]
-    const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', log, 'ipc'] })
+    // Options that this command was given by the environment are no options of its nodes.
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TANDEM_')))
+    const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', log, 'ipc'], env })
     closeSync(log)
     this.#child = child
     this.#state = 'starting'
