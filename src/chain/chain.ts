@@ -28,7 +28,6 @@ import { BlockWork, type CandidateSource } from './block/block-work.ts'
 import { type ExecutedBlock, ExecutedBlocks } from './block/candidates.ts'
 import { type BlockToCommit, writeCommit } from './block/commit-batch.ts'
 import type { Economy } from './block/economy.ts'
-import { buildEmptyBlocks, countEmptyAhead, type EmptyBlockMaker } from './block/empty-blocks.ts'
 import { RunningWork } from './block/running-work.ts'
 import { isEndOfWork, warmUpBlocks } from './block/warm-up.ts'
 import type { EvidencePool } from './council/evidence-pool.ts'
@@ -212,7 +211,7 @@ export class Chain implements ExecutionPort {
         return
       }
       const executedBlock = this.#candidates.get(block.hash) ?? (await this.#finish(block))
-      await this.#write([{ ...executedBlock, certificate }])
+      await this.#write({ ...executedBlock, certificate })
     })
   }
 
@@ -273,30 +272,12 @@ export class Chain implements ExecutionPort {
     this.#durable = number
   }
 
-  /**
-   * Makes the next blocks that are sure to be empty, at most `limit`, in one batch; false when the next block is none. For development
-   * chains, while no engine runs.
-   */
-  appendEmpty(limit: number, maker: EmptyBlockMaker): Promise<boolean> {
-    return this.#writing.run(async () => {
-      const head = { block: this.#head, certificate: this.#certificate }
-      const { world } = this.#options
-      const count = await countEmptyAhead(this.#options, head.block, limit, maker.isPoolIdle)
-      if (count === 0) return false
-      const update = await world.computeUpdate(world.journal().changes(), world.root)
-      const made = buildEmptyBlocks(this.#options, head, { count, maker, update })
-      await this.#write(made)
-      return true
-    })
-  }
-
-  async #write(sealed: readonly BlockToCommit[]): Promise<void> {
+  async #write(sealed: BlockToCommit): Promise<void> {
     await writeCommit(this.#options, sealed, () => this.#durable)
-    const { block: last, update } = sealed.at(-1) as BlockToCommit
+    const { block, execution, certificate, update } = sealed
     // State and head move in the same event-loop turn; only the trie, which no reader of the head needs, is awaited.
-    const trie = this.#options.world.committed(last.header.number, update)
-    for (const { block, execution, certificate } of sealed)
-      this.#moveHead({ block, receipts: execution.receipts }, certificate, update)
+    const trie = this.#options.world.committed(block.header.number, update)
+    this.#moveHead({ block, receipts: execution.receipts }, certificate, update)
     await trie
   }
 

@@ -161,14 +161,10 @@ export class WorldState {
     return stateUpdateFromChanges(changes, this.#head, parentRoot, result, dropped)
   }
 
-  /**
-   * Adds the block's state rows, and the removal of history that is too old, to the batch. Genesis is block 0. A block without changes may
-   * be the last of several such ones.
-   */
+  /** Adds the block's state rows, and the removal of history that is too old, to the batch. Genesis is block 0. */
   async write(batch: Batch, number: number, update: StateUpdate): Promise<void> {
     assert(update.parentRoot === this.root, 'a block on the head is written')
-    const isNext = number === this.number + 1
-    assert(isNext || update.root === update.parentRoot, 'several blocks at once change no state')
+    assert(number === this.number + 1, 'blocks are written one by one')
     writeStateUpdate(batch, update, { number, hashed: address => this.#head.hashed(address) })
     if (this.#keepsPreimages) putPreimagesOf(batch, update)
     const oldest = this.#oldestAfter(number)

@@ -48,13 +48,10 @@ export const childEnv = (
   parent: ParentBlock,
   block: ProposedBlock,
   seedOf = knownSeed,
-): BlockEnv => envOf(sources, childFields(sources, parent, block), seedOf)
-
-/** Values of the child's header that its parent and its proposer decide. */
-export const childFields = (sources: BlockEnvSources, parent: ParentBlock, block: ProposedBlock): EnvFields => {
+): BlockEnv => {
   const { params } = sources
   const choices = (params.devHelpers && sources.choices?.()) || {}
-  return {
+  const fields = {
     number: parent.header.number + 1,
     timestamp: block.timestamp,
     proposer: block.proposer,
@@ -64,6 +61,7 @@ export const childFields = (sources: BlockEnvSources, parent: ParentBlock, block
     baseFeePerGas: choices.baseFeePerGas ?? nextBaseFee(parent.header, params.baseFee),
     parentHash: parent.hash,
   }
+  return envOf(sources, fields, seedOf)
 }
 
 /** Environment of a committed block, as its own transactions saw it. */

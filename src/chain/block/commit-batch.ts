@@ -1,4 +1,3 @@
-import { assert } from '@tandem/base/assert.ts'
 import { runSlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
@@ -39,21 +38,15 @@ export interface BlockToCommit extends ExecutedBlock {
 }
 
 /**
- * Writes all rows of blocks in one batch: a crash leaves either the previous head or the last of them. Several change no state.
- * `durable` returns the number of the last block known to be synced to disk.
+ * Writes all rows of a block in one batch: a crash leaves either the previous head or this one. `durable` returns the number of the last
+ * block known to be synced to disk.
  */
-export const writeCommit = async (
-  parts: CommitParts,
-  sealed: readonly BlockToCommit[],
-  durable: () => number,
-): Promise<void> => {
+export const writeCommit = async (parts: CommitParts, sealed: BlockToCommit, durable: () => number): Promise<void> => {
   const batch = parts.store.batch()
   try {
-    for (const one of sealed) await putCommit(parts, batch, one)
+    await putCommit(parts, batch, sealed)
     putUnsynced(batch, durable())
-    const last = sealed.at(-1)
-    assert(last !== undefined, 'a commit has a block')
-    await parts.world.write(batch, last.block.header.number, last.update)
+    await parts.world.write(batch, sealed.block.header.number, sealed.update)
   } catch (error) {
     await batch.discard()
     throw error

@@ -62,10 +62,6 @@ export class DevMiner {
   #changedMs = 0
   #lastSlotMs = 0
   #cancelTimer: () => void = () => {}
-  /** The timestamps of the blocks that are made at once were requested. */
-  #isTold = false
-  /** The last block took nothing of the pool, to which nothing came since it was begun. */
-  #isPoolIdle = false
   /** True between `start` and `stop`. */
   #isRunning = false
 
@@ -137,7 +133,6 @@ export class DevMiner {
 
   /** Handles a new executable transaction. */
   onPending(): void {
-    this.#isPoolIdle = false
     if (!this.#mode.automine || this.#pendingQueued || !this.#isRunning) return
     this.#pendingQueued = true
     this.#detach(this.#turn.run(() => this.#minePending()))
@@ -168,8 +163,6 @@ export class DevMiner {
     const made = () => chain.headBlock.header.number + 1 - first
     while (made() < blocks && this.#isRunning) {
       if (cancellation?.isCancelled === true) throw new Cancelled()
-      // The first block takes what was set for the next one.
-      if (made() > 0 && (await this.#mineEmpty(blocks - made(), options, step, maker))) continue
       const { timestamp: head } = chain.headBlock.header
       const timestamp = requestedTimestamp(options, made(), head)
       if (timestamp !== undefined) time.setNext(timestamp, head)
@@ -178,28 +171,11 @@ export class DevMiner {
     }
   }
 
-  async #mineEmpty(limit: number, options: MineOptions, step: number, maker: BlockMaker | undefined): Promise<boolean> {
-    const { time } = this.#options
-    this.#isTold = options.interval !== undefined
-    try {
-      const next = (parent: number): number => {
-        const timestamp = requestedTimestamp(options, 1, parent) ?? time.timestampAfter(parent, step)
-        checkNotTooLate(timestamp)
-        return timestamp
-      }
-      return (await maker?.empty(limit, { isPoolIdle: this.#isPoolIdle, timestampAfter: next })) ?? false
-    } finally {
-      this.#isTold = false
-    }
-  }
-
   async #makeOne(step: number, maker: BlockMaker): Promise<void> {
     const { chain, time } = this.#options
     this.#askedStep = step
     checkNotTooLate(time.timestampAfter(chain.headBlock.header.timestamp, step))
-    this.#isPoolIdle = true
     await maker.one()
-    if (chain.headBlock.transactions.length > 0) this.#isPoolIdle = false
   }
 
   async #minePending(): Promise<void> {
@@ -234,7 +210,7 @@ export class DevMiner {
   }
 
   #onBlock({ number, timestamp }: { readonly number: number; readonly timestamp: number }): void {
-    this.#options.time.onBlock(timestamp, this.#isTold)
+    this.#options.time.onBlock(timestamp)
     if (this.#asked?.number !== number) return
     const { done } = this.#asked
     // Synchronously: the engine opens the next height before any waiting task runs.

@@ -97,12 +97,9 @@ export class DevTime {
     return Math.max(parentTimestamp + step, Math.floor(Math.max(dueMs, this.nowMs()) / 1_000))
   }
 
-  /**
-   * Handles a new block: a timestamp set for it is used up, and the clock never falls behind it. One whose timestamp was requested sets the
-   * clock.
-   */
-  onBlock(timestamp: number, isRequested = false): void {
-    const wasTold = isRequested || this.#next !== undefined
+  /** Handles a new block: a timestamp set for it is used up, and the clock never falls behind it. */
+  onBlock(timestamp: number): void {
+    const wasTold = this.#next !== undefined
     this.#next = undefined
     if (wasTold) this.#moveTo(timestamp * 1_000)
     else this.catchUpWith(timestamp)

@@ -1,5 +1,4 @@
 import type { Cancellation } from '@tandem/base/async/cancellation.ts'
-import type { EmptyBlockMaker } from '../block/empty-blocks.ts'
 
 /* Blocks on request: what is asked for, and who makes them. */
 
@@ -29,6 +28,4 @@ export const requestedTimestamp = (
 export interface BlockMaker {
   /** Makes the next block, of what waits. */
   one(): Promise<void>
-  /** Makes blocks at once that are sure to be empty, at most `limit`; false: the next one is not. */
-  empty(limit: number, wanted: Pick<EmptyBlockMaker, 'isPoolIdle' | 'timestampAfter'>): Promise<boolean>
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { assert } from '@tandem/base/assert.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
-import type { Chain } from '../../chain/chain.ts'
 import type { BlockMaker } from '../../chain/dev/mine-options.ts'
 import { rewindCount } from '../../chain/dev/rewind.ts'
 import { BUILD_LIMITS } from '../../config/limits/execution.ts'
@@ -21,7 +20,7 @@ import { blockCodec } from '../parts/consensus/block-codec.ts'
 import { type ConsensusPartsOptions, createConsensus, signerOf } from '../parts/consensus/consensus.ts'
 import { consensusFolder } from '../parts/consensus/consensus-folder.ts'
 
-interface DevEngineOptions extends Omit<ConsensusPartsOptions, 'folder'>, Pick<Chain, 'appendEmpty'> {
+interface DevEngineOptions extends Omit<ConsensusPartsOptions, 'folder'> {
   readonly store: Store
   /** undefined: log and watermark end with the process. */
   readonly dataDir: string | undefined
@@ -118,14 +117,13 @@ export class DevEngine implements ConsensusEngine {
    * before it is written. A log that ends before the head says nothing about the blocks after it.
    */
   makeBlocks(work: (maker: BlockMaker) => Promise<void>): Promise<void> {
-    const { execution, appendEmpty } = this.#options
+    const { execution } = this.#options
     const seal = (block: Block) => this.#seal(block)
     const maker: BlockMaker = {
       async one() {
         const block = await execution.build(request())
         await execution.commit(block, seal(block))
       },
-      empty: (limit, wanted) => appendEmpty(limit, { ...wanted, proposer: this.#signer.address, seal }),
     }
     const request = () => this.#request()
     return this.without(async () => {

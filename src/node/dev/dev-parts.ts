@@ -201,7 +201,6 @@ const createMining = (time: DevTime, options: DevOptions): { engine: DevEngine; 
     store: options.opened.store,
     // The miner requests all blocks.
     params: { ...params, blockTimeMs: 0 },
-    appendEmpty: (limit, maker) => chain.appendEmpty(limit, maker),
     execution: {
       head: () => chain.head(),
       build(request, cancelled) {
