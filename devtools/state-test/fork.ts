@@ -35,7 +35,7 @@ export const ethereumParams = (fork: EvmFork): ChainParams => {
       forks: forksAtGenesis(fork),
       calldataGasPerByte: null,
       precompilePrices: null,
-      maxTxExecutionGas: 2n ** 64n,
+      maxTxExecutionGas: null,
       maxBlockExecutionGas: 2n ** 65n,
       feeShares: { proposerPercent: 0n, minerPercent: 0n, foundationPercent: 0n },
       tips: 'coinbase',

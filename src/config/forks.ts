@@ -55,6 +55,22 @@ export const isActive = (forks: readonly Fork[], name: ForkName, height: Uint64)
   return first !== null && height >= first
 }
 
+/** Other heights for some forks. An EVM fork without one keeps its own, but never comes before the fork ahead of it. */
+export const forksWith = (
+  base: readonly Fork[],
+  heights: Partial<Record<ForkName, number | null>>,
+): readonly Fork[] => {
+  let before = 0
+  return FORK_NAMES.map(name => {
+    let height = heights[name] ?? (heights[name] === null ? null : forkHeight(base, name))
+    if (!isEvmFork(name)) return { name, height }
+    if (heights[name] === undefined && height !== null && height < before)
+      height = Number.isFinite(before) ? before : null
+    before = height ?? Number.POSITIVE_INFINITY
+    return { name, height }
+  })
+}
+
 /** Every EVM fork up to this one, active from block 0. */
 export const forksAtGenesis = (last: EvmFork): readonly Fork[] =>
   EVM_FORKS.slice(1, EVM_FORKS.indexOf(last) + 1).map(name => ({ name, height: 0 }))

@@ -63,6 +63,9 @@ export interface CouncilParams {
 /** Address of the contract that registers validators (contracts/Council.sol), set in genesis. */
 export const COUNCIL_ADDRESS: Hex = '0x0000000000000000000000000000000000000400'
 
+/** EIP-2935: contract of block hashes by number, set in genesis (docs/design/evm-rules.md#forks-in-force). */
+export const HISTORY_ADDRESS: Hex = '0x0000f90827f1c53a10cb7a02335b175320002935'
+
 /** More than any block can use: for rules without such a bound. */
 export const UNBOUNDED_GAS = 2n ** 63n - 1n
 
@@ -91,8 +94,11 @@ export interface ChainParams {
   readonly blobForks: readonly BlobFork[]
   readonly blockTimeMs: number
   readonly blockGasLimit: bigint
-  /** Bound on one transaction's execution, at most the block's limit (docs/design/evm-rules.md#limits). */
-  readonly maxTxExecutionGas: bigint
+  /**
+   * Bound on one transaction's execution, at most the block's limit (docs/design/evm-rules.md#limits); null: none but the fork's own cap on
+   * its gas limit (EIP-7825).
+   */
+  readonly maxTxExecutionGas: bigint | null
   /** Bound on the gas used of one block (docs/design/consensus.md); at least that of one transaction. */
   readonly maxBlockExecutionGas: bigint
   /** Flat price of a calldata byte; null uses the fork's own (EIP-2028, EIP-7623). */
@@ -148,8 +154,8 @@ const evmForks = (nativeHash: number): readonly Fork[] => [
   { name: 'paris', height: 0 },
   { name: 'shanghai', height: 0 },
   { name: 'cancun', height: 0 },
-  { name: 'prague', height: null },
-  { name: 'osaka', height: null },
+  { name: 'prague', height: 0 },
+  { name: 'osaka', height: 0 },
   { name: 'nativeHash', height: nativeHash },
 ]
 

@@ -28,7 +28,7 @@ export interface ExecutionRules {
   readonly hasRequests: boolean
   /** Receipts have a status instead of a state root (EIP-658). */
   readonly hasStatus: boolean
-  /** EIP-7825; null without a cap. */
+  /** EIP-7825, where the network has no bound of its own on one transaction; null without a cap. */
   readonly transactionGasCap: bigint | null
   /** EIP-7594; null: limited only by the block. */
   readonly blobsPerTransaction: number | null
@@ -80,7 +80,7 @@ export const executionRules = (fork: EvmFork, params: ChainParams): ExecutionRul
     recordsBlockHashes: since('prague'),
     hasRequests: since('prague'),
     hasStatus: since('byzantium'),
-    transactionGasCap: since('osaka') ? OSAKA_TRANSACTION_GAS_CAP : null,
+    transactionGasCap: since('osaka') && params.maxTxExecutionGas === null ? OSAKA_TRANSACTION_GAS_CAP : null,
     blobsPerTransaction: since('osaka') ? OSAKA_TRANSACTION_BLOBS : null,
     precompiles: precompilesSince(since, params.precompilePrices),
   }

@@ -70,7 +70,8 @@ const KZG_VERSION = '01'
 export const executionGasLimit = (
   { gasLimit }: Pick<DecodedTransaction, 'gasLimit'>,
   { params }: Pick<TransactionBlock, 'params'>,
-): bigint => (gasLimit < params.maxTxExecutionGas ? gasLimit : params.maxTxExecutionGas)
+): bigint =>
+  params.maxTxExecutionGas === null || gasLimit < params.maxTxExecutionGas ? gasLimit : params.maxTxExecutionGas
 
 /** Wei the sender must own: the whole limit must be payable, even if only part of it can be used. */
 export const maxCostWei = (tx: Transaction): bigint => tx.gasLimit * tx.maxFeePerGas + maxBlobFee(tx) + tx.value

@@ -84,7 +84,7 @@ const tandemRules = (params: NodeValue, schedule: NodeValue, foundation: Hex): T
   return {
     foundation,
     maxBlockExecutionGas: wei('maxBlockExecutionGas'),
-    maxTxExecutionGas: wei('maxTxExecutionGas'),
+    maxTxExecutionGas: params.member('maxTxExecutionGas').isNull ? null : wei('maxTxExecutionGas'),
     minStakeWei: wei('minStake'),
     committeeSize: counted('committeeSize', MOST_MEMBERS),
     forks: params

@@ -17,7 +17,8 @@ export interface ChainRules {
 export interface TandemRules {
   readonly foundation: Hex
   readonly maxBlockExecutionGas: bigint
-  readonly maxTxExecutionGas: bigint
+  /** null: no bound but the block's. */
+  readonly maxTxExecutionGas: bigint | null
   readonly minStakeWei: bigint
   readonly committeeSize: number
   /** First number or proof height of each fork; null: not scheduled. */

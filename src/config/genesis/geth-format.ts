@@ -93,7 +93,7 @@ const readParams = (root: GenesisValue, config: GenesisValue, total: bigint | nu
     blockTimeMs: SLOT_MS,
     blockGasLimit,
     // This network's bounds do not apply to another client's chain.
-    maxTxExecutionGas: blockGasLimit,
+    maxTxExecutionGas: null,
     maxBlockExecutionGas: UNBOUNDED_GAS,
     calldataGasPerByte: null,
     precompilePrices: null,

@@ -1,4 +1,4 @@
-import { FORK_NAMES, type Fork, isEvmFork } from '../forks.ts'
+import { FORK_NAMES, type Fork, forksWith, isEvmFork } from '../forks.ts'
 import type {
   BaseFeeParams,
   CouncilParams,
@@ -49,9 +49,9 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
     forks: given('forks', member => readForks(member, base.forks), base.forks),
     blockTimeMs: given('blockTimeMs', member => member.integer(0, MAX_MS), base.blockTimeMs),
     blockGasLimit: given('blockGasLimit', gas, base.blockGasLimit),
-    maxTxExecutionGas: given('maxTxExecutionGas', gas, base.maxTxExecutionGas),
+    maxTxExecutionGas: given('maxTxExecutionGas', orForks(gas), base.maxTxExecutionGas),
     maxBlockExecutionGas: given('maxBlockExecutionGas', gas, base.maxBlockExecutionGas),
-    calldataGasPerByte: given('calldataGasPerByte', readCalldataPrice, base.calldataGasPerByte),
+    calldataGasPerByte: given('calldataGasPerByte', orForks(byteGas), base.calldataGasPerByte),
     precompilePrices: given('precompilePrices', readOwnPrices, base.precompilePrices),
     ...optionally(value, 'codeSizeLimit', member => member.integer(1, BLOCK_BOUNDS.transactionBytes)),
     baseFee: given('baseFee', member => readBaseFee(member, base.baseFee), base.baseFee),
@@ -85,6 +85,7 @@ const optionally = <Key extends string, Value>(
 /** A block bound above the block gas limit is allowed: the default is, where a file sets a small limit. */
 const checkGasBounds = (value: GenesisValue, params: NetworkParams): void => {
   const { maxTxExecutionGas, maxBlockExecutionGas, blockGasLimit } = params
+  if (maxTxExecutionGas === null) return
   if (maxTxExecutionGas > blockGasLimit) value.fail('maxTxExecutionGas must not exceed blockGasLimit')
   if (maxTxExecutionGas > maxBlockExecutionGas) value.fail('maxTxExecutionGas must not exceed maxBlockExecutionGas')
 }
@@ -113,16 +114,19 @@ const positive = (value: GenesisValue, max?: bigint): bigint => {
   return amount > 0n ? amount : value.fail('want more than zero')
 }
 
-const readCalldataPrice = (value: GenesisValue): bigint | null => (value.isNull() ? null : value.amount(1_000_000n))
+const byteGas = (value: GenesisValue): bigint => value.amount(1_000_000n)
 
-/** `{ "prague": 100, "osaka": null }`: heights by name; the network's own for unlisted ones. */
+/** null: the fork's own. */
+const orForks =
+  (read: (value: GenesisValue) => bigint) =>
+  (value: GenesisValue): bigint | null =>
+    value.isNull() ? null : read(value)
+
+/** `{ "prague": 100, "osaka": null }`: heights by name (`forksWith`). */
 const readForks = (value: GenesisValue, base: readonly Fork[]): readonly Fork[] => {
   value.only(FORK_NAMES)
-  const forks = FORK_NAMES.map(name => {
-    const given = value.optional(name)
-    const height = base.find(fork => fork.name === name)?.height ?? null
-    return { name, height: given === undefined ? height : given.isNull() ? null : given.integer(0) }
-  })
+  const given = value.entries().map(([name, height]) => [name, height.isNull() ? null : height.integer(0)])
+  const forks = forksWith(base, Object.fromEntries(given))
   checkOrder(value, forks)
   return forks
 }

@@ -61,7 +61,6 @@ export const paramsFromRecord = (
     forks: params.forks.map(fork => ({ name: fork.name, height: heightOf(fork) })),
     blobForks: blobForksOf(style, headers),
     blockGasLimit,
-    maxTxExecutionGas: blockGasLimit,
     maxBlockExecutionGas: UNBOUNDED_GAS,
     baseFee: { ...params.baseFee, gasTarget: blockGasLimit / 2n, maxBlockGasUsed: blockGasLimit },
   }

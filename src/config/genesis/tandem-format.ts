@@ -1,5 +1,5 @@
 import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
-import { COUNCIL_ADDRESS, NETWORKS, type NetworkName, type NetworkParams } from '../networks.ts'
+import { COUNCIL_ADDRESS, HISTORY_ADDRESS, NETWORKS, type NetworkName, type NetworkParams } from '../networks.ts'
 import { COUNCIL_BOUNDS, GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { readAlloc } from './alloc.ts'
 import type { GenesisValue } from './json-reader.ts'
@@ -54,6 +54,7 @@ export const parseTandemGenesis = (root: GenesisValue): Genesis => {
 const readOwnAlloc = (value: GenesisValue): Genesis['alloc'] => {
   const alloc = readAlloc(value, { loose: false })
   if (alloc.has(COUNCIL_ADDRESS)) value.fail(`${COUNCIL_ADDRESS} is the council's: its account follows from "council"`)
+  if (alloc.has(HISTORY_ADDRESS)) value.fail(`${HISTORY_ADDRESS} is the contract of EIP-2935: leave it out`)
   return alloc
 }
 

@@ -5,12 +5,13 @@ import { executionGasLimit } from '../../rules/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { BlockExecution, BuildBudget, Credit, DroppedTransaction, TransactionSource } from '../executor-types.ts'
-import { receiptWithRoot, runPostExecution, runPreExecution } from './block-phases.ts'
+import { receiptWithRoot, runPostExecution } from './block-phases.ts'
 import { addResult, type BlockRun, beginBlock } from './block-run.ts'
 import type { TransactionRunner } from './block-runner.ts'
 import { BuildTimer } from './build-timer.ts'
 import { checkAborted, createPacer } from './pacer.ts'
 import { isPlainTransfer } from './run-transaction.ts'
+import { beginSystemContracts } from './system-calls.ts'
 import { invalidReason } from './transaction-validity.ts'
 
 /** Lower bound of a transaction's size: a signature alone has 67 bytes. */
@@ -144,7 +145,7 @@ export const buildBlock = async (
   if (source.longestWaiting !== undefined) timer.keepHalf()
   const systemCall = runner.systemCall(journal, env)
   const begin = async () => {
-    await runPreExecution(run, journal, systemCall)
+    await beginSystemContracts(journal, env, run.rules, systemCall)
     return runner.begin(journal, env)
   }
   // The first block of a process loads code; without this, the time for its transactions would be over before the first of them.

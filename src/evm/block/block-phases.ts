@@ -3,14 +3,9 @@ import type { Journal } from '../../state/journal/journal.ts'
 import type { BlockExecution, Credit, DroppedTransaction } from '../executor-types.ts'
 import { type BlockRun, finishBlock } from './block-run.ts'
 import { depositRequest } from './deposits.ts'
-import { preExecutionCalls, type RunSystemCall, takeQueuedRequests } from './system-calls.ts'
+import { type RunSystemCall, takeQueuedRequests } from './system-calls.ts'
 
-/* Phases of a block before and after its transactions, for any runner. */
-
-/** Runs the system calls before the first transaction. */
-export const runPreExecution = async (run: BlockRun, journal: Journal, systemCall: RunSystemCall): Promise<void> => {
-  for (const call of preExecutionCalls(journal, run.env, run.rules)) await systemCall(call)
-}
+/* Phases of a block after its transactions, for any runner. */
 
 /** Returns the receipt of a transaction just run, which before Byzantium has the state root instead of a status. */
 export const receiptWithRoot = (run: BlockRun, journal: Journal, receipt: Receipt): Receipt | Promise<Receipt> =>

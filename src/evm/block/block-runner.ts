@@ -13,10 +13,10 @@ import type {
   ExecutionFaultError,
   InvalidTransactionError,
 } from '../executor-types.ts'
-import { receiptWithRoot, runPostExecution, runPreExecution } from './block-phases.ts'
+import { receiptWithRoot, runPostExecution } from './block-phases.ts'
 import { addResult, type BlockRun, beginBlock, checkGasUsed, gasUsedExceeded } from './block-run.ts'
 import { checkAborted, createPacer } from './pacer.ts'
-import type { RunSystemCall } from './system-calls.ts'
+import { beginSystemContracts, type RunSystemCall } from './system-calls.ts'
 import { invalidReason } from './transaction-validity.ts'
 
 /** A transaction that was interrupted, exceeded the remaining gas, or failed in the engine leaves nothing in the journal. */
@@ -62,7 +62,7 @@ export const executeBlock = async (
   const pacer = createPacer(signal)
   const shouldStop = (): boolean => signal?.aborted === true
   const systemCall = runner.systemCall(journal, env)
-  await runPreExecution(run, journal, systemCall)
+  await beginSystemContracts(journal, env, run.rules, systemCall)
   const runTransaction = await runner.begin(journal, env)
   for (const [index, tx] of transactions.entries()) {
     if (pacer.due()) await pacer.giveWay()

@@ -10,10 +10,9 @@ import type { Engine, EngineOptions, Interrupt } from '../engine.ts'
 import type { Prefetcher } from '../readers/prefetched-reader.ts'
 import type { TracedTransaction, TraceHooks } from '../tracers/tracer.ts'
 import { authorityOf } from './authorizations.ts'
-import { runPreExecution } from './block-phases.ts'
 import { addResult, type BlockRun, beginBlock } from './block-run.ts'
 import { isPlainTransfer, runMessageTransaction, runPlainTransfer } from './run-transaction.ts'
-import { PRE_EXECUTION_ACCOUNTS, runSystemCall } from './system-calls.ts'
+import { beginSystemContracts, PRE_EXECUTION_ACCOUNTS, type RunSystemCall, runSystemCall } from './system-calls.ts'
 
 /** Context of a replay of a block's transactions. */
 interface ReplayContext {
@@ -64,7 +63,8 @@ export class Replay {
       name: engine.name,
       run: (journal, at, message) => engine.run(journal, at, message, replay.#options),
     }
-    await runPreExecution(replay.#run, replay.journal, call => runSystemCall(replay.journal, env, loading, call))
+    const call: RunSystemCall = one => runSystemCall(replay.journal, env, loading, one)
+    await beginSystemContracts(replay.journal, env, replay.#run.rules, call, prefetch)
     return replay
   }
 

@@ -1,10 +1,12 @@
-import { EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
+import { HISTORY_ADDRESS } from '../../config/networks.ts'
 import type { ExecutionRules } from '../../rules/execution-rules.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { Engine, EngineMessage, EngineOptions } from '../engine.ts'
+import type { Prefetcher } from '../readers/prefetched-reader.ts'
 
 /** Message of the protocol to a contract, before or after a block's transactions: without fee, nonce and sender account. */
 interface SystemCall {
@@ -27,8 +29,6 @@ const SYSTEM_GAS = 30_000_000n
 
 /** EIP-4788: beacon chain roots by time. */
 const BEACON_ROOTS: Hex = '0x000f3df6d732807ef1319fb7b8bb8522d0beac02'
-/** EIP-2935: block hashes by number. */
-const BLOCK_HASHES: Hex = '0x0000f90827f1c53a10cb7a02335b175320002935'
 /** EIP-7002 and EIP-7251: queues of validators' requests, with the type byte of each. */
 const REQUEST_QUEUES: readonly { readonly type: number; readonly to: Hex }[] = [
   { type: 1, to: '0x00000961ef480eb55e80d19ad83579a64c007002' },
@@ -36,18 +36,31 @@ const REQUEST_QUEUES: readonly { readonly type: number; readonly to: Hex }[] = [
 ]
 
 /** Accounts that the calls before the first transaction may read, to be prefetched where reading is asynchronous. */
-export const PRE_EXECUTION_ACCOUNTS: readonly Hex[] = [SYSTEM_ADDRESS, BEACON_ROOTS, BLOCK_HASHES]
+export const PRE_EXECUTION_ACCOUNTS: readonly Hex[] = [SYSTEM_ADDRESS, BEACON_ROOTS, HISTORY_ADDRESS]
 
 /** Addresses of system contracts, for states that must load accounts before reading them. */
-export const SYSTEM_CONTRACTS: readonly Hex[] = [BEACON_ROOTS, BLOCK_HASHES, ...REQUEST_QUEUES.map(({ to }) => to)]
+export const SYSTEM_CONTRACTS: readonly Hex[] = [BEACON_ROOTS, HISTORY_ADDRESS, ...REQUEST_QUEUES.map(({ to }) => to)]
 
-/** Returns the calls before the first transaction, to existing contracts. */
-export const preExecutionCalls = (journal: Journal, env: BlockEnv, rules: ExecutionRules): readonly SystemCall[] => {
-  const calls: SystemCall[] = []
+/** Slots of the history contract, a ring. */
+const HISTORY_SLOTS = 8_191
+
+/** Runs what comes before the first transaction, on contracts that exist. */
+export const beginSystemContracts = async (
+  journal: Journal,
+  env: BlockEnv,
+  rules: ExecutionRules,
+  run: RunSystemCall,
+  prefetch?: Prefetcher,
+): Promise<void> => {
+  const exists = (address: Hex): boolean => journal.codeHash(address) !== EMPTY_CODE_HASH
   const root = env.beacon?.parentRoot
-  if (root !== undefined) calls.push({ to: BEACON_ROOTS, data: hexToBytes(root) })
-  if (rules.recordsBlockHashes) calls.push({ to: BLOCK_HASHES, data: hexToBytes(env.blockHash(env.number - 1)) })
-  return calls.filter(({ to }) => journal.codeHash(to) !== EMPTY_CODE_HASH)
+  if (root !== undefined && exists(BEACON_ROOTS)) await run({ to: BEACON_ROOTS, data: hexToBytes(root) })
+  if (!rules.recordsBlockHashes || !exists(HISTORY_ADDRESS)) return
+  // EIP-2935 allows the write without the call: empty blocks need no engine.
+  const slot = toWord(BigInt((env.number - 1) % HISTORY_SLOTS))
+  await prefetch?.slot(HISTORY_ADDRESS, slot)
+  journal.setStorage(HISTORY_ADDRESS, slot, env.blockHash(env.number - 1))
+  journal.endTransaction()
 }
 
 /** Empties the queues after the last transaction; returns type byte and data of each non-empty kind of request (EIP-7685). */

@@ -1,12 +1,13 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { ChainParams } from '../../config/networks.ts'
+import { type ChainParams, HISTORY_ADDRESS } from '../../config/networks.ts'
 import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
 import { nextBaseFee } from '../../rules/money/base-fee.ts'
+import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import { Journal } from '../../state/journal/journal.ts'
 import { packChanges } from '../../state/update/pack-changes.ts'
-import { runPostExecution, runPreExecution } from '../block/block-phases.ts'
+import { runPostExecution } from '../block/block-phases.ts'
 import { beginBlock } from '../block/block-run.ts'
-import { type RunSystemCall, runSystemCall, SYSTEM_CONTRACTS } from '../block/system-calls.ts'
+import { beginSystemContracts, type RunSystemCall, runSystemCall, SYSTEM_CONTRACTS } from '../block/system-calls.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { CallContext } from '../calls/message/call-message.ts'
 import { applyOverrides } from '../calls/message/state-overrides.ts'
@@ -63,15 +64,16 @@ const runBlock = async (
     ...(moves && { moves }),
   }
   const systemCall: RunSystemCall = call => runSystemCall(journal, env, engine, call, prefetch && { prefetch })
-  // The contract of EIP-2935 stores the parent's hash.
-  if (run.rules.recordsBlockHashes) await hashes.find(env.number - 1)
   await load(context, [
     env.miner,
     env.proposerReward,
     env.foundation,
     ...(run.rules.recordsBlockHashes ? SYSTEM_CONTRACTS : []),
   ])
-  await runPreExecution(run, journal, systemCall)
+  // The contract of EIP-2935 stores the parent's hash.
+  if (run.rules.recordsBlockHashes && journal.codeHash(HISTORY_ADDRESS) !== EMPTY_CODE_HASH)
+    await hashes.find(env.number - 1)
+  await beginSystemContracts(journal, env, run.rules, systemCall, prefetch)
   const calls: SimulatedCall[] = []
   for (const call of planned.calls) {
     const pause = meter.pause()

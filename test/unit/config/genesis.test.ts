@@ -69,7 +69,7 @@ describe('a genesis of our own format', () => {
         calldataGasPerByte: null,
         precompilePrices: null,
         baseFee: { lowerBoundWei: '2' },
-        forks: { prague: 10, nativeHash: null },
+        forks: { prague: 10, osaka: 11, nativeHash: null },
       },
     })
     expect(params).toMatchObject({
@@ -80,8 +80,17 @@ describe('a genesis of our own format', () => {
       precompilePrices: null,
     })
     expect(params.baseFee).toEqual({ ...NETWORKS.devnet.baseFee, lowerBoundWei: 2n })
-    expect([9, 10, 11].map(number => evmForkAt(params.forks, number))).toEqual(['cancun', 'prague', 'prague'])
+    expect([9, 10, 11].map(number => evmForkAt(params.forks, number))).toEqual(['cancun', 'prague', 'osaka'])
     expect(isActive(params.forks, 'nativeHash', 1_000_000)).toBe(false)
+  })
+
+  test('a fork that it does not name keeps its height, but waits for the one before it', () => {
+    const forks = (given: object) =>
+      [0, 5, 9].map(number => evmForkAt(parse({ params: { forks: given } }).params.forks, number))
+    expect(forks({})).toEqual(['osaka', 'osaka', 'osaka'])
+    expect(forks({ prague: 5 })).toEqual(['cancun', 'osaka', 'osaka'])
+    expect(forks({ prague: null })).toEqual(['cancun', 'cancun', 'cancun'])
+    expect(forks({ osaka: 9 })).toEqual(['prague', 'prague', 'osaka'])
   })
 
   test('sets the terms of the council, and has development helpers where the network has them and it wants them', () => {
@@ -168,7 +177,7 @@ describe('a genesis of our own format', () => {
     ],
     ['long vanity', 'extraVanity', { extraVanity: `0x${'00'.repeat(33)}` }],
     ['forks out of order', 'params.forks', { params: { forks: { prague: 5, osaka: 4 } } }],
-    ['a fork after one that never comes', 'params.forks', { params: { forks: { osaka: 4 } } }],
+    ['a fork after one that never comes', 'params.forks', { params: { forks: { prague: null, osaka: 4 } } }],
     ['a floor above the ceiling', 'params.baseFee', { params: { baseFee: { lowerBoundWei: '751000000000' } } }],
     [
       'bounds that evenness crosses',

@@ -54,7 +54,7 @@ test("figures of blobs are those of the file, or Ethereum's own", () => {
 test('limits are those of the last block', () => {
   expect(paramsOf(EARLY)).toMatchObject({
     blockGasLimit: 1_009n,
-    maxTxExecutionGas: 1_009n,
+    maxTxExecutionGas: null,
     maxBlockExecutionGas: UNBOUNDED_GAS,
   })
 })

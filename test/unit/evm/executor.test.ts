@@ -137,7 +137,7 @@ describe('validity', () => {
       { type: 3 as const, maxFeePerBlobGas: 1n, blobVersionedHashes: [toWord(1n)] },
       { code: 'TYPE_UNSUPPORTED', type: 3 },
     ],
-    ['delegations before Prague', { type: 4 as const, authorizationList: [] }, { code: 'TYPE_UNSUPPORTED', type: 4 }],
+    ['delegations without one', { type: 4 as const, authorizationList: [] }, { code: 'NO_AUTHORIZATIONS' }],
   ])('%s', async (_, fields, reason) => {
     const state = funded([alice])
     Object.assign(state.accounts.get(alice.address) as object, { nonce: 3 })

@@ -321,7 +321,7 @@ describe('the network', () => {
       proofChain: { algorithm: 'nativeHash' },
     })
     const status = await rig.result<Record<string, { active: boolean }>>('native_forkStatus')
-    expect(status).toMatchObject({ cancun: { height: 0, active: true }, prague: { height: null, active: false } })
+    expect(status).toMatchObject({ cancun: { height: 0, active: true }, osaka: { height: 0, active: true } })
     expect(status['nativeHash']).toEqual({ height: 20, active: false })
   })
   test('repeats the standard methods under its own prefix', async () => {

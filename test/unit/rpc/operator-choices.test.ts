@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { methodsOf } from '../../../src/cli/shared/options/methods-of.ts'
+import { forksWith } from '../../../src/config/forks.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { addressFromPrivateKey } from '../../../src/crypto/signature.ts'
 import { operatorAddress } from '../../../src/node/parts/operator-address.ts'
@@ -140,8 +141,8 @@ describe('rules of the chain', () => {
     expect(params).toMatchObject({
       symbol: 'TNDM',
       decimals: 18,
-      forks: { cancun: 0, prague: null },
-      evmFork: 'cancun',
+      forks: { cancun: 0, osaka: 0 },
+      evmFork: 'osaka',
     })
   })
   test('are those of the block that is asked for', async () => {
@@ -150,7 +151,7 @@ describe('rules of the chain', () => {
     const changing = await Rig.start({
       network: {
         ...NETWORKS.mainnet,
-        forks: NETWORKS.mainnet.forks.map(fork => (fork.name === 'prague' ? { ...fork, height: 2 } : fork)),
+        forks: forksWith(NETWORKS.mainnet.forks, { prague: 2, osaka: null }),
         rewards: { ...NETWORKS.mainnet.rewards, halvingBlocks: 1 },
       },
     })
@@ -172,12 +173,12 @@ describe('rules of the chain', () => {
         activationTime: 0,
         chainId: '0x134fe69',
         blobSchedule: { max: 0, target: 0, baseFeeUpdateFraction: 0 },
-        systemContracts: {},
+        systemContracts: { HISTORY_STORAGE_ADDRESS: '0x0000f90827f1c53a10cb7a02335b175320002935' },
       },
       next: null,
       last: null,
     })
-    expect(Object.keys(config.current['precompiles'] as object)).toHaveLength(9)
+    expect(Object.keys(config.current['precompiles'] as object)).toHaveLength(17)
     expect(await rig.result('eth_blobBaseFee')).toBe('0x0')
   })
 })

@@ -1,5 +1,6 @@
 import { EMPTY_BYTES, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
+import { forksWith } from '../../../src/config/forks.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import {
   floorGas,
@@ -80,7 +81,7 @@ describe('Prague', () => {
   })
 
   test('begins at its height', () => {
-    const forks = NETWORKS.devnet.forks.map(fork => (fork.name === 'prague' ? { ...fork, height: 10 } : fork))
+    const forks = forksWith(NETWORKS.devnet.forks, { prague: 10 })
     const at = (number: number) => intrinsicGasRulesAt({ forks, calldataGasPerByte: null }, number).floorTokenGas
     expect([at(9), at(10), at(11)]).toEqual([0, 10, 10])
   })

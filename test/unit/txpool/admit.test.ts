@@ -1,7 +1,7 @@
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { ETHEREUM_BLOBS } from '../../../src/config/blobs.ts'
-import { forksAtGenesis } from '../../../src/config/forks.ts'
+import { forksWith } from '../../../src/config/forks.ts'
 import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
 import { BLOCK_BOUNDS } from '../../../src/config/protocol-bounds.ts'
 import type { Transaction } from '../../../src/primitives/transaction/transaction.ts'
@@ -12,7 +12,7 @@ const ALICE = address(1)
 const live: ChainParams = { ...NETWORKS.devnet, devHelpers: false }
 const prague: ChainParams = {
   ...NETWORKS.devnet,
-  forks: NETWORKS.devnet.forks.map(fork => (fork.name === 'prague' ? { ...fork, height: 5 } : fork)),
+  forks: forksWith(NETWORKS.devnet.forks, { prague: 5 }),
 }
 
 const authorizationList: Transaction['authorizationList'] = [
@@ -69,7 +69,8 @@ describe('form', () => {
   test('gas up to the cap of one transaction from Osaka on (EIP-7825)', () => {
     const osaka: ChainParams = {
       ...paramsAt('prague'),
-      forks: [...forksAtGenesis('prague'), { name: 'osaka', height: 5 }],
+      forks: forksWith(NETWORKS.devnet.forks, { osaka: 5 }),
+      maxTxExecutionGas: null,
     }
     const cap = 16_777_216n
     expect(refusal({ gasLimit: cap + 1n }, { params: osaka, number: 4 })).toBeUndefined()

@@ -61,7 +61,7 @@ ${card(
     ['Time between blocks', blockTimeMs === 0 ? 'at once for each transaction' : `${blockTimeMs / 1_000} s`],
     ['Finality', 'at once: a committed block is never replaced'],
     ['Gas of a block', formatNumber(maxBlockExecutionGas)],
-    ['Gas of a transaction', formatNumber(maxTxExecutionGas)],
+    ['Gas of a transaction', formatNumber(maxTxExecutionGas ?? maxBlockExecutionGas)],
     ['Base fee', `${gwei(baseFee.lowerBoundWei)} to ${gwei(baseFee.upperBoundWei)} gwei`],
     ['Committee', formatNumber(committeeSize)],
     ['Cycle', `${formatNumber(rewards.cycleBlocks)} blocks`],

@@ -9,6 +9,7 @@ import type { Logger } from '@tandem/base/logger.ts'
 import { GAS_PER_BLOB } from '../../../config/blobs.ts'
 import { evmForkAt } from '../../../config/forks.ts'
 import { EXECUTION_LIMITS } from '../../../config/limits/execution.ts'
+import { UNBOUNDED_GAS } from '../../../config/networks.ts'
 import { createAddress } from '../../../primitives/address.ts'
 import type { Receipt } from '../../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../../primitives/transaction/transaction.ts'
@@ -16,14 +17,21 @@ import { effectiveGasPrice } from '../../../primitives/transaction/transaction.t
 import { impersonatedSenderOn } from '../../../rules/development.ts'
 import { blobGas, maxBlobFee } from '../../../rules/ethereum/blob-fee.ts'
 import { executionRulesAt } from '../../../rules/execution-rules.ts'
+import { executionGasLimit } from '../../../rules/transaction.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
-import { receiptWithRoot, runPostExecution, runPreExecution } from '../../block/block-phases.ts'
+import { receiptWithRoot, runPostExecution } from '../../block/block-phases.ts'
 import { addEffects, addResult, type BlockRun, beginBlock, checkGasUsed } from '../../block/block-run.ts'
 import type { TransactionRunner } from '../../block/block-runner.ts'
 import { outcomeOfError } from '../../block/fast-runner.ts'
 import { checkAborted } from '../../block/pacer.ts'
 import { messageGasBound } from '../../block/run-transaction.ts'
-import { endSystemCall, type RunSystemCall, systemCallFailed, systemMessage } from '../../block/system-calls.ts'
+import {
+  beginSystemContracts,
+  endSystemCall,
+  type RunSystemCall,
+  systemCallFailed,
+  systemMessage,
+} from '../../block/system-calls.ts'
 import type { BlockEnv } from '../../block-env.ts'
 import type { EngineOptions } from '../../engine.ts'
 import type { BlockExecution, Credit, ExecutionBounds } from '../../executor-types.ts'
@@ -140,7 +148,7 @@ export const runOracle = async (
   const opening = openVm(journal, env, false)
   const systemCall = systemCallIn(opening, journal)
   const run = beginBlock(env)
-  await runPreExecution(run, journal, systemCall)
+  await beginSystemContracts(journal, env, run.rules, systemCall)
   const interrupt = { sliceMs: EXECUTION_LIMITS.sliceMs, shouldStop: () => signal?.aborted === true }
   for (const [index, tx] of transactions.entries()) {
     try {
@@ -167,8 +175,8 @@ const checkOwnRules = (journal: Journal, { env, rules, gasUsed, blobGasUsed }: B
     throw new Error('the whole limit is not payable')
   if (tx.gasLimit > env.gasLimit) throw new Error('gas limit above the block limit')
   const { maxBlockExecutionGas } = env.params
-  if (cappedLimit(env, tx) + gasUsed > env.gasLimit) throw new Error('the block is full')
-  if (cappedLimit(env, tx) + gasUsed > maxBlockExecutionGas) throw new Error('the block may execute no more')
+  if (executionGasLimit(tx, env) + gasUsed > env.gasLimit) throw new Error('the block is full')
+  if (executionGasLimit(tx, env) + gasUsed > maxBlockExecutionGas) throw new Error('the block may execute no more')
 }
 
 const checkOwnBlobRules = ({ blobs }: BlockEnv, tx: Transaction, blobGasUsed: bigint): void => {
@@ -190,12 +198,10 @@ const transactionParams = ({ params, blobs }: BlockEnv): ParamsDict => {
     replace('txDataZeroGas', params.calldataGasPerByte)
     replace('txDataNonZeroGas', params.calldataGasPerByte)
   }
+  if (params.maxTxExecutionGas !== null) replace('maxTransactionGasLimit', UNBOUNDED_GAS)
   if (blobs !== undefined) replace('maxBlobGasPerBlock', GAS_PER_BLOB * BigInt(blobs.maxPerBlock))
   return copy
 }
-
-const cappedLimit = (env: BlockEnv, tx: Transaction): bigint =>
-  tx.gasLimit < env.params.maxTxExecutionGas ? tx.gasLimit : env.params.maxTxExecutionGas
 
 /**
  * Returns the library's transaction, its sender recovered from the signature, its gas limit reduced to the usable part
@@ -207,7 +213,7 @@ const oracleTransaction = (tx: Transaction, env: BlockEnv, common: Common): Type
   const decoded = impersonated ? unsignedLibraryTransaction(tx, options) : createTxFromRLP(tx.raw, options)
   const sender = impersonated ? libraryAddress(impersonated) : decoded.getSenderAddress()
   if (sender.toString() !== tx.from) throw new Error(`sender ${sender.toString()} is not ${tx.from}`)
-  return Object.assign(decoded, { gasLimit: cappedLimit(env, tx), getSenderAddress: () => sender })
+  return Object.assign(decoded, { gasLimit: executionGasLimit(tx, env), getSenderAddress: () => sender })
 }
 
 const runOne = async (

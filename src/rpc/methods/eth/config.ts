@@ -1,7 +1,7 @@
 import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import type { ChainView } from '../../../chain/types.ts'
 import { blobParamsAt, isEvmFork } from '../../../config/forks.ts'
-import type { ChainParams } from '../../../config/networks.ts'
+import { type ChainParams, HISTORY_ADDRESS } from '../../../config/networks.ts'
 import { createForkFilter } from '../../../network/identity/fork-id.ts'
 import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
 import { ADDRESS_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
@@ -34,7 +34,7 @@ const PRECOMPILE_NAMES: Readonly<Record<number, string>> = {
 const SYSTEM_CONTRACTS: readonly (readonly [string, Hex, (rules: ExecutionRules, params: ChainParams) => boolean])[] = [
   // Without blobs there is no consensus layer either, whose roots, withdrawals and consolidations the others keep.
   ['BEACON_ROOTS_ADDRESS', '0x000f3df6d732807ef1319fb7b8bb8522d0beac02', (_, { blobForks }) => blobForks.length > 0],
-  ['HISTORY_STORAGE_ADDRESS', '0x0000f90827f1c53a10cb7a02335b175320002935', rules => rules.recordsBlockHashes],
+  ['HISTORY_STORAGE_ADDRESS', HISTORY_ADDRESS, rules => rules.recordsBlockHashes],
   [
     'WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS',
     '0x00000961ef480eb55e80d19ad83579a64c007002',

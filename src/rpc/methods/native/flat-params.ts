@@ -17,6 +17,10 @@ import { INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '
 type FlatParam = readonly [JsonSchema, unknown]
 
 const wei = (amount: bigint): FlatParam => [QUANTITY_SCHEMA, toQuantity(amount)]
+const weiOrForks = (amount: bigint | null): FlatParam => [
+  orNull(QUANTITY_SCHEMA),
+  amount === null ? null : toQuantity(amount),
+]
 const integer = (value: number | bigint): FlatParam => [INTEGER_SCHEMA, Number(value)]
 const text = (value: string): FlatParam => [STRING_SCHEMA, value]
 const word = (value: bigint): FlatParam => [HASH_SCHEMA, toWord(value) satisfies Hex]
@@ -35,12 +39,9 @@ const precompilePrices = ({ precompilePrices: prices }: ChainParams): FlatParam 
 const execution = (params: ChainParams, number: number) => ({
   evmFork: text(evmForkAt(params.forks, number)),
   blockGasLimit: wei(params.blockGasLimit),
-  maxTxExecutionGas: wei(params.maxTxExecutionGas),
+  maxTxExecutionGas: weiOrForks(params.maxTxExecutionGas),
   maxBlockExecutionGas: wei(params.maxBlockExecutionGas),
-  calldataGasPerByte: [
-    orNull(QUANTITY_SCHEMA),
-    params.calldataGasPerByte === null ? null : toQuantity(params.calldataGasPerByte),
-  ] as FlatParam,
+  calldataGasPerByte: weiOrForks(params.calldataGasPerByte),
   precompilePrices: precompilePrices(params),
   codeSizeLimit: integer(codeSizeLimit(params)),
   initCodeSizeLimit: integer(initCodeSizeLimit(params)),

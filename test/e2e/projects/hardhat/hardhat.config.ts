@@ -13,7 +13,7 @@ export default defineConfig({
     version: '0.8.37',
     // The npm compiler: nothing is downloaded.
     path: createRequire(import.meta.url).resolve('solc/soljson.js'),
-    settings: { evmVersion: 'cancun', optimizer: { enabled: true, runs: 200 } },
+    settings: { optimizer: { enabled: true, runs: 200 } },
   },
   // Faster than its default of a second; the number of confirmations stays what it is.
   ignition: { blockPollingInterval: 100 },

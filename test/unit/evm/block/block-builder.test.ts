@@ -221,7 +221,7 @@ describe('transfers have a part of each block that nothing else takes', () => {
 
   test('of its gas', async () => {
     const { maxBlockExecutionGas, maxTxExecutionGas } = env().params
-    const whole = Number(maxBlockExecutionGas / maxTxExecutionGas)
+    const whole = Number(maxBlockExecutionGas / (maxTxExecutionGas as bigint))
     const senders = Array.from({ length: whole }, (_, at) => key(100 + at))
     const list = [...many(whole), transfer(dave)]
     const { built } = await build(

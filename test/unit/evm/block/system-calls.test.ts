@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Hex, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { afterAll, describe, expect, test } from 'vitest'
+import { forksWith } from '../../../../src/config/forks.ts'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import { SYSTEM_ADDRESS } from '../../../../src/evm/block/system-calls.ts'
 import type { BeaconEnv, BlockEnv } from '../../../../src/evm/block-env.ts'
@@ -28,9 +29,10 @@ const REVERT = Uint8Array.of(0x5f, 0x5f, 0xfd)
 
 const alice = key(1)
 const forksTo = (last: 'cancun' | 'prague') =>
-  NETWORKS.devnet.forks.map(fork => (fork.name === 'prague' ? { ...fork, height: last === 'prague' ? 0 : null } : fork))
+  forksWith(NETWORKS.devnet.forks, { prague: last === 'prague' ? 0 : null })
 const block = (last: 'cancun' | 'prague', beacon?: BeaconEnv): BlockEnv =>
   env({ params: { ...NETWORKS.devnet, forks: forksTo(last) }, ...(beacon && { beacon }) })
+const parentSlot = ({ number }: BlockEnv) => toWord(BigInt((number - 1) % 8_191))
 const BEACON: BeaconEnv = { parentRoot: ROOT, depositContract: `0x${'de'.repeat(20)}` }
 
 const dir = mkdtempSync(join(tmpdir(), 'tandem-system-'))
@@ -52,8 +54,8 @@ describe.each<ExecutionMode>(['wasm', 'ethereumjs', 'shadow'])('in mode %s', mod
     const at = block('prague', BEACON)
     const { execution, journal } = await execute(mode, contracts, at)
     expect(journal.storage(BEACON_ROOTS, toWord(0n))).toBe(ROOT)
-    expect(journal.storage(BLOCK_HASHES, toWord(0n))).toBe(at.blockHash(at.number - 1))
-    expect(journal.storage(BLOCK_HASHES, toWord(1n))).toBe(toWord(BigInt(SYSTEM_ADDRESS)))
+    expect(journal.storage(BEACON_ROOTS, toWord(1n))).toBe(toWord(BigInt(SYSTEM_ADDRESS)))
+    expect(journal.storage(BLOCK_HASHES, parentSlot(at))).toBe(at.blockHash(at.number - 1))
     expect(journal.exists(SYSTEM_ADDRESS)).toBe(false)
     expect(execution).toMatchObject({ gasUsed: 21_000n, requests: [] })
   })
@@ -62,11 +64,11 @@ describe.each<ExecutionMode>(['wasm', 'ethereumjs', 'shadow'])('in mode %s', mod
     const contracts = { [BEACON_ROOTS]: KEEP, [BLOCK_HASHES]: KEEP }
     const cancun = await execute(mode, contracts, block('cancun', BEACON))
     expect(cancun.journal.storage(BEACON_ROOTS, toWord(0n))).toBe(ROOT)
-    expect(cancun.journal.storage(BLOCK_HASHES, toWord(0n))).toBe(ZERO_HASH)
+    expect(cancun.journal.storage(BLOCK_HASHES, parentSlot(block('cancun')))).toBe(ZERO_HASH)
     expect(cancun.execution.requests).toBeUndefined()
     const alone = await execute(mode, contracts, block('prague'))
     expect(alone.journal.storage(BEACON_ROOTS, toWord(0n))).toBe(ZERO_HASH)
-    expect(alone.journal.storage(BLOCK_HASHES, toWord(0n))).not.toBe(ZERO_HASH)
+    expect(alone.journal.storage(BLOCK_HASHES, parentSlot(block('prague')))).not.toBe(ZERO_HASH)
     expect(alone.execution.requests).toBeUndefined()
   })
 

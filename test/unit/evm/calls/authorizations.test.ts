@@ -1,5 +1,6 @@
 import { bigintToBytes, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
+import { forksAtGenesis } from '../../../../src/config/forks.ts'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import { keccak256 } from '../../../../src/crypto/hash.ts'
 import { sign } from '../../../../src/crypto/signature.ts'
@@ -22,7 +23,6 @@ const engine = createInterpreter()
 const prague = {
   ...NETWORKS.devnet,
   calldataGasPerByte: null,
-  forks: NETWORKS.devnet.forks.map(fork => (fork.name === 'prague' ? { ...fork, height: 0 } : fork)),
 }
 
 /** Authorization that an account signs to delegate to the code at `address` (EIP-7702). */
@@ -77,7 +77,7 @@ test('one for another nonce gives no code', async () => {
 })
 
 test('they have no effect before Prague', async () => {
-  const cancun = context({ env: env({ params: { ...prague, forks: NETWORKS.devnet.forks } }) })
+  const cancun = context({ env: env({ params: { ...prague, forks: forksAtGenesis('cancun') } }) })
   expect(await call(cancun, delegating)).toEqual({ output: EMPTY_BYTES, gasUsed: 21_000n })
 })
 

@@ -220,7 +220,7 @@ describe("forks other than the networks' own", () => {
   })
 
   test('Osaka: a transaction names at most 2^24 gas (EIP-7825)', async () => {
-    const block = env({ params: paramsOf('osaka') })
+    const block = env({ params: { ...paramsOf('osaka'), maxTxExecutionGas: null } })
     const fits = signed(alice, { to: CONTRACT, gasLimit: 16_777_216n })
     await execute(undefined, [fits], block)
     await expect(
