@@ -1,4 +1,4 @@
-import type { Hex } from '@tandem/base/bytes.ts'
+import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { Nonce } from '@tandem/base/uint64.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 
@@ -21,6 +21,8 @@ export class JournalSlot {
 export class JournalAccount {
   readonly address: Hex
   readonly base: Account | undefined
+  /** False when `base` has no slots. */
+  readonly #hadStorage: boolean
   exists: boolean
   nonce: Nonce
   balance: bigint
@@ -35,9 +37,10 @@ export class JournalAccount {
   /** Cached result of `account()` until the next change. */
   view: Account | undefined
 
-  constructor(address: Hex, base: Account | undefined) {
+  constructor(address: Hex, base: Account | undefined, hadStorage: boolean) {
     this.address = address
     this.base = base
+    this.#hadStorage = hadStorage
     this.view = base
     this.exists = base !== undefined
     this.nonce = base?.nonce ?? 0
@@ -65,6 +68,12 @@ export class JournalAccount {
 
   /** True when the base account's storage is gone. */
   droppedStorage(): boolean {
-    return this.cleared && this.base !== undefined && this.base.storageRoot !== EMPTY_ROOT
+    return this.cleared && this.#hadStorage
+  }
+
+  /** True when it has slots; where some of `base` remain, also when all of them became zero. */
+  hasStorage(): boolean {
+    if (!this.cleared && this.#hadStorage) return true
+    return [...(this.slots?.values() ?? [])].some(({ value }) => value !== ZERO_HASH)
   }
 }

@@ -3,7 +3,7 @@ import { bytesToHex, EMPTY_BYTES, type Hex, ZERO_HASH } from '@tandem/base/bytes
 import type { Nonce } from '@tandem/base/uint64.ts'
 import { STATE_LIMITS } from '../../config/limits/storage.ts'
 import { keccak256 } from '../../crypto/hash.ts'
-import { type Account, EMPTY_CODE_HASH, MAX_BALANCE } from '../account.ts'
+import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT, MAX_BALANCE } from '../account.ts'
 import type { StateReader } from '../state-reader.ts'
 import type { StateChanges } from '../update/state-changes.ts'
 import { collectChanges } from './collect-changes.ts'
@@ -215,7 +215,13 @@ export class Journal implements StateReader {
   #entry(address: Hex): JournalAccount {
     let journalAccount = this.#entries.get(address)
     if (journalAccount === undefined) {
-      journalAccount = new JournalAccount(address, this.#base.account(address))
+      const account = this.#base.account(address)
+      // The account of a journal has the root of the state below it.
+      const hadStorage =
+        this.#base instanceof Journal
+          ? this.#base.#entry(address).hasStorage()
+          : account !== undefined && account.storageRoot !== EMPTY_ROOT
+      journalAccount = new JournalAccount(address, account, hadStorage)
       this.#entries.set(address, journalAccount)
     }
     return journalAccount

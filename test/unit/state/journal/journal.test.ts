@@ -200,3 +200,15 @@ test('a journal can stand on a journal', () => {
   expect(first.balance(A)).toBe(1n)
   expect(second.changes().accounts.get(A)?.before?.balance).toBe(1n)
 })
+
+test('an account that a lower journal gave storage loses it in the one above, which the changes say', () => {
+  const below = new Journal(new MemoryState())
+  below.setStorage(A, word(1), word(7))
+  below.endTransaction()
+  const above = new Journal(below)
+  above.createAccount(A)
+  above.setNonce(A, 2)
+  above.endTransaction()
+  expect([...(above.changes().cleared ?? [])]).toEqual([A])
+  expect(above.storage(A, word(1))).toBe(ZERO_HASH)
+})
