@@ -9,6 +9,10 @@ import { NAME_FILES } from './wasm-names.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
+const EVM = 'src/evm/engines/wasm/assembly/evm.ts'
+/** Stands for the same source with the hooks of tracers (assembly/steps.ts). */
+const EVM_STEPS = 'src/evm/engines/wasm/assembly/evm-steps.ts'
+
 /** Entry files; the output stands beside its entry with the ending `.wasm`. */
 export const MODULES: readonly string[] = [
   'src/crypto/assembly/blake2.ts',
@@ -16,7 +20,8 @@ export const MODULES: readonly string[] = [
   'src/crypto/assembly/hash.ts',
   'src/crypto/assembly/proof-seal.ts',
   'src/crypto/assembly/modexp.ts',
-  'src/evm/engines/wasm/assembly/evm.ts',
+  EVM,
+  EVM_STEPS,
   'src/state/trie/assembly/trie.ts',
 ]
 
@@ -40,7 +45,9 @@ export const wasmPath = (entry: string): string => `${ROOT}${entry.replace(/\.ts
 /** The compiled bytes of a module; throws with the compiler's own words. */
 export const compile = async (entry: string): Promise<Uint8Array> => {
   let output: Uint8Array | undefined
-  const { error, stderr } = await asc.main([entry, '--baseDir', ROOT, '--outFile', 'out.wasm', ...FLAGS], {
+  const isSteps = entry === EVM_STEPS
+  const options = ['--baseDir', ROOT, '--outFile', 'out.wasm', '--use', `STEPS=${Number(isSteps)}`, ...FLAGS]
+  const { error, stderr } = await asc.main([isSteps ? EVM : entry, ...options], {
     writeFile: (_name: string, contents: Uint8Array | string) => {
       if (typeof contents !== 'string') output = contents
     },

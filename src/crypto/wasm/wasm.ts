@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** Part of the WebAssembly API used here; the compiler's own declarations come only with the DOM library. */
 interface WebAssemblyApi {
   readonly Module: new (bytes: Uint8Array) => object
-  readonly Instance: new (module: object) => { readonly exports: unknown }
+  readonly Instance: new (module: object, imports?: object) => { readonly exports: unknown }
 }
 
 export interface WasmMemory {
@@ -16,11 +16,11 @@ const { WebAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyApi }
 const modules = new Map<string, object>()
 
 /** Instantiates a module of a few kilobytes synchronously. `Exports` is not checked. */
-export const loadWasm = <Exports>(url: URL): Exports => {
+export const loadWasm = <Exports>(url: URL, imports?: object): Exports => {
   let module = modules.get(url.href)
   if (module === undefined) {
     module = new WebAssembly.Module(readFileSync(url))
     modules.set(url.href, module)
   }
-  return new WebAssembly.Instance(module).exports as Exports
+  return new WebAssembly.Instance(module, imports).exports as Exports
 }

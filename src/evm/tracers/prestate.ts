@@ -66,14 +66,15 @@ class Touched {
   }
 }
 
-const watchStep = (touched: Touched, { op, stack, stackSize, address, error }: Step): void => {
-  if (error !== undefined) return
-  const { slot, account, target } = SHAPES[op] as OpcodeShape
-  const operand = (below: number): Hex => toWord(stack[stackSize - 1 - below] as bigint)
-  const operandAddress = (below: number): Hex => `0x${operand(below).slice(26)}`
-  if (slot !== undefined) touched.slot(address, operand(slot))
-  else if (account !== undefined) touched.account(operandAddress(account))
-  else if (target !== undefined) touched.called(operandAddress(target))
+/** Returns what a step touches once its opcode runs. */
+const touchOf = ({ op, stack, stackSize, address }: Step): ((touched: Touched) => void) | undefined => {
+  const { slot, account, target, least } = SHAPES[op] as OpcodeShape
+  const below = slot ?? account ?? target
+  if (below === undefined || stackSize < least) return undefined
+  const operand = toWord(stack[stackSize - 1 - below] as bigint)
+  if (slot !== undefined) return touched => touched.slot(address, operand)
+  const named: Hex = `0x${operand.slice(26)}`
+  return target === undefined ? touched => void touched.account(named) : touched => touched.called(named)
 }
 
 const watchTransaction = (touched: Touched, { from, to, coinbase, authorities }: TracedTransaction): void => {
@@ -157,6 +158,7 @@ const differences = (touched: Touched, state: Journal, config: PrestateConfig) =
 export const createPrestateTracer = (config: PrestateConfig, { memory }: TracerContext): Tracer => {
   let state: Journal | undefined
   let touched: Touched | undefined
+  let touch: ReturnType<typeof touchOf>
   return {
     begin(transaction, journal) {
       state = journal
@@ -166,8 +168,14 @@ export const createPrestateTracer = (config: PrestateConfig, { memory }: TracerC
     enter({ type, to, depth }: FrameStart) {
       if (depth > 0 && (type === 'CREATE' || type === 'CREATE2')) touched?.account(to)
     },
+    watches: 'named',
+    before(step) {
+      touch = touchOf(step)
+    },
     step(step) {
-      if (touched !== undefined) watchStep(touched, step)
+      const touches = touch ?? touchOf(step)
+      touch = undefined
+      if (touched !== undefined && step.error === undefined) touches?.(touched)
     },
     *result() {
       assert(state !== undefined && touched !== undefined, 'a trace begins before its result')

@@ -42,14 +42,15 @@ const memoryText = ({ memory, memorySize }: Step): string => {
 /** Slots that the code has read or written so far, by contract; repeated at every further access. */
 const createSlots = () => {
   const contracts = new Map<Hex, Map<Hex, Hex>>()
-  return ({ op, address, stack, stackSize }: Step, state: Journal): string => {
+  return (step: Step, state: Journal): string => {
+    const { op, address, stack, stackSize } = step
     const slot = toWord(stack[stackSize - 1] as bigint)
     let slots = contracts.get(address)
     if (slots === undefined) {
       slots = new Map()
       contracts.set(address, slots)
     }
-    slots.set(slot, shapeOf(op).writes ? toWord(stack[stackSize - 2] as bigint) : state.storage(address, slot))
+    slots.set(slot, shapeOf(op).writes ? toWord(stack[stackSize - 2] as bigint) : (step.storage?.(slot) ?? state.storage(address, slot)))
     let text = ''
     for (const [key, word] of slots) text += `${text === '' ? '' : ','}"${key}":"${word}"`
     return text
@@ -62,21 +63,28 @@ const touchesStorage = ({ op, stackSize }: Step): boolean =>
 const createLine = (config: StructLogConfig) => {
   const stackText = createStackText()
   const slotsText = createSlots()
-  return (step: Step, state: Journal): string => {
-    const { pc, name, gas, cost, depth, error, returnData, refund } = step
-    let line = `{"pc":${pc},"op":"${name}","gas":${gas},"gasCost":${cost},"depth":${depth}`
-    if (error !== undefined) line += `,"error":${JSON.stringify(error)}`
+  /** Members that show the state before the opcode. */
+  const before = (step: Step, state: Journal): string => {
+    const { returnData } = step
+    let line = ''
     if (!config.disableStack) line += `,"stack":[${stackText(step)}]`
     if (config.enableReturnData && returnData.byteLength > 0) line += `,"returnData":${dataJson(returnData)}`
     if (config.enableMemory && step.memorySize > 0) line += `,"memory":[${memoryText(step)}]`
     if (!config.disableStorage && touchesStorage(step)) line += `,"storage":{${slotsText(step, state)}}`
-    return refund === 0n ? `${line}}` : `${line},"refund":${refund}}`
+    return line
   }
+  const line = ({ pc, name, gas, cost, depth, error, refund }: Step, shown: string): string => {
+    const fault = error === undefined ? '' : `,"error":${JSON.stringify(error)}`
+    const counter = refund === 0n ? '' : `,"refund":${refund}`
+    return `{"pc":${pc},"op":"${name}","gas":${gas},"gasCost":${cost},"depth":${depth}${fault}${shown}${counter}}`
+  }
+  return { before, line }
 }
 
 /** One entry per opcode, written during the execution: nothing is kept, so the totals come last. */
 export const createStructLogger = (config: StructLogConfig, { output }: TracerContext): Tracer => {
-  const line = createLine(config)
+  const { before, line } = createLine(config)
+  let shown: string | undefined
   let state: Journal | undefined
   let top: FrameEnd | undefined
   let gasUsed = 0n
@@ -86,10 +94,17 @@ export const createStructLogger = (config: StructLogConfig, { output }: TracerCo
       state = journal
       output.nest('{"structLogs":[', ']}')
     },
+    watches: 'all',
+    before(step) {
+      if (config.limit !== 0 && steps >= config.limit) return
+      assert(state !== undefined, 'a trace begins before its steps')
+      shown = before(step, state)
+    },
     step(step) {
       if (config.limit !== 0 && steps >= config.limit) return
       assert(state !== undefined, 'a trace begins before its steps')
-      writeItem(output, steps++, line(step, state))
+      writeItem(output, steps++, line(step, shown ?? before(step, state)))
+      shown = undefined
     },
     exit(frame) {
       if (frame.depth === 0) top = frame

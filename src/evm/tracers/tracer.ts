@@ -53,6 +53,8 @@ export interface Step {
   readonly memorySize: number
   /** Return data of the last call in this frame. */
   readonly returnData: Uint8Array
+  /** Word of the running contract, where the engine does not write it to the journal at once; undefined: as in the journal. */
+  storage?(slot: Hex): Hex | undefined
 }
 
 export interface TracedLog {
@@ -95,6 +97,11 @@ export interface TransactionEnd {
 export interface Tracer {
   begin?(transaction: TracedTransaction, state: Journal): void
   enter?(frame: FrameStart): void
+  /** Opcodes that it has to see: all, or those that name slots or accounts or create some; none if missing. */
+  readonly watches?: 'all' | 'named' | 'none'
+  /** Before an opcode runs, without its cost and error. Not every engine calls it. */
+  before?(step: Step): void
+  /** Once the cost is known; after `before`, stack, memory and return data may have changed. */
   step?(step: Step): void
   log?(log: TracedLog): void
   exit?(frame: FrameEnd): void

@@ -1,6 +1,19 @@
 import { loadWasm, type WasmMemory } from '../../../crypto/wasm/wasm.ts'
 import { SIZE } from './protocol.ts'
 
+/** Functions that the step build calls (assembly/steps.ts). Addresses are those of the module's memory. */
+export interface StepHooks {
+  /** Before a watched opcode; true: `run` returns, and begins with the opcode again. */
+  step(frame: number, op: number, refund: number): boolean
+  /** A watched opcode is paid. */
+  stepped(gas: number, refund: number): void
+  failed(frame: number, op: number, height: number, before: number, after: number, refund: number): void
+  entered(op: number, from: number, to: number, input: number, size: number, gas: number, value: number): void
+  exited(result: number, left: number, data: number, size: number): void
+  logged(at: number): void
+  destructed(from: number, to: number, value: number): void
+}
+
 /** Exports of the interpreter (assembly/evm.ts). */
 export interface EvmModule {
   readonly memory: WasmMemory
@@ -14,9 +27,18 @@ export interface EvmModule {
     unpaged: number,
     most: number,
   ): boolean
-  begin(fork: number, seed: bigint, keepsSlots: boolean, committed: boolean): void
+  begin(
+    fork: number,
+    seed: bigint,
+    keepsSlots: boolean,
+    committed: boolean,
+    codeLimit: number,
+    initCodeLimit: number,
+  ): void
   clearOpcodes(): void
-  setOpcode(op: number, price: number, least: number, most: number): void
+  setOpcode(op: number, price: number, least: number, most: number, writes: boolean, priced: number): void
+  watchOpcode(op: number, isWatched: boolean): void
+  loadedSlot(account: number): number
   setBlobs(count: number): void
   run(slice: bigint): number
   exchangeAt(): number
@@ -93,9 +115,11 @@ export const CODE_PAGES = 8 * KIB
 /** Memory limit of a message's frames. */
 const FRAME_BYTES = 128 * MIB
 
-/** Loads an instance with its memory laid out. Throws where the system does not let it be. */
-export const loadEvmModule = (codePages: number): EvmModule => {
-  const wasm = loadWasm<EvmModule>(new URL('./assembly/evm.wasm', import.meta.url))
+/** Loads an instance with its memory laid out, of the step build with hooks. Throws where the system does not let it be. */
+export const loadEvmModule = (codePages: number, hooks: StepHooks | undefined): EvmModule => {
+  const name = hooks === undefined ? 'evm' : 'evm-steps'
+  const url = new URL(`./assembly/${name}.wasm`, import.meta.url)
+  const wasm = loadWasm<EvmModule>(url, hooks && { host: hooks })
   const { accounts, slots, undo, logs, output, unpaged } = LAYOUT
   const codes = codePages * (SIZE.codePage + 4) + unpaged
   const rest = accounts * (SIZE.accountBytes + 12) + slots * (SIZE.slotBytes + 12) + undo + logs + output + codes

@@ -1,5 +1,6 @@
 import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
+import { isPrecompile } from '../../calls/message/moved-precompiles.ts'
 import { ACCOUNT, FLAG, SLOT } from './protocol.ts'
 import type { RunState } from './run-state.ts'
 
@@ -34,10 +35,10 @@ const putAccount = (run: RunState, entry: number, address: Hex): void => {
   view.setUint32(entry + ACCOUNT.flags, flags, true)
   view.setUint32(entry + ACCOUNT.loaded, 1, true)
   if (account !== undefined && flags & FLAG.hasCode) machine.codes.useKnown(entry, account.codeHash)
-  if (rules.precompiles.has(address)) {
-    view.setUint32(entry + ACCOUNT.precompile, Number(address), true)
-    if (run.since('berlin')) view.setUint32(entry + ACCOUNT.warm, 1, true)
-  }
+  const { moves } = run.options
+  if (isPrecompile(rules, moves, address))
+    view.setUint32(entry + ACCOUNT.precompile, Number(moves?.get(address) ?? address), true)
+  if (rules.precompiles.has(address) && run.since('berlin')) view.setUint32(entry + ACCOUNT.warm, 1, true)
 }
 
 /** Loads the account too if needed. */

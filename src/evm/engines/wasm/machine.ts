@@ -4,8 +4,10 @@ import type { EvmFork } from '../../../config/forks.ts'
 import type { WasmMemory } from '../../../crypto/wasm/wasm.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import type { EngineEnv } from '../../block-env.ts'
+import { codeSizeLimit, initCodeSizeLimit } from '../../../rules/code-size.ts'
 import { type OpcodeShape, opcodesOf, SHAPES } from '../../opcodes.ts'
-import { type EvmModule, LAYOUT, loadEvmModule } from './evm-module.ts'
+import type { Tracer } from '../../tracers/tracer.ts'
+import { type EvmModule, LAYOUT, loadEvmModule, type StepHooks } from './evm-module.ts'
 import { LoadedCodes } from './loaded-codes.ts'
 import { ACCOUNT, WORD } from './protocol.ts'
 
@@ -32,11 +34,17 @@ export class Machine {
   /** Addresses of this message's accounts by entry: a string made anew costs every map that it is looked up in. */
   readonly #addresses = new Map<number, Hex>()
 
-  /** Throws where the system does not let its memory be laid out. */
-  constructor(codePages: number) {
-    const wasm = loadEvmModule(codePages)
+  readonly isStepping: boolean
+  /** Receives the calls of a step machine while a message runs. */
+  hooks: StepHooks | undefined = undefined
+  #watched: Tracer['watches'] = 'none'
+
+  /** `isStepping`: of the step build. Throws where the system does not let its memory be laid out. */
+  constructor(codePages: number, isStepping: boolean) {
+    const wasm = loadEvmModule(codePages, isStepping ? this.#forwarded() : undefined)
     this.wasm = wasm
     this.codePages = codePages
+    this.isStepping = isStepping
     this.exchange = wasm.exchangeAt()
     this.#words = wasm.wordsAt()
     this.#memory = wasm.memory
@@ -45,6 +53,19 @@ export class Machine {
     this.view = new DataView(this.#buffer)
     this.codes = new LoadedCodes(this)
     this.bytes.write(EMPTY_CODE_HASH.slice(2), wasm.emptyHashAt(), 'hex')
+  }
+
+  #forwarded(): StepHooks {
+    const hooks = (): StepHooks => this.hooks as StepHooks
+    return {
+      step: (frame, op, refund) => hooks().step(frame, op, refund),
+      stepped: (gas, refund) => hooks().stepped(gas, refund),
+      failed: (...fault) => hooks().failed(...fault),
+      entered: (...start) => hooks().entered(...start),
+      exited: (...end) => hooks().exited(...end),
+      logged: at => hooks().logged(at),
+      destructed: (...moved) => hooks().destructed(...moved),
+    }
   }
 
   /** Memory that it has used so far, and keeps: what was laid out and never touched takes none. */
@@ -88,16 +109,28 @@ export class Machine {
       this.#fork = fork
       wasm.clearOpcodes()
       for (const { op, price } of opcodesOf(fork)) {
-        const { least, most } = SHAPES[op] as OpcodeShape
-        wasm.setOpcode(op, price, least * WORD_BYTES, most * WORD_BYTES)
+        const { least, most, writes = false, priced = 0 } = SHAPES[op] as OpcodeShape
+        wasm.setOpcode(op, price, least * WORD_BYTES, most * WORD_BYTES, writes, priced)
       }
+      this.#watched = 'none'
     }
     this.codes.begin()
     // Memory used by the previous message is no longer visible after this.
     this.#usedBytes = this.usedBytes
-    wasm.begin(place, SEED, this.#hasSlots, committed)
+    const { params } = env
+    wasm.begin(place, SEED, this.#hasSlots, committed, codeSizeLimit(params), initCodeSizeLimit(params))
     this.#addresses.clear()
     if (env !== this.#env) this.#writeEnv(env)
+  }
+
+  /** Chooses the opcodes at which a step machine stops. */
+  watch(watched: NonNullable<Tracer['watches']>): void {
+    if (watched === this.#watched) return
+    this.#watched = watched
+    for (const { op, name, slot, account, target } of SHAPES) {
+      const isNamed = (slot ?? account ?? target) !== undefined || name.startsWith('CREATE')
+      this.wasm.watchOpcode(op, watched === 'all' || (watched === 'named' && isNamed))
+    }
   }
 
   /** Called when the message has ended, with the versions of the storage under and after it; undefined: its changes are dropped. */

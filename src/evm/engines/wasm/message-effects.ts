@@ -3,14 +3,18 @@ import { BLOOM_BYTES } from '../../../primitives/receipt/bloom.ts'
 import { INTERNAL_KINDS, type InternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
 import { type Log, rememberDigest } from '../../../primitives/receipt/log.ts'
 import type { EngineResult } from '../../engine.ts'
+import { transferLogOf } from '../transfer-logs.ts'
 import type { Machine } from './machine.ts'
 import { INTERNAL, INTERNAL_TO, LOG } from './protocol.ts'
 
 /** Number of logs from which their bloom and encoding are computed by the module. */
 const DIGEST_LOGS = 8
 
-/** Returns the logs and internal transfers that the module wrote, each in order. */
-export const effectsOf = (machine: Machine): Required<Pick<EngineResult, 'logs' | 'internal'>> => {
+/** Returns the logs and internal transfers that the module wrote, each in order; `transfers`: also the logs with those of transfers. */
+export const effectsOf = (
+  machine: Machine,
+  transfers: Log[] | undefined,
+): Required<Pick<EngineResult, 'logs' | 'internal'>> => {
   const { view, wasm } = machine
   const end = wasm.logsEndAt()
   const logs: Log[] = []
@@ -29,15 +33,19 @@ export const effectsOf = (machine: Machine): Required<Pick<EngineResult, 'logs' 
     const size = view.getUint32(at + LOG.size, true)
     let from = at + LOG.head
     if (count >= INTERNAL.callTransfer) {
-      const kind = INTERNAL_KINDS[count - INTERNAL.callTransfer] as InternalTransfer['kind']
       const to = machine.addressOf(view.getUint32(at + INTERNAL_TO, true))
-      internal.push({ kind, from: address, to, value: bytesToBigint(machine.copy(from, size)) })
+      const value = bytesToBigint(machine.copy(from, size))
+      const kind = INTERNAL_KINDS[count - INTERNAL.callTransfer]
+      if (kind !== undefined) internal.push({ kind, from: address, to, value })
+      if (value > 0n) transfers?.push(transferLogOf(address, to, value))
       at = Math.ceil((from + size) / LOG.align) * LOG.align
       continue
     }
     const topics: Hex[] = []
     for (let i = 0; i < count; i++, from += 32) topics.push(machine.readHex(from, 32))
-    logs.push({ address, topics, data: machine.copy(from, size) })
+    const log = { address, topics, data: machine.copy(from, size) }
+    logs.push(log)
+    transfers?.push(log)
     at = Math.ceil((from + size) / LOG.align) * LOG.align
   }
   rememberLogDigest(machine, logs)

@@ -19,12 +19,14 @@ export const executionRulesOf = (env: EngineEnv): ExecutionRules => {
   return rules
 }
 
-/** True for a message that this engine runs; any other uses the other engine. */
+/** Steps are reported with gas as a number. */
+const MOST_STEP_GAS = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** True where opcodes, frames or accesses of the message are reported. */
+export const isStepping = ({ trace, accesses }: EngineOptions): boolean => (trace ?? accesses) !== undefined
+
+/** True for a message that this engine runs. */
 export const isSuitable = ({ gas, blobVersionedHashes = [] }: EngineMessage, options: EngineOptions): boolean =>
   gas >= 0n &&
-  gas < 1n << 60n &&
-  blobVersionedHashes.length <= SIZE.maxBlobs &&
-  options.accesses === undefined &&
-  options.moves === undefined &&
-  options.transfers !== true &&
-  options.trace === undefined
+  gas < (isStepping(options) ? MOST_STEP_GAS : 1n << 60n) &&
+  blobVersionedHashes.length <= SIZE.maxBlobs

@@ -4,7 +4,10 @@ import type { ExecutionRules } from '../../../rules/execution-rules.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import type { EngineEnv } from '../../block-env.ts'
 import type { EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
+import type { Log } from '../../../primitives/receipt/log.ts'
+import { isPrecompile } from '../../calls/message/moved-precompiles.ts'
 import { PRECOMPILE_REVERT } from '../failure-reasons.ts'
+import { transferLogOf } from '../transfer-logs.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
 import { loadAccount, loadCode, loadSlot } from './load-state.ts'
 import type { Machine } from './machine.ts'
@@ -14,6 +17,7 @@ import { executionRulesOf, FORK_PLACES } from './message-rules.ts'
 import { type MessageStart, startMessage } from './message-start.ts'
 import { PrecompileCalls } from './precompile-calls.ts'
 import { OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
+import { StepRecorder } from './step-recorder.ts'
 import type { RunState } from './run-state.ts'
 import { writeChangesToJournal } from './write-changes.ts'
 
@@ -22,8 +26,8 @@ const SLICE_GAS = 200_000n
 /** Responses to the module between two checks. */
 const SERVICES_PER_LOOK = 32
 
-/** Result of a message, or the reason to run it on the other engine: more than 100 M gas filled a region, or it is not supported. */
-export type RunEnd = EngineResult | 'exhausted' | 'unusual'
+/** Result of a message; undefined: more than 100 M gas filled a region, or the system has no memory. */
+export type RunEnd = EngineResult | undefined
 
 /** One message on one machine. The journal is not written before the end. */
 export class MessageRun implements RunState {
@@ -32,6 +36,7 @@ export class MessageRun implements RunState {
   readonly env: EngineEnv
   readonly rules: ExecutionRules
   readonly options: EngineOptions
+  readonly steps: StepRecorder | undefined
   readonly #message: EngineMessage
   readonly #place: number
   /** Versions of the state under the journal, and of the storage in it, at the start of the message. */
@@ -54,8 +59,14 @@ export class MessageRun implements RunState {
     this.#baseVersion = journal.baseVersion
     this.#versionBefore = journal.storageVersion
     this.#clock = new MessageClock(machine, options.interrupt)
-    const isCalledByCode = message.to === null || !this.rules.precompiles.has(message.to)
-    this.#precompiles = new PrecompileCalls(this, isCalledByCode, () => this.#clock.check())
+    this.#precompiles = new PrecompileCalls(this, !this.#isToPrecompile && !machine.isStepping, () => this.#clock.check())
+    this.steps = machine.isStepping ? new StepRecorder(this, () => this.#clock.check()) : undefined
+    machine.hooks = this.steps
+  }
+
+  get #isToPrecompile(): boolean {
+    const { to } = this.#message
+    return to !== null && isPrecompile(this.rules, this.options.moves, to)
   }
 
   /** Synchronous where nothing is awaited. */
@@ -101,6 +112,8 @@ export class MessageRun implements RunState {
         return this.#paced(this.#provideBlockHash())
       case STATUS.needsPrecompile:
         return this.#callPrecompile(Number(wasm.neededNumber()))
+      case STATUS.waits:
+        return this.steps?.waiting
       case STATUS.paused:
         this.#status = STATUS.paused
         if (wasm.gasBoundReached() !== 0) throw gasBoundExceeded()
@@ -120,6 +133,7 @@ export class MessageRun implements RunState {
     const { machine } = this
     const { gas, gasPrice, blobVersionedHashes } = this.#message
     machine.begin(this.env, this.rules.fork, this.#place, this.#versionBefore)
+    if (this.steps !== undefined) machine.watch(this.steps.watches)
     machine.wasm.beginClock(gas, this.options.gasBound ?? gas)
     machine.setWord(WORD.gasPrice, gasPrice)
     if (blobVersionedHashes !== undefined) machine.putBlobHashes(blobVersionedHashes)
@@ -163,8 +177,7 @@ export class MessageRun implements RunState {
 
   #end(): RunEnd {
     const { wasm } = this.machine
-    if (this.#status === STATUS.unusual) return 'unusual'
-    if (this.#status === STATUS.exhausted || wasm.isExhausted()) return 'exhausted'
+    if (this.#status === STATUS.exhausted || wasm.isExhausted()) return undefined
     const outcome = wasm.outcomeOf()
     const discards = this.options.discards === true
     const destroyed = discards ? [] : writeChangesToJournal(this)
@@ -172,7 +185,8 @@ export class MessageRun implements RunState {
     if (this.journal.baseVersion === this.#baseVersion)
       this.machine.keepSlots(this.#versionBefore, discards ? undefined : this.journal.storageVersion)
     const failure = this.#failureOf(outcome)
-    const { logs, internal } = effectsOf(this.machine)
+    const tracedLogs = this.options.transfers ? this.#ownTransfer(outcome) : undefined
+    const { logs, internal } = effectsOf(this.machine, tracedLogs)
     const spareGas = wasm.spareGasOf()
     return {
       gasUsed: this.#message.gas - wasm.gasLeftOf(),
@@ -184,14 +198,23 @@ export class MessageRun implements RunState {
       destroyed: failure === null ? destroyed : [],
       failure,
       ...(spareGas >= 0n && { spareGas }),
+      ...(tracedLogs && { tracedLogs }),
     }
+  }
+
+  /** Transfer of the message itself, which the module does not record. */
+  #ownTransfer(outcome: number): Log[] {
+    const { from, to, value } = this.#message
+    const recipient = to ?? this.#created
+    return outcome === OUTCOME.returned && value > 0n && recipient !== null
+      ? [transferLogOf(from, recipient, value)]
+      : []
   }
 
   #failureOf(outcome: number): EngineFailure | null {
     if (outcome === OUTCOME.returned) return null
     if (outcome === OUTCOME.reverted) return { kind: 'revert' }
-    const { to } = this.#message
-    if (to !== null && this.rules.precompiles.has(to) && this.#precompiles.failure !== undefined) {
+    if (this.#isToPrecompile && this.#precompiles.failure !== undefined) {
       return this.#precompiles.failure === PRECOMPILE_REVERT
         ? { kind: 'revert' }
         : { kind: 'halt', reason: this.#precompiles.failure }

@@ -1,5 +1,5 @@
+import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
-import { initCodeSizeLimit } from '../../../rules/code-size.ts'
 import type { EngineMessage } from '../../engine.ts'
 import { loadAccount, loadCode } from './load-state.ts'
 import type { Machine } from './machine.ts'
@@ -60,11 +60,10 @@ const startCall = (machine: Machine, message: EngineMessage, sender: number, tar
   const { value, gas, data } = message
   const runs = machine.wasm.delegate(target)
   if (runs !== 0) machine.wasm.warm(runs)
-  let status: number = STATUS.unusual
-  if (machine.putInput(data) && value <= machine.readWord(sender)) {
-    machine.writeExchange(value)
-    status = machine.wasm.startCall(sender, target, runs === 0 ? target : runs, gas, data.byteLength)
-  }
+  assert(value <= machine.readWord(sender), 'the sender has the value')
+  if (!machine.putInput(data)) return { status: STATUS.exhausted, created: null }
+  machine.writeExchange(value)
+  const status = machine.wasm.startCall(sender, target, runs === 0 ? target : runs, gas, data.byteLength)
   return { status, created: null }
 }
 
@@ -81,11 +80,10 @@ const beginCreation = (run: RunState, message: EngineMessage, sender: number): S
 }
 
 const startCreation = (run: RunState, message: EngineMessage, sender: number, created: number): number => {
-  const { machine, rules, env } = run
+  const { machine } = run
   const { value, gas, data } = message
-  // Init code beyond the limit is rejected earlier; otherwise EthereumJS' rule applies.
-  if (rules.boundsInitCode && data.byteLength > initCodeSizeLimit(env.params)) return STATUS.unusual
-  if (!machine.putInput(data) || value > machine.readWord(sender)) return STATUS.unusual
+  assert(value <= machine.readWord(sender), 'the sender has the value')
+  if (!machine.putInput(data)) return STATUS.exhausted
   machine.writeExchange(value)
   return machine.wasm.startCreation(sender, created, gas, data.byteLength)
 }

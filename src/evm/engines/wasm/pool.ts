@@ -77,26 +77,31 @@ const drop = (machine: Machine): void => {
   collected.register(machine, id)
 }
 
-const takeSpare = (codePages: number): Machine | undefined =>
-  spare?.machine.codePages === codePages ? removeSpare() : undefined
+/** Kind of machine: pages of codes, and whether it reports steps. */
+type Kind = Pick<Machine, 'codePages' | 'isStepping'>
 
-const takeIdle = (codePages: number): Machine | undefined => {
-  const found = idle.findLastIndex(machine => machine.codePages === codePages)
+const isOf = (kind: Kind, machine: Machine | undefined): boolean =>
+  machine?.codePages === kind.codePages && machine.isStepping === kind.isStepping
+
+const takeSpare = (kind: Kind): Machine | undefined => (isOf(kind, spare?.machine) ? removeSpare() : undefined)
+
+const takeIdle = (kind: Kind): Machine | undefined => {
+  const found = idle.findLastIndex(machine => isOf(kind, machine))
   return found < 0 ? undefined : idle.splice(found, 1)[0]
 }
 
 /** Returns undefined when there is no memory for another one. */
-export const acquireMachine = (codePages: number): Machine | undefined => {
-  let machine = takeSpare(codePages) ?? takeIdle(codePages)
-  if (machine === undefined && machineBytes() <= MAX_BYTES) machine = create(codePages)
+export const acquireMachine = (kind: Kind): Machine | undefined => {
+  let machine = takeSpare(kind) ?? takeIdle(kind)
+  if (machine === undefined && machineBytes() <= MAX_BYTES) machine = create(kind)
   if (machine !== undefined) busy.add(machine)
   return machine
 }
 
 /** Returns undefined where address space or memory of the system is short. */
-const create = (codePages: number): Machine | undefined => {
+const create = ({ codePages, isStepping }: Kind): Machine | undefined => {
   try {
-    return new Machine(codePages)
+    return new Machine(codePages, isStepping)
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
@@ -105,6 +110,7 @@ const create = (codePages: number): Machine | undefined => {
 
 export const releaseMachine = (machine: Machine): void => {
   busy.delete(machine)
+  machine.hooks = undefined
   machine.codes.rest()
   if (machine.usedBytes <= LARGE_BYTES && sizesOf(idle) + machine.usedBytes <= IDLE_BYTES) {
     idle.push(machine)
@@ -123,8 +129,8 @@ export const releaseMachine = (machine: Machine): void => {
 }
 
 /** Drops a spare machine. Another takes its place before: none can be created until the collector has freed the dropped one. */
-const replaceSpareMachine = ({ codePages }: Machine): void => {
-  const next = idle.length === 0 ? create(codePages) : undefined
+const replaceSpareMachine = (kind: Kind): void => {
+  const next = idle.length === 0 ? create(kind) : undefined
   if (next !== undefined) idle.push(next)
   dropSpareMachine()
 }

@@ -92,6 +92,7 @@ export class PrecompileCalls {
     const room = machine.returnRoom()
     this.#failure = failure
     if (output.byteLength > room) return STATUS.exhausted
+    if (failure !== undefined) this.#run.steps?.precompileFailed(failure)
     machine.bytes.set(output, machine.wasm.returnedAt())
     const status = machine.wasm.precompiled(failure === undefined, gas - gasUsed, output.byteLength)
     return status === STATUS.done ? STATUS.done : STATUS.goesOn

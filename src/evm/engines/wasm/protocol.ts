@@ -11,34 +11,39 @@ export const STATUS = {
   needsBlockHash: 4,
   needsPrecompile: 5,
   paused: 6,
-  /** A region was full: the message had more gas than the regions are made for. */
+  /** A region or the memory was full: the message had more gas than the regions are made for, or the system has no memory. */
   exhausted: 7,
-  /** Not supported by this engine: run the message elsewhere. */
-  unusual: 8,
+  /** The tracer has to wait before the opcode runs. */
+  waits: 8,
   goesOn: 16,
 } as const
 
-/** Outcomes of a message and of a frame. */
-export const OUTCOME = { returned: 17, reverted: 18, failed: 19 } as const
+/** Outcomes of a message and of a frame; a refused one keeps its gas. */
+export const OUTCOME = { returned: 17, reverted: 18, failed: 19, refused: 20 } as const
 
-/** Reasons of failures in the order of their numbers, which begin with 1. */
-const FAILURES = [
-  'outOfGas',
-  'stackUnderflow',
-  'stackOverflow',
-  'invalidJump',
-  'invalidOpcode',
-  'staticStateChange',
-  'createCollision',
-  'codeTooLarge',
-  'codeInvalid',
-  'initCodeTooLarge',
-] as const satisfies readonly (keyof typeof REASON)[]
-export const REASONS: readonly string[] = ['', ...FAILURES.map(name => REASON[name])]
-export const FAILURE = Object.fromEntries(FAILURES.map((name, i) => [name, i + 1])) as Record<
-  (typeof FAILURES)[number],
-  number
->
+/** Reasons of failures in the order of their numbers, which begin with 1, where traces say more than errors with the text of traces. */
+const FAILURES: readonly (readonly [name: string, reason: string, trace?: string])[] = [
+  ['outOfGas', REASON.outOfGas],
+  ['stackUnderflow', REASON.stackUnderflow],
+  ['stackOverflow', REASON.stackOverflow],
+  ['invalidJump', REASON.invalidJump],
+  ['invalidOpcode', REASON.invalidOpcode],
+  ['staticStateChange', REASON.staticStateChange],
+  ['createCollision', REASON.createCollision],
+  ['codeTooLarge', REASON.codeTooLarge],
+  ['codeInvalid', REASON.codeInvalid],
+  ['initCodeTooLarge', REASON.initCodeTooLarge],
+  ['returnDataOutOfBounds', REASON.outOfGas, 'return data out of bounds'],
+  ['codeNotPaid', REASON.outOfGas, 'contract creation code storage out of gas'],
+  ['valueOverflow', 'value overflow'],
+  ['callTooDeep', 'max call depth exceeded'],
+  ['balanceTooLow', 'insufficient balance for transfer'],
+  ['nonceTooHigh', 'nonce uint64 overflow'],
+]
+export const REASONS: readonly string[] = ['', ...FAILURES.map(([, reason]) => reason)]
+/** Texts of traces, by the same numbers. */
+export const TRACE_REASONS: readonly string[] = ['', ...FAILURES.map(([, reason, trace = reason]) => trace)]
+export const FAILURE: Readonly<Record<string, number>> = Object.fromEntries(FAILURES.map(([name], i) => [name, i + 1]))
 
 /** Offsets in an account's entry. The undo log copies the first 96 bytes. */
 export const ACCOUNT = {
@@ -136,8 +141,11 @@ export const FRAME = {
 /** Log: its head, then topics, then data; the next one begins at a multiple of `align`. */
 export const LOG = { head: 16, topics: 4, size: 8, align: 64 } as const
 
-/** Internal transfer among the logs: the number of its kind instead of a count of topics, and its recipient. */
-export const INTERNAL = { callTransfer: 256, createTransfer: 257, destructTransfer: 258 } as const
+/**
+ * Internal transfer among the logs: the number of its kind instead of a count of topics, and its recipient. What an account sends itself is
+ * none, but a log where transfers are logged.
+ */
+export const INTERNAL = { callTransfer: 256, createTransfer: 257, destructTransfer: 258, selfTransfer: 259 } as const
 export const INTERNAL_TO = 12
 
 /** Indexes of the environment's words. */
@@ -155,4 +163,4 @@ export const WORD = {
 } as const
 
 /** Sizes of entries and pages, bytes, and the most blobs. */
-export const SIZE = { accountBytes: 224, slotBytes: 128, codePage: 28 * 1024, maxBlobs: 64 } as const
+export const SIZE = { accountBytes: 224, slotBytes: 128, codePage: 28 * 1024, maxBlobs: 1024 } as const

@@ -200,7 +200,7 @@ test('ecrecover and sha256 are those of EthereumJS', async () => {
   }
 })
 
-test('what it does not do runs elsewhere, with the same result', async () => {
+test('accesses, transfers as logs and many blobs need no other engine', async () => {
   const { engine, elsewhere } = counted()
   const state = stateWith('5f54')
   const accesses: string[] = []
@@ -209,7 +209,11 @@ test('what it does not do runs elsewhere, with the same result', async () => {
   expect(accesses).toEqual([TARGET + toWord(0n)])
   const transfers = await engine.run(new Journal(state), env(), message({ value: 1n }), { transfers: true })
   expect(transfers.tracedLogs).toHaveLength(1)
-  expect(elsewhere()).toBe(2)
+  const blobVersionedHashes = Array.from({ length: 300 }, (_, i) => toWord(BigInt(i)))
+  const last = stateWith('61012b495f5260205ff3')
+  const { output } = await engine.run(new Journal(last), env(), message({ blobVersionedHashes }))
+  expect(bytesToHex(output)).toBe(toWord(299n))
+  expect(elsewhere()).toBe(0)
 })
 
 test('a block hash is asked for once in a message, and again in the next', async () => {

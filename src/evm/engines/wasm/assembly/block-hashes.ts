@@ -3,6 +3,7 @@ import { clear, copy, toSize } from "./word";
 import { NUMBER } from "./environment";
 import { frame } from "./frames";
 import { needed, needs } from "./status";
+import { forgetRepeat } from "./steps";
 import { GAS, GOES_ON, NEEDS_BLOCK_HASH, PC, SP } from "./layout";
 
 /** Hashes of the last 256 blocks that the message has asked for: the hash, then the block's number and one. */
@@ -12,6 +13,7 @@ export function forgetBlockHashes(): void { memory.fill(BLOCK_HASHES, 0, 256 * H
 
 /** Response to NEEDS_BLOCK_HASH: replaces the number, and the opcode is done. */
 export function provideBlockHash(word: usize): void {
+  if (STEPS) forgetRepeat();
   const known = BLOCK_HASHES + <usize>(needed & 255) * HASH_ENTRY;
   copy(known, word);
   store<u64>(known, needed + 1, 32);

@@ -3,14 +3,15 @@ import { toSize } from "./word";
 import { accountAt, isLoaded } from "./accounts";
 import { accessPrice, canReach } from "./calls";
 import { lacksCode } from "./codes";
-import { addLog } from "./logs";
+import { addLog, logsAt } from "./logs";
 import { endOf, growthPrice, perWord } from "./prices";
 import { frame, growMemory } from "./frames";
 import { returned } from "./memory";
 import { copyApart } from "./ranges";
 import { failFor, needs } from "./status";
 import * as OP from "./opcodes";
-import { CODE, CODE_SIZE, EXHAUSTED, FRAME_CODE, FRAME_CODE_SIZE, GAS, GOES_ON, INPUT, INPUT_SIZE, IS_STATIC, MEMORY, MEMORY_SIZE, NEEDS_ACCOUNT, NEEDS_CODE, OUT_OF_GAS, RETURN_SIZE, SELF, SP, STATIC_STATE_CHANGE } from "./layout";
+import { loggedStep, noGas, setStepGas } from "./steps";
+import { CODE, CODE_SIZE, EXHAUSTED, FRAME_CODE, FRAME_CODE_SIZE, GAS, GOES_ON, INPUT, INPUT_SIZE, IS_STATIC, MEMORY, MEMORY_SIZE, NEEDS_ACCOUNT, NEEDS_CODE, OUT_OF_GAS, RETURN_DATA_OUT_OF_BOUNDS, RETURN_SIZE, SELF, SP, STATIC_STATE_CHANGE } from "./layout";
 
 const COPY_PRICE: i64 = 3;
 const LOG_BYTE_PRICE: i64 = 8;
@@ -18,8 +19,9 @@ const LOG_BYTE_PRICE: i64 = 8;
 /** Charges the price of the memory and of the words, and grows the memory. */
 function pay(end: u64, words: i64): i32 {
   let gas = load<i64>(frame, GAS) - growthPrice(load<u32>(frame, MEMORY_SIZE), end);
-  if (gas >= 0) gas -= words;
-  if (gas < 0) return failFor(OUT_OF_GAS);
+  if (STEPS || gas >= 0) gas -= words;
+  if (gas < 0) return noGas(gas);
+  if (STEPS) setStepGas(gas);
   store<i64>(frame, gas, GAS);
   return growMemory(frame, end) ? GOES_ON : EXHAUSTED;
 }
@@ -42,12 +44,11 @@ export function copyInput(to: usize, size: usize, from: u64): void {
 /** CALLDATACOPY, CODECOPY, RETURNDATACOPY. */
 export function copyBytes(op: u32): i32 {
   const sp = <usize>load<u32>(frame, SP), to = toSize(sp - 32), from = toSize(sp - 64), size = toSize(sp - 96);
-  if (op == OP.RETURNDATACOPY) {
-    const there = <u64>load<u32>(frame, RETURN_SIZE);
-    if (from > there || size > there - from) return failFor(OUT_OF_GAS);
-  }
+  const there = <u64>load<u32>(frame, RETURN_SIZE), isBeyond = op == OP.RETURNDATACOPY && (from > there || size > there - from);
+  if (!STEPS && isBeyond) return failFor(RETURN_DATA_OUT_OF_BOUNDS);
   const paid = pay(endOf(to, size), perWord(size, COPY_PRICE));
   if (paid != GOES_ON) return paid;
+  if (STEPS && isBeyond) return failFor(RETURN_DATA_OUT_OF_BOUNDS);
   store<u32>(frame, <u32>(sp - 96), SP);
   if (size == 0) return GOES_ON;
   const target = <usize>load<u32>(frame, MEMORY) + <usize>to;
@@ -59,7 +60,7 @@ export function copyBytes(op: u32): i32 {
 
 export function copyForeignCode(): i32 {
   const sp = <usize>load<u32>(frame, SP);
-  if (!canReach(sp - 32, load<i64>(frame, GAS))) return failFor(OUT_OF_GAS);
+  if (!STEPS && !canReach(sp - 32, load<i64>(frame, GAS))) return failFor(OUT_OF_GAS);
   const account = accountAt(sp - 32);
   if (!isLoaded(account)) return needs(NEEDS_ACCOUNT, account);
   if (lacksCode(account)) return needs(NEEDS_CODE, account);
@@ -83,11 +84,14 @@ export function copyMemory(): i32 {
 }
 
 export function log(op: u32): i32 {
-  if (load<u32>(frame, IS_STATIC)) return failFor(STATIC_STATE_CHANGE);
+  if (!STEPS && load<u32>(frame, IS_STATIC)) return failFor(STATIC_STATE_CHANGE);
   const sp = <usize>load<u32>(frame, SP), offset = toSize(sp - 32), size = toSize(sp - 64), topics = op - OP.LOG0;
   const paid = pay(endOf(offset, size), size < 1 << 40 ? <i64>size * LOG_BYTE_PRICE : <i64>1 << 62);
   if (paid != GOES_ON) return paid;
+  if (STEPS && load<u32>(frame, IS_STATIC)) return failFor(STATIC_STATE_CHANGE);
+  const at = logsAt;
   addLog(load<u32>(frame, SELF), topics, sp - 96, <usize>load<u32>(frame, MEMORY) + <usize>(size ? offset : 0), <usize>size);
+  if (STEPS) loggedStep(at);
   store<u32>(frame, <u32>(sp - 64 - (<usize>topics << 5)), SP);
   return GOES_ON;
 }

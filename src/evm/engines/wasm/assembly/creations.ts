@@ -6,7 +6,7 @@ import { accountAt, change, has, isLoaded, warmAccount } from "./accounts";
 import { setCodeOf } from "./codes";
 import { moveClock, pauseAt } from "./clock";
 import { save, setFrameMark, undoAt } from "./undo";
-import { DEPTH_LIMIT, mark, transfer } from "./calls";
+import { DEPTH_LIMIT, mark, overflows, transfer } from "./calls";
 import { dropSlotsLater } from "./slots";
 import { endFrame } from "./ends";
 import { addTransfer } from "./logs";
@@ -14,12 +14,15 @@ import { endOf, fork, growthPrice, perWord } from "./prices";
 import { above, analyse, CODE_TAIL, frame, growMemory, openFrame, push, setCode, setFrame } from "./frames";
 import { failFor, needs } from "./status";
 import * as OP from "./opcodes";
-import { ADDRESS, ADDRESS_BYTES, BALANCE, CALLER, CALL_VALUE, CREATED, CREATE_COLLISION, CREATE_TRANSFER, DEPTH, EXHAUSTED, EXISTS, FLAGS, GAS, GOES_ON, HAS_CODE, HAS_STORAGE, INIT_CODE_TOO_LARGE, IS_CREATION, IS_STATIC, MEMORY, MEMORY_SIZE, NEEDS_ACCOUNT, NONCE, OUT_OF_GAS, PARENT, PASSED, PAUSED, RETURN_SIZE, SELF, SP, STATIC_STATE_CHANGE, TOUCHED, UNUSUAL } from "./layout";
+import { enteredStep, exitedStep, noGas, setStepGas } from "./steps";
+import { ADDRESS, ADDRESS_BYTES, BALANCE, BALANCE_TOO_LOW, CALLER, CALL_TOO_DEEP, CALL_VALUE, CREATED, CREATE_COLLISION, CREATE_TRANSFER, DEPTH, EXHAUSTED, EXISTS, FLAGS, GAS, GOES_ON, HAS_CODE, HAS_STORAGE, INIT_CODE_TOO_LARGE, IS_CREATION, IS_STATIC, MEMORY, MEMORY_SIZE, NEEDS_ACCOUNT, NONCE, NONCE_TOO_HIGH, PARENT, PASSED, PAUSED, REFUSED, RETURNED, RETURN_SIZE, SELF, SP, STATIC_STATE_CHANGE, TOUCHED, VALUE_OVERFLOW } from "./layout";
 import { BERLIN, SHANGHAI, SPURIOUS_DRAGON, TANGERINE_WHISTLE } from "./forks";
 
 const HASH_WORD_PRICE: i64 = 6;
 const INIT_CODE_WORD_PRICE: i64 = 2;
-export const INIT_CODE_LIMIT: u64 = 49152;
+/** Largest init code (EIP-3860). */
+let initCodeLimit: u64 = 0;
+export function setInitCodeLimit(bytes: u32): void { initCodeLimit = bytes; }
 
 const BYTES: usize = memory.data(96, 16);
 const HASH: usize = memory.data(32, 16);
@@ -68,21 +71,26 @@ function answerZero(): i32 {
 
 export function create(op: u32): i32 {
   const sp = <usize>load<u32>(frame, SP), value = sp - 32;
-  if (load<u32>(frame, IS_STATIC)) return failFor(STATIC_STATE_CHANGE);
+  if (!STEPS && load<u32>(frame, IS_STATIC)) return failFor(STATIC_STATE_CHANGE);
   let gas = load<i64>(frame, GAS);
   if (gas < pauseAt) return PAUSED;
   const offset = toSize(sp - 64), length = toSize(sp - 96), end = endOf(offset, length);
   gas -= growthPrice(load<u32>(frame, MEMORY_SIZE), end);
   if (fork >= SHANGHAI) gas -= perWord(length, INIT_CODE_WORD_PRICE);
-  if (gas >= 0 && op == OP.CREATE2) gas -= perWord(length, HASH_WORD_PRICE);
-  if (gas < 0) return failFor(OUT_OF_GAS);
-  if (fork >= SHANGHAI && length > INIT_CODE_LIMIT) return failFor(INIT_CODE_TOO_LARGE);
+  if ((STEPS || gas >= 0) && op == OP.CREATE2) gas -= perWord(length, HASH_WORD_PRICE);
+  if (gas < 0) return noGas(gas);
+  if (STEPS) {
+    setStepGas(gas);
+    if (load<u32>(frame, IS_STATIC)) return failFor(STATIC_STATE_CHANGE);
+  }
+  if (fork >= SHANGHAI && length > initCodeLimit) return failFor(INIT_CODE_TOO_LARGE);
   // Growing the memory twice is free: it is done before the account is loaded, and the price is charged at each attempt.
   const had = load<u32>(frame, MEMORY_SIZE);
   if (!growMemory(frame, end)) return EXHAUSTED;
   const size = <usize>length, code = <usize>load<u32>(frame, MEMORY) + <usize>(size ? offset : 0);
   const self = <usize>load<u32>(frame, SELF), count: usize = op == OP.CREATE2 ? 128 : 96;
-  const fails = load<u32>(frame, DEPTH) >= DEPTH_LIMIT || less(self + BALANCE, value) || load<u64>(self, NONCE) == u64.MAX_VALUE;
+  const isDeep = load<u32>(frame, DEPTH) >= DEPTH_LIMIT, isPoor = less(self + BALANCE, value);
+  const fails = isDeep || isPoor || load<u64>(self, NONCE) == u64.MAX_VALUE;
   let created: usize = 0;
   if (!fails) {
     created = accountAt(op == OP.CREATE2 ? addressBySalt(self, sp - 128, code, size) : addressByNonce(self, load<u64>(self, NONCE)));
@@ -94,8 +102,15 @@ export function create(op: u32): i32 {
   store<i64>(frame, gas, GAS);
   store<u32>(frame, <u32>(sp - count), SP);
   store<u32>(frame, 0, RETURN_SIZE);
-  if (fails) return answerZero();
   const passed = fork >= TANGERINE_WHISTLE ? gas - (gas >> 6) : gas;
+  if (STEPS) enteredStep(op, self, fails ? self : created, code, size, passed, value);
+  if (fails) {
+    if (STEPS) {
+      failFor(isDeep ? CALL_TOO_DEEP : isPoor ? BALANCE_TOO_LOW : NONCE_TOO_HIGH);
+      exitedStep(REFUSED, passed, 0, 0);
+    }
+    return answerZero();
+  }
   store<i64>(frame, gas - passed, GAS);
   change(self);
   store<u64>(self, load<u64>(self, NONCE) + 1, NONCE);
@@ -126,6 +141,7 @@ export function openCreation(creator: usize, created: usize, value: usize, from:
   copy(at + CALL_VALUE, value);
   setCode(at, code, size, jumps);
   setFrame(at);
+  if (fork >= SHANGHAI && <u64>size > initCodeLimit) return endFrame(failFor(INIT_CODE_TOO_LARGE), 0, 0, 0);
   if (load<u64>(created, NONCE) || has(created, HAS_CODE) || load<u32>(created, HAS_STORAGE)) return endFrame(failFor(CREATE_COLLISION), 0, 0, 0);
   dropSlotsLater();
   save(created);
@@ -133,6 +149,12 @@ export function openCreation(creator: usize, created: usize, value: usize, from:
   setCodeOf(created, 0, 0);
   store<u64>(created, fork >= SPURIOUS_DRAGON ? 1 : 0, NONCE);
   if (load<u32>(at, PARENT)) addTransfer(CREATE_TRANSFER, creator, created, value);
-  return transfer(creator, created, value) ? GOES_ON : UNUSUAL;
+  if (overflows(creator, created, value)) {
+    failFor(VALUE_OVERFLOW);
+    return endFrame(REFUSED, gas, 0, 0);
+  }
+  transfer(creator, created, value);
+  if (STEPS && size == 0) return endFrame(RETURNED, gas, 0, 0);
+  return GOES_ON;
 }
 

@@ -1,5 +1,5 @@
 /* SELFDESTRUCT. */
-import { add, clear, isZero, less } from "./word";
+import { add, clear, fill64, isZero, less } from "./word";
 import { accountAt, change, has, isEmpty, isLoaded, raise, touch, warmAccount } from "./accounts";
 import { addRefund } from "./refund";
 import { dropSlotsLater } from "./slots";
@@ -7,7 +7,8 @@ import { addTransfer } from "./logs";
 import { COLD_ACCOUNT, fork } from "./prices";
 import { frame } from "./frames";
 import { failFor, needs } from "./status";
-import { BALANCE, CREATED, DESTROYED, DESTRUCT_TRANSFER, EXISTS, GAS, IS_STATIC, NEEDS_ACCOUNT, OUT_OF_GAS, RETURNED, SELF, SP, STATIC_STATE_CHANGE, UNUSUAL } from "./layout";
+import { destructedStep, noGas } from "./steps";
+import { BALANCE, CREATED, DESTROYED, DESTRUCT_TRANSFER, EXISTS, GAS, IS_STATIC, NEEDS_ACCOUNT, RETURNED, SELF, SELF_TRANSFER, SP, STATIC_STATE_CHANGE } from "./layout";
 import { BERLIN, CANCUN, LONDON, SPURIOUS_DRAGON, TANGERINE_WHISTLE } from "./forks";
 
 const NEW_ACCOUNT_PRICE: i64 = 25000;
@@ -22,8 +23,9 @@ export function selfDestruct(): i32 {
     if (!isZero(self + BALANCE) && isEmpty(heir)) gas -= NEW_ACCOUNT_PRICE;
   } else if (fork >= TANGERINE_WHISTLE && !has(heir, EXISTS)) gas -= NEW_ACCOUNT_PRICE;
   if (fork >= BERLIN && warmAccount(heir)) gas -= COLD_ACCOUNT;
-  if (gas < 0) return failFor(OUT_OF_GAS);
+  if (gas < 0) return noGas(gas);
   store<i64>(frame, gas, GAS);
+  if (STEPS) destructedStep(self, heir, self + BALANCE, gas);
   if (fork < LONDON && !has(self, DESTROYED)) addRefund(REFUND);
   dropSlotsLater();
   raise(self, DESTROYED);
@@ -34,8 +36,9 @@ export function selfDestruct(): i32 {
       change(heir);
     }
     add(heir + BALANCE, heir + BALANCE, self + BALANCE);
-    if (less(heir + BALANCE, self + BALANCE)) return UNUSUAL;
-  }
+    // A balance has an end, which no chain reaches.
+    if (less(heir + BALANCE, self + BALANCE)) fill64(heir + BALANCE, u64.MAX_VALUE);
+  } else if (!isZero(self + BALANCE)) addTransfer(SELF_TRANSFER, self, self, self + BALANCE);
   // An account older than the transaction loses only its balance (EIP-6780).
   if (fork < CANCUN || heir != self || has(self, CREATED)) {
     change(self);

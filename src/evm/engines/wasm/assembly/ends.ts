@@ -11,7 +11,8 @@ import { endSpare } from "./spare";
 import { fork } from "./prices";
 import { frame, push, setFrame } from "./frames";
 import { failFor } from "./status";
-import { ADDRESS, CODE_INVALID, CODE_TOO_LARGE, DONE, FAILED, GAS, GOES_ON, IS_CREATION, LOGS_MARK, MEMORY, OUTPUT, OUTPUT_SIZE, OUT_OF_GAS, PARENT, REFUND_MARK, RETURNED, RETURN_SIZE, SELF, UNDO_MARK } from "./layout";
+import { exitedStep } from "./steps";
+import { ADDRESS, CODE_INVALID, CODE_NOT_PAID, CODE_TOO_LARGE, DONE, FAILED, GAS, GOES_ON, IS_CREATION, LOGS_MARK, MEMORY, OUTPUT, OUTPUT_SIZE, PARENT, REFUND_MARK, RETURNED, RETURN_SIZE, SELF, UNDO_MARK } from "./layout";
 import { HOMESTEAD, LONDON, SPURIOUS_DRAGON } from "./forks";
 
 /** Outcome of the message. */
@@ -20,7 +21,9 @@ export let gasLeft: i64 = 0;
 export let outputSize: u32 = 0;
 
 const DEPOSIT_PRICE: i64 = 200;
-const CODE_LIMIT: usize = 24576;
+/** Largest code (EIP-170). */
+let codeLimit: usize = 0;
+export function setCodeLimit(bytes: u32): void { codeLimit = bytes; }
 const WORD: usize = memory.data(32, 16);
 
 /** Most bytes of return data so far. */
@@ -34,10 +37,10 @@ function settleCreation(result: i32, gas: i64, data: usize, size: usize): i32 {
   isStored = false;
   if (result != RETURNED) return result;
   const price = <i64>size * DEPOSIT_PRICE;
-  const fits = fork < SPURIOUS_DRAGON || size <= CODE_LIMIT;
+  const fits = fork < SPURIOUS_DRAGON || size <= codeLimit;
   if (price > gas || !fits) {
     // Frontier leaves an account without code.
-    return fork < HOMESTEAD ? RETURNED : failFor(fits ? OUT_OF_GAS : CODE_TOO_LARGE);
+    return fork < HOMESTEAD ? RETURNED : failFor(fits ? CODE_NOT_PAID : CODE_TOO_LARGE);
   }
   // EIP-3541.
   if (fork >= LONDON && size > 0 && load<u8>(data) == 0xef) return failFor(CODE_INVALID);
@@ -73,6 +76,7 @@ export function endFrame(ending: i32, left: i64, data: usize, length: usize): i3
     gas = 0;
     size = 0;
   }
+  if (STEPS) exitedStep(result, gas, data, result == FAILED || (isCreation && result == RETURNED && !isStored) ? 0 : length);
   if (size) keep(data, size);
   if (result != RETURNED) {
     rollBack(load<u32>(frame, UNDO_MARK));

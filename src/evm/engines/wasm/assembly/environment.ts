@@ -14,7 +14,7 @@ export const BASE_FEE: usize = WORDS + WORD_BASE_FEE * 32;
 export const BLOB_BASE_FEE: usize = WORDS + WORD_BLOB_BASE_FEE * 32;
 
 /** Versioned hashes of the transaction's blobs. */
-export const BLOB_HASHES: usize = memory.data(2048, 16);
+export const BLOB_HASHES: usize = memory.data(1024 * 32, 16);
 export let blobs: u32 = 0;
 export function setBlobs(count: u32): void { blobs = count; }
 

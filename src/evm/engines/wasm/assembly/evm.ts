@@ -2,7 +2,7 @@
 import { copy, equal, swapBytes } from "./word";
 import { accounts, bytesTouched, framesStart, layOut, slots, refresh, reserve, align, exhausted, logsStart, returned } from "./memory";
 import { accountAt, accountIndexMask, accountsAt, mustDrain, beginAccounts, usedAccount, usedAccounts, setSeed } from "./accounts";
-import { beginSlots, isTransient, keyOf, provide, setSlotSeed, slotIndexMask, slotOf, slotsAt, slotsStay, usedSlot, usedSlots } from "./slots";
+import { beginSlots, isTransient, keyOf, loadedSlot as slotWith, provide, setSlotSeed, slotIndexMask, slotOf, slotsAt, slotsStay, usedSlot, usedSlots } from "./slots";
 import { beginUndo, setFrameMark, undoAt } from "./undo";
 import { beginLogs, logsAt } from "./logs";
 import { beginClock, boundLeft, isBoundReached } from "./clock";
@@ -10,22 +10,24 @@ import { beginSpare, isSpareKnown, spareGas } from "./spare";
 import { BLOOM, bloomOfLogs, encodeLogs } from "./receipt-logs";
 import { refund, setRefund } from "./refund";
 import { beginCodes, codeBytes, codeRoom, dropCodes, EMPTY_HASH, isDelegation, keepCode, lacksCode, pageOf, pagesUsed, pageTaken, setPageSeed, useCode } from "./codes";
-import { clearOpcodes, fork, setFork, setOpcode } from "./prices";
+import { clearOpcodes, fork, setFork, setOpcode, watchOpcode } from "./prices";
 import { BLOB_HASHES, COINBASE, EXCHANGE, ORIGIN, setBlobs, WORDS } from "./environment";
 import { CODE_TAIL, frame, openFrame, setCode, setFrame } from "./frames";
-import { delegateOf, mark, transfer } from "./calls";
+import { delegateOf, mark, overflows, transfer } from "./calls";
 import { precompile } from "./precompiles";
-import { addressByNonce, openCreation } from "./creations";
-import { endFrame, gasLeft, outcome, outputSize, returnedMost } from "./ends";
+import { addressByNonce, openCreation, setInitCodeLimit } from "./creations";
+import { endFrame, gasLeft, outcome, outputSize, returnedMost, setCodeLimit } from "./ends";
 import { forgetBlockHashes, provideBlockHash } from "./block-hashes";
 import { prepareMasks } from "./operands";
 import { run } from "./interpreter";
 import { failFor, needed, reason } from "./status";
-import { ADDRESS, CALLER, CALL_VALUE, CODE, CODE_SIZE, EXHAUSTED, GAS, GOES_ON, INPUT, INPUT_SIZE, JUMPS, ORIGINAL, OUT_OF_GAS, PRECOMPILE, RETURNED, SELF, SLOT_WARM, UNUSUAL, VALUE, WARM } from "./layout";
+import { beginSteps, enteredStep } from "./steps";
+import * as OP from "./opcodes";
+import { ADDRESS, CALLER, CALL_VALUE, CODE, CODE_SIZE, EXHAUSTED, GAS, GOES_ON, INPUT, INPUT_SIZE, JUMPS, ORIGINAL, OUT_OF_GAS, PRECOMPILE, REFUSED, RETURNED, SELF, SLOT_WARM, VALUE, VALUE_OVERFLOW, WARM } from "./layout";
 import { PRAGUE, TANGERINE_WHISTLE } from "./forks";
 
 export { usedAccount, usedSlot };
-export { beginClock, bloomOfLogs, encodeLogs, layOut, run, setOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, lacksCode, pageOf, useCode, dropCodes };
+export { beginClock, bloomOfLogs, encodeLogs, layOut, run, setOpcode, watchOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, lacksCode, pageOf, useCode, dropCodes };
 
 const VALUE_WORD: usize = memory.data(32, 16);
 
@@ -74,10 +76,13 @@ function prepare(): void {
 }
 
 /** Resets all state of the previous message except codes, and slots if they stay: with its changes when `committed`. */
-export function begin(place: i32, seed: u64, keepsSlots: bool, committed: bool): void {
+export function begin(place: i32, seed: u64, keepsSlots: bool, committed: bool, codeLimit: u32, initCodeLimit: u32): void {
   prepare();
   forgetBlockHashes();
   setFork(place);
+  setCodeLimit(codeLimit);
+  setInitCodeLimit(initCodeLimit);
+  if (STEPS) beginSteps();
   beginSpare(place >= TANGERINE_WHISTLE);
   beginSlots(beginAccounts(keepsSlots), committed);
   setSeed(seed);
@@ -129,6 +134,11 @@ export function delegate(entry: usize): usize {
 /** Returns the account that the creator creates with its previous nonce. */
 export function createdBy(creator: usize, nonce: u64): usize { return accountAt(addressByNonce(creator, nonce)); }
 
+/** Returns the entry of the account's slot whose key is in the exchange, if its word is loaded; else 0. */
+export function loadedSlot(entry: usize): usize {
+  swapBytes(VALUE_WORD, EXCHANGE);
+  return slotWith(entry, VALUE_WORD);
+}
 /** Writes a key as bytes to the exchange. */
 export function showKey(slot: usize): void { swapBytes(EXCHANGE, keyOf(slot)); }
 /** Sets the word in the exchange as the value of the slot. */
@@ -165,8 +175,13 @@ export function startCall(from: usize, to: usize, runs: usize, gas: i64, size: u
   store<u32>(at, <u32>framesStart, INPUT);
   store<u32>(at, size, INPUT_SIZE);
   store<i64>(at, gas, GAS);
+  if (STEPS) enteredStep(OP.CALL, from, to, framesStart, size, gas, at + CALL_VALUE);
   setFrame(at);
-  if (!transfer(from, to, at + CALL_VALUE)) return UNUSUAL;
+  if (overflows(from, to, at + CALL_VALUE)) {
+    failFor(VALUE_OVERFLOW);
+    return endFrame(REFUSED, gas, 0, 0);
+  }
+  transfer(from, to, at + CALL_VALUE);
   const number = load<u32>(to, PRECOMPILE);
   if (number) return precompile(number, gas, size);
   if (load<u32>(runs, CODE_SIZE) == 0) return endFrame(RETURNED, gas, 0, 0);
@@ -177,6 +192,7 @@ export function startCall(from: usize, to: usize, runs: usize, gas: i64, size: u
 /** Starts a creation; the value is in the exchange, the init code in the input's room. */
 export function startCreation(from: usize, created: usize, gas: i64, size: u32): i32 {
   swapBytes(VALUE_WORD, EXCHANGE);
+  if (STEPS) enteredStep(OP.CREATE, from, created, framesStart, size, gas, VALUE_WORD);
   return openCreation(from, created, VALUE_WORD, framesStart, size, gas);
 }
 

@@ -3,24 +3,11 @@
  * first.
  */
 import { isZero, toSize } from "./word";
-import { endOf, growthPrice, TABLE } from "./prices";
+import { endOf, growthPrice, KNOWN, PRICED_SHIFT, TABLE, WRITES } from "./prices";
 import { frame } from "./frames";
 import { failFor } from "./status";
 import * as OP from "./opcodes";
 import { INVALID_OPCODE, IS_STATIC, MEMORY_SIZE, OUT_OF_GAS, STACK_OVERFLOW, STACK_UNDERFLOW, STATIC_STATE_CHANGE } from "./layout";
-
-/** Number of operands on which an opcode's price depends, all of which must exist; 0: it has a fixed price. */
-function pricedOperands(op: u32, least: u32): u32 {
-  if (op == OP.MSTORE || op == OP.MSTORE8) return 1;
-  if (op >= OP.LOG0 && op <= OP.LOG4) return 2;
-  if (op == OP.EXP || op == OP.KECCAK256 || op == OP.BALANCE || op == OP.CALLDATACOPY || op == OP.CODECOPY || (op >= OP.EXTCODESIZE && op <= OP.EXTCODECOPY) || op == OP.RETURNDATACOPY || op == OP.EXTCODEHASH) return least;
-  if (op == OP.MLOAD || op == OP.SLOAD || op == OP.SSTORE || op == OP.MCOPY || op >= OP.CREATE) return least;
-  return 0;
-}
-
-function writes(op: u32): bool {
-  return op == OP.SSTORE || (op >= OP.LOG0 && op <= OP.LOG4) || op == OP.CREATE || op == OP.CREATE2 || op == OP.SELFDESTRUCT;
-}
 
 /** Gas that the memory of MSTORE, MSTORE8 and LOG adds where other operands are missing. */
 function memoryPrice(op: u32, top: usize): i64 {
@@ -38,10 +25,11 @@ function memoryPrice(op: u32, top: usize): i64 {
  */
 export function fault(op: u32, height: u32, sp: usize, gas: i64): i32 {
   const row = TABLE + (<usize>op << 3);
-  if (load<u16>(row, 6) == 0) return failFor(INVALID_OPCODE);
-  const least = <u32>load<u16>(row, 2) >> 5, items = height >> 5, priced = pricedOperands(op, least);
+  const flags = <u32>load<u16>(row, 6);
+  if (!(flags & KNOWN)) return failFor(INVALID_OPCODE);
+  const least = <u32>load<u16>(row, 2) >> 5, items = height >> 5, priced = flags >> PRICED_SHIFT;
   if (load<u32>(frame, IS_STATIC)) {
-    if (writes(op)) return failFor(STATIC_STATE_CHANGE);
+    if (flags & WRITES) return failFor(STATIC_STATE_CHANGE);
     if (op == OP.CALL && items >= least && !isZero(sp - 96)) return failFor(STATIC_STATE_CHANGE);
   }
   if (items < priced) return failFor(STACK_UNDERFLOW);

@@ -10,23 +10,24 @@ import { copyInput } from "./copies";
 import { endFrame } from "./ends";
 import { fault } from "./faults";
 import { allow, pauseAt } from "./clock";
-import { beyond, exhausted } from "./memory";
+import { exhausted } from "./memory";
 import { BASE_FEE, BLOB_BASE_FEE, BLOB_HASHES, blobs, CHAIN_ID, COINBASE, GAS_LIMIT, GAS_PRICE, NUMBER, ORIGIN, PREV_RANDAO, TIMESTAMP } from "./environment";
-import { endOf, growthPrice, perWord, TABLE } from "./prices";
+import { endOf, growthPrice, perWord, TABLE, WATCHED } from "./prices";
 import { frame, growMemory } from "./frames";
-import { failFor } from "./status";
+import { failFor, reason } from "./status";
 import { blockHash } from "./block-hashes";
 import { addSmall, isDestination, loadInput, pushBytes, swap } from "./operands";
 import { balanceAt, codeHashAt, codeSizeAt, endOfOperation, hashAt, loadSlotAt, powerAt, storeSlotAt, storeTransientAt } from "./operations";
 import { rare } from "./rare";
 import * as OP from "./opcodes";
-import { ADDRESS, BALANCE, BASE, CALLER, CALL_VALUE, EXHAUSTED, FAILED, FRAME_CODE, FRAME_CODE_SIZE, FRAME_JUMPS, GAS, GOES_ON, INPUT, INPUT_SIZE, INVALID_JUMP, MEMORY, MEMORY_SIZE, NEEDS_PRECOMPILE, OUT_OF_GAS, PAUSED, PC, RETURNED, RETURN_SIZE, REVERTED, SELF, SP, UNUSUAL } from "./layout";
+import { beginStep, failStep, repeatStep, setStepGas, settleStep, stepGas } from "./steps";
+import { ADDRESS, BALANCE, BASE, CALLER, CALL_VALUE, EXHAUSTED, FAILED, FRAME_CODE, FRAME_CODE_SIZE, FRAME_JUMPS, GAS, GOES_ON, INPUT, INPUT_SIZE, INVALID_JUMP, MEMORY, MEMORY_SIZE, NEEDS_PRECOMPILE, OUT_OF_GAS, PAUSED, PC, RETURNED, RETURN_SIZE, REVERTED, SELF, SP, WAITS } from "./layout";
 
 /** Runs until the message ends, the host is needed, or `slice` gas is used; 0: the remainder of the last slice. */
 export function run(slice: i64): i32 {
   if (slice) allow(load<i64>(frame, GAS), slice);
   const status = frames();
-  return beyond ? UNUSUAL : exhausted ? EXHAUSTED : status;
+  return exhausted ? EXHAUSTED : status;
 }
 
 function frames(): i32 {
@@ -39,6 +40,7 @@ function frames(): i32 {
     while (true) {
       const op = <u32>load<u8>(pc);
       const row = TABLE + (<usize>op << 3), height = <u32>(sp - base);
+      if (STEPS && beginStep(op, height, (load<u16>(row, 6) & WATCHED) != 0, pc, sp, gas)) return WAITS;
       before = gas;
       gas -= <i64>load<u16>(row);
       if (gas < 0 || height < <u32>load<u16>(row, 2) || height > <u32>load<u16>(row, 4)) {
@@ -214,11 +216,13 @@ function frames(): i32 {
           if (gas < pauseAt) { status = PAUSED; break; }
           const to = toSize(top);
           if (to >= codeSize || !isDestination(jumps, to)) { status = failFor(INVALID_JUMP); break; }
+          pc = code + <usize>to;
+          sp = top;
+          if (STEPS) continue;
           // The JUMPDEST is paid and skipped here.
+          pc++;
           gas--;
           if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
-          pc = code + <usize>to + 1;
-          sp = top;
           continue;
         }
         case OP.JUMPI: {
@@ -227,9 +231,11 @@ function frames(): i32 {
           if (isZero(sp)) continue;
           const to = toSize(top);
           if (to >= codeSize || !isDestination(jumps, to)) { status = failFor(INVALID_JUMP); break; }
+          pc = code + <usize>to;
+          if (STEPS) continue;
+          pc++;
           gas--;
           if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
-          pc = code + <usize>to + 1;
           continue;
         }
         case OP.PC: set64(sp, pc - code - 1); sp += 32; continue;
@@ -247,7 +253,7 @@ function frames(): i32 {
         case OP.PUSH0: clear(sp); sp += 32; continue;
         case OP.PUSH1: {
           // Fused with a following ADD, where that can be paid and has its other operand.
-          if (load<u8>(pc, 1) == OP.ADD && height >= 32 && gas >= 3) {
+          if (!STEPS && load<u8>(pc, 1) == OP.ADD && height >= 32 && gas >= 3) {
             gas -= 3;
             addSmall(top, load<u8>(pc));
             pc += 2;
@@ -261,7 +267,7 @@ function frames(): i32 {
         case OP.PUSH2: {
           const to = <u64>bswap<u16>(load<u16>(pc)), next = load<u8>(pc, 2);
           // Fused with a following jump where all checks pass; otherwise both run separately.
-          if ((next == OP.JUMPI || next == OP.JUMP) && gas >= 11 && gas - 11 >= pauseAt && to < codeSize && isDestination(jumps, to)) {
+          if (!STEPS && (next == OP.JUMPI || next == OP.JUMP) && gas >= 11 && gas - 11 >= pauseAt && to < codeSize && isDestination(jumps, to)) {
             if (next == OP.JUMP) {
               gas -= 9;
               pc = code + <usize>to + 1;
@@ -374,7 +380,9 @@ function frames(): i32 {
           store<u32>(frame, <u32>pc, PC);
           store<u32>(frame, <u32>sp, SP);
           store<i64>(frame, gas, GAS);
+          if (STEPS) setStepGas(gas);
           status = rare(op);
+          if (STEPS && status == FAILED) gas = stepGas;
           // SELFDESTRUCT has charged its price to the record.
           if (status == RETURNED) gas = load<i64>(frame, GAS);
           break;
@@ -384,12 +392,16 @@ function frames(): i32 {
     }
     if (status == GOES_ON) continue;
     if (status == RETURNED || status == REVERTED || status == FAILED) {
+      if (STEPS) {
+        if (status == FAILED) failStep(before, gas, reason); else settleStep(gas);
+      }
       status = endFrame(status, gas, from, length);
       if (status != GOES_ON) return status;
       continue;
     }
     if (status == NEEDS_PRECOMPILE) return status;
     // To be repeated.
+    if (STEPS) repeatStep();
     store<u32>(frame, <u32>(pc - 1), PC);
     store<u32>(frame, <u32>sp, SP);
     store<i64>(frame, before, GAS);

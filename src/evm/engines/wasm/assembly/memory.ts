@@ -40,15 +40,10 @@ export let framesStart: usize = 0;
 let framesLimit: u64 = 0;
 let present: u64 = 0;
 
-/** A region was too small for the current message. */
+/** A region, or the memory, was too small for the current message. */
 export let exhausted: bool = false;
 export function exhaust(): void { exhausted = true; }
-/** The frames need more memory than a message may have here. */
-export let beyond: bool = false;
-export function refresh(): void {
-  exhausted = false;
-  beyond = false;
-}
+export function refresh(): void { exhausted = false; }
 
 export function align(at: usize): usize { return (at + 63) & ~63; }
 
@@ -93,12 +88,12 @@ export function reserve(at: usize, size: u64): bool {
   const end = <u64>at + size;
   if (end <= present) return true;
   if (end > framesLimit) {
-    beyond = true;
+    exhausted = true;
     return false;
   }
   const missing = <i32>((end - present + 0xffff) >> 16);
   if (memory.grow(max(missing, 16)) < 0 && memory.grow(missing) < 0) {
-    beyond = true;
+    exhausted = true;
     return false;
   }
   present = <u64>memory.size() << 16;

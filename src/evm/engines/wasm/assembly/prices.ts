@@ -1,6 +1,6 @@
 /*
  * Rules of the current fork. Prices and stack bounds of opcodes come from the host's table (evm/opcodes.ts), one row of
- * 8 bytes each: price u16, smallest height, largest height (both in bytes of the stack), whether the fork has it.
+ * 8 bytes each: price u16, smallest height, largest height (both in bytes of the stack), flags.
  */
 export const TABLE: usize = memory.data(2048, 16);
 
@@ -11,12 +11,22 @@ export const COLD_SLOT: i64 = 2100;
 
 export let fork: i32 = 0;
 export function setFork(place: i32): void { fork = place; }
-export function setOpcode(op: u32, price: u32, least: u32, most: u32): void {
+/** Flags of a row: the fork has it; it fails in a static frame; a tracer watches it; and the number of operands on which its price depends. */
+export const KNOWN: u32 = 1;
+export const WRITES: u32 = 2;
+export const WATCHED: u32 = 4;
+export const PRICED_SHIFT: u32 = 4;
+export function setOpcode(op: u32, price: u32, least: u32, most: u32, writes: bool, priced: u32): void {
   const row = TABLE + (<usize>op << 3);
   store<u16>(row, <u16>price);
   store<u16>(row, <u16>least, 2);
   store<u16>(row, <u16>most, 4);
-  store<u16>(row, 1, 6);
+  store<u16>(row, <u16>(KNOWN | (writes ? WRITES : 0) | priced << PRICED_SHIFT), 6);
+}
+/** Chooses whether a tracer sees the opcode. */
+export function watchOpcode(op: u32, isWatched: bool): void {
+  const row = TABLE + (<usize>op << 3), flags = <u32>load<u16>(row, 6) & ~WATCHED;
+  store<u16>(row, <u16>(flags | (isWatched ? WATCHED : 0)), 6);
 }
 /** An opcode without a row fails: its smallest height exceeds any stack. */
 export function clearOpcodes(): void {
@@ -25,8 +35,9 @@ export function clearOpcodes(): void {
 }
 
 /** Largest end of a memory range: its price is beyond every gas limit. */
-const MEMORY_LIMIT: u64 = 1 << 32;
-const UNPAYABLE: i64 = 1 << 62;
+const MEMORY_LIMIT: u64 = STEPS ? 1 << 31 : 1 << 32;
+/** The step build adds up to three of them, where the other one stops at the first. */
+export const UNPAYABLE: i64 = STEPS ? 1 << 61 : 1 << 62;
 
 // @ts-ignore: decorator
 @inline export function words(size: u64): i64 { return <i64>((size + 31) >> 5); }

@@ -128,6 +128,11 @@ export function maybeWarmSlot(account: usize, key: usize): bool {
   const slot = find(account, load<u32>(account, STORAGE), key, false);
   return slot != 0 && (load<u32>(slot, SLOT_LOADED) | load<u32>(slot, SLOT_WARM)) != 0;
 }
+/** Returns the entry of a key whose word is loaded; else 0. */
+export function loadedSlot(account: usize, key: usize): usize {
+  const slot = find(account, load<u32>(account, STORAGE), key, false);
+  return slot && load<u32>(slot, SLOT_LOADED) ? slot : 0;
+}
 export function transientOf(account: usize, key: usize): usize {
   const slot = find(account, load<u32>(account, STORAGE) | TRANSIENT, key, true);
   store<u32>(slot, 1, SLOT_LOADED);
