@@ -92,7 +92,6 @@ export interface EngineOptions {
   readonly moves?: MovedPrecompiles
   /** true: transfers of wei are returned as logs too (ERC-7528). */
   readonly transfers?: boolean
-  /** Only for an engine that traces. */
   readonly trace?: TraceHooks
   /** Called before the environment's `blockHash`, for blocks whose hash has to be computed; undefined: use that one. */
   blockHash?(number: number): Promise<Hex> | undefined

@@ -5,7 +5,7 @@ import { prepareCall } from '../../src/evm/calls/message/call-message.ts'
 import { traceCall } from '../../src/evm/calls/trace-call.ts'
 import type { CallRequest } from '../../src/evm/calls/types.ts'
 import type { Engine } from '../../src/evm/engine.ts'
-import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
+import { loadEngine } from '../../src/evm/engines/select-engine.ts'
 import { createPrefetchedReader } from '../../src/evm/readers/prefetched-reader.ts'
 import type { StructLogConfig, TracerConfig } from '../../src/evm/tracers/config.ts'
 import { createTracer } from '../../src/evm/tracers/create-tracer.ts'
@@ -16,8 +16,8 @@ import type { Receipt } from '../../src/primitives/receipt/receipt.ts'
 import type { Transaction } from '../../src/primitives/transaction/transaction.ts'
 import type { StateReader } from '../../src/state/state-reader.ts'
 
-export const engine: Engine = createInterpreter()
-export const tracingEngine: Engine = createInterpreter()
+export const engine: Engine = await loadEngine('wasm')
+export const tracingEngine: Engine = engine
 
 export const STRUCT_LOGS: StructLogConfig = {
   name: 'structLogger',

@@ -5,7 +5,8 @@ import { lowerThreadPriority } from '@tandem/base/worker/priority.ts'
 import { type ServedCall, serveWorker, workerStartData } from '@tandem/base/worker/serve-worker.ts'
 import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import { createSliceScheduler } from '../../evm/calls/worker/slice-scheduler.ts'
-import { loadTracingEngine } from '../../evm/engines/select-engine.ts'
+import { loadEngine } from '../../evm/engines/select-engine.ts'
+import { dropIdleMachines, forgetDroppedMachines, machineBytes } from '../../evm/engines/wasm/pool.ts'
 import type { TraceError } from '../../evm/tracers/config.ts'
 import { JsonSink } from '../../evm/tracers/json-sink.ts'
 import { Store } from '../../storage/store.ts'
@@ -22,9 +23,9 @@ lowerThreadPriority()
 const { storePath, params, engine: engineName } = workerStartData<TraceWorkerData>()
 const opening = Store.open(storePath, { createIfMissing: false })
 const scheduler = createSliceScheduler()
-const loading = Promise.all([loadTracingEngine(engineName), loadTracingEngine(engineName)])
+const loading = loadEngine(engineName)
 
-const isBeyondMemory = (): boolean => getHeapStatistics().external_memory > TRACE_LIMITS.frameBytes
+const isBeyondMemory = (): boolean => getHeapStatistics().external_memory + machineBytes() > TRACE_LIMITS.frameBytes
 
 /** Throws TRACE_TOO_LARGE when all traces hold more memory than they may: the one that runs ends. It may wait long for its reader. */
 const checkMemory = (): void => {
@@ -32,13 +33,14 @@ const checkMemory = (): void => {
   for (let collections = 0; isBeyondMemory(); collections++) {
     if (collections === 2)
       throw new CodedError<TraceError>({ code: 'TRACE_TOO_LARGE', limitBytes: TRACE_LIMITS.frameBytes })
+    dropIdleMachines()
     collectGarbage()
+    forgetDroppedMachines()
   }
 }
 
 const trace = async (request: TraceRequest, call: ServedCall): Promise<void> => {
   // Before the clock starts: EthereumJS takes a second to load.
-  const [engine, tracingEngine] = await loading
   const sink = new JsonSink({
     emit: chunk => call.sendChunk(chunk),
     chunkChars: TRACE_LIMITS.chunkChars,
@@ -58,7 +60,8 @@ const trace = async (request: TraceRequest, call: ServedCall): Promise<void> => 
     nowMs: () => performance.now(),
   })
   try {
-    await runTrace({ store: await opening, params, engine, tracingEngine, sink, requestTimer }, request)
+    const engine = await loading
+    await runTrace({ store: await opening, params, engine, tracingEngine: engine, sink, requestTimer }, request)
   } finally {
     setImmediate(collectExternalGarbage)
   }

@@ -189,8 +189,8 @@ export const TRACE_LIMITS = {
   queue: 32,
   /** Memory of tracers whose result is complete only at the end. */
   heldBytes: 64 * 1024 * 1024,
-  /** Memory outside the heap of all traces, such as that of their frames; the trace that goes beyond it ends. */
-  frameBytes: 24 * 1024 * 1024,
+  /** Memory outside the heap of all traces: frames, words, codes. The trace that goes beyond it ends. */
+  frameBytes: 40 * 1024 * 1024,
   /** Size of one response: a hundred million gas in small loops make ten gigabytes of struct logs. */
   answerBytes: 64 * 1024 * 1024 * 1024,
   /** Size of a piece of a response, and number of pieces on their way to its reader. */

@@ -85,7 +85,7 @@ export class Replay {
     addResult(this.#run, tx, { ...receipt, logs: [] })
   }
 
-  /** Runs the next transaction under a tracer. The data of its logs are left out of the receipt. */
+  /** Runs the next transaction under a tracer. */
   async trace(tx: Transaction, place: TracedPosition, hooks: TraceHooks): Promise<Receipt> {
     const { tracer } = hooks
     await this.#load(tx)

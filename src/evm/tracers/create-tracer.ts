@@ -15,7 +15,11 @@ const createMuxTracer = ({ tracers }: MuxConfig, parts: TracerContext): Tracer =
   return {
     begin: (transaction, state) => all.forEach(({ tracer }) => void tracer.begin?.(transaction, state)),
     enter: frame => all.forEach(({ tracer }) => void tracer.enter?.(frame)),
-    watches: all.some(({ tracer }) => tracer.watches === 'all') ? 'all' : all.some(({ tracer }) => tracer.watches === 'named') ? 'named' : 'none',
+    watches: all.some(({ tracer }) => tracer.watches === 'all')
+      ? 'all'
+      : all.some(({ tracer }) => tracer.watches === 'named')
+        ? 'named'
+        : 'none',
     before: step => all.forEach(({ tracer }) => void tracer.before?.(step)),
     step: step => all.forEach(({ tracer }) => void tracer.step?.(step)),
     log: log => all.forEach(({ tracer }) => void tracer.log?.(log)),

@@ -50,7 +50,12 @@ const createSlots = () => {
       slots = new Map()
       contracts.set(address, slots)
     }
-    slots.set(slot, shapeOf(op).writes ? toWord(stack[stackSize - 2] as bigint) : (step.storage?.(slot) ?? state.storage(address, slot)))
+    slots.set(
+      slot,
+      shapeOf(op).writes
+        ? toWord(stack[stackSize - 2] as bigint)
+        : (step.storage?.(slot) ?? state.storage(address, slot)),
+    )
     let text = ''
     for (const [key, word] of slots) text += `${text === '' ? '' : ','}"${key}":"${word}"`
     return text

@@ -107,8 +107,7 @@ const kindOf = (name: string, { message: { to, data } }: CallRequest): string =>
   `${name} ${to} ${asBuffer(data.subarray(0, 4)).hexSlice()}`
 
 /**
- * The work before the code is bounded by the request's size. Authorizations need signatures recovered, and overrides can move precompiles,
- * which only the interpreter in TypeScript knows.
+ * The work before the code is bounded by the request's size. Authorizations need signatures recovered, and overrides may be many.
  */
 const isSmall = (request: CallRequest): boolean =>
   requestBytes(request) <= CALL_LIMITS.local.requestBytes &&

@@ -27,6 +27,4 @@ export const isStepping = ({ trace, accesses }: EngineOptions): boolean => (trac
 
 /** True for a message that this engine runs. */
 export const isSuitable = ({ gas, blobVersionedHashes = [] }: EngineMessage, options: EngineOptions): boolean =>
-  gas >= 0n &&
-  gas < (isStepping(options) ? MOST_STEP_GAS : 1n << 60n) &&
-  blobVersionedHashes.length <= SIZE.maxBlobs
+  gas >= 0n && gas < (isStepping(options) ? MOST_STEP_GAS : 1n << 60n) && blobVersionedHashes.length <= SIZE.maxBlobs

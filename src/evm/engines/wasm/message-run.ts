@@ -1,14 +1,14 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import type { EvmFork } from '../../../config/forks.ts'
+import type { Log } from '../../../primitives/receipt/log.ts'
 import type { ExecutionRules } from '../../../rules/execution-rules.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import type { EngineEnv } from '../../block-env.ts'
-import type { EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
-import type { Log } from '../../../primitives/receipt/log.ts'
 import { isPrecompile } from '../../calls/message/moved-precompiles.ts'
+import type { EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
 import { PRECOMPILE_REVERT } from '../failure-reasons.ts'
-import { transferLogOf } from '../transfer-logs.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
+import { transferLogOf } from '../transfer-logs.ts'
 import { loadAccount, loadCode, loadSlot } from './load-state.ts'
 import type { Machine } from './machine.ts'
 import { MessageClock } from './message-clock.ts'
@@ -17,8 +17,8 @@ import { executionRulesOf, FORK_PLACES } from './message-rules.ts'
 import { type MessageStart, startMessage } from './message-start.ts'
 import { PrecompileCalls } from './precompile-calls.ts'
 import { OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
-import { StepRecorder } from './step-recorder.ts'
 import type { RunState } from './run-state.ts'
+import { StepRecorder } from './step-recorder.ts'
 import { writeChangesToJournal } from './write-changes.ts'
 
 /** Gas between two checks of the clock. */
@@ -59,7 +59,9 @@ export class MessageRun implements RunState {
     this.#baseVersion = journal.baseVersion
     this.#versionBefore = journal.storageVersion
     this.#clock = new MessageClock(machine, options.interrupt)
-    this.#precompiles = new PrecompileCalls(this, !this.#isToPrecompile && !machine.isStepping, () => this.#clock.check())
+    this.#precompiles = new PrecompileCalls(this, !this.#isToPrecompile && !machine.isStepping, () =>
+      this.#clock.check(),
+    )
     this.steps = machine.isStepping ? new StepRecorder(this, () => this.#clock.check()) : undefined
     machine.hooks = this.steps
   }

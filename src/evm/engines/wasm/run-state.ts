@@ -4,7 +4,6 @@ import type { Journal } from '../../../state/journal/journal.ts'
 import type { EngineEnv } from '../../block-env.ts'
 import type { EngineOptions } from '../../engine.ts'
 import type { Machine } from './machine.ts'
-import type { StepRecorder } from './step-recorder.ts'
 
 /** Parts of a running message that its start, its precompiles and the exchange of state with its machine need. */
 export interface RunState {
@@ -14,7 +13,7 @@ export interface RunState {
   readonly options: EngineOptions
   readonly rules: ExecutionRules
   /** Present on a step machine. */
-  readonly steps: StepRecorder | undefined
+  readonly steps: { precompileFailed(reason: string): void } | undefined
   /** Returns true when the block's fork is this one or a later one. */
   since(fork: EvmFork): boolean
 }

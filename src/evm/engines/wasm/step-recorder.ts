@@ -3,7 +3,7 @@ import { delegationTarget } from '../../../primitives/transaction/delegation.ts'
 import { type OpcodeShape, opcodesOf, SHAPES } from '../../opcodes.ts'
 import type { FrameType, Tracer } from '../../tracers/tracer.ts'
 import { REASON } from '../failure-reasons.ts'
-import { emptyStack, FrameStep, type KnownStack } from './frame-step.ts'
+import { emptyStack, type KnownStack, MachineStep } from './machine-step.ts'
 import { FAILURE, FRAME, LOG, OUTCOME, TRACE_REASONS } from './protocol.ts'
 import type { RunState } from './run-state.ts'
 
@@ -12,7 +12,9 @@ import type { RunState } from './run-state.ts'
  * that the module has taken; one that cannot be paid is what it would have taken.
  */
 
-const [EXP, PREVRANDAO, SSTORE, LOG0, CREATE, CALL_WITHOUT_VALUE, SELFDESTRUCT] = [0x0a, 0x44, 0x55, 0xa0, 0xf0, 0xfa, 0xff]
+const [EXP, PREVRANDAO, SSTORE, LOG0, CREATE, CALL_WITHOUT_VALUE, SELFDESTRUCT] = [
+  0x0a, 0x44, 0x55, 0xa0, 0xf0, 0xfa, 0xff,
+]
 const CREATE2 = 0xf5
 const WARM_READ = 100
 /** A write with this much gas or less fails (EIP-2200). */
@@ -39,7 +41,7 @@ export class StepRecorder {
   readonly #run: RunState
   readonly #tracer: Tracer
   readonly #check: () => Promise<void> | undefined
-  readonly #step: FrameStep
+  readonly #step: MachineStep
   /** Fixed prices of the fork's opcodes. */
   readonly #prices: ReadonlyMap<number, number>
   /** Gas and stacks of the frames under way. */
@@ -56,7 +58,7 @@ export class StepRecorder {
     this.#run = run
     this.#check = check
     this.#tracer = run.options.trace?.tracer ?? { result: () => [] }
-    this.#step = new FrameStep(run.machine)
+    this.#step = new MachineStep(run.machine)
     this.#prices = new Map(opcodesOf(run.rules.fork).map(({ op, price }) => [op, price]))
   }
 
@@ -243,13 +245,13 @@ export class StepRecorder {
     if (step.isStatic && (op === SSTORE || op === SELFDESTRUCT)) return
     const { slot, account, target } = SHAPES[op] as OpcodeShape
     if (op === CREATE || op === CREATE2) accesses.address(step.address)
-    if (slot !== undefined && (op !== SSTORE || step.gas > SENTRY))
-      accesses.slot(step.address, toWord(step.peek(slot)))
+    if (slot !== undefined && (op !== SSTORE || step.gas > SENTRY)) accesses.slot(step.address, toWord(step.peek(slot)))
     const named = account ?? target
     if (named === undefined) return
     const address = wordAddress(step.peek(named))
     accesses.address(address)
-    const delegate = target !== undefined && this.#run.since('prague') ? delegationTarget(journal.code(address)) : undefined
+    const delegate =
+      target !== undefined && this.#run.since('prague') ? delegationTarget(journal.code(address)) : undefined
     if (delegate !== undefined) accesses.address(delegate)
   }
 }

@@ -26,7 +26,8 @@ export const createWasmEngine = (fallback: Fallback, codePages = CODE_PAGES): En
     message: EngineMessage,
     options: EngineOptions,
   ): Promise<EngineResult> => {
-    if (message.gas <= REGION_GAS) throw new CodedError<CallError>({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
+    if (message.gas <= REGION_GAS)
+      throw new CodedError<CallError>({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
     engineCounts.elsewhere++
     return (await fallback()).run(journal, env, message, options)
   }

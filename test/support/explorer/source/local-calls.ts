@@ -3,7 +3,7 @@ import { isCoded } from '@tandem/base/errors.ts'
 import type { ContractCall, HeadCalls } from '@tandem/explorer/chain/chain-source.ts'
 import type { ChainBlock } from '../../../../src/chain/types.ts'
 import type { BlockEnv } from '../../../../src/evm/block-env.ts'
-import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
+import { loadEngine } from '../../../../src/evm/engines/select-engine.ts'
 import { openStateReader } from '../../../../src/state/history/stored-state.ts'
 import { callContract } from './engine-call.ts'
 import type { LocalChain } from './local-chain.ts'
@@ -11,7 +11,7 @@ import type { LocalChain } from './local-chain.ts'
 /** Calls on the head's state, for the thread that fills the index: the engine is large, and no other thread loads it. */
 export class LocalCalls implements HeadCalls {
   readonly #source: LocalChain
-  readonly #engine = createInterpreter()
+  readonly #engine = loadEngine('wasm')
 
   constructor(source: LocalChain) {
     this.#source = source
@@ -30,7 +30,7 @@ export class LocalCalls implements HeadCalls {
     if (state === undefined) return undefined
     try {
       if (state.sync === undefined) return undefined
-      const site = { reader: state.sync, env: this.#envOf(head), engine: this.#engine }
+      const site = { reader: state.sync, env: this.#envOf(head), engine: await this.#engine }
       return await work((to, data) => callContract(site, to, data))
     } finally {
       state.release()

@@ -251,11 +251,11 @@ describe('an endless trace', () => {
       await expect(readAll(answer)).rejects.toMatchObject({ code: 'TRACE_TOO_LARGE', text: '' })
     }))
 
-  test('fails when its frames need more memory than all traces may', () =>
+  test('fails when it needs more memory than all traces may', () =>
     withTraces(async ({ traces, deploy, block }) => {
-      // Half a megabyte of memory, then a call of itself.
-      const nested = await deploy(hexToBytes('0x6207ffff51505f5f5f5f5f305af100'))
-      const answer = traces.call(await block(1), callOf(nested, new Uint8Array(0), 1), undefined, {
+      // A new transient word for a hundred gas, for ever.
+      const hoarder = await deploy(hexToBytes('0x5b5a5a5d5f56'))
+      const answer = traces.call(await block(1), callOf(hoarder, new Uint8Array(0), 1), undefined, {
         ...CALL_TRACE,
         tracer: { name: 'noopTracer' },
         timeoutMs: 60_000,

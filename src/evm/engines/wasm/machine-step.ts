@@ -16,7 +16,7 @@ export interface KnownStack {
 export const emptyStack = (): KnownStack => ({ words: [], valid: 0, kept: 0 })
 
 /** The opcode that a step machine is about to run, always in the same object: a trace has millions. */
-export class FrameStep implements Step {
+export class MachineStep implements Step {
   readonly #machine: Machine
   #frame = 0
   #self = 0
@@ -47,8 +47,7 @@ export class FrameStep implements Step {
     this.depth = view.getUint32(frame + FRAME.depth, true) + 1
     this.gas = view.getBigInt64(frame + FRAME.gas, true)
     this.error = undefined
-    this.stackSize =
-      (view.getUint32(frame + FRAME.sp, true) - view.getUint32(frame + FRAME.base, true)) / WORD_BYTES
+    this.stackSize = (view.getUint32(frame + FRAME.sp, true) - view.getUint32(frame + FRAME.base, true)) / WORD_BYTES
     this.memorySize = view.getUint32(frame + FRAME.memorySize, true)
     known.valid = Math.min(known.valid, known.kept)
     known.kept = Math.max(0, this.stackSize - (SHAPES[op] as OpcodeShape).takes)
@@ -103,6 +102,11 @@ export class FrameStep implements Step {
     const machine = this.#machine
     machine.putWord(slot)
     const entry = machine.wasm.loadedSlot(this.#self)
-    return entry === 0 ? undefined : `0x${machine.readWord(entry + SLOT.value).toString(16).padStart(64, '0')}`
+    return entry === 0
+      ? undefined
+      : `0x${machine
+          .readWord(entry + SLOT.value)
+          .toString(16)
+          .padStart(64, '0')}`
   }
 }
