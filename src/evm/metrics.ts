@@ -8,13 +8,13 @@ export const declareEvmMetrics = (metrics: Metrics, engine: EngineName): void =>
   info.set({ engine }, 1)
   const messages = metrics.counter({
     name: 'evm_messages_total',
-    help: 'Messages with code that the main thread ran in WebAssembly, and those handed to the interpreter in TypeScript',
+    help: 'Messages with code that the main thread ran in WebAssembly, and those of more than 100 M gas handed to EthereumJS',
     labels: ['engine'],
   })
   const seen = { ...engineCounts }
   metrics.onScrape(() => {
     messages.inc({ engine: 'wasm' }, engineCounts.wasm - seen.wasm)
-    messages.inc({ engine: 'interpreter' }, engineCounts.elsewhere - seen.elsewhere)
+    messages.inc({ engine: 'ethereumjs' }, engineCounts.elsewhere - seen.elsewhere)
     Object.assign(seen, engineCounts)
   })
 }

@@ -1,7 +1,7 @@
 import { bytesToHex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
+import { createInterpreter } from '../../devtools/interpreter/engine.ts'
 import type { EngineMessage } from '../../src/evm/engine.ts'
-import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import { createWasmEngine } from '../../src/evm/engines/wasm/wasm-engine.ts'
 import { randomCase, variantOf } from '../support/evm/cases.ts'
 import { outcomeOf } from '../support/evm/compare.ts'

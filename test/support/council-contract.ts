@@ -9,11 +9,11 @@ import {
   hashMessage,
 } from 'viem'
 import artifact from '../../contracts/Council.json' with { type: 'json' }
+import { createInterpreter } from '../../devtools/interpreter/engine.ts'
 import { COUNCIL_ADDRESS } from '../../src/config/networks.ts'
 import { keccak256Hex } from '../../src/crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../../src/crypto/signature.ts'
 import { call } from '../../src/evm/calls/run-call.ts'
-import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import type { Log } from '../../src/primitives/receipt/log.ts'
 import { keyOf, signedRaw, type TestChain } from './chain.ts'
 

@@ -1,7 +1,7 @@
 import { silentLogger } from '@tandem/base/logger.ts'
+import { createInterpreter } from '../../devtools/interpreter/engine.ts'
 import type { Engine } from '../../src/evm/engine.ts'
 import { createEthereumJsEngine } from '../../src/evm/engines/ethereumjs/engine.ts'
-import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import { loadEngine } from '../../src/evm/engines/select-engine.ts'
 import { createExecutor } from '../../src/evm/executor.ts'
 import type { Executor } from '../../src/evm/executor-types.ts'

@@ -41,6 +41,7 @@ const checkMemory = (): void => {
 
 const trace = async (request: TraceRequest, call: ServedCall): Promise<void> => {
   // Before the clock starts: EthereumJS takes a second to load.
+  const engine = await loading
   const sink = new JsonSink({
     emit: chunk => call.sendChunk(chunk),
     chunkChars: TRACE_LIMITS.chunkChars,
@@ -60,7 +61,6 @@ const trace = async (request: TraceRequest, call: ServedCall): Promise<void> => 
     nowMs: () => performance.now(),
   })
   try {
-    const engine = await loading
     await runTrace({ store: await opening, params, engine, tracingEngine: engine, sink, requestTimer }, request)
   } finally {
     setImmediate(collectExternalGarbage)

@@ -1,6 +1,6 @@
 /**
  * Reasons why code stops, in go-ethereum's words: errors of calls, causes of failed transactions and traces give the same. Traces add
- * figures where they have them (interpreter/fault.ts).
+ * figures where they have them (wasm/step-recorder.ts).
  */
 export const REASON = {
   outOfGas: 'out of gas',

@@ -10,7 +10,7 @@ import { MessageRun, type RunEnd } from './message-run.ts'
 import { acquireMachine, releaseMachine } from './pool.ts'
 
 /** Engine for a message of more gas than the regions are made for; nothing of the message has been written. */
-export type Fallback = () => Engine | Promise<Engine>
+type Fallback = () => Engine | Promise<Engine>
 
 /** Gas up to which no message fills a region. */
 const REGION_GAS = 100_000_000n

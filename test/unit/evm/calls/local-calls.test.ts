@@ -1,8 +1,8 @@
 import { EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
+import { createInterpreter } from '../../../../devtools/interpreter/engine.ts'
 import { createLocalCalls, type LocalState } from '../../../../src/evm/calls/local/local-calls.ts'
 import type { CallRequest, CallService } from '../../../../src/evm/calls/types.ts'
-import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { env, funded, key, withCode } from '../world.ts'
 

@@ -1,6 +1,6 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
-import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
+import { createInterpreter } from '../../../../devtools/interpreter/engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { countWork } from '../../../support/work-count.ts'
 import { code, env, funded, key, withCode } from '../world.ts'

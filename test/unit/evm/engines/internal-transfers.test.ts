@@ -1,7 +1,7 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { nextNonce } from '@tandem/base/uint64.ts'
 import { describe, expect, test } from 'vitest'
-import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
+import { createInterpreter } from '../../../../devtools/interpreter/engine.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { createAddress } from '../../../../src/primitives/address.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'

@@ -1,8 +1,8 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { sha256 } from 'ethereum-cryptography/sha256.js'
 import { expect, test } from 'vitest'
+import { createInterpreter } from '../../../../devtools/interpreter/engine.ts'
 import type { MovedPrecompiles } from '../../../../src/evm/calls/message/moved-precompiles.ts'
-import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { code, env, funded, key, withCode } from '../world.ts'
 

@@ -1,7 +1,7 @@
 import { bytesToBigint, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { nextNonce } from '@tandem/base/uint64.ts'
 import { describe, expect, test } from 'vitest'
-import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
+import { createInterpreter } from '../../../../devtools/interpreter/engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import type { MemoryState } from '../../state/memory-state.ts'
 import { code, env, funded, key, withCode } from '../world.ts'

@@ -1,7 +1,7 @@
 import { EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
+import { createInterpreter } from '../../../../devtools/interpreter/engine.ts'
 import type { EngineMessage } from '../../../../src/evm/engine.ts'
-import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import type { MemoryState } from '../../state/memory-state.ts'

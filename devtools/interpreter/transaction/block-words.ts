@@ -1,4 +1,4 @@
-import type { EngineEnv } from '../../../block-env.ts'
+import type { EngineEnv } from '../../../src/evm/block-env.ts'
 
 /** Block values as the opcodes return them. */
 export interface BlockWords {

@@ -1,17 +1,16 @@
-import type { Common } from '@ethereumjs/common'
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
-import { type ExecutionRules, executionRulesAt } from '../../../../rules/execution-rules.ts'
-import type { Journal } from '../../../../state/journal/journal.ts'
-import type { EngineEnv } from '../../../block-env.ts'
-import { isPrecompile } from '../../../calls/message/moved-precompiles.ts'
-import type { EngineMessage, EngineOptions } from '../../../engine.ts'
-import type { Prefetcher } from '../../../readers/prefetched-reader.ts'
-import type { TraceHooks } from '../../../tracers/tracer.ts'
-import { commonAt } from '../../ethereumjs/common.ts'
-import { gasBoundExceeded } from '../../gas-bound.ts'
-import type { Precompile } from '../../precompiles/precompile.ts'
-import { type PacedInput, pacedInput } from '../../precompiles/precompile-input.ts'
-import { StepClock } from '../../step-clock.ts'
+import type { EngineEnv } from '../../../src/evm/block-env.ts'
+import { isPrecompile } from '../../../src/evm/calls/message/moved-precompiles.ts'
+import type { EngineMessage, EngineOptions } from '../../../src/evm/engine.ts'
+import { commonAt } from '../../../src/evm/engines/ethereumjs/common.ts'
+import { gasBoundExceeded } from '../../../src/evm/engines/gas-bound.ts'
+import type { Precompile } from '../../../src/evm/engines/precompiles/precompile.ts'
+import { type PacedInput, pacedInput } from '../../../src/evm/engines/precompiles/precompile-input.ts'
+import { StepClock } from '../../../src/evm/engines/step-clock.ts'
+import type { Prefetcher } from '../../../src/evm/readers/prefetched-reader.ts'
+import type { TraceHooks } from '../../../src/evm/tracers/tracer.ts'
+import { type ExecutionRules, executionRulesAt } from '../../../src/rules/execution-rules.ts'
+import type { Journal } from '../../../src/state/journal/journal.ts'
 import type { Fault } from '../fault.ts'
 import { type Frame, type FrameMarks, type Signal, WAITING } from '../frame/frame.ts'
 import type { Workspaces } from '../frame/memory.ts'
@@ -50,7 +49,7 @@ interface ExecutionParts {
 export class Execution {
   readonly journal: Journal
   readonly env: EngineEnv
-  readonly common: Common
+  readonly common: ReturnType<typeof commonAt>
   readonly executionRules: ExecutionRules
   readonly rules: EvmRules
   readonly table: OpcodeTable

@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { delegationTarget } from '../../../../primitives/transaction/delegation.ts'
+import { delegationTarget } from '../../../src/primitives/transaction/delegation.ts'
 import { openCall } from '../calls.ts'
 import { FAULTS } from '../fault.ts'
 import type { Frame, FrameContext } from '../frame/frame.ts'

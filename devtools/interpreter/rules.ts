@@ -1,4 +1,4 @@
-import { EVM_FORKS, type EvmFork, isForkSince } from '../../../config/forks.ts'
+import { EVM_FORKS, type EvmFork, isForkSince } from '../../src/config/forks.ts'
 
 /** Fork rules of the interpreter, besides the set of opcodes (loop/table.ts). Prices in gas. */
 export interface EvmRules {

@@ -1,11 +1,10 @@
-import type { ExecResult } from '@ethereumjs/evm'
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
-import { delegationTarget } from '../../../primitives/transaction/delegation.ts'
-import { MAX_BALANCE } from '../../../state/account.ts'
-import type { FrameType } from '../../tracers/tracer.ts'
-import { gasBoundExceeded } from '../gas-bound.ts'
-import type { Precompile } from '../precompiles/precompile.ts'
-import { transferLogOf } from '../transfer-logs.ts'
+import { gasBoundExceeded } from '../../src/evm/engines/gas-bound.ts'
+import type { Precompile } from '../../src/evm/engines/precompiles/precompile.ts'
+import { transferLogOf } from '../../src/evm/engines/transfer-logs.ts'
+import type { FrameType } from '../../src/evm/tracers/tracer.ts'
+import { delegationTarget } from '../../src/primitives/transaction/delegation.ts'
+import { MAX_BALANCE } from '../../src/state/account.ts'
 import { FAULTS, type Fault, precompileFault } from './fault.ts'
 import { codeOf } from './frame/code.ts'
 import { Frame, type FrameContext, type FrameMarks, type Signal, SWITCH, WAIT } from './frame/frame.ts'
@@ -119,7 +118,7 @@ const callPrecompile = (
   const bound = vm.gasBoundLeft(opener, given) ?? given
   const limit = bound < 0n ? 0n : bound < given ? bound : given
   const result = precompile({ data: context.input, gasLimit: limit, common, ...pacing })
-  const finish = (done: ExecResult): Signal | undefined => {
+  const finish = (done: Awaited<ReturnType<Precompile>>): Signal | undefined => {
     const { exceptionError, executionGasUsed, returnValue } = done
     const fault = exceptionError && precompileFault(exceptionError.error)
     // A precompile that needs more than the bound leaves, or fails and takes all gas, has exceeded it.

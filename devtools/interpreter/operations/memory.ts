@@ -1,5 +1,5 @@
 import { EMPTY_BYTES, type Hex, toWord } from '@tandem/base/bytes.ts'
-import { keccak256Hex } from '../../../../crypto/hash.ts'
+import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { FAULTS } from '../fault.ts'
 import type { Frame } from '../frame/frame.ts'
 import { perWord } from '../prices.ts'

@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { transferLogOf } from '../../transfer-logs.ts'
+import { transferLogOf } from '../../../src/evm/engines/transfer-logs.ts'
 import { FAULTS } from '../fault.ts'
 import { END, type Frame } from '../frame/frame.ts'
 import { canPay, canReach } from '../prices.ts'

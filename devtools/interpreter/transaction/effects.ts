@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { InternalTransfer } from '../../../../primitives/receipt/internal-transfer.ts'
-import type { Log } from '../../../../primitives/receipt/log.ts'
+import type { InternalTransfer } from '../../../src/primitives/receipt/internal-transfer.ts'
+import type { Log } from '../../../src/primitives/receipt/log.ts'
 
 /** Addresses in insertion order, with a revert to a mark. */
 class UndoSet {

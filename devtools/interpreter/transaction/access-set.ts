@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { AccessRecorder } from '../../../engine.ts'
+import type { AccessRecorder } from '../../../src/evm/engine.ts'
 
 interface Warmed {
   readonly address: Hex

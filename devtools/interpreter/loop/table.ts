@@ -1,5 +1,5 @@
-import { EVM_FORKS, type EvmFork } from '../../../../config/forks.ts'
-import { SHAPES } from '../../../opcodes.ts'
+import { EVM_FORKS, type EvmFork } from '../../../src/config/forks.ts'
+import { SHAPES } from '../../../src/evm/opcodes.ts'
 import { FAULTS } from '../fault.ts'
 import { ACCOUNT_OPERATIONS } from '../operations/accounts.ts'
 import { ARITHMETIC } from '../operations/arithmetic.ts'
