@@ -104,7 +104,7 @@ const runMessage = async (
     gasUsed: executionGasUsed,
     refund: gasRefund ?? 0n,
     output: failure?.kind === 'halt' ? EMPTY_BYTES : returnValue,
-    logs: logs.map(options.trace === undefined ? logFrom : datalessLog),
+    logs: logs.map(logFrom),
     internal: run.internal,
     created,
     destroyed: destroyedBy(evm.common, execResult),
@@ -119,9 +119,6 @@ export const logFrom = ([address, topics, data]: readonly [Uint8Array, readonly 
   topics: topics.map(bytesToHex),
   data,
 })
-
-/** Log without its data: tracers read data where they show it. */
-const datalessLog = (log: Parameters<typeof logFrom>[0]): Log => ({ ...logFrom(log), data: EMPTY_BYTES })
 
 interface Destroying {
   readonly selfdestruct?: ReadonlyMap<Hex, Hex>
