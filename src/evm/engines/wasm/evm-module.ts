@@ -104,8 +104,11 @@ const MIB = 1024 * KIB
  */
 export const LAYOUT = {
   ...{ accounts: 64 * KIB, slots: 1024 * KIB, undo: 112 * MIB, logs: 32 * MIB, output: 16 * MIB },
-  /** Codes without a page: created by the message, 200 gas a byte, or beyond the size that a creation may have. */
-  unpaged: 2 * MIB,
+  /**
+   * Codes without a page, with an eighth for jumps: created by the message, 200 gas a byte, or beyond the size that a creation may have,
+   * such as the overrides of a request (CALL_LIMITS.bodyBytes, two digits a byte).
+   */
+  unpaged: 4 * MIB,
 } as const
 /**
  * Pages of codes: more than there are frames. A code beyond them is read from the store at each call by which it gets its place back, for

@@ -26,7 +26,7 @@ const SLICE_GAS = 200_000n
 /** Responses to the module between two checks. */
 const SERVICES_PER_LOOK = 32
 
-/** Result of a message; undefined: more than 100 M gas filled a region, or the system has no memory. */
+/** Result of a message; undefined: it filled a region, or the system has no memory. */
 export type RunEnd = EngineResult | undefined
 
 /** One message on one machine. The journal is not written before the end. */

@@ -116,6 +116,11 @@ export const releaseMachine = (machine: Machine): void => {
     idle.push(machine)
     return
   }
+  // Traces and access lists have limits of memory, and the next one would start with that of this one.
+  if (machine.isStepping) {
+    replaceMachine(machine)
+    return
+  }
   const nowMs = performance.now()
   let last = grown.get(machine)
   if (last === undefined || last.bytes < machine.usedBytes) {
@@ -123,14 +128,20 @@ export const releaseMachine = (machine: Machine): void => {
     grown.set(machine, last)
   }
   dropSpareMachine()
-  const timer = setTimeout(() => replaceSpareMachine(machine), Math.max(0, last.atMs + SPARE_MS - nowMs))
+  const timer = setTimeout(
+    () => {
+      removeSpare()
+      replaceMachine(machine)
+    },
+    Math.max(0, last.atMs + SPARE_MS - nowMs),
+  )
   timer.unref()
   spare = { machine, timer }
 }
 
-/** Drops a spare machine. Another takes its place before: none can be created until the collector has freed the dropped one. */
-const replaceSpareMachine = (kind: Kind): void => {
-  const next = idle.length === 0 ? create(kind) : undefined
+/** Drops a machine. Another takes its place before: none can be created until the collector has freed the dropped one. */
+const replaceMachine = (machine: Machine): void => {
+  const next = idle.some(other => isOf(machine, other)) ? undefined : create(machine)
   if (next !== undefined) idle.push(next)
-  dropSpareMachine()
+  drop(machine)
 }

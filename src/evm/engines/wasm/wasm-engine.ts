@@ -9,15 +9,15 @@ import { isStepping, isSuitable } from './message-rules.ts'
 import { MessageRun, type RunEnd } from './message-run.ts'
 import { acquireMachine, releaseMachine } from './pool.ts'
 
-/** Engine for a message of more gas than the regions are made for; nothing of the message has been written. */
+/** Engine for messages that do not fit the regions; nothing of the message has been written. */
 type Fallback = () => Engine | Promise<Engine>
 
-/** Gas up to which no message fills a region. */
-const REGION_GAS = 100_000_000n
+const outOfMemory = () => new CodedError<CallError>({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
 
 /**
- * Interpreter in WebAssembly. Without waiting the result is not a promise. Throws EXECUTION_FAILED where the thread has no memory for
- * another message. `codePages`: pages of codes that a message may hold at a time; tests have few.
+ * Interpreter in WebAssembly. Without waiting the result is not a promise. The fallback runs messages that fill a region, of more than
+ * 100 M gas or of codes beyond the size of EIP-170. Throws EXECUTION_FAILED for a traced one, whose steps are reported already, and where
+ * the thread has no memory for another call. `codePages`: pages of codes that a message may hold at a time; tests have few.
  */
 export const createWasmEngine = (fallback: Fallback, codePages = CODE_PAGES): Engine => {
   const elsewhere = async (
@@ -26,8 +26,6 @@ export const createWasmEngine = (fallback: Fallback, codePages = CODE_PAGES): En
     message: EngineMessage,
     options: EngineOptions,
   ): Promise<EngineResult> => {
-    if (message.gas <= REGION_GAS)
-      throw new CodedError<CallError>({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
     engineCounts.elsewhere++
     return (await fallback()).run(journal, env, message, options)
   }
@@ -38,11 +36,18 @@ export const createWasmEngine = (fallback: Fallback, codePages = CODE_PAGES): En
     message: EngineMessage,
     options: EngineOptions,
   ): EngineResult | Promise<EngineResult> => {
-    const machine = acquireMachine({ codePages, isStepping: isStepping(options) })
-    if (machine === undefined) return elsewhere(journal, env, message, options)
+    const isStep = isStepping(options)
+    const machine = acquireMachine({ codePages, isStepping: isStep })
+    if (machine === undefined) {
+      if (isStep || options.discards) throw outOfMemory()
+      return elsewhere(journal, env, message, options)
+    }
     const after = (end: RunEnd): EngineResult | Promise<EngineResult> => {
       releaseMachine(machine)
-      if (end === undefined) return elsewhere(journal, env, message, options)
+      if (end === undefined) {
+        if (isStep) throw outOfMemory()
+        return elsewhere(journal, env, message, options)
+      }
       engineCounts.wasm++
       return end
     }

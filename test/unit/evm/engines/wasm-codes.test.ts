@@ -34,20 +34,19 @@ const contracts = (count: number, code: (index: number) => Uint8Array): MemorySt
   return state
 }
 
+const MESSAGE: EngineMessage = {
+  from: sender.address,
+  to: TARGET,
+  value: 0n,
+  data: EMPTY_BYTES,
+  gas: 100_000_000n,
+  gasPrice: 1n,
+  accessList: [],
+}
+
 const run = async (base: MemoryState, code: Uint8Array, codePages?: number, sent: Partial<EngineMessage> = {}) => {
   const state = withCode(base, TARGET, code, 10n ** 18n)
-  const message: EngineMessage = {
-    ...{
-      from: sender.address,
-      to: TARGET,
-      value: 0n,
-      data: EMPTY_BYTES,
-      gas: 100_000_000n,
-      gasPrice: 1n,
-      accessList: [],
-    },
-    ...sent,
-  }
+  const message = { ...MESSAGE, ...sent }
   const block = env({ params: paramsAt('prague') })
   let [elsewhere, codesRead] = [0, 0]
   const reader: StateReader = {
@@ -161,5 +160,31 @@ describe('codes that exceed their pages', () => {
     const { found, expected, elsewhere } = await run(state, program(...each, asm('STOP')), 6)
     expect(elsewhere).toBe(0)
     expect(found).toEqual(expected)
+  })
+})
+
+describe('codes without a page', () => {
+  const large = (size: number) => codeOf(program(push(size - 1), asm('JUMP')), 1, size)
+
+  test('as large as a request has them run here', async () => {
+    const { found, expected, elsewhere } = await run(funded([sender]), large(2_600_000))
+    expect(elsewhere).toBe(0)
+    expect(found).toEqual(expected)
+    expect(found.failure).toBeNull()
+  })
+
+  test('that fill their region run on the other engine', async () => {
+    const { found, expected, elsewhere } = await run(funded([sender]), large(5_000_000))
+    expect(elsewhere).toBe(1)
+    expect(found).toEqual(expected)
+    expect(found.failure).toBeNull()
+  })
+
+  test('that fill their region end a trace, whose steps are reported', async () => {
+    const state = withCode(funded([sender]), TARGET, large(5_000_000), 1n)
+    const engine = createWasmEngine(() => Promise.reject(new Error('no other engine')))
+    const accesses = { address: () => {}, slot: () => {} }
+    const running = Promise.resolve().then(() => engine.run(new Journal(state), env(), MESSAGE, { accesses }))
+    await expect(running).rejects.toMatchObject({ code: 'EXECUTION_FAILED' })
   })
 })
