@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { createInterpreter } from '../../devtools/interpreter/engine.ts'
 import { loadEngine } from '../../src/evm/engines/select-engine.ts'
 import { nextMessage, randomCase } from '../support/evm/cases.ts'
 import { tracesText } from '../support/evm/traces.ts'
+import { SEED } from '../support/seed.ts'
 import { createRandom } from './executor-plans.ts'
 
 /*
- * Traces of random messages, frozen: all tracers and the accesses of each. The hashes were the same for this engine and for the interpreter
- * in TypeScript that it replaced. A change of the generators changes them all; then compare the traces with another engine's before the
- * hashes are replaced.
+ * Traces of random messages: all tracers and the accesses of each. They are those of the interpreter in TypeScript (CASES= for the long
+ * form, SEED= for others), and some are frozen as hashes. A change of the generators changes all hashes; then run the long form before they
+ * are replaced.
  */
+const CASES = Number(process.env['CASES'] ?? 200)
 
 const WORLDS = 300
 const MESSAGES = 4
@@ -31,6 +34,27 @@ test('traces of random messages are the frozen ones', async () => {
   }
   expect(hashes).toEqual(FROZEN)
 }, 120_000)
+
+test(
+  `traces of ${CASES} random messages are those of the interpreter (SEED=${SEED})`,
+  async () => {
+    const [engine, oracle] = [await loadEngine('wasm'), createInterpreter()]
+    let traced = 0
+    for (let world = SEED; traced < CASES; world++) {
+      const random = createRandom(world)
+      const { state, env, message } = randomCase(random)
+      let next = message
+      for (let i = 0; i < MESSAGES && traced < CASES; i++, traced++, next = nextMessage(next, random)) {
+        const [found, expected] = [
+          await tracesText(engine, state, env, next),
+          await tracesText(oracle, state, env, next),
+        ]
+        expect(found, `world ${world}, message ${i}`).toEqual(expected)
+      }
+    }
+  },
+  24 * 3_600_000,
+)
 
 const FROZEN = [
   'f83dab798cc6a452',
