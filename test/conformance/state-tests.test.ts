@@ -7,6 +7,7 @@ import { createInterpreter } from '../../devtools/interpreter/engine.ts'
 import { runStateTests, type StateTestResult } from '../../devtools/state-test/run.ts'
 import type { Engine } from '../../src/evm/engine.ts'
 import { createEthereumJsEngine } from '../../src/evm/engines/ethereumjs/engine.ts'
+import { createWasmEngine } from '../../src/evm/engines/wasm/wasm-engine.ts'
 import { createExecutor } from '../../src/evm/executor.ts'
 import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { TrieService } from '../../src/state/trie/trie-service.ts'
@@ -72,8 +73,22 @@ const run = async (mode: ExecutionMode, engine: Engine | undefined, lines: reado
   return results
 }
 
+/** The step build, stopped at every opcode. */
+const createStepEngine = (): Engine => {
+  const engine = createWasmEngine(createEthereumJsEngine)
+  const trace = {
+    tracer: { watches: 'all', before: () => {}, result: () => [] },
+    backpressure: { isFull: false, drained: () => Promise.resolve() },
+  } as const
+  return {
+    name: 'wasm',
+    run: (journal, env, message, options) => engine.run(journal, env, message, { ...options, trace }),
+  }
+}
+
 test.each<[string, ExecutionMode, Engine | undefined, number]>([
   ['the engine in WebAssembly', 'wasm', undefined, 5_000],
+  ['the step build in WebAssembly', 'wasm', createStepEngine(), 2_000],
   ['the interpreter in TypeScript', 'wasm', createInterpreter(), 1_500],
   ['the EVM of EthereumJS under our rules', 'wasm', createEthereumJsEngine(), 400],
   ['the VM of EthereumJS', 'ethereumjs', undefined, 400],
