@@ -94,9 +94,10 @@ const showStep = (op: number, frame: Frame, vm: Execution, step: FrameStep): Fau
   if (dynamic === Number.POSITIVE_INFINITY) return show(BigInt(constant), FAULTS.outOfGas)
   const cost = BigInt((vm.table.fixed[op] as number) + dynamic)
   if (frame.gasLeft < cost) return show(cost, FAULTS.outOfGas)
-  show(cost + (CALLS.has(op) ? BigInt(vm.passedGas) : 0n), undefined)
+  const isKnown = vm.table.known[op] === true
+  show(cost + (isKnown && CALLS.has(op) ? BigInt(vm.passedGas) : 0n), undefined)
   frame.gasLeft -= cost
-  if (vm.table.known[op] === true) return undefined
+  if (isKnown) return undefined
   return { ...FAULTS.invalidOpcode, text: `${REASON.invalidOpcode}: ${SHAPES[op]?.name}` }
 }
 
