@@ -132,6 +132,11 @@ export class Chain implements ExecutionPort {
     return () => this.#listeners.delete(listener)
   }
 
+  /** Runs work while nothing is committed or reverted. */
+  exclusively(work: () => Promise<void>): Promise<void> {
+    return this.#writing.run(work)
+  }
+
   /** Runs work of a development chain that changes the head or blocks below it; the result is the new head. */
   replaceHead(work: (head: ChainHead) => Promise<ChainHead>): Promise<void> {
     return this.#writing.run(async () => {

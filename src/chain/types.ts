@@ -60,10 +60,12 @@ export interface PendingBlock {
 }
 
 /** Inclusive range of blocks. */
-export interface LogQuery extends LogCriteria {
+interface BlockRange {
   readonly fromBlock: number
   readonly toBlock: number
 }
+
+export interface LogQuery extends LogCriteria, BlockRange {}
 
 export interface LogEntry extends Log {
   readonly blockNumber: number
@@ -78,7 +80,8 @@ export type ChainReadError =
   | { readonly code: 'MISSING_STATE'; readonly root: Hex }
   /** A block below those the node has: it began with a snapshot, and older blocks are not fetched (yet). */
   | { readonly code: 'HISTORY_MISSING'; readonly earliest: number }
-  | { readonly code: 'TOO_MANY_RESULTS'; readonly limit: number }
+  /** `fits`: the longest range from the first block that has no more. */
+  | { readonly code: 'TOO_MANY_RESULTS'; readonly limit: number; readonly fits?: BlockRange }
   | { readonly code: 'RESULTS_TOO_LARGE'; readonly limitBytes: number }
   | { readonly code: 'QUERY_TIMEOUT'; readonly timeoutMs: number }
   /** The query queue is full, in total or for this client; the caller may try later. */

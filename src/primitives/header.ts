@@ -87,6 +87,14 @@ export const decodeHeader = (bytes: Uint8Array): Header =>
     return header
   })
 
+/** Returns the logs bloom of an encoded header, as a view. Throws RLP_INVALID. */
+export const encodedBloom = (bytes: Uint8Array): Uint8Array => {
+  const cursor = new RlpCursor(bytes)
+  cursor.openList()
+  for (let before = 0; before < 6; before++) cursor.skip()
+  return cursor.bytes()
+}
+
 /** Reads one header at the cursor. Throws RLP_INVALID or HEADER_MALFORMED. */
 export const readHeader = (cursor: RlpCursor): Header => {
   const outer = cursor.openList()

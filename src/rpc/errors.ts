@@ -163,7 +163,10 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   MISSING_STATE: ({ root }) => serverError(`missing trie node ${root.slice(2)} (path )`),
   HISTORY_MISSING: ({ earliest }) =>
     serverError(`pruned history unavailable: this node has no blocks between genesis and ${earliest}`),
-  TOO_MANY_RESULTS: ({ limit }) => serverError(`query returned more than ${limit} results`),
+  TOO_MANY_RESULTS: ({ limit, fits }) =>
+    serverError(
+      `query returned more than ${limit} results${fits ? `. Try with this block range [${toQuantity(fits.fromBlock)}, ${toQuantity(fits.toBlock)}]` : ''}`,
+    ),
   RESULTS_TOO_LARGE: ({ limitBytes }) => serverError(`query returned more than ${limitBytes} bytes of log data`),
   QUERY_TIMEOUT: () => serverError('query timeout exceeded'),
   QUERY_QUEUE_FULL: () => limitExceeded('too many log queries are waiting, try again later'),

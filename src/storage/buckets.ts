@@ -19,8 +19,6 @@ export const BUCKETS = {
   blockNumber: 7,
   /** Block number -> receipts. */
   receipts: 8,
-  /** Transaction hash -> block number and index. */
-  transaction: 9,
   /** Block number -> the block's own certificate. */
   certificate: 10,
   /** keccak(address) + block number -> stored account before that block; empty: did not exist. */
@@ -31,10 +29,6 @@ export const BUCKETS = {
   preimage: 28,
   /** Block number + part -> the keys that block changed, for pruning and rollback. */
   historyIndex: 13,
-  /** Block number -> logs bloom, only of blocks with logs. */
-  logBloom: 14,
-  /** Address + block number -> empty: the block holds logs of this address. */
-  logAddress: 15,
   /** Sender + nonce -> raw local transaction of the pool. */
   poolJournal: 16,
   /** Block number -> members of the council after that block: genesis, and the last block of a cycle that changed it. */
@@ -67,4 +61,8 @@ export const BUCKETS = {
   accountTrie: 32,
   /** keccak(address) + path -> the same for the account's storage trie. */
   storageTrie: 33,
+  /** Range of blocks + hash of an address or topic + part -> places of its logs (chain/logs/log-index.ts). */
+  logPostings: 34,
+  /** First bytes of a transaction hash + block number + index -> empty (chain/store/body-row.ts). */
+  transactionPlace: 35,
 } as const

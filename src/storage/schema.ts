@@ -6,7 +6,7 @@ import { storeError } from './errors.ts'
 import type { Store } from './store.ts'
 
 /** Raised when the layout or meaning of stored rows changes (test/unit/chain/store/golden-rows.test.ts); a store of another version is refused. */
-export const SCHEMA_VERSION = 5
+export const SCHEMA_VERSION = 6
 
 /** Chain of a store. `genesis` is the hash of block 0. */
 interface StoreIdentity {
@@ -21,16 +21,19 @@ export function metaKey(name: string): Uint8Array {
   return new TextEncoder().encode(name)
 }
 
-/** Returns undefined for an empty store. Throws SCHEMA_UNKNOWN, or STORE_FOREIGN when there are rows and no schema. */
-export const readIdentity = async (store: Store): Promise<StoreIdentity | undefined> => {
+/** Returns the schema of a store; undefined without one. */
+export const schemaOf = async (store: Store): Promise<number | undefined> => (await store.get(BUCKETS.meta, KEY))?.[0]
+
+/** Returns undefined for an empty store. Throws SCHEMA_UNKNOWN for another schema than `supported`, or STORE_FOREIGN when there are rows and no schema. */
+export const readIdentity = async (store: Store, supported = SCHEMA_VERSION): Promise<StoreIdentity | undefined> => {
   const row = await store.get(BUCKETS.meta, KEY)
   if (row === undefined) {
     if (await store.isEmpty()) return undefined
     throw storeError({ code: 'STORE_FOREIGN', path: store.path })
   }
   const found = row[0] ?? 0
-  if (found !== SCHEMA_VERSION) {
-    throw storeError({ code: 'SCHEMA_UNKNOWN', path: store.path, found, supported: SCHEMA_VERSION })
+  if (found !== supported) {
+    throw storeError({ code: 'SCHEMA_UNKNOWN', path: store.path, found, supported })
   }
   const [network, genesis] = asBuffer(row).toString('utf8', 1).split('\n')
   assert(network !== undefined && genesis !== undefined, 'a schema row of this version has two fields')

@@ -1,29 +1,15 @@
 import { runSlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
-import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import type { WorldState } from '../../state/world-state.ts'
 import type { Batch } from '../../storage/batch.ts'
-import { BUCKETS } from '../../storage/buckets.ts'
 import type { Store } from '../../storage/store.ts'
 import { putProofs } from '../proof/proof-rows.ts'
 import { putBlockParts } from '../store/put-block.ts'
 import { putUnsynced } from '../store/unsynced-blocks.ts'
-import type { ChainBlock } from '../types.ts'
 import type { BlockEnvSources } from './block-env.ts'
 import type { ExecutedBlock } from './candidates.ts'
 import type { Economy } from './economy.ts'
-
-/** Returns the lookup rows of those transactions of a new block that earlier blocks have, by hash. There are some only where nonces are edited. */
-const earlierLookups = async (
-  store: Store,
-  { transactions }: Pick<ChainBlock, 'transactions'>,
-): Promise<ReadonlyMap<Hex, Uint8Array>> => {
-  if (transactions.length === 0) return new Map()
-  const keys = transactions.map(({ hash }) => hexToBytes(hash))
-  const rows = await store.getMany(BUCKETS.transaction, keys)
-  return new Map(transactions.flatMap(({ hash }, at) => (rows[at] === undefined ? [] : [[hash, rows[at]] as const])))
-}
 
 interface CommitParts {
   readonly store: Store
@@ -56,14 +42,13 @@ export const writeCommit = async (parts: CommitParts, sealed: BlockToCommit, dur
 
 /** Adds the rows of a block besides its state. */
 const putCommit = async (
-  { store, economy, sources }: CommitParts,
+  { economy, sources }: CommitParts,
   batch: Batch,
   { block, execution, update, proofs, certificate }: BlockToCommit,
 ): Promise<void> => {
   const { receipts, internal, failed, fees } = execution
   const { number } = block.header
-  const earlier = sources.params.devHelpers ? await earlierLookups(store, block) : undefined
-  await runSlicedWork(putBlockParts(batch, { block, receipts, internal, failed, earlier, certificate }), sliceOver)
+  await runSlicedWork(putBlockParts(batch, { block, receipts, internal, failed, certificate }), sliceOver)
   putProofs(batch, number, proofs)
   await economy.write(batch, number, economy.burntBy(number, fees.burnt, update.accounts.values()))
   await sources.council.write(batch, block, update)

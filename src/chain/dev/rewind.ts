@@ -11,6 +11,7 @@ import { BUCKETS } from '../../storage/buckets.ts'
 import { NUMBER_BYTES, numberKey, readNumber, writeNumber } from '../../storage/keys.ts'
 import { metaKey } from '../../storage/schema.ts'
 import type { Store } from '../../storage/store.ts'
+import { cutLogIndex } from '../logs/log-index.ts'
 import type { BlockStore } from '../store/block-store.ts'
 import { putHead } from '../store/put-block.ts'
 import { removeBlock } from './remove-block.ts'
@@ -90,6 +91,7 @@ const rewindSlice = async (parts: RewindParts, target: RewindTarget, rewinds: nu
     putEditedRoot(batch, number, rooted.root, await storedStateRoot(store, numberKey(number)))
     world.writeValues(batch, number, rooted)
     putHead(batch, number)
+    cutLogIndex(batch, store, number)
     if (head > number) batch.put(BUCKETS.meta, COUNT, numberKey(rewinds))
     if (isLast) batch.del(BUCKETS.meta, TARGET)
     else batch.put(BUCKETS.meta, TARGET, targetRow(target))

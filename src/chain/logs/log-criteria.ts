@@ -1,6 +1,6 @@
 import { asBuffer, bytesToHex, concatBytes, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../crypto/hash.ts'
-import type { Log } from '../../primitives/receipt/log.ts'
+import type { Log, LogParts } from '../../primitives/receipt/log.ts'
 
 /**
  * Requested addresses and topics, each list as sorted bytes without duplicates: a thousand addresses take 20 kB, as strings 80 kB. An
@@ -77,6 +77,14 @@ const holds = (list: Uint8Array, item: Uint8Array, width: number): boolean => {
   }
   return false
 }
+
+/** Returns true when an encoded log matches. */
+export const matchesParts = (criteria: LogCriteria, { address, topics }: LogParts): boolean =>
+  criteria.topics.length <= topics.length &&
+  (criteria.addresses.byteLength === 0 || holds(criteria.addresses, address, ADDRESS_BYTES)) &&
+  criteria.topics.every(
+    (list, position) => list.byteLength === 0 || holds(list, topics[position] as Uint8Array, TOPIC_BYTES),
+  )
 
 /** Log whose parts are converted to bytes at the first comparison, for matching against many criteria. */
 export class ComparedLog {

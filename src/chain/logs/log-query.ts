@@ -1,12 +1,13 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
+import type { Log } from '../../primitives/receipt/log.ts'
+import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Store } from '../../storage/store.ts'
 import type { BlockStore } from '../store/block-store.ts'
-import type { LoggedBlock } from '../store/logged-block.ts'
-import type { ChainReadError, LogEntry, LogQuery } from '../types.ts'
+import type { ChainBlock, ChainReadError, LogEntry, LogQuery } from '../types.ts'
+import { candidateBlocks, type LogCandidate } from './log-candidates.ts'
 import { ComparedLog, type LogCriteria } from './log-criteria.ts'
-import { candidateBlocks } from './log-index.ts'
 
 /** Limits of one query. */
 export interface LogQueryLimits {
@@ -34,20 +35,37 @@ export async function* matchingLogs(
   const checkTime = () => {
     if (limits.nowMs() > deadlineMs) throw readError({ code: 'QUERY_TIMEOUT', timeoutMs: limits.timeoutMs })
   }
-  for await (const number of isShort(query) ? numbersOf(query) : candidateBlocks(store, query, checkTime)) {
-    const block = await blocks.logged(number)
-    if (block === undefined) continue
-    const found: LogEntry[] = []
-    for (const log of logEntries(block, query)) {
-      if (count + found.length >= limits.results) throw readError({ code: 'TOO_MANY_RESULTS', limit: limits.results })
-      found.push(log)
-    }
+  for await (const candidate of isShort(query) ? everyBlock(query) : candidateBlocks(store, query, checkTime)) {
+    const found = await logsOf(blocks, candidate, query, limits.results - count + 1)
     count += found.length
+    if (count > limits.results) throw tooManyResults(query, candidate.number, limits)
     for (const log of found) bytes += log.data.byteLength
     if (bytes > limitBytes) throw readError({ code: 'RESULTS_TOO_LARGE', limitBytes })
     yield found
     checkTime()
   }
+}
+
+/** Names the longest range from the first block that has no more results than are allowed, if there is one. */
+const tooManyResults = ({ fromBlock }: LogQuery, number: number, { results }: LogQueryLimits): CodedError =>
+  readError({
+    code: 'TOO_MANY_RESULTS',
+    limit: results,
+    ...(number > fromBlock && { fits: { fromBlock, toBlock: number - 1 } }),
+  })
+
+/** Returns the logs of a block that match, at most `limit`: of a recent one from its objects. */
+const logsOf = async (
+  blocks: BlockStore,
+  { number, wanted }: LogCandidate,
+  query: LogQuery,
+  limit: number,
+): Promise<readonly LogEntry[]> => {
+  const recent = blocks.recent(number)
+  if (recent === undefined) return blocks.logs(number, query, limit, wanted)
+  const found: LogEntry[] = []
+  for (const log of logEntries(loggedBlock(recent.block, recent.receipts), query)) if (found.push(log) === limit) break
+  return found
 }
 
 /** Collects all results of `matchingLogs`. */
@@ -68,9 +86,26 @@ const SHORT_BLOCKS = 16
 const isShort = ({ fromBlock, toBlock, addresses, topics }: LogQuery): boolean =>
   toBlock - fromBlock < SHORT_BLOCKS && addresses.length + topics.length === 0
 
-function* numbersOf({ fromBlock, toBlock }: LogQuery): Generator<number> {
-  for (let number = fromBlock; number <= toBlock; number++) yield number
+function* everyBlock({ fromBlock, toBlock }: LogQuery): Generator<LogCandidate> {
+  for (let number = fromBlock; number <= toBlock; number++) yield { number }
 }
+
+/** Decoded block as readers of its logs use it: it does not hold the transactions. */
+interface LoggedBlock {
+  readonly number: number
+  readonly hash: Hex
+  /** By transaction; null for those without logs, whose hashes are not needed. */
+  readonly transactionHashes: readonly (Hex | null)[]
+  /** Logs by transaction. */
+  readonly logs: readonly (readonly Log[])[]
+}
+
+export const loggedBlock = ({ header, hash, transactions }: ChainBlock, receipts: readonly Receipt[]): LoggedBlock => ({
+  number: header.number,
+  hash,
+  transactionHashes: receipts.map(({ logs }, index) => (logs.length > 0 ? (transactions[index]?.hash as Hex) : null)),
+  logs: receipts.map(({ logs }) => logs),
+})
 
 /** Yields the matching logs of a block in order, with their block-wide indexes. */
 export function* logEntries(block: LoggedBlock, criteria: LogCriteria): Generator<LogEntry> {

@@ -5,6 +5,7 @@ import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { Store } from '../../storage/store.ts'
 import { BlockStore } from '../store/block-store.ts'
 import type { LogEntry, LogQuery } from '../types.ts'
+import { runLogJob } from './log-jobs.ts'
 import { type LogQueryLimits, matchingLogs, queryLogs } from './log-query.ts'
 import type { LogMethods } from './log-service.ts'
 
@@ -46,9 +47,11 @@ const limitsOf = (call: ServedCall): LogQueryLimits => ({
  * list of the results of `render`, in pieces transferred between threads without a copy. For text, neither entries nor pieces are kept.
  */
 export const serveLogQueries = async (render: (entry: LogEntry) => string): Promise<void> => {
-  const { storePath } = workerStartData<{ readonly storePath: string }>()
-  const store = await Store.open(storePath, { createIfMissing: false })
+  const { storePath, latch } = workerStartData<{ readonly storePath: string; readonly latch: SharedArrayBuffer }>()
+  const store = await Store.open(storePath, { createIfMissing: false, latch })
   const blocks = new BlockStore(store)
+
+  let isStopped = false
 
   const sendText = async (query: LogQuery, call: ServedCall): Promise<void> => {
     const text = new TextPieces(piece => call.sendChunk(piece))
@@ -69,6 +72,10 @@ export const serveLogQueries = async (render: (entry: LogEntry) => string): Prom
       entries: (query, call) => queryLogs(store, blocks, query, limitsOf(call)),
       text: sendText,
       forget: () => blocks.forget(),
+      index: job => runLogJob(store, job, () => isStopped),
+      stop: () => {
+        isStopped = true
+      },
     },
     { order: 'parallel' },
   )

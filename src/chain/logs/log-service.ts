@@ -3,8 +3,10 @@ import { type Cancellation, Cancelled } from '@tandem/base/async/cancellation.ts
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { WorkerPool } from '@tandem/base/worker/worker-pool.ts'
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
+import type { Store } from '../../storage/store.ts'
 import { requireHistory } from '../store/earliest-block.ts'
 import type { ChainReadError, LogEntry, LogQuery } from '../types.ts'
+import type { LogJob } from './log-jobs.ts'
 
 /** JSON list in pieces of ASCII. */
 export type LogText = readonly Uint8Array[]
@@ -15,10 +17,13 @@ export type LogMethods = {
   /** Sends the pieces of the result as chunks. */
   readonly text: (query: LogQuery) => void
   readonly forget: () => void
+  /** Carries out a step of the index, until `stop`. */
+  readonly index: (job: LogJob) => number
+  readonly stop: () => void
 }
 
 interface LogServiceOptions {
-  readonly storePath: string
+  readonly store: Pick<Store, 'path' | 'latch' | 'writerEnded'>
   /** Script that calls `serveLogQueries`. */
   readonly workerUrl: URL
   /** Returns the first stored block (store/earliest-block.ts); 0 by default. */
@@ -42,7 +47,8 @@ export class LogService {
     this.#pool = new WorkerPool({
       name: 'logs',
       url: options.workerUrl,
-      data: { storePath: options.storePath },
+      data: { storePath: options.store.path, latch: options.store.latch },
+      onEnd: () => options.store.writerEnded(),
       hasStore: true,
       limits: { maxYoungGenerationSizeMb: CHAIN_LIMITS.logNurseryMegabytes },
       inFlight: logsInFlight,
@@ -73,6 +79,15 @@ export class LogService {
     charge: (bytes: number) => void = () => {},
   ): Promise<LogText> {
     return this.#answer(query, () => this.#collect(query, client, cancellation, charge))
+  }
+
+  /** Carries out a step of the index (LogIndexer), until `stopIndex`. */
+  index(job: LogJob): Promise<number> {
+    return this.#pool.run({ name: 'index', args: () => [job], client: 'log index' })
+  }
+
+  stopIndex(): void {
+    this.#pool.callEach('stop')
   }
 
   async #collect(

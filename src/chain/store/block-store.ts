@@ -31,9 +31,9 @@ import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import type { ChainRules } from '../block/rules-port.ts'
-import type { ChainBlock, TransactionLocation } from '../types.ts'
-import { BodyRow, decodeLocation, decodeLocations } from './body-row.ts'
-import { type LoggedBlock, loggedBlock, loggedFromReceipts, weightOfLogged } from './logged-block.ts'
+import type { LogCriteria } from '../logs/log-criteria.ts'
+import type { ChainBlock, LogEntry, TransactionLocation } from '../types.ts'
+import { BodyRow, locationFromKey, lookupPrefix } from './body-row.ts'
 import { sumTips, type TipShare, tipsPaid, weightOfTips } from './paid-tips.ts'
 import { type BlockRows, HEAD_ROW } from './put-block.ts'
 import { readReceipts } from './receipt-parts.ts'
@@ -62,15 +62,13 @@ export class BlockStore {
     limit: CHAIN_LIMITS.receiptCacheBytes,
     weigh: weightOfReceipts,
   })
-  readonly #logged = new Lru<number, LoggedBlock>({ limit: CHAIN_LIMITS.logCacheBytes, weigh: weightOfLogged })
-  /** Blocks read for single transactions or receipts, and such reads under way. */
+  /** Blocks read for single transactions, receipts or logs, and such reads under way. */
   readonly #stored = new Lru<number, StoredBlock>({
     limit: CHAIN_LIMITS.rowCacheBytes,
     weigh: block => block.byteLength,
   })
   /** Long ones, which the caches do not keep: readers at the same time share one copy of a block of megabytes. */
   readonly #storedInUse = new SharedValues<number, StoredBlock>()
-  readonly #loggedInUse = new SharedValues<number, LoggedBlock>()
   readonly #storedReads = new Map<number, Promise<StoredBlock | undefined>>()
   readonly #tips = new Lru<number, readonly TipShare[]>({ limit: CHAIN_LIMITS.tipCacheBytes, weigh: weightOfTips })
   readonly #hashes = new Lru<number, Hex>(CHAIN_LIMITS.hashCache)
@@ -242,42 +240,33 @@ export class BlockStore {
     return tips
   }
 
-  /** Returns a block's data for log queries. */
-  async logged(number: number): Promise<LoggedBlock | undefined> {
-    const kept = this.#logged.get(number) ?? this.#loggedInUse.get(number)
-    if (kept) return kept
-    const generation = this.#generation
-    const logged = await this.#readLogged(number)
-    if (logged && generation === this.#generation) {
-      this.#logged.set(number, logged)
-      if (!this.#logged.has(number)) this.#loggedInUse.set(number, logged)
-    }
-    return logged
+  /** Returns the logs of a block as `StoredBlock.logs`; none when it is not stored. */
+  async logs(
+    number: number,
+    criteria: LogCriteria,
+    limit: number,
+    wanted?: readonly number[],
+  ): Promise<readonly LogEntry[]> {
+    const stored = await this.stored(number)
+    return stored === undefined ? [] : this.#inSlices(stored.logs(criteria, limit, wanted))
   }
 
-  async #readLogged(number: number): Promise<LoggedBlock | undefined> {
-    const recent = this.recent(number)
-    if (recent) return loggedBlock(recent.block, recent.receipts)
-    const key = numberKey(number)
-    const [bodyRow, receiptsRow] = await Promise.all([
-      this.#store.get(BUCKETS.body, key),
-      readReceipts(this.#store, number),
-    ])
-    if (bodyRow === undefined || receiptsRow === undefined) return undefined
-    const body = new BodyRow(bodyRow)
-    const receipts = await this.#inSlices(decodeStoredReceipts(receiptsRow))
-    return loggedFromReceipts(number, body.blockHash, receipts, index => body.transactionHash(index))
-  }
-
+  /** Returns the newest location of a transaction. */
   async locate(transactionHash: Hex): Promise<TransactionLocation | undefined> {
-    const row = await this.#store.get(BUCKETS.transaction, hexToBytes(transactionHash))
-    return row && decodeLocation(row)
+    for await (const location of this.locations(transactionHash)) return location
+    return undefined
   }
 
-  /** Returns every location of a transaction, newest first: on a development chain it may be in several blocks. */
-  async locations(transactionHash: Hex): Promise<readonly TransactionLocation[]> {
-    const row = await this.#store.get(BUCKETS.transaction, hexToBytes(transactionHash))
-    return row === undefined ? [] : decodeLocations(row)
+  /** Yields every location of a transaction, newest first: on a development chain it may be in several blocks. */
+  async *locations(transactionHash: Hex): AsyncGenerator<TransactionLocation> {
+    const range = { prefix: lookupPrefix(transactionHash), reverse: true }
+    for await (const key of this.#store.keys(BUCKETS.transactionPlace, range)) {
+      const location = locationFromKey(key)
+      const { number, index } = location
+      const recent = this.#blocks.peek(number)
+      const hash = recent ? recent.transactions[index]?.hash : (await this.stored(number))?.transactionHash(index)
+      if (hash === transactionHash) yield location
+    }
   }
 
   async certificate(number: number): Promise<Certificate | undefined> {
@@ -297,8 +286,8 @@ export class BlockStore {
   /** Clears the caches after blocks were reverted. */
   forget(): void {
     this.#generation++
-    const caches = [this.#blocks, this.#receipts, this.#logged, this.#stored, this.#tips, this.#hashes]
-    for (const cache of [...caches, this.#storedInUse, this.#loggedInUse]) cache.clear()
+    const caches = [this.#blocks, this.#receipts, this.#stored, this.#tips, this.#hashes]
+    for (const cache of [...caches, this.#storedInUse]) cache.clear()
     this.#storedReads.clear()
   }
 

@@ -1,6 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
-import { asBuffer, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import { asBuffer, bytesFromDigits, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import type { Block, EncodableBody } from '../../primitives/block.ts'
 import { decodeEthereumBody, encodeEthereumBody } from '../../primitives/ethereum/body.ts'
 import { decodeRlp, encodeRlp } from '../../primitives/rlp/rlp.ts'
@@ -10,6 +10,7 @@ import {
   transactionType,
   withSender,
 } from '../../primitives/transaction/transaction.ts'
+import type { TransactionLocation } from '../types.ts'
 
 /**
  * Row of a block's body: its hash (32 bytes), size (u32) and transaction count (u32); per transaction its hash (32), sender (20)
@@ -137,32 +138,26 @@ export class BodyRow {
   }
 }
 
-const LOCATION = 10
+/** Bytes of a transaction hash in its lookup row, and of the whole key. */
+const PREFIX = 8
+const LOOKUP = PREFIX + 6 + 4
 
 /**
- * Lookup row of a transaction hash: block number (6 bytes) and index (4 bytes). On a development chain, where a nonce that is set back lets
- * a transaction into another block, the lookup row of the earlier blocks follows.
+ * Key of a transaction's lookup row, which has no value: first 8 bytes of the hash, block number (6 bytes), index (4 bytes). Readers compare
+ * the whole hash with that in the body: two transactions may share the prefix, and on a development chain one may be in several blocks.
  */
-export const encodeLocation = (number: number, index: number, earlier: Uint8Array = EMPTY_BYTES): Uint8Array => {
-  const row = Buffer.allocUnsafe(LOCATION + earlier.byteLength)
-  row.writeUIntBE(number, 0, 6)
-  row.writeUInt32BE(index, 6)
-  row.set(earlier, LOCATION)
-  return row
+export const lookupKey = (hash: Hex, { number, index }: TransactionLocation): Uint8Array => {
+  const key = Buffer.allocUnsafe(LOOKUP)
+  key.hexWrite(hash.slice(2, 2 + 2 * PREFIX), 0)
+  key.writeUIntBE(number, PREFIX, 6)
+  key.writeUInt32BE(index, PREFIX + 6)
+  return key
 }
 
-/** Returns the newest location. */
-export const decodeLocation = (row: Uint8Array, at = 0): { number: number; index: number } => {
-  const buffer = asBuffer(row)
-  return { number: buffer.readUIntBE(at, 6), index: buffer.readUInt32BE(at + 6) }
-}
+/** Returns the start of the lookup keys of a hash. */
+export const lookupPrefix = (hash: Hex): Uint8Array => bytesFromDigits(hash.slice(2, 2 + 2 * PREFIX))
 
-/** Returns every location, newest first. */
-export const decodeLocations = (row: Uint8Array): readonly { number: number; index: number }[] =>
-  Array.from({ length: row.byteLength / LOCATION }, (_, at) => decodeLocation(row, at * LOCATION))
-
-/** Returns the part of a lookup row that is about blocks below `number`; empty when there are none. */
-export const lookupBelow = (row: Uint8Array, number: number): Uint8Array => {
-  const first = decodeLocations(row).findIndex(location => location.number < number)
-  return first === -1 ? EMPTY_BYTES : row.subarray(first * LOCATION)
+export const locationFromKey = (key: Uint8Array): TransactionLocation => {
+  const buffer = asBuffer(key)
+  return { number: buffer.readUIntBE(PREFIX, 6), index: buffer.readUInt32BE(PREFIX + 6) }
 }

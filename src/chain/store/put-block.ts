@@ -1,5 +1,5 @@
 import { finishSlicedWork, partCounter, type SlicedWork } from '@tandem/base/async/sliced-work.ts'
-import { freeLarge, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { EMPTY_BYTES, freeLarge, hexToBytes } from '@tandem/base/bytes.ts'
 import { type Certificate, encodeCertificate } from '../../primitives/consensus/certificate.ts'
 import { encodeHeader } from '../../primitives/header.ts'
 import { encodeFailedExecutions, type FailedExecution } from '../../primitives/receipt/failed-execution.ts'
@@ -9,9 +9,8 @@ import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import { metaKey } from '../../storage/schema.ts'
-import { putLogIndex } from '../logs/log-index.ts'
 import type { ChainBlock } from '../types.ts'
-import { encodeBody, encodeLocation } from './body-row.ts'
+import { encodeBody, lookupKey } from './body-row.ts'
 import { putReceipts } from './receipt-parts.ts'
 
 /** Row with the number of the head. */
@@ -25,8 +24,6 @@ export interface BlockRows {
   readonly internal?: readonly BlockInternalTransfer[] | undefined
   /** Likewise. */
   readonly failed?: readonly FailedExecution[] | undefined
-  /** Lookup rows of those of its transactions that earlier blocks have: on development chains only (block/commit-batch.ts). */
-  readonly earlier?: ReadonlyMap<Hex, Uint8Array> | undefined
   /** null for genesis. */
   readonly certificate: Certificate | null
 }
@@ -42,7 +39,7 @@ export function* putBlockParts(batch: Batch, rows: BlockRows): SlicedWork<void> 
 
 /** Adds the rows of a block to the batch, in parts, without moving the head. */
 export function* putBlockRows(batch: Batch, rows: BlockRows): SlicedWork<void> {
-  const { block, receipts, internal = [], failed = [], earlier, certificate } = rows
+  const { block, receipts, internal = [], failed = [], certificate } = rows
   const { header, hash, transactions } = block
   const key = numberKey(header.number)
   batch.put(BUCKETS.header, key, encodeHeader(header))
@@ -56,10 +53,9 @@ export function* putBlockRows(batch: Batch, rows: BlockRows): SlicedWork<void> {
   if (certificate !== null) batch.put(BUCKETS.certificate, key, encodeCertificate(certificate))
   const partEnds = partCounter()
   for (const [index, { hash }] of transactions.entries()) {
-    batch.put(BUCKETS.transaction, hexToBytes(hash), encodeLocation(header.number, index, earlier?.get(hash)))
+    batch.put(BUCKETS.transactionPlace, lookupKey(hash, { number: header.number, index }), EMPTY_BYTES)
     if (partEnds(0)) yield
   }
-  putLogIndex(batch, header.number, header.logsBloom, receipts)
 }
 
 export const putHead = (batch: Batch, number: number): void => {

@@ -1,5 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
-import { type Log, readLogsInOrder } from '../../primitives/receipt/log.ts'
+import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
+import { type Log, type LogParts, readLog, readLogParts, readLogsInOrder } from '../../primitives/receipt/log.ts'
 import {
   readCumulativeGas,
   readStoredOutcome,
@@ -23,6 +24,18 @@ interface LazyReceipt {
   readonly firstLog: number
   readonly logs: Iterable<Log>
 }
+
+/** Log of a row that is not decoded. */
+interface EncodedLog extends LogParts {
+  readonly transactionIndex: number
+  /** Index in its block. */
+  readonly logIndex: number
+  /** Argument of `log`. */
+  readonly position: number
+}
+
+/** Logs of one part of `walkLogs`. */
+const PART_LOGS = 256
 
 /** Reads single receipts of a stored row (`encodeStoredReceipts`) without decoding the others; the first read scans for their offsets. */
 export class ReceiptsRow {
@@ -72,6 +85,44 @@ export class ReceiptsRow {
       cursor.closeList(receipt)
     }
     cursor.closeList(outer)
+  }
+
+  /**
+   * Passes the logs to `visit` as views, those with the ascending block-wide indexes `wanted` or all, until it returns false: in parts, and
+   * without decoding any.
+   */
+  *walkLogs(visit: (log: EncodedLog) => boolean, wanted?: readonly number[]): SlicedWork<void> {
+    const cursor = new RlpCursor(this.#row)
+    cursor.openList()
+    let logIndex = 0
+    let at = 0
+    for (let transactionIndex = 0; cursor.hasMore(); transactionIndex++) {
+      const receipt = cursor.openList()
+      cursor.skip()
+      cursor.skip()
+      const list = cursor.openList()
+      for (; cursor.hasMore(); logIndex++) {
+        if (logIndex % PART_LOGS === PART_LOGS - 1) yield
+        if (wanted !== undefined) {
+          if (at === wanted.length) return
+          if (wanted[at] !== logIndex) {
+            cursor.skip()
+            continue
+          }
+          at++
+        }
+        const { position } = cursor
+        const { address, topics } = readLogParts(cursor)
+        if (!visit({ transactionIndex, logIndex, position, address, topics })) return
+      }
+      cursor.closeList(list)
+      cursor.closeList(receipt)
+    }
+  }
+
+  /** Decodes the log at a position that `walkLogs` told. */
+  log(position: number): Log {
+    return readLog(new RlpCursor(this.#row, position))
   }
 
   /** Returns the gas of the block's transactions up to and including this one. */

@@ -1,9 +1,12 @@
+import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import type { Header } from '../../primitives/header.ts'
 import { GrowingBloom } from '../../primitives/receipt/bloom.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
 import { deriveOutcome, deriveReceipt, type ReceiptPrices } from '../../primitives/receipt/receipt.ts'
 import { effectiveTip } from '../../primitives/transaction/transaction.ts'
-import type { IncludedReceipt, IncludedTransaction, StreamedReceipt } from '../types.ts'
+import { type LogCriteria, matchesParts } from '../logs/log-criteria.ts'
+import type { IncludedReceipt, IncludedTransaction, LogEntry, StreamedReceipt } from '../types.ts'
 import type { BodyRow } from './body-row.ts'
 import type { TipShare } from './paid-tips.ts'
 import type { ReceiptsRow } from './receipts-row.ts'
@@ -54,6 +57,23 @@ export class StoredBlock {
     const placed = this.transaction(index)
     const { stored, gasBefore, firstLog } = this.#receipts.receipt(index)
     return { ...placed, receipt: deriveReceipt(stored, gasBefore, placed.transaction, this.#prices), firstLog }
+  }
+
+  transactionHash(index: number): Hex {
+    return this.#body.transactionHash(index)
+  }
+
+  /** Returns the logs that match, at most `limit`, and decodes no others. `wanted`: ascending indexes of those that may match. */
+  *logs(criteria: LogCriteria, limit: number, wanted?: readonly number[]): SlicedWork<readonly LogEntry[]> {
+    const found: LogEntry[] = []
+    const place = { blockNumber: this.#header.number, blockHash: this.#body.blockHash }
+    yield* this.#receipts.walkLogs(({ transactionIndex, logIndex, position, ...parts }) => {
+      if (!matchesParts(criteria, parts)) return true
+      const transactionHash = this.#body.transactionHash(transactionIndex)
+      found.push({ ...this.#receipts.log(position), ...place, transactionHash, transactionIndex, logIndex })
+      return found.length < limit
+    }, wanted)
+    return found
   }
 
   /** Yields the receipts in order, each decoded while it is read. */

@@ -6,6 +6,7 @@ import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
 import { verifyState } from '../../state/verify-state.ts'
 import type { Store } from '../../storage/store.ts'
 import { verifyCouncils } from '../council/council-rows.ts'
+import { verifyLogIndex } from '../logs/log-jobs.ts'
 import { verifyProofs } from '../proof/verify-proofs.ts'
 import type { TransactionLocation } from '../types.ts'
 import { BlockStore } from './block-store.ts'
@@ -59,6 +60,7 @@ export const verifyChain = async (
   }
   for (const { number, problem } of await verifyCouncils(store, head)) tell(number, problem)
   for await (const { number, problem } of verifyProofs(store, blocks, { first, head })) tell(number, problem)
+  await verifyLogIndex(store, head, tell)
   const hash = await readable<Hex | 0>(head, tell, async () => (await blocks.block(head))?.hash ?? 0)
   const state = await verifyState(store, ({ accounts }) =>
     options.onProgress?.({ part: 'state', done: accounts, of: undefined }),
@@ -134,9 +136,10 @@ const isLookupRight = async (
   hash: Hex,
   place: TransactionLocation,
 ): Promise<boolean> => {
-  const locations = await blocks.locations(hash)
-  const others = locations.filter(({ number, index }) => number !== place.number || index !== place.index)
-  for (const { number, index } of others)
-    if (number > head || (await blocks.block(number))?.transactions[index]?.hash !== hash) return false
-  return others.length < locations.length
+  let isFound = false
+  for await (const { number, index } of blocks.locations(hash)) {
+    if (number > head) return false
+    isFound ||= number === place.number && index === place.index
+  }
+  return isFound
 }

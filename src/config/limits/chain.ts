@@ -35,8 +35,8 @@ export const CHAIN_LIMITS = {
   receiptCacheBytes: 4 * 1024 * 1024,
   /** Longer receipts of a block are stored in parts. */
   receiptPartBytes: 1024 * 1024,
-  /** Rows of blocks read for single transactions or receipts. */
-  rowCacheBytes: 4 * 1024 * 1024,
+  /** Rows of blocks read for single transactions, receipts or logs. */
+  rowCacheBytes: 8 * 1024 * 1024,
   /** Tips of blocks read by fee history: a few per block. */
   tipCacheBytes: 1024 * 1024,
   hashCache: 1_024,
@@ -46,14 +46,19 @@ export const CHAIN_LIMITS = {
   /** Remembered transactions that took too long for it. */
   pendingSlow: 1_024,
   logSliceBlocks: 64,
-  /** Log queries over ranges: queued in total and per client, running in total and per client, and index iterators open for one. */
+  /** Log queries over ranges: queued in total and per client, and running in total (with the index) and per client. */
   logQueries: 256,
   clientLogQueries: 128,
   logsInFlight: 3,
   clientLogsInFlight: 2,
-  logWalks: 16,
-  /** Decoded logs, cached by the main thread and by the log worker. */
-  logCacheBytes: 4 * 1024 * 1024,
+  /** Blocks that wait for the log index before a step is taken, and blocks of one step. */
+  logIndexWait: 128,
+  logIndexBlocks: 4_096,
+  /** Places after which a step ends early: two dozen bytes each. */
+  logIndexPlaces: 512 * 1024,
+  /** Ranges of the index that become one, and rows of one of its batches. */
+  logIndexMerge: 16,
+  logIndexBatch: 1_000,
   /** Young generation of the log worker: a large one only grows the process. */
   logNurseryMegabytes: 4,
 } as const

@@ -12,6 +12,7 @@ import { ProofRows } from '../../chain/proof/proof-rows.ts'
 import { BlockStore } from '../../chain/store/block-store.ts'
 import { readEarliestBlock } from '../../chain/store/earliest-block.ts'
 import { checkUnsynced } from '../../chain/store/unsynced-blocks.ts'
+import { upgradeStore } from '../../chain/store/upgrade-store.ts'
 import { isAllocOf, writeGenesis } from '../../chain/store/write-genesis.ts'
 import type { ChainBlock } from '../../chain/types.ts'
 import type { Genesis } from '../../config/genesis.ts'
@@ -65,6 +66,7 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
   const { store, trie } = await openChainParts(storePath, onFailure, ephemeral)
   try {
     const blocks = new BlockStore(store)
+    await upgradeStore(store, logger.child({ module: 'storage' }))
     await checkChain(store, blocks, genesis)
     const number = await blocks.headNumber()
     if (number !== undefined) await checkUnsynced(store, number)

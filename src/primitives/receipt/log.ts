@@ -75,7 +75,27 @@ export function* readLogsInOrder(cursor: RlpCursor): Generator<Log> {
 
 export const NO_LOGS: readonly Log[] = []
 
-const readLog = (cursor: RlpCursor): Log => {
+/** Address and topics of an encoded log, as views. */
+export interface LogParts {
+  readonly address: Uint8Array
+  readonly topics: readonly Uint8Array[]
+}
+
+/** Reads the parts of the log at the cursor, whose data it skips. Throws RLP_INVALID. */
+export const readLogParts = (cursor: RlpCursor): LogParts => {
+  const outer = cursor.openList()
+  const address = cursor.bytes()
+  const list = cursor.openList()
+  const topics: Uint8Array[] = []
+  while (cursor.hasMore()) topics.push(cursor.bytes())
+  cursor.closeList(list)
+  cursor.skip()
+  cursor.closeList(outer)
+  return { address, topics }
+}
+
+/** Reads the log at the cursor. Throws RLP_INVALID. */
+export const readLog = (cursor: RlpCursor): Log => {
   const outer = cursor.openList()
   const address = cursor.hex(20)
   const list = cursor.openList()

@@ -9,7 +9,7 @@ import { collectRollback, packRollback } from '../history/rollback.ts'
 import { type StateMeta, stateRootAt } from '../state-meta.ts'
 import { withStateSnapshot } from './state-snapshot.ts'
 import type { TrieService } from './trie-service.ts'
-import type { TrieProof } from './types.ts'
+import type { PackedBatch, TrieProof } from './types.ts'
 
 interface ProveRequest {
   readonly number: number
@@ -62,3 +62,25 @@ const toAccountProof = (address: Hex, { nodes, account, storage }: TrieProof): S
   storageHash: account?.storageRoot ?? EMPTY_ROOT,
   storageProof: storage.map(({ slot, value, nodes }) => ({ key: slot, value, proof: nodes })),
 })
+
+/** Copied, since a batch is consumed by the call that gets it. */
+const copyOf = (batch: PackedBatch): PackedBatch => ({ ...batch, buffer: batch.buffer.slice(0) })
+
+/**
+ * Returns the state roots of blocks that are never committed, in order on the state after block `number`. Throws MISSING_STATE,
+ * PROOF_TOO_DEEP and the errors of the trie.
+ */
+export const previewRoots = (
+  store: Store,
+  trie: TrieService,
+  number: number,
+  batches: readonly PackedBatch[],
+): Promise<readonly Hex[]> =>
+  withStateSnapshot(store, number, async (meta, snapshot) => {
+    const request = { root: meta.root, batches: batches.map(copyOf) }
+    if (number === meta.number) return trie.preview(request)
+    const limit = STATE_LIMITS.proofRollbackEntries
+    const changed = await collectRollback(store, number, meta.number, limit, snapshot)
+    if (changed === undefined) throw new CodedError({ code: 'PROOF_TOO_DEEP', limit })
+    return trie.preview({ ...request, rollback: await packRollback(changed) })
+  })

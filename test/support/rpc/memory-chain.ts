@@ -1,12 +1,11 @@
 import { EMPTY_BYTES, type Hex, toWord, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
-import { logEntries } from '../../../src/chain/logs/log-query.ts'
+import { logEntries, loggedBlock } from '../../../src/chain/logs/log-query.ts'
 import {
   includedReceiptsFromBlock,
   includedTransactionFromBlock,
   streamedReceipt,
 } from '../../../src/chain/store/included.ts'
-import { loggedBlock } from '../../../src/chain/store/logged-block.ts'
 import { sumTips, type TipShare, tipsPaid } from '../../../src/chain/store/paid-tips.ts'
 import type {
   ChainBlock,

@@ -42,7 +42,10 @@ const TEXTS: Record<string, readonly [object, string]> = {
     { earliest: 9_000 },
     '-32000 pruned history unavailable: this node has no blocks between genesis and 9000',
   ],
-  TOO_MANY_RESULTS: [{ limit: 10_000 }, '-32000 query returned more than 10000 results'],
+  TOO_MANY_RESULTS: [
+    { limit: 10_000, fits: { fromBlock: 16, toBlock: 255 } },
+    '-32000 query returned more than 10000 results. Try with this block range [0x10, 0xff]',
+  ],
   TRACE_TIMEOUT: [{ timeoutMs: 5_000 }, '-32000 execution timeout (timeout = 5s)'],
   TRACE_TOO_LARGE: [{ limitBytes: 7 }, '-32000 the trace is larger than 7 bytes'],
   TRACE_QUEUE_FULL: [{ limit: 1 }, '-32005 too many traces are waiting, try again later'],

@@ -70,7 +70,7 @@ test('nothing of a discarded batch is written', async () => {
 test('ranges: bounds, direction, limit, prefix, neighbours', async () => {
   const store = await temporaryStore()
   await fill(store, BUCKETS.receipts, 300)
-  await fill(store, BUCKETS.transaction, 2)
+  await fill(store, BUCKETS.blockNumber, 2)
   await fill(store, BUCKETS.blockNumber, 2)
   expect((await rows(store, BUCKETS.receipts)).length).toBe(300)
   expect(await rows(store, BUCKETS.receipts, { gte: numberKey(5), lt: numberKey(7) })).toEqual([
@@ -132,10 +132,10 @@ test('a snapshot does not see later writes', async () => {
 test('clear removes a range and nothing else', async () => {
   const store = await temporaryStore()
   await fill(store, BUCKETS.receipts, 2_500)
-  await fill(store, BUCKETS.transaction, 3)
+  await fill(store, BUCKETS.blockNumber, 3)
   await store.clear(BUCKETS.receipts, { gte: numberKey(1) })
   expect(await rows(store, BUCKETS.receipts)).toEqual([[0, 0]])
-  expect((await rows(store, BUCKETS.transaction)).length).toBe(3)
+  expect((await rows(store, BUCKETS.blockNumber)).length).toBe(3)
 })
 
 test('rows survive closing and opening again', async () => {

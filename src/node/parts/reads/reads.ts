@@ -1,6 +1,7 @@
 import type { Logger } from '@tandem/base/logger.ts'
 import type { ChainRules } from '../../../chain/block/rules-port.ts'
 import type { Chain } from '../../../chain/chain.ts'
+import { LogIndexer } from '../../../chain/logs/log-indexer.ts'
 import { LogService } from '../../../chain/logs/log-service.ts'
 import { CallBlocks } from '../../../chain/reads/call-blocks.ts'
 import { PendingBlockBuilder, type PendingBlockOptions } from '../../../chain/reads/pending-block.ts'
@@ -28,7 +29,8 @@ interface ReadsOptions
     Pick<PendingBlockOptions, 'executor' | 'coinbase' | 'clock'> {
   readonly storePath: string
   readonly execution: ExecutionMode
-  readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
+  /** Without `exclusively`, logs are not indexed. */
+  readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'> & Partial<Pick<Chain, 'exclusively'>>
   readonly rules: ChainRules
   readonly pool: Pick<PoolParts, 'service' | 'version'>
   readonly dev?: DevReads | undefined
@@ -44,7 +46,20 @@ export type Reads = Required<Pick<Services, 'view' | 'calls' | 'trace' | 'simula
  * logs.
  */
 export const createReads = (options: ReadsOptions, teardown: Teardown): Reads => {
-  const { storePath, params, execution, rules, blocks, world, chain, pool, dev = {}, simulationGas, part } = options
+  const {
+    storePath,
+    store,
+    params,
+    execution,
+    rules,
+    blocks,
+    world,
+    chain,
+    pool,
+    dev = {},
+    simulationGas,
+    part,
+  } = options
   const pending = new PendingBlockBuilder({
     ...options,
     blockTimeMs: params.blockTimeMs,
@@ -52,11 +67,12 @@ export const createReads = (options: ReadsOptions, teardown: Teardown): Reads =>
     ...(dev.timestampAfter && { timestampAfter: dev.timestampAfter }),
   })
   const logs = new LogService({
-    storePath,
+    store,
     workerUrl: new URL('../../../rpc/encode/log-worker.ts', import.meta.url),
     earliest: () => blocks.earliest,
   })
   teardown.add(() => logs.close())
+  if (chain.exclusively) keepLogIndex(options, logs, teardown)
   const view = createChainView({ ...options, ...dev, pending, wideLogs: query => logs.query(query) })
   dev.onReplaced?.(() => logs.forget())
   const bases = new CallBlocks({ blocks, chain, pending })
@@ -84,4 +100,18 @@ export const createReads = (options: ReadsOptions, teardown: Teardown): Reads =>
     ...(simulationGas && { gas: simulationGas }),
   })
   return { view, calls, trace, simulations, logQueryPort: logs }
+}
+
+/** Indexes logs as blocks come. */
+const keepLogIndex = ({ store, blocks, chain, part }: ReadsOptions, logs: LogService, teardown: Teardown): void => {
+  const indexer = new LogIndexer({
+    store,
+    bounds: () => ({ earliest: blocks.earliest, head: chain.headBlock.header.number }),
+    run: job => logs.index(job),
+    stop: () => logs.stopIndex(),
+    exclusively: async work => chain.exclusively?.(work),
+    logger: part('logs'),
+  })
+  teardown.add(chain.onCommitted(() => indexer.poke()))
+  teardown.add(() => indexer.close())
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { Cancellation, Cancelled } from '@tandem/base/async/cancellation.ts'
 import { hexToBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
@@ -17,7 +16,8 @@ const EVERYTHING = { fromBlock: 0, toBlock: 1_000_000, ...EVERY_LOG }
 test('the time of a query ends also while nothing matches', () =>
   withChain(async ({ store, blocks }) => {
     const batch = store.batch()
-    for (let number = 1; number <= 5_000; number++) batch.put(BUCKETS.logBloom, numberKey(number), new Uint8Array(256))
+    const header = store.getSync(BUCKETS.header, numberKey(0)) as Uint8Array
+    for (let number = 1; number <= 5_000; number++) batch.put(BUCKETS.header, numberKey(number), header)
     await batch.write()
     let reads = 0
     const query = queryLogs(
@@ -34,10 +34,9 @@ test('the time of a query ends also while nothing matches', () =>
   }))
 
 test('the end of a worker takes nothing from the one that came after it', () =>
-  withChain(async (_, dir) => {
-    const path = join(dir, 'db')
+  withChain(async ({ store }) => {
     const workers: { emit(event: string, value: unknown): void; terminate(): Promise<number> }[] = []
-    const service = new LogService({ storePath: path, workerUrl: WORKER, onWorker: worker => workers.push(worker) })
+    const service = new LogService({ store, workerUrl: WORKER, onWorker: worker => workers.push(worker) })
     try {
       expect(await service.query(EVERYTHING)).toEqual([])
       const first = workers[0]
@@ -54,8 +53,8 @@ test('the end of a worker takes nothing from the one that came after it', () =>
   }))
 
 test('one client fills its own queue, and others have theirs', () =>
-  withChain(async (_, dir) => {
-    const service = new LogService({ storePath: join(dir, 'db'), workerUrl: WORKER })
+  withChain(async ({ store }) => {
+    const service = new LogService({ store, workerUrl: WORKER })
     const { clientLogsInFlight, clientLogQueries } = CHAIN_LIMITS
     try {
       const greedy = Array.from({ length: clientLogsInFlight + clientLogQueries }, () =>
@@ -74,8 +73,8 @@ test('one client fills its own queue, and others have theirs', () =>
   }))
 
 test('what is cancelled neither waits nor runs to its end', () =>
-  withChain(async (_, dir) => {
-    const service = new LogService({ storePath: join(dir, 'db'), workerUrl: WORKER })
+  withChain(async ({ store }) => {
+    const service = new LogService({ store, workerUrl: WORKER })
     const { clientLogsInFlight } = CHAIN_LIMITS
     try {
       const connection = new Cancellation()
@@ -99,11 +98,12 @@ test('what is cancelled neither waits nor runs to its end', () =>
 const LOGS = hexToBytes('0x60645b6110005fa060019003806002575f5ff3')
 
 test('a result is charged while it grows, and ends where there is no room for it', () =>
-  withChain(async (chain, dir) => {
+  withChain(async chain => {
+    const { store } = chain
     const fields = { to: null, gasLimit: 5_000_000n, data: LOGS }
     await chain.pool.service.submit(signedRaw(ACCOUNT_KEYS[0] as Uint8Array, fields))
     await chain.mine()
-    const service = new LogService({ storePath: join(dir, 'db'), workerUrl: WORKER })
+    const service = new LogService({ store, workerUrl: WORKER })
     try {
       const charged: number[] = []
       const text = Buffer.concat(await service.text(EVERYTHING, 'a', undefined, bytes => void charged.push(bytes)))

@@ -1,7 +1,7 @@
 import { finishSlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { expect, test } from 'vitest'
 import { recoverTransaction } from '../../../../devtools/state-test/transaction-sender.ts'
-import { BodyRow, decodeLocation, encodeBody, encodeLocation } from '../../../../src/chain/store/body-row.ts'
+import { BodyRow, encodeBody, locationFromKey, lookupKey, lookupPrefix } from '../../../../src/chain/store/body-row.ts'
 import { blockFromParts, encodeBlock, encodeBlockParts } from '../../../../src/primitives/block.ts'
 import { encodeHeader, type Header } from '../../../../src/primitives/header.ts'
 import { decodeTransaction } from '../../../../src/primitives/transaction/transaction.ts'
@@ -47,6 +47,10 @@ test('proof headers and evidence come after the transactions', async () => {
   expect(read.transactions).toEqual(transactions)
 })
 
-test('locations keep numbers beyond 32 bits', () => {
-  expect(decodeLocation(encodeLocation(2 ** 40 + 3, 70_000))).toEqual({ number: 2 ** 40 + 3, index: 70_000 })
+test('locations keep numbers beyond 32 bits, behind the start of the hash', () => {
+  const hash = `0x${'0123456789abcdef'.repeat(4)}` as const
+  const place = { number: 2 ** 40 + 3, index: 70_000 }
+  const key = lookupKey(hash, place)
+  expect(locationFromKey(key)).toEqual(place)
+  expect(Buffer.compare(key.subarray(0, 8), lookupPrefix(hash))).toBe(0)
 })

@@ -4,8 +4,8 @@ import { bigintToBytes, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/byt
 import { expect, test } from 'vitest'
 import { emptyBlock } from '../../../../devtools/sim/block.ts'
 import { encodeCouncil, encodeCycle } from '../../../../src/chain/council/council-rows.ts'
+import { PostingsWriter, putLogIndex } from '../../../../src/chain/logs/log-index.ts'
 import { putProofs } from '../../../../src/chain/proof/proof-rows.ts'
-import { encodeLocation } from '../../../../src/chain/store/body-row.ts'
 import { putEarliestBlock } from '../../../../src/chain/store/earliest-block.ts'
 import { putBlock } from '../../../../src/chain/store/put-block.ts'
 import { putUnsynced } from '../../../../src/chain/store/unsynced-blocks.ts'
@@ -68,14 +68,25 @@ const SCHEMA_4: Readonly<Record<string, string>> = {
   transaction: '933c11c6299a0ccf61919fdd1af4aaa4',
 }
 
+const SCHEMA_5: Readonly<Record<string, string>> = {
+  ...SCHEMA_4,
+  // Coinbases of the newest proof headers.
+  meta: '5ee64d9210babb85f9d7c6330024bb34',
+  proofState: '0a77815e86761933c3ff1e7c600b947a',
+}
+
+const { transaction: _, logBloom: __, logAddress: ___, ...KEPT_OF_5 } = SCHEMA_5
+
 /** Rows by the schema's number. */
 const GOLDEN: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   4: SCHEMA_4,
-  // Coinbases of the newest proof headers.
-  5: {
-    ...SCHEMA_4,
-    meta: '5ee64d9210babb85f9d7c6330024bb34',
-    proofState: '0a77815e86761933c3ff1e7c600b947a',
+  5: SCHEMA_5,
+  // Transactions are found by a part of their hash, logs by lists of places (chain/store/upgrade-store.ts).
+  6: {
+    ...KEPT_OF_5,
+    logPostings: '9ddd23f401a0860b2a447a315d57b4c8',
+    meta: '72e29bdeac639a29ab3f4aae8b06b441',
+    transactionPlace: 'f2f6edfcc4678cb1b573ec07dd905c1c',
   },
 }
 
@@ -173,7 +184,6 @@ const putSampleBlock = (batch: Batch): void => {
     receipts,
     internal: [{ transactionIndex: 2, kind: 'create', from: address(7), to: address(8), value: 3n }],
     failed: [{ transactionIndex: 1, error: 'execution reverted', output: Uint8Array.of(1, 2) }],
-    earlier: new Map([[transactions[0]?.hash as Hex, encodeLocation(2, 1)]]),
     certificate: seal(block, [0, 1, 2, 3], { round: 2 }),
   })
 }
@@ -250,6 +260,16 @@ const putSampleProof = (batch: Batch): void => {
   putProofs(batch, 7, [{ id, header: sampleProof, bytes: encodeProofHeader(sampleProof), state }])
 }
 
+const putSampleLogIndex = (batch: Batch): void => {
+  putLogIndex(batch, { reverts: 2, ranges: [{ id: 3, from: 1, to: 7 }] })
+  const writer = new PostingsWriter(3, 1, (key, value) => void batch.put(BUCKETS.logPostings, key, value))
+  writer.begin(new Uint8Array(8).fill(5))
+  for (const log of [0, 3]) writer.add(2, log)
+  // More than one row takes.
+  for (let block = 3; block < 2_003; block++) writer.add(block, 200)
+  writer.end()
+}
+
 test('the layout of every table is that of the number of the schema', () => {
   const recorder = new Recorder()
   const { batch } = recorder
@@ -260,6 +280,7 @@ test('the layout of every table is that of the number of the schema', () => {
   putSampleState(batch)
   putSampleCouncil(batch)
   putSampleProof(batch)
+  putSampleLogIndex(batch)
   const hashes = recorder.hashes()
   expect(Object.keys(hashes).sort()).toEqual(
     Object.keys(BUCKETS)

@@ -98,7 +98,6 @@ test('rows are decoded a transaction or a log at a time, with other work in betw
     expect(await pausesOf(blocks => blocks.block(number))).toBe(parts)
     // Decodes the transactions, decodes the receipts and makes their blooms.
     expect(await pausesOf(blocks => blocks.receipts(number))).toBe(parts + 2 * (parts + logs))
-    expect(await pausesOf(blocks => blocks.logged(number))).toBe(parts + logs)
   }))
 
 test('a block of many receipts is hashed, encoded and put in parts; one of a few hundred in one', () => {
@@ -200,13 +199,11 @@ test('a block too long for the caches is one object for all who read it', () =>
     for (const _ of putReceipts(batch, number, encodeStoredReceipts(long)));
     await batch.write()
     const cold = new BlockStore(chain.store)
-    const [stored, logged] = [await cold.stored(number), await cold.logged(number)]
+    const stored = await cold.stored(number)
     expect(stored?.byteLength).toBeGreaterThan(CHAIN_LIMITS.rowCacheBytes)
     expect(await cold.stored(number)).toBe(stored)
-    expect(await cold.logged(number)).toBe(logged)
     cold.forget()
     expect(await cold.stored(number)).not.toBe(stored)
-    expect(await cold.logged(number)).not.toBe(logged)
   }))
 
 test('a bare receipt row gives each receipt what those before it tell', () => {
