@@ -121,6 +121,8 @@ export interface ChainView {
   /** Recipient of the foundation's shares. */
   readonly foundation: Hex
   head(): ChainBlock
+  /** First block of the contiguous range of stored blocks up to the head, besides genesis; 0: all are stored. */
+  earliest(): number
   /** Without the transactions, which may be thousands. */
   headerByNumber(number: number): Promise<Header | undefined>
   blockByNumber(number: number): Promise<ChainBlock | undefined>

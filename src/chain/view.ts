@@ -66,6 +66,7 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
 type BlockReads = Pick<
   ChainView,
   | 'head'
+  | 'earliest'
   | 'headerByNumber'
   | 'blockByNumber'
   | 'blockByHash'
@@ -82,6 +83,7 @@ const blockReads = ({ blocks, chain }: ChainViewOptions): BlockReads => {
   const known = (number: number) => number <= head().header.number
   return {
     head,
+    earliest: () => blocks.earliest,
     headerByNumber: async number => {
       requireHistory(blocks.earliest, number)
       return known(number) ? (await blocks.header(number))?.header : undefined

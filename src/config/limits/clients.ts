@@ -64,6 +64,9 @@ export const RPC_LIMITS = {
   subscriptionsPerSocket: 3_000,
   /** Blocks and transactions of which a socket's subscriptions are still to be notified. */
   waitingEvents: 1_024,
+  /** Blocks that a subscription with `fromBlock` goes back, and such subscriptions that read blocks at a time. */
+  resumedBlocks: 1_000_000,
+  resumes: { total: 8, client: 2, queue: 8_192, clientQueue: 3_000 },
   socketBacklogBytes: 16 * 1024 * 1024,
   socketInFlight: 1_000,
   /** Messages of a socket that were read when its client's turn was over, and wait for the next one. */

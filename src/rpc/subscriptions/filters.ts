@@ -50,7 +50,7 @@ interface FilterOptions {
 const FORCED_SWEEP_MS = 1_000
 
 /** Errors that a smaller range may avoid. */
-const TOO_MUCH: ReadonlySet<string> = new Set<ChainReadError['code']>(['TOO_MANY_RESULTS', 'RESULTS_TOO_LARGE'])
+export const TOO_MUCH: ReadonlySet<string> = new Set<ChainReadError['code']>(['TOO_MANY_RESULTS', 'RESULTS_TOO_LARGE'])
 
 const notFound = () => serverError('filter not found')
 

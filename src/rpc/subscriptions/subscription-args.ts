@@ -1,9 +1,19 @@
 import { EVERY_LOG, packCriteria } from '../../chain/logs/log-criteria.ts'
+import { blockNumber } from '../codecs/block.ts'
 import { type Codec, codec } from '../codecs/codec.ts'
 import { LOG_FILTER_SCHEMA, parseLogCriteria } from '../codecs/filter.ts'
-import { ADDRESS_SCHEMA, address, BOOLEAN_SCHEMA, parseBoolean, parseString } from '../codecs/scalars.ts'
+import { asObject, member, plainMember } from '../codecs/object.ts'
+import {
+  ADDRESS_SCHEMA,
+  address,
+  BOOLEAN_SCHEMA,
+  parseBoolean,
+  parseIndex,
+  parseString,
+  QUANTITY_SCHEMA,
+} from '../codecs/scalars.ts'
 import { InvalidArgument, invalidArgument, noSubscription } from '../errors.ts'
-import type { Subscription } from './subscription-entry.ts'
+import type { ResumePoint, Subscription } from './subscription-entry.ts'
 
 const SUBSCRIPTION_KINDS = [
   'newHeads',
@@ -15,10 +25,14 @@ const SUBSCRIPTION_KINDS = [
 ] as const
 
 export const subscriptionKind: Codec<string> = codec('kind', { enum: SUBSCRIPTION_KINDS }, parseString)
+const LOG_OPTION_SCHEMA = {
+  ...LOG_FILTER_SCHEMA,
+  properties: { ...LOG_FILTER_SCHEMA.properties, fromLogIndex: QUANTITY_SCHEMA },
+}
 /** Second argument of a subscription, decoded once the kind is known. */
 export const subscriptionOption: Codec<unknown> = codec(
   'option',
-  { anyOf: [LOG_FILTER_SCHEMA, BOOLEAN_SCHEMA, ADDRESS_SCHEMA] },
+  { anyOf: [LOG_OPTION_SCHEMA, BOOLEAN_SCHEMA, ADDRESS_SCHEMA] },
   value => value,
 )
 
@@ -26,6 +40,7 @@ export const subscriptionOption: Codec<unknown> = codec(
 export const subscriptionFrom = (namespace: string, kind: string, option: unknown): Subscription => {
   switch (kind) {
     case 'newHeads':
+      return { kind, from: option === undefined ? undefined : second(() => parseFrom(option)) }
     case 'syncing':
       return { kind }
     case 'newProofHeaders':
@@ -38,9 +53,19 @@ export const subscriptionFrom = (namespace: string, kind: string, option: unknow
     case 'newPendingTransactions':
       return { kind, full: option === undefined ? false : second(() => parseBoolean(option)) }
     case 'logs':
-      return { kind, criteria: option === undefined ? EVERY_LOG : packCriteria(second(() => parseLogCriteria(option))) }
+      if (option === undefined) return { kind, criteria: EVERY_LOG }
+      return second(() => ({ kind, criteria: packCriteria(parseLogCriteria(option)), from: parseFrom(option) }))
   }
   throw noSubscription(namespace, kind)
+}
+
+/** `latest` and `pending` begin with the next block, as no position does. */
+const parseFrom = (option: unknown): ResumePoint | undefined => {
+  const object = asObject(option, 'filters.input')
+  const from = plainMember(object, 'fromBlock', blockNumber.parse)
+  const log = member(object, 'fromLogIndex', parseIndex) ?? 0
+  if (from === undefined || from === 'latest' || from === 'pending') return undefined
+  return { block: from === 'earliest' ? 0 : Number(from), log }
 }
 
 const second = <T>(parse: () => T): T => {

@@ -1,3 +1,4 @@
+import type { Cancellation } from '@tandem/base/async/cancellation.ts'
 import type { SlicedQueue } from '@tandem/base/async/sliced-queue.ts'
 import { copyBytes, type Hex } from '@tandem/base/bytes.ts'
 import type { Meter } from '@tandem/base/client-budget.ts'
@@ -5,24 +6,40 @@ import type { LogCriteria } from '../../chain/logs/log-criteria.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { Shared } from './shared-criteria.ts'
 
+/** First notification that is wanted: a block, and for logs an index in it. */
+export interface ResumePoint {
+  readonly block: number
+  readonly log: number
+}
+
 export type Subscription =
-  | { readonly kind: 'newHeads' }
-  | { readonly kind: 'logs'; readonly criteria: LogCriteria }
+  | { readonly kind: 'newHeads'; readonly from?: ResumePoint | undefined }
+  | { readonly kind: 'logs'; readonly criteria: LogCriteria; readonly from?: ResumePoint | undefined }
   | { readonly kind: 'newPendingTransactions'; readonly full: boolean }
   | { readonly kind: 'syncing' }
   | { readonly kind: 'newProofHeaders' }
   | { readonly kind: 'newWork'; readonly coinbase: Hex | undefined }
 
+/** Sending half of a connection. */
+export interface ConnectionOutput {
+  readonly send: (frame: Buffer) => void
+  /** Returns a promise to await before more is sent than the reader takes; undefined while it keeps up. */
+  readonly drained: () => Promise<void> | undefined
+  /** Ends the connection with a reason of at most 123 bytes. */
+  readonly drop: (reason: string) => void
+}
+
 /** WebSocket connection with its subscriptions. */
 export interface SubscriberConnection {
   readonly client: string
   readonly entries: Map<Hex, SubscriptionEntry>
-  readonly send: (frame: Buffer) => void
+  readonly output: ConnectionOutput
   /** Notifications that wait for their client's turn. */
   readonly queue: SlicedQueue
   /** Bytes of notifications that wait until their id is sent. */
   heldBytes: number
-  isClosed: boolean
+  /** Cancelled when the connection is closed. */
+  readonly closed: Cancellation
 }
 
 /** One subscription of a connection. */
@@ -39,7 +56,7 @@ export interface SubscriptionEntry {
   held: Buffer[] | null
   isRemoved: boolean
   /** Number of blocks whose logs are not for it, since they came before. */
-  readonly earlierLogs: number
+  earlierLogs: number
 }
 
 /** Content of a notification, encoded at most once for all subscribers. */
@@ -65,7 +82,7 @@ export const deliverNotification = (entry: SubscriptionEntry, payload: Notificat
   const { connection, held } = entry
   if (entry.isRemoved) return
   const frame = Buffer.concat([entry.prefix, payload()])
-  if (held === null) connection.send(frame)
+  if (held === null) connection.output.send(frame)
   // Beyond the limit of unread bytes of a connection nothing more is held back for it.
   else if (connection.heldBytes + frame.byteLength <= RPC_LIMITS.socketBacklogBytes) {
     connection.heldBytes += frame.byteLength

@@ -1,4 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import { assert } from '@tandem/base/assert.ts'
+import { Cancellation, Cancelled } from '@tandem/base/async/cancellation.ts'
+import type { FairSemaphore } from '@tandem/base/async/fair-semaphore.ts'
 import { SlicedQueue } from '@tandem/base/async/sliced-queue.ts'
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
@@ -6,23 +9,29 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { ClientBudget } from '@tandem/base/client-budget.ts'
 import { criteriaBytes, EVERY_LOG, type LogCriteria } from '../../chain/logs/log-criteria.ts'
 import { logEntries, loggedBlock } from '../../chain/logs/log-query.ts'
-import type { ChainView, ClientPoolPort, CommittedEvent, LogEntry } from '../../chain/types.ts'
+import type { ChainReplaced, ChainView, ClientPoolPort, CommittedEvent, LogEntry } from '../../chain/types.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { decodeProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { headerJson } from '../encode/block.ts'
+import { logJson } from '../encode/log.ts'
 import { encodeProofHeaderInfo } from '../encode/proof-header.ts'
 import { transactionJson } from '../encode/transaction.ts'
 import { noSubscription, serverError } from '../errors.ts'
 import type { MiningPort, ProofChainPort } from '../ports.ts'
 import { type Budgets, criteriaFull } from '../transport/clients/budgets.ts'
+import { createSlots } from '../transport/clients/slots.ts'
 import { randomId } from './ids.ts'
 import { byConnection, comparedLogs, logDeliveries, notifyInTurns } from './notification-work.ts'
+import { checkResume, Resume } from './resume.ts'
 import type { SharedCriteria } from './shared-criteria.ts'
 import {
+  type ConnectionOutput,
   deliverNotification,
   encodeOnce,
   framePrefix,
+  type NotificationPayload,
+  type ResumePoint,
   type SubscriberConnection,
   type Subscription,
   type SubscriptionEntry,
@@ -52,8 +61,12 @@ export interface SocketSession {
 /** Owner of work that is for all clients. */
 const NODE = ''
 
-/** Reason of a close. */
+/** Reasons of a close. */
 const TOO_MANY = 'more notifications than can be sent: end some subscriptions'
+const NOT_RESUMED = 'blocks for a resumed subscription could not be read: subscribe again later'
+
+const resumePoint = (subscription: Subscription): ResumePoint | undefined =>
+  'from' in subscription ? subscription.from : undefined
 
 interface LogGroup {
   readonly criteria: LogCriteria
@@ -63,7 +76,7 @@ interface LogGroup {
 interface HubOptions {
   readonly view: ChainView
   readonly pool: ClientPoolPort
-  readonly budgets: Pick<Budgets, 'criteria'>
+  readonly budgets: Pick<Budgets, 'criteria' | 'memory'>
   readonly criteria: SharedCriteria
   /** Left out where there is no proof chain: nothing is notified of it then. */
   readonly proofChain?: Pick<ProofChainPort, 'header'>
@@ -86,6 +99,12 @@ export class SubscriptionHub {
   readonly #proofChain: HubOptions['proofChain']
   /** Subscribers with equal criteria share the matching. */
   readonly #logs = new Map<Hex, LogGroup>()
+  /** Subscriptions that are sent what came before them. */
+  readonly #resumes = new Map<SubscriptionEntry, Resume>()
+  readonly #resumeSlots: FairSemaphore
+  readonly #view: ChainView
+  /** Head of the last event. */
+  #head: number
   /** Logs of blocks, prepared in order. */
   #logQueue = this.#createLogQueue()
   /** Blocks whose logs were, or are to be, delivered. */
@@ -99,6 +118,9 @@ export class SubscriptionHub {
     this.#syncing = new SyncWatcher(view)
     this.#proofChain = proofChain
     this.#mining = mining
+    this.#view = view
+    this.#head = view.head().header.number
+    this.#resumeSlots = createSlots(RPC_LIMITS.resumes, 'subscriptions', budgets.memory)
     this.#budget = budgets.criteria
     this.#criteria = criteria
     this.#stops = [
@@ -109,29 +131,40 @@ export class SubscriptionHub {
         this.#onPending(transaction)
       }),
       mining?.onWork(() => this.#deliverWork()) ?? (() => {}),
-      view.onReplaced?.(({ removedLogs }) => this.#deliverLogs(removedLogs ?? [], true)) ?? (() => {}),
+      view.onReplaced?.(event => this.#onReplaced(event)) ?? (() => {}),
     ]
   }
 
   get size(): number {
     let logs = 0
     for (const group of this.#logs.values()) logs += group.entries.size
-    return this.#heads.size + this.#pending.size + this.#syncing.size + this.#proofs.size + this.#work.size + logs
+    return (
+      this.#heads.size +
+      this.#pending.size +
+      this.#syncing.size +
+      this.#proofs.size +
+      this.#work.size +
+      this.#resumes.size +
+      logs
+    )
   }
 
-  /** `drop` is called when more notifications wait for the connection than it may have. */
-  open(send: (frame: Buffer) => void, client: string, drop: (reason: string) => void = () => {}): SocketSession {
+  /** Closes the output when more notifications wait for the connection than it may have. */
+  open(output: ConnectionOutput, client: string): SocketSession {
     const entries = new Map<Hex, SubscriptionEntry>()
     const queue = new SlicedQueue({
       pauseIfDue: () => this.#pauseIfDue(client),
       limit: RPC_LIMITS.waitingEvents,
-      onEnd: () => drop(TOO_MANY),
+      onEnd: () => output.drop(TOO_MANY),
     })
-    const connection: SubscriberConnection = { client, entries, send, queue, heldBytes: 0, isClosed: false }
+    const connection: SubscriberConnection = {
+      ...{ client, entries, output, queue },
+      ...{ heldBytes: 0, closed: new Cancellation() },
+    }
     return {
       scope: () => this.#scope(connection),
       close: () => {
-        connection.isClosed = true
+        connection.closed.cancel()
         queue.end()
         for (const entry of entries.values()) this.#remove(entry)
         entries.clear()
@@ -140,22 +173,25 @@ export class SubscriptionHub {
   }
 
   #scope(connection: SubscriberConnection): MessageScope {
-    const { entries, send } = connection
+    const { entries, output } = connection
     const fresh: SubscriptionEntry[] = []
     return {
       subscribe: (namespace, subscription) => {
         // A batch continues after its connection has closed; a subscription started then would never end.
-        if (connection.isClosed) throw serverError('connection closed')
+        if (connection.closed.isCancelled) throw serverError('connection closed')
         if (entries.size >= RPC_LIMITS.subscriptionsPerSocket)
           throw serverError(
             `Maximum ${RPC_LIMITS.subscriptionsPerSocket} subscriptions are allowed for a websocket connection.`,
           )
         if (subscription.kind === 'newWork' && this.#mining === undefined) throw noSubscription(namespace, 'newWork')
+        const from = resumePoint(subscription)
+        if (from !== undefined) checkResume(this.#view, from)
         const id = randomId()
         const entry = this.#entry(subscription, framePrefix(namespace, id), connection)
         entries.set(id, entry)
         fresh.push(entry)
-        this.#add(entry)
+        if (from === undefined) this.#add(entry)
+        else this.#resumes.set(entry, new Resume(entry, from))
         return id
       },
       unsubscribe: id => {
@@ -165,15 +201,17 @@ export class SubscriptionHub {
         this.#remove(entry)
         return true
       },
-      release() {
+      release: () => {
         if (fresh.length === 0) return
         for (const entry of fresh.splice(0)) {
           const held = entry.held ?? []
           entry.held = null
           for (const frame of held) {
             connection.heldBytes -= frame.byteLength
-            send(frame)
+            output.send(frame)
           }
+          const resume = this.#resumes.get(entry)
+          if (resume !== undefined) void this.#run(resume)
         }
       },
     }
@@ -202,7 +240,7 @@ export class SubscriptionHub {
     }
     if (subscription.kind !== 'logs') return entry
     const shared = this.#criteria.take(subscription.criteria)
-    return { ...entry, subscription: { kind: 'logs', criteria: shared.criteria }, shared }
+    return { ...entry, subscription: { ...subscription, criteria: shared.criteria }, shared }
   }
 
   #add(entry: SubscriptionEntry): void {
@@ -240,6 +278,7 @@ export class SubscriptionHub {
     this.#proofs.delete(entry)
     this.#work.delete(entry)
     this.#syncing.delete(entry)
+    this.#resumes.delete(entry)
     entry.meter.hold(0)
     const { shared } = entry
     if (shared === undefined) return
@@ -249,7 +288,67 @@ export class SubscriptionHub {
     shared.release()
   }
 
+  #onReplaced({ head, removedLogs }: ChainReplaced): void {
+    this.#head = head.header.number
+    if (removedLogs === undefined) return
+    for (const resume of this.#resumes.values()) resume.goBack(this.#head, removedLogs)
+    this.#deliverLogs(removedLogs, true)
+  }
+
+  /** Sends what a subscription missed, then lets it take part in the events. Drops its connection when blocks cannot be read. */
+  async #run(resume: Resume): Promise<void> {
+    const { entry } = resume
+    const { connection } = entry
+    try {
+      while (!entry.isRemoved) {
+        const removed = resume.nextRemoved()
+        if (removed !== undefined) {
+          await this.#sendMissed(
+            entry,
+            encodeOnce(() => logJson(removed, removed, true)),
+          )
+        } else if (resume.next.block > this.#head) {
+          this.#resumes.delete(entry)
+          entry.earlierLogs = this.#loggedBlocks
+          this.#add(entry)
+          return
+        } else await this.#sendPart(resume)
+      }
+    } catch (error) {
+      if (!(error instanceof Cancelled)) connection.output.drop(NOT_RESUMED)
+    }
+  }
+
+  /** Only few parts are read at a time, since each is in memory until it is sent. */
+  async #sendPart(resume: Resume): Promise<void> {
+    const { entry, rewinds } = resume
+    const { client, closed } = entry.connection
+    const release = await this.#resumeSlots.acquire(client, { reserved: RPC_LIMITS.logBytes }, closed)
+    try {
+      const part = await resume.read(this.#view, this.#head)
+      if (part === undefined) await setImmediate()
+      for (const { payload, after } of part?.items ?? []) {
+        if (entry.isRemoved || resume.rewinds !== rewinds) return
+        resume.passed(after)
+        await this.#sendMissed(entry, payload)
+      }
+      if (part !== undefined && resume.rewinds === rewinds) resume.passed(part.after)
+    } finally {
+      release()
+    }
+  }
+
+  /** Waits for the reader and for the turn of its client. */
+  async #sendMissed(entry: SubscriptionEntry, payload: NotificationPayload): Promise<void> {
+    const { client, output } = entry.connection
+    deliverNotification(entry, payload)
+    for (let wait = output.drained(); wait !== undefined; wait = output.drained()) await wait
+    const pause = this.#pauseIfDue(client)
+    if (pause !== undefined) await pause
+  }
+
   #onCommitted(event: CommittedEvent): void {
+    this.#head = event.block.header.number
     if (this.#heads.size > 0) {
       const payload = encodeOnce(() => headerJson(event.block))
       notifyInTurns(this.#heads, entry => deliverNotification(entry, payload))

@@ -44,8 +44,12 @@ export const hubOn = (parts: HubParts) => {
   const { budgets = createBudgets(), criteria = new SharedCriteria(), pauseIfDue = () => undefined, view, pool } = parts
   const hub = new SubscriptionHub({ view, pool, budgets, criteria, pauseIfDue })
   return {
-    open: (send: (frame: Buffer) => void, client = CLIENT, drop?: (reason: string) => void) =>
-      hub.open(send, client, drop),
+    open: (
+      send: (frame: Buffer) => void,
+      client = CLIENT,
+      drop: (reason: string) => void = () => {},
+      drained: () => Promise<void> | undefined = () => undefined,
+    ) => hub.open({ send, drained, drop }, client),
     close: () => hub.close(),
     get size() {
       return hub.size

@@ -178,8 +178,16 @@ export class MemoryChain implements ChainView {
     return block
   }
 
+  /** Drops the receipts of blocks that were taken back. */
+  forgetReceipts(from: number): void {
+    this.#receipts.length = from
+  }
+
   head(): ChainBlock {
     return this.#at(this.blocks.length - 1)
+  }
+  earliest(): number {
+    return 0
   }
   async headerByNumber(number: number): Promise<Header | undefined> {
     return this.blocks[number]?.header

@@ -23,7 +23,7 @@ export const subscriptionsOf = <N extends string>(namespace: N) =>
       params: [subscriptionKind, optional(subscriptionOption)],
       result: QUANTITY_SCHEMA,
       notes:
-        'WebSocket only. `logs` takes a filter object, `newPendingTransactions` true for whole transactions; native_subscribe also knows `newProofHeaders` and, where work is handed out, `newWork` with the address to pay.',
+        'WebSocket only. `logs` takes a filter object, which with `fromBlock` and `fromLogIndex` begins there, as that of `newHeads` does; `newPendingTransactions` true for whole transactions; native_subscribe also knows `newProofHeaders` and, where work is handed out, `newWork` with the address to pay.',
       socketOnly: true,
       needsId: true,
       handler: (context, kind, option) =>

@@ -71,11 +71,8 @@ export class WsConnection {
       drop: reason => this.#drop(reason),
     })
     this.#sender = sender
-    this.#session = hub.open(
-      frame => sender.send(frame),
-      this.#clientId,
-      reason => this.#drop(reason),
-    )
+    const drop = (reason: string) => this.#drop(reason)
+    this.#session = hub.open({ send: frame => sender.send(frame), drained: () => sender.drained(), drop }, id)
     this.#plainScope = this.#session.scope()
     this.#plainEndpoint = this.#endpointOf(this.#plainScope)
     this.#charge = chargeOf(identity)

@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { ResponseStream } from '../../router/response.ts'
 import { ANSWERS_FULL } from '../clients/budgets.ts'
-import { WriteTimeout } from '../stream-writer.ts'
+import { drained, WriteTimeout } from '../stream-writer.ts'
 
 type WsFrame = string | Buffer
 
@@ -49,6 +49,10 @@ export class SocketSender {
   readonly #waiting: (WsFrame | WaitingStream)[] = []
   #waitingBytes = 0
   #current: ResponseStream | undefined = undefined
+  /** Resolves when the current response has ended. */
+  #streaming = Promise.resolve()
+  /** Time limit of the reader of resumed subscriptions. */
+  readonly #pace = new WriteTimeout()
   #isClosed = false
   /** True until the step of the event loop ends: its frames are then written at once, since a system call takes longer than the bytes. */
   #isCorked = false
@@ -70,6 +74,18 @@ export class SocketSender {
       this.#waitingBytes += wsFrame.length
       this.#count()
     }
+  }
+
+  /** Returns a promise to await before more is sent; undefined while the reader keeps up. A reader that stalls is dropped. */
+  drained(): Promise<void> | undefined {
+    if (this.#isClosed) return undefined
+    if (this.#current !== undefined) return this.#streaming
+    return this.#client.bufferedAmount > AHEAD_BYTES ? this.#readInTime() : undefined
+  }
+
+  async #readInTime(): Promise<void> {
+    this.#pace.sent(AHEAD_BYTES)
+    if (!(await this.#pace.wait(drained(this.#socket)))) this.#fail(TOO_SLOW)
   }
 
   /** Resolves when the whole response is written, or never will be. */
@@ -99,8 +115,13 @@ export class SocketSender {
     this.#meter.hold(0)
   }
 
-  async #run(answer: ResponseStream): Promise<void> {
+  #run(answer: ResponseStream): Promise<void> {
     this.#current = answer
+    this.#streaming = this.#send(answer)
+    return this.#streaming
+  }
+
+  async #send(answer: ResponseStream): Promise<void> {
     this.#count()
     await this.#fragments(answer).catch(() => this.#fail(CUT_SHORT))
     this.#current = undefined

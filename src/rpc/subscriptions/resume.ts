@@ -1,0 +1,139 @@
+import { isCoded } from '@tandem/base/errors.ts'
+import type { LogCriteria } from '../../chain/logs/log-criteria.ts'
+import { logEntries, loggedBlock } from '../../chain/logs/log-query.ts'
+import { requireHistory } from '../../chain/store/earliest-block.ts'
+import type { ChainBlock, ChainView, LogEntry, LogQuery } from '../../chain/types.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
+import { headerJson } from '../encode/block.ts'
+import { logJson } from '../encode/log.ts'
+import { headerNotFound, invalidParams } from '../errors.ts'
+import { TOO_MUCH } from './filters.ts'
+import { encodeOnce, type NotificationPayload, type ResumePoint, type SubscriptionEntry } from './subscription-entry.ts'
+
+/** One notification, and the point after it. */
+interface MissedItem {
+  readonly payload: NotificationPayload
+  readonly after: ResumePoint
+}
+
+/** Notifications of a range of blocks, and the point after the range. */
+interface MissedPart {
+  readonly items: Iterable<MissedItem>
+  readonly after: ResumePoint
+}
+
+/** Checks where a subscription begins. Throws when the block is beyond the next one, not stored, or too far back. */
+export const checkResume = (view: ChainView, { block }: ResumePoint): void => {
+  const head = view.head().header.number
+  if (block > head + 1) throw headerNotFound(block)
+  if (head - block >= RPC_LIMITS.resumedBlocks)
+    throw invalidParams(`block range too large: at most ${RPC_LIMITS.resumedBlocks} blocks`)
+  // Of genesis alone it is known that it is there.
+  requireHistory(view.earliest(), Math.max(block, 1), head)
+}
+
+/** Subscription on its way from the first block that it misses to the head. */
+export class Resume {
+  readonly entry: SubscriptionEntry
+  readonly #removed: Iterator<LogEntry, undefined>[] = []
+  #next: ResumePoint
+  /** Blocks of one query. */
+  #span = 1
+  #rewinds = 0
+
+  constructor(entry: SubscriptionEntry, next: ResumePoint) {
+    this.entry = entry
+    this.#next = next
+  }
+
+  get next(): ResumePoint {
+    return this.#next
+  }
+
+  /** Changes with each rewind: what was read before may not be there any more. */
+  get rewinds(): number {
+    return this.#rewinds
+  }
+
+  passed(position: ResumePoint): void {
+    this.#next = position
+  }
+
+  /** Called when blocks after `head` were reverted: those logs that were sent are to be sent as removed. */
+  goBack(head: number, removedLogs: readonly LogEntry[]): void {
+    this.#rewinds++
+    const { block, log } = this.#next
+    if (head >= block) return
+    const { subscription } = this.entry
+    if (subscription.kind === 'logs')
+      this.#removed.push(
+        removedLogs
+          .filter(({ blockNumber, logIndex }) => blockNumber < block || (blockNumber === block && logIndex < log))
+          .values(),
+      )
+    this.#next = { block: head + 1, log: 0 }
+  }
+
+  /** Returns the next log to send as removed. */
+  nextRemoved(): LogEntry | undefined {
+    for (;;) {
+      const item = this.#removed[0]?.next()
+      if (item === undefined) return undefined
+      if (item.done !== true) return item.value
+      this.#removed.shift()
+    }
+  }
+
+  /** Reads what follows, up to `head`; undefined while the blocks are being reverted. */
+  async read(view: ChainView, head: number): Promise<MissedPart | undefined> {
+    const { subscription } = this.entry
+    const { block } = this.#next
+    if (subscription.kind !== 'logs') return headPart(await view.blockByNumber(block))
+    const to = Math.min(head, block + this.#span - 1)
+    const part = await this.#logPart(view, subscription.criteria, to)
+    // Blocks go from the last one down: if that is there, so were the others.
+    return (await view.headerByNumber(part.after.block - 1)) && part
+  }
+
+  async #logPart(view: ChainView, criteria: LogCriteria, toBlock: number): Promise<MissedPart> {
+    const { block, log } = this.#next
+    const wide = toBlock > block ? await logsOfRange(view, { fromBlock: block, toBlock, ...criteria }) : undefined
+    const logs = wide ?? (await logsOfBlock(view, block, criteria))
+    const span = wide === undefined ? 1 : this.#span
+    this.#span = logs.length > MANY_LOGS ? Math.ceil(span / 8) : Math.min(LONGEST_SPAN, 8 * span)
+    const missed = logs.filter(({ blockNumber, logIndex }) => blockNumber > block || logIndex >= log)
+    return { items: missed.map(missedLog), after: { block: (wide === undefined ? block : toBlock) + 1, log: 0 } }
+  }
+}
+
+/** Logs of one query from which on the next range is shorter. */
+const MANY_LOGS = 1_024
+const LONGEST_SPAN = 65_536
+
+/** Returns undefined when they are too many for a query. */
+const logsOfRange = async (view: ChainView, query: LogQuery): Promise<readonly LogEntry[] | undefined> => {
+  try {
+    return await view.logs(query)
+  } catch (error) {
+    if (isCoded(error) && TOO_MUCH.has(error.code)) return undefined
+    throw error
+  }
+}
+
+/** Logs of one block have no limit, as those that are sent when it comes. */
+const logsOfBlock = async (view: ChainView, number: number, criteria: LogCriteria): Promise<readonly LogEntry[]> => {
+  const [block, receipts] = [await view.blockByNumber(number), await view.receipts(number)]
+  if (block === undefined || receipts === undefined) return []
+  return [...logEntries(loggedBlock(block, receipts), criteria)]
+}
+
+const missedLog = (log: LogEntry): MissedItem => ({
+  payload: encodeOnce(() => logJson(log, log)),
+  after: { block: log.blockNumber, log: log.logIndex + 1 },
+})
+
+const headPart = (block: ChainBlock | undefined): MissedPart | undefined => {
+  if (block === undefined) return undefined
+  const after = { block: block.header.number + 1, log: 0 }
+  return { items: [{ payload: encodeOnce(() => headerJson(block)), after }], after }
+}
