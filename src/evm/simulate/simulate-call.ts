@@ -9,7 +9,7 @@ import { addResult, type BlockRun } from '../block/block-run.ts'
 import { isPlainTransfer, runMessageTransaction, runPlainTransfer } from '../block/run-transaction.ts'
 import { invalidSimulatedReason } from '../block/transaction-validity.ts'
 import type { CallMessage } from '../calls/message/call-args.ts'
-import { checkCallChainId } from '../calls/message/call-message.ts'
+import { checkCallChainId, prefetchAuthorities } from '../calls/message/call-message.ts'
 import type { CallError } from '../calls/types.ts'
 import type { Engine, EngineOptions } from '../engine.ts'
 import { transferLogOf } from '../engines/transfer-logs.ts'
@@ -89,6 +89,7 @@ export const simulateCall = async (block: SimulatedBlockContext, call: CallMessa
   checkCallChainId(call, run.env)
   await options.prefetch?.code(call.from)
   if (call.to !== null) await options.prefetch?.code(call.to)
+  await prefetchAuthorities(options.prefetch, call.authorizationList)
   const tx = place(block, call)
   const reason = invalidSimulatedReason(journal, run, tx, strict)
   if (reason !== undefined)

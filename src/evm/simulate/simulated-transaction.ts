@@ -11,7 +11,8 @@ interface TransactionDefaults {
   readonly gasLimit: bigint
 }
 
-const typeOf = ({ gasPrice, accessList }: CallMessage): 0 | 1 | 2 => {
+const typeOf = ({ gasPrice, accessList, authorizationList }: CallMessage): 0 | 1 | 2 | 4 => {
+  if (authorizationList !== undefined) return 4
   if (gasPrice === undefined) return 2
   return accessList === undefined ? 0 : 1
 }
@@ -31,6 +32,7 @@ export const simulatedTransaction = (message: CallMessage, defaults: Transaction
     value: message.value,
     data: message.data,
     accessList: message.accessList ?? [],
+    ...(message.authorizationList !== undefined && { authorizationList: message.authorizationList }),
   }
   const raw = serializeTransaction(unsigned, { yParity: 0, r: EMPTY_BYTES, s: EMPTY_BYTES })
   return { ...unsigned, v: 0n, r: EMPTY_BYTES, s: EMPTY_BYTES, raw, hash: keccak256Hex(raw), from: message.from }

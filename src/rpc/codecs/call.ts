@@ -132,19 +132,17 @@ const CALL_MEMBERS: Readonly<Record<string, JsonSchema>> = {
   accessList: ACCESS_LIST_SCHEMA,
   nonce: QUANTITY_SCHEMA,
   chainId: QUANTITY_SCHEMA,
+  authorizationList: AUTHORIZATION_LIST_SCHEMA,
 }
 
-/** Schema of a call inside a simulation. */
-export const PLAIN_CALL_SCHEMA: JsonSchema = { type: 'object', properties: CALL_MEMBERS }
+export const callObject: Codec<TransactionArgs> = codec('call', { type: 'object', properties: CALL_MEMBERS }, parseArgs)
 
-export const callObject: Codec<TransactionArgs> = codec(
-  'call',
-  { type: 'object', properties: { ...CALL_MEMBERS, authorizationList: AUTHORIZATION_LIST_SCHEMA } },
-  parseArgs,
-)
-
-/** Rejects a call with both fee styles, or with a tip above the fee cap. */
-export const checkFees = (args: TransactionArgs): void => {
+/** Rejects a call with both fee styles, with a tip above the fee cap, or with authorizations that no transaction can have. */
+export const checkCallArgs = (args: TransactionArgs): void => {
+  const { authorizationList, to } = args
+  if (authorizationList !== undefined && to === undefined)
+    throw serverError('EIP-7702 transaction cannot be used to create contract')
+  if (authorizationList?.length === 0) throw serverError('EIP-7702 transaction with empty auth list')
   if (args.gasPrice !== undefined && (args.maxFeePerGas !== undefined || args.maxPriorityFeePerGas !== undefined))
     throw serverError('both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified')
   if (
@@ -157,7 +155,7 @@ export const checkFees = (args: TransactionArgs): void => {
 
 /** Builds the message that a call executes. */
 export const callMessageFromArgs = (args: TransactionArgs): CallMessage => {
-  checkFees(args)
+  checkCallArgs(args)
   return {
     from: args.from ?? ZERO_ADDRESS,
     to: args.to ?? null,

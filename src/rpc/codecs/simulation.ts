@@ -2,7 +2,7 @@ import { SIMULATE_LIMITS } from '../../config/limits/clients.ts'
 import type { CallMessage } from '../../evm/calls/message/call-args.ts'
 import { simulationLimit } from '../../evm/simulate/simulation-limits.ts'
 import type { BlockCalls, SimulationRequest } from '../../evm/simulate/types.ts'
-import { callMessageFromArgs, callObject, PLAIN_CALL_SCHEMA } from './call.ts'
+import { callMessageFromArgs, callObject } from './call.ts'
 import { type Codec, codec } from './codec.ts'
 import { asArray, asObject, type JsonObject, member, within } from './object.ts'
 import { blockOverrides, stateOverrides } from './overrides.ts'
@@ -25,7 +25,6 @@ const refuseMembers = (object: JsonObject, names: readonly string[], why: string
 const parseCall = (value: unknown): CallMessage => {
   const object = asObject(value, 'ethapi.TransactionArgs')
   refuseMembers(object, ['blobVersionedHashes', 'blobs'], 'transactions with blobs are not simulated')
-  refuseMembers(object, ['authorizationList'], 'authorizations are not simulated')
   return callMessageFromArgs(callObject.parse(object))
 }
 
@@ -78,7 +77,7 @@ export const simulation: Codec<SimulationArgs> = codec(
           properties: {
             blockOverrides: blockOverrides.schema,
             stateOverrides: stateOverrides.schema,
-            calls: { type: 'array', maxItems: SIMULATE_LIMITS.calls, items: PLAIN_CALL_SCHEMA },
+            calls: { type: 'array', maxItems: SIMULATE_LIMITS.calls, items: callObject.schema },
           },
         },
       },

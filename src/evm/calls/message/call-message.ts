@@ -109,6 +109,17 @@ const priceOf = (message: CallMessage, { baseFeePerGas }: EngineEnv): bigint => 
   return price < maxFeePerGas ? price : maxFeePerGas
 }
 
+/** Loads the accounts that authorizations make delegate. */
+export const prefetchAuthorities = async (
+  prefetch: Prefetcher | undefined,
+  authorizations: readonly Authorization[] = [],
+): Promise<void> => {
+  for (const authorization of authorizations) {
+    const authority = prefetch && authorityOf(authorization)
+    if (authority !== undefined) await prefetch?.code(authority)
+  }
+}
+
 /** Throws CHAIN_ID_MISMATCH, and as `applyOverrides`. */
 export const prepareCall = async (context: CallContext, request: CallRequest): Promise<PreparedCall> => {
   const { message } = request
@@ -120,10 +131,7 @@ export const prepareCall = async (context: CallContext, request: CallRequest): P
   await context.prefetch?.account(message.from)
   if (message.to !== null) await context.prefetch?.code(message.to)
   const authorizations = rules.hasDelegation ? (message.authorizationList ?? []) : []
-  for (const authorization of authorizations) {
-    const authority = context.prefetch && authorityOf(authorization)
-    if (authority !== undefined) await context.prefetch?.code(authority)
-  }
+  await prefetchAuthorities(context.prefetch, authorizations)
   return {
     context,
     env,

@@ -9,7 +9,7 @@ import {
   type UnsignedTransaction,
 } from '../../../../primitives/transaction/transaction-encoding.ts'
 import { suggestedGasPrice } from '../../../../rules/money/base-fee.ts'
-import { callMessageFromArgs, checkFees, type TransactionArgs } from '../../../codecs/call.ts'
+import { callMessageFromArgs, checkCallArgs, type TransactionArgs } from '../../../codecs/call.ts'
 import type { Context } from '../../../context.ts'
 import { serverError, unknownAccount } from '../../../errors.ts'
 import type { Wallet } from '../../../ports.ts'
@@ -38,18 +38,22 @@ export const requireFees = (args: TransactionArgs): void => {
 
 type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 
-/** A gas price makes a legacy transaction (type 1 with an access list); without any fee the suggested gas price is used. */
+/**
+ * Authorizations make a set-code transaction, whatever the style of the fees; a gas price makes a legacy one (type 1 with an access list).
+ * Without any fee the suggested gas price is used.
+ */
 const feesOf = ({ view }: Context, args: TransactionArgs): Fees => {
   if (args.maxFeePerGas !== undefined || args.maxPriorityFeePerGas !== undefined) {
     const maxPriorityFeePerGas = args.maxPriorityFeePerGas ?? 0n
     return {
-      type: 2,
+      type: args.authorizationList === undefined ? 2 : 4,
       maxFeePerGas: args.maxFeePerGas ?? view.nextBaseFee() * 2n + maxPriorityFeePerGas,
       maxPriorityFeePerGas,
     }
   }
   const price = args.gasPrice ?? suggestedGasPrice(view.nextBaseFee(), view.params.baseFee)
-  return { type: args.accessList === undefined ? 0 : 1, maxFeePerGas: price, maxPriorityFeePerGas: price }
+  const type = args.authorizationList !== undefined ? 4 : args.accessList === undefined ? 0 : 1
+  return { type, maxFeePerGas: price, maxPriorityFeePerGas: type === 4 ? 0n : price }
 }
 
 const gasOf = async (context: Context, from: Hex, args: TransactionArgs): Promise<bigint> => {
@@ -66,11 +70,12 @@ export const signTransaction = async (
   from: Hex,
   args: TransactionArgs,
 ): Promise<DecodedTransaction> => {
-  checkFees(args)
+  checkCallArgs(args)
   const { view, pool, wallet } = context
   const { chainId } = view.params
   if (args.chainId !== undefined && args.chainId !== BigInt(chainId))
     throw serverError(`chainId does not match node's (have=${args.chainId}, want=${chainId})`)
+  const { authorizationList } = args
   const gasLimit = await gasOf(context, from, args)
   const unsigned: UnsignedTransaction = {
     ...feesOf(context, args),
@@ -81,6 +86,7 @@ export const signTransaction = async (
     value: args.value ?? 0n,
     data: args.data ?? EMPTY_BYTES,
     accessList: args.accessList ?? [],
+    ...(authorizationList !== undefined && { authorizationList }),
   }
   if (wallet.impersonates?.(from) && !wallet.accounts().includes(from))
     return encodeTransaction(unsigned, impersonationSignature(from))
