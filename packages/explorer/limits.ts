@@ -84,6 +84,7 @@ export const EXPLORER_LIMITS = {
     /** Of one transaction or address. */
     tokenBalances: 50,
     transfers: 1_000,
+    authorizations: 32,
     logs: 1_000,
     /** Of ABIs that a transaction is decoded by: an event of 20 bytes in a source has 100 in its ABI, and a hash. */
     abiChars: 2 * 1_024 * 1_024,

@@ -17,7 +17,7 @@ import {
 
 /* Bodies of the endpoints (docs/explorer.md). Every key is always there; what is absent is null. */
 
-const { logs, logBytes, transfers } = EXPLORER_LIMITS.api
+const { authorizations, logs, logBytes, transfers } = EXPLORER_LIMITS.api
 
 const BLOCK_ITEM = {
   number: INTEGER,
@@ -126,6 +126,10 @@ export const TRANSACTION_SHAPE = shape({
   r: DATA,
   s: DATA,
   accessList: nullable(arrayOf(shape({ address: ADDRESS, storageKeys: arrayOf(HASH) }))),
+  authorizations: {
+    ...arrayOf(shape({ authority: nullable(ADDRESS), address: ADDRESS, nonce: DECIMAL, chainId: DECIMAL })),
+    description: `The first ${authorizations} delegations as signed (EIP-7702), with their signers; one with a used nonce has no effect`,
+  },
   maxFeePerGas: nullable(DECIMAL),
   maxPriorityFeePerGas: nullable(DECIMAL),
   revertReason: nullable(TEXT),
@@ -156,6 +160,7 @@ export const ADDRESS_SHAPE = shape({
   transactionCount: INTEGER,
   nonce: INTEGER,
   isContract: BOOLEAN,
+  delegatedTo: { ...nullable(ADDRESS), description: 'Account whose code it runs (EIP-7702)' },
   label: nullable(TEXT),
   isVerified: BOOLEAN,
   contractName: nullable(TEXT),

@@ -9,7 +9,7 @@ import {
   type ProofRecord,
 } from '../store/records.ts'
 import { invalidResult, type NodeValue } from './node-value.ts'
-import type { Block, BlockHeader, Log, LogEntry, Receipt, Transaction } from './types.ts'
+import type { Authorization, Block, BlockHeader, Log, LogEntry, Receipt, Transaction } from './types.ts'
 
 /* Values from the results of JSON-RPC methods. Each read throws NODE_ANSWER_INVALID. */
 
@@ -60,6 +60,7 @@ export const transactionFrom = (value: NodeValue): Transaction => {
     value: value.member('value').quantity(),
     data: value.member('input').bytes(),
     accessList: accessListFrom(value.member('accessList')),
+    ...(type === 4 && { authorizationList: value.member('authorizationList').items().map(authorizationFrom) }),
     v: value.member('v').quantity(),
     r: value.member('r').word(),
     s: value.member('s').word(),
@@ -76,6 +77,15 @@ const accessListFrom = (list: NodeValue): Transaction['accessList'] =>
           .items()
           .map(key => key.hex(32)),
       }))
+
+const authorizationFrom = (value: NodeValue): Authorization => ({
+  chainId: value.member('chainId').quantity(),
+  address: value.member('address').hex(20),
+  nonce: value.member('nonce').quantity(),
+  yParity: value.member('yParity').integer(),
+  r: value.member('r').word(),
+  s: value.member('s').word(),
+})
 
 const logFrom = (value: NodeValue): Log => ({
   address: value.member('address').hex(20),

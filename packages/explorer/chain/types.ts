@@ -31,6 +31,19 @@ export interface AccessListEntry {
   readonly storageKeys: readonly Hex[]
 }
 
+/** Authorization to run other code for an account, as signed (EIP-7702). */
+export interface Authorization {
+  /** 0: of any chain. */
+  readonly chainId: bigint
+  /** Account whose code runs; the zero address ends the delegation. */
+  readonly address: Hex
+  readonly nonce: bigint
+  readonly yParity: number
+  /** Big-endian, without leading zeros. */
+  readonly r: Uint8Array
+  readonly s: Uint8Array
+}
+
 export interface Transaction {
   readonly hash: Hex
   readonly type: number
@@ -44,6 +57,7 @@ export interface Transaction {
   readonly value: bigint
   readonly data: Uint8Array
   readonly accessList: readonly AccessListEntry[]
+  readonly authorizationList?: readonly Authorization[]
   readonly v: bigint
   /** Big-endian, without leading zeros. */
   readonly r: Uint8Array

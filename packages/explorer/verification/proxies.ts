@@ -2,7 +2,7 @@ import { bytesToHex, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { ApiContext } from '../api/api-route.ts'
 import { askNode } from '../chain/node-rpc.ts'
 
-type ProxyKind = 'EIP-1167' | 'EIP-1967' | 'EIP-1967 beacon' | 'EIP-1822' | 'OpenZeppelin'
+type ProxyKind = 'EIP-7702' | 'EIP-1167' | 'EIP-1967' | 'EIP-1967 beacon' | 'EIP-1822' | 'OpenZeppelin'
 
 interface ProxyTarget {
   readonly kind: ProxyKind
@@ -27,11 +27,21 @@ const minimalProxyTarget = (code: Uint8Array): Hex | undefined => {
   return address === undefined ? undefined : `0x${address}`
 }
 
+const DELEGATION = /^0xef0100([0-9a-f]{40})$/
+
+/** Address whose code an account runs, from the account's own; undefined: it delegates to none (EIP-7702). */
+export const delegationTarget = (code: Uint8Array): Hex | undefined => {
+  const address = DELEGATION.exec(bytesToHex(code.subarray(0, 24)))?.[1]
+  return address === undefined ? undefined : `0x${address}`
+}
+
 /** Target of a proxy, recognised by its code or its storage; undefined: it is none that is known. */
 export const proxyTarget = async ({ source, node }: ApiContext, address: Hex): Promise<ProxyTarget | undefined> => {
   const { state } = source
   const code = await state.code(address)
   if (code.length === 0) return undefined
+  const delegate = delegationTarget(code)
+  if (delegate !== undefined) return { kind: 'EIP-7702', implementation: delegate }
   const minimal = minimalProxyTarget(code)
   if (minimal !== undefined) return { kind: 'EIP-1167', implementation: minimal }
   for (const [kind, slot] of SLOTS) {

@@ -1,14 +1,15 @@
-import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { NodePort } from '@tandem/explorer/api/api-route.ts'
 import fc from 'fast-check'
+import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test, vi } from 'vitest'
 import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { attackerText } from '../../support/attacker-text.ts'
-import { ACCOUNTS } from '../../support/chain.ts'
+import { ACCOUNT_KEYS, ACCOUNTS } from '../../support/chain.ts'
 import { type PageRig, withPages } from '../../support/explorer/page-rig.ts'
-import { transferData } from '../../support/explorer/token-chain.ts'
+import { senderOn, transferData } from '../../support/explorer/token-chain.ts'
 import { inputWith, writeVerified } from '../../support/explorer/verified-page.ts'
 import { SEED } from '../../support/seed.ts'
 
@@ -101,6 +102,37 @@ test('the source of a verified contract is shown with files, compiler, settings,
       expect(text, shown).toContain(shown)
     expect(text.indexOf('<code>src/Coin.sol</code>')).toBeLessThan(text.indexOf('<code>lib/A.sol</code>'))
     expect((await page(`/explorer/address/${coin}`)).text).toContain('verified: <bdi class="name">Coin</bdi>')
+  }))
+
+test('an account that delegates: its authorizations, its target and the source of that', () =>
+  withPages(async ({ page, get, context, chain, coin, mine }) => {
+    await writeVerified(context, coin, { abi: JSON.stringify(ABI) })
+    const bob = privateKeyToAccount(bytesToHex(ACCOUNT_KEYS[1] as Uint8Array))
+    const chainId = chain.genesis.params.chainId
+    const signed = await bob.signAuthorization({ contractAddress: coin, chainId, nonce: 0 })
+    const [r, s] = [signed.r, signed.s].map(hexToBytes) as [Uint8Array, Uint8Array]
+    const list = [{ chainId: BigInt(chainId), address: coin, nonce: 0n, yParity: signed.yParity ?? 0, r, s }]
+    const ends = { ...(list[0] as (typeof list)[0]), chainId: 0n, address: ZERO_ADDRESS, s: Uint8Array.of() }
+    const sent = { type: 4 as const, to: BOB, gasLimit: 200_000n, data: transferData(BOB, 0n) }
+    const hash = await senderOn(chain, 2).submit({ ...sent, authorizationList: [...list, ends] })
+    await mine()
+    const target = checksumAddress(coin)
+    expect((await get(`/api/transactions/${hash}`)).body).toMatchObject({
+      authorizations: [
+        { authority: checksumAddress(BOB), address: target, nonce: '0', chainId: String(chainId) },
+        { authority: null, address: ZERO_ADDRESS, nonce: '0', chainId: '0' },
+      ],
+      decodedInput: { signature: 'transfer(address,uint256)', verified: true },
+    })
+    const { text } = await page(`/explorer/tx/${hash}`)
+    for (const shown of ['Delegations', 'unknown signer', 'none: ends its delegation', 'of any chain'])
+      expect(text, shown).toContain(shown)
+    expect((await get(`/api/addresses/${BOB}`)).body).toMatchObject({ isContract: false, delegatedTo: target })
+    const contract = (await page(`/explorer/address/${BOB}?tab=contract`)).text
+    for (const shown of ['delegated to', 'Delegation', 'verified: exact', target])
+      expect(contract, shown).toContain(shown)
+    expect(contract).not.toContain('Not verified.')
+    expect((await page(`/explorer/address/${BOB}?tab=read`)).text).toContain('balanceOf')
   }))
 
 test('verified belongs to the code and its creation, everywhere', () =>

@@ -2,6 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { checksumAddress } from '../../keccak.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { ProducerRow, TokenRow } from '../../store/index-store.ts'
+import { delegationTarget } from '../../verification/proxies.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
 import { checksumOrNull, formatWei, percentOf } from '../format.ts'
 import { ADDRESS, pageOfShape } from '../json-schema.ts'
@@ -27,9 +28,16 @@ export const addressOfPath = (params: Readonly<Record<string, string>>): Hex =>
 export const accountState = async (
   { source }: Pick<ApiContext, 'source'>,
   address: Hex,
-): Promise<{ readonly balance: bigint; readonly nonce: number; readonly hasCode: boolean }> => {
+): Promise<{
+  readonly balance: bigint
+  readonly nonce: number
+  readonly hasCode: boolean
+  readonly delegatedTo: string | null
+}> => {
   const [{ balance, nonce }, code] = await Promise.all([source.state.account(address), source.state.code(address)])
-  return { balance, nonce: Number(nonce), hasCode: code.byteLength > 0 }
+  const delegate = delegationTarget(code)
+  const hasCode = code.byteLength > 0 && delegate === undefined
+  return { balance, nonce: Number(nonce), hasCode, delegatedTo: checksumOrNull(delegate ?? null) }
 }
 
 const standardReference = (token: TokenRow) => ({
@@ -61,6 +69,7 @@ export const addressBody = async (context: ApiContext, address: Hex) => {
     transactionCount: account?.transactions ?? 0,
     nonce: state.nonce,
     isContract: state.hasCode,
+    delegatedTo: state.delegatedTo,
     label: label ?? null,
     isVerified: verified !== undefined,
     contractName: verified?.name ?? null,

@@ -13,6 +13,7 @@ import { decodeKnownCall, decodeKnownLog, knownFunctionName } from '../../verifi
 import { proxyTarget } from '../../verification/proxies.ts'
 import { invalidParameter, notFound } from '../api-error.ts'
 import type { ApiContext, ApiRoute } from '../api-route.ts'
+import { authorizationsBody } from '../authorizations.ts'
 import { checksumOrNull } from '../format.ts'
 import { ADDRESS, HASH, pageOfShape } from '../json-schema.ts'
 import { type ListQuery, PAGE_QUERY, pageBody, pageRequest } from '../paging.ts'
@@ -188,6 +189,7 @@ export const transactionBody = async (context: ApiContext, hash: Hex) => {
             address: checksumAddress(address),
             storageKeys,
           })),
+    authorizations: await authorizationsBody(context, transaction.authorizationList),
     maxFeePerGas: isDynamic ? transaction.maxFeePerGas.toString() : null,
     maxPriorityFeePerGas: isDynamic ? transaction.maxPriorityFeePerGas.toString() : null,
     ...(await failureOf(context, included, decoded.abi)),

@@ -134,7 +134,7 @@ const abiCard = (contract: VerifiedContract): Html => {
 const proxyCard = ({ proxy }: ContractView): Html | undefined =>
   proxy &&
   card(
-    'Proxy',
+    proxy.kind === 'EIP-7702' ? 'Delegation' : 'Proxy',
     facts([
       ['Kind', proxy.kind],
       [
@@ -174,7 +174,7 @@ export const sourceTab = async (
   const isCut = code.byteLength > CODE_BYTES
   return html`
 ${proxyCard(view)}
-${own === undefined ? unverifiedCard(address) : html`${settingsCard(own)}${filesCard(own)}${abiCard(own)}`}
+${own === undefined ? view.proxy?.kind !== 'EIP-7702' && unverifiedCard(address) : html`${settingsCard(own)}${filesCard(own)}${abiCard(own)}`}
 ${card(
   'Contract',
   facts([

@@ -19,7 +19,8 @@ export const addressOfPage = ({ params }: ExplorerPageRequest): Hex => {
   return address.toLowerCase() as Hex
 }
 
-const marksOf = ({ label, roles, token, isVerified, contractName }: AddressBody): Html => html`
+const marksOf = ({ label, roles, token, isVerified, contractName, delegatedTo }: AddressBody): Html => html`
+${delegatedTo !== null && html` <span class="chip">delegated to ${addressLink(delegatedTo)}</span>`}
 ${isVerified && html` <span class="chip good">verified: ${nameText(contractName, 'contract')}</span>`}
 ${label !== null && html` <span class="chip network">${nameText(label, '')}</span>`}
 ${roles.map(role => html` <span class="${role === 'miner' ? 'chip proof' : 'chip'}">${role === 'union' ? 'validator' : role}</span>`)}
@@ -33,7 +34,7 @@ const CONTRACT_TABS = [
 
 const addressPage = async (context: PageContext, request: ExplorerPageRequest): Promise<PageContent> => {
   const body = await addressBody(context, addressOfPage(request))
-  const { address, isContract } = body
+  const { address, isContract, delegatedTo } = body
   const tab = tabOf(request, Object.keys(ADDRESS_TABS))
   const path = pathTo('address', address)
   const blocks = body.minedBlocks + body.proposedBlocks
@@ -66,7 +67,7 @@ ${tabs(path, tab, [
   { name: 'internal', label: 'Internal', count: body.internalTransferCount },
   { name: 'tokens', label: 'Tokens', count: body.tokenBalances.length },
   ...(blocks > 0 ? [{ name: 'blocks', label: 'Blocks', count: blocks }] : []),
-  ...(isContract ? CONTRACT_TABS : []),
+  ...(isContract || delegatedTo !== null ? CONTRACT_TABS : []),
 ])}
 ${await (ADDRESS_TABS[tab] as (typeof ADDRESS_TABS)[string])(context, body, { ...request, path })}`,
   }

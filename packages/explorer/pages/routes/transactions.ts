@@ -130,6 +130,18 @@ const internalCard = (
           : 'value that contracts moved',
       )
 
+const authorizationCard = ({ authorizations }: Transaction, labels: ReadonlyMap<string, string>): Html | undefined =>
+  authorizations.length === 0
+    ? undefined
+    : card(
+        'Delegations',
+        html`<ol class="rows">${authorizations.map(
+          ({ authority, address, nonce, chainId }) =>
+            html`<li><span>${authority === null ? 'unknown signer' : labelled(labels, authority)} <span class="arrow" aria-hidden="true">→</span><span class="hidden">to</span> ${address === ZERO_ADDRESS ? 'none: ends its delegation' : labelled(labels, address)}</span><span class="end"><small>nonce ${nonce}${chainId === '0' && ', of any chain'}</small></span></li>`,
+        )}</ol>`,
+        'as signed: one with a used nonce has no effect',
+      )
+
 /** Transfers and logs on one page. */
 const SHOWN = 100
 
@@ -140,6 +152,7 @@ const overview = async (context: PageContext, transaction: Transaction): Promise
     from,
     to,
     ...tokenTransfers.slice(0, SHOWN).flatMap(item => [item.from, item.to]),
+    ...transaction.authorizations.flatMap(item => [item.authority, item.address]),
     ...(transaction.internalTransfers ?? []).slice(0, SHOWN).flatMap(item => [item.from, item.to]),
   ])
   return html`
@@ -168,6 +181,7 @@ ${card(
     ['Type', html`${type} <small>${TYPES[type] ?? ''}</small>`],
   ]),
 )}
+${authorizationCard(transaction, labels)}
 ${transferCard(transaction, labels)}
 ${internalCard(transaction, labels, site.symbol)}
 ${card('Where the fee goes', await feeSplit(context, transaction))}
