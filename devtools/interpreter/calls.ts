@@ -1,7 +1,6 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { gasBoundExceeded } from '../../src/evm/engines/gas-bound.ts'
 import type { Precompile } from '../../src/evm/engines/precompiles/precompile.ts'
-import { transferLogOf } from '../../src/evm/engines/transfer-logs.ts'
 import type { FrameType } from '../../src/evm/tracers/tracer.ts'
 import { delegationTarget } from '../../src/primitives/transaction/delegation.ts'
 import { MAX_BALANCE } from '../../src/state/account.ts'
@@ -82,8 +81,7 @@ export const beginCall = (vm: Execution, opener: Frame | undefined, start: CallS
   if (movesValue(start)) {
     if (opener !== undefined && start.type === 'CALL' && value > 0n)
       vm.effects.internal.push({ kind: 'call', from: caller, to: address, value })
-    if (vm.options.transfers && value > 0n && codeAddress === address)
-      vm.effects.logs.push(transferLogOf(caller, address, value))
+    if (vm.options.transfers && value > 0n && codeAddress === address) vm.effects.addTransfer(caller, address, value)
     if (!transfer(vm, caller, address, value)) {
       vm.revert(marks)
       return endCall(vm, opener, gas, EMPTY_BYTES, FAULTS.valueOverflow)

@@ -1,7 +1,6 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { type Nonce, uint64FromBigint } from '@tandem/base/uint64.ts'
 import { keccak256Hex } from '../../src/crypto/hash.ts'
-import { transferLogOf } from '../../src/evm/engines/transfer-logs.ts'
 import { create2Address, createAddress } from '../../src/primitives/address.ts'
 import { codeSizeLimit, initCodeSizeLimit } from '../../src/rules/code-size.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../src/state/account.ts'
@@ -89,7 +88,7 @@ export const beginCreation = (vm: Execution, opener: Frame | undefined, start: C
 /** Creates the account with the value added to the balance at its address. */
 const endow = (vm: Execution, creator: Hex, address: Hex, value: bigint): boolean => {
   const { journal, rules } = vm
-  if (vm.options.transfers && value > 0n) vm.effects.logs.push(transferLogOf(creator, address, value))
+  if (vm.options.transfers && value > 0n) vm.effects.addTransfer(creator, address, value)
   journal.createAccount(address)
   if (rules.sweepsEmpty) journal.setNonce(address, 1)
   return transfer(vm, creator, address, value)

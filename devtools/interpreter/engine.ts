@@ -9,7 +9,6 @@ import { REASON } from '../../src/evm/engines/failure-reasons.ts'
 import type { Precompile } from '../../src/evm/engines/precompiles/precompile.ts'
 import { repriced } from '../../src/evm/engines/precompiles/repriced.ts'
 import { activePrecompiles } from '../../src/evm/engines/precompiles/table.ts'
-import { isTransferLog } from '../../src/evm/engines/transfer-logs.ts'
 import { delegationTarget } from '../../src/primitives/transaction/delegation.ts'
 import type { Journal } from '../../src/state/journal/journal.ts'
 import { beginCall } from './calls.ts'
@@ -78,7 +77,7 @@ const resultOf = (vm: Execution, message: EngineMessage): EngineResult => {
     gasUsed: message.gas - gasLeft,
     refund: BigInt(vm.refund),
     output,
-    logs: options.transfers ? logs.filter(log => !isTransferLog(log)) : logs,
+    logs: options.transfers ? logs.filter(log => !effects.transfers.has(log)) : logs,
     internal: effects.internal,
     created,
     destroyed: destroyedBy(vm),

@@ -1,5 +1,4 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { transferLogOf } from '../../../src/evm/engines/transfer-logs.ts'
 import { FAULTS } from '../fault.ts'
 import { END, type Frame } from '../frame/frame.ts'
 import { canPay, canReach } from '../prices.ts'
@@ -56,7 +55,7 @@ const selfDestruct: Operation = (frame, vm) => {
   const { journal, rules, effects } = vm
   const balance = journal.balance(address)
   vm.reporter?.selfDestruct(frame.depth + 1, address, beneficiary, balance)
-  if (vm.options.transfers && balance > 0n) effects.logs.push(transferLogOf(address, beneficiary, balance))
+  if (vm.options.transfers && balance > 0n) effects.addTransfer(address, beneficiary, balance)
   if (beneficiary !== address && balance > 0n)
     effects.internal.push({ kind: 'selfdestruct', from: address, to: beneficiary, value: balance })
   if (!effects.destroyed.has(address)) vm.refund += rules.selfDestructRefund

@@ -1,4 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import { transferLogOf } from '../../../src/evm/engines/transfer-logs.ts'
 import type { InternalTransfer } from '../../../src/primitives/receipt/internal-transfer.ts'
 import type { Log } from '../../../src/primitives/receipt/log.ts'
 
@@ -44,9 +45,17 @@ interface EffectsMark {
  */
 export class MessageEffects {
   readonly logs: Log[] = []
+  /** Logs of transfers of wei (ERC-7528). */
+  readonly transfers = new Set<Log>()
   readonly internal: InternalTransfer[] = []
   readonly destroyed = new UndoSet()
   readonly created = new UndoSet()
+
+  addTransfer(from: Hex, to: Hex, wei: bigint): void {
+    const log = transferLogOf(from, to, wei)
+    this.transfers.add(log)
+    this.logs.push(log)
+  }
 
   revert({ logs, internal, destroyed, created }: EffectsMark): void {
     this.logs.length = logs

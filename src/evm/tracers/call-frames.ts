@@ -1,4 +1,4 @@
-import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import { bytesToHex, copyBytes, type Hex } from '@tandem/base/bytes.ts'
 import { revertReason } from '../calls/revert-reason.ts'
 import { REASON } from '../engines/failure-reasons.ts'
 import type { FrameEnd, FrameStart, FrameType, TracedLog, TracedTransaction, TransactionEnd } from './tracer.ts'
@@ -88,7 +88,7 @@ export class CallTree {
     if (!withLogs || (onlyTop && this.#depth > 0)) return
     const frame = this.#path.at(-1)
     memory.add(LOG_BYTES + log.data.byteLength)
-    frame?.logs.push({ ...log, data: log.data.slice(), index, position: frame.calls.length })
+    frame?.logs.push({ ...log, data: copyBytes(log.data), index, position: frame.calls.length })
   }
 
   exit(end: FrameEnd): CallFrame | undefined {

@@ -1,5 +1,5 @@
 import { assert } from '@tandem/base/assert.ts'
-import { asBuffer, type Hex, toWord } from '@tandem/base/bytes.ts'
+import { asBuffer, copyBytes, type Hex, toWord } from '@tandem/base/bytes.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { REASON } from '../engines/failure-reasons.ts'
 import { type OpcodeShape, SHAPES } from '../opcodes.ts'
@@ -112,7 +112,7 @@ export const createStructLogger = (config: StructLogConfig, { output }: TracerCo
       shown = undefined
     },
     exit(frame) {
-      if (frame.depth === 0) top = frame
+      if (frame.depth === 0) top = { ...frame, output: copyBytes(frame.output) }
     },
     end(end) {
       gasUsed = end.gasUsed

@@ -23,7 +23,7 @@ export interface FrameStart {
 
 export interface FrameEnd {
   readonly depth: number
-  /** Return data, revert data, or the code of a creation. */
+  /** Return data, revert data, or the code of a creation: a view of memory that changes later. */
   readonly output: Uint8Array
   readonly gasUsed: bigint
   /** Error text of go-ethereum; undefined on success. */

@@ -14,6 +14,7 @@ import { Store } from '../../../storage/store.ts'
 import type { BlockEnv, SerializedEnv } from '../../block-env.ts'
 import type { Interrupt } from '../../engine.ts'
 import { loadEngine } from '../../engines/select-engine.ts'
+import { dropIdleMachines } from '../../engines/wasm/pool.ts'
 import { asyncOverlayReader, overlayReader } from '../../readers/overlay-reader.ts'
 import { createPrefetchedReader } from '../../readers/prefetched-reader.ts'
 import { simulateBlocks } from '../../simulate/simulate-blocks.ts'
@@ -202,6 +203,8 @@ let idleTimer: NodeJS.Timeout | undefined
 const end = (message: WorkerMessage & { readonly id: number }): void => {
   deadlines.delete(message.id)
   post(message)
+  // The next call must not begin with the memory of one that was stopped for it.
+  if (isBeyondMemory()) dropIdleMachines()
   if (deadlines.size === 0) idleTimer = setTimeout(releaseMemory, CALL_LIMITS.idleStateMs).unref()
 }
 

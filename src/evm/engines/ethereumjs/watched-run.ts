@@ -6,9 +6,9 @@ import type { EngineFailure, EngineOptions } from '../../engine.ts'
 import type { FrameStart, FrameType } from '../../tracers/tracer.ts'
 import { PRECOMPILE_REVERT, REASON } from '../failure-reasons.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
-import { StepClock } from '../step-clock.ts'
 import { transferLogOf } from '../transfer-logs.ts'
 import type { OpcodeState } from './deviations.ts'
+import { StepClock } from './step-clock.ts'
 
 /** Steps of the clock for a frame, and for an opcode that is checked; one more for so much gas. */
 const STEPS_PER_FRAME = 200

@@ -260,6 +260,16 @@ test('the frames of many calls are bounded in memory together', async () => {
   expect(await service.call({ message: { ...message, to: READER }, number: 1 })).toMatchObject({})
 }, 60_000)
 
+test('a call that ran out of memory leaves none of it to the next', async () => {
+  const { service } = await setUp()
+  // A new transient word for a hundred gas, for ever.
+  const overrides = { [READER]: { code: code(0x5b, 0x5a, 0x5a, 0x5d, 0x5f, 0x56) } }
+  const hoarding = service.call(request(1, READER, {}, { overrides }))
+  await expect(hoarding).rejects.toMatchObject({ code: 'EXECUTION_FAILED', message: expect.stringContaining('memory') })
+  const next = service.call(request(1, LOOPER, { gas: 20_000_000n }))
+  await expect(next).rejects.toMatchObject({ message: expect.stringContaining('out of gas') })
+}, 60_000)
+
 test('requests that wait are bounded in bytes', async () => {
   const { shared } = await setUp()
   const message: CallMessage = { from: caller.address, to: READER, value: 0n, data: EMPTY_BYTES }

@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '@tandem/base/async/delay.ts'
 import { CodedError } from '@tandem/base/errors.ts'
-import type { Interrupt, InterruptedError } from '../engine.ts'
+import type { Interrupt, InterruptedError } from '../../engine.ts'
 
 /** Cheap opcodes between two checks of the clock. */
 const STEPS_PER_CHECK = 2_000
