@@ -151,6 +151,8 @@ export interface ChainView {
   committeeByIndex(number: number): readonly Hex[] | undefined
   /** Returns the council from which it was drawn. */
   council(number: number): readonly CouncilMemberStatus[] | undefined
+  /** Oldest block whose state is kept. */
+  oldestState(): number
   /** State of the head, synchronous. */
   readonly headState: StateReader
   /** Returns the state after a block; throws MISSING_STATE when pruned. */

@@ -158,7 +158,8 @@ const stateReads = ({
   blocks,
   world,
   wideLogs,
-}: ChainViewOptions): Pick<ChainView, 'headState' | 'stateAt' | 'logs' | 'prove'> => ({
+}: ChainViewOptions): Pick<ChainView, 'headState' | 'oldestState' | 'stateAt' | 'logs' | 'prove'> => ({
+  oldestState: () => world.oldest,
   headState: world.head,
   stateAt: number => openStateReader(store, number),
   logs: async query => {

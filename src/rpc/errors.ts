@@ -1,6 +1,6 @@
-import { bytesToHex, toQuantity } from '@tandem/base/bytes.ts'
+import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
-import type { Uint64 } from '@tandem/base/uint64.ts'
+import type { Nonce, Uint64 } from '@tandem/base/uint64.ts'
 import type { MinerError } from '../chain/dev/dev-miner.ts'
 import type { DevSnapshotError } from '../chain/dev/dev-snapshots.ts'
 import type { TimestampError } from '../chain/dev/dev-time.ts'
@@ -36,6 +36,9 @@ export const CODES = {
   /** The request exceeds a limit of this node, or its current capacity (EIP-1474); a later or smaller request may succeed. */
   limitExceeded: -32005,
   reverted: 3,
+  /** A submitted transaction was in no block in time, or cannot be in one yet (EIP-7966). */
+  notIncluded: 4,
+  notReady: 5,
   /** Failure of one call in a result, and of a whole simulation (execution APIs, eth_simulateV1). */
   execution: -32015,
   timeout: -32016,
@@ -87,6 +90,15 @@ export const unknownAccount = (isUnlockable: boolean): RpcError =>
   new RpcError(CODES.server, 'unknown account', isUnlockable ? { hint: UNLOCK_HINT } : undefined)
 const UNLOCK_HINT =
   'this node signs for no account: sign in the client, or start the devnet with --unlock; hardhat_impersonateAccount lets any account send'
+/** Outcomes of eth_sendRawTransactionSync without a receipt; `data` is the hash, by which the transaction can be found later. */
+export const notIncluded = (hash: Hex, timeoutMs: number): RpcError =>
+  new RpcError(
+    CODES.notIncluded,
+    `the transaction is in the pool but was in no block within ${timeoutMs / 1_000} s`,
+    hash,
+  )
+export const notReady = (hash: Hex, nonce: Nonce): RpcError =>
+  new RpcError(CODES.notReady, `the transaction waits in the pool for one with nonce ${nonce}`, hash)
 export const limitExceeded = (message: string): RpcError => new RpcError(CODES.limitExceeded, message)
 export const METHOD_DISABLED = new RpcError(CODES.disabled, 'Method disabled')
 /** A response, or the rest of a batch, exceeds `RPC_LIMITS.answerBytes`. */

@@ -281,3 +281,18 @@ describe('viem over WebSocket', () => {
     socket.close()
   })
 })
+
+test('sendTransactionSync and sendRawTransactionSync return receipts that are final, fillTransaction what to sign', async () => {
+  const { wallet, reader, account } = clientsOf(node, 3)
+  const receipt = await wallet.sendTransactionSync({ to: SINK, value: 1n })
+  expect(receipt).toMatchObject({ status: 'success', from: account.address.toLowerCase() })
+  const { transaction } = await reader.fillTransaction({ account: account.address, to: SINK, value: 2n })
+  const { type, nonce, gas, gasPrice, to, value } = transaction
+  expect({ type, nonce }).toEqual({ type: 'legacy', nonce: 1 })
+  const serializedTransaction = await wallet.signTransaction({ nonce, gas, gasPrice, to, value, type: 'legacy' })
+  const raw = await wallet.sendRawTransactionSync({ serializedTransaction, timeout: 10_000 })
+  expect(raw.blockNumber).toBeGreaterThan(receipt.blockNumber)
+  const gap = await wallet.signTransaction({ nonce: 9, gas, gasPrice, to, value, type: 'legacy' })
+  const error = await node.rpc('eth_sendRawTransactionSync', [gap]).catch(thrown => thrown)
+  expect(error).toMatchObject({ rpcCode: 5, data: expect.stringMatching(/^0x[0-9a-f]{64}$/) })
+})

@@ -62,6 +62,9 @@ export const RPC_LIMITS = {
   filterIdleMs: 5 * 60_000,
   filterResults: 100_000,
   subscriptionsPerSocket: 3_000,
+  /** Time in which a transaction must be in a block for eth_sendRawTransactionSync: default, and the most a client may ask. */
+  receiptWait: { defaultMs: 2_000, maxMs: 20_000 },
+  receiptWaits: { total: 2_048, client: 256, queue: 1_024, clientQueue: 128 },
   /** Blocks and transactions of which a socket's subscriptions are still to be notified. */
   waitingEvents: 1_024,
   /** Blocks that a subscription with `fromBlock` goes back, and such subscriptions that read blocks at a time. */

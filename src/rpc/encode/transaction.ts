@@ -1,3 +1,4 @@
+import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import type { IncludedTransaction } from '../../chain/types.ts'
 import {
   type AccessListEntry,
@@ -5,6 +6,7 @@ import {
   effectiveGasPrice,
   type Transaction,
 } from '../../primitives/transaction/transaction.ts'
+import type { UnsignedTransaction } from '../../primitives/transaction/transaction-encoding.ts'
 import { jsonData, jsonHexOrNull, jsonQuantity, quantityOfBytes } from './hex.ts'
 
 /** Position of a transaction in a block; null while it is pending. */
@@ -21,6 +23,29 @@ export const transactionJson = (transaction: Transaction, position: Position | n
   return `{${place},"from":"${transaction.from}","gas":${jsonQuantity(transaction.gasLimit)},"gasPrice":${jsonQuantity(price)}${typed},"hash":"${transaction.hash}","input":${jsonData(transaction.data)},"nonce":${jsonQuantity(transaction.nonce)},"to":${jsonHexOrNull(transaction.to)},"value":${jsonQuantity(transaction.value)},"type":"0x${transaction.type}","v":${jsonQuantity(transaction.v)},"r":"${quantityOfBytes(transaction.r)}","s":"${quantityOfBytes(transaction.s)}"}`
 }
 
+/** Members of a transaction that is to be signed, as a call names them. */
+export const encodeUnsigned = (transaction: UnsignedTransaction, from: Hex): object => {
+  const { type, chainId, gasLimit, maxFeePerGas, accessList, authorizationList } = transaction
+  return {
+    type: toQuantity(type),
+    from,
+    to: transaction.to,
+    nonce: toQuantity(transaction.nonce),
+    gas: toQuantity(gasLimit),
+    value: toQuantity(transaction.value),
+    input: bytesToHex(transaction.data),
+    ...(chainId !== undefined && { chainId: toQuantity(chainId) }),
+    ...(type < 2
+      ? { gasPrice: toQuantity(maxFeePerGas) }
+      : {
+          maxFeePerGas: toQuantity(maxFeePerGas),
+          maxPriorityFeePerGas: toQuantity(transaction.maxPriorityFeePerGas),
+        }),
+    ...(type > 0 && { accessList }),
+    ...(authorizationList && { authorizationList: JSON.parse(authorizationsJson(authorizationList)) }),
+  }
+}
+
 /** chainId of a legacy transaction with replay protection (EIP-155), as other clients return it. */
 const protection = ({ chainId }: Transaction): string =>
   chainId === undefined ? '' : `,"chainId":${jsonQuantity(chainId)}`
@@ -32,12 +57,14 @@ const typedMembers = (transaction: Transaction): string => {
   if (transaction.type === 3)
     return `${base}${fees},"maxFeePerBlobGas":${jsonQuantity(transaction.maxFeePerBlobGas ?? 0n)},"blobVersionedHashes":${JSON.stringify(transaction.blobVersionedHashes ?? [])}`
   if (transaction.type === 4)
-    return `${base}${fees},"authorizationList":[${(transaction.authorizationList ?? []).map(authorizationJson).join(',')}]`
+    return `${base}${fees},"authorizationList":${authorizationsJson(transaction.authorizationList ?? [])}`
   return base + fees
 }
 
 const accessListJson = (list: readonly AccessListEntry[]): string =>
   `[${list.map(({ address, storageKeys }) => `{"address":"${address}","storageKeys":${JSON.stringify(storageKeys)}}`).join(',')}]`
+
+const authorizationsJson = (list: readonly Authorization[]): string => `[${list.map(authorizationJson).join(',')}]`
 
 const authorizationJson = (item: Authorization): string =>
   `{"chainId":${jsonQuantity(item.chainId)},"address":"${item.address}","nonce":${jsonQuantity(item.nonce)},"yParity":${jsonQuantity(item.yParity)},"r":"${quantityOfBytes(item.r)}","s":"${quantityOfBytes(item.s)}"}`

@@ -186,6 +186,9 @@ export class MemoryChain implements ChainView {
   head(): ChainBlock {
     return this.#at(this.blocks.length - 1)
   }
+  oldestState(): number {
+    return this.prunedBelow
+  }
   earliest(): number {
     return 0
   }

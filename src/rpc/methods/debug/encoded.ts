@@ -28,6 +28,13 @@ export const debug = {
     weight: 50,
     handler: async (context, ref) => bytesToHex(encodeBlock(await existing(context, ref))),
   }),
+  debug_getBadBlocks: method({
+    summary: 'Invalid blocks: none, since a block is committed only when it is valid',
+    params: [],
+    result: listOf({ type: 'object' }),
+    weight: 50,
+    handler: () => [],
+  }),
   debug_getRawHeader: method({
     summary: 'RLP of a header',
     params: [block],

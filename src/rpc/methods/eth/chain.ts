@@ -2,11 +2,11 @@ import { toQuantity } from '@tandem/base/bytes.ts'
 import { blobParamsAt } from '../../../config/forks.ts'
 import { blobBaseFee } from '../../../rules/ethereum/blob-fee.ts'
 import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
-import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
 import { encodeSyncStatus } from '../../encode/sync.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { listOf, SYNC_SCHEMA } from '../../schemas.ts'
+import { listOf, objectOf, SYNC_SCHEMA } from '../../schemas.ts'
 
 const coinbase = method({
   summary: "Address of the node's operator, different per node",
@@ -22,6 +22,9 @@ const blobBaseFeeAtHead = ({ view }: Context): bigint => {
   const blobs = blobParamsAt(view.params.blobForks, number)
   return blobs === undefined || excessBlobGas === undefined ? 0n : blobBaseFee(excessBlobGas, blobs)
 }
+
+const RESOURCES = ['state', 'tx', 'logs', 'receipts', 'blocks', 'stateproofs'] as const
+const RESOURCE_SCHEMA = objectOf('Capability', { disabled: BOOLEAN_SCHEMA, oldestBlock: QUANTITY_SCHEMA })
 
 /** Methods about the chain and the node. */
 export const ethChain = {
@@ -72,6 +75,30 @@ export const ethChain = {
     result: QUANTITY_SCHEMA,
     notes: 'The base fee of the next block and ten percent, at most the ceiling.',
     handler: ({ view }) => toQuantity(suggestedGasPrice(view.nextBaseFee(), view.params.baseFee)),
+  }),
+  eth_baseFee: method({
+    summary: 'Base fee of the next block, wei',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    handler: ({ view }) => toQuantity(view.nextBaseFee()),
+  }),
+  eth_capabilities: method({
+    summary: 'Head, and the oldest blocks and states that this node has',
+    params: [],
+    result: objectOf('Capabilities', {
+      head: objectOf('CapabilitiesHead', { number: QUANTITY_SCHEMA, hash: HASH_SCHEMA }),
+      ...Object.fromEntries(RESOURCES.map(name => [name, RESOURCE_SCHEMA])),
+    }),
+    notes: 'A node that began with a snapshot fetches older blocks, so that theirs goes down. Genesis is always there.',
+    handler: ({ view }) => {
+      const { header, hash } = view.head()
+      const blocks = { disabled: false, oldestBlock: toQuantity(view.earliest()) }
+      const states = { disabled: false, oldestBlock: toQuantity(view.oldestState()) }
+      return {
+        head: { number: toQuantity(header.number), hash },
+        ...Object.fromEntries(RESOURCES.map(name => [name, name.startsWith('state') ? states : blocks])),
+      }
+    },
   }),
   eth_maxPriorityFeePerGas: method({
     summary: 'Tip to offer, wei: always 0x0',

@@ -1,5 +1,7 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { type BlockRef, blockNumber } from '../../codecs/block.ts'
+import { optional } from '../../codecs/codec.ts'
 import { DATA_SCHEMA, data, HASH_SCHEMA, hash, index } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
 import { transactionJson } from '../../encode/transaction.ts'
@@ -8,6 +10,7 @@ import { NULL_JSON, RawJson } from '../../router/raw-json.ts'
 import { listOf, orNull, RECEIPT_SCHEMA, TRANSACTION_SCHEMA } from '../../schemas.ts'
 import { andThen, type MaybePromise } from '../block-reads.ts'
 import { blockOrPending } from './blocks.ts'
+import { receiptOf, timeoutMs } from './receipt-wait.ts'
 import { answerSent } from './thrown-reverts.ts'
 
 /**
@@ -95,6 +98,17 @@ export const ethTransactions = {
     result: HASH_SCHEMA,
     weight: 2,
     handler: (context, raw) => context.pool.submit(raw).then(sent => answerSent(context, sent)),
+  }),
+  eth_sendRawTransactionSync: method({
+    effect: 'submission',
+    summary: 'Submits a signed transaction and waits for its receipt, which is final (EIP-7966)',
+    params: [data, optional(timeoutMs)],
+    result: RECEIPT_SCHEMA,
+    notes: `The time is in milliseconds: ${RPC_LIMITS.receiptWait.defaultMs} by default, at most ${RPC_LIMITS.receiptWait.maxMs}. Error 4: in no block in time. Error 5: a nonce before it is missing. Both have the hash as data.`,
+    weight: 2,
+    slot: { limits: RPC_LIMITS.receiptWaits, what: 'transactions' },
+    handler: async (context, raw, ms = RPC_LIMITS.receiptWait.defaultMs) =>
+      receiptOf(context, await answerSent(context, await context.pool.submit(raw)), ms),
   }),
   eth_pendingTransactions: method({
     summary: "Transactions of the node's own accounts that wait in the pool",

@@ -62,9 +62,9 @@ test('weights of methods in rate limits; others are plain reads', () => {
   )
   const twins = (...names: readonly string[]) => names.flatMap(name => [`eth_${name}`, `native_${name}`])
   expect(Object.fromEntries([...weights].map(([weight, names]) => [weight, names.toSorted()]))).toEqual({
-    2: twins('sendRawTransaction').toSorted(),
+    2: twins('sendRawTransaction', 'sendRawTransactionSync').toSorted(),
     5: [...twins('call', 'feeHistory', 'getBlockReceipts'), 'native_getInternalTransfers'].toSorted(),
-    10: twins('createAccessList', 'estimateGas').toSorted(),
+    10: twins('createAccessList', 'estimateGas', 'fillTransaction', 'getStorageValues').toSorted(),
     20: [
       ...twins('getFilterLogs', 'getLogs', 'getProof'),
       ...['native_getBlockWithConsensusInfoRange', 'native_getProofHeaderRange', 'native_getRewardShares'],

@@ -64,20 +64,20 @@ const gasOf = async (context: Context, from: Hex, args: TransactionArgs): Promis
   return calls.estimateGas({ message, number: view.head().header.number, pending }, client)
 }
 
-/** Fills absent members (gas by estimate, nonce from the pool), signs, and returns the signed transaction. */
-export const signTransaction = async (
+/** Returns the transaction that a call describes, with absent members filled: gas by estimate, nonce from the pool. */
+export const filledTransaction = async (
   context: Context,
   from: Hex,
   args: TransactionArgs,
-): Promise<DecodedTransaction> => {
+): Promise<UnsignedTransaction> => {
   checkCallArgs(args)
-  const { view, pool, wallet } = context
+  const { view, pool } = context
   const { chainId } = view.params
   if (args.chainId !== undefined && args.chainId !== BigInt(chainId))
     throw serverError(`chainId does not match node's (have=${args.chainId}, want=${chainId})`)
   const { authorizationList } = args
   const gasLimit = await gasOf(context, from, args)
-  const unsigned: UnsignedTransaction = {
+  return {
     ...feesOf(context, args),
     chainId,
     nonce: args.nonce ?? pool.nextNonce(from),
@@ -88,6 +88,16 @@ export const signTransaction = async (
     accessList: args.accessList ?? [],
     ...(authorizationList !== undefined && { authorizationList }),
   }
+}
+
+/** Fills absent members, signs, and returns the signed transaction. */
+export const signTransaction = async (
+  context: Context,
+  from: Hex,
+  args: TransactionArgs,
+): Promise<DecodedTransaction> => {
+  const { wallet } = context
+  const unsigned = await filledTransaction(context, from, args)
   if (wallet.impersonates?.(from) && !wallet.accounts().includes(from))
     return encodeTransaction(unsigned, impersonationSignature(from))
   const signature = await wallet.sign(from, keccak256(signingPayload(unsigned)))

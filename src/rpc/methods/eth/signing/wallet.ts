@@ -1,12 +1,15 @@
-import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import { bytesToHex, type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { signingPayload } from '../../../../primitives/transaction/transaction-encoding.ts'
 import { callObject } from '../../../codecs/call.ts'
 import { codec, named, optional } from '../../../codecs/codec.ts'
 import { address, DATA_SCHEMA, data, HASH_SCHEMA, parseString, quantity } from '../../../codecs/scalars.ts'
 import { typedData } from '../../../codecs/typed-data.ts'
+import { encodeUnsigned } from '../../../encode/transaction.ts'
 import { type Method, type MethodTable, method } from '../../../router/method.ts'
-import { STRING_SCHEMA } from '../../../schemas.ts'
+import { objectOf, STRING_SCHEMA } from '../../../schemas.ts'
 import { answerSent } from '../thrown-reverts.ts'
 import {
+  filledTransaction,
   ownAccount,
   requireFees,
   resend,
@@ -66,6 +69,17 @@ export const ethWallet = {
     handler: async (context, args) => {
       requireFees(args)
       return bytesToHex((await signTransaction(context, ownAccount(context, args.from), args)).raw)
+    },
+  }),
+  eth_fillTransaction: method({
+    summary: 'Transaction that a call describes, ready to be signed: gas, nonce and fees are filled in',
+    params: [callObject],
+    result: objectOf('FilledTransaction', { raw: DATA_SCHEMA, tx: { type: 'object' } }),
+    notes: '`raw` is what is signed. The sender may be any account.',
+    weight: 10,
+    handler: async (context, args) => {
+      const filled = await filledTransaction(context, args.from ?? ZERO_ADDRESS, args)
+      return { raw: bytesToHex(signingPayload(filled)), tx: encodeUnsigned(filled, args.from ?? ZERO_ADDRESS) }
     },
   }),
   eth_sendTransaction: method({

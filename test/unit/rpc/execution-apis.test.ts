@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs'
+import { expect, onTestFinished, test } from 'vitest'
+import { METHODS } from '../../../src/rpc/methods.ts'
+import { EXECUTION_APIS } from '../../support/rpc/execution-apis.ts'
+import { SENDER, signedTransaction } from '../../support/rpc/memory-chain.ts'
+import { Rig } from '../../support/rpc/rig.ts'
+import { startSample, TOKEN, TOPIC } from '../../support/rpc/sample.ts'
+
+test('each method of execution-apis is served, or refused with a reason in docs/design/rpc.md', () => {
+  const page = readFileSync(new URL('../../../docs/design/rpc.md', import.meta.url), 'utf8')
+  const [, section] = page.split("## Ethereum's methods") as [string, string]
+  const refused = [...(section.split('## ')[0] as string).matchAll(/^\| (`.*?) \| \S/gm)].flatMap(([, names]) =>
+    (names as string).split(', ').map(name => name.slice(1, -1)),
+  )
+  expect(EXECUTION_APIS.length).toBeGreaterThan(50)
+  expect(EXECUTION_APIS.filter(name => !Object.hasOwn(METHODS, name)).toSorted()).toEqual(
+    refused.filter(name => !name.endsWith('*')).toSorted(),
+  )
+})
+
+const sampled = async (): Promise<Rig> => {
+  const rig = await startSample()
+  onTestFinished(() => rig.stop())
+  return rig
+}
+
+test('capabilities name the oldest block and state', async () => {
+  const rig = await sampled()
+  rig.chain.prunedBelow = 2
+  rig.chain.earliest = () => 1
+  const { header, hash } = rig.chain.head()
+  const blocks = { disabled: false, oldestBlock: '0x1' }
+  const states = { disabled: false, oldestBlock: '0x2' }
+  expect(await rig.result('eth_capabilities')).toEqual({
+    head: { number: `0x${header.number.toString(16)}`, hash },
+    ...{ blocks, tx: blocks, logs: blocks, receipts: blocks, state: states, stateproofs: states },
+  })
+})
+
+test('storage values come by account, in the order of their positions', async () => {
+  const rig = await sampled()
+  const word = `0x${'0'.repeat(63)}7` as const
+  rig.chain.slots.set(TOKEN + TOPIC, word)
+  const zero = `0x${'0'.repeat(64)}`
+  expect(await rig.result('eth_getStorageValues', [{ [TOKEN]: ['0x1', TOPIC], [SENDER]: [] }, 'latest'])).toEqual({
+    [TOKEN]: [zero, word],
+    [SENDER]: [],
+  })
+  const failures = [{}, { '0x1': [] }, { [TOKEN]: Array(1_025).fill('0x0') }, { [TOKEN]: ['1'] }]
+  const texts = await Promise.all(failures.map(request => rig.failure('eth_getStorageValues', [request, 'latest'])))
+  expect(texts).toEqual([
+    '-32602 empty request',
+    '-32602 invalid argument 1: hex string of odd length',
+    '-32602 invalid argument 1: too many positions, at most 1024',
+    `-32602 invalid argument 1: position 0 of ${TOKEN}: hex string without 0x prefix`,
+  ])
+})
+
+test('a transaction is filled for any sender', async () => {
+  const rig = await sampled()
+  const call = { from: SENDER, to: TOKEN, value: '0x1', gas: '0x5208' }
+  const filled = await rig.result<{ raw: string; tx: object }>('eth_fillTransaction', [call])
+  expect(filled.tx).toMatchObject({ ...call, type: '0x0', nonce: '0x6', gasPrice: '0x66720b300' })
+  const typed = await rig.result<{ raw: string; tx: object }>('eth_fillTransaction', [
+    { ...call, maxFeePerGas: '0x10', maxPriorityFeePerGas: '0x2' },
+  ])
+  expect(typed.tx).toMatchObject({ type: '0x2', maxFeePerGas: '0x10', maxPriorityFeePerGas: '0x2', accessList: [] })
+  expect(typed.raw.startsWith('0x02')).toBe(true)
+})
+
+test('a transaction sent in sync has its receipt once it is in a block', async () => {
+  const rig = await Rig.start()
+  onTestFinished(() => rig.stop())
+  const transaction = signedTransaction({ nonce: 5 })
+  const raw = `0x${Buffer.from(transaction.raw).toString('hex')}`
+  const sent = rig.result<{ transactionHash: string }>('eth_sendRawTransactionSync', [raw, 10_000])
+  await expect.poll(() => rig.pool.get(transaction.hash)).toBeDefined()
+  rig.chain.append()
+  rig.chain.append({ transactions: [transaction], logs: [[]] })
+  expect(await sent).toMatchObject({ transactionHash: transaction.hash, blockNumber: '0x2' })
+  // It is in a block already.
+  expect(await rig.result('eth_sendRawTransactionSync', [raw, '0x64'])).toMatchObject({ blockNumber: '0x2' })
+})
+
+test('a transaction sent in sync that is in no block is error 4, one behind a gap 5, both with the hash', async () => {
+  const rig = await Rig.start()
+  onTestFinished(() => rig.stop())
+  const send = (nonce: number, timeout?: unknown) => {
+    const { raw, hash } = signedTransaction({ nonce })
+    const params = [`0x${Buffer.from(raw).toString('hex')}`, ...(timeout === undefined ? [] : [timeout])]
+    return rig
+      .call('eth_sendRawTransactionSync', params)
+      .then(({ error }) => ({ ...error, isIts: error?.data === hash }))
+  }
+  expect(await send(5, 1)).toMatchObject({
+    code: 4,
+    message: 'the transaction is in the pool but was in no block within 0.001 s',
+    isIts: true,
+  })
+  expect(await send(9, '0x1')).toMatchObject({
+    code: 5,
+    message: expect.stringContaining('the transaction waits in the pool for one with nonce '),
+    isIts: true,
+  })
+  // No time within the limits: the default.
+  for (const timeout of [undefined, 0, '0x989680'])
+    expect(await send(5, timeout)).toMatchObject({ code: 4, message: expect.stringContaining('within 2 s') })
+  expect(await send(5, 'soon')).toMatchObject({ code: -32602 })
+})
