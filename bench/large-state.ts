@@ -1,15 +1,17 @@
 /**
  * A large state: makes a store of plain accounts and slots (half of them in one contract, half in contracts of ten), then prints one JSON
  * line: seconds of the first opening, which builds the trie, and of the next; memory; milliseconds of the root of 500 and of 5,000 changed
- * accounts, a tenth of them new, with the block's write; processor time of all threads beside it. `node bench/large-state.ts --accounts N --slots N --datadir DIR`. A folder that
+ * accounts, a tenth of them new, with the block's write; processor time of all threads beside it. `node bench/large-state.ts --accounts N --slots N --memory MIB --datadir DIR`. A folder that
  * is there already is used again.
  */
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
+import { memoryShares } from '../src/config/limits/storage.ts'
 import { NETWORKS } from '../src/config/networks.ts'
 import { encodeHeader } from '../src/primitives/header.ts'
 import { encodeRlp } from '../src/primitives/rlp/rlp.ts'
@@ -29,10 +31,16 @@ import { Store } from '../src/storage/store.ts'
 import { sealedChain } from '../test/support/consensus/sealed-chain.ts'
 
 const { values } = parseArgs({
-  options: { accounts: { type: 'string' }, slots: { type: 'string' }, datadir: { type: 'string' } },
+  options: {
+    accounts: { type: 'string' },
+    slots: { type: 'string' },
+    datadir: { type: 'string' },
+    memory: { type: 'string' },
+  },
 })
 const accounts = Number(values.accounts ?? 1_000_000)
 const slots = Number(values.slots ?? 0)
+const shares = memoryShares(values.memory === undefined ? undefined : Number(values.memory))
 const path = values.datadir ?? join(tmpdir(), `large-state-${accounts}-${slots}`)
 
 const SMALL = 10
@@ -92,9 +100,9 @@ const putBlock = (batch: Batch, number: number, stateRoot: Hex, more: (batch: Ba
 
 const open = async (): Promise<{ store: Store; world: WorldState; ms: number; trie: TrieService }> => {
   const startedMs = performance.now()
-  const store = await Store.open(path)
+  const store = await Store.open(path, { memoryBytes: shares.database })
   const trie = await TrieService.open()
-  const world = await WorldState.open({ store, trie, logger: silentLogger })
+  const world = await WorldState.open({ store, trie, logger: silentLogger, memory: shares })
   world.head.account(addressOf(1))
   return { store, world, trie, ms: performance.now() - startedMs }
 }
@@ -149,6 +157,11 @@ const measure = async (store: Store, world: WorldState, changes: number, rounds:
 
 const MIB = 1024 * 1024
 const memory = () => Math.round(process.memoryUsage().rss / MIB)
+/** Memory besides mapped files, MiB: Linux alone tells. */
+const anonymous = () => {
+  const [, kib] = /^RssAnon:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+  return Math.round(Number(kib) / 1_024)
+}
 
 const made = await Store.open(path)
 if ((await readStateMeta(made)) === undefined) await make(made)
@@ -172,6 +185,7 @@ console.log(
     openMs: Math.round(ms),
     firstRootMs: Math.round(cold),
     rssMiB: { opened, after: memory() },
+    anonymousMiB: anonymous(),
     trieMiB: Math.round(stats.memoryBytes / MIB),
     changes: results,
   }),

@@ -66,6 +66,8 @@ export interface NodeOptions {
   readonly ephemeral?: boolean
   readonly execution: ExecutionMode
   readonly stateHistory: number | 'archive'
+  /** Memory of the node, MiB (config/limits/storage.ts). */
+  readonly memoryMib?: number
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number

@@ -3,14 +3,14 @@ import { BoundedMutex } from '@tandem/base/async/bounded-mutex.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
-import { STATE_LIMITS, TRIE_LIMITS } from '../config/limits/storage.ts'
+import { type MemoryShares, memoryShares, STATE_LIMITS, TRIE_LIMITS } from '../config/limits/storage.ts'
 import type { Batch } from '../storage/batch.ts'
 import type { Store } from '../storage/store.ts'
 import { EMPTY_ROOT } from './account.ts'
 import { putValues, type RootedValues, rootOfValues, type StoredValues } from './edit/replace-values.ts'
 import type { StateError } from './errors.ts'
 import { ACCOUNT_KEY_BYTES } from './flat-tables.ts'
-import { type CacheLimits, HeadState } from './head/head-state.ts'
+import { type CacheLimits, cacheLimits, HeadState } from './head/head-state.ts'
 import { pruneHistory } from './history/history-rows.ts'
 import { Journal } from './journal/journal.ts'
 import { putPreimagesOf } from './preimages.ts'
@@ -32,6 +32,8 @@ export interface WorldStateOptions {
   readonly logger: Logger
   /** Head according to the block tables; undefined before genesis. */
   readonly head?: { readonly number: number; readonly stateRoot: Hex } | undefined
+  /** Of the default memory when omitted. */
+  readonly memory?: Pick<MemoryShares, 'trie' | 'state'>
   readonly limits?: Partial<CacheLimits>
   /** Number of blocks before the head whose state stays readable, at least 1; 'archive' keeps all. */
   readonly stateHistory?: number | 'archive'
@@ -76,14 +78,14 @@ export class WorldState {
 
   /** Throws STATE_ROOT_MISMATCH or STATE_HEAD_MISMATCH when the stored state is not that of the head. */
   static async open(options: WorldStateOptions): Promise<WorldState> {
-    const { store, trie, logger, head } = options
+    const { store, trie, logger, head, memory = memoryShares() } = options
     const meta = await readStateMeta(store)
     if (head !== undefined && head.number !== meta?.number) {
       throw stateError({ code: 'STATE_HEAD_MISMATCH', expected: head.number, found: meta?.number ?? -1 })
     }
     const startedMs = performance.now()
     // The state of a temporary chain is small, and gone with it.
-    if (!store.isEphemeral) await trie.attach(store, flushBlocksOf(options.stateHistory))
+    if (!store.isEphemeral) await trie.attach(store, flushBlocksOf(options.stateHistory), memory.trie)
     const { root, from } = await openTrie({ store, trie, meta, onProgress: options.onProgress })
     if (meta !== undefined) {
       const expected = head?.stateRoot ?? meta.root
@@ -94,7 +96,7 @@ export class WorldState {
         'state trie opened',
       )
     }
-    return new WorldState(options, new HeadState(store, { ...STATE_LIMITS, ...options.limits }), meta)
+    return new WorldState(options, new HeadState(store, { ...cacheLimits(memory.state), ...options.limits }), meta)
   }
 
   /** State of the committed head. During `write` it is still the previous block's. */

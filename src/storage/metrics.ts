@@ -1,3 +1,4 @@
+import type { MemoryShares } from '../config/limits/storage.ts'
 import type { Metrics } from '../metrics/registry.ts'
 
 /** Counters of one Store handle. */
@@ -23,6 +24,16 @@ const HELP: Readonly<Record<keyof StoreCounters, readonly [name: string, help: s
   batchRows: ['storage_row_writes_total', 'Rows put or deleted'],
   batchSeconds: ['storage_batch_write_seconds_total', 'Time spent waiting for batches to reach the disk'],
   writeFailures: ['storage_write_failures_total', 'Batches the disk refused; the node stops at the first'],
+}
+
+/** Declares the memory that each part of the stored data may take. */
+export const declareMemoryMetrics = (metrics: Metrics, shares: MemoryShares): void => {
+  const gauge = metrics.gauge({
+    name: 'storage_memory_share_bytes',
+    help: 'Memory that a part of the stored data may take (--memory)',
+    labels: ['part'],
+  })
+  for (const [part, bytes] of Object.entries(shares)) gauge.set({ part }, bytes)
 }
 
 /** Declares a store's counters, copied at each scrape. */

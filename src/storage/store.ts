@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { ClassicLevel } from 'classic-level'
-import { STORAGE_LIMITS } from '../config/limits/storage.ts'
+import { memoryShares, STORAGE_LIMITS } from '../config/limits/storage.ts'
 import { Batch, type NativeBatch } from './batch.ts'
 import { storeError, storeErrorFromLevel } from './errors.ts'
 import { writeLockHolder } from './lock-holder.ts'
@@ -19,11 +19,10 @@ export type { Range, Snapshot } from './scan.ts'
 export type StoreEntry = readonly [key: Uint8Array, value: Uint8Array]
 
 export interface StoreOptions {
-  /** Size of the block cache, bytes. Several handles of one process share the first one's. */
-  readonly cacheBytes?: number
-  /** Bytes of rows in memory before they are written to a table file; up to two of these are held. */
+  /** Memory of the database, bytes (config/limits/storage.ts). Several handles of one process share the first one's. */
+  readonly memoryBytes?: number
+  /** Bytes of rows in memory before they are written to a table file, up to two of these: by default a quarter of the memory. */
   readonly writeBufferBytes?: number
-  readonly maxOpenFiles?: number
   /** false: fail with STORE_OPEN_FAILED when there is no store yet. */
   readonly createIfMissing?: boolean
   /** Temporary store: no write waits for the disk, and rows are read synchronously, without another thread. */
@@ -71,9 +70,7 @@ export class Store {
       keyEncoding: 'view',
       valueEncoding: 'view',
       multithreading: true,
-      cacheSize: options.cacheBytes ?? STORAGE_LIMITS.cacheBytes,
-      writeBufferSize: options.writeBufferBytes ?? STORAGE_LIMITS.writeBufferBytes,
-      maxOpenFiles: options.maxOpenFiles ?? STORAGE_LIMITS.maxOpenFiles,
+      ...levelMemory(options),
       createIfMissing: options.createIfMissing ?? true,
     })
     try {
@@ -291,6 +288,17 @@ export class Store {
     } catch (error) {
       throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     }
+  }
+}
+
+/** Divides the memory of a database: a quarter for blocks, a half for two write buffers, and as many tables as their indexes fit. */
+const levelMemory = ({ memoryBytes = memoryShares().database, writeBufferBytes }: StoreOptions) => {
+  const { openFiles, tableBytes } = STORAGE_LIMITS
+  const quarter = Math.floor(memoryBytes / 4)
+  return {
+    cacheSize: quarter,
+    writeBufferSize: writeBufferBytes ?? Math.min(quarter, STORAGE_LIMITS.writeBufferBytes),
+    maxOpenFiles: Math.max(openFiles.least, Math.min(openFiles.most, Math.floor(memoryBytes / tableBytes))),
   }
 }
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
-import { STATE_LIMITS } from '../../src/config/limits/storage.ts'
+import { memoryShares } from '../../src/config/limits/storage.ts'
 import { BLOCK_BOUNDS } from '../../src/config/protocol-bounds.ts'
-import { HeadState } from '../../src/state/head/head-state.ts'
+import { cacheLimits, HeadState } from '../../src/state/head/head-state.ts'
 import type { Journal } from '../../src/state/journal/journal.ts'
 import type { StateReader } from '../../src/state/state-reader.ts'
 import { TrieService } from '../../src/state/trie/trie-service.ts'
@@ -66,7 +66,7 @@ export class DiskWorld {
 
   /** The state with nothing of it in memory. */
   coldHead(): HeadState {
-    return new HeadState(this.#store, STATE_LIMITS)
+    return new HeadState(this.#store, cacheLimits(memoryShares().state))
   }
 
   /** Root and rows of the block after the head; nothing is stored. */

@@ -7,7 +7,7 @@ import { BlockStore } from '../store/block-store.ts'
 import type { LogEntry, LogQuery } from '../types.ts'
 import { runLogJob } from './log-jobs.ts'
 import { type LogQueryLimits, matchingLogs, queryLogs } from './log-query.ts'
-import type { LogMethods } from './log-service.ts'
+import type { LogMethods, LogWorkerData } from './log-service.ts'
 
 /** ASCII text, sent in pieces whose memory moves to the other thread. */
 class TextPieces {
@@ -47,9 +47,9 @@ const limitsOf = (call: ServedCall): LogQueryLimits => ({
  * list of the results of `render`, in pieces transferred between threads without a copy. For text, neither entries nor pieces are kept.
  */
 export const serveLogQueries = async (render: (entry: LogEntry) => string): Promise<void> => {
-  const { storePath, latch } = workerStartData<{ readonly storePath: string; readonly latch: SharedArrayBuffer }>()
+  const { storePath, latch, cacheBytes } = workerStartData<LogWorkerData>()
   const store = await Store.open(storePath, { createIfMissing: false, latch })
-  const blocks = new BlockStore(store)
+  const blocks = new BlockStore(store, { cacheBytes, rowBytes: cacheBytes })
 
   let isStopped = false
 

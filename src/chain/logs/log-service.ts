@@ -3,6 +3,7 @@ import { type Cancellation, Cancelled } from '@tandem/base/async/cancellation.ts
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { WorkerPool } from '@tandem/base/worker/worker-pool.ts'
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
+import { memoryShares } from '../../config/limits/storage.ts'
 import type { Store } from '../../storage/store.ts'
 import { requireHistory } from '../store/earliest-block.ts'
 import type { ChainReadError, LogEntry, LogQuery } from '../types.ts'
@@ -22,8 +23,17 @@ export type LogMethods = {
   readonly stop: () => void
 }
 
+/** Start parameters of the log worker. */
+export interface LogWorkerData {
+  readonly storePath: string
+  readonly latch: SharedArrayBuffer
+  readonly cacheBytes: number
+}
+
 interface LogServiceOptions {
   readonly store: Pick<Store, 'path' | 'latch' | 'writerEnded'>
+  /** Memory of the blocks that queries read, bytes; of the default memory when omitted. */
+  readonly cacheBytes?: number
   /** Script that calls `serveLogQueries`. */
   readonly workerUrl: URL
   /** Returns the first stored block (store/earliest-block.ts); 0 by default. */
@@ -44,11 +54,12 @@ export class LogService {
 
   constructor(options: LogServiceOptions) {
     this.#options = options
+    const { store, cacheBytes = memoryShares().logs } = options
     this.#pool = new WorkerPool({
       name: 'logs',
       url: options.workerUrl,
-      data: { storePath: options.store.path, latch: options.store.latch },
-      onEnd: () => options.store.writerEnded(),
+      data: { storePath: store.path, latch: store.latch, cacheBytes } satisfies LogWorkerData,
+      onEnd: () => store.writerEnded(),
       hasStore: true,
       limits: { maxYoungGenerationSizeMb: CHAIN_LIMITS.logNurseryMegabytes },
       inFlight: logsInFlight,

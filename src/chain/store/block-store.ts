@@ -4,6 +4,7 @@ import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { SharedValues } from '@tandem/base/shared-values.ts'
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
+import { memoryShares } from '../../config/limits/storage.ts'
 import { storedBlockHash } from '../../evm/readers/stored-block-hash.ts'
 import { encodeBlockParts } from '../../primitives/block.ts'
 import { type Certificate, decodeCertificate } from '../../primitives/consensus/certificate.ts'
@@ -41,6 +42,9 @@ import { ReceiptsRow } from './receipts-row.ts'
 import { StoredBlock } from './stored-block.ts'
 
 interface BlockStoreOptions extends Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>> {
+  /** Memory of the caches, bytes, of the default memory when omitted; of the rows a third by default. */
+  readonly cacheBytes?: number
+  readonly rowBytes?: number
   /** Called while a long row is decoded, after each transaction or log: returns a promise to await first, when other work is due. */
   readonly pauseIfDue?: () => Promise<void> | undefined
 }
@@ -57,20 +61,14 @@ export class BlockStore {
   readonly #extraOf: ChainRules['extraOf']
   readonly #pricesOf: ChainRules['pricesOf']
   readonly #pauseIfDue: () => Promise<void> | undefined
-  readonly #blocks = new Lru<number, ChainBlock>({ limit: CHAIN_LIMITS.blockCacheBytes, weigh: weightOfBlock })
-  readonly #receipts = new Lru<number, readonly Receipt[]>({
-    limit: CHAIN_LIMITS.receiptCacheBytes,
-    weigh: weightOfReceipts,
-  })
+  readonly #blocks: Lru<number, ChainBlock>
+  readonly #receipts: Lru<number, readonly Receipt[]>
   /** Blocks read for single transactions, receipts or logs, and such reads under way. */
-  readonly #stored = new Lru<number, StoredBlock>({
-    limit: CHAIN_LIMITS.rowCacheBytes,
-    weigh: block => block.byteLength,
-  })
+  readonly #stored: Lru<number, StoredBlock>
   /** Long ones, which the caches do not keep: readers at the same time share one copy of a block of megabytes. */
   readonly #storedInUse = new SharedValues<number, StoredBlock>()
   readonly #storedReads = new Map<number, Promise<StoredBlock | undefined>>()
-  readonly #tips = new Lru<number, readonly TipShare[]>({ limit: CHAIN_LIMITS.tipCacheBytes, weigh: weightOfTips })
+  readonly #tips: Lru<number, readonly TipShare[]>
   readonly #hashes = new Lru<number, Hex>(CHAIN_LIMITS.hashCache)
   /** First block of the contiguous range up to the head (store/earliest-block.ts). */
   earliest = 0
@@ -79,9 +77,19 @@ export class BlockStore {
 
   constructor(
     store: Store,
-    { extraOf = nativeExtra, pricesOf = nativePrices, pauseIfDue = sliceOver }: BlockStoreOptions = {},
+    {
+      extraOf = nativeExtra,
+      pricesOf = nativePrices,
+      pauseIfDue = sliceOver,
+      cacheBytes = memoryShares().blocks,
+      rowBytes = cacheBytes / 3,
+    }: BlockStoreOptions = {},
   ) {
     this.#store = store
+    this.#blocks = new Lru({ limit: cacheBytes / 3, weigh: weightOfBlock })
+    this.#receipts = new Lru({ limit: cacheBytes / 6, weigh: weightOfReceipts })
+    this.#stored = new Lru({ limit: rowBytes, weigh: block => block.byteLength })
+    this.#tips = new Lru({ limit: cacheBytes / 24, weigh: weightOfTips })
     this.#extraOf = extraOf
     this.#pricesOf = pricesOf
     this.#pauseIfDue = pauseIfDue

@@ -31,14 +31,8 @@ export const MINING_LIMITS = {
 } as const
 
 export const CHAIN_LIMITS = {
-  blockCacheBytes: 8 * 1024 * 1024,
-  receiptCacheBytes: 4 * 1024 * 1024,
   /** Longer receipts of a block are stored in parts. */
   receiptPartBytes: 1024 * 1024,
-  /** Rows of blocks read for single transactions, receipts or logs. */
-  rowCacheBytes: 8 * 1024 * 1024,
-  /** Tips of blocks read by fee history: a few per block. */
-  tipCacheBytes: 1024 * 1024,
   hashCache: 1_024,
   candidates: 8,
   pendingTransactions: 1_000,

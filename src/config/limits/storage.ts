@@ -1,9 +1,34 @@
-/* Database, state and tries. Units are in the names. */
+/* Memory, database, state and tries. Units are in the names. */
+
+const MIB = 1024 * 1024
+
+/** `--memory`: all of a node's memory outside mapped files, of which code, requests and pool take the program's part. */
+export const MEMORY_LIMITS = { mib: 320, leastMib: 176, mostMib: 65_536, programMib: 144 } as const
+
+/** Memory of stored data, bytes. */
+export interface MemoryShares {
+  /** LevelDB: cached blocks, written rows that are in no table yet (twice), indexes of open tables. */
+  readonly database: number
+  /** Nodes of a trie whose rows are on disk; what a block touches comes on top until it is committed. */
+  readonly trie: number
+  /** Accounts, slots and code of the head. */
+  readonly state: number
+  /** Blocks and receipts, decoded and as rows. */
+  readonly blocks: number
+  /** Blocks that log queries read. */
+  readonly logs: number
+}
+
+/** Divides the memory of a node. A small share makes its part slower, nothing else. */
+export const memoryShares = (mib: number = MEMORY_LIMITS.mib): MemoryShares => {
+  const part = ((mib - MEMORY_LIMITS.programMib) * MIB) / 22
+  // The trie's memory has 32-bit addresses; the state's are maps of a limited size.
+  const large = Math.min(8 * part, 2_048 * MIB)
+  return { database: 2 * part, trie: large, state: large, blocks: 3 * part, logs: part }
+}
 
 export const TRIE_LIMITS = {
   undoLayers: 8,
-  /** Nodes in memory of a trie whose rows are on disk; what a block touches comes on top until it is committed. */
-  cacheBytes: 64 * 1024 * 1024,
   /** Changed branches after which rows are written: about 4 MiB. */
   flushBranches: 16_384,
   /** Rows read for a block from which on the next one prefetches, and accounts of one prefetch. */
@@ -15,11 +40,13 @@ export const TRIE_LIMITS = {
   proofs: { queued: 256, waitMs: 5_000 },
 } as const
 
-/** LevelDB handle; two write buffers may be in memory at once. */
+/** LevelDB handle. */
 export const STORAGE_LIMITS = {
-  cacheBytes: 4 * 1024 * 1024,
-  writeBufferBytes: 4 * 1024 * 1024,
-  maxOpenFiles: 512,
+  /** Rows that are in no table yet are read at each start. */
+  writeBufferBytes: 16 * MIB,
+  /** Index and filter of an open table, and open tables: LevelDB maps no more than a thousand. */
+  tableBytes: 32 * 1024,
+  openFiles: { least: 64, most: 1_000 },
   /** Emptied batches kept for the next block; each keeps the memory of its largest use. */
   idleBatches: 2,
   scanRows: 1_000,
@@ -27,9 +54,9 @@ export const STORAGE_LIMITS = {
 } as const
 
 export const STATE_LIMITS = {
-  accountCache: 65_536,
-  slotCache: 262_144,
-  codeCacheBytes: 16 * 1024 * 1024,
+  /** A cached account, and a slot, in memory, so far as their share counts. */
+  accountBytes: 341,
+  slotBytes: 107,
   /** Code read by a block that its journal keeps. */
   journalCodeBytes: 8 * 1024 * 1024,
   historyBlocks: 128,

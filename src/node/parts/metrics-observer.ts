@@ -1,5 +1,6 @@
 import type { Logger } from '@tandem/base/logger.ts'
 import type { Chain } from '../../chain/chain.ts'
+import type { MemoryShares } from '../../config/limits/storage.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import { type ConsensusMetrics, createConsensusMetrics } from '../../consensus/monitor/metrics.ts'
 import { engineNameOf } from '../../evm/engines/select-engine.ts'
@@ -12,7 +13,7 @@ import type { ProofPool } from '../../powchain/proof-pool.ts'
 import type { WorkVerifier } from '../../powchain/work-verifier.ts'
 import { declareStateMetrics } from '../../state/metrics.ts'
 import type { WorldState } from '../../state/world-state.ts'
-import { declareStorageMetrics } from '../../storage/metrics.ts'
+import { declareMemoryMetrics, declareStorageMetrics } from '../../storage/metrics.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Teardown } from '../teardown.ts'
 import { version } from '../version.ts'
@@ -31,6 +32,7 @@ interface ObservedParts {
   readonly engine: ConsensusEngine
   readonly world: WorldState
   readonly store: Store
+  readonly memory: MemoryShares
   readonly proofPool: ProofPool
   readonly proofVerifier: WorkVerifier
   readonly execution: ExecutionMode
@@ -44,12 +46,13 @@ export const createMetricsObserver = (teardown: Teardown): MetricsObserver => {
   return {
     metrics,
     consensus: createConsensusMetrics(metrics),
-    watch({ chain, engine, world, store, execution, proofPool, proofVerifier, target }) {
+    watch({ chain, engine, world, store, memory, execution, proofPool, proofVerifier, target }) {
       declareSyncMetrics(metrics, chain, target)
       declareChainMetrics(metrics, chain, engine)
       declareProofMetrics(metrics, proofPool, proofVerifier)
       declareStateMetrics(metrics, world)
       declareStorageMetrics(metrics, store)
+      declareMemoryMetrics(metrics, memory)
       declareEvmMetrics(metrics, engineNameOf(execution))
     },
     async serve(options) {

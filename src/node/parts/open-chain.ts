@@ -16,6 +16,7 @@ import { upgradeStore } from '../../chain/store/upgrade-store.ts'
 import { isAllocOf, writeGenesis } from '../../chain/store/write-genesis.ts'
 import type { ChainBlock } from '../../chain/types.ts'
 import type { Genesis } from '../../config/genesis.ts'
+import { type MemoryShares, memoryShares } from '../../config/limits/storage.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { argon2Provider } from '../../crypto/argon2.ts'
 import { ProofPool } from '../../powchain/proof-pool.ts'
@@ -36,6 +37,8 @@ interface OpenChainOptions {
   readonly genesis: Genesis
   readonly storePath: string
   readonly stateHistory: number | 'archive'
+  /** Of the default memory when omitted. */
+  readonly memory?: MemoryShares
   readonly logger: Logger
   /** The chain ends with the process: nothing is synced. */
   readonly ephemeral?: boolean
@@ -62,10 +65,10 @@ export interface OpenedChain {
  * Throws the errors of the store, NETWORK_MISMATCH and GENESIS_MISMATCH for another chain's folder, STATE_* for a damaged one.
  */
 export const openChain = async (options: OpenChainOptions): Promise<OpenedChain> => {
-  const { genesis, storePath, stateHistory, logger, onFailure, ephemeral = false } = options
-  const { store, trie } = await openChainParts(storePath, onFailure, ephemeral)
+  const { genesis, storePath, stateHistory, logger, onFailure, ephemeral = false, memory = memoryShares() } = options
+  const { store, trie } = await openChainParts(storePath, onFailure, ephemeral, memory.database)
   try {
-    const blocks = new BlockStore(store)
+    const blocks = new BlockStore(store, { cacheBytes: memory.blocks })
     await upgradeStore(store, logger.child({ module: 'storage' }))
     await checkChain(store, blocks, genesis)
     const number = await blocks.headNumber()
@@ -73,7 +76,7 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
     const stored = number === undefined ? undefined : await blocks.block(number)
     const head = stored && { number: stored.header.number, stateRoot: await stateRootAt(store, stored.header.number) }
     const world = await WorldState.open({
-      ...{ store, trie, logger: logger.child({ module: 'state' }), head, stateHistory },
+      ...{ store, trie, logger: logger.child({ module: 'state' }), head, stateHistory, memory },
       preimages: DevelopmentRules.of(genesis.params) !== null,
     })
     const block =
@@ -97,9 +100,14 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
 }
 
 /** Opens store and trie concurrently for a faster start; when one fails the other is closed. */
-export const openChainParts = async (storePath: string, onFailure: (error: Error) => void, ephemeral = false) => {
+export const openChainParts = async (
+  storePath: string,
+  onFailure: (error: Error) => void,
+  ephemeral = false,
+  memoryBytes?: number,
+) => {
   const [store, trie] = await Promise.allSettled([
-    Store.open(storePath, { ephemeral, onWriteFailed: onFailure }),
+    Store.open(storePath, { ephemeral, onWriteFailed: onFailure, ...(memoryBytes && { memoryBytes }) }),
     // The state of a temporary chain is small: a worker would save less than the messages cost.
     TrieService.open({ onFailure, worker: !ephemeral }),
   ])

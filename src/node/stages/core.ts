@@ -63,7 +63,7 @@ export interface CoreStage {
 
 /** Builds the core; nothing is decided before the engine is started. The pool has read its journal. */
 export const createCoreStage = async (storage: StorageStage): Promise<CoreStage> => {
-  const { options, part, observer, opened, devStart, sources, head } = storage
+  const { options, part, observer, memory, opened, devStart, sources, head } = storage
   const executor = createExecutor({
     mode: options.execution,
     logger: part('evm'),
@@ -93,7 +93,17 @@ export const createCoreStage = async (storage: StorageStage): Promise<CoreStage>
   if (dev === undefined) pool.service.onPending(() => engine.requestBlock())
   const { world, store, proofPool, proofVerifier } = opened
   const target = () => peers?.view.proven ?? peers?.view.target
-  observer?.watch({ chain, engine, world, store, proofPool, proofVerifier, execution: options.execution, target })
+  observer?.watch({
+    chain,
+    engine,
+    world,
+    store,
+    memory,
+    proofPool,
+    proofVerifier,
+    execution: options.execution,
+    target,
+  })
   const isAlone = isAloneOf(storage, chain)
   const health = healthOf(storage, { chain, engine, peers, dev }, isAlone)
   return { executor, pool, chain, peers, dev, engine, health, syncing: syncingOf({ chain, peers, isAlone }) }

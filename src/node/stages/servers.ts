@@ -207,13 +207,14 @@ const pendingProposer = ({ validatorKey }: NodeOptions) =>
   validatorKey ? addressFromPrivateKey(validatorKey) : ZERO_ADDRESS
 
 const readsOf = (
-  { options, deps, teardown, part, storePath, opened, sources }: StorageStage,
+  { options, deps, teardown, part, storePath, memory, opened, sources }: StorageStage,
   core: CoreStage,
 ): Reads => {
   const { executor, pool, chain, dev } = core
   return createReads(
     {
       storePath,
+      memory,
       execution: options.execution,
       params: options.genesis.params,
       genesisHash: opened.genesisHash,

@@ -2,6 +2,7 @@ import { isCoded } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { Genesis } from '../../config/genesis.ts'
+import { type MemoryShares, memoryShares } from '../../config/limits/storage.ts'
 import { addressFromPrivateKey, signatures, unavailableProviders } from '../../crypto/signature.ts'
 import { storeError } from '../../storage/errors.ts'
 import { beginDev, type DevStart } from '../dev/dev-parts.ts'
@@ -21,6 +22,7 @@ export interface StorageStage {
   readonly part: (module: string) => Logger
   /** undefined: metrics are not enabled. */
   readonly observer: MetricsObserver | undefined
+  readonly memory: MemoryShares
   readonly storePath: string
   readonly opened: OpenedChain
   /** undefined: not a development chain with this node as its only validator. */
@@ -42,11 +44,18 @@ export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown
       ? undefined
       : (await import('../parts/metrics-observer.ts')).createMetricsObserver(teardown)
   const { ephemeral = false } = options
-  const opened = await openChain({ genesis, storePath, stateHistory, logger, ephemeral, onFailure: onFatal }).catch(
-    async error => {
-      throw await withGenesisHash(error, genesis)
-    },
-  )
+  const memory = memoryShares(options.memoryMib)
+  const opened = await openChain({
+    genesis,
+    storePath,
+    stateHistory,
+    memory,
+    logger,
+    ephemeral,
+    onFailure: onFatal,
+  }).catch(async error => {
+    throw await withGenesisHash(error, genesis)
+  })
   const { store, world, evidence, genesisHash } = opened
   teardown.add(() => store.close())
   teardown.add(() => world.close())
@@ -55,7 +64,7 @@ export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown
     teardown.add(await lockKey({ address: addressFromPrivateKey(validatorKey), genesisHash, dataDir }))
   const devStart = await beginDev(genesis, validatorKey, opened, clock)
   const { sources, head } = devStart ?? opened
-  return { options, deps, teardown, part, observer, storePath, opened, devStart, sources, head }
+  return { options, deps, teardown, part, observer, memory, storePath, opened, devStart, sources, head }
 }
 
 /** Completes GENESIS_MISMATCH by the hash of the given genesis, which takes a chain in a temporary folder to compute. */

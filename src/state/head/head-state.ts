@@ -2,6 +2,7 @@ import { assert } from '@tandem/base/assert.ts'
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { Lru } from '@tandem/base/lru.ts'
+import { STATE_LIMITS } from '../../config/limits/storage.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 import type { StateError } from '../errors.ts'
@@ -17,6 +18,13 @@ export interface CacheLimits {
   readonly slotCache: number
   readonly codeCacheBytes: number
 }
+
+/** Divides the memory of the state: a quarter for code, a third for accounts, the rest for slots. */
+export const cacheLimits = (bytes: number): CacheLimits => ({
+  accountCache: Math.floor(bytes / 3 / STATE_LIMITS.accountBytes),
+  slotCache: Math.floor((bytes * 5) / 12 / STATE_LIMITS.slotBytes),
+  codeCacheBytes: bytes / 4,
+})
 
 interface Cached {
   readonly account: Account | undefined

@@ -9,13 +9,19 @@ export interface TriePosition {
   readonly building?: { readonly root: Hex; readonly next: Uint8Array }
 }
 
+/** Blocks after which rows are written, and bytes of nodes that stay in memory. */
+export interface RowSizes {
+  readonly flushBlocks: number
+  readonly cacheBytes: number
+}
+
 /**
  * Writes the rows of a trie after some blocks or changes, and drops from its memory what becomes too much. Rows and their mark are one batch,
  * written after the batches of the blocks up to the mark: a start finds the rows of exactly that state, and applies the later blocks again.
  */
 export class RowKeeper {
   readonly rows: TrieRows
-  readonly #flushBlocks: number
+  readonly #sizes: RowSizes
   #position: TriePosition
   /** Block of the last flush. */
   #flushed: number
@@ -24,9 +30,9 @@ export class RowKeeper {
   #failure: unknown
 
   /** `mark`: that of the rows which are there; undefined: none are. */
-  constructor(rows: TrieRows, flushBlocks: number, mark: TrieMark | undefined) {
+  constructor(rows: TrieRows, sizes: RowSizes, mark: TrieMark | undefined) {
     this.rows = rows
-    this.#flushBlocks = flushBlocks
+    this.#sizes = sizes
     this.#flushed = mark?.number ?? -1
     this.#position = { number: this.#flushed }
   }
@@ -38,7 +44,7 @@ export class RowKeeper {
     const { number, building } = position
     const isDue =
       layers.trie.changedBranches > TRIE_LIMITS.flushBranches ||
-      (building === undefined && (number >= this.#flushed + this.#flushBlocks || number < this.#flushed))
+      (building === undefined && (number >= this.#flushed + this.#sizes.flushBlocks || number < this.#flushed))
     if (!isDue) return this.#trim(layers)
     // A build has nothing to do but this, and more to hold than one flush.
     return building === undefined ? this.#flush(layers) : this.flush(layers)
@@ -76,7 +82,7 @@ export class RowKeeper {
   }
 
   #trim({ trie }: TrieLayers): undefined {
-    const { cacheBytes } = TRIE_LIMITS
+    const { cacheBytes } = this.#sizes
     if (this.#writing === undefined && trie.stats().usedBytes > cacheBytes) trie.trim((cacheBytes / 8) * 7)
   }
 }

@@ -4,7 +4,7 @@ import { CodedError } from '@tandem/base/errors.ts'
 import { EMPTY_ROOT } from '../account.ts'
 import { TrieLayers } from './layers.ts'
 import type { TrieAnswer, TrieCall, TrieValue } from './protocol.ts'
-import { RowKeeper } from './row-keeper.ts'
+import { RowKeeper, type RowSizes } from './row-keeper.ts'
 import { DamagedRow, Trie } from './trie.ts'
 import type { TrieMark, TrieRows } from './trie-rows.ts'
 import type { TrieError } from './types.ts'
@@ -14,7 +14,7 @@ export class TrieExecutor {
   readonly #limit: number
   #layers: TrieLayers
   #keeper: RowKeeper | undefined
-  #attached: { readonly rows: TrieRows; readonly flushBlocks: number } | undefined
+  #attached: { readonly rows: TrieRows; readonly sizes: RowSizes } | undefined
 
   constructor(limit: number) {
     this.#limit = limit
@@ -22,8 +22,8 @@ export class TrieExecutor {
   }
 
   /** Keeps the trie in rows from the next `begin` on. */
-  attach(rows: TrieRows, flushBlocks: number): void {
-    this.#attached = { rows, flushBlocks }
+  attach(rows: TrieRows, sizes: RowSizes): void {
+    this.#attached = { rows, sizes }
   }
 
   /** Expected failures are returned; any other error is thrown and means that the trie is unusable. */
@@ -99,12 +99,12 @@ export class TrieExecutor {
       this.#layers = new TrieLayers(this.#limit)
       return { op: 'root' }
     }
-    const { rows, flushBlocks } = this.#attached
+    const { rows, sizes } = this.#attached
     if (at === undefined) await rows.clear()
     const isEmpty = at === undefined || at.root === EMPTY_ROOT
     const trie = new Trie(rows, isEmpty ? undefined : { root: hexToBytes(at.root), accounts: at.accounts })
     this.#layers = new TrieLayers(this.#limit, trie, at?.root)
-    this.#keeper = new RowKeeper(rows, flushBlocks, at)
+    this.#keeper = new RowKeeper(rows, sizes, at)
     return { op: 'root' }
   }
 }

@@ -4,7 +4,7 @@ import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { WorkerEnded } from '@tandem/base/worker/protocol.ts'
 import { WorkerClient } from '@tandem/base/worker/worker-client.ts'
 import { WORKER_LIMITS } from '../../config/limits/execution.ts'
-import { TRIE_LIMITS } from '../../config/limits/storage.ts'
+import { memoryShares, TRIE_LIMITS } from '../../config/limits/storage.ts'
 import type { Store } from '../../storage/store.ts'
 import { EMPTY_ROOT } from '../account.ts'
 import {
@@ -15,7 +15,7 @@ import {
   type TrieValue,
   transferableBuffers,
 } from './protocol.ts'
-import type { TriePosition } from './row-keeper.ts'
+import type { RowSizes, TriePosition } from './row-keeper.ts'
 import { TrieExecutor } from './trie-executor.ts'
 import { type TrieMark, TrieRows } from './trie-rows.ts'
 import type {
@@ -41,7 +41,7 @@ export interface TrieServiceOptions {
 
 /** Thread of the trie: a worker, or this one. */
 interface Host {
-  attach(store: Store, flushBlocks: number): Promise<void>
+  attach(store: Store, sizes: RowSizes): Promise<void>
   call(call: TrieCall): Promise<TrieAnswer>
   close(): Promise<void>
 }
@@ -79,10 +79,14 @@ export class TrieService {
 
   /**
    * Keeps the trie in rows of the store from now on, which must be called before anything else; `begin` follows. `flushBlocks`: blocks
-   * after which rows are written.
+   * after which rows are written; `cacheBytes`: nodes that stay in memory.
    */
-  async attach(store: Store, flushBlocks: number = TRIE_LIMITS.flushBlocks): Promise<void> {
-    await this.host.attach(store, flushBlocks)
+  async attach(
+    store: Store,
+    flushBlocks: number = TRIE_LIMITS.flushBlocks,
+    cacheBytes: number = memoryShares().trie,
+  ): Promise<void> {
+    await this.host.attach(store, { flushBlocks, cacheBytes })
     this.attached = true
   }
 
@@ -201,8 +205,8 @@ class LocalHost implements Host {
     this.onFailure = onFailure
   }
 
-  async attach(store: Store, flushBlocks: number): Promise<void> {
-    this.executor.attach(new TrieRows(store), flushBlocks)
+  async attach(store: Store, sizes: RowSizes): Promise<void> {
+    this.executor.attach(new TrieRows(store), sizes)
   }
 
   async call(call: TrieCall): Promise<TrieAnswer> {
@@ -239,8 +243,8 @@ class WorkerHost implements Host {
     })
   }
 
-  async attach({ path, latch }: Store, flushBlocks: number): Promise<void> {
-    await this.client.send('attach', [{ path, latch }, flushBlocks]).result
+  async attach({ path, latch }: Store, sizes: RowSizes): Promise<void> {
+    await this.client.send('attach', [{ path, latch }, sizes]).result
   }
 
   async call(call: TrieCall): Promise<TrieAnswer> {

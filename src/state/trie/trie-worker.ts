@@ -15,9 +15,9 @@ const transferred = (answer: TrieAnswer): TrieAnswer | Transferred<TrieAnswer> =
 
 serveWorker<TrieMethods>(
   {
-    async attach({ path, latch }, flushBlocks) {
+    async attach({ path, latch }, sizes) {
       store = await Store.open(path, { createIfMissing: false, latch })
-      executor.attach(new TrieRows(store), flushBlocks)
+      executor.attach(new TrieRows(store), sizes)
     },
     execute(call) {
       const answer = executor.execute(call)

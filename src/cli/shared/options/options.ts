@@ -1,5 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { InvalidArgumentError, Option } from 'commander'
+import { MEMORY_LIMITS } from '../../../config/limits/storage.ts'
 import { NAMESPACES, type Namespace } from '../../../config/networks.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
 import { EXECUTION_MODES, type ExecutionMode } from '../../../evm/executor-types.ts'
@@ -143,6 +144,12 @@ export const nodeOptions = (): readonly Option[] => [
     .argParser(historyOption)
     .default(128),
   new Option(
+    '--memory <mib>',
+    'memory of the node in MiB, files that the database maps aside: caches take what the program leaves',
+  )
+    .argParser(integerOption(MEMORY_LIMITS.leastMib, MEMORY_LIMITS.mostMib))
+    .default(MEMORY_LIMITS.mib),
+  new Option(
     '--metrics-port <number>',
     'serve Prometheus metrics on this port; 0 picks a free one (off by default)',
   ).argParser(portOption),
@@ -176,6 +183,7 @@ export interface NodeFlags extends ExplorerFiles {
   readonly port: number
   readonly execution: ExecutionMode
   readonly stateHistory: number | 'archive'
+  readonly memory: number
   readonly metricsPort?: number
   readonly metricsHost?: string
   readonly cors?: readonly string[]

@@ -34,6 +34,7 @@ const sharedOptions = (flags: NodeFlags) => ({
   port: flags.port,
   execution: flags.execution,
   stateHistory: flags.stateHistory,
+  memoryMib: flags.memory,
   allowUnprotected: flags.allowUnprotectedTxs,
   allowHosts: flags.allowHosts ?? ['localhost'],
   ...(flags.metricsPort !== undefined && { metricsPort: flags.metricsPort }),

@@ -8,6 +8,7 @@ import { PendingBlockBuilder, type PendingBlockOptions } from '../../../chain/re
 import { SimulationService } from '../../../chain/reads/simulation-service.ts'
 import { type ChainViewOptions, createChainView } from '../../../chain/view.ts'
 import type { FIXTURE_LIMITS } from '../../../config/limits/commands.ts'
+import type { MemoryShares } from '../../../config/limits/storage.ts'
 import { engineNameOf } from '../../../evm/engines/select-engine.ts'
 import type { ExecutionMode } from '../../../evm/executor-types.ts'
 import type { Services } from '../../../rpc/context.ts'
@@ -28,6 +29,8 @@ interface ReadsOptions
     >,
     Pick<PendingBlockOptions, 'executor' | 'coinbase' | 'clock'> {
   readonly storePath: string
+  /** Of the default memory when omitted. */
+  readonly memory?: Pick<MemoryShares, 'logs'>
   readonly execution: ExecutionMode
   /** Without `exclusively`, logs are not indexed. */
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'> & Partial<Pick<Chain, 'exclusively'>>
@@ -68,6 +71,7 @@ export const createReads = (options: ReadsOptions, teardown: Teardown): Reads =>
   })
   const logs = new LogService({
     store,
+    ...(options.memory && { cacheBytes: options.memory.logs }),
     workerUrl: new URL('../../../rpc/encode/log-worker.ts', import.meta.url),
     earliest: () => blocks.earliest,
   })

@@ -13,6 +13,7 @@ import {
 import { putReceipts, readReceipts } from '../../../../src/chain/store/receipt-parts.ts'
 import { ReceiptsRow } from '../../../../src/chain/store/receipts-row.ts'
 import { CHAIN_LIMITS } from '../../../../src/config/limits/chain.ts'
+import { memoryShares } from '../../../../src/config/limits/storage.ts'
 import { EMPTY_BLOOM } from '../../../../src/primitives/receipt/bloom.ts'
 import type { Log } from '../../../../src/primitives/receipt/log.ts'
 import {
@@ -25,6 +26,8 @@ import {
 import { receiptsRoot, receiptsRootParts } from '../../../../src/primitives/roots.ts'
 import { receiptJson, receiptPieces } from '../../../../src/rpc/encode/receipt.ts'
 import { ACCOUNT_KEYS, signedRaw, type TestChain, withChain } from '../../../support/chain.ts'
+
+const ROW_BYTES = memoryShares().blocks / 3
 
 /** LOG0 with no data, `count` times. */
 const logging = (count: number): Uint8Array =>
@@ -193,14 +196,14 @@ test('a block too long for the caches is one object for all who read it', () =>
     const { number } = header
     const row = await readReceipts(chain.store, number)
     const receipts = finishSlicedWork(decodeStoredReceipts(row as Uint8Array))
-    const log: Log = { address: `0x${'ab'.repeat(20)}`, topics: [], data: new Uint8Array(CHAIN_LIMITS.rowCacheBytes) }
+    const log: Log = { address: `0x${'ab'.repeat(20)}`, topics: [], data: new Uint8Array(ROW_BYTES) }
     const long = receipts.map((receipt, index) => (index === 0 ? { ...receipt, logs: [log] } : receipt))
     const batch = chain.store.batch()
     for (const _ of putReceipts(batch, number, encodeStoredReceipts(long)));
     await batch.write()
     const cold = new BlockStore(chain.store)
     const stored = await cold.stored(number)
-    expect(stored?.byteLength).toBeGreaterThan(CHAIN_LIMITS.rowCacheBytes)
+    expect(stored?.byteLength).toBeGreaterThan(ROW_BYTES)
     expect(await cold.stored(number)).toBe(stored)
     cold.forget()
     expect(await cold.stored(number)).not.toBe(stored)

@@ -9,6 +9,7 @@ const running = runNode({
     host: '127.0.0.1',
     port: 0,
     execution: 'wasm',
+    memory: 320,
     stateHistory: 128,
     allowUnprotectedTxs: false,
     logLevel: 'silent',
