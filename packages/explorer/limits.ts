@@ -26,6 +26,8 @@ export const EXPLORER_LIMITS = {
     behindBlocks: 50,
     /** Blocks behind from which an empty index is filled without the indexes of its lists; more than `maxLag`. */
     backfillBlocks: 2_000,
+    /** Blocks that a chain which is none of development may take back; the index is left alone where it would be more. */
+    takenBack: 1_000,
   },
   /** Index in PostgreSQL: connections of the thread that answers, and time limits. */
   postgres: {
@@ -42,6 +44,10 @@ export const EXPLORER_LIMITS = {
     connectMs: 10_000,
     answerMs: 30_000,
     answerBytes: 64 * 1_024 * 1_024,
+    /** Between two signs of life that a connection must give. */
+    pingMs: 15_000,
+    /** Calls that are passed on for clients at once, in total and of one: their answers are held here and by the node. */
+    passed: { total: 6, client: 2 },
     /** Bytes that a node keeps of what a failed transaction returned. */
     failureBytes: 1_024,
     /** Between two attempts to connect. */

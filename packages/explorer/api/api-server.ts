@@ -6,6 +6,7 @@ import { EXPLORER_LIMITS } from '../limits.ts'
 import { type ApiRefusal, invalidParameter } from './api-error.ts'
 import { type ApiContext, type ApiRoute, StatusAnswer } from './api-route.ts'
 import { API_ROUTES } from './api-routes.ts'
+import { isModuleCall, moduleError } from './modules/module-answer.ts'
 import { answerModule } from './modules/module-api.ts'
 import { openApiDocument } from './openapi.ts'
 import { Readiness } from './readiness.ts'
@@ -48,10 +49,9 @@ export const createApiServer = ({
     method: ['GET', 'POST'],
     url: '/api',
     handler: async (request, reply) => {
-      const { query, body } = request
-      const client = clientOfRequest(request)
-      const parameters = { ...(query as object), ...(isRecord(body) ? body : {}), client }
-      return reply.type(JSON_TYPE).send(await answerModule(context, parameters as Record<string, unknown>, body))
+      const query = request.query as Readonly<Record<string, unknown>>
+      const call = { query, body: request.body, client: clientOfRequest(request) }
+      return reply.type(JSON_TYPE).send(await answerModule(context, call, readiness))
     },
   })
   return app
@@ -63,9 +63,6 @@ const clientOfRequest = ({ headers }: FastifyRequest): string => {
   const client = headers[CLIENT_HEADER]
   return typeof client === 'string' ? client : ''
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const addRoute = (app: FastifyInstance, route: ApiRoute, context: ApiContext, readiness: Readiness): void => {
   app.route({
@@ -153,7 +150,11 @@ const send = (
     .header('cache-control', 'no-store')
     .type(JSON_TYPE)
     .send(
-      JSON.stringify({ error: { code: error.code, message: error.message, field: error.field ?? null, requestId } }),
+      isModuleCall(reply.request.url)
+        ? moduleError(error.message)
+        : JSON.stringify({
+            error: { code: error.code, message: error.message, field: error.field ?? null, requestId },
+          }),
     )
 
 const STATUS_CODES: Readonly<Record<number, string>> = { 413: 'PAYLOAD_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' }
@@ -203,6 +204,7 @@ const refuseCoded = (refusal: ApiRefusal, { id }: FastifyRequest, reply: Fastify
   const lag = Number.isFinite(refusal.lag) ? refusal.lag : null
   reply.code(503).header('cache-control', 'no-store').header('retry-after', '1').type(JSON_TYPE)
   const message = 'the index is being filled; come again'
+  if (isModuleCall(reply.request.url)) return reply.send(moduleError(message))
   return reply.send(JSON.stringify({ error: { code: refusal.code, message, field: null, requestId: id, lag } }))
 }
 

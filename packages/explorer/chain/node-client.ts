@@ -32,7 +32,7 @@ interface WaitingCall {
   readonly timer: NodeJS.Timeout
 }
 
-const { connectMs, answerMs, answerBytes, firstRetryMs, lastRetryMs } = EXPLORER_LIMITS.node
+const { connectMs, answerMs, answerBytes, pingMs, firstRetryMs, lastRetryMs } = EXPLORER_LIMITS.node
 const HEADS_ID = 0
 
 /**
@@ -49,6 +49,8 @@ export class NodeClient {
   #isClosed = false
   #isLost = false
   #head: number | undefined
+  /** The connection at hand told it. */
+  #isHeadCurrent = false
 
   constructor(options: NodeClientOptions) {
     this.#options = options
@@ -58,6 +60,11 @@ export class NodeClient {
   /** The newest block that the node told of; undefined before the first. */
   get head(): number | undefined {
     return this.#head
+  }
+
+  /** The newest block that the node told of over the connection at hand: behind another one may be a node with fewer blocks. */
+  get currentHead(): number | undefined {
+    return this.#isHeadCurrent ? this.#head : undefined
   }
 
   /** Throws CodedError<NodeRequestError>. */
@@ -113,6 +120,11 @@ export class NodeClient {
       maxPayload: answerBytes,
       perMessageDeflate: false,
     })
+    let isHeard = true
+    const heard = (): void => {
+      isHeard = true
+    }
+    let watch: NodeJS.Timeout | undefined
     const opened = new Promise<WebSocket>((resolve, reject) => {
       let reason = 'the connection was closed'
       socket.on('error', error => {
@@ -123,16 +135,30 @@ export class NodeClient {
         reason = `${error.message || reason}${hint}`
       })
       socket.on('open', () => {
+        watch = setInterval(() => {
+          if (!isHeard) {
+            reason = `nothing was heard for ${pingMs / 1_000} s`
+            socket.terminate()
+            return
+          }
+          isHeard = false
+          socket.ping()
+        }, pingMs)
         this.#onOpen(socket)
         resolve(socket)
       })
       socket.on('close', () => {
+        clearInterval(watch)
         const error = unreachable(`${new URL(url).host}: ${reason}`)
         reject(error)
         this.#onClosed(reason)
       })
     })
-    socket.on('message', data => this.#onMessage(String(data)))
+    socket.on('pong', heard)
+    socket.on('message', data => {
+      heard()
+      this.#onMessage(String(data))
+    })
     // Callers get the error; there may be none.
     opened.catch(() => undefined)
     return opened
@@ -151,6 +177,7 @@ export class NodeClient {
   }
 
   #onClosed(reason: string): void {
+    this.#isHeadCurrent = false
     this.#failAll(reason)
     if (this.#isClosed) return
     if (!this.#isLost) this.#options.logger.warn({ reason }, 'the node cannot be reached; it is tried again')
@@ -174,6 +201,7 @@ export class NodeClient {
   #onHeader(header: unknown): void {
     try {
       this.#head = new NodeValue(header, 'newHeads').member('number').integer()
+      this.#isHeadCurrent = true
     } catch (error) {
       if (!isCoded(error)) throw error
     }

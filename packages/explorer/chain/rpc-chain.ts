@@ -42,7 +42,8 @@ export class RpcChain implements ChainSource {
   /** The last head that is known while the node is away; undefined before the first. */
   async headNumber(): Promise<number | undefined> {
     // Blocks of a development chain may be taken back without a new head.
-    if (this.#node.head !== undefined && !this.rules.isDevelopment) return this.#node.head
+    const told = this.#node.currentHead
+    if (told !== undefined && !this.rules.isDevelopment) return told
     try {
       return (await this.#node.call('eth_blockNumber')).integer()
     } catch (error) {

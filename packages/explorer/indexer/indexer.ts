@@ -2,6 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { ChainSource, HeadCalls } from '../chain/chain-source.ts'
+import { invalidResult } from '../chain/node-value.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import type { IndexStore } from '../store/index-store.ts'
 import type { BlockRecord, IndexPosition } from '../store/records.ts'
@@ -141,27 +142,34 @@ export class Indexer {
     const position = await index.position()
     if (position === undefined || (await source.includes(position.number, position.hash))) return position
     const shared = await this.#lastShared(position.number)
-    if (shared < 0 && this.#options.keepsForeign === true) throw await this.#foreign(position)
+    const isKept = this.#options.keepsForeign === true
+    if (isKept && (shared < 0 || position.number - shared > EXPLORER_LIMITS.index.takenBack))
+      throw await this.#foreign(shared + 1)
     logger.info({ from: position.number, to: shared }, 'the chain took blocks back, and so does the index')
     await index.rollback(shared)
     return index.position()
   }
 
-  async #foreign({ hash }: IndexPosition): Promise<CodedError<IndexerError>> {
+  async #foreign(number: number): Promise<CodedError<IndexerError>> {
     const { source, index } = this.#options
-    const [found, expected] = [(await index.block(0))?.hash ?? hash, (await source.header(0))?.hash ?? null]
-    const fix = 'the node is of another chain: lead --node to one of this chain, or give another --datadir (--database)'
+    const [found, expected] = [(await index.block(number))?.hash ?? '0x', (await source.header(number))?.hash ?? null]
+    const fix = `the node has another chain from block ${number} on: lead --node to one of this chain, or give another --datadir (--database)`
     return new CodedError<IndexerError>({ code: 'INDEX_OF_OTHER_CHAIN', found, expected, fix })
   }
 
-  /** Blocks are shared up to some number and none behind it. */
+  /**
+   * Blocks are shared up to some number and none behind it. Where an index is kept, a block that the node does not have is no block that was taken
+   * back: throws NODE_ANSWER_INVALID.
+   */
   async #lastShared(number: number): Promise<number> {
     const { source, index } = this.#options
     let [low, high] = [-1, number]
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2)
-      const block = await index.block(middle)
-      if (block !== undefined && (await source.includes(middle, block.hash))) low = middle
+      const [block, header] = await Promise.all([index.block(middle), source.header(middle)])
+      if (header === undefined && this.#options.keepsForeign === true)
+        throw invalidResult(`the node has no block ${middle}, which the index has`)
+      if (block !== undefined && header?.hash === block.hash) low = middle
       else high = middle
     }
     return low

@@ -35,7 +35,7 @@ const MAX_CALLS = 200
 /** Result of the node's own method; undefined when it is not served, not for this transaction, or is too long. */
 const trace = async ({ node }: Pick<PageContext, 'node'>, hash: Hex): Promise<CallFrame | undefined> => {
   const params = [hash, { tracer: 'callTracer' }]
-  const answer = await askNode(node, 'debug_traceTransaction', params)
+  const answer = await askNode(node, 'debug_traceTransaction', params, 'traces')
   if (answer === undefined) return undefined
   const { result } = JSON.parse(answer) as { readonly result?: unknown }
   return typeof result === 'object' && result !== null ? (result as CallFrame) : undefined

@@ -52,7 +52,7 @@ const node: NodePort = {
   gasPriceWei: () => ask('gasPriceWei'),
   council: () => ask('council'),
   committee: number => ask('committee', number),
-  rpc: request => ask('rpc', request),
+  rpc: (request, client) => ask('rpc', request, client),
 }
 
 const index = await openIndexReader(database)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { ClientBudget } from '@tandem/base/client-budget.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isModuleCall, moduleError } from '../api/modules/module-answer.ts'
 import { CLIENT_HEADER } from '../api/submissions.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import type { ExplorerService } from './explorer-service.ts'
@@ -77,7 +78,7 @@ const admit = (
   reply.headers(allowanceHeaders(allowance))
   if (!allowance.allowed) {
     reply.header('retry-after', String(allowance.resetSeconds))
-    void refuseByRate(request, reply, 'Max rate limit reached')
+    void refuse(reply, 429, 'RATE_LIMITED', 'Max rate limit reached')
   } else if (request.url.length > EXPLORER_LIMITS.api.urlBytes) {
     void refuse(reply, 414, 'INVALID_PARAMETER', 'the address is too long')
   } else if (isLarge(request) && !takeLargeBody(reply, clientOf(request))) {
@@ -100,17 +101,6 @@ export const takeLargeBody = (reply: FastifyReply, client: string): boolean => {
   reply.raw.once('close', () => place.hold(0))
   return true
 }
-
-const refuseByRate = (request: FastifyRequest, reply: FastifyReply, message: string): FastifyReply => {
-  if (!isModuleCall(request)) return refuse(reply, 429, 'RATE_LIMITED', message)
-  return reply
-    .code(429)
-    .type('application/json')
-    .send(JSON.stringify({ status: '0', message: 'NOTOK', result: message }))
-}
-
-/** Tools that call /api?module=... read their errors in another shape. */
-const isModuleCall = ({ url }: FastifyRequest): boolean => url === '/api' || url.startsWith('/api?')
 
 /** API key of a request. */
 export const keyOf = (request: FastifyRequest): string | undefined => {
@@ -149,17 +139,17 @@ const pass = async (
       headers,
       body: body === undefined || body.byteLength === 0 ? undefined : new Uint8Array(body),
     })
-    return sendAnswer(reply, answer, { unread, client }) ?? refuseUnread(request, reply)
+    return (
+      sendAnswer(reply, answer, { unread, client }) ??
+      refuse(reply.header('retry-after', '1'), 429, 'RATE_LIMITED', UNREAD)
+    )
   } catch (error) {
     if (!isCoded(error)) throw error
     reply.header('retry-after', '1')
-    if (error.code === 'CLIENT_BUSY') return refuseByRate(request, reply, 'Too many of your requests wait')
+    if (error.code === 'CLIENT_BUSY') return refuse(reply, 429, 'RATE_LIMITED', 'Too many of your requests wait')
     return refuse(reply, 503, 'INDEX_NOT_READY', 'the explorer is busy; come again')
   }
 }
-
-const refuseUnread = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-  refuseByRate(request, reply.header('retry-after', '1'), UNREAD)
 
 export const UNREAD = 'Too many answers are not read yet'
 
@@ -187,4 +177,8 @@ const refuse = (reply: FastifyReply, status: number, code: string, message: stri
     .code(status)
     .headers({ ...CORS, 'cache-control': 'no-store' })
     .type('application/json')
-    .send(JSON.stringify({ error: { code, message, field: null, requestId: randomUUID() } }))
+    .send(
+      isModuleCall(reply.request.url)
+        ? moduleError(message)
+        : JSON.stringify({ error: { code, message, field: null, requestId: randomUUID() } }),
+    )

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
-import type { Logger } from '@tandem/base/logger.ts'
+import { type Logger, silentLogger } from '@tandem/base/logger.ts'
 import { EXPLORER_PATH, type Site } from '@tandem/web/site.ts'
 import type { FastifyRequest } from 'fastify'
 import { type Network, readNetwork } from '../chain/network.ts'
@@ -31,6 +31,8 @@ interface ExplorerProcessOptions {
   readonly hasFaucet?: boolean
   /** Methods of the node that are switched off for the public, which the explorer passes on to nobody. */
   readonly disabledMethods?: readonly string[]
+  /** Namespaces of the node's public port; left out: any. */
+  readonly publicNamespaces?: readonly string[]
   readonly dataDir: string
   readonly database: IndexDatabase
   readonly host: string
@@ -87,14 +89,19 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
     isPlain: rules.tandem === undefined,
     ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),
   }
-  const port = publicCalls(nodePort(node), options.disabledMethods ?? [])
+  const clientsNode = new NodeClient({ url: nodeUrl, logger: silentLogger })
+  const port = publicCalls(nodePort(node), {
+    pass: request => clientsNode.pass(request),
+    disabledMethods: options.disabledMethods,
+    namespaces: options.publicNamespaces,
+  })
   const service = new ExplorerService({ ...threadOptions(options, network, site), node: port, logger })
   const live = new LiveStream(() => readLiveParts(service))
   heads.add(() => service.onHead()).add(() => live.onHead())
   const close = async (): Promise<void> => {
     live.close()
     await service.close()
-    await node.close()
+    await Promise.all([node.close(), clientsNode.close()])
     held?.close()
   }
   const limiter = new RequestLimiter(readKeys(keysFile), () => clock.nowMs())

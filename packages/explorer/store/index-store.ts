@@ -206,7 +206,7 @@ export interface IndexReader {
   /** Cause of a transaction's failure; undefined: it succeeded, or the node did not know. */
   failedExecution(number: number, index: number): Promise<FailedRow | undefined>
   /** Blocks that an address mined or proposed, newest first. */
-  blocksBy(role: 'miner' | 'proposer', address: Hex, page: PageRequest): Promise<Page<BlockRow>>
+  blocksBy(role: 'miner' | 'proposer', address: Hex, page: PageRequest, range?: ListRange): Promise<Page<BlockRow>>
   /** Newest first. */
   proofHeaders(page: PageRequest): Promise<Page<ProofRow>>
   /** Oldest first; hours without headers are left out. */

@@ -78,6 +78,8 @@ const replaceList = (list, markup) => {
   list.replaceChildren(next.content)
 }
 
+const REOPEN_MS = 5000
+
 const startLive = button => {
   let stream
   let wanted = true
@@ -108,7 +110,13 @@ const startLive = button => {
     stream = new EventSource(button.dataset.stream)
     stream.addEventListener('open', () => show('on'))
     stream.addEventListener('message', take)
-    stream.addEventListener('error', () => show('off'))
+    stream.addEventListener('error', () => {
+      show('off')
+      // A refusal ends a stream for good.
+      if (stream?.readyState !== EventSource.CLOSED) return
+      close()
+      setTimeout(open, REOPEN_MS)
+    })
   }
   button.addEventListener('click', () => {
     wanted = !wanted

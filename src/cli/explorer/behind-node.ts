@@ -16,16 +16,26 @@ const clientOf =
   (forwardKey: string): ExplorerOptions['clientOf'] =>
   ({ raw: { headers, socket } }) => {
     const { [FORWARD_KEY_HEADER]: key = '', 'x-forwarded-for': address } = headers
-    const isNode =
-      key.length === forwardKey.length && timingSafeEqual(Buffer.from(String(key)), Buffer.from(forwardKey))
+    const [given, wanted] = [Buffer.from(String(key)), Buffer.from(forwardKey)]
+    const isNode = given.byteLength === wanted.byteLength && timingSafeEqual(given, wanted)
     return clientIdOf(isNode && typeof address === 'string' ? address : socket.remoteAddress)
   }
 
 const serve = (settings: ExplorerSettings): Promise<void> => {
-  const { nodeUrl, dataDir, ephemeral, hasFaucet, disabledMethods, forwardKey, logLevel } = settings
+  const { nodeUrl, dataDir, ephemeral, hasFaucet, disabledMethods, publicNamespaces, forwardKey, logLevel } = settings
   const { keysFile, labelsFile, priceFile, solcDirectory } = settings
   return serveExplorer({
-    ...{ nodeUrl, dataDir, hasFaucet, disabledMethods, keysFile, labelsFile, priceFile, solcDirectory },
+    ...{
+      nodeUrl,
+      dataDir,
+      hasFaucet,
+      disabledMethods,
+      publicNamespaces,
+      keysFile,
+      labelsFile,
+      priceFile,
+      solcDirectory,
+    },
     rpcUrl: RPC_PATH,
     database: { kind: 'sqlite', path: join(dataDir, 'index.sqlite'), ephemeral },
     host: '127.0.0.1',

@@ -20,6 +20,8 @@ export interface ExplorerOptions {
   readonly hasFaucet?: boolean
   /** Methods of the node that are switched off for the public, which the explorer passes on to nobody. */
   readonly disabledMethods?: readonly string[]
+  /** Namespaces of the node's public port; left out: any. */
+  readonly publicNamespaces?: readonly string[]
   readonly dataDir: string
   readonly database: ExplorerDatabase
   readonly host: string

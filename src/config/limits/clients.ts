@@ -237,6 +237,11 @@ export const SIMULATE_LIMITS = {
 export const FORWARD_LIMITS = {
   /** Requests in progress, of all clients and of one: more than the explorer itself lets wait. */
   requests: { total: 2_048, client: 128 },
+  /** Responses that their clients have not read, bytes: of all, of one client, and of each that is not counted. */
+  unread: { total: 96 * 1024 * 1024, client: 32 * 1024 * 1024, free: 64 * 1024 },
+  /** Time that a client may take nothing of a response, and bytes that it takes in each millisecond at least on average. */
+  stallMs: 15_000,
+  bytesPerMs: 64,
   /** Longest pause of the explorer within a response; longer than any of its own limits. */
   silenceMs: 75_000,
   /** Time from the start of the process until it listens, after which it is killed. */

@@ -121,6 +121,7 @@ const explorerOf = async ({ options, teardown, part }: StorageStage, rpc: Rpc): 
   return createExplorer(
     {
       ...{ explorer, dataDir, ephemeral, disabledMethods },
+      publicNamespaces: (options.namespaces ?? options.genesis.params.namespaces).http,
       hasFaucet: options.faucet !== undefined,
       openRpc: key => openExplorerRpc(options, rpc, key),
       logger: part('explorer'),

@@ -1,12 +1,15 @@
 import type { AddressInfo } from 'node:net'
 import { ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
+import type { NodePort } from '@tandem/explorer/api/api-route.ts'
 import { recordAt } from '@tandem/explorer/chain/chain-source.ts'
 import { readNetwork } from '@tandem/explorer/chain/network.ts'
 import { NodeClient } from '@tandem/explorer/chain/node-client.ts'
 import { nodePort } from '@tandem/explorer/chain/node-port.ts'
 import { RpcChain } from '@tandem/explorer/chain/rpc-chain.ts'
-import { expect, onTestFinished, test } from 'vitest'
+import { EXPLORER_LIMITS } from '@tandem/explorer/limits.ts'
+import { publicCalls } from '@tandem/explorer/service/public-calls.ts'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { flatParams } from '../../../src/rpc/methods/native/flat-params.ts'
@@ -51,6 +54,51 @@ test('messages that are no answers do not end the process, and the next answer c
   expect((await client.call('probe')).integer()).toBe(42)
   await client.close()
   await Promise.all(first)
+})
+
+test('the head of a lost connection is not that of the next one, and a connection without a sign of life is lost', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', autoPong: false })
+  await new Promise(resolve => server.once('listening', resolve))
+  let head: string | undefined = '0x64'
+  server.on('connection', socket => {
+    const params = { subscription: '0x1', result: { number: head } }
+    if (head !== undefined) socket.send(JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params }))
+  })
+  const client = new NodeClient({
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    logger: silentLogger,
+  })
+  onTestFinished(async () => {
+    await client.close()
+    server.close()
+  })
+  await expect.poll(() => client.currentHead).toBe(100)
+  head = undefined
+  // The first interval pings, the second one has heard nothing.
+  vi.advanceTimersByTime(2 * EXPLORER_LIMITS.node.pingMs)
+  await expect.poll(() => client.currentHead).toBeUndefined()
+  await expect.poll(() => server.clients.size).toBe(1)
+  expect([client.head, client.currentHead]).toEqual([100, undefined])
+})
+
+test('calls that clients pass on are those of the public port, two of a client at once', async () => {
+  let [running, most] = [0, 0]
+  const pass = async (request: string): Promise<string> => {
+    most = Math.max(most, ++running)
+    await new Promise(resolve => setImmediate(resolve))
+    running--
+    return request
+  }
+  const own = { rpc: async () => 'own' } as unknown as NodePort
+  const port = publicCalls(own, { pass, disabledMethods: ['eth_getCode'], namespaces: ['eth'] })
+  const call = (method: string, client: string) => port.rpc(JSON.stringify({ id: 1, method }), client)
+  expect(await call('native_x', '')).toBe('own')
+  expect(JSON.parse(await call('native_x', 'a')).error.code).toBe(-32_601)
+  expect(JSON.parse(await call('eth_getCode', 'a')).error.code).toBe(-32_075)
+  await Promise.all(Array.from({ length: 9 }, () => call('eth_call', 'a')))
+  expect(most).toBe(EXPLORER_LIMITS.node.passed.client)
 })
 
 test('an answer with a result and no error but null is a result', async () => {

@@ -282,6 +282,39 @@ test('an index that is kept for its own chain stays as it is while a node is of 
   await index.close()
 })
 
+test('an index that is kept loses no block that its node does not know, and only few that the node has others for', async () => {
+  const index = new SqliteIndex({ path: ':memory:' })
+  const chain = new RandomBlocks({ seed: 63 }).chain(EXPLORER_LIMITS.index.takenBack + 20)
+  const last = { number: chain.length - 1, hash: chain.at(-1)?.hash }
+  let served: readonly BlockRecord[] = chain
+  let head: number | undefined
+  const all = sourceOf(() => served, { isDevelopment: false })
+  const source = { ...all, headNumber: async () => head ?? all.headNumber() }
+  const calls = { run: async () => undefined as never }
+  const options = { source, calls, index, logger: silentLogger, nowMs: () => 0, keepsForeign: true }
+  const indexer = new Indexer(options)
+  while ((await indexer.step()) === 'behind');
+  expect(await index.position()).toEqual(last)
+  // The node was restored from an older copy, and says so; then it still says what it was.
+  served = chain.slice(0, 50)
+  expect(await indexer.step()).toBe('at the head')
+  head = last.number
+  await expect(indexer.step()).rejects.toMatchObject({ detail: { code: 'NODE_ANSWER_INVALID' } })
+  expect(await index.position()).toEqual(last)
+  // Another chain from a block on that is too far back to have been taken back.
+  head = undefined
+  const fork = (from: number) =>
+    chain.map(block => (block.number < from ? block : { ...block, hash: toWord(BigInt(1_000_000 + block.number)) }))
+  served = fork(10)
+  const foreign = { code: 'INDEX_OF_OTHER_CHAIN', found: chain[10]?.hash, expected: served[10]?.hash }
+  await expect(indexer.step()).rejects.toMatchObject({ detail: foreign })
+  expect(await index.position()).toEqual(last)
+  served = fork(last.number)
+  await indexer.step()
+  expect((await index.block(last.number - 1))?.hash).toBe(chain[last.number - 1]?.hash)
+  await index.close()
+})
+
 test('an index of another chain is built anew', async () => {
   const index = new SqliteIndex({ path: ':memory:' })
   await withChain(async other => {

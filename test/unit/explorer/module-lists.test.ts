@@ -118,3 +118,43 @@ test('internal transfers are listed by address, by transaction and by block, as 
     const mined = await get(`/api?module=account&action=getminedblocks&address=${miner}`)
     expect(mined.body).toMatchObject({ status: '1' })
   }))
+
+test('parameters that would be left out are refused, and a submission is of the client that the port names', () =>
+  withApi(async ({ get, context, mine }) => {
+    const errorOf = async (query: string) => ((await get(`/api?${query}`)).body as { readonly result: unknown }).result
+    const balance = `module=account&action=balance&address=${CAROL}`
+    expect(await errorOf(`${balance}&tag=latest&chainid=${context.rules.chainId}`)).toMatch(/^\d+$/)
+    expect(await errorOf(`${balance}&tag=0x0`)).toContain('tag=latest')
+    expect(await errorOf(`${balance}&chainid=1`)).toContain('unsupported chainid')
+    expect(await errorOf('module=account&action=txlist&startblock=1&startblock=2')).toContain(
+      'startblock is given twice',
+    )
+    await mine()
+    const clients: string[] = []
+    const submit = async (_: unknown, client: string) => clients.push(client) && 'job'
+    const verification = { verifier: { submit } } as unknown as typeof context.verification
+    const api = createApiServer({ context: { ...context, verification }, version: '1', logger: silentLogger })
+    const form = { module: 'contract', action: 'verifysourcecode', contractaddress: CAROL as string, sourceCode: '//' }
+    const named = { ...form, contractname: 'a', compilerversion: 'v0.8.30', CLIENT: 'body' }
+    await api.inject({
+      ...{ method: 'POST', url: '/api?client=x&CLIENT=y', payload: new URLSearchParams(named).toString() },
+      headers: { 'x-explorer-client': 'real', 'content-type': 'application/x-www-form-urlencoded' },
+    })
+    expect(clients).toEqual(['real'])
+    await api.close()
+  }))
+
+test('an index that is being filled is told in the form of the module, and not taken for the whole', () =>
+  withApi(async ({ context }) => {
+    const source = { ...context.source, headNumber: async () => 1_000_000 }
+    const far = { ...context, source, rules: { ...context.rules, isDevelopment: false } } as typeof context
+    const api = createApiServer({ context: far, version: '1', logger: silentLogger })
+    const action = (text: string) => api.inject({ url: `/api?${text}` })
+    const refused = await action('module=block&action=getblocknobytime&timestamp=1')
+    expect([refused.statusCode, refused.json()]).toEqual([
+      503,
+      { status: '0', message: 'NOTOK', result: 'the index is being filled; come again' },
+    ])
+    expect((await action('module=contract&action=checkverifystatus&guid=1')).statusCode).toBe(200)
+    await api.close()
+  }))

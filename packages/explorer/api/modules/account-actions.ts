@@ -106,8 +106,10 @@ const internalList = async (context: ApiContext, parameters: Parameters): Promis
   const page = modulePage(parameters)
   if ((parameters.get('txhash') ?? '') !== '') {
     const place = await source.locate(hashParameter(parameters, 'txhash'))
-    const rows = place ? await index.internalOfTransaction(place.number, place.index, page.limit) : []
-    return moduleList(rows.map(internalResult), empty)
+    const upTo = page.offset + page.limit
+    const rows = place ? await index.internalOfTransaction(place.number, place.index, upTo + 1) : []
+    const items = wholePage(parameters, { items: rows.slice(page.offset, upTo), next: rows[upTo] ?? null })
+    return moduleList(items.map(internalResult), empty)
   }
   const party = optionalAddress(parameters, 'address')
   const filter = { ...(party && { party }), ...(await blockRange(context, parameters)) }
@@ -164,12 +166,20 @@ const transferList =
     return moduleList(await Promise.all(results), 'No transactions found')
   }
 
+/** Balances are those of the head. Throws MODULE_REFUSAL for another block: its balance would be taken for the one asked for. */
+const checkTag = (parameters: Parameters): void => {
+  if (!['', 'latest', 'pending'].includes(parameters.get('tag')?.toLowerCase() ?? ''))
+    throw refuseModule('Error! Balances are those of tag=latest; older ones by module=proxy&action=eth_getBalance')
+}
+
 export const accountActions: ModuleActions = {
   balance: async (context, parameters) => {
+    checkTag(parameters)
     const { balance } = await accountState(context, addressParameter(parameters, 'address'))
     return moduleSuccess(balance.toString())
   },
   balancemulti: async (context, parameters) => {
+    checkTag(parameters)
     const texts = (parameters.get('address') ?? '').split(',')
     if (texts.length > MULTI_ADDRESSES) throw refuseModule(`Error! Maximum of ${MULTI_ADDRESSES} addresses`)
     const addresses = texts.map(text => addressParameter(new Map([['address', text.trim()]]), 'address'))
@@ -192,9 +202,10 @@ export const accountActions: ModuleActions = {
     if (balance === null) throw refuseModule('Error! The balance is unknown: the contract does not tell it')
     return moduleSuccess(balance.toString())
   },
-  getminedblocks: async ({ index }, parameters) => {
+  getminedblocks: async (context, parameters) => {
     const miner = addressParameter(parameters, 'address')
-    const blocks = wholePage(parameters, await index.blocksBy('miner', miner, modulePage(parameters)))
+    const range = await blockRange(context, parameters)
+    const blocks = wholePage(parameters, await context.index.blocksBy('miner', miner, modulePage(parameters), range))
     const rows = blocks.map(({ number, timestamp, minerWei }) => ({
       blockNumber: String(number),
       timeStamp: String(timestamp),

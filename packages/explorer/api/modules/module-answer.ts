@@ -13,13 +13,17 @@ export interface ModuleAnswer {
 export type Parameters = ReadonlyMap<string, string>
 
 export type ModuleActions = Readonly<
-  Record<string, (context: ApiContext, parameters: Parameters) => Promise<ModuleAnswer>>
+  Record<string, (context: ApiContext, parameters: Parameters, client: string) => Promise<ModuleAnswer>>
 >
 
 type ModuleRefusal = { readonly code: 'MODULE_REFUSAL'; readonly message: string }
 
 export const moduleSuccess = (result: unknown): ModuleAnswer => ({ status: '1', message: 'OK', result })
 export const moduleFailure = (result: string): ModuleAnswer => ({ status: '0', message: 'NOTOK', result })
+
+/** Is a request one of these tools, which read errors in this form too? */
+export const isModuleCall = (url: string): boolean => url === '/api' || url.startsWith('/api?')
+export const moduleError = (result: string): string => JSON.stringify(moduleFailure(result))
 
 /** Response with a list; an empty list has the message that tools expect. */
 export const moduleList = (items: readonly unknown[], empty: string): ModuleAnswer =>

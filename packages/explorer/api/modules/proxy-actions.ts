@@ -49,11 +49,11 @@ export const proxyAnswer = async (
   { node }: ApiContext,
   action: string,
   parameters: Parameters,
-  _body: unknown,
+  client: string,
 ): Promise<string> => {
   const found = Object.hasOwn(METHODS, action) ? METHODS[action] : undefined
   if (found === undefined) return JSON.stringify(moduleFailure('Error! Missing Or invalid Action name'))
   const params = found.arguments.map(read => read(parameters)).filter(argument => argument !== undefined)
-  const answer = await askNode(node, found.method, params)
+  const answer = await askNode(node, found.method, params, client)
   return answer ?? JSON.stringify(moduleFailure('Error! The answer is too long'))
 }

@@ -75,12 +75,6 @@ const refusing = async (work: () => Promise<ModuleAnswer>): Promise<ModuleAnswer
   }
 }
 
-const checkChain = ({ rules }: ApiContext, parameters: Parameters): void => {
-  const chain = parameters.get('chainid')
-  if (chain !== undefined && chain !== '' && chain !== String(rules.chainId))
-    throw refuseModule(`Missing or unsupported chainid; this is ${rules.chainId}`)
-}
-
 /** A contract as Etherscan describes its source. */
 const sourceResult = async (context: ApiContext, contract: VerifiedContract): Promise<object> => {
   const settings = metadataSettings(contract)
@@ -117,9 +111,8 @@ export const verificationActions: ModuleActions = {
     const contract = await context.verification.verifier.verified(addressParameter(parameters, 'address'))
     return contract ? moduleSuccess([await sourceResult(context, contract)]) : moduleFailure(NOT_VERIFIED)
   },
-  verifysourcecode: (context, parameters) =>
+  verifysourcecode: (context, parameters, client) =>
     refusing(async () => {
-      checkChain(context, parameters)
       const contract = needed(parameters, 'contractname')
       const submission = {
         address: addressParameter(parameters, 'contractaddress'),
@@ -128,7 +121,7 @@ export const verificationActions: ModuleActions = {
         contract,
         constructorArguments: argumentBytes(parameters),
       }
-      return moduleSuccess(await context.verification.verifier.submit(submission, parameters.get('client') ?? ''))
+      return moduleSuccess(await context.verification.verifier.submit(submission, client))
     }),
   checkverifystatus: async ({ verification }, parameters) => {
     const job = await verification.verifier.waitFor(parameters.get('guid') ?? '')

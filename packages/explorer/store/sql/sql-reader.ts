@@ -11,6 +11,7 @@ import type {
   IndexReader,
   InternalFilter,
   InternalRow,
+  ListRange,
   Page,
   PageKey,
   PageRequest,
@@ -161,12 +162,19 @@ export class SqlReader implements IndexReader {
     return row && toFailedRow(row)
   }
 
-  async blocksBy(role: 'miner' | 'proposer', address: Hex, page: PageRequest): Promise<Page<BlockRow>> {
-    const after = page.after === null ? Number.MAX_SAFE_INTEGER : (page.after[0] as number)
+  async blocksBy(
+    role: 'miner' | 'proposer',
+    address: Hex,
+    page: PageRequest,
+    { fromBlock = 0, toBlock = Number.MAX_SAFE_INTEGER }: ListRange = {},
+  ): Promise<Page<BlockRow>> {
+    const last = page.after?.[0] as number | undefined
+    const [from, to] = page.ascending ? [(last ?? -1) + 1, undefined] : [0, last === undefined ? undefined : last - 1]
     const keys = await this.database.all(
-      `SELECT number FROM block WHERE ${role} = ? AND number < ? ORDER BY number DESC LIMIT ? OFFSET ?`,
+      `SELECT number FROM block WHERE ${role} = ? AND number BETWEEN ? AND ? ORDER BY number ${page.ascending ? 'ASC' : 'DESC'} LIMIT ? OFFSET ?`,
       blobOf(address),
-      after,
+      Math.max(from, fromBlock),
+      Math.min(to ?? toBlock, toBlock),
       page.limit + 1,
       page.after === null ? page.offset : 0,
     )

@@ -13,6 +13,8 @@ export interface ExplorerSettings {
   readonly hasFaucet: boolean
   /** Methods that the operator switched off for the public. */
   readonly disabledMethods: readonly string[]
+  /** Namespaces of the public port. */
+  readonly publicNamespaces: readonly string[]
   readonly keysFile?: string | undefined
   readonly labelsFile?: string | undefined
   readonly priceFile?: string | undefined

@@ -14,7 +14,8 @@ import { ExplorerChild } from './explorer-child.ts'
 import type { ExplorerSettings } from './explorer-settings.ts'
 import { type ForwardTarget, forward } from './forward.ts'
 
-interface ExplorerPartsOptions extends Pick<ExplorerSettings, 'ephemeral' | 'hasFaucet' | 'disabledMethods'> {
+interface ExplorerPartsOptions
+  extends Pick<ExplorerSettings, 'ephemeral' | 'hasFaucet' | 'disabledMethods' | 'publicNamespaces'> {
   readonly dataDir: string
   readonly explorer: ExplorerNodeOptions
   /** Opens JSON-RPC on the loopback for the holder of a key. */
@@ -36,7 +37,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
  * the routes.
  */
 export const createExplorer = (options: ExplorerPartsOptions, teardown: Teardown): ((app: FastifyInstance) => void) => {
-  const { explorer, openRpc, dataDir, ephemeral, hasFaucet, disabledMethods, logger } = options
+  const { explorer, openRpc, dataDir, ephemeral, hasFaucet, disabledMethods, publicNamespaces, logger } = options
   const forwardKey = randomBytes(32).toString('hex')
   let rpc: Promise<ExplorerRpc> | undefined
   const settings = async (): Promise<ExplorerSettings> => {
@@ -50,7 +51,7 @@ export const createExplorer = (options: ExplorerPartsOptions, teardown: Teardown
       ...files,
       nodeUrl: (await rpc).url,
       dataDir: join(dataDir, 'explorer'),
-      ...{ ephemeral, hasFaucet, disabledMethods, forwardKey, logLevel },
+      ...{ ephemeral, hasFaucet, disabledMethods, publicNamespaces, forwardKey, logLevel },
     }
   }
   const child = new ExplorerChild({ settings, logger })
@@ -59,6 +60,7 @@ export const createExplorer = (options: ExplorerPartsOptions, teardown: Teardown
     await (await rpc?.catch(() => undefined))?.close()
   })
   const requests = new ClientBudget(FORWARD_LIMITS.requests)
+  const unread = new ClientBudget(FORWARD_LIMITS.unread)
   return app => {
     void app.register(async scope => {
       scope.removeAllContentTypeParsers()
@@ -88,6 +90,7 @@ export const createExplorer = (options: ExplorerPartsOptions, teardown: Teardown
       if (response.destroyed) return
       forward(request, response, target, {
         client,
+        unread: unread.meter(clientIdOf(client)),
         refuse: error => {
           logger.debug({ err: error }, 'a request was not answered by the explorer')
           sendRefusal(request, response, 502, 1, 'the explorer broke off; come again')

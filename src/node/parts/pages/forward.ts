@@ -5,7 +5,7 @@ import {
   request as requestOf,
   type ServerResponse,
 } from 'node:http'
-import { pipeline } from 'node:stream'
+import type { Meter } from '@tandem/base/client-budget.ts'
 import { FORWARD_LIMITS } from '../../../config/limits/clients.ts'
 
 /** Server on this machine that handles requests of the public port. */
@@ -37,15 +37,20 @@ const OWN_FIELDS = new Set([
 /** Every request has a connection of its own, so no client's bytes can become part of another one's request. */
 const agent = new Agent({ keepAlive: false })
 
-/**
- * Passes a request on and its response back, both piece by piece. `refuse` sends the response when there is none from the server; a response that
- * breaks off is broken off here too.
- */
+interface ForwardOptions {
+  readonly client: string
+  /** What the response holds until its client has read it: the system's buffers take most of it at once, from a server that then knows no more. */
+  readonly unread: Meter
+  /** Sends the response where the server's cannot be sent. */
+  readonly refuse: (error: Error) => void
+}
+
+/** Passes a request on and its response back, both piece by piece. A response that breaks off is broken off here too. */
 export const forward = (
   request: IncomingMessage,
   response: ServerResponse,
   { port, key }: ForwardTarget,
-  { client, refuse }: { readonly client: string; readonly refuse: (error: Error) => void },
+  { client, unread, refuse }: ForwardOptions,
 ): void => {
   const outgoing = requestOf({
     agent,
@@ -62,7 +67,10 @@ export const forward = (
     },
     timeout: FORWARD_LIMITS.silenceMs,
   })
-  response.once('close', () => outgoing.destroy())
+  response.once('close', () => {
+    outgoing.destroy()
+    unread.hold(0)
+  })
   outgoing.once('timeout', () => outgoing.destroy(new Error('no response in time')))
   outgoing.on('error', error => {
     if (!response.headersSent && !response.destroyed) refuse(error)
@@ -70,13 +78,48 @@ export const forward = (
   outgoing.once('response', incoming => {
     // A refusal may come before the body, whose rest nobody reads.
     if (!request.complete) request.unpipe(outgoing).resume()
+    if (!unread.hold(Number(incoming.headers['content-length'] ?? 0))) {
+      refuse(new Error('too many of its responses are not read yet'))
+      outgoing.destroy()
+      return
+    }
     response.writeHead(incoming.statusCode ?? 502, withoutOwn(incoming.headers))
     // Each piece is sent at once: streams of events have long pauses.
     response.flushHeaders()
-    pipeline(incoming, response, () => undefined)
+    sendAsRead(incoming, response)
   })
   if (hasBody(request.headers)) request.pipe(outgoing)
   else outgoing.end()
+}
+
+/** Sends a response as its client takes it, who is dropped when it takes nothing for a while, or less than the slowest average. */
+const sendAsRead = (incoming: IncomingMessage, response: ServerResponse): void => {
+  const { stallMs, bytesPerMs } = FORWARD_LIMITS
+  let [bytes, waitedMs] = [0, 0]
+  let timer: NodeJS.Timeout | undefined
+  const allowWait = (): void => {
+    const leftMs = stallMs + Math.min(0, bytes / bytesPerMs - waitedMs)
+    timer = setTimeout(() => response.destroy(), Math.max(0, leftMs))
+  }
+  incoming.on('data', (piece: Buffer) => {
+    bytes += piece.byteLength
+    if (response.write(piece)) return
+    incoming.pause()
+    const sinceMs = performance.now()
+    allowWait()
+    response.once('drain', () => {
+      clearTimeout(timer)
+      waitedMs += performance.now() - sinceMs
+      incoming.resume()
+    })
+  })
+  incoming.once('end', () => {
+    response.end()
+    if (!response.writableFinished) allowWait()
+  })
+  incoming.once('error', () => response.destroy())
+  incoming.once('close', () => incoming.complete || response.destroy())
+  response.once('close', () => clearTimeout(timer))
 }
 
 const hasBody = (headers: IncomingHttpHeaders): boolean =>
