@@ -1,7 +1,7 @@
 import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { type BlobParams, ETHEREUM_BLOBS } from '../../src/config/blobs.ts'
 import { EVM_FORKS, type EvmFork, forksAtGenesis, isForkSince } from '../../src/config/forks.ts'
-import { type ChainParams, NETWORKS } from '../../src/config/networks.ts'
+import { type ChainParams, ethereumGas, NETWORKS } from '../../src/config/networks.ts'
 import { keccak256Hex } from '../../src/crypto/hash.ts'
 import type { BlobEnv, BlockEnv } from '../../src/evm/block-env.ts'
 import { blobBaseFee } from '../../src/rules/ethereum/blob-fee.ts'
@@ -33,9 +33,7 @@ export const ethereumParams = (fork: EvmFork): ChainParams => {
       ...NETWORKS.devnet,
       chainId: 1,
       forks: forksAtGenesis(fork),
-      calldataGasPerByte: null,
-      precompilePrices: null,
-      maxTxExecutionGas: null,
+      ...ethereumGas(NETWORKS.devnet.blockGasLimit),
       maxBlockExecutionGas: 2n ** 65n,
       feeShares: { proposerPercent: 0n, minerPercent: 0n, foundationPercent: 0n },
       tips: 'coinbase',

@@ -23,6 +23,9 @@ export const EVM_FORKS = [
   'osaka',
 ] as const
 export type EvmFork = (typeof EVM_FORKS)[number]
+/** Newest forks that a development chain may have. */
+export const DEVNET_FORKS = ['cancun', 'prague', 'osaka'] as const satisfies readonly EvmFork[]
+export type DevnetFork = (typeof DEVNET_FORKS)[number]
 /** Forks of the proof chain (docs/design/proof-chain.md#fork-height). */
 const PROOF_FORKS = ['nativeHash'] as const
 type ForkName = EvmFork | (typeof PROOF_FORKS)[number]

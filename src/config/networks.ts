@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { BlobFork, Fork } from './forks.ts'
+import { type BlobFork, EVM_FORKS, type EvmFork, type Fork, isForkSince } from './forks.ts'
 import { PRECOMPILE_PRICES, type PrecompilePrices } from './precompile-prices.ts'
 
 export type NetworkName = 'mainnet' | 'testnet' | 'devnet'
@@ -21,7 +21,7 @@ export type Namespace = (typeof NAMESPACES)[number]
 
 /** Base fee rule; the target and the bounds are those of KIP-71 (docs/design/money.md#base-fee). */
 export interface BaseFeeParams {
-  /** `eip1559`: Ethereum's rule, with a target from each block's own gas limit (fixture mode). */
+  /** `eip1559`: Ethereum's rule, with a target from each block's own gas limit. */
   readonly rule: 'kip71' | 'eip1559'
   readonly lowerBoundWei: bigint
   readonly upperBoundWei: bigint
@@ -138,24 +138,41 @@ export interface NetworkParams extends ChainParams {
   readonly needsGenesisFile: boolean
 }
 
+/** Base fee of a first block under EIP-1559, wei per gas; geth uses it for a block 0 without one. */
+export const INITIAL_BASE_FEE = 1_000_000_000n
+
+/** EIP-1559 without bounds. Its target comes from each block's own gas limit. */
+export const ethereumBaseFee = (blockGasLimit: bigint): BaseFeeParams => ({
+  rule: 'eip1559',
+  lowerBoundWei: 0n,
+  upperBoundWei: 2n ** 256n - 1n,
+  gasTarget: blockGasLimit / 2n,
+  maxBlockGasUsed: blockGasLimit,
+  denominator: 8n,
+})
+
+/** Ethereum's gas in place of a network's: prices of calldata and precompiles, bounds on transactions, base fee. */
+export const ethereumGas = (
+  blockGasLimit: bigint,
+): Pick<
+  ChainParams,
+  'blockGasLimit' | 'maxTxExecutionGas' | 'calldataGasPerByte' | 'precompilePrices' | 'baseFee'
+> => ({
+  blockGasLimit,
+  maxTxExecutionGas: null,
+  calldataGasPerByte: null,
+  precompilePrices: null,
+  baseFee: ethereumBaseFee(blockGasLimit),
+})
+
 const GWEI = 10n ** 9n
 const TOKEN = 10n ** 18n
 
+/** Newest fork of the networks; later ones are known and not scheduled. */
+const NEWEST: EvmFork = 'osaka'
+
 const evmForks = (nativeHash: number): readonly Fork[] => [
-  { name: 'homestead', height: 0 },
-  { name: 'tangerineWhistle', height: 0 },
-  { name: 'spuriousDragon', height: 0 },
-  { name: 'byzantium', height: 0 },
-  { name: 'constantinople', height: 0 },
-  { name: 'petersburg', height: 0 },
-  { name: 'istanbul', height: 0 },
-  { name: 'berlin', height: 0 },
-  { name: 'london', height: 0 },
-  { name: 'paris', height: 0 },
-  { name: 'shanghai', height: 0 },
-  { name: 'cancun', height: 0 },
-  { name: 'prague', height: 0 },
-  { name: 'osaka', height: 0 },
+  ...EVM_FORKS.slice(1).map(name => ({ name, height: isForkSince(NEWEST, name) ? 0 : null })),
   { name: 'nativeHash', height: nativeHash },
 ]
 

@@ -97,11 +97,14 @@ const tandemRules = (params: NodeValue, schedule: NodeValue, foundation: Hex): T
       foundationPercent: percent(params, 'feeShares.foundationPercent'),
     },
     rewards: rewardRules(params, schedule),
-    baseFee: {
-      lowerBoundWei: wei('baseFee.lowerBound'),
-      upperBoundWei: wei('baseFee.upperBound'),
-      gasTarget: wei('baseFee.gasTarget'),
-    },
+    baseFee:
+      params.member('baseFee.rule').text() === 'eip1559'
+        ? undefined
+        : {
+            lowerBoundWei: wei('baseFee.lowerBound'),
+            upperBoundWei: wei('baseFee.upperBound'),
+            gasTarget: wei('baseFee.gasTarget'),
+          },
     proofChain: {
       before: params.member('proofChain.before').text(),
       after: params.member('proofChain.after').text(),

@@ -25,7 +25,10 @@ export interface TandemRules {
   readonly forks: readonly { readonly name: string; readonly height: number | null }[]
   readonly feeShares: FeeShares
   readonly rewards: RewardRules
-  readonly baseFee: { readonly lowerBoundWei: bigint; readonly upperBoundWei: bigint; readonly gasTarget: bigint }
+  /** undefined: EIP-1559, without bounds. */
+  readonly baseFee:
+    | { readonly lowerBoundWei: bigint; readonly upperBoundWei: bigint; readonly gasTarget: bigint }
+    | undefined
   readonly proofChain: { readonly before: string; readonly after: string; readonly spacingBlocks: number }
 }
 

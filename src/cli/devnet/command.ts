@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { DEVNET_FORKS } from '../../config/forks.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { methodOptions } from '../shared/options/method-options.ts'
 import { miningOptions } from '../shared/options/mining-options.ts'
@@ -33,7 +34,14 @@ export const addDevnetCommand = (program: Command): void => {
     .addOption(
       new Option('--mnemonic <words>', 'BIP-39 mnemonic of the accounts (default: the well-known test mnemonic)'),
     )
-    .addOption(chainIdOption('chain id (default: 1998999)'))
+    .addOption(chainIdOption('chain id (default: 1998999, with --ethereum 31337)'))
+    .addOption(new Option('--hardfork <name>', "newest fork of the EVM's rules (default: osaka)").choices(DEVNET_FORKS))
+    .addOption(
+      new Option(
+        '--ethereum',
+        "Ethereum's gas: calldata 4 and 16 with EIP-7623, EIP-7825, precompiles, blocks of 60 M, base fee of EIP-1559 without bounds",
+      ).default(false),
+    )
     .addOption(
       new Option('--datadir <folder>', 'data folder of the chain (default: a temporary folder, removed at the end)'),
     )

@@ -1,3 +1,4 @@
+import type { DevnetFork } from '../../config/forks.ts'
 import type { Namespace } from '../../config/networks.ts'
 import type { MethodFlags } from '../shared/options/method-options.ts'
 import type { MiningFlags } from '../shared/options/mining-options.ts'
@@ -10,6 +11,8 @@ export interface DevnetFlags extends NodeFlags, MiningFlags, MethodFlags {
   readonly balance: bigint
   readonly mnemonic?: string
   readonly chainId?: number
+  readonly hardfork?: DevnetFork
+  readonly ethereum: boolean
   readonly datadir?: string
   readonly httpApi?: readonly Namespace[]
   readonly unlock: boolean

@@ -19,14 +19,29 @@ export interface GenesisSettings {
   readonly balances: ReadonlyMap<Hex, bigint>
   readonly blockTimeMs?: number
   readonly codeSizeLimit?: number
+  /** Heights of forks that differ from the network's. */
+  readonly forks?: Readonly<Record<string, number | null>>
+  /** Ethereum's gas, with its block gas limit. */
+  readonly ethereum?: boolean
+}
+
+/** Members that give a chain Ethereum's gas (`ethereumGas`); a block may execute as much as the network's. */
+const ETHEREUM_PARAMS = {
+  blockGasLimit: '60000000',
+  maxTxExecutionGas: null,
+  calldataGasPerByte: null,
+  precompilePrices: null,
+  baseFee: { rule: 'eip1559' },
 }
 
 /** Returns the text of a genesis file, to be checked by parseGenesis. */
 export const genesisText = (choices: GenesisSettings): string => {
-  const { network, chainId, timestamp, council, foundation, balances, blockTimeMs, codeSizeLimit } = choices
+  const { network, chainId, timestamp, council, foundation, balances, blockTimeMs, codeSizeLimit, forks } = choices
   const params = {
     ...(blockTimeMs !== undefined && { blockTimeMs }),
     ...(codeSizeLimit !== undefined && { codeSizeLimit }),
+    ...(forks !== undefined && { forks }),
+    ...(choices.ethereum === true && ETHEREUM_PARAMS),
   }
   const document = {
     format: TANDEM_FORMAT,

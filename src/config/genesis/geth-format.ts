@@ -1,7 +1,7 @@
 import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { BlobParams } from '../blobs.ts'
-import { EVM_FORKS, type EvmFork, type Fork, isActive } from '../forks.ts'
-import { NETWORKS, type NetworkParams, UNBOUNDED_GAS } from '../networks.ts'
+import { EVM_FORKS, type EvmFork, type Fork, isActive, isForkSince } from '../forks.ts'
+import { ethereumGas, INITIAL_BASE_FEE, NETWORKS, type NetworkParams, UNBOUNDED_GAS } from '../networks.ts'
 import { GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { readAlloc } from './alloc.ts'
 import type { GenesisValue } from './json-reader.ts'
@@ -48,10 +48,16 @@ const MAINNET_DEPOSITS: Hex = '0x00000000219ab540356cbb839cbe05303d7705fa'
 /** Milliseconds between two blocks from the merge on. */
 const SLOT_MS = 12_000
 const MAX_BLOBS = 10_000
-const TIME_FORK = /^(shanghai|cancun|prague|osaka|bpo[1-5])Time$/
+const TIME_FORKS: ReadonlySet<string> = new Set([
+  ...EVM_FORKS.filter(name => isForkSince(name, 'shanghai')),
+  ...[1, 2, 3, 4, 5].map(at => `bpo${at}`),
+])
+/** undefined: no fork by time. */
+const timeForkOf = (key: string): string | undefined => {
+  const name = key.slice(0, -'Time'.length)
+  return key.endsWith('Time') && TIME_FORKS.has(name) ? name : undefined
+}
 const FORK_LIKE = /(Block|Time)$/
-/** Base fee of the first block under EIP-1559, wei per gas; geth uses it for a block 0 without one. */
-export const INITIAL_BASE_FEE = 1_000_000_000n
 
 /**
  * Parses geth's genesis file (also Hardhat's, Besu's and the test suites'), for chains of other clients. Throws
@@ -91,20 +97,8 @@ const readParams = (root: GenesisValue, config: GenesisValue, total: bigint | nu
     networkId: chainId,
     forks: readBlockForks(config, total),
     blockTimeMs: SLOT_MS,
-    blockGasLimit,
-    // This network's bounds do not apply to another client's chain.
-    maxTxExecutionGas: null,
+    ...ethereumGas(blockGasLimit),
     maxBlockExecutionGas: UNBOUNDED_GAS,
-    calldataGasPerByte: null,
-    precompilePrices: null,
-    baseFee: {
-      rule: 'eip1559',
-      lowerBoundWei: 0n,
-      upperBoundWei: 2n ** 256n - 1n,
-      gasTarget: blockGasLimit / 2n,
-      maxBlockGasUsed: blockGasLimit,
-      denominator: 8n,
-    },
     feeShares: { proposerPercent: 0n, minerPercent: 0n, foundationPercent: 0n },
     tips: 'coinbase',
   }
@@ -113,7 +107,7 @@ const readParams = (root: GenesisValue, config: GenesisValue, total: bigint | nu
 const readBlockForks = (config: GenesisValue, total: bigint | null): readonly Fork[] => {
   const heights = new Map<EvmFork, number>()
   for (const [key, value] of config.entries()) {
-    if (!FORK_LIKE.test(key) || TIME_FORK.test(key) || value.isNull()) continue
+    if (!FORK_LIKE.test(key) || timeForkOf(key) !== undefined || value.isNull()) continue
     const fork = BLOCK_FORKS[key]
     if (fork === undefined) value.fail('a fork this binary does not know: use a newer one, or take the line out')
     if (fork) heights.set(fork, height(value))
@@ -129,7 +123,7 @@ const readBlockForks = (config: GenesisValue, total: bigint | null): readonly Fo
 const readTimeForks = (config: GenesisValue): readonly TimeFork[] => {
   const forks: TimeFork[] = []
   for (const [key, value] of config.entries()) {
-    const name = TIME_FORK.exec(key)?.[1]
+    const name = timeForkOf(key)
     if (name !== undefined && !value.isNull()) forks.push({ name, time: height(value) })
   }
   return forks.sort((a, b) => a.time - b.time)

@@ -1,11 +1,12 @@
 import { FORK_NAMES, type Fork, forksWith, isEvmFork } from '../forks.ts'
-import type {
-  BaseFeeParams,
-  CouncilParams,
-  FeeShares,
-  NetworkParams,
-  ProofChainParams,
-  RewardParams,
+import {
+  type BaseFeeParams,
+  type CouncilParams,
+  ethereumBaseFee,
+  type FeeShares,
+  type NetworkParams,
+  type ProofChainParams,
+  type RewardParams,
 } from '../networks.ts'
 import { BLOCK_BOUNDS, CONSENSUS_BOUNDS } from '../protocol-bounds.ts'
 import type { GenesisValue } from './json-reader.ts'
@@ -54,7 +55,7 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
     calldataGasPerByte: given('calldataGasPerByte', orForks(byteGas), base.calldataGasPerByte),
     precompilePrices: given('precompilePrices', readOwnPrices, base.precompilePrices),
     ...optionally(value, 'codeSizeLimit', member => member.integer(1, BLOCK_BOUNDS.transactionBytes)),
-    baseFee: given('baseFee', member => readBaseFee(member, base.baseFee), base.baseFee),
+    baseFee: base.baseFee,
     feeShares: given('feeShares', member => readFeeShares(member, base.feeShares), base.feeShares),
     rewards: given('rewards', member => readRewards(member, base.rewards), base.rewards),
     committeeSize: given('committeeSize', member => member.integer(1, CONSENSUS_BOUNDS.committee), base.committeeSize),
@@ -66,7 +67,8 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
     devHelpers: given('devHelpers', member => member.boolean() && base.devHelpers, base.devHelpers),
   }
   checkGasBounds(value, params)
-  return params
+  const baseFee = value.optional('baseFee')
+  return baseFee === undefined ? params : { ...params, baseFee: readBaseFee(baseFee, params) }
 }
 
 /** A file can only choose the forks' own. */
@@ -146,7 +148,13 @@ const checkOrder = (value: GenesisValue, forks: readonly Fork[]): void => {
   }
 }
 
-const readBaseFee = (value: GenesisValue, base: BaseFeeParams): BaseFeeParams => {
+/** `{ "rule": "eip1559" }`: Ethereum's, without further members. */
+const readBaseFee = (value: GenesisValue, { baseFee: base, blockGasLimit }: NetworkParams): BaseFeeParams => {
+  const rule = value.optional('rule')
+  if (rule !== undefined) {
+    value.only(['rule'])
+    return rule.value === 'eip1559' ? ethereumBaseFee(blockGasLimit) : rule.fail('want eip1559')
+  }
   value.only(['lowerBoundWei', 'upperBoundWei', 'gasTarget', 'maxBlockGasUsed', 'denominator'])
   const params: BaseFeeParams = {
     rule: base.rule,

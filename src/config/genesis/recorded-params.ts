@@ -1,7 +1,7 @@
 import { type BlobParams, ETHEREUM_BLOBS } from '../blobs.ts'
 import type { BlobFork, Fork } from '../forks.ts'
 import type { Genesis, GenesisStyle } from '../genesis.ts'
-import { type NetworkParams, UNBOUNDED_GAS } from '../networks.ts'
+import { ethereumGas, type NetworkParams, UNBOUNDED_GAS } from '../networks.ts'
 
 /** Fields of a recorded header that determine forks and limits. */
 export interface RecordedHeader {
@@ -60,8 +60,7 @@ export const paramsFromRecord = (
     ...params,
     forks: params.forks.map(fork => ({ name: fork.name, height: heightOf(fork) })),
     blobForks: blobForksOf(style, headers),
-    blockGasLimit,
+    ...ethereumGas(blockGasLimit),
     maxBlockExecutionGas: UNBOUNDED_GAS,
-    baseFee: { ...params.baseFee, gasTarget: blockGasLimit / 2n, maxBlockGasUsed: blockGasLimit },
   }
 }

@@ -1,5 +1,12 @@
 import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
-import { COUNCIL_ADDRESS, HISTORY_ADDRESS, NETWORKS, type NetworkName, type NetworkParams } from '../networks.ts'
+import {
+  COUNCIL_ADDRESS,
+  HISTORY_ADDRESS,
+  INITIAL_BASE_FEE,
+  NETWORKS,
+  type NetworkName,
+  type NetworkParams,
+} from '../networks.ts'
 import { COUNCIL_BOUNDS, GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { readAlloc } from './alloc.ts'
 import type { GenesisValue } from './json-reader.ts'
@@ -43,7 +50,10 @@ export const parseTandemGenesis = (root: GenesisValue): Genesis => {
       mixHash: ZERO_HASH,
       nonce: '0x0000000000000000',
       // The floor, rounded up to even as in KIP-71.
-      baseFeePerGas: params.baseFee.lowerBoundWei + (params.baseFee.lowerBoundWei & 1n),
+      baseFeePerGas:
+        params.baseFee.rule === 'eip1559'
+          ? INITIAL_BASE_FEE
+          : params.baseFee.lowerBoundWei + (params.baseFee.lowerBoundWei & 1n),
     },
     alloc: readOwnAlloc(root.required('alloc')),
     council,

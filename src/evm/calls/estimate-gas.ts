@@ -11,7 +11,6 @@ import {
   runsNoCode,
 } from './message/call-message.ts'
 
-/** EthereumJS' error text of the only failure that more gas can fix. */
 /** Smallest limit of any transaction. */
 const TRANSACTION_GAS = 21_000n
 /** Extra gas of the callee of a value transfer (yellow paper, G_callstipend). */
@@ -39,9 +38,10 @@ const payment = ({ message, journal }: PreparedCall, gas: bigint) => ({
   want: message.value + gas * (message.gasPrice ?? message.maxFeePerGas ?? 0n),
 })
 
-const upperBound = ({ message, env }: PreparedCall): bigint => {
+const upperBound = ({ message, env, rules }: PreparedCall): bigint => {
   const named = message.gas !== undefined && message.gas >= TRANSACTION_GAS ? message.gas : env.gasLimit
-  return named > CALL_LIMITS.gas ? CALL_LIMITS.gas : named
+  const most = rules.transactionGasCap ?? CALL_LIMITS.gas
+  return named > most ? most : named
 }
 
 /** One attempt of the search: too little gas of any kind counts as failed. */

@@ -1,4 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import { DEVNET_FORKS, type DevnetFork } from '../../config/forks.ts'
 import { genesisText } from '../../config/genesis/genesis-text.ts'
 import { type Genesis, parseGenesis } from '../../config/genesis.ts'
 
@@ -9,17 +10,25 @@ interface DevnetGenesisOptions {
   readonly blockTimeMs: number
   readonly chainId?: number
   readonly codeSizeLimit?: number
+  /** Ethereum's gas, and chain id where none is named, as tools expect of a development chain. */
+  readonly ethereum?: boolean
+  /** Newest fork of the chain; the network's own by default. */
+  readonly hardfork?: DevnetFork
   /** Unix seconds. */
   readonly timestamp?: number
 }
 
 /** Fixed, so that equal options make equal chains: 2025-01-01T00:00:00Z. */
 const TIMESTAMP = 1_735_689_600
+/** Chain id of anvil and hardhat. */
+const TOOLS_CHAIN_ID = 31_337
 const STAKE = 35n * 10n ** 18n
 
 /** Genesis of a development chain: one validator, which is also the foundation, and funded accounts. */
 export const devnetGenesis = (options: DevnetGenesisOptions): Genesis => {
-  const { accounts, balanceWei, validator, blockTimeMs, chainId, codeSizeLimit, timestamp = TIMESTAMP } = options
+  const { accounts, balanceWei, validator, blockTimeMs, codeSizeLimit, timestamp = TIMESTAMP } = options
+  const { ethereum = false, chainId = ethereum ? TOOLS_CHAIN_ID : undefined, hardfork } = options
+  const next = DEVNET_FORKS[DEVNET_FORKS.indexOf(hardfork ?? 'osaka') + 1]
   return parseGenesis(
     genesisText({
       network: 'devnet',
@@ -30,6 +39,9 @@ export const devnetGenesis = (options: DevnetGenesisOptions): Genesis => {
       balances: new Map(accounts.map(address => [address, balanceWei])),
       blockTimeMs,
       ...(codeSizeLimit !== undefined && { codeSizeLimit }),
+      // Later ones wait for it.
+      ...(next !== undefined && { forks: { [next]: null } }),
+      ethereum,
     }),
   )
 }

@@ -1,5 +1,4 @@
-import { INITIAL_BASE_FEE } from '../../config/genesis/geth-format.ts'
-import type { BaseFeeParams } from '../../config/networks.ts'
+import { type BaseFeeParams, INITIAL_BASE_FEE } from '../../config/networks.ts'
 import type { Header } from '../../primitives/header.ts'
 
 const ELASTICITY = 2n

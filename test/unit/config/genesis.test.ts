@@ -5,10 +5,11 @@ import { CodedError } from '@tandem/base/errors.ts'
 import { describe, expect, test } from 'vitest'
 import { evmForkAt, isActive } from '../../../src/config/forks.ts'
 import { type GenesisError, parseGenesis } from '../../../src/config/genesis.ts'
-import { NETWORKS } from '../../../src/config/networks.ts'
+import { ethereumGas, NETWORKS } from '../../../src/config/networks.ts'
 import { decodeExtraData } from '../../../src/primitives/extra-data.ts'
 import { genesisBlock } from '../../../src/primitives/genesis-block.ts'
 import { decodeHeader, headerHash } from '../../../src/primitives/header.ts'
+import { nextBaseFee } from '../../../src/rules/money/base-fee.ts'
 import recorded from '../primitives/fixtures/execution-apis.json' with { type: 'json' }
 
 const address = (byte: string): Hex => `0x${byte.repeat(20)}`
@@ -82,6 +83,23 @@ describe('a genesis of our own format', () => {
     expect(params.baseFee).toEqual({ ...NETWORKS.devnet.baseFee, lowerBoundWei: 2n })
     expect([9, 10, 11].map(number => evmForkAt(params.forks, number))).toEqual(['cancun', 'prague', 'osaka'])
     expect(isActive(params.forks, 'nativeHash', 1_000_000)).toBe(false)
+  })
+
+  test("takes Ethereum's gas as a whole", () => {
+    const { params, header } = parse({
+      params: {
+        blockGasLimit: '60000000',
+        maxTxExecutionGas: null,
+        calldataGasPerByte: null,
+        precompilePrices: null,
+        baseFee: { rule: 'eip1559' },
+      },
+    })
+    expect(params).toMatchObject(ethereumGas(60_000_000n))
+    expect([header.gasLimit, header.baseFeePerGas]).toEqual([60_000_000n, 1_000_000_000n])
+    expect(
+      [0, 1].map(gasUsed => nextBaseFee({ ...header, gasUsed: 60_000_000n * BigInt(gasUsed) }, params.baseFee)),
+    ).toEqual([875_000_000n, 1_125_000_000n])
   })
 
   test('a fork that it does not name keeps its height, but waits for the one before it', () => {
@@ -178,6 +196,12 @@ describe('a genesis of our own format', () => {
     ['long vanity', 'extraVanity', { extraVanity: `0x${'00'.repeat(33)}` }],
     ['forks out of order', 'params.forks', { params: { forks: { prague: 5, osaka: 4 } } }],
     ['a fork after one that never comes', 'params.forks', { params: { forks: { prague: null, osaka: 4 } } }],
+    ['another rule of the base fee', 'params.baseFee.rule', { params: { baseFee: { rule: 'kip71' } } }],
+    [
+      'bounds of a rule without',
+      'params.baseFee.denominator',
+      { params: { baseFee: { rule: 'eip1559', denominator: '8' } } },
+    ],
     ['a floor above the ceiling', 'params.baseFee', { params: { baseFee: { lowerBoundWei: '751000000000' } } }],
     [
       'bounds that evenness crosses',

@@ -93,7 +93,7 @@ describe('a simulation', () => {
 
   test.each([
     ['blobs', { blobVersionedHashes: [`0x${'01'.repeat(32)}`] }, /\[1\]: blobVersionedHashes: transactions with blobs/],
-    ['authorizations', { authorizationList: [{}] }, /\[1\]: authorizationList: authorizations/],
+    ['authorizations', { authorizationList: [{}] }, /\[1\]: authorizationList: chainId/],
     ['gas beyond 64 bits', { gas: `0x1${'0'.repeat(16)}` }, /\[1\]: gas: hex number > 64 bits/],
   ])('names the call with %s', (_, call, want) => {
     expect(withCall(call)).toEqual(expect.stringMatching(want))

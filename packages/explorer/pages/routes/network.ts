@@ -62,7 +62,10 @@ ${card(
     ['Finality', 'at once: a committed block is never replaced'],
     ['Gas of a block', formatNumber(maxBlockExecutionGas)],
     ['Gas of a transaction', formatNumber(maxTxExecutionGas ?? maxBlockExecutionGas)],
-    ['Base fee', `${gwei(baseFee.lowerBoundWei)} to ${gwei(baseFee.upperBoundWei)} gwei`],
+    [
+      'Base fee',
+      baseFee === undefined ? 'by EIP-1559' : `${gwei(baseFee.lowerBoundWei)} to ${gwei(baseFee.upperBoundWei)} gwei`,
+    ],
     ['Committee', formatNumber(committeeSize)],
     ['Cycle', `${formatNumber(rewards.cycleBlocks)} blocks`],
     ['Proof chain', `a header each ${formatNumber(proofChain.spacingBlocks)} blocks`],
