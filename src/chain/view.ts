@@ -10,6 +10,7 @@ import type { WorldState } from '../state/world-state.ts'
 import type { Store } from '../storage/store.ts'
 import type { Chain } from './chain.ts'
 import type { Council } from './council/council.ts'
+import { criteriaBytes } from './logs/log-criteria.ts'
 import { queryLogs } from './logs/log-query.ts'
 import type { PendingBlockBuilder } from './reads/pending-block.ts'
 import type { BlockStore } from './store/block-store.ts'
@@ -164,7 +165,8 @@ const stateReads = ({
   stateAt: number => openStateReader(store, number),
   logs: async query => {
     requireHistory(blocks.earliest, query.fromBlock, query.toBlock)
-    if (query.toBlock - query.fromBlock >= CHAIN_LIMITS.logSliceBlocks) return wideLogs(query)
+    const isWide = query.toBlock - query.fromBlock >= CHAIN_LIMITS.logSliceBlocks
+    if (isWide || criteriaBytes(query) > CHAIN_LIMITS.logSliceCriteria) return wideLogs(query)
     return queryLogs(store, blocks, query, {
       results: RPC_LIMITS.logResults,
       timeoutMs: RPC_LIMITS.logQueryMs,

@@ -29,6 +29,8 @@ export interface LogCandidate {
 interface Search {
   readonly store: Store
   readonly query: LogQuery
+  /** Those of the query that restrict anything. */
+  readonly lists: readonly ItemList[]
   /** Called regularly; it may throw to end the search. */
   readonly tick: () => void
   readonly snapshot: Snapshot
@@ -40,7 +42,8 @@ interface Search {
  */
 export async function* candidateBlocks(store: Store, query: LogQuery, tick: () => void): AsyncGenerator<LogCandidate> {
   const snapshot = store.snapshot()
-  const search = { store, query, tick, snapshot }
+  const lists = [query.addresses, ...query.topics].map((list, kind) => new ItemList(kind, list))
+  const search = { store, query, lists: lists.filter(({ count }) => count > 0), tick, snapshot }
   try {
     let next = query.fromBlock
     for (const range of readLogIndex(store, snapshot).ranges) {
@@ -55,41 +58,63 @@ export async function* candidateBlocks(store: Store, query: LogQuery, tick: () =
   }
 }
 
-/** Returns the hashes of the items of each list that restricts anything. */
-const itemsPerList = ({ addresses, topics }: LogQuery): Uint8Array[][] =>
-  [addresses, ...topics].flatMap((list, kind) => {
-    const width = kind === 0 ? ADDRESS_BYTES : TOPIC_BYTES
-    const count = list.byteLength / width
-    if (count === 0) return []
-    return [Array.from({ length: count }, (_, at) => itemHash(kind, list.subarray(at * width, (at + 1) * width)))]
-  })
+/** Longer lists are not compared with blooms: a body has room for a hundred thousand addresses. */
+const BLOOM_ITEMS = 1_024
+
+/** Addresses, or topics at a position, of which a log needs one. */
+class ItemList {
+  readonly count: number
+  readonly #kind: number
+  readonly #items: Uint8Array
+  readonly #width: number
+  /** Hashes of the first items, made when they are first read. */
+  readonly #hashes: Uint8Array[] = []
+
+  constructor(kind: number, items: Uint8Array) {
+    this.#kind = kind
+    this.#items = items
+    this.#width = kind === 0 ? ADDRESS_BYTES : TOPIC_BYTES
+    this.count = items.byteLength / this.#width
+  }
+
+  /** Returns the hashes of some items. */
+  hashes(from: number, to: number): readonly Uint8Array[] {
+    for (let at = this.#hashes.length; at < Math.min(to, this.count); at++)
+      this.#hashes.push(itemHash(this.#kind, this.#items.subarray(at * this.#width, (at + 1) * this.#width)))
+    return this.#hashes.slice(from, to)
+  }
+
+  /** Returns a test of a bloom. */
+  bloomTest(): (bloom: Uint8Array) => boolean {
+    if (this.count > BLOOM_ITEMS) return () => true
+    const bits = itemsOf(this.#items, this.#width).map(bloomBits)
+    return bloom => bits.some(item => bloomHas(bloom, item))
+  }
+}
+
+const EVERY_LIST = { count: 1, hashes: () => [EVERY_ITEM] }
 
 async function* byBloom(
-  { store, query, tick, snapshot }: Search,
+  { store, lists, tick, snapshot }: Search,
   from: number,
   to: number,
 ): AsyncGenerator<LogCandidate> {
-  const { addresses, topics } = query
-  const wanted = [itemsOf(addresses, ADDRESS_BYTES), ...topics.map(list => itemsOf(list, TOPIC_BYTES))]
-    .filter(items => items.length > 0)
-    .map(items => items.map(bloomBits))
+  const tests = lists.map(list => list.bloomTest())
   const isEmpty = (bloom: Uint8Array) => Buffer.compare(bloom, EMPTY_BLOOM) === 0
   for await (const rows of store.chunks(BUCKETS.header, { gte: numberKey(from), lte: numberKey(to), snapshot })) {
     tick()
     for (const [key, header] of rows) {
       const bloom = encodedBloom(header)
-      if (!isEmpty(bloom) && wanted.every(items => items.some(bits => bloomHas(bloom, bits))))
-        yield { number: readNumber(key) }
+      if (!isEmpty(bloom) && tests.every(test => test(bloom))) yield { number: readNumber(key) }
     }
   }
 }
 
 async function* byIndex(search: Search, range: LogRange, from: number): AsyncGenerator<LogCandidate> {
-  const items = itemsPerList(search.query)
-  const isEvery = items.length === 0
+  const isEvery = search.lists.length === 0
   const unions: Union[] = []
-  for (const hashes of isEvery ? [[EVERY_ITEM]] : items) {
-    const union = await openUnion(search, range, hashes)
+  for (const list of isEvery ? [EVERY_LIST] : search.lists) {
+    const union = await openUnion(search, range, list)
     if (union.length === 0) return
     unions.push(union)
   }
@@ -117,12 +142,12 @@ const READ_KEYS = 256
 const openUnion = async (
   { store, snapshot, tick }: Search,
   { id, from }: LogRange,
-  hashes: readonly Uint8Array[],
+  list: Pick<ItemList, 'count' | 'hashes'>,
 ): Promise<Union> => {
   const union: Postings[] = []
-  for (let at = 0; at < hashes.length; at += READ_KEYS) {
+  for (let at = 0; at < list.count; at += READ_KEYS) {
     tick()
-    const some = hashes.slice(at, at + READ_KEYS)
+    const some = list.hashes(at, at + READ_KEYS)
     const rows = await store.getMany(
       BUCKETS.logPostings,
       some.map(hash => postingsKey(id, hash)),
@@ -141,8 +166,8 @@ const openUnion = async (
   return union
 }
 
-/** Steps between two looks at the time. */
-const STEPS = 64
+/** Lists moved between two looks at the time. */
+const MOVES = 4_096
 
 /** Yields the places from `start` to before `end` that a list of each union has: each moves to where the farthest one is. */
 async function* commonPlaces(
@@ -152,14 +177,16 @@ async function* commonPlaces(
   tick: () => void,
 ): AsyncGenerator<number> {
   let target = start
-  for (let step = 1; ; step++) {
+  const moves = unions.reduce((sum, union) => sum + union.length, 0)
+  for (let moved = moves; ; moved += moves) {
     const first = await lowest(unions[0] as Union, target)
     let farthest = first
     for (const union of unions.slice(1)) farthest = Math.max(farthest, await lowest(union, farthest))
     if (farthest >= end) return
     if (farthest === first) yield first
     target = farthest === first ? first + 1 : farthest
-    if (step % STEPS !== 0) continue
+    if (moved < MOVES) continue
+    moved = 0
     tick()
     await sliceOver()
   }

@@ -261,7 +261,13 @@ export class BlockStore {
 
   /** Returns the newest location of a transaction. */
   async locate(transactionHash: Hex): Promise<TransactionLocation | undefined> {
-    for await (const location of this.locations(transactionHash)) return location
+    const range = { prefix: lookupPrefix(transactionHash), reverse: true }
+    const row = await this.#store.first(BUCKETS.transactionPlace, range)
+    if (row === undefined) return undefined
+    const location = locationFromKey(row[0])
+    if ((await this.#hashAt(location)) === transactionHash) return location
+    // Another one with the same start of the hash.
+    for await (const other of this.locations(transactionHash)) return other
     return undefined
   }
 
@@ -270,11 +276,13 @@ export class BlockStore {
     const range = { prefix: lookupPrefix(transactionHash), reverse: true }
     for await (const key of this.#store.keys(BUCKETS.transactionPlace, range)) {
       const location = locationFromKey(key)
-      const { number, index } = location
-      const recent = this.#blocks.peek(number)
-      const hash = recent ? recent.transactions[index]?.hash : (await this.stored(number))?.transactionHash(index)
-      if (hash === transactionHash) yield location
+      if ((await this.#hashAt(location)) === transactionHash) yield location
     }
+  }
+
+  async #hashAt({ number, index }: TransactionLocation): Promise<Hex | undefined> {
+    const recent = this.#blocks.peek(number)
+    return recent ? recent.transactions[index]?.hash : (await this.stored(number))?.transactionHash(index)
   }
 
   async certificate(number: number): Promise<Certificate | undefined> {
