@@ -1,6 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import { BoundedMutex } from '@tandem/base/async/bounded-mutex.ts'
-import type { Hex } from '@tandem/base/bytes.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { type MemoryShares, memoryShares, STATE_LIMITS, TRIE_LIMITS } from '../config/limits/storage.ts'
@@ -18,6 +18,7 @@ import { putStateMeta, readStateMeta, type StateMeta } from './state-meta.ts'
 import type { StateReader } from './state-reader.ts'
 import { type LoadProgress, openTrie } from './trie/load-trie.ts'
 import { previewRoots, proveAt, type StateProof } from './trie/prove-account.ts'
+import { PREFETCH_KEY_BYTES } from './trie/trie.ts'
 import { type TrieService, trieBusyError } from './trie/trie-service.ts'
 import type { PackedBatch } from './trie/types.ts'
 import { droppedSlots, isEmptyChanges, packChanges, stateUpdateFromChanges } from './update/pack-changes.ts'
@@ -129,22 +130,34 @@ export class WorldState {
     return new Journal(this.#trie.readsRows ? this.#prefetching(view) : view)
   }
 
-  /** The trie reads the rows of accounts in its thread while the block executes. */
+  /** The trie reads the rows of accounts and slots in its thread while the block executes. */
   #prefetching(view: StateReader): StateReader {
-    const size = TRIE_LIMITS.prefetchAccounts
-    let keys = new Uint8Array(size * ACCOUNT_KEY_BYTES)
-    let count = 0
+    const size = TRIE_LIMITS.prefetchKeys * PREFETCH_KEY_BYTES
+    let keys = new Uint8Array(size)
+    let at = 0
+    const add = (address: Hex, slot?: Hex): void => {
+      keys.set(this.#head.hashed(address), at)
+      if (slot !== undefined) {
+        keys.set(hexToBytes(slot), at + ACCOUNT_KEY_BYTES)
+        keys[at + PREFETCH_KEY_BYTES - 1] = 1
+      }
+      at += PREFETCH_KEY_BYTES
+      if (at < size) return
+      this.#trie.prefetch(keys.buffer)
+      keys = new Uint8Array(size)
+      at = 0
+    }
     return {
       ...view,
       account: address => {
         const account = view.account(address)
-        keys.set(this.#head.hashed(address), count++ * ACCOUNT_KEY_BYTES)
-        if (count === size) {
-          this.#trie.prefetch(keys.buffer)
-          keys = new Uint8Array(size * ACCOUNT_KEY_BYTES)
-          count = 0
-        }
+        add(address)
         return account
+      },
+      storage: (address, slot) => {
+        const word = view.storage(address, slot)
+        add(address, slot)
+        return word
       },
     }
   }

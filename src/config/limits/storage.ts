@@ -31,9 +31,9 @@ export const TRIE_LIMITS = {
   undoLayers: 8,
   /** Changed branches after which rows are written: about 4 MiB. */
   flushBranches: 16_384,
-  /** Rows read for a block from which on the next one prefetches, and accounts of one prefetch. */
+  /** Rows read for a block from which on the next one prefetches, and accounts and slots of one prefetch. */
   prefetchRows: 32,
-  prefetchAccounts: 64,
+  prefetchKeys: 64,
   /** Blocks after which rows are written, fewer where less history is kept: a start applies the later ones again. */
   flushBlocks: 32,
   /** Proofs and previews, of the newest state and of older ones each; a longer wait ends with an error. */

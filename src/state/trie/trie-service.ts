@@ -123,12 +123,12 @@ export class TrieService {
     await this.ask({ op: 'commit', root, number }, 'root')
   }
 
-  /** True while blocks touch accounts whose rows are not in memory: then `prefetch` is worth its messages. */
+  /** True while blocks touch accounts and slots whose rows are not in memory: then `prefetch` is worth its messages. */
   get readsRows(): boolean {
     return this.rowsRead >= TRIE_LIMITS.prefetchRows
   }
 
-  /** Reads the rows of hashed accounts, one after the other in `keys`, for a block that will be applied. The buffer is consumed. */
+  /** Reads rows for a block that will be applied (`Trie.prefetch`). The buffer is consumed. */
   prefetch(keys: ArrayBuffer): void {
     // A failure here is that of the next call too.
     this.ask({ op: 'prefetch', keys }, 'root').catch(() => {})

@@ -1,6 +1,10 @@
 import { asBuffer, bytesToHex, EMPTY_BYTES } from '@tandem/base/bytes.ts'
+import { keccak256Into } from '../../crypto/hash.ts'
 import { loadWasm, type WasmMemory } from '../../crypto/wasm/wasm.ts'
 import { ACCOUNT_BYTES, HEADER_BYTES, KIND, SLOT_BYTES } from './batch.ts'
+
+/** Size of a key of `Trie.prefetch`. */
+export const PREFETCH_KEY_BYTES = 65
 
 interface Exports {
   readonly memory: WasmMemory
@@ -134,11 +138,14 @@ export class Trie {
     this.wasm.divideRows(above, from)
   }
 
-  /** Reads the rows on the way to accounts; `keys` are their hashes, one after the other. */
+  /** Reads the rows on the way to accounts and slots. Each of `keys` is the account's hash, the slot, and 1 if it is one of a slot. */
   prefetch(keys: Uint8Array): void {
-    for (let at = 0; at < keys.byteLength; at += 32) {
-      this.bytes(this.wasm.keysAt(), 32).set(keys.subarray(at, at + 32))
-      while (this.wasm.locate(false) > 0) this.readMissing()
+    const { wasm } = this
+    for (let at = 0; at < keys.byteLength; at += PREFETCH_KEY_BYTES) {
+      const withSlot = keys[at + 64] === 1
+      this.bytes(wasm.keysAt(), 32).set(keys.subarray(at, at + 32))
+      if (withSlot) keccak256Into(keys.subarray(at + 32, at + 64), this.bytes(wasm.keysAt() + 32, 32))
+      while (wasm.locate(withSlot) > 0) this.readMissing()
     }
   }
 

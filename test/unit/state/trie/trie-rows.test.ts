@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
-import { bytesToHex, type Hex, toWord } from '@tandem/base/bytes.ts'
+import { bytesToHex, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { TRIE_LIMITS } from '../../../../src/config/limits/storage.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT, encodeAccount } from '../../../../src/state/account.ts'
+import { hashedKey } from '../../../../src/state/flat-tables.ts'
 import { BatchPacker } from '../../../../src/state/trie/batch.ts'
 import { type LoadProgress, openTrie } from '../../../../src/state/trie/load-trie.ts'
 import { StackTrie } from '../../../../src/state/trie/stack-trie.ts'
-import { Trie } from '../../../../src/state/trie/trie.ts'
+import { PREFETCH_KEY_BYTES, Trie } from '../../../../src/state/trie/trie.ts'
 import { readTrieMark } from '../../../../src/state/trie/trie-rows.ts'
 import { TrieService } from '../../../../src/state/trie/trie-service.ts'
 import { type RowProblem, verifyRows } from '../../../../src/state/trie/verify-rows.ts'
@@ -94,6 +95,44 @@ test('accounts are prefetched while blocks touch rows that are not in memory', a
   prefetch.mockRestore()
   await second.close()
   await memory.close()
+})
+
+test('a slot that is prefetched needs no row when it changes', () => {
+  const built = new Trie({ read: () => undefined })
+  const all = new BatchPacker()
+  const contract = { nonce: 1, balance: 1n, codeHash: EMPTY_CODE_HASH }
+  for (let i = 0; i < 300; i++) {
+    all.account(addressOf(i), contract)
+    if (i === 7) for (let j = 0; j < 5_000; j++) all.slot(toWord(BigInt(j)), toWord(BigInt(j + 1)))
+  }
+  built.apply(new Uint8Array(all.finish().buffer), false)
+  const nameOf = (account: Uint8Array | undefined, path: Uint8Array) =>
+    `${account === undefined ? '' : bytesToHex(account)} ${bytesToHex(path)}`
+  const rows = new Map(built.flush().map(({ account, path, row }) => [nameOf(account, path), row.slice()]))
+  const root = built.root()
+  const changes = () => {
+    const packer = new BatchPacker()
+    packer.account(addressOf(7), contract)
+    for (let j = 0; j < 5_000; j += 500) packer.slot(toWord(BigInt(j)), toWord(1n))
+    return new Uint8Array(packer.finish().buffer)
+  }
+  const opened = () =>
+    new Trie({ read: ({ account, path }) => rows.get(nameOf(account, path)) }, { root, accounts: 300 })
+  const cold = opened()
+  cold.apply(changes(), false)
+  expect(cold.takeRowsRead()).toBeGreaterThan(10)
+  const warm = opened()
+  const keys = new Uint8Array(10 * PREFETCH_KEY_BYTES)
+  for (let at = 0; at < 10; at++) {
+    keys.set(hashedKey(addressOf(7)), at * PREFETCH_KEY_BYTES)
+    keys.set(hexToBytes(toWord(BigInt(at * 500))), at * PREFETCH_KEY_BYTES + 32)
+    keys[at * PREFETCH_KEY_BYTES + 64] = 1
+  }
+  warm.prefetch(keys)
+  expect(warm.takeRowsRead()).toBeGreaterThan(10)
+  warm.apply(changes(), false)
+  expect(warm.takeRowsRead()).toBe(0)
+  expect(warm.root()).toEqual(cold.root())
 })
 
 test('after blocks enough rows are written without much change, also of empty blocks', async () => {
