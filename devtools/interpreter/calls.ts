@@ -1,13 +1,13 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { gasBoundExceeded } from '../../src/evm/engines/gas-bound.ts'
-import type { Precompile } from '../../src/evm/engines/precompiles/precompile.ts'
+import { callPrecompile, type PrecompileResult } from '../../src/evm/engines/precompiles/precompile.ts'
 import type { FrameType } from '../../src/evm/tracers/tracer.ts'
 import { delegationTarget } from '../../src/primitives/transaction/delegation.ts'
 import { MAX_BALANCE } from '../../src/state/account.ts'
 import { FAULTS, type Fault, precompileFault } from './fault.ts'
 import { codeOf } from './frame/code.ts'
 import { Frame, type FrameContext, type FrameMarks, type Signal, SWITCH, WAIT } from './frame/frame.ts'
-import type { Execution } from './transaction/execution.ts'
+import type { Execution, NetworkPrecompile } from './transaction/execution.ts'
 import { REFUSALS } from './transaction/reporter.ts'
 
 /** Limit of nested frames, besides the first. */
@@ -88,7 +88,7 @@ export const beginCall = (vm: Execution, opener: Frame | undefined, start: CallS
     }
   }
   const precompile = vm.precompileAt(codeAddress)
-  if (precompile !== undefined) return callPrecompile(vm, opener, start, marks, precompile)
+  if (precompile !== undefined) return runPrecompile(vm, opener, start, marks, precompile)
   const code = runnableCode(vm, codeAddress, opener === undefined)
   if (code.byteLength === 0) return endCall(vm, opener, gas, EMPTY_BYTES, undefined)
   vm.frame = new Frame(opener, context, codeOf(code), gas, marks, vm.workspaces.take())
@@ -104,27 +104,29 @@ const runnableCode = ({ journal, rules, access }: Execution, address: Hex, isTop
   return journal.code(target)
 }
 
-const callPrecompile = (
+const runPrecompile = (
   vm: Execution,
   opener: Frame | undefined,
   { context, gas }: CallStart,
   marks: FrameMarks,
-  precompile: Precompile,
+  precompile: NetworkPrecompile,
 ): Signal | undefined => {
-  const { common, pacing } = vm
   const given = BigInt(gas)
   const bound = vm.gasBoundLeft(opener, given) ?? given
   const limit = bound < 0n ? 0n : bound < given ? bound : given
-  const result = precompile({ data: context.input, gasLimit: limit, common, ...pacing })
-  const finish = (done: Awaited<ReturnType<Precompile>>): Signal | undefined => {
-    const { exceptionError, executionGasUsed, returnValue } = done
-    const fault = exceptionError && precompileFault(exceptionError.error)
+  const { fork } = vm.executionRules
+  const check = () => vm.clock.check()
+  const { row, price } = precompile
+  const result = callPrecompile(row, { data: context.input, gas: limit, fork, price, check })
+  const finish = (done: PrecompileResult): Signal | undefined => {
+    const { failure, gasUsed, output } = done
+    const fault = failure && precompileFault(failure)
     // A precompile that needs more than the bound leaves, or fails and takes all gas, has exceeded it.
     if (fault !== undefined && limit < given) throw gasBoundExceeded()
     if (fault !== undefined) vm.revert(marks)
-    const left = given - executionGasUsed
-    vm.clock.steps -= Number(executionGasUsed) / GAS_PER_STEP
-    return endCall(vm, opener, typeof gas === 'number' ? Number(left) : left, returnValue, fault)
+    const left = given - gasUsed
+    vm.clock.steps -= Number(gasUsed) / GAS_PER_STEP
+    return endCall(vm, opener, typeof gas === 'number' ? Number(left) : left, output, fault)
   }
   if (!(result instanceof Promise)) return finish(result)
   vm.pending = result.then(finish)

@@ -1,15 +1,12 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
-import { type EvmFork, evmForkAt } from '../../src/config/forks.ts'
-import type { ChainParams } from '../../src/config/networks.ts'
+import { evmForkAt } from '../../src/config/forks.ts'
 import type { EngineEnv } from '../../src/evm/block-env.ts'
 import type { Engine, EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../../src/evm/engine.ts'
-import { commonAt } from '../../src/evm/engines/ethereumjs/common.ts'
 import { REASON } from '../../src/evm/engines/failure-reasons.ts'
-import type { Precompile } from '../../src/evm/engines/precompiles/precompile.ts'
-import { repriced } from '../../src/evm/engines/precompiles/repriced.ts'
-import { activePrecompiles } from '../../src/evm/engines/precompiles/table.ts'
+import { PRECOMPILES } from '../../src/evm/engines/precompiles/table.ts'
 import { delegationTarget } from '../../src/primitives/transaction/delegation.ts'
+import { executionRulesAt } from '../../src/rules/execution-rules.ts'
 import type { Journal } from '../../src/state/journal/journal.ts'
 import { beginCall } from './calls.ts'
 import { beginCreation, createdBy } from './creations.ts'
@@ -19,8 +16,7 @@ import { runFrames } from './loop/loop.ts'
 import { tableOf } from './loop/table.ts'
 import { runTracedFrame } from './loop/traced-loop.ts'
 import { evmRulesOf } from './rules.ts'
-import type { Precompiles } from './transaction/execution.ts'
-import { Execution } from './transaction/execution.ts'
+import { Execution, type NetworkPrecompile, type Precompiles } from './transaction/execution.ts'
 
 const warmUp = ({ access, rules, env }: Execution, message: EngineMessage): void => {
   if (!rules.hasAccessPrices) return
@@ -129,23 +125,12 @@ export const createInterpreter = (): Engine => {
   }
 }
 
-const known = new WeakMap<ChainParams, Map<EvmFork, Precompiles>>()
-
 /** Returns the precompiles of a block by address, at the network's prices. */
 const precompilesOf = ({ params, number }: EngineEnv): Precompiles => {
-  const fork = evmForkAt(params.forks, number)
-  const byFork = known.get(params) ?? new Map<EvmFork, Precompiles>()
-  known.set(params, byFork)
-  let found = byFork.get(fork)
-  if (found === undefined) {
-    const all = new Map<Hex, Precompile>()
-    for (const [place, run] of activePrecompiles(commonAt(params, number))) {
-      const price = params.precompilePrices?.[place]
-      const address: Hex = `0x${place.toString(16).padStart(40, '0')}`
-      if (price !== null) all.set(address, price === undefined ? run : repriced(run, price))
-    }
-    found = all
-    byFork.set(fork, found)
+  const all = new Map<Hex, NetworkPrecompile>()
+  for (const address of executionRulesAt(params, number).precompiles) {
+    const row = PRECOMPILES.get(Number(address))
+    if (row !== undefined) all.set(address, { row, price: params.precompilePrices?.[Number(address)] ?? undefined })
   }
-  return found
+  return all
 }

@@ -1,4 +1,4 @@
-import { PRECOMPILE_REVERT, REASON } from '../../src/evm/engines/failure-reasons.ts'
+import { PRECOMPILE_REASON, REASON } from '../../src/evm/engines/failure-reasons.ts'
 
 /** Fault of a frame: its reason, and the text of traces, which may say more. */
 export interface Fault {
@@ -31,4 +31,4 @@ export const FAULTS = {
 export const precompileFault = (reason: string): Fault =>
   reason === REASON.outOfGas
     ? FAULTS.outOfGas
-    : { reason: reason === PRECOMPILE_REVERT ? REASON.revert : reason, text: 'precompiled failed' }
+    : { reason: reason === PRECOMPILE_REASON.revert ? REASON.revert : reason, text: 'precompiled failed' }

@@ -6,10 +6,11 @@ import { p256 } from '@noble/curves/nist.js'
 import { bytesToHex, concatBytes, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { EVM_FORKS } from '../../src/config/forks.ts'
 import { addressFromPrivateKey, sign } from '../../src/crypto/signature.ts'
 import { customCrypto } from '../../src/evm/engines/ethereumjs/crypto.ts'
 import { SEED } from '../support/seed.ts'
-import { bothWays } from '../unit/evm/precompile-pair.ts'
+import { bothWays, ownNumbers } from '../unit/evm/precompile-pair.ts'
 
 const word = (value: bigint): Uint8Array => hexToBytes(toWord(value))
 const bytes = (size: number) => fc.uint8Array({ minLength: size, maxLength: size })
@@ -17,6 +18,7 @@ const bytes = (size: number) => fc.uint8Array({ minLength: size, maxLength: size
 test.each([
   ['SHA256', 2],
   ['RIPEMD160', 3],
+  ['IDENTITY', 4],
 ])("%s answers and costs what EthereumJS' own does", async (_, number) => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.constantFrom(0n, 700n, 10n ** 6n), async (data, gas) => {
@@ -52,8 +54,8 @@ test("ECRECOVER with our providers answers what it does with EthereumJS' own, hi
   )
   const broken = fc.constantFrom(0n, 1n, ORDER - 1n, ORDER, ORDER + 1n, 2n ** 256n - 1n)
   let recovered = 0
-  fc.assert(
-    fc.property(secret, bytes(32), v, fc.nat(7), broken, fc.nat(200), (key, digest, v, way, other, cut) => {
+  await fc.assert(
+    fc.asyncProperty(secret, bytes(32), v, fc.nat(7), broken, fc.nat(200), async (key, digest, v, way, other, cut) => {
       const signature = sign(digest, key)
       const r = way === 0 ? other : number(signature.subarray(0, 32))
       const low = number(signature.subarray(32, 64))
@@ -61,6 +63,7 @@ test("ECRECOVER with our providers answers what it does with EthereumJS' own, hi
       const data = concatBytes(digest, word(v), word(r), word(s)).subarray(0, way === 7 ? cut : 200)
       const answer = run(data, ours)
       expect(answer).toBe(run(data, theirs))
+      expect((await bothWays('cancun', 1, data)).ours).toEqual({ gas: 3_000n, output: answer, error: undefined })
       if (answer.endsWith(addressFromPrivateKey(key).slice(2))) recovered++
     }),
     { seed: SEED, numRuns: 150 },
@@ -151,4 +154,13 @@ test('P256VERIFY where the two points are equal, opposite, or one is infinity', 
     }
   }
   expect(verdicts.filter(Boolean)).toHaveLength(8)
+})
+
+test.each(EVM_FORKS)('%s: prices and results of zeros of any length are those of EthereumJS', async fork => {
+  const sizes = [0, 1, 64, 96, 128, 160, 192, 213, 256, 288, 384, 512, 768, 160 * 5, 288 * 7, 160 * 140, 288 * 140]
+  for (const number of ownNumbers(fork))
+    for (const size of sizes) {
+      const { ours, theirs } = await bothWays(fork, number, new Uint8Array(size))
+      expect(ours, `${number} of ${size} bytes`).toEqual(theirs)
+    }
 })

@@ -88,7 +88,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@node-rs/': ['crypto'],
   '@noble/': ['crypto', 'evm'],
   '@scure/': ['crypto', 'cli'],
-  '@ethereumjs/': ['evm/engines/ethereumjs', 'evm/engines/precompiles'],
+  '@ethereumjs/': ['evm/engines/ethereumjs'],
 }
 
 const MAX_LINES = 500

@@ -1,12 +1,11 @@
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import type { PrecompilePrice } from '../../../src/config/precompile-prices.ts'
 import type { EngineEnv } from '../../../src/evm/block-env.ts'
 import { isPrecompile } from '../../../src/evm/calls/message/moved-precompiles.ts'
 import type { EngineMessage, EngineOptions } from '../../../src/evm/engine.ts'
-import { commonAt } from '../../../src/evm/engines/ethereumjs/common.ts'
 import { StepClock } from '../../../src/evm/engines/ethereumjs/step-clock.ts'
 import { gasBoundExceeded } from '../../../src/evm/engines/gas-bound.ts'
 import type { Precompile } from '../../../src/evm/engines/precompiles/precompile.ts'
-import { type PacedInput, pacedInput } from '../../../src/evm/engines/precompiles/precompile-input.ts'
 import type { Prefetcher } from '../../../src/evm/readers/prefetched-reader.ts'
 import type { TraceHooks } from '../../../src/evm/tracers/tracer.ts'
 import { type ExecutionRules, executionRulesAt } from '../../../src/rules/execution-rules.ts'
@@ -30,8 +29,13 @@ export interface Outcome {
   readonly created: Hex | null
 }
 
+/** Precompile with the network's own price. */
+export interface NetworkPrecompile {
+  readonly row: Precompile
+  readonly price: PrecompilePrice | undefined
+}
 /** Precompiles of a fork, by address. */
-export type Precompiles = ReadonlyMap<string, Precompile>
+export type Precompiles = ReadonlyMap<string, NetworkPrecompile>
 
 /** Inputs of an execution. */
 interface ExecutionParts {
@@ -49,7 +53,6 @@ interface ExecutionParts {
 export class Execution {
   readonly journal: Journal
   readonly env: EngineEnv
-  readonly common: ReturnType<typeof commonAt>
   readonly executionRules: ExecutionRules
   readonly rules: EvmRules
   readonly table: OpcodeTable
@@ -79,14 +82,11 @@ export class Execution {
   readonly blockHashes = new Map<number, Hex>()
   readonly reporter: FrameReporter | undefined
   readonly #message: EngineMessage
-  /** Clock for precompiles, passed besides their input. */
-  readonly pacing: PacedInput
   readonly #precompiles: Precompiles
 
   constructor({ journal, env, message, options, workspaces, precompiles, rules, table }: ExecutionParts) {
     this.journal = journal
     this.env = env
-    this.common = commonAt(env.params, env.number)
     this.executionRules = executionRulesAt(env.params, env.number)
     this.rules = rules
     this.table = table
@@ -101,13 +101,12 @@ export class Execution {
     this.blobHashes = message.blobVersionedHashes ?? []
     this.access = new AccessSet(this.executionRules.precompiles)
     this.reporter = options.trace && new FrameReporter(options.trace.tracer)
-    this.pacing = pacedInput(this.clock)
     this.#message = message
     this.#precompiles = precompiles
   }
 
   /** Returns the precompile at an address, moved ones at their new address. */
-  precompileAt(address: Hex): Precompile | undefined {
+  precompileAt(address: Hex): NetworkPrecompile | undefined {
     const { moves } = this.options
     if (moves === undefined) return this.#precompiles.get(address)
     return isPrecompile(this.executionRules, moves, address)

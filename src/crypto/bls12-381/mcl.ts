@@ -59,6 +59,17 @@ export const g2From = (mcl: Mcl, bytes: Uint8Array): G2 => {
   return point
 }
 
+/** Maps a field element, below the prime, to the subgroup of G1. */
+export const mapToG1 = (mcl: Mcl, bytes: Uint8Array): G1 => fieldFrom(mcl, bytes).mapToG1()
+
+/** Maps an element of Fp2, each part below the prime, to the subgroup of G2. */
+export const mapToG2 = (mcl: Mcl, bytes: Uint8Array): G2 => {
+  const element = new mcl.Fp2()
+  element.set_a(fieldFrom(mcl, part(bytes, 0)))
+  element.set_b(fieldFrom(mcl, part(bytes, 1)))
+  return element.mapToG2()
+}
+
 /** Coordinates of a point. */
 export const g1Bytes = (point: G1): Uint8Array => {
   const bytes = new Uint8Array(G1_BYTES)

@@ -16,8 +16,17 @@ export const REASON = {
   initCodeTooLarge: 'max initcode size exceeded',
 } as const
 
-/** Reason that a precompile gives when it fails like a revert. */
-export const PRECOMPILE_REVERT = 'revert'
-
-/** Reason that BLAKE2 F gives for input of another form. */
-export const PRECOMPILE_OUT_OF_RANGE = 'value out of range'
+/** Reasons of precompiles, in EthereumJS' words; the first is like that of a revert. */
+export const PRECOMPILE_REASON = {
+  revert: 'revert',
+  outOfGas: REASON.outOfGas,
+  outOfRange: 'value out of range',
+  inputLength: 'invalid input length',
+  inputEmpty: 'input is empty',
+  notInField: 'fp point not in field',
+  notOnCurve: 'point not on curve',
+  otherCommitment: 'kzg commitment does not match versioned hash',
+  proofInputs: 'kzg inputs invalid',
+  proofFalse: 'kzg proof invalid',
+} as const
+export type PrecompileReason = (typeof PRECOMPILE_REASON)[keyof typeof PRECOMPILE_REASON]

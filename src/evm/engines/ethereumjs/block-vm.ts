@@ -60,11 +60,13 @@ interface BlockVm {
   readonly block: EthereumJsBlock
 }
 
-const openVm = async (journal: Journal, env: BlockEnv, ownPrecompiles: boolean): Promise<BlockVm> => {
-  const common = createCommon(env.params, evmForkAt(env.params.forks, env.number))
+const openVm = async (journal: Journal, env: BlockEnv, hasOwnPrecompiles: boolean): Promise<BlockVm> => {
+  const fork = evmForkAt(env.params.forks, env.number)
+  const common = createCommon(env.params, fork)
   const state = new EthereumJsStateAdapter()
   const parts = { common, stateManager: state, blockchain: libraryBlockchain(env) }
-  const evm = new WatchedEvm(
+  const ownPrecompiles = hasOwnPrecompiles ? { fork, check: () => evm.run.clock.check() } : undefined
+  const evm: WatchedEvm = new WatchedEvm(
     evmOptions(parts, env.params.precompilePrices, { opcodes: evmOpcodes(common, false), ownPrecompiles }),
   )
   state.attach(journal)

@@ -4,8 +4,8 @@ import type { EvmFork } from '../../../config/forks.ts'
 import { evmForkAt } from '../../../config/forks.ts'
 import type { ChainParams } from '../../../config/networks.ts'
 import { codeSizeLimit, initCodeSizeLimit } from '../../../rules/code-size.ts'
-import { kzgVerifier } from '../kzg.ts'
 import { customCrypto } from './crypto.ts'
+import { kzgVerifier } from './kzg.ts'
 
 /** EthereumJS' name of a fork, where it differs. */
 const hardforkName = (fork: EvmFork): string => (fork === 'frontier' ? 'chainstart' : fork)

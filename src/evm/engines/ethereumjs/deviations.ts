@@ -14,7 +14,7 @@ import { type Address, createAddressFromBigInt } from '@ethereumjs/util'
 import { bytesToHex, EMPTY_BYTES, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import type { PrecompilePrices } from '../../../config/precompile-prices.ts'
 import type { Transaction } from '../../../primitives/transaction/transaction.ts'
-import { repricedPrecompiles } from '../precompiles/table.ts'
+import { customPrecompiles, type OwnPrecompiles } from './precompiles.ts'
 
 /*
  * The deviations of EthereumJS from Ethereum, each mended by a subclass of its EVM, by opcodes of our own or by a check before it runs:
@@ -156,8 +156,7 @@ export type EvmParts = Required<Pick<EVMOpts, 'common' | 'stateManager' | 'block
 /** Replacements of the library's own: opcodes, by default the mended ones alone, and precompiles. */
 interface Replacements {
   readonly opcodes?: CustomOpcode[]
-  /** true: those of this project, which time stops; the library's run to their end. */
-  readonly ownPrecompiles?: boolean
+  readonly ownPrecompiles?: OwnPrecompiles | undefined
 }
 
 const mendedOpcodes = (common: Common): CustomOpcode[] =>
@@ -169,12 +168,12 @@ const mendedOpcodes = (common: Common): CustomOpcode[] =>
 export const evmOptions = (
   parts: EvmParts,
   prices: PrecompilePrices | null,
-  { opcodes = mendedOpcodes(parts.common), ownPrecompiles = false }: Replacements = {},
+  { opcodes = mendedOpcodes(parts.common), ownPrecompiles }: Replacements = {},
 ): EVMOpts => ({
   ...parts,
   bn254: new NobleBN254(),
   customOpcodes: opcodes,
-  customPrecompiles: repricedPrecompiles(parts.common, prices, ownPrecompiles),
+  customPrecompiles: customPrecompiles(parts.common, prices, ownPrecompiles),
 })
 
 /** True where every hash of the transaction's blobs is of version 1. */

@@ -1,5 +1,6 @@
 import type { Common } from '@ethereumjs/common'
 import { bytesToHex, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import { evmForkAt } from '../../../config/forks.ts'
 import type { Log } from '../../../primitives/receipt/log.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import type { EngineEnv } from '../../block-env.ts'
@@ -21,12 +22,12 @@ interface Machine {
 const createMachine = (common: Common, env: EngineEnv, isWatched: boolean): Machine => {
   const state = new EthereumJsStateAdapter()
   const parts = { common, stateManager: state, blockchain: libraryBlockchain(env) }
-  return {
-    evm: new WatchedEvm(
-      evmOptions(parts, env.params.precompilePrices, { opcodes: evmOpcodes(common, isWatched), ownPrecompiles: true }),
-    ),
-    state,
-  }
+  const fork = evmForkAt(env.params.forks, env.number)
+  const ownPrecompiles = { fork, check: () => evm.run.clock.check() }
+  const evm: WatchedEvm = new WatchedEvm(
+    evmOptions(parts, env.params.precompilePrices, { opcodes: evmOpcodes(common, isWatched), ownPrecompiles }),
+  )
+  return { evm, state }
 }
 
 /** Idle machines of each fork. */

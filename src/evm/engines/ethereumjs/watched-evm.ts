@@ -8,7 +8,6 @@ import type { MovedPrecompiles } from '../../calls/message/moved-precompiles.ts'
 import type { FrameStart } from '../../tracers/tracer.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
 import { MendedEvm } from './deviations.ts'
-import type { StepClock } from './step-clock.ts'
 import { showImplicitStop } from './traced-step.ts'
 import { errorOf, type WatchedRun } from './watched-run.ts'
 
@@ -33,11 +32,6 @@ export class WatchedEvm extends MendedEvm {
   get run(): WatchedRun {
     assert(this.#run !== undefined, 'a message runs')
     return this.#run
-  }
-
-  /** Clock of this project's precompiles (precompiles/precompile-input.ts). */
-  get clock(): StepClock {
-    return this.run.clock
   }
 
   /** Starts a message; anything that one before it left is forgotten. */

@@ -4,7 +4,7 @@ import type { Log } from '../../../primitives/receipt/log.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import type { EngineFailure, EngineOptions } from '../../engine.ts'
 import type { FrameStart, FrameType } from '../../tracers/tracer.ts'
-import { PRECOMPILE_REVERT, REASON } from '../failure-reasons.ts'
+import { PRECOMPILE_REASON, REASON } from '../failure-reasons.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
 import { transferLogOf } from '../transfer-logs.ts'
 import type { OpcodeState } from './deviations.ts'
@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'create collision': REASON.createCollision,
   'invalid bytecode deployed': REASON.codeInvalid,
   'initcode exceeds max initcode size': REASON.initCodeTooLarge,
-  [PRECOMPILE_REVERT]: REASON.revert,
+  [PRECOMPILE_REASON.revert]: REASON.revert,
 }
 
 /** A jump's text goes on with the place. */
@@ -42,7 +42,7 @@ export const errorOf = (error: { readonly error: string } | undefined): string |
 /** Converts the library's error text to the failure of a message. */
 export const engineFailure = (error: string | undefined): EngineFailure | null => {
   if (error === undefined) return null
-  return error === PRECOMPILE_REVERT ? { kind: 'revert' } : { kind: 'halt', reason: reasonOf(error) }
+  return error === PRECOMPILE_REASON.revert ? { kind: 'revert' } : { kind: 'halt', reason: reasonOf(error) }
 }
 
 /** Frame under way. */
@@ -160,7 +160,7 @@ export class WatchedRun {
       this.internal.length = frame.marks.internal
       this.logs.length = frame.marks.logs
     }
-    const isKept = error === undefined || error === PRECOMPILE_REVERT
+    const isKept = error === undefined || error === PRECOMPILE_REASON.revert
     this.options.trace?.tracer.exit?.({
       depth: frame.start.depth,
       output: isKept ? output : EMPTY_BYTES,

@@ -1,6 +1,6 @@
-import { EVMError, type ExecResult } from '@ethereumjs/evm'
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { isCoded } from '@tandem/base/errors.ts'
+import { isForkSince } from '../../../config/forks.ts'
 import {
   ADD_BYTES,
   type Bn254Error,
@@ -10,50 +10,46 @@ import {
   MULTIPLY_BYTES,
   PAIR_BYTES,
 } from '../../../crypto/wasm/bn254.ts'
-import { failedResult, inputSlice, outOfGasResult, type Precompile, runPaced } from './precompile.ts'
+import { PRECOMPILE_REASON, type PrecompileReason } from '../failure-reasons.ts'
+import { flagWord, type InputPrice, inputSlice, inSlices, type PrecompileOutput, type Run } from './precompile.ts'
 
-/* EIP-196 and EIP-197, priced by EIP-1108. */
+/* EIP-196 and EIP-197, priced by EIP-1108 from Istanbul on. */
 
-const REASONS: Readonly<Record<Bn254Error['code'], EVMError['error']>> = {
-  NOT_A_POINT: EVMError.errorMessages.REVERT,
-  NOT_IN_FIELD: EVMError.errorMessages.BN254_FP_NOT_IN_FIELD,
+const REASONS: Readonly<Record<Bn254Error['code'], PrecompileReason>> = {
+  NOT_A_POINT: PRECOMPILE_REASON.revert,
+  NOT_IN_FIELD: PRECOMPILE_REASON.notInField,
 }
 
-const badInput = (gasLimit: bigint, error: unknown): ExecResult => {
+const reasonOf = (error: unknown): PrecompileReason => {
   if (!isCoded(error) || !(error.code in REASONS)) throw error
-  return failedResult(gasLimit, REASONS[error.code as Bn254Error['code']])
+  return REASONS[error.code as Bn254Error['code']]
 }
 
 /** Reads points from the first bytes of the input, padded with zeros. */
-const pointPrecompile =
-  (price: string, size: number, compute: (bytes: Uint8Array) => Uint8Array): Precompile =>
-  ({ data, gasLimit, common }) => {
-    const gas = common.param(price)
-    if (gas > gasLimit) return outOfGasResult(gasLimit)
+const onPoints =
+  (size: number, compute: (bytes: Uint8Array) => Uint8Array): Run =>
+  data => {
     try {
-      return { returnValue: compute(inputSlice(data, 0n, BigInt(size))), executionGasUsed: gas }
+      return compute(inputSlice(data, 0, size))
     } catch (error) {
-      return badInput(gasLimit, error)
+      return reasonOf(error)
     }
   }
 
-export const addPoints = pointPrecompile('bn254AddGas', ADD_BYTES, bn254Add)
-export const multiplyPoint = pointPrecompile('bn254MulGas', MULTIPLY_BYTES, bn254Multiply)
+export const addPoints = onPoints(ADD_BYTES, bn254Add)
+export const multiplyPoint = onPoints(MULTIPLY_BYTES, bn254Multiply)
 
-function* pair(data: Uint8Array, gas: bigint, gasLimit: bigint): SlicedWork<ExecResult> {
+export const pairingPrice: InputPrice = (data, fork) => {
+  if (data.byteLength % PAIR_BYTES !== 0) return PRECOMPILE_REASON.inputLength
+  const pairs = BigInt(data.byteLength / PAIR_BYTES)
+  return isForkSince(fork, 'istanbul') ? 45_000n + 34_000n * pairs : 100_000n + 80_000n * pairs
+}
+
+function* pair(data: Uint8Array): SlicedWork<PrecompileOutput> {
   try {
-    const returnValue = new Uint8Array(32)
-    returnValue[31] = (yield* bn254Pairing(data)) ? 1 : 0
-    return { returnValue, executionGasUsed: gas }
+    return flagWord(yield* bn254Pairing(data))
   } catch (error) {
-    return badInput(gasLimit, error)
+    return reasonOf(error)
   }
 }
-
-export const pairing: Precompile = input => {
-  const { data, gasLimit, common } = input
-  if (data.byteLength % PAIR_BYTES !== 0) return failedResult(gasLimit, EVMError.errorMessages.INVALID_INPUT_LENGTH)
-  const pairs = BigInt(data.byteLength / PAIR_BYTES)
-  const gas = common.param('bn254PairingGas') + pairs * common.param('bn254PairingWordGas')
-  return gas > gasLimit ? outOfGasResult(gasLimit) : runPaced(input, pair(data, gas, gasLimit))
-}
+export const pairing = inSlices(pair)

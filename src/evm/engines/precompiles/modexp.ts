@@ -1,42 +1,47 @@
-import type { Common } from '@ethereumjs/common'
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
-import { bytesToBigint, hexToBytes } from '@tandem/base/bytes.ts'
-import { powerMod } from '../../../crypto/wasm/modexp.ts'
-import { inputSlice, outOfGasResult, type Precompile, runPacedResult } from './precompile.ts'
+import { bytesToBigint, EMPTY_BYTES, hexToBytes } from '@tandem/base/bytes.ts'
+import { type EvmFork, isForkSince } from '../../../config/forks.ts'
+import { powerMod, SHORT_OPERAND_BYTES, shortPowerMod } from '../../../crypto/wasm/modexp.ts'
+import { PRECOMPILE_REASON } from '../failure-reasons.ts'
+import { type InputPrice, inputSlice, inSlices, type PrecompileOutput, type Run } from './precompile.ts'
 
-/*
- * EIP-198, priced by EIP-2565 from Berlin on and by EIP-7883 from Osaka on. EthereumJS' loop shifts the whole exponent for every
- * bit: with a long one, 100 M gas held the thread for most of an hour.
- */
+/* EIP-198, priced by EIP-2565 from Berlin on and by EIP-7883 from Osaka on. */
 
-const HEADER_BYTES = 96n
-const WORD_BYTES = 32n
+const HEADER_BYTES = 96
+const WORD_BYTES = 32
 /** EIP-7823. */
-const MAX_BYTES = 1_024n
-/** EthereumJS' own bound before that. */
-const LONGEST_BYTES = 2n ** 31n - 1n
+const MAX_BYTES = 1_024
+/** Bound of any fork before that: no gas pays for more. */
+const LONGEST_BYTES = 2 ** 31 - 1
+/** Word of a length beyond all bounds, for prices that are beyond all gas. */
+const UNBOUNDED = 2 ** 52
 
-interface Lengths {
-  readonly base: bigint
-  readonly exponent: bigint
-  readonly modulus: bigint
+/** Lengths of base, exponent and modulus. */
+type Lengths = readonly [base: number, exponent: number, modulus: number]
+
+/** Length that stands in a word of the input. */
+const lengthAt = (data: Uint8Array, at: number): number => {
+  let length = 0
+  for (let i = at; i < at + WORD_BYTES; i++) length = Math.min(UNBOUNDED, length * 256 + (data[i] ?? 0))
+  return length
 }
+const lengthsOf = (data: Uint8Array): Lengths => [
+  lengthAt(data, 0),
+  lengthAt(data, WORD_BYTES),
+  lengthAt(data, 2 * WORD_BYTES),
+]
 
-const readLengths = (data: Uint8Array): Lengths => ({
-  base: bytesToBigint(inputSlice(data, 0n, WORD_BYTES)),
-  exponent: bytesToBigint(inputSlice(data, 32n, WORD_BYTES)),
-  modulus: bytesToBigint(inputSlice(data, 64n, WORD_BYTES)),
-})
-
-const longest = ({ base, modulus }: Lengths): bigint => (base > modulus ? base : modulus)
-
-/** Returns the number of squarings, from the exponent's first word and its length; at least 1. */
-const iterations = (data: Uint8Array, { base, exponent }: Lengths, perByte: bigint): bigint => {
-  const head = exponent < WORD_BYTES ? exponent : WORD_BYTES
-  const first = bytesToBigint(inputSlice(data, HEADER_BYTES + base, head))
-  const bits = first === 0n ? 0n : BigInt(first.toString(2).length - 1)
-  const count = (exponent - head) * perByte + bits
-  return count > 0n ? count : 1n
+/** Number of squarings, from the exponent's first word and its length; at least 1. */
+const squarings = (data: Uint8Array, [base, exponent]: Lengths, perByte: number): number => {
+  const head = Math.min(exponent, WORD_BYTES)
+  let bits = 0
+  for (let i = 0; i < head; i++) {
+    const byte = data[HEADER_BYTES + base + i] ?? 0
+    if (byte === 0) continue
+    bits = (head - i) * 8 - (Math.clz32(byte) - 24) - 1
+    break
+  }
+  return Math.max(1, (exponent - head) * perByte + bits)
 }
 
 /** EIP-198. */
@@ -48,37 +53,40 @@ const oldComplexity = (size: bigint): bigint => {
 
 const atLeast = (gas: bigint, least: bigint): bigint => (gas > least ? gas : least)
 
-const priceOf = (data: Uint8Array, lengths: Lengths, common: Common): bigint => {
-  const size = longest(lengths)
-  const words = (size + 7n) / 8n
-  if (common.isActivatedEIP(7883)) {
-    const complexity = size > 32n ? 2n * words ** 2n : 16n
-    return atLeast(iterations(data, lengths, 16n) * complexity, 500n)
-  }
-  const divisor = common.param('modexpGquaddivisorGas')
-  const count = iterations(data, lengths, 8n)
-  if (common.isActivatedEIP(2565)) return atLeast((count * words ** 2n) / divisor, 200n)
-  return (count * oldComplexity(size)) / divisor
+const priceOf = (data: Uint8Array, lengths: Lengths, size: number, fork: EvmFork): bigint => {
+  const words = BigInt(Math.ceil(size / 8))
+  if (isForkSince(fork, 'osaka'))
+    return atLeast(BigInt(squarings(data, lengths, 16)) * (size > 32 ? 2n * words ** 2n : 16n), 500n)
+  const count = BigInt(squarings(data, lengths, 8))
+  if (isForkSince(fork, 'berlin')) return atLeast((count * words ** 2n) / 3n, 200n)
+  return (count * oldComplexity(BigInt(size))) / 20n
 }
 
-function* compute(data: Uint8Array, { base, exponent, modulus }: Lengths): SlicedWork<Uint8Array> {
+export const modexpPrice: InputPrice = (data, fork) => {
+  const lengths = lengthsOf(data)
+  const size = Math.max(lengths[0], lengths[2])
+  const gas = priceOf(data, lengths, size, fork)
+  const isBounded = isForkSince(fork, 'osaka')
+  if (!isBounded && size === 0) return gas
+  return Math.max(...lengths) > (isBounded ? MAX_BYTES : LONGEST_BYTES) ? PRECOMPILE_REASON.outOfGas : gas
+}
+
+function* compute(data: Uint8Array): SlicedWork<PrecompileOutput> {
+  const [base, exponent, size] = lengthsOf(data)
   const exponentAt = HEADER_BYTES + base
-  const divisor = bytesToBigint(inputSlice(data, exponentAt + exponent, modulus))
-  const size = Number(modulus)
+  const divisor = bytesToBigint(inputSlice(data, exponentAt + exponent, size))
   if (divisor === 0n) return new Uint8Array(size)
   const factor = bytesToBigint(inputSlice(data, HEADER_BYTES, base))
   const power = yield* powerMod(factor, inputSlice(data, exponentAt, exponent), divisor)
   return hexToBytes(`0x${power.toString(16).padStart(size * 2, '0')}`)
 }
+const inParts = inSlices(compute)
 
-export const modexp: Precompile = input => {
-  const { data, gasLimit, common } = input
-  const lengths = readLengths(data)
-  const gas = priceOf(data, lengths, common)
-  if (gas > gasLimit) return outOfGasResult(gasLimit)
-  const bounded = common.isActivatedEIP(7823)
-  if (!bounded && longest(lengths) === 0n) return { returnValue: new Uint8Array(0), executionGasUsed: gas }
-  const most = bounded ? MAX_BYTES : LONGEST_BYTES
-  if (longest(lengths) > most || lengths.exponent > most) return outOfGasResult(gasLimit)
-  return runPacedResult(input, gas, compute(data, lengths))
+export const modexp: Run = (data, check) => {
+  const [base, exponent, size] = lengthsOf(data)
+  if (size === 0) return EMPTY_BYTES
+  if (Math.max(base, exponent, size) > SHORT_OPERAND_BYTES) return inParts(data, check)
+  const power = inputSlice(data, HEADER_BYTES + base, exponent)
+  const modulus = inputSlice(data, HEADER_BYTES + base + exponent, size)
+  return shortPowerMod(inputSlice(data, HEADER_BYTES, base), power, modulus) ?? inParts(data, check)
 }

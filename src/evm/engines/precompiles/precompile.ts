@@ -1,45 +1,90 @@
-import { EVMError, type ExecResult, type PrecompileInput } from '@ethereumjs/evm'
 import { runSlicedWork, type SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
-import { clockOfInput } from './precompile-input.ts'
+import { type EvmFork, isForkSince } from '../../../config/forks.ts'
+import type { PrecompilePrice } from '../../../config/precompile-prices.ts'
+import { gasForWork, wholePrice } from '../../../rules/precompile-price.ts'
+import { PRECOMPILE_REASON, type PrecompileReason } from '../failure-reasons.ts'
 
-/** Precompile as EthereumJS calls it. */
-export type Precompile = (input: PrecompileInput) => ExecResult | Promise<ExecResult>
+/** Output, or the reason of a failure, which consumes all gas. */
+export type PrecompileOutput = Uint8Array | PrecompileReason
+/** Returns a promise when it is time to yield. */
+export type Check = () => Promise<void> | undefined
+/** Price by the input and the fork, or the reason why the input has none. */
+export type InputPrice = (data: Uint8Array, fork: EvmFork) => bigint | PrecompileReason
+/** Computation whose price is paid: synchronous, or with pauses. */
+export type Run = (data: Uint8Array, check: Check) => PrecompileOutput | Promise<PrecompileOutput>
 
-/** Consumes all gas. */
-export const failedResult = (gasLimit: bigint, error: EVMError['error']): ExecResult => ({
-  returnValue: EMPTY_BYTES,
-  executionGasUsed: gasLimit,
-  exceptionError: new EVMError(error),
-})
+export interface Precompile {
+  /** Gas without which any input fails, at any fork: the price of all where there is no other. */
+  readonly least: bigint
+  readonly run: Run
+  readonly price?: InputPrice
+}
 
-export const outOfGasResult = (gasLimit: bigint): ExecResult =>
-  failedResult(gasLimit, EVMError.errorMessages.OUT_OF_GAS)
+export interface PrecompileCall {
+  readonly data: Uint8Array
+  readonly gas: bigint
+  readonly fork: EvmFork
+  /** The network's own price; undefined: that of the fork. */
+  readonly price: PrecompilePrice | undefined
+  readonly check: Check
+}
+
+export interface PrecompileResult {
+  readonly output: Uint8Array
+  readonly gasUsed: bigint
+  readonly failure: PrecompileReason | undefined
+}
+
+/** Runs a precompile when its price is paid. */
+export const callPrecompile = (
+  { least, price, run }: Precompile,
+  { data, gas, fork, price: own, check }: PrecompileCall,
+): PrecompileResult | Promise<PrecompileResult> => {
+  const failed = (failure: PrecompileReason): PrecompileResult => ({ output: EMPTY_BYTES, gasUsed: gas, failure })
+  const given = own === undefined ? gas : gasForWork(own, gas)
+  if (given === undefined) return failed(PRECOMPILE_REASON.outOfGas)
+  const used = price?.(data, fork) ?? least
+  if (typeof used === 'string') return failed(used)
+  if (used > given) return failed(PRECOMPILE_REASON.outOfGas)
+  const settle = (outcome: PrecompileOutput): PrecompileResult =>
+    typeof outcome === 'string'
+      ? failed(outcome)
+      : { output: outcome, gasUsed: own === undefined ? used : wholePrice(own, used), failure: undefined }
+  const outcome = run(data, check)
+  return outcome instanceof Promise ? outcome.then(settle) : settle(outcome)
+}
+
+/** Runs work in time slices. */
+export const inSlices =
+  (work: (data: Uint8Array) => SlicedWork<PrecompileOutput>): Run =>
+  (data, check) =>
+    runSlicedWork(work(data), check)
+
+/** Price that a fork changed. */
+export const priceSince = (fork: EvmFork, price: bigint, before: bigint): InputPrice => {
+  return (_, at) => (isForkSince(at, fork) ? price : before)
+}
+
+const WORD_BYTES = 32
+
+export const pricePerWord =
+  (fixed: bigint, word: bigint): InputPrice =>
+  data =>
+    fixed + word * BigInt(Math.ceil(data.byteLength / WORD_BYTES))
 
 /** Returns bytes from..from + size of the input, padded with zeros. */
-export const inputSlice = (data: Uint8Array, from: bigint, size: bigint): Uint8Array => {
-  const given = from >= data.byteLength ? EMPTY_BYTES : data.subarray(Number(from), Number(from + size))
-  if (given.byteLength === Number(size)) return given
-  const padded = new Uint8Array(Number(size))
+export const inputSlice = (data: Uint8Array, from: number, size: number): Uint8Array => {
+  const given = data.subarray(from, from + size)
+  if (given.byteLength === size) return given
+  const padded = new Uint8Array(size)
   padded.set(given)
   return padded
 }
 
-/** For a precompile without parts: returns a promise when the time slice is over. */
-export const yieldIfDue = (input: PrecompileInput): Promise<void> | undefined => clockOfInput(input).check()
-
-/** Runs a precompile's work in time slices; synchronous when it fits one slice. */
-export const runPaced = <Result>(input: PrecompileInput, slicedWork: SlicedWork<Result>): Result | Promise<Result> =>
-  runSlicedWork(slicedWork, () => yieldIfDue(input))
-
-/** Returns the result of a paced computation that cannot fail any more. */
-export const runPacedResult = (
-  input: PrecompileInput,
-  gas: bigint,
-  slicedWork: SlicedWork<Uint8Array>,
-): ExecResult | Promise<ExecResult> => {
-  const output = runPaced(input, slicedWork)
-  return output instanceof Promise
-    ? output.then(returnValue => ({ returnValue, executionGasUsed: gas }))
-    : { returnValue: output, executionGasUsed: gas }
+/** Word with this last byte. */
+export const flagWord = (isSet: boolean): Uint8Array => {
+  const word = new Uint8Array(WORD_BYTES)
+  word[WORD_BYTES - 1] = isSet ? 1 : 0
+  return word
 }

@@ -1,79 +1,41 @@
-import type { Common } from '@ethereumjs/common'
-import { type CustomPrecompile, getActivePrecompiles, paramsEVM } from '@ethereumjs/evm'
-import { Address } from '@ethereumjs/util'
-import type { PrecompilePrices } from '../../../config/precompile-prices.ts'
-import { blake2f } from './blake2.ts'
-import { BLS_PRECOMPILES } from './bls12-381.ts'
-import { addPoints, multiplyPoint, pairing } from './bn254.ts'
-import { ripemd160Precompile, sha256Precompile } from './hashes.ts'
-import { modexp } from './modexp.ts'
-import { p256Verify } from './p256.ts'
-import { pointEvaluation } from './point-evaluation.ts'
-import type { Precompile } from './precompile.ts'
-import { repriced } from './repriced.ts'
+import {
+  addG1,
+  addG2,
+  blsPairing,
+  blsPairingPrice,
+  mapFieldToG1,
+  mapFieldToG2,
+  multiplesG1,
+  multiplesG1Price,
+  multiplesG2,
+  multiplesG2Price,
+} from './bls12-381.ts'
+import { addPoints, multiplyPoint, pairing, pairingPrice } from './bn254.ts'
+import { modexp, modexpPrice } from './modexp.ts'
+import { type Precompile, pricePerWord, priceSince, type Run } from './precompile.ts'
+import { blake2, blake2Price, ecrecover, p256Verify, ripemd160Digest, sha256Digest } from './signatures-and-hashes.ts'
 
-/*
- * Precompiles that replace EthereumJS' own in this node's engine, where those are slow for their price or cannot be interrupted.
- * Output, gas and failures are equal: test/property/precompile-simple.test.ts and its neighbours. The oracle keeps the originals.
- */
+/** Loaded at the first call: its curve library takes a tenth of a second. */
+const pointEvaluation: Run = async (data, check) => (await import('./point-evaluation.ts')).pointEvaluation(data, check)
 
-const addressOf = (number: number): Address => {
-  const bytes = new Uint8Array(20)
-  new DataView(bytes.buffer).setUint32(16, number)
-  return new Address(bytes)
-}
-
-type Entry = readonly [number: number, run: Precompile, isActive: (common: Common) => boolean]
-
-const OWN: readonly Entry[] = [
-  [0x02, sha256Precompile, () => true],
-  [0x03, ripemd160Precompile, () => true],
-  [0x05, modexp, common => common.gteHardfork('byzantium')],
-  [0x06, addPoints, common => common.gteHardfork('byzantium')],
-  [0x07, multiplyPoint, common => common.gteHardfork('byzantium')],
-  [0x08, pairing, common => common.gteHardfork('byzantium')],
-  [0x09, blake2f, common => common.gteHardfork('istanbul')],
-  [0x0a, pointEvaluation, common => common.isActivatedEIP(4844)],
-  ...BLS_PRECOMPILES.map(([number, run]): Entry => [number, run, common => common.isActivatedEIP(2537)]),
-  [0x100, p256Verify, common => common.isActivatedEIP(7951)],
-]
-
-/** Returns the active precompiles of our own in the form that EthereumJS' EVM takes. */
-export const precompileTable = (common: Common): CustomPrecompile[] =>
-  OWN.filter(([, , isActive]) => isActive(common)).map(([number, run]) => ({
-    address: addressOf(number),
-    function: run,
-  }))
-
-const known = new WeakMap<Common, ReadonlyMap<number, Precompile>>()
-
-/** Returns the precompiles of a fork by number, at its own prices: this project's own, and EthereumJS' for the others. */
-export const activePrecompiles = (common: Common): ReadonlyMap<number, Precompile> => {
-  let found = known.get(common)
-  if (found === undefined) {
-    // Their prices.
-    common.updateParams(paramsEVM)
-    const active = getActivePrecompiles(common, precompileTable(common))
-    found = new Map([...active].map(([address, run]) => [Number(`0x${address}`), run]))
-    known.set(common, found)
-  }
-  return found
-}
-
-/** Returns those that EthereumJS' own EVM needs to have a network's prices; `own`: and this project's functions. */
-export const repricedPrecompiles = (
-  common: Common,
-  prices: PrecompilePrices | null,
-  own = false,
-): CustomPrecompile[] => {
-  common.updateParams(paramsEVM)
-  const table = own ? precompileTable(common) : []
-  return [...getActivePrecompiles(common, table)].flatMap(([address, run]) => {
-    const number = Number(`0x${address}`)
-    const price = prices?.[number]
-    if (price === undefined) return own ? { address: addressOf(number), function: run } : []
-    return price === null
-      ? { address: addressOf(number) }
-      : { address: addressOf(number), function: repriced(run, price) }
-  })
-}
+/** Precompiles by number; the fork from which each is active stands in rules/execution-rules.ts, networks' own prices in config/precompile-prices.ts. */
+export const PRECOMPILES: ReadonlyMap<number, Precompile> = new Map([
+  [0x01, { least: 3_000n, run: ecrecover }],
+  [0x02, { least: 60n, run: sha256Digest, price: pricePerWord(60n, 12n) }],
+  [0x03, { least: 600n, run: ripemd160Digest, price: pricePerWord(600n, 120n) }],
+  [0x04, { least: 15n, run: data => Uint8Array.from(data), price: pricePerWord(15n, 3n) }],
+  [0x05, { least: 0n, run: modexp, price: modexpPrice }],
+  [0x06, { least: 150n, run: addPoints, price: priceSince('istanbul', 150n, 500n) }],
+  [0x07, { least: 6_000n, run: multiplyPoint, price: priceSince('istanbul', 6_000n, 40_000n) }],
+  [0x08, { least: 45_000n, run: pairing, price: pairingPrice }],
+  [0x09, { least: 0n, run: blake2, price: blake2Price }],
+  [0x0a, { least: 50_000n, run: pointEvaluation }],
+  [0x0b, { least: 375n, run: addG1 }],
+  [0x0c, { least: 12_000n, run: multiplesG1, price: multiplesG1Price }],
+  [0x0d, { least: 600n, run: addG2 }],
+  [0x0e, { least: 22_500n, run: multiplesG2, price: multiplesG2Price }],
+  [0x0f, { least: 70_300n, run: blsPairing, price: blsPairingPrice }],
+  [0x10, { least: 5_500n, run: mapFieldToG1 }],
+  [0x11, { least: 23_800n, run: mapFieldToG2 }],
+  [0x100, { least: 6_900n, run: p256Verify }],
+])

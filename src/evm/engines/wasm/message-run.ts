@@ -6,7 +6,7 @@ import type { Journal } from '../../../state/journal/journal.ts'
 import type { EngineEnv } from '../../block-env.ts'
 import { isPrecompile } from '../../calls/message/moved-precompiles.ts'
 import type { EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
-import { PRECOMPILE_REVERT } from '../failure-reasons.ts'
+import { PRECOMPILE_REASON } from '../failure-reasons.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
 import { transferLogOf } from '../transfer-logs.ts'
 import { loadAccount, loadCode, loadSlot } from './load-state.ts'
@@ -217,7 +217,7 @@ export class MessageRun implements RunState {
     if (outcome === OUTCOME.returned) return null
     if (outcome === OUTCOME.reverted) return { kind: 'revert' }
     if (this.#isToPrecompile && this.#precompiles.failure !== undefined) {
-      return this.#precompiles.failure === PRECOMPILE_REVERT
+      return this.#precompiles.failure === PRECOMPILE_REASON.revert
         ? { kind: 'revert' }
         : { kind: 'halt', reason: this.#precompiles.failure }
     }

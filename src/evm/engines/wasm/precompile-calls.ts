@@ -1,36 +1,19 @@
+import { assert } from '@tandem/base/assert.ts'
 import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
-import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
-import { gasForWork, wholePrice } from '../../../rules/precompile-price.ts'
-import { REASON } from '../failure-reasons.ts'
+import { wholePrice } from '../../../rules/precompile-price.ts'
+import { PRECOMPILE_REASON } from '../failure-reasons.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
-import type { PrecompileResult } from './precompile-host.ts'
+import { type Check, callPrecompile, type PrecompileResult } from '../precompiles/precompile.ts'
+import { PRECOMPILES } from '../precompiles/table.ts'
 import { STATUS } from './protocol.ts'
-import { type QuickPrecompiles, quickPrecompilesAt } from './quick-precompiles.ts'
 import type { RunState } from './run-state.ts'
 
-const QUICK = Object.fromEntries(EVM_FORKS.map(fork => [fork, quickPrecompilesAt(fork)])) as Record<
-  EvmFork,
-  QuickPrecompiles
->
-
-type Host = typeof import('./precompile-host.ts')
-let precompileHost: Host | undefined
-
-const NOT_PAID: PrecompileResult = { output: EMPTY_BYTES, gasUsed: 0n, failure: REASON.outOfGas }
-
-/**
- * Least gas that any input costs, by number, at any fork. A call with less fails before its input is read: it costs little, and there may be
- * many.
- */
-const LEAST_GAS: Readonly<Record<number, bigint>> = {
-  ...{ 3: 600n, 7: 6_000n, 8: 45_000n, 10: 50_000n, 256: 3_450n },
-  ...{ 11: 375n, 12: 12_000n, 13: 600n, 14: 22_500n, 15: 70_300n, 16: 5_500n, 17: 23_800n },
-}
+const NOT_PAID: PrecompileResult = { output: EMPTY_BYTES, gasUsed: 0n, failure: PRECOMPILE_REASON.outOfGas }
 
 /** Precompiles that one message calls. */
 export class PrecompileCalls {
   readonly #run: RunState
-  readonly #check: () => Promise<void> | undefined
+  readonly #check: Check
   readonly #isCalledByCode: boolean
   #failure: string | undefined = undefined
 
@@ -38,7 +21,7 @@ export class PrecompileCalls {
    * `isCalledByCode`: the message itself is not to a precompile, so that no reason of a failure is seen. `check` returns a promise when it
    * is time to yield.
    */
-  constructor(run: RunState, isCalledByCode: boolean, check: () => Promise<void> | undefined) {
+  constructor(run: RunState, isCalledByCode: boolean, check: Check) {
     this.#run = run
     this.#isCalledByCode = isCalledByCode
     this.#check = check
@@ -53,32 +36,20 @@ export class PrecompileCalls {
   call(number: number): number | Promise<number> {
     const { machine } = this.#run
     const { wasm } = machine
+    const { rules, env } = this.#run
+    const precompile = PRECOMPILES.get(number)
+    assert(precompile !== undefined, 'a precompile has a row')
     // A precompile that needs more than the message's bound has exceeded it, so it need not run.
-    const limit = lower(wasm.frameGas(), wasm.gasBoundLeft())
-    const price = this.#run.env.params.precompilePrices?.[number] ?? undefined
-    const own = price === undefined ? limit : gasForWork(price, limit)
-    const least = this.#isCalledByCode ? (LEAST_GAS[number] ?? 0n) : 0n
-    if (own === undefined || own < least) return this.#finish(limit, NOT_PAID)
+    const gas = lower(wasm.frameGas(), wasm.gasBoundLeft())
+    const price = env.params.precompilePrices?.[number] ?? undefined
+    // Fails before its input is read: that costs little, and there may be many.
+    const { least } = precompile
+    if (this.#isCalledByCode && gas < (price === undefined ? least : wholePrice(price, least)))
+      return this.#finish(gas, NOT_PAID)
     // Copied: the module's memory may grow, and move, while the precompile waits.
     const data = machine.copy(wasm.inputAt(), wasm.inputSize())
-    const settle = (done: PrecompileResult): number =>
-      this.#finish(
-        limit,
-        price === undefined || done.failure !== undefined
-          ? done
-          : { ...done, gasUsed: wholePrice(price, done.gasUsed) },
-      )
-    const result = QUICK[this.#run.rules.fork][number]?.(data, own) ?? this.#runHosted(number, data, own)
-    return result instanceof Promise ? result.then(settle) : settle(result)
-  }
-
-  #runHosted(number: number, data: Uint8Array, limit: bigint): PrecompileResult | Promise<PrecompileResult> {
-    const run = (host: Host) => host.runPrecompile(this.#run.env, number, data, limit, this.#check)
-    if (precompileHost !== undefined) return run(precompileHost)
-    return import('./precompile-host.ts').then(host => {
-      precompileHost = host
-      return run(host)
-    })
+    const result = callPrecompile(precompile, { data, gas, fork: rules.fork, price, check: this.#check })
+    return result instanceof Promise ? result.then(done => this.#finish(gas, done)) : this.#finish(gas, result)
   }
 
   /**

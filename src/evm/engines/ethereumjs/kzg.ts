@@ -1,16 +1,12 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
-
-/** [tau]G2 of the KZG ceremony's trusted setup (EIP-4844): the only part of the setup needed to verify a proof. */
-export const TAU_G2 =
-  'b5bfd7dd8cdeb128843bc287230af38926187075cbfbefa81009a2ce615ac53d2914e5870cb452d2afaaab24f3499f72' +
-  '185cbfee53492714734429b7b38608e23926c911cceceac9a36851477ba4c60b087041de621000edc98edada20c1def2'
+import { TAU_G2 } from '../precompiles/point-evaluation.ts'
 
 const G1 = bls12_381.G1.Point
 const G2 = bls12_381.G2.Point
 const { Fp12, Fr } = bls12_381.fields
 
 /** EthereumJS distinguishes bad arguments from a failed proof by this word in the message. */
-export const badArguments = (why: string, cause?: unknown): Error => new Error(`C_KZG_BADARGS: ${why}`, { cause })
+const badArguments = (why: string, cause?: unknown): Error => new Error(`C_KZG_BADARGS: ${why}`, { cause })
 
 const scalarFrom = (hex: string): bigint => {
   const value = BigInt(hex)
