@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
  * needs less lowers it. Imports between floors and of forbidden things are held by architecture.test.ts.
  */
 
-const BOUNDS = { lines: 89_050, files: 930, folders: 142, words: 47_900, pairs: 58 }
+const BOUNDS = { lines: 88_300, files: 912, folders: 140, words: 47_900, pairs: 57 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const filesOf = (top: string, ending: string): readonly string[] =>
