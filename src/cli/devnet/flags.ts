@@ -22,6 +22,7 @@ export interface DevnetFlags extends NodeFlags, MiningFlags, MethodFlags {
   readonly codeSizeLimit?: number
   readonly throwOnRevert: boolean
   readonly state?: string
+  readonly predeploys: boolean
   readonly explorer: boolean
   readonly faucet: boolean
 }

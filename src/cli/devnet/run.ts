@@ -56,8 +56,8 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
     blockTimeMs: Math.round(flags.blockTime * 1000),
     ...(flags.chainId !== undefined && { chainId: flags.chainId }),
     ...(flags.hardfork !== undefined && { hardfork: flags.hardfork }),
-    ethereum: flags.ethereum,
     ...(flags.codeSizeLimit !== undefined && { codeSizeLimit: flags.codeSizeLimit }),
+    ...{ ethereum: flags.ethereum, hasPredeploys: flags.predeploys },
     // A persistent chain has the same genesis at every start.
     ...(temporary && { timestamp: genesisTime(flags.blockTime) }),
   })

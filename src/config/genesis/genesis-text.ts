@@ -1,6 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { CouncilMember } from '../genesis.ts'
 import type { NetworkName } from '../networks.ts'
+import type { Predeploy } from './predeploys.ts'
 import { TANDEM_FORMAT } from './tandem-format.ts'
 
 /** Required fields of a member of the first council. */
@@ -17,6 +18,7 @@ export interface GenesisSettings {
   readonly foundation: Hex
   /** Wei by address. */
   readonly balances: ReadonlyMap<Hex, bigint>
+  readonly predeploys?: readonly Predeploy[]
   readonly blockTimeMs?: number
   readonly codeSizeLimit?: number
   /** Heights of forks that differ from the network's. */
@@ -51,6 +53,7 @@ export const genesisText = (choices: GenesisSettings): string => {
     council: council.map(({ stakeWei, ...member }) => ({ ...member, stake: stakeWei.toString() })),
     foundation,
     alloc: Object.fromEntries([...balances].map(([address, wei]) => [address, { balance: wei.toString() }])),
+    ...(choices.predeploys !== undefined && { predeploys: choices.predeploys }),
     ...(Object.keys(params).length > 0 && { params }),
   }
   return `${JSON.stringify(document, null, 2)}\n`

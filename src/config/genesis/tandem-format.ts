@@ -11,11 +11,23 @@ import { COUNCIL_BOUNDS, GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { readAlloc } from './alloc.ts'
 import type { GenesisValue } from './json-reader.ts'
 import { overriddenParamsText, readParams } from './param-overrides.ts'
+import { PREDEPLOYS, type Predeploy, predeployedAccounts } from './predeploys.ts'
 import type { CouncilMember, Genesis } from './types.ts'
 
 export const TANDEM_FORMAT = 'tandem/1'
 
-const MEMBERS = ['format', 'network', 'chainId', 'timestamp', 'extraVanity', 'council', 'foundation', 'alloc', 'params']
+const MEMBERS = [
+  'format',
+  'network',
+  'chainId',
+  'timestamp',
+  'extraVanity',
+  'council',
+  'foundation',
+  'alloc',
+  'predeploys',
+  'params',
+]
 /** The stakes of a whole council fit one balance. */
 const MAX_STAKE = 2n ** 128n
 const COUNCIL_MEMBERS = ['name', 'validator', 'owner', 'reward', 'stake']
@@ -55,18 +67,25 @@ export const parseTandemGenesis = (root: GenesisValue): Genesis => {
           ? INITIAL_BASE_FEE
           : params.baseFee.lowerBoundWei + (params.baseFee.lowerBoundWei & 1n),
     },
-    alloc: readOwnAlloc(root.required('alloc')),
+    alloc: readOwnAlloc(root.required('alloc'), root.optional('predeploys')),
     council,
     foundation: readNonZeroAddress(root.required('foundation')),
   }
 }
 
-const readOwnAlloc = (value: GenesisValue): Genesis['alloc'] => {
+const readOwnAlloc = (value: GenesisValue, predeploys: GenesisValue | undefined): Genesis['alloc'] => {
   const alloc = readAlloc(value, { loose: false })
   if (alloc.has(COUNCIL_ADDRESS)) value.fail(`${COUNCIL_ADDRESS} is the council's: its account follows from "council"`)
   if (alloc.has(HISTORY_ADDRESS)) value.fail(`${HISTORY_ADDRESS} is the contract of EIP-2935: leave it out`)
-  return alloc
+  if (predeploys === undefined) return alloc
+  const accounts = predeployedAccounts(predeploys.list().map(readPredeploy))
+  for (const address of accounts.keys())
+    if (alloc.has(address)) value.fail(`${address} is one of "predeploys": leave it out`)
+  return new Map([...alloc, ...accounts])
 }
+
+const readPredeploy = (value: GenesisValue): Predeploy =>
+  PREDEPLOYS.find(name => name === value.value) ?? value.fail(`want one of ${PREDEPLOYS.join(', ')}`)
 
 const readNetwork = (value: GenesisValue): NetworkName => {
   const name = Object.keys(NETWORKS).find(network => network === value.value)

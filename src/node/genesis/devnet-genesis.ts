@@ -1,6 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { DEVNET_FORKS, type DevnetFork } from '../../config/forks.ts'
 import { genesisText } from '../../config/genesis/genesis-text.ts'
+import { PREDEPLOYS } from '../../config/genesis/predeploys.ts'
 import { type Genesis, parseGenesis } from '../../config/genesis.ts'
 
 interface DevnetGenesisOptions {
@@ -14,6 +15,8 @@ interface DevnetGenesisOptions {
   readonly ethereum?: boolean
   /** Newest fork of the chain; the network's own by default. */
   readonly hardfork?: DevnetFork
+  /** With the well-known contracts. */
+  readonly hasPredeploys?: boolean
   /** Unix seconds. */
   readonly timestamp?: number
 }
@@ -38,6 +41,7 @@ export const devnetGenesis = (options: DevnetGenesisOptions): Genesis => {
       foundation: validator,
       balances: new Map(accounts.map(address => [address, balanceWei])),
       blockTimeMs,
+      ...(options.hasPredeploys === true && { predeploys: PREDEPLOYS }),
       ...(codeSizeLimit !== undefined && { codeSizeLimit }),
       // Later ones wait for it.
       ...(next !== undefined && { forks: { [next]: null } }),

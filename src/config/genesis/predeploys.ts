@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import type { GenesisAccount } from './types.ts'
+
+/** Well-known contracts that a genesis file names (docs/genesis.md#predeploys). */
+export const PREDEPLOYS = [
+  'create2Deployer',
+  'multicall3',
+  'permit2',
+  'entryPoint06',
+  'entryPoint07',
+  'entryPoint08',
+] as const
+export type Predeploy = (typeof PREDEPLOYS)[number]
+
+type StoredAccounts = Record<Hex, { readonly nonce?: number; readonly code: Hex; readonly storage?: Record<Hex, Hex> }>
+
+/** Returns the accounts of the named contracts as their deployment left them on Ethereum. */
+export const predeployedAccounts = (names: readonly Predeploy[]): ReadonlyMap<Hex, GenesisAccount> => {
+  // Read only where a chain has them: the file is longer than the rest of a start's input.
+  const file = new URL('../../../contracts/predeploys.json', import.meta.url)
+  const stored = JSON.parse(readFileSync(file, 'utf8')) as Record<Predeploy, StoredAccounts>
+  return new Map(
+    names.flatMap(name =>
+      Object.entries(stored[name]).map(([address, { nonce = 1, code, storage = {} }]): [Hex, GenesisAccount] => [
+        address as Hex,
+        { balance: 0n, nonce, code: hexToBytes(code), storage: new Map(Object.entries(storage) as [Hex, Hex][]) },
+      ]),
+    ),
+  )
+}
