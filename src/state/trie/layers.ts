@@ -1,6 +1,7 @@
 import { assert } from '@tandem/base/assert.ts'
 import { bytesToBigint, bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
+import { TRIE_LIMITS } from '../../config/limits/storage.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import { EMPTY_ROOT } from '../account.ts'
 import { type Applied, Trie } from './trie.ts'
@@ -13,6 +14,9 @@ interface Layer {
   readonly undo: Uint8Array
 }
 
+/** Times as many branches as are flushed otherwise that proofs may leave changed: they stay in memory until then. */
+const MOST_RESTORED = 8
+
 type Success = Extract<Applied, { fault: undefined }>
 
 /**
@@ -24,6 +28,8 @@ export class TrieLayers {
   private readonly limit: number
   private readonly layers: Layer[] = []
   private base: Hex
+  /** Branches that are changed since the last flush because they were changed for a proof or a preview, and back. */
+  private restored = 0
 
   /** `base`: root of the given trie. */
   constructor(limit: number, trie = new Trie(), base = EMPTY_ROOT) {
@@ -97,6 +103,20 @@ export class TrieLayers {
     return this.atRoot(this.base, undefined, work)
   }
 
+  /** Branches that the rows do not have, and that proofs of old blocks do not make: clients could have all of them written with each block. */
+  get changedBranches(): number {
+    const { changedBranches } = this.trie
+    return changedBranches > MOST_RESTORED * TRIE_LIMITS.flushBranches
+      ? changedBranches
+      : changedBranches - this.restored
+  }
+
+  /** Rows of what has changed at the base; the trie is as they are. */
+  flush(): ReturnType<Trie['flush']> {
+    this.restored = 0
+    return this.trie.flush()
+  }
+
   stats(): TrieStats {
     return { ...this.trie.stats(), layers: this.layers.length }
   }
@@ -108,11 +128,13 @@ export class TrieLayers {
     while (this.layers.length > height) above.push({ root: this.root, redo: this.leave(true)! })
     try {
       if (rollback === undefined) return work()
+      const changed = this.trie.changedBranches
       const { undo } = this.run(rollback, true)
       try {
         return work()
       } finally {
         this.run(undo!, false)
+        this.restored += this.trie.changedBranches - changed
       }
     } finally {
       for (const { root: expected, redo } of above.reverse()) {

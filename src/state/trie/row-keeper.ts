@@ -23,6 +23,8 @@ export class RowKeeper {
   readonly rows: TrieRows
   readonly #sizes: RowSizes
   #position: TriePosition
+  /** Something may differ from the rows. */
+  #hasMoved = false
   /** Block of the last flush. */
   #flushed: number
   /** Flush under way: until its end nothing is dropped from memory, since rows would be read that are not there yet. */
@@ -41,9 +43,10 @@ export class RowKeeper {
   moved(layers: TrieLayers, position: TriePosition): Promise<void> | undefined {
     if (this.#failure !== undefined) throw this.#failure
     this.#position = position
+    this.#hasMoved = true
     const { number, building } = position
     const isDue =
-      layers.trie.changedBranches > TRIE_LIMITS.flushBranches ||
+      layers.changedBranches > TRIE_LIMITS.flushBranches ||
       (building === undefined && (number >= this.#flushed + this.#sizes.flushBlocks || number < this.#flushed))
     if (!isDue) return this.#trim(layers)
     // A build has nothing to do but this, and more to hold than one flush.
@@ -52,6 +55,7 @@ export class RowKeeper {
 
   /** Resolves when the rows of the base are written. */
   async flush(layers: TrieLayers): Promise<void> {
+    if (!this.#hasMoved) return
     await this.#flush(layers)
     await this.#writing
     if (this.#failure !== undefined) throw this.#failure
@@ -62,13 +66,15 @@ export class RowKeeper {
   async #flush(layers: TrieLayers): Promise<void> {
     await this.#writing
     if (this.#failure !== undefined) throw this.#failure
+    // Here too: where every commit is due, nothing would be dropped otherwise.
+    this.#trim(layers)
     const { number, building } = this.#position
     this.#flushed = number
     this.#writing = layers.atBase(() => {
       const { accounts } = layers.stats()
       const root = layers.baseRoot
       const mark = building ? { ...building, number, partRoot: root, accounts } : { number, root, accounts }
-      return this.#write(this.rows.write(layers.trie.flush(), mark))
+      return this.#write(this.rows.write(layers.flush(), mark))
     })
   }
 

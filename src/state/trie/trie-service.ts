@@ -228,6 +228,7 @@ class LocalHost implements Host {
 
 class WorkerHost implements Host {
   private readonly client: WorkerClient<TrieMethods>
+  private store: Store | undefined
   private failure: CodedError<TrieError> | undefined
 
   constructor(url: URL, layers: number, onFailure: ((error: Error) => void) | undefined) {
@@ -236,14 +237,19 @@ class WorkerHost implements Host {
       url,
       data: { layers },
       limits: { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes },
+      hasStore: true,
       onEnd: error => {
         this.failure = failedError(error)
+        // It may have been writing.
+        this.store?.writerEnded()
         onFailure?.(error)
       },
     })
   }
 
-  async attach({ path, latch }: Store, sizes: RowSizes): Promise<void> {
+  async attach(store: Store, sizes: RowSizes): Promise<void> {
+    this.store = store
+    const { path, latch } = store
     await this.client.send('attach', [{ path, latch }, sizes]).result
   }
 

@@ -92,7 +92,7 @@ export function reserve(cell: usize, size: usize, keep: usize): usize {
   const base: usize = load<u32>(cell);
   const capacity: usize = load<u32>(cell, 4);
   if (size <= capacity) return base;
-  const larger = max(max(size, min(capacity * 2, capacity + 0x1000000)), 65536);
+  const larger = max(max(size, capacity * 2), 65536);
   const at = claim(larger);
   memory.copy(at, base, keep);
   store<u32>(cell, <u32>at);

@@ -5,6 +5,7 @@ import { TRIE_LIMITS } from '../../../../src/config/limits/storage.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT, encodeAccount } from '../../../../src/state/account.ts'
 import { hashedKey } from '../../../../src/state/flat-tables.ts'
 import { BatchPacker } from '../../../../src/state/trie/batch.ts'
+import { TrieLayers } from '../../../../src/state/trie/layers.ts'
 import { type LoadProgress, openTrie } from '../../../../src/state/trie/load-trie.ts'
 import { StackTrie } from '../../../../src/state/trie/stack-trie.ts'
 import { PREFETCH_KEY_BYTES, Trie } from '../../../../src/state/trie/trie.ts'
@@ -243,4 +244,82 @@ test('a build that ends early goes on where it was, for the same state alone', a
     expect(await openTrie({ store, trie: again, meta })).toEqual({ root: meta.root, from: 'rows' })
     await again.close()
   }
+})
+
+const some = (from: number, to: number, balance: bigint) => {
+  const packer = new BatchPacker()
+  for (let i = from; i < to; i++) packer.account(addressOf(i), { nonce: i, balance, codeHash: EMPTY_CODE_HASH })
+  return packer.finish()
+}
+
+test('where every commit is due, what was written leaves the memory all the same', async () => {
+  const store = await temporaryStore()
+  const service = await TrieService.open({ worker: false })
+  onTestFinished(() => service.close())
+  const cacheBytes = 1024 * 1024
+  await service.attach(store, 1, cacheBytes)
+  await service.begin(undefined)
+  let most = 0
+  for (let number = 0; number < 40; number++) {
+    const { root } = await service.apply(service.root, some(number * 1_000, (number + 1) * 1_000, 1n))
+    await service.commit(root, number)
+    most = Math.max(most, (await service.stats()).usedBytes)
+  }
+  // What one block changes comes on top, until it is written.
+  expect(most).toBeLessThan(2 * cacheBytes)
+  const memory = await TrieService.open({ worker: false })
+  expect(await memory.load(some(0, 40_000, 1n))).toBe(service.root)
+})
+
+test('a proof of an old block has no branch written', () => {
+  const layers = new TrieLayers(8, new Trie({ read: () => undefined }))
+  layers.load(new Uint8Array(some(0, 5_000, 1n).buffer))
+  Array.from(layers.flush())
+  layers.commit(layers.apply(layers.root, new Uint8Array(some(0, 10, 2n).buffer)).root)
+  const before = layers.changedBranches
+  const rollback = () => new Uint8Array(some(100, 4_000, 3n).buffer)
+  const { root } = layers.prove(layers.root, addressOf(1), [], rollback())
+  expect(root).not.toBe(layers.root)
+  layers.preview(layers.root, [new Uint8Array(some(5, 9, 4n).buffer)], rollback())
+  expect(layers.changedBranches).toBe(before)
+  expect(layers.trie.changedBranches).toBeGreaterThan(before)
+  layers.commit(layers.apply(layers.root, new Uint8Array(some(4_990, 5_000, 2n).buffer)).root)
+  expect(layers.changedBranches).toBeGreaterThan(before)
+})
+
+test('a trie that has not moved writes nothing: neither a mark over a build nor one before genesis', async () => {
+  const store = await temporaryStore()
+  const failed = vi.fn()
+  const service = await TrieService.open({ worker: false, onFailure: failed })
+  await service.attach(store, 1, 1024 * 1024)
+  await service.begin(undefined)
+  await service.flush()
+  expect(await readTrieMark(store)).toBeUndefined()
+  const { root } = await service.apply(EMPTY_ROOT, some(0, 100, 1n))
+  await service.commit(root, 5)
+  await service.flush()
+  const mark = await readTrieMark(store)
+  await service.begin({ ...(mark as NonNullable<typeof mark>), number: 77 })
+  await service.flush()
+  expect(await readTrieMark(store)).toEqual(mark)
+  await service.close()
+  expect(failed).not.toHaveBeenCalled()
+})
+
+test('a thread that dies while it writes leaves the store to the others', async () => {
+  const store = await temporaryStore()
+  const failed = vi.fn()
+  const service = await TrieService.open({ onFailure: failed })
+  await service.attach(store, 1)
+  await service.begin(undefined)
+  const { root } = await service.apply(EMPTY_ROOT, some(0, 100_000, 1n))
+  await service.commit(root, 0)
+  await expect(service.prove({ root, address: addressOf(1), slots: [null as unknown as Hex] })).rejects.toThrow()
+  expect(failed).toHaveBeenCalledOnce()
+  const batch = store.batch()
+  batch.put(BUCKETS.meta, Uint8Array.of(1), Uint8Array.of(1))
+  // It fails or not, and does not wait for ever.
+  await batch.write().catch(() => undefined)
+  await service.close()
+  await store.close()
 })
