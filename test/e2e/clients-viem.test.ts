@@ -287,12 +287,13 @@ test('sendTransactionSync and sendRawTransactionSync return receipts that are fi
   const receipt = await wallet.sendTransactionSync({ to: SINK, value: 1n })
   expect(receipt).toMatchObject({ status: 'success', from: account.address.toLowerCase() })
   const { transaction } = await reader.fillTransaction({ account: account.address, to: SINK, value: 2n })
-  const { type, nonce, gas, gasPrice, to, value } = transaction
-  expect({ type, nonce }).toEqual({ type: 'legacy', nonce: 1 })
-  const serializedTransaction = await wallet.signTransaction({ nonce, gas, gasPrice, to, value, type: 'legacy' })
+  const { type, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to, value } = transaction
+  expect({ type, nonce }).toEqual({ type: 'eip1559', nonce: 1 })
+  const fees = { maxFeePerGas, maxPriorityFeePerGas, type: 'eip1559' } as const
+  const serializedTransaction = await wallet.signTransaction({ nonce, gas, to, value, ...fees })
   const raw = await wallet.sendRawTransactionSync({ serializedTransaction, timeout: 10_000 })
   expect(raw.blockNumber).toBeGreaterThan(receipt.blockNumber)
-  const gap = await wallet.signTransaction({ nonce: 9, gas, gasPrice, to, value, type: 'legacy' })
+  const gap = await wallet.signTransaction({ nonce: 9, gas, to, value, ...fees })
   const error = await node.rpc('eth_sendRawTransactionSync', [gap]).catch(thrown => thrown)
   expect(error).toMatchObject({ rpcCode: 5, data: expect.stringMatching(/^0x[0-9a-f]{64}$/) })
 })

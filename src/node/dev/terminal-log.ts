@@ -20,8 +20,8 @@ const METHOD_NAME = /^[a-z0-9]{1,20}_[A-Za-z]\w{0,50}$/
 
 /** Refusals, by method and code, from which clients simply go on: no developer has to see them. */
 const EXPECTED: ReadonlyMap<string, number> = new Map([
-  // viem asks the node to fill each transaction, and fills it itself where the node does not.
-  ['eth_fillTransaction', CODES.methodNotFound],
+  // viem then estimates by itself, which is refused for the same reason.
+  ['eth_fillTransaction', CODES.reverted],
   // Miners ask again until there is work.
   ['eth_getWork', CODES.server],
   ['native_getWork', CODES.server],

@@ -10,12 +10,12 @@ test('refusals from which clients simply go on are not shown', () => {
   const noWork = new RpcError(CODES.server, 'no mining work available yet')
   const unknown = new RpcError(CODES.methodNotFound, 'the method does not exist/is not available')
   for (let times = 0; times < 100; times++) refused('native_getWork', noWork)
-  refused('eth_fillTransaction', unknown)
+  refused('eth_fillTransaction', new RpcError(CODES.reverted, 'execution reverted'))
   expect(shown).toEqual([])
-  refused('eth_fillTransactions', unknown)
+  refused('eth_fillTransaction', unknown)
   refused('native_getWork', new RpcError(CODES.invalidParams, 'invalid argument 1: hex string of odd length'))
   expect(shown).toMatchObject([
-    { method: 'eth_fillTransactions', code: CODES.methodNotFound },
+    { method: 'eth_fillTransaction', code: CODES.methodNotFound },
     { method: 'native_getWork', code: CODES.invalidParams },
   ])
 })

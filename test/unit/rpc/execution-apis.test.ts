@@ -60,7 +60,9 @@ test('a transaction is filled for any sender', async () => {
   const rig = await sampled()
   const call = { from: SENDER, to: TOKEN, value: '0x1', gas: '0x5208' }
   const filled = await rig.result<{ raw: string; tx: object }>('eth_fillTransaction', [call])
-  expect(filled.tx).toMatchObject({ ...call, type: '0x0', nonce: '0x6', gasPrice: '0x66720b300' })
+  expect(filled.tx).toMatchObject({ ...call, type: '0x2', nonce: '0x6', maxFeePerGas: '0x66720b300' })
+  const legacy = await rig.result<{ tx: object }>('eth_fillTransaction', [{ ...call, gasPrice: '0x1' }])
+  expect(legacy.tx).toMatchObject({ type: '0x0', gasPrice: '0x1' })
   const typed = await rig.result<{ raw: string; tx: object }>('eth_fillTransaction', [
     { ...call, maxFeePerGas: '0x10', maxPriorityFeePerGas: '0x2' },
   ])

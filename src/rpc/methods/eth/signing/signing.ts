@@ -31,9 +31,11 @@ export const ownAccount = ({ wallet, view }: Context, from: Hex | undefined): He
 export const sendingAccount = (context: Context, from: Hex | undefined): Hex =>
   from !== undefined && context.wallet.impersonates?.(from) ? from : ownAccount(context, from)
 
+const hasFees = ({ gasPrice, maxFeePerGas, maxPriorityFeePerGas }: TransactionArgs): boolean =>
+  gasPrice !== undefined || maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined
+
 export const requireFees = (args: TransactionArgs): void => {
-  if (args.gasPrice === undefined && args.maxFeePerGas === undefined && args.maxPriorityFeePerGas === undefined)
-    throw serverError('missing gasPrice or maxFeePerGas/maxPriorityFeePerGas')
+  if (!hasFees(args)) throw serverError('missing gasPrice or maxFeePerGas/maxPriorityFeePerGas')
 }
 
 type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
@@ -63,6 +65,12 @@ const gasOf = async (context: Context, from: Hex, args: TransactionArgs): Promis
   const pending = estimateBlock(context) === 'pending'
   return calls.estimateGas({ message, number: view.head().header.number, pending }, client)
 }
+
+/** Names the fees of a call that names none by type 2, as wallets do; before London by gas price. */
+export const withFees = ({ view }: Context, args: TransactionArgs): TransactionArgs =>
+  hasFees(args) || view.head().header.baseFeePerGas === undefined
+    ? args
+    : { ...args, maxFeePerGas: suggestedGasPrice(view.nextBaseFee(), view.params.baseFee), maxPriorityFeePerGas: 0n }
 
 /** Returns the transaction that a call describes, with absent members filled: gas by estimate, nonce from the pool. */
 export const filledTransaction = async (

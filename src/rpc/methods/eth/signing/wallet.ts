@@ -17,6 +17,7 @@ import {
   sendTransaction,
   signPersonalMessage,
   signTransaction,
+  withFees,
 } from './signing.ts'
 
 const password = codec('password', STRING_SCHEMA, parseString)
@@ -75,10 +76,10 @@ export const ethWallet = {
     summary: 'Transaction that a call describes, ready to be signed: gas, nonce and fees are filled in',
     params: [callObject],
     result: objectOf('FilledTransaction', { raw: DATA_SCHEMA, tx: { type: 'object' } }),
-    notes: '`raw` is what is signed. The sender may be any account.',
+    notes: '`raw` is what is signed. The sender may be any account. Without fees the transaction is of type 2.',
     weight: 10,
     handler: async (context, args) => {
-      const filled = await filledTransaction(context, args.from ?? ZERO_ADDRESS, args)
+      const filled = await filledTransaction(context, args.from ?? ZERO_ADDRESS, withFees(context, args))
       return { raw: bytesToHex(signingPayload(filled)), tx: encodeUnsigned(filled, args.from ?? ZERO_ADDRESS) }
     },
   }),
