@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import { createAddress } from '../src/primitives/address.ts'
+import { createAddress } from '../src/primitives/receipt/address.ts'
 import { type RunningNode, startDevnet } from '../test/support/devnet.ts'
 import { signerOf } from '../test/support/load.ts'
 import { followHeads, intervalText } from './explorer-attacks/heads.ts'

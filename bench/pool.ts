@@ -14,10 +14,10 @@ import { keccak256, keccak256Hex } from '../src/crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../src/crypto/signature.ts'
 import { decodeTransaction, type Transaction, withSender } from '../src/primitives/transaction/transaction.ts'
 import { encodeTransaction, signingPayload } from '../src/primitives/transaction/transaction-encoding.ts'
-import { createJournalFile } from '../src/txpool/journal/journal-file.ts'
-import { TransactionJournal } from '../src/txpool/journal/transaction-journal.ts'
+import { createJournalFile } from '../src/txpool/journal-file.ts'
 import { TxPool } from '../src/txpool/pool.ts'
 import { PoolService } from '../src/txpool/pool-service.ts'
+import { TransactionJournal } from '../src/txpool/transaction-journal.ts'
 
 const GWEI = 10n ** 9n
 const COUNT = POOL_LIMITS.pending

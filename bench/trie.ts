@@ -5,7 +5,7 @@
 
 import type { Hex } from '@tandem/base/bytes.ts'
 import { EMPTY_CODE_HASH } from '../src/state/account.ts'
-import { BatchPacker } from '../src/state/trie/batch.ts'
+import { BatchPacker } from '../src/state/batch.ts'
 import { TrieService } from '../src/state/trie/trie-service.ts'
 
 const accounts = Number(process.argv[2] ?? 100_000)

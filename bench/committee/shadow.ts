@@ -1,5 +1,5 @@
 import { bytesToHex, concatBytes, hexToBytes, toWord } from '@tandem/base/bytes.ts'
-import { createAddress } from '../../src/primitives/address.ts'
+import { createAddress } from '../../src/primitives/receipt/address.ts'
 import type { Transaction } from '../../src/primitives/transaction/transaction.ts'
 import { createRandom, randomTransactions, setUpZoo } from '../../test/property/executor-plans.ts'
 import { type Committee, keyOf, type NodeOfMany } from '../../test/support/committee.ts'

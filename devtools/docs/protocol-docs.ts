@@ -1,7 +1,7 @@
 import { NETWORK_LIMITS } from '../../src/config/limits/network.ts'
 import { DISCONNECT_REASONS } from '../../src/network/core/disconnect-reasons.ts'
 import { OFFENCES } from '../../src/network/core/peer-scores.ts'
-import { ANSWER_NAMES, MESSAGES, type MessageName, messageSpec } from '../../src/network/messages.ts'
+import { ANSWER_NAMES, MESSAGES, type MessageName, messageSpec } from '../../src/network/messages/messages.ts'
 import { PROLOGUE } from '../../src/network/transport/secure-channel.ts'
 import { CHANNELS } from '../../src/network/wire/channels.ts'
 

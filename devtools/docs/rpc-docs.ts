@@ -1,5 +1,4 @@
 import { block, blockNumber } from '../../src/rpc/codecs/block.ts'
-import type { Codec } from '../../src/rpc/codecs/codec.ts'
 import {
   ADDRESS_SCHEMA,
   BOOLEAN_SCHEMA,
@@ -7,7 +6,8 @@ import {
   HASH_SCHEMA,
   QUANTITY_SCHEMA,
 } from '../../src/rpc/codecs/scalars.ts'
-import { METHODS } from '../../src/rpc/methods.ts'
+import { METHODS } from '../../src/rpc/methods/methods.ts'
+import type { Codec } from '../../src/rpc/router/codec.ts'
 import { type Method, type MethodTable, namespaceOf, namespacesIn } from '../../src/rpc/router/method.ts'
 import type { JsonSchema } from '../../src/rpc/router/raw-json.ts'
 

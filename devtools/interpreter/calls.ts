@@ -1,7 +1,7 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { gasBoundExceeded } from '../../src/evm/engines/gas-bound.ts'
 import { callPrecompile, type PrecompileResult } from '../../src/evm/engines/precompiles/precompile.ts'
-import type { FrameType } from '../../src/evm/tracers/tracer.ts'
+import type { FrameType } from '../../src/evm/tracer.ts'
 import { delegationTarget } from '../../src/primitives/transaction/delegation.ts'
 import { MAX_BALANCE } from '../../src/state/account.ts'
 import { FAULTS, type Fault, precompileFault } from './fault.ts'

@@ -1,7 +1,7 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { type Nonce, uint64FromBigint } from '@tandem/base/uint64.ts'
 import { keccak256Hex } from '../../src/crypto/hash.ts'
-import { create2Address, createAddress } from '../../src/primitives/address.ts'
+import { create2Address, createAddress } from '../../src/primitives/receipt/address.ts'
 import { codeSizeLimit, initCodeSizeLimit } from '../../src/rules/code-size.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../src/state/account.ts'
 import type { Journal } from '../../src/state/journal/journal.ts'

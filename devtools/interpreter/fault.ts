@@ -1,4 +1,4 @@
-import { PRECOMPILE_REASON, REASON } from '../../src/evm/engines/failure-reasons.ts'
+import { PRECOMPILE_REASON, REASON } from '../../src/evm/failure-reasons.ts'
 
 /** Fault of a frame: its reason, and the text of traces, which may say more. */
 export interface Fault {

@@ -1,7 +1,7 @@
 import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { type Block, blockFromParts, hashByteStrings } from '../../src/primitives/block.ts'
 import type { Certificate } from '../../src/primitives/consensus/certificate.ts'
-import { EXTRA_DATA_VERSION, encodeExtraData } from '../../src/primitives/extra-data.ts'
+import { EXTRA_DATA_VERSION, encodeExtraData } from '../../src/primitives/consensus/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../src/primitives/header.ts'
 import { transactionsRoot } from '../../src/primitives/roots.ts'
 

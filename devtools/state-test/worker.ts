@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { serveWorker, workerStartData } from '@tandem/base/worker/serve-worker.ts'
-import { createExecutor } from '../../src/evm/executor.ts'
+import { createExecutor } from '../../src/evm/engines/executor.ts'
 import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { TrieService } from '../../src/state/trie/trie-service.ts'
 import { STATE_TEST_LIMITS } from '../limits.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
-import { parseGenesis } from '../config/genesis.ts'
+import { parseGenesis } from '../config/genesis/genesis.ts'
 import { NETWORKS, type NetworkName, type NetworkParams } from '../config/networks.ts'
 import { httpUrlOption } from './shared/options/options.ts'
 

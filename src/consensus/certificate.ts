@@ -1,4 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import { isLowS } from '../crypto/signature.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
 import { certificateFromSigners, signerIndexes } from '../primitives/consensus/certificate.ts'
 import { blockVoteDigest, type Commit, type SigningDomain } from '../primitives/consensus/vote.ts'
@@ -87,3 +88,9 @@ export const shapeFault = (certificate: Certificate, committee: Committee): Cert
   if (signers.length !== certificate.seals.length) return 'SEAL_COUNT'
   return signers.length >= quorumOf(size) ? null : 'NO_QUORUM'
 }
+
+/** Accepts only the low-s form of a signature: otherwise a relay could make a second valid form of it. */
+export const rejectHighS =
+  (recover: RecoverAddress): RecoverAddress =>
+  (digest, signature) =>
+    isLowS(signature.subarray(32, 64)) ? recover(digest, signature) : undefined

@@ -1,11 +1,10 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Block } from '../primitives/block.ts'
-import type { BlockClaim } from '../primitives/block-claim.ts'
+import type { BlockClaim } from '../primitives/consensus/block-claim.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
 import type { ConsensusMessage } from '../primitives/consensus/message.ts'
 import type { PeerId } from '../primitives/peer-id.ts'
 import type { Committee } from './committee.ts'
-import type { Evidence } from './evidence/evidence.ts'
 
 /** Last committed block, as the engine needs it to open the next height. */
 export interface Head {
@@ -116,28 +115,6 @@ export const nullNetwork: NetworkPort = {
   broadcast: () => {},
   send: () => {},
   onMessage: () => () => {},
-}
-
-/** Receiver of evidence, which keeps it until a block holds it. */
-export interface EvidencePort {
-  report(evidence: Evidence): void
-}
-
-/** Evidence store as the evidence relay uses it. */
-export interface EvidenceStore extends EvidencePort {
-  /** Returns true when evidence against this member could be included in a later block and none is held. Checks no signature. */
-  isOfUse(evidence: Evidence): boolean
-  /** Keeps verified evidence; returns false when it is not needed. */
-  report(evidence: Evidence): boolean
-  /** Returns encoded evidence that no block holds yet. */
-  held(): readonly Uint8Array[]
-}
-
-/** Exchange of encoded evidence with neighbours, at most CONSENSUS_BOUNDS.evidenceBytes each. */
-export interface EvidenceNetworkPort {
-  broadcast(encoded: Uint8Array): void
-  onEvidence(listener: (encoded: Uint8Array, from: PeerId) => void): () => void
-  misbehaved?(peer: PeerId): void
 }
 
 /** Committee of a height, fixed for its cycle and independent of the round (docs/design/council.md#committee). */

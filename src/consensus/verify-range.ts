@@ -1,13 +1,19 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { DecodedBlock } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
+import { type ExtraData, readExtraData } from '../primitives/consensus/extra-data.ts'
 import type { SigningDomain } from '../primitives/consensus/vote.ts'
-import { type ExtraData, readExtraData } from '../primitives/extra-data.ts'
 import { isBodyOf } from '../rules/body.ts'
-import { type CertificateFault, isSealed, type RecoverAddress, sealChecks, shapeFault } from './certificate.ts'
+import {
+  type CertificateFault,
+  isSealed,
+  type RecoverAddress,
+  rejectHighS,
+  sealChecks,
+  shapeFault,
+} from './certificate.ts'
 import type { Committee } from './committee.ts'
 import type { CommitteePort } from './ports.ts'
-import { rejectHighS } from './signer/signature-verifier.ts'
 
 /** Consecutive blocks from a neighbour with the certificate of the last; the headers of the children hold the others. */
 export interface SealedRange {

@@ -2,11 +2,12 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { InternalTransfer } from '../primitives/receipt/internal-transfer.ts'
 import type { Log } from '../primitives/receipt/log.ts'
 import type { AccessListEntry } from '../primitives/transaction/transaction.ts'
+import type { TransactionError } from '../rules/transaction.ts'
 import type { Journal } from '../state/journal/journal.ts'
 import type { EngineEnv } from './block-env.ts'
-import type { MovedPrecompiles } from './calls/message/moved-precompiles.ts'
+import type { MovedPrecompiles } from './moved-precompiles.ts'
 import type { Prefetcher } from './readers/prefetched-reader.ts'
-import type { TraceHooks } from './tracers/tracer.ts'
+import type { TraceHooks } from './tracer.ts'
 
 /** One message at depth 0. The sender's nonce is already raised and its gas bought. */
 export interface EngineMessage {
@@ -110,3 +111,38 @@ export interface Engine {
     options?: EngineOptions,
   ): EngineResult | Promise<EngineResult>
 }
+
+/** Errors of every method of CallService, thrown as CodedError. */
+export type CallError =
+  | { readonly code: 'EXECUTION_REVERTED'; readonly data: Uint8Array }
+  | { readonly code: 'EXECUTION_FAILED'; readonly reason: string }
+  | { readonly code: 'EXECUTION_TIMEOUT'; readonly timeoutMs: number }
+  /** Balance of the sender, and what the call needs of it, wei. */
+  | { readonly code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER'; readonly have: bigint; readonly want: bigint }
+  | { readonly code: 'INTRINSIC_GAS_TOO_LOW'; readonly have: bigint; readonly want: bigint }
+  | { readonly code: 'GAS_REQUIRED_EXCEEDS_ALLOWANCE'; readonly allowance: bigint }
+  | { readonly code: 'CHAIN_ID_MISMATCH'; readonly have: bigint; readonly want: bigint }
+  | { readonly code: 'MISSING_STATE'; readonly root: Hex }
+  | { readonly code: 'OVERRIDE_CONFLICT'; readonly address: Hex }
+  | { readonly code: 'NOT_A_PRECOMPILE'; readonly address: Hex }
+  | { readonly code: 'PRECOMPILE_MOVED_TO_ITSELF'; readonly address: Hex }
+  /** A precompile cannot be moved to an account with overrides of its own. */
+  | { readonly code: 'ALREADY_OVERRIDDEN'; readonly address: Hex }
+  | { readonly code: 'CALL_QUEUE_FULL'; readonly limit: number }
+  /** The client's own waiting calls are too many or too large. */
+  | { readonly code: 'CLIENT_QUEUE_FULL'; readonly limit: number }
+  | SimulationError
+
+/** Reasons why blocks cannot be simulated (`simulate/`). */
+type SimulationError =
+  | { readonly code: 'SIMULATION_NUMBER_ORDER'; readonly number: number; readonly previous: number }
+  | { readonly code: 'SIMULATION_TIME_ORDER'; readonly timestamp: number; readonly previous: number }
+  /** `what` describes the limit. */
+  | { readonly code: 'SIMULATION_LIMIT'; readonly what: string }
+  | {
+      readonly code: 'SIMULATION_CALL_INVALID'
+      /** Number of the block, and index of the call in it. */
+      readonly number: number
+      readonly index: number
+      readonly reason: TransactionError
+    }

@@ -1,10 +1,11 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { type Clock, ForwardTime } from '@tandem/base/clock.ts'
 import type { Chain } from '../chain/chain.ts'
-import type { SyncStatus } from '../chain/types.ts'
+import type { SyncStatus } from '../chain/store/types.ts'
 import { SYNC_LIMITS } from '../config/limits/sync.ts'
 import { BLOCK_BOUNDS } from '../config/protocol-bounds.ts'
-import type { ConsensusEngine, EngineMode } from '../consensus/engine/types.ts'
+import type { ConsensusEngine } from '../consensus/engine/types.ts'
+import type { EngineMode } from '../consensus/monitor/stats.ts'
 import type { HealthStatus } from '../rpc/ports.ts'
 
 /** The node reports itself unhealthy after this many block times without a block, and at least this long. */

@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
-import { type EthereumBody, encodeEthereumBodyItems } from './ethereum/body.ts'
+import { type EthereumBody, encodeEthereumBodyItems } from './ethereum-body.ts'
 import { encodeHeader, type Header, readHeader } from './header.ts'
 import { decodeOrMalformed, type MalformedError, malformed } from './rlp/malformed.ts'
 import { encodeRlpList, rlpHeaderBytes, rlpStringBytes, writeRlpString } from './rlp/rlp.ts'

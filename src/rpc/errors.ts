@@ -7,21 +7,21 @@ import type { TimestampError } from '../chain/dev/dev-time.ts'
 import type { ImpersonationError } from '../chain/dev/impersonation.ts'
 import type { RewindError } from '../chain/dev/rewind.ts'
 import type { StateFileError } from '../chain/dev/state-format.ts'
-import type { ChainReadError } from '../chain/types.ts'
+import type { ChainReadError } from '../chain/store/types.ts'
 import { RPC_LIMITS } from '../config/limits/clients.ts'
 import type { TypedDataError } from '../crypto/keys/typed-data.ts'
 import type { SenderError } from '../crypto/recovery/recover-sender.ts'
 import type { SenderRecoveryError } from '../crypto/recovery/sender-recovery.ts'
-import { revertReason } from '../evm/calls/revert-reason.ts'
-import type { CallError } from '../evm/calls/types.ts'
-import { REASON } from '../evm/engines/failure-reasons.ts'
+import type { CallError } from '../evm/engine.ts'
+import { REASON } from '../evm/failure-reasons.ts'
+import { revertReason } from '../evm/revert-reason.ts'
 import type { TraceError } from '../evm/tracers/config.ts'
-import type { NetworkError } from '../network/errors.ts'
+import type { NetworkError } from '../network/core/errors.ts'
 import type { DecodeError } from '../primitives/transaction/transaction.ts'
 import type { TransactionError } from '../rules/transaction.ts'
 import type { StateError } from '../state/errors.ts'
 import type { TrieError } from '../state/trie/types.ts'
-import type { PoolError } from '../txpool/errors.ts'
+import type { PoolError } from '../txpool/pool/errors.ts'
 import type { WalletError } from './ports.ts'
 import { invalidCall, SIMULATION_CODES } from './simulation-errors.ts'
 
@@ -171,7 +171,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
     const { code, message } = invalidCall(reason) ?? { code: CODES.invalidParams, message: reasonText(reason) }
     return new RpcError(code, `err: ${message} (call ${index} of block ${number})`)
   },
-  // reads (chain/types.ts)
+  // reads (chain/store/types.ts)
   MISSING_STATE: ({ root }) => serverError(`missing trie node ${root.slice(2)} (path )`),
   HISTORY_MISSING: ({ earliest }) =>
     serverError(`pruned history unavailable: this node has no blocks between genesis and ${earliest}`),
@@ -193,7 +193,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   TRACE_TOO_LARGE: ({ limitBytes }) => serverError(`the trace is larger than ${limitBytes} bytes`),
   TRACE_QUEUE_FULL: () => limitExceeded('too many traces are waiting, try again later'),
   TRACE_FAILED: ({ reason }) => serverError(reason),
-  // submission (txpool/errors.ts, primitives/transaction/transaction.ts, crypto/recovery/recover-sender.ts)
+  // submission (txpool/pool/errors.ts, primitives/transaction/transaction.ts, crypto/recovery/recover-sender.ts)
   TRANSACTION_MALFORMED: ({ reason }) => serverError(reason),
   ALREADY_KNOWN: ({ hash }) => new RpcError(CODES.server, 'already known', { hash }),
   TYPE_UNSUPPORTED: () => serverError('transaction type not supported'),
@@ -244,7 +244,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   STATE_MALFORMED: ({ reason }) => serverError(`this is no dumped state: ${reason}`),
   STATE_TOO_LARGE: ({ limitBytes }) =>
     serverError(`the state is larger than ${limitBytes} bytes: keep the chain with --datadir`),
-  // peers (network/errors.ts)
+  // peers (network/core/errors.ts)
   TOO_MANY_STATIC_PEERS: ({ limit }) => serverError(`at most ${limit} static peers: remove one first`),
   // keys (rpc/ports.ts)
   UNKNOWN_ACCOUNT: () => unknownAccount(false),

@@ -2,7 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded, resultOrCoded } from '@tandem/base/errors.ts'
 import { BLOCK_BOUNDS } from '../config/protocol-bounds.ts'
 import { type DecodedBlock, hashByteStrings } from '../primitives/block.ts'
-import type { ExtraData } from '../primitives/extra-data.ts'
+import type { ExtraData } from '../primitives/consensus/extra-data.ts'
 import { transactionsRoot } from '../primitives/roots.ts'
 
 /** Body that does not match its header, or is too large. */

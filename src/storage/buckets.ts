@@ -25,7 +25,7 @@ export const BUCKETS = {
   accountHistory: 11,
   /** keccak(address) + keccak(slot) + block number -> word before that block; empty: zero. */
   slotHistory: 12,
-  /** Development chains: keccak256 of an address or slot -> the address or slot (state/preimages.ts). */
+  /** Development chains: keccak256 of an address or slot -> the address or slot (state/world/preimages.ts). */
   preimage: 28,
   /** Block number + part -> the keys that block changed, for pruning and rollback. */
   historyIndex: 13,
@@ -61,7 +61,7 @@ export const BUCKETS = {
   accountTrie: 32,
   /** keccak(address) + path -> the same for the account's storage trie. */
   storageTrie: 33,
-  /** Range of blocks + hash of an address or topic + part -> places of its logs (chain/logs/log-index.ts). */
+  /** Range of blocks + hash of an address or topic + part -> places of its logs (chain/store/log-index.ts). */
   logPostings: 34,
   /** First bytes of a transaction hash + block number + index -> empty (chain/store/body-row.ts). */
   transactionPlace: 35,

@@ -8,7 +8,6 @@ import { type SenderResult, senderOrThrow } from '../crypto/recovery/batch.ts'
 import type { SenderRecovery } from '../crypto/recovery/sender-recovery.ts'
 import { authorizationBytes } from '../primitives/transaction/delegation.ts'
 import { type Transaction, withSender } from '../primitives/transaction/transaction.ts'
-import type { TransactionJournal } from './journal/transaction-journal.ts'
 import type { PoolMetrics } from './metrics.ts'
 import { OrderedResults } from './ordered-results.ts'
 import type { Selection } from './pool/selection.ts'
@@ -21,6 +20,7 @@ import {
   type PoolSubmission,
   submittedAgain,
 } from './pool-submission.ts'
+import type { TransactionJournal } from './transaction-journal.ts'
 
 interface PoolServiceOptions {
   readonly pool: TxPool
@@ -41,7 +41,7 @@ const LOCAL_OVERLAP = 2
 
 /**
  * Pool service for the rest of the node: decodes transactions, recovers senders off this thread, journals local ones before they are
- * acknowledged, and notifies listeners of executable ones. Implements the submission and lookups of `ClientPoolPort` (chain/types.ts).
+ * acknowledged, and notifies listeners of executable ones. Implements the submission and lookups of `ClientPoolPort` (chain/store/types.ts).
  */
 export class PoolService {
   readonly #options: PoolServiceOptions

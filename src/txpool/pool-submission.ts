@@ -2,8 +2,8 @@ import { copyBytes, type Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
 import { type DecodedTransaction, decodeTransaction } from '../primitives/transaction/transaction.ts'
-import type { PoolError } from './errors.ts'
 import { checkSize } from './pool/admission.ts'
+import type { PoolError } from './pool/errors.ts'
 
 /** Hash of a pooled transaction, or the error that refused it. */
 export type AdmitOutcome = Hex | CodedError

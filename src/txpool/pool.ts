@@ -4,7 +4,6 @@ import type { Nonce } from '@tandem/base/uint64.ts'
 import { POOL_LIMITS } from '../config/limits/pool.ts'
 import type { DecodedTransaction, Transaction } from '../primitives/transaction/transaction.ts'
 import { maxCostWei } from '../rules/transaction.ts'
-import type { PoolError } from './errors.ts'
 import {
   type AdmissionRules,
   admissionRules,
@@ -16,12 +15,13 @@ import {
 } from './pool/admission.ts'
 import type { PoolDrops } from './pool/drops.ts'
 import type { PoolEntry } from './pool/entry.ts'
+import type { PoolError } from './pool/errors.ts'
 import { isHeavy, mayNeverPay, Overruns } from './pool/overruns.ts'
 import { PooledTransactions } from './pool/pooled-transactions.ts'
+import type { AccountReader } from './pool/ports.ts'
 import { Selection } from './pool/selection.ts'
 import { SenderQueue } from './pool/sender-queue.ts'
 import type { AdmitResult, Origin, PoolBlock, PoolContent, PoolLimits, TxPoolOptions } from './pool/types.ts'
-import type { AccountReader } from './ports.ts'
 
 /**
  * Pool of transactions waiting for a block; pure: time is an argument, and results are return values. It holds three kinds, of which RPC

@@ -1,7 +1,7 @@
 import { bytesToHex } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { type Certificate, certificateFromSigners } from '../../src/primitives/consensus/certificate.ts'
-import { type ExtraData, encodeExtraData } from '../../src/primitives/extra-data.ts'
+import { type ExtraData, encodeExtraData } from '../../src/primitives/consensus/extra-data.ts'
 import type { Header } from '../../src/primitives/header.ts'
 import type { Log } from '../../src/primitives/receipt/log.ts'
 import type { StoredReceipt } from '../../src/primitives/receipt/receipt.ts'

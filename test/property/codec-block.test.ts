@@ -9,7 +9,7 @@ import {
   encodeBlock,
 } from '../../src/primitives/block.ts'
 import { decodeCertificate, encodeCertificate, signerIndexes } from '../../src/primitives/consensus/certificate.ts'
-import { decodeExtraData, encodeExtraData } from '../../src/primitives/extra-data.ts'
+import { decodeExtraData, encodeExtraData } from '../../src/primitives/consensus/extra-data.ts'
 import { decodeHeader, encodeHeader } from '../../src/primitives/header.ts'
 import { bloomFromLogs, bloomMayContain, mergeBlooms } from '../../src/primitives/receipt/bloom.ts'
 import { decodeStoredReceipts, encodeStoredReceipts } from '../../src/primitives/receipt/receipt.ts'

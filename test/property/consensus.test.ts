@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { decodeEvidence, encodeEvidence } from '../../src/consensus/evidence/codec.ts'
 import type { Evidence } from '../../src/consensus/evidence/evidence.ts'
 import type { Statement } from '../../src/consensus/evidence/statement.ts'
-import { messageDigest } from '../../src/consensus/signer/sign-message.ts'
+import { messageDigest } from '../../src/consensus/wal/sign-message.ts'
 import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../src/primitives/consensus/proposal.ts'
 import {
   decodeVote,

@@ -2,7 +2,7 @@ import { bytesToHex, type Hex, hexToBytes, toWord, ZERO_HASH } from '@tandem/bas
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeCouncil, decodeCycle, encodeCouncil, encodeCycle } from '../../src/chain/council/council-rows.ts'
-import { type CouncilMember, parseGenesis } from '../../src/config/genesis.ts'
+import { type CouncilMember, parseGenesis } from '../../src/config/genesis/genesis.ts'
 import { COUNCIL_BOUNDS } from '../../src/config/protocol-bounds.ts'
 import { drawCommittee } from '../../src/consensus/committee.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'

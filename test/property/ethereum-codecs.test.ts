@@ -3,14 +3,14 @@ import { isCoded } from '@tandem/base/errors.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeBlock } from '../../src/primitives/block.ts'
-import { stripBlobSidecar } from '../../src/primitives/ethereum/blob-sidecar.ts'
+import { decodeChainFile } from '../../src/primitives/chain-file.ts'
 import {
   decodeEthereumBody,
   type EthereumBody,
   encodeEthereumBody,
   type Withdrawal,
-} from '../../src/primitives/ethereum/body.ts'
-import { decodeChainFile } from '../../src/primitives/ethereum/chain-file.ts'
+} from '../../src/primitives/ethereum-body.ts'
+import { stripBlobSidecar } from '../../src/primitives/transaction/blob-sidecar.ts'
 import { recordedBytes, recordedGenesis } from '../support/recorded/chain.ts'
 import { SEED } from '../support/seed.ts'
 

@@ -1,5 +1,5 @@
 import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
-import { createAddress } from '../../src/primitives/address.ts'
+import { createAddress } from '../../src/primitives/receipt/address.ts'
 import type { Transaction } from '../../src/primitives/transaction/transaction.ts'
 import type { UnsignedTransaction } from '../../src/primitives/transaction/transaction-encoding.ts'
 import { type CompiledContract, compileSolidity } from '../support/solidity.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { METHODS } from '../../src/rpc/methods.ts'
+import { METHODS } from '../../src/rpc/methods/methods.ts'
 import type { Rig } from '../support/rpc/rig.ts'
 import { argumentsFor, startSample } from '../support/rpc/sample.ts'
 

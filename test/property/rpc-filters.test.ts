@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { packCriteria } from '../../src/chain/logs/log-criteria.ts'
+import { packCriteria } from '../../src/chain/store/log-criteria.ts'
 import type { Log } from '../../src/primitives/receipt/log.ts'
 import { isWanted } from '../support/plain-logs.ts'
 import { filtersOn, hubOn } from '../support/rpc/hub.ts'

@@ -1,7 +1,7 @@
 import { EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { createRandom, type Random } from '@tandem/base/random.ts'
 import { expect, test } from 'vitest'
-import type { Genesis } from '../../src/config/genesis.ts'
+import type { Genesis } from '../../src/config/genesis/genesis.ts'
 import { COUNCIL_ADDRESS } from '../../src/config/networks.ts'
 import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
 import { encodeProofHeader } from '../../src/primitives/proof-header.ts'

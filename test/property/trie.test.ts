@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keccak256, keccak256OfHex } from '../../src/crypto/hash.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../src/state/account.ts'
-import { BatchPacker } from '../../src/state/trie/batch.ts'
+import { BatchPacker } from '../../src/state/batch.ts'
 import { TrieLayers } from '../../src/state/trie/layers.ts'
 import { type RowChange, type RowPlace, type RowReader, Trie } from '../../src/state/trie/trie.ts'
 

@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { type Genesis, parseGenesis } from '../../src/config/genesis.ts'
+import { type Genesis, parseGenesis } from '../../src/config/genesis/genesis.ts'
 import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
 import { ACCOUNTS, keyOf, START_WEI } from './chain.ts'
 

@@ -1,7 +1,7 @@
 import { type Hex, toWord } from '@tandem/base/bytes.ts'
 import { emptyBlock } from '../../devtools/sim/block.ts'
 import { putBlock } from '../../src/chain/store/put-block.ts'
-import type { ChainBlock } from '../../src/chain/types.ts'
+import type { ChainBlock } from '../../src/chain/store/types.ts'
 import { keccak256Hex } from '../../src/crypto/hash.ts'
 import { bloomFromLogs } from '../../src/primitives/receipt/bloom.ts'
 import type { Log } from '../../src/primitives/receipt/log.ts'

@@ -20,7 +20,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const sources = filesOf('src', '.ts')
 const texts = new Map(sources.map(path => [path, read(`src/${path}`)]))
 
-/** Folder of the second level: `evm/calls` of evm/calls/local/local-calls.ts, `evm` of evm/executor.ts. */
+/** Folder of the second level: `evm/calls` of evm/calls/local/local-calls.ts, `evm` of evm/engine.ts. */
 const folderOf = (path: string): string => dirname(path).split('/').slice(0, 2).join('/')
 
 /** Pairs of such folders whose files import each other. */
@@ -54,8 +54,8 @@ test('folders that import each other are found, through types, late imports and 
     ['evm/calls/a.ts', "import type { X } from '../block/b.ts'\nimport { y } from './local/c.ts'"],
     ['evm/block/b.ts', "const { z } = await import('../calls/a.ts')"],
     ['evm/calls/local/c.ts', "import { x } from '../a.ts'"],
-    ['evm/executor.ts', "new URL('./tracers/d.ts', import.meta.url)"],
-    ['evm/tracers/d.ts', "import {\n  x,\n} from '../executor.ts'"],
+    ['evm/engine.ts', "new URL('./tracers/d.ts', import.meta.url)"],
+    ['evm/tracers/d.ts', "import {\n  x,\n} from '../engine.ts'"],
     ['rules/e.ts', "import { x } from '../config/f.ts'"],
   ])
   expect(mutualPairs(files)).toEqual(['evm/block evm/calls', 'evm evm/tracers'])

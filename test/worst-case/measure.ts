@@ -1,6 +1,6 @@
 import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
-import { createExecutor } from '../../src/evm/executor.ts'
+import { createExecutor } from '../../src/evm/engines/executor.ts'
 import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { executionRulesAt } from '../../src/rules/execution-rules.ts'
 import { Journal } from '../../src/state/journal/journal.ts'

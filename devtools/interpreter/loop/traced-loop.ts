@@ -1,6 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import { type Hex, toWord } from '@tandem/base/bytes.ts'
-import { REASON } from '../../../src/evm/engines/failure-reasons.ts'
+import { REASON } from '../../../src/evm/failure-reasons.ts'
 import { SHAPES } from '../../../src/evm/opcodes.ts'
 import { delegationTarget } from '../../../src/primitives/transaction/delegation.ts'
 import { FAULTS, type Fault } from '../fault.ts'

@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { Step } from '../../../src/evm/tracers/tracer.ts'
+import type { Step } from '../../../src/evm/tracer.ts'
 import type { Frame } from '../frame/frame.ts'
 import type { Execution } from '../transaction/execution.ts'
 

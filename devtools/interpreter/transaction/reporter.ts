@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
-import type { FrameStart, Tracer } from '../../../src/evm/tracers/tracer.ts'
+import type { FrameStart, Tracer } from '../../../src/evm/tracer.ts'
 
 /** Reports the frames of one message to a tracer, in pairs of start and end. */
 export class FrameReporter {

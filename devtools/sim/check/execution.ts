@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { ExecutionPort } from '../../../src/consensus/ports.ts'
 import type { Block } from '../../../src/primitives/block.ts'
-import { readExtraData } from '../../../src/primitives/extra-data.ts'
+import { readExtraData } from '../../../src/primitives/consensus/extra-data.ts'
 import { isBodyOf } from '../../../src/rules/body.ts'
 import { short } from '../network/envelope.ts'
 

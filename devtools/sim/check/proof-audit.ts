@@ -3,7 +3,7 @@ import type { ChainParams } from '../../../src/config/networks.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { nativeSealHash, sha256dHash } from '../../../src/crypto/proof-hash.ts'
 import type { Block } from '../../../src/primitives/block.ts'
-import type { ExtraData } from '../../../src/primitives/extra-data.ts'
+import type { ExtraData } from '../../../src/primitives/consensus/extra-data.ts'
 import {
   decodeProofHeader,
   type ProofHeader,

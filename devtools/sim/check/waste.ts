@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { ConsensusStatus } from '../../../src/consensus/engine/types.ts'
+import type { ConsensusStatus } from '../../../src/consensus/monitor/stats.ts'
 import type { NetworkPort, ValidateContext } from '../../../src/consensus/ports.ts'
 
 interface WasteCheckOptions {

@@ -9,7 +9,7 @@ import type { Council } from '../council/council.ts'
 import type { CycleSeeds } from '../council/cycle-seeds.ts'
 import type { ProofRows } from '../proof/proof-rows.ts'
 import type { BlockStore } from '../store/block-store.ts'
-import type { ChainBlock } from '../types.ts'
+import type { ChainBlock } from '../store/types.ts'
 
 /** Overrides of the next block on a development chain (`params.devHelpers`). */
 export interface NextBlockFields {

@@ -3,7 +3,7 @@ import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import type { BlockExecution } from '../../evm/executor-types.ts'
 import type { IncludedProof } from '../../rules/proof/proof-inclusion.ts'
 import type { StateUpdate } from '../../state/update/state-update.ts'
-import type { ChainBlock } from '../types.ts'
+import type { ChainBlock } from '../store/types.ts'
 
 /** Block executed on the head and not yet decided; commit must not execute it again (docs/design/consensus.md#validation). */
 export interface ExecutedBlock {

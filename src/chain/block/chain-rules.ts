@@ -1,8 +1,8 @@
 import { blockFromParts } from '../../primitives/block.ts'
 import { nativeExtra, nativePrices } from '../store/block-store.ts'
+import type { ChainRules } from '../store/rules-port.ts'
 import { type BlockEnvSources, committedEnv, simulatedChildEnv } from './block-env.ts'
 import { assembleHeader } from './header-assembly.ts'
-import type { ChainRules } from './rules-port.ts'
 
 /** Rules of this node's own chain. */
 export const nativeRules = (sources: BlockEnvSources): ChainRules => ({

@@ -1,7 +1,7 @@
 import { runSlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
-import type { WorldState } from '../../state/world-state.ts'
+import type { WorldState } from '../../state/world/world-state.ts'
 import type { Batch } from '../../storage/batch.ts'
 import type { Store } from '../../storage/store.ts'
 import { putProofs } from '../proof/proof-rows.ts'

@@ -1,7 +1,7 @@
 import { assert } from '@tandem/base/assert.ts'
 import { bigintToBytes, bytesToBigint, type Hex } from '@tandem/base/bytes.ts'
 import type { NetworkParams } from '../../config/networks.ts'
-import type { ExtraData } from '../../primitives/extra-data.ts'
+import type { ExtraData } from '../../primitives/consensus/extra-data.ts'
 import { type Header, headerHash } from '../../primitives/header.ts'
 import { cycleOf, endsCycle } from '../../rules/council/cycle.ts'
 import { assignFees, type FeeSplit } from '../../rules/money/fees.ts'

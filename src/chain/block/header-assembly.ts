@@ -3,16 +3,10 @@ import type { BlockEnv } from '../../evm/block-env.ts'
 import type { BlockExecution } from '../../evm/executor-types.ts'
 import { hashByteStrings } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
-import { EXTRA_DATA_VERSION, type ExtraData, encodeExtraData } from '../../primitives/extra-data.ts'
+import { EXTRA_DATA_VERSION, type ExtraData, encodeExtraData } from '../../primitives/consensus/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../primitives/header.ts'
-import type { ChainBlock } from '../types.ts'
-
-/** Roots in a block's header. */
-export interface BlockRoots {
-  readonly state: Hex
-  readonly transactions: Hex
-  readonly receipts: Hex
-}
+import type { BlockRoots } from '../store/rules-port.ts'
+import type { ChainBlock } from '../store/types.ts'
 
 /** Header of a block after its execution on the parent (docs/design/blocks.md#header). */
 export const assembleHeader = (

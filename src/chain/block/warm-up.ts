@@ -6,7 +6,7 @@ import type { BuildRequest } from '../../consensus/ports.ts'
 import type { InterruptedError } from '../../evm/engine.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import type { StateError } from '../../state/errors.ts'
-import type { ChainBlock } from '../types.ts'
+import type { ChainBlock } from '../store/types.ts'
 import type { BlockWork, CandidateSource } from './block-work.ts'
 import type { RunningWork } from './running-work.ts'
 

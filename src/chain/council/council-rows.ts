@@ -1,5 +1,5 @@
 import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
-import type { CouncilMember } from '../../config/genesis.ts'
+import type { CouncilMember } from '../../config/genesis/genesis.ts'
 import { COUNCIL_ADDRESS } from '../../config/networks.ts'
 import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeOrMalformed, malformed } from '../../primitives/rlp/malformed.ts'

@@ -1,7 +1,7 @@
 import { assert } from '@tandem/base/assert.ts'
 import { bytesEqual, type Hex, hexToBytes, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { Lru } from '@tandem/base/lru.ts'
-import type { CouncilMember } from '../../config/genesis.ts'
+import type { CouncilMember } from '../../config/genesis/genesis.ts'
 import { COUNCIL_LIMITS } from '../../config/limits/chain.ts'
 import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
 import { type Committee, drawCommittee, eligibleMembers } from '../../consensus/committee.ts'
@@ -27,7 +27,7 @@ import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
 import type { BlockStore } from '../store/block-store.ts'
-import type { ChainBlock, CouncilMemberStatus } from '../types.ts'
+import type { ChainBlock, CouncilMemberStatus } from '../store/types.ts'
 import {
   type CycleRecord,
   decodeCouncil,

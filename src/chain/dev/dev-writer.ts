@@ -9,14 +9,14 @@ import {
   putEditHistory,
   putEditUndo,
   valuesFromEdits,
-} from '../../state/edit/account-edit.ts'
-import { putPreimage } from '../../state/preimages.ts'
+} from '../../state/world/account-edit.ts'
+import { putPreimage } from '../../state/world/preimages.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import type { Chain } from '../chain.ts'
-import { EVERY_LOG } from '../logs/log-criteria.ts'
 import { queryLogs } from '../logs/log-query.ts'
-import type { ChainBlock, ChainReplaced, LogEntry } from '../types.ts'
+import { EVERY_LOG } from '../store/log-criteria.ts'
+import type { ChainBlock, ChainReplaced, LogEntry } from '../store/types.ts'
 import { type RewindParts, type RewindTarget, rewindTo } from './rewind.ts'
 
 interface DevWriterOptions extends RewindParts {

@@ -3,8 +3,8 @@ import { gunzip } from 'node:zlib'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { DEV_LIMITS } from '../../config/limits/chain.ts'
-import type { AccountEdit } from '../../state/edit/account-edit.ts'
 import { hashedKey } from '../../state/flat-tables.ts'
+import type { AccountEdit } from '../../state/world/account-edit.ts'
 import { STATE_FORMAT, stateMalformed, stateTooLarge } from './state-format.ts'
 
 interface ParsedState {

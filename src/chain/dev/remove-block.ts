@@ -1,6 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import { removeUndo } from '../../state/edit/account-edit.ts'
+import { removeUndo } from '../../state/world/account-edit.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'

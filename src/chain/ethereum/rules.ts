@@ -3,14 +3,14 @@ import { blobParamsAt, evmForkAt, isActive, isForkSince } from '../../config/for
 import type { NetworkParams } from '../../config/networks.ts'
 import type { BeaconEnv, BlobEnv, BlockEnv } from '../../evm/block-env.ts'
 import { blockFromParts } from '../../primitives/block.ts'
-import { requestsHash, withdrawalsRoot } from '../../primitives/ethereum/roots.ts'
+import { requestsHash, withdrawalsRoot } from '../../primitives/ethereum-roots.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../primitives/header.ts'
 import type { ReceiptPrices } from '../../primitives/receipt/receipt.ts'
 import { blobBaseFee, blobGasUsed, nextExcessBlobGas } from '../../rules/ethereum/blob-fee.ts'
 import { nextBaseFee } from '../../rules/money/base-fee.ts'
 import { assembleExtraData } from '../block/header-assembly.ts'
-import type { ChainRules } from '../block/rules-port.ts'
 import type { BlockStore } from '../store/block-store.ts'
+import type { ChainRules } from '../store/rules-port.ts'
 
 interface EthereumRulesOptions {
   readonly params: NetworkParams

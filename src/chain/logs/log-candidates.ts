@@ -5,8 +5,7 @@ import { bloomBits, bloomHas, EMPTY_BLOOM } from '../../primitives/receipt/bloom
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
-import type { LogQuery } from '../types.ts'
-import { ADDRESS_BYTES, itemsOf, TOPIC_BYTES } from './log-criteria.ts'
+import { ADDRESS_BYTES, itemsOf, TOPIC_BYTES } from '../store/log-criteria.ts'
 import {
   blockOf,
   EVERY_ITEM,
@@ -17,7 +16,8 @@ import {
   placeOf,
   postingsKey,
   readLogIndex,
-} from './log-index.ts'
+} from '../store/log-index.ts'
+import type { LogQuery } from '../store/types.ts'
 
 /** Block that may hold logs that match. */
 export interface LogCandidate {

@@ -2,7 +2,7 @@ import type { Logger } from '@tandem/base/logger.ts'
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import type { Store } from '../../storage/store.ts'
-import { type LogRange, postingsOf, putLogIndex, readLogIndex, readPostingsKey } from './log-index.ts'
+import { type LogRange, postingsOf, putLogIndex, readLogIndex, readPostingsKey } from '../store/log-index.ts'
 import type { LogJob } from './log-jobs.ts'
 
 interface LogIndexerOptions {

@@ -7,8 +7,6 @@ import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
 import type { Store, StoreEntry } from '../../storage/store.ts'
-import { readReceipts } from '../store/receipt-parts.ts'
-import { ReceiptsRow } from '../store/receipts-row.ts'
 import {
   blockOf,
   EVERY_ITEM,
@@ -20,7 +18,9 @@ import {
   postingsOf,
   readLogIndex,
   readPostingsKey,
-} from './log-index.ts'
+} from '../store/log-index.ts'
+import { readReceipts } from '../store/receipt-parts.ts'
+import { ReceiptsRow } from '../store/receipts-row.ts'
 
 /** Step of the index: rows of a new id from blocks, until there are enough places, rows of a new id from those of adjacent ranges, or the end of an id's rows. */
 export type LogJob =

@@ -5,9 +5,9 @@ import type { Log } from '../../primitives/receipt/log.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Store } from '../../storage/store.ts'
 import type { BlockStore } from '../store/block-store.ts'
-import type { ChainBlock, ChainReadError, LogEntry, LogQuery } from '../types.ts'
+import { ComparedLog, type LogCriteria } from '../store/log-criteria.ts'
+import type { ChainBlock, ChainReadError, LogEntry, LogQuery } from '../store/types.ts'
 import { candidateBlocks, type LogCandidate } from './log-candidates.ts'
-import { ComparedLog, type LogCriteria } from './log-criteria.ts'
 
 /** Limits of one query. */
 export interface LogQueryLimits {

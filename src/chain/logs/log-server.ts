@@ -4,7 +4,7 @@ import { type ServedCall, serveWorker, workerStartData } from '@tandem/base/work
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { Store } from '../../storage/store.ts'
 import { BlockStore } from '../store/block-store.ts'
-import type { LogEntry, LogQuery } from '../types.ts'
+import type { LogEntry, LogQuery } from '../store/types.ts'
 import { runLogJob } from './log-jobs.ts'
 import { type LogQueryLimits, matchingLogs, queryLogs } from './log-query.ts'
 import type { LogMethods, LogWorkerData } from './log-service.ts'

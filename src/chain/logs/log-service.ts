@@ -6,7 +6,7 @@ import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import { memoryShares } from '../../config/limits/storage.ts'
 import type { Store } from '../../storage/store.ts'
 import { requireHistory } from '../store/earliest-block.ts'
-import type { ChainReadError, LogEntry, LogQuery } from '../types.ts'
+import type { ChainReadError, LogEntry, LogQuery } from '../store/types.ts'
 import type { LogJob } from './log-jobs.ts'
 
 /** JSON list in pieces of ASCII. */

@@ -12,7 +12,7 @@ import {
   proofStateAfter,
 } from '../../rules/proof/proof-inclusion.ts'
 import type { BlockStore } from '../store/block-store.ts'
-import type { ChainBlock } from '../types.ts'
+import type { ChainBlock } from '../store/types.ts'
 import type { ProofRows } from './proof-rows.ts'
 
 interface BlockProofsOptions {

@@ -8,7 +8,7 @@ import { memoryShares } from '../../config/limits/storage.ts'
 import { storedBlockHash } from '../../evm/readers/stored-block-hash.ts'
 import { encodeBlockParts } from '../../primitives/block.ts'
 import { type Certificate, decodeCertificate } from '../../primitives/consensus/certificate.ts'
-import { decodeExtraData, type ExtraData } from '../../primitives/extra-data.ts'
+import { decodeExtraData, type ExtraData } from '../../primitives/consensus/extra-data.ts'
 import { decodeHeader, type Header } from '../../primitives/header.ts'
 import {
   decodeFailedExecutions,
@@ -31,15 +31,15 @@ import {
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
-import type { ChainRules } from '../block/rules-port.ts'
-import type { LogCriteria } from '../logs/log-criteria.ts'
-import type { ChainBlock, LogEntry, TransactionLocation } from '../types.ts'
 import { BodyRow, locationFromKey, lookupPrefix } from './body-row.ts'
+import type { LogCriteria } from './log-criteria.ts'
 import { sumTips, type TipShare, tipsPaid, weightOfTips } from './paid-tips.ts'
 import { type BlockRows, HEAD_ROW } from './put-block.ts'
 import { readReceipts } from './receipt-parts.ts'
 import { ReceiptsRow } from './receipts-row.ts'
+import type { ChainRules } from './rules-port.ts'
 import { StoredBlock } from './stored-block.ts'
+import type { ChainBlock, LogEntry, TransactionLocation } from './types.ts'
 
 interface BlockStoreOptions extends Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>> {
   /** Memory of the caches, bytes, of the default memory when omitted; of the rows a third by default. */

@@ -2,7 +2,7 @@ import { assert } from '@tandem/base/assert.ts'
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { asBuffer, bytesFromDigits, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import type { Block, EncodableBody } from '../../primitives/block.ts'
-import { decodeEthereumBody, encodeEthereumBody } from '../../primitives/ethereum/body.ts'
+import { decodeEthereumBody, encodeEthereumBody } from '../../primitives/ethereum-body.ts'
 import { decodeRlp, encodeRlp } from '../../primitives/rlp/rlp.ts'
 import {
   decodeTransaction,
@@ -10,7 +10,7 @@ import {
   transactionType,
   withSender,
 } from '../../primitives/transaction/transaction.ts'
-import type { TransactionLocation } from '../types.ts'
+import type { TransactionLocation } from './types.ts'
 
 /**
  * Row of a block's body: its hash (32 bytes), size (u32) and transaction count (u32); per transaction its hash (32), sender (20)

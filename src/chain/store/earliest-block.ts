@@ -4,7 +4,7 @@ import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
 import { metaKey } from '../../storage/schema.ts'
 import type { Store } from '../../storage/store.ts'
-import type { ChainReadError } from '../types.ts'
+import type { ChainReadError } from './types.ts'
 
 /*
  * Number of the first stored block of a chain that began with a snapshot: it has genesis and the blocks from that number on, and

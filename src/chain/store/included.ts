@@ -1,8 +1,8 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
-import type { IncludedReceipt, IncludedTransaction, StreamedReceipt, TransactionLocation } from '../types.ts'
 import type { BlockStore } from './block-store.ts'
+import type { IncludedReceipt, IncludedTransaction, StreamedReceipt, TransactionLocation } from './types.ts'
 
 /** Returns a transaction of a decoded block with its position. */
 export const includedTransactionFromBlock = (block: Block, index: number): IncludedTransaction => {

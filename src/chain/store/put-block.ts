@@ -9,9 +9,9 @@ import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import { metaKey } from '../../storage/schema.ts'
-import type { ChainBlock } from '../types.ts'
 import { encodeBody, lookupKey } from './body-row.ts'
 import { putReceipts } from './receipt-parts.ts'
+import type { ChainBlock } from './types.ts'
 
 /** Row with the number of the head. */
 export const HEAD_ROW = metaKey('head')

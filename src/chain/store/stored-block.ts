@@ -5,11 +5,11 @@ import { GrowingBloom } from '../../primitives/receipt/bloom.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
 import { deriveOutcome, deriveReceipt, type ReceiptPrices } from '../../primitives/receipt/receipt.ts'
 import { effectiveTip } from '../../primitives/transaction/transaction.ts'
-import { type LogCriteria, matchesParts } from '../logs/log-criteria.ts'
-import type { IncludedReceipt, IncludedTransaction, LogEntry, StreamedReceipt } from '../types.ts'
 import type { BodyRow } from './body-row.ts'
+import { type LogCriteria, matchesParts } from './log-criteria.ts'
 import type { TipShare } from './paid-tips.ts'
 import type { ReceiptsRow } from './receipts-row.ts'
+import type { IncludedReceipt, IncludedTransaction, LogEntry, StreamedReceipt } from './types.ts'
 
 /**
  * Committed block as its raw rows: one transaction or receipt is read without decoding thousands of others. Rows take a

@@ -1,6 +1,6 @@
 import type { Logger } from '@tandem/base/logger.ts'
 import { SYNC_LIMITS } from '../../config/limits/sync.ts'
-import type { SyncStatus } from '../types.ts'
+import type { SyncStatus } from '../store/types.ts'
 
 /** Progress of a sync run: for eth_syncing, and for a regular log line. */
 export class SyncProgress {

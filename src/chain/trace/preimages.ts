@@ -1,6 +1,6 @@
 import { type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
-import { createAddress } from '../../primitives/address.ts'
+import { createAddress } from '../../primitives/receipt/address.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'

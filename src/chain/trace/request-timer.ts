@@ -2,8 +2,8 @@ import { CodedError } from '@tandem/base/errors.ts'
 import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import { EXECUTION_LIMITS } from '../../config/limits/execution.ts'
 import type { Interrupt } from '../../evm/engine.ts'
+import type { Backpressure } from '../../evm/tracer.ts'
 import type { TraceError } from '../../evm/tracers/config.ts'
-import type { Backpressure } from '../../evm/tracers/tracer.ts'
 
 interface RequestTimerOptions {
   /** Yields to the other traces. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { verifyChain } from '../../chain/store/verify-chain.ts'
+import { verifyChain } from '../../chain/verify-chain.ts'
 import { readIdentity } from '../../storage/schema.ts'
 import { Store } from '../../storage/store.ts'
 

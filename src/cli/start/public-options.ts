@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import type { Genesis } from '../../config/genesis.ts'
+import type { Genesis } from '../../config/genesis/genesis.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { FILE_LIMITS } from '../../config/limits/commands.ts'
 import type { Namespace } from '../../config/networks.ts'

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { isUnspecifiedAddress } from '@tandem/base/address.ts'
-import { type Genesis, parseGenesis } from '../../config/genesis.ts'
+import { type Genesis, parseGenesis } from '../../config/genesis/genesis.ts'
 import { NETWORKS } from '../../config/networks.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { checkFaucetNetwork } from '../../faucet/open-faucet.ts'

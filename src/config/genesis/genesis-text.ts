@@ -1,8 +1,8 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { CouncilMember } from '../genesis.ts'
 import type { NetworkName } from '../networks.ts'
 import type { Predeploy } from './predeploys.ts'
 import { TANDEM_FORMAT } from './tandem-format.ts'
+import type { CouncilMember } from './types.ts'
 
 /** Required fields of a member of the first council. */
 export type GenesisMember = Pick<CouncilMember, 'name' | 'validator' | 'owner' | 'reward' | 'stakeWei'>

@@ -1,7 +1,7 @@
 import { type BlobParams, ETHEREUM_BLOBS } from '../blobs.ts'
 import type { BlobFork, Fork } from '../forks.ts'
-import type { Genesis, GenesisStyle } from '../genesis.ts'
 import { ethereumGas, type NetworkParams, UNBOUNDED_GAS } from '../networks.ts'
+import type { Genesis, GenesisStyle } from './genesis.ts'
 
 /** Fields of a recorded header that determine forks and limits. */
 export interface RecordedHeader {

@@ -1,7 +1,7 @@
 import { isCoded } from '@tandem/base/errors.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import { ConsensusMonitor } from '../monitor/monitor.ts'
-import { ConsensusStats } from '../monitor/stats.ts'
+import { ConsensusStats, type ConsensusStatus, type EngineMode } from '../monitor/stats.ts'
 import { LocalValidator } from '../signer/local-validator.ts'
 import { createSignatureVerifier } from '../signer/signature-verifier.ts'
 import { isInstantMode } from '../timing/block-time.ts'
@@ -13,7 +13,7 @@ import { Driver } from './driver.ts'
 import { HeightManager } from './height-manager.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { MessageHandler } from './message-handler.ts'
-import type { CatchUp, ConsensusEngine, ConsensusEngineOptions, ConsensusStatus, EngineMode } from './types.ts'
+import type { CatchUp, ConsensusEngine, ConsensusEngineOptions } from './types.ts'
 
 /** Creates the consensus engine of this node over its ports. */
 export const createConsensusEngine = (options: ConsensusEngineOptions): ConsensusEngine => new Engine(options)

@@ -1,8 +1,15 @@
 import type { Logger } from '@tandem/base/logger.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
-import type { CommitteePort, EvidenceNetworkPort, EvidencePort, EvidenceStore } from '../ports.ts'
+import type { CommitteePort } from '../ports.ts'
 import { encodeEvidence, tryDecodeEvidence } from './codec.ts'
-import { accusedIn, type Evidence, evidenceFault } from './evidence.ts'
+import {
+  accusedIn,
+  type Evidence,
+  type EvidenceNetworkPort,
+  type EvidencePort,
+  type EvidenceStore,
+  evidenceFault,
+} from './evidence.ts'
 import type { SignatureCheck } from './statement.ts'
 
 interface EvidenceGossipOptions {

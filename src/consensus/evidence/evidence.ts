@@ -1,4 +1,5 @@
 import type { ProposalHead } from '../../primitives/consensus/proposal.ts'
+import type { PeerId } from '../../primitives/peer-id.ts'
 import { proposerIndex } from '../../rules/council/proposer-turns.ts'
 import { quorumOf } from '../../rules/council/quorum.ts'
 import type { Committee } from '../committee.ts'
@@ -18,6 +19,28 @@ export type Evidence =
   | { readonly kind: 'amnesia'; readonly first: Statement; readonly second: Statement }
   | { readonly kind: 'unjustified'; readonly proposal: ProposalHead }
   | { readonly kind: 'wrongProposer'; readonly proposal: Statement }
+
+/** Receiver of evidence, which keeps it until a block holds it. */
+export interface EvidencePort {
+  report(evidence: Evidence): void
+}
+
+/** Evidence store as the evidence relay uses it. */
+export interface EvidenceStore extends EvidencePort {
+  /** Returns true when evidence against this member could be included in a later block and none is held. Checks no signature. */
+  isOfUse(evidence: Evidence): boolean
+  /** Keeps verified evidence; returns false when it is not needed. */
+  report(evidence: Evidence): boolean
+  /** Returns encoded evidence that no block holds yet. */
+  held(): readonly Uint8Array[]
+}
+
+/** Exchange of encoded evidence with neighbours, at most CONSENSUS_BOUNDS.evidenceBytes each. */
+export interface EvidenceNetworkPort {
+  broadcast(encoded: Uint8Array): void
+  onEvidence(listener: (encoded: Uint8Array, from: PeerId) => void): () => void
+  misbehaved?(peer: PeerId): void
+}
 
 type EvidenceFault = 'NO_CONTRADICTION' | 'OUTSIDE_COMMITTEE' | 'SIGNATURE_INVALID'
 

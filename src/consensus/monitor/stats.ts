@@ -1,7 +1,35 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { quorumOf } from '../../rules/council/quorum.ts'
 import type { HeightState } from '../core/types.ts'
-import type { ConsensusStatus, EngineMode } from '../engine/types.ts'
+
+export type EngineMode = 'stopped' | 'voting' | 'following' | 'quarantined' | 'failed'
+
+export interface ConsensusStatus {
+  readonly mode: EngineMode
+  /** True while nothing is being proposed or decided: the open height waits. */
+  readonly isIdle: boolean
+  readonly number: number
+  readonly round: number
+  readonly committeeSize: number
+  readonly quorum: number
+  /** Votes seen in the current round. */
+  readonly prepares: number
+  readonly commits: number
+  /** Members that keep the height from being decided: unreachable ones that are too many, or from round 2 on those not heard. */
+  readonly missing: readonly Hex[]
+  /** Number of messages in memory, of the open height and of later ones. */
+  readonly held: number
+  /** Number of blocks in memory of the open height. */
+  readonly heldBlocks: number
+  /** Blocks decided since start, and those decided in a round above 0. */
+  readonly decided: number
+  readonly decidedLate: number
+  readonly roundChanges: number
+  readonly evidence: number
+  readonly rejectedMessages: number
+  /** Milliseconds from the proposal (or the request, in instant mode) to the decision of the last block. */
+  readonly lastDecisionMs: number
+}
 
 /** From this round on a member is taken as missing rather than slow. */
 export const STALLED_ROUND = 2

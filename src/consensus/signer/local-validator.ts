@@ -1,20 +1,23 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError } from '@tandem/base/errors.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { signerIndexes } from '../../primitives/consensus/certificate.ts'
 import type { ConsensusMessage, SignedHead, SignedMessage } from '../../primitives/consensus/message.ts'
+import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
+import type { SigningDomain } from '../../primitives/consensus/vote.ts'
 import { blockVoteDigest } from '../../primitives/consensus/vote.ts'
 import type { Header } from '../../primitives/header.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
 import { quorumOf } from '../../rules/council/quorum.ts'
 import type { Committee } from '../committee.ts'
 import type { UnsignedMessage } from '../core/types.ts'
-import type { ConsensusEngineOptions, KeyInUseError } from '../engine/types.ts'
-import type { DecidedBlock, Head } from '../ports.ts'
+import type { DecidedBlock, Head, NetworkPort } from '../ports.ts'
 import { committeeIndex, type QuarantineReason, type RecoveredState, signPositionFromMessage } from '../wal/recovery.ts'
+import { messageDigest, signConsensusMessage } from '../wal/sign-message.ts'
+import type { SignPosition, Watermark } from '../wal/watermark.ts'
 import { OwnVotes } from './own-votes.ts'
-import { messageDigest, signConsensusMessage } from './sign-message.ts'
 import { isDecidedAfter, StartGate } from './start-gate.ts'
-import type { SignPosition } from './watermark.ts'
 
 /** Heights that others must decide before a node that lost its log votes again (docs/design/consensus.md#quarantine). */
 const HEIGHTS = 2
@@ -52,10 +55,26 @@ export class Quarantine {
   }
 }
 
-type ValidatorOptions = Pick<
-  ConsensusEngineOptions,
-  'signer' | 'watermark' | 'params' | 'logger' | 'clock' | 'trustMissingLog' | 'beganWithSnapshot'
-> & { readonly ports: Pick<ConsensusEngineOptions['ports'], 'network'> }
+/** This validator's key signs elsewhere: a second instance, or a stolen key. */
+type KeyInUseError = { readonly code: 'KEY_IN_USE'; readonly number: number; readonly round: number }
+
+/** Key of this validator, and what its start knows about the key's earlier votes. */
+export interface ValidatorKeyOptions {
+  /** null: follows and never votes. */
+  readonly signer: ValidatorSigner | null
+  readonly watermark: Watermark
+  readonly clock: Clock
+  readonly logger: Logger
+  /** The operator's assurance that this key never voted with a log that is now lost. */
+  readonly trustMissingLog?: boolean
+  /** The chain began with a snapshot, and blocks before it are missing: the node has not seen every seal. */
+  readonly beganWithSnapshot?: boolean
+}
+
+type ValidatorOptions = ValidatorKeyOptions & {
+  readonly params: SigningDomain
+  readonly ports: { readonly network: NetworkPort }
+}
 
 /** Validator of this node: its own votes, whether it may sign, and detection of a second user of its key. */
 export class LocalValidator {

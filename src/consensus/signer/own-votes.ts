@@ -1,5 +1,5 @@
 import { bytesEqual } from '@tandem/base/bytes.ts'
-import { comparePositions, type LastSignature, type SignPosition } from './watermark.ts'
+import { comparePositions, type LastSignature, type SignPosition } from '../wal/watermark.ts'
 
 /**
  * Record of this validator's own votes, to tell them from votes made elsewhere with its key (docs/design/consensus.md#evidence). Positions

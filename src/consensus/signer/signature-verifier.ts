@@ -1,9 +1,8 @@
 import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
-import { isLowS } from '../../crypto/signature.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import type { SignedHead } from '../../primitives/consensus/message.ts'
 import type { SigningDomain } from '../../primitives/consensus/vote.ts'
-import { type CertificateSubject, certificateFault, type RecoverAddress } from '../certificate.ts'
+import { type CertificateSubject, certificateFault, type RecoverAddress, rejectHighS } from '../certificate.ts'
 import type { Committee } from '../committee.ts'
 import {
   claimFromProposal,
@@ -62,12 +61,6 @@ const isPlausible = (message: SignedHead, committee: Committee): boolean => {
   const limit = message.round === 0 ? 0 : size
   return message.roundChanges.length <= limit && message.prepares.length <= limit
 }
-
-/** Accepts only the low-s form of a signature: otherwise a relay could make a second valid form of it. */
-export const rejectHighS =
-  (recover: RecoverAddress): RecoverAddress =>
-  (digest, signature) =>
-    isLowS(signature.subarray(32, 64)) ? recover(digest, signature) : undefined
 
 /** Cache of recoveries: the same signatures appear again in round changes, justifications and certificates. */
 const cacheOf = (recover: RecoverAddress, limit: number): RecoverAddress => {

@@ -1,5 +1,5 @@
-import { checkWatermark, type LastSignature, type Watermark } from '../signer/watermark.ts'
 import type { Wal } from './wal.ts'
+import { checkWatermark, type LastSignature, type Watermark } from './watermark.ts'
 
 const nothing = async (): Promise<void> => {}
 

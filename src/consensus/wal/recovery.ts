@@ -1,16 +1,19 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
+import type { BlockCodec } from '../../primitives/block-codec.ts'
 import type { SignedMessage } from '../../primitives/consensus/message.ts'
+import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
+import type { SigningDomain } from '../../primitives/consensus/vote.ts'
 import type { Committee } from '../committee.ts'
 import type { WalRecord } from '../core/types.ts'
-import type { ConsensusEngineOptions } from '../engine/types.ts'
-import type { ExecutionPort, Head } from '../ports.ts'
-import { messageDigest } from '../signer/sign-message.ts'
-import { comparePositions, type SignPosition, type WatermarkCondition } from '../signer/watermark.ts'
+import type { CommitteePort, ExecutionPort, Head } from '../ports.ts'
+import { messageDigest } from './sign-message.ts'
 import type { Wal } from './wal.ts'
 import type { WalCondition } from './wal-format.ts'
 import { decodeRecords, entriesAfter, recordHeight } from './wal-records.ts'
+import type { Watermark } from './watermark.ts'
+import { comparePositions, type SignPosition, type WatermarkCondition } from './watermark.ts'
 
 /** The log decided blocks that the database does not have, with a gap between; a lone validator cannot fetch them from peers. */
 type WalRecoveryError = { readonly code: 'DATABASE_BEHIND_LOG'; readonly head: number; readonly decided: number }
@@ -93,6 +96,18 @@ export interface RecoveredState {
   readonly isNew: boolean
 }
 
+interface RecoveryOptions {
+  readonly ports: {
+    readonly execution: ExecutionPort
+    readonly committee: CommitteePort
+    readonly blocks: BlockCodec
+  }
+  readonly wal: Wal
+  readonly watermark: Watermark
+  readonly signer: ValidatorSigner | null
+  readonly params: SigningDomain
+}
+
 /** Reads the log, commits its decisions, and raises the watermark to the last signature in the log. Throws DATABASE_BEHIND_LOG. */
 export const recoverState = async ({
   ports,
@@ -100,7 +115,7 @@ export const recoverState = async ({
   watermark,
   signer,
   params,
-}: ConsensusEngineOptions): Promise<RecoveredState> => {
+}: RecoveryOptions): Promise<RecoveredState> => {
   const read = await readRecords(wal, ports)
   const head = await commitDecided(read.records, ports.execution)
   const signed = watermark.last
@@ -140,7 +155,7 @@ export const recoverState = async ({
 
 const readRecords = async (
   wal: Wal,
-  ports: ConsensusEngineOptions['ports'],
+  ports: RecoveryOptions['ports'],
 ): Promise<{ readonly condition: WalCondition; readonly records: readonly WalRecord[] }> => {
   try {
     const entries = entriesAfter(wal.takeEntries(), ports.execution.head().number)

@@ -2,13 +2,12 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import type { BlockCodec } from '../../primitives/block-codec.ts'
 import type { WalRecord } from '../core/types.ts'
-import type { ConsensusEngineOptions } from '../engine/types.ts'
 import type { ExecutionPort } from '../ports.ts'
-import type { Watermark } from '../signer/watermark.ts'
 import { GroupCommit } from './group-commit.ts'
 import type { Wal } from './wal.ts'
 import type { WalEntry } from './wal-format.ts'
 import { encodeHeightRecord } from './wal-records.ts'
+import type { Watermark } from './watermark.ts'
 
 interface Place {
   readonly number: number
@@ -30,7 +29,14 @@ export class WalWriter {
   /** Records are of no use until the log begins anew. */
   #isDiscarded = false
 
-  constructor({ wal, watermark, ports }: ConsensusEngineOptions, onError: (error: Error) => void) {
+  constructor(
+    {
+      wal,
+      watermark,
+      ports,
+    }: { wal: Wal; watermark: Watermark; ports: { readonly blocks: BlockCodec; readonly execution: ExecutionPort } },
+    onError: (error: Error) => void,
+  ) {
     this.#wal = wal
     this.#watermark = watermark
     this.#blocks = ports.blocks

@@ -10,8 +10,8 @@ import { assignFees, type FeeSplit } from '../../rules/money/fees.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { EngineResult } from '../engine.ts'
-import { REASON } from '../engines/failure-reasons.ts'
 import type { BlockExecution, Credit, DroppedTransaction, GasUsedError } from '../executor-types.ts'
+import { REASON } from '../failure-reasons.ts'
 import type { BlockPosition } from './transaction-validity.ts'
 
 const { failureBytes, blockFailureBytes } = EXECUTION_LIMITS

@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { nextNonce } from '@tandem/base/uint64.ts'
-import { createAddress } from '../../primitives/address.ts'
+import { createAddress } from '../../primitives/receipt/address.ts'
 import { bloomFromLogs, EMPTY_BLOOM } from '../../primitives/receipt/bloom.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'

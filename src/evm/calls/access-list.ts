@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { AccessListEntry } from '../../primitives/transaction/transaction.ts'
 import type { AccessRecorder } from '../engine.ts'
-import { REASON } from '../engines/failure-reasons.ts'
+import { REASON } from '../failure-reasons.ts'
 import {
   type CallOutcome,
   callGas,

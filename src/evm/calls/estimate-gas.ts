@@ -1,5 +1,5 @@
 import { CALL_LIMITS } from '../../config/limits/clients.ts'
-import { REASON } from '../engines/failure-reasons.ts'
+import { REASON } from '../failure-reasons.ts'
 import {
   type CallOutcome,
   callError,

@@ -1,6 +1,6 @@
 import { delegationTarget } from '../../primitives/transaction/delegation.ts'
 import type { Engine } from '../engine.ts'
-import type { TraceHooks } from '../tracers/tracer.ts'
+import type { TraceHooks } from '../tracer.ts'
 import {
   applyCallNonce,
   callError,

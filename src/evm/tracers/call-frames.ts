@@ -1,7 +1,7 @@
 import { bytesToHex, copyBytes, type Hex } from '@tandem/base/bytes.ts'
-import { revertReason } from '../calls/revert-reason.ts'
-import { REASON } from '../engines/failure-reasons.ts'
-import type { FrameEnd, FrameStart, FrameType, TracedLog, TracedTransaction, TransactionEnd } from './tracer.ts'
+import { REASON } from '../failure-reasons.ts'
+import { revertReason } from '../revert-reason.ts'
+import type { FrameEnd, FrameStart, FrameType, TracedLog, TracedTransaction, TransactionEnd } from '../tracer.ts'
 import type { MemoryCounter } from './tracer-context.ts'
 
 /** Log with its block-wide index, and the number of inner calls of its frame before it. */

@@ -1,10 +1,10 @@
+import type { Tracer } from '../tracer.ts'
 import { createCallTracer } from './call-tracer.ts'
 import type { MuxConfig, TracerConfig } from './config.ts'
 import { createFlatCallTracer } from './flat-call-tracer.ts'
 import { createFourByteTracer } from './four-byte.ts'
 import { createPrestateTracer } from './prestate.ts'
 import { createStructLogger } from './struct-log.ts'
-import type { Tracer } from './tracer.ts'
 import type { TracerContext } from './tracer-context.ts'
 
 const NOOP: Tracer = { result: () => ['{}'] }

@@ -1,9 +1,9 @@
 import { assert } from '@tandem/base/assert.ts'
-import { REASON } from '../engines/failure-reasons.ts'
+import { REASON } from '../failure-reasons.ts'
+import type { TracedTransaction, Tracer } from '../tracer.ts'
 import { type CallFrame, CallTree } from './call-frames.ts'
 import type { FlatCallTracerConfig } from './config.ts'
 import { objectJson, quantityJson, quotedJson } from './json-text.ts'
-import type { TracedTransaction, Tracer } from './tracer.ts'
 import type { TracerContext } from './tracer-context.ts'
 
 /** OpenEthereum's error texts, by the beginning of this node's. */

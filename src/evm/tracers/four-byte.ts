@@ -1,5 +1,5 @@
 import { asBuffer } from '@tandem/base/bytes.ts'
-import type { FrameType, TracedTransaction, Tracer } from './tracer.ts'
+import type { FrameType, TracedTransaction, Tracer } from '../tracer.ts'
 import type { TracerContext } from './tracer-context.ts'
 
 const CALLS: ReadonlySet<FrameType> = new Set(['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL'])

@@ -1,6 +1,6 @@
 import { CodedError } from '@tandem/base/errors.ts'
+import type { Backpressure } from '../tracer.ts'
 import type { TraceError } from './config.ts'
-import type { Backpressure } from './tracer.ts'
 import type { TraceOutput } from './tracer-context.ts'
 
 interface JsonSinkOptions {

@@ -4,9 +4,9 @@ import type { Nonce } from '@tandem/base/uint64.ts'
 import { delegationTarget } from '../../primitives/transaction/delegation.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { type OpcodeShape, SHAPES } from '../opcodes.ts'
+import type { FrameStart, Step, TracedTransaction, Tracer } from '../tracer.ts'
 import type { PrestateConfig } from './config.ts'
 import { dataJson, objectJson, quantityJson } from './json-text.ts'
-import type { FrameStart, Step, TracedTransaction, Tracer } from './tracer.ts'
 import type { MemoryCounter, TracerContext } from './tracer-context.ts'
 
 const ACCOUNT_BYTES = 400

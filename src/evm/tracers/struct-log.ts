@@ -1,11 +1,11 @@
 import { assert } from '@tandem/base/assert.ts'
 import { asBuffer, copyBytes, type Hex, toWord } from '@tandem/base/bytes.ts'
 import type { Journal } from '../../state/journal/journal.ts'
-import { REASON } from '../engines/failure-reasons.ts'
+import { REASON } from '../failure-reasons.ts'
 import { type OpcodeShape, SHAPES } from '../opcodes.ts'
+import type { FrameEnd, Step, Tracer } from '../tracer.ts'
 import type { StructLogConfig } from './config.ts'
 import { dataJson } from './json-text.ts'
-import type { FrameEnd, Step, Tracer } from './tracer.ts'
 import type { TraceOutput, TracerContext } from './tracer-context.ts'
 
 const WORD_DIGITS = 64

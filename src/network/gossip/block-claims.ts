@@ -2,13 +2,13 @@ import { isCoded } from '@tandem/base/errors.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { type Block, decodeBlockHeader } from '../../primitives/block.ts'
-import type { BlockClaim } from '../../primitives/block-claim.ts'
 import type { BlockCodec } from '../../primitives/block-codec.ts'
 import type { MessageAcceptance } from '../../primitives/consensus/acceptance.ts'
+import type { BlockClaim } from '../../primitives/consensus/block-claim.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
 import type { Peer } from '../peer/peer.ts'
+import type { PeerHub } from '../peer/peer-hub.ts'
 import type { SealedBlock, WireProposal } from '../wire/consensus.ts'
-import type { PeerHub } from './peer-hub.ts'
 
 interface BlockClaimsOptions {
   readonly hub: PeerHub

@@ -1,11 +1,11 @@
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeBlockHeader } from '../../primitives/block.ts'
+import type { SyncPort } from '../messages/ports.ts'
 import { encodeWireMessage, type Peer } from '../peer/peer.ts'
-import type { SyncPort } from '../ports.ts'
+import { type PeerHub, pushTargetCount, shuffled } from '../peer/peer-hub.ts'
 import type { SealedBlock } from '../wire/consensus.ts'
 import type { PeerHead } from '../wire/control.ts'
 import type { BlockAnnouncement } from '../wire/sync.ts'
-import { type PeerHub, pushTargetCount, shuffled } from './peer-hub.ts'
 
 /** Block this node has committed. */
 export interface CommittedBlock extends BlockAnnouncement {

@@ -1,9 +1,9 @@
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
-import { type ChainDomain, isValidProof, proveValidator } from '../identity/validator-proof.ts'
+import { isValidProof, proveValidator } from '../identity/validator-proof.ts'
 import type { Peer } from '../peer/peer.ts'
-import type { ValidatorProof } from '../wire/control.ts'
-import type { PeerHub } from './peer-hub.ts'
+import type { PeerHub } from '../peer/peer-hub.ts'
+import type { ChainDomain, ValidatorProof } from '../wire/control.ts'
 
 interface DelegationsOptions {
   readonly hub: PeerHub

@@ -1,4 +1,4 @@
-import { type ANSWER_NAMES, isRequest, type MessageName, type Payload, type RequestName } from '../messages.ts'
+import { type ANSWER_NAMES, isRequest, type MessageName, type Payload, type RequestName } from '../messages/messages.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { BlockGossip } from './block-gossip.ts'
 import type { ConsensusGossip } from './consensus-gossip.ts'

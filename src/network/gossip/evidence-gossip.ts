@@ -1,8 +1,8 @@
 import type { PeerId } from '../../primitives/peer-id.ts'
+import type { EvidenceNetwork } from '../messages/ports.ts'
 import type { Peer } from '../peer/peer.ts'
-import type { EvidenceNetwork } from '../ports.ts'
+import type { PeerHub } from '../peer/peer-hub.ts'
 import { Flood, type FloodListener } from './flood.ts'
-import type { PeerHub } from './peer-hub.ts'
 
 /** Gossip of evidence. */
 export class EvidenceGossip implements EvidenceNetwork {

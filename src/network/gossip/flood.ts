@@ -2,7 +2,7 @@ import { bytesToHex } from '@tandem/base/bytes.ts'
 import { sha256 } from '../../crypto/sha256.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
 import { encodeWireMessage, type Peer } from '../peer/peer.ts'
-import type { PeerHub } from './peer-hub.ts'
+import type { PeerHub } from '../peer/peer-hub.ts'
 
 export type FloodListener = (encoded: Uint8Array, from: PeerId) => void
 

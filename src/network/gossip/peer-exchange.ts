@@ -8,9 +8,9 @@ import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { AddressBook, type BookEntry, networkOf, type PeerRecord } from '../core/address-book.ts'
 import type { DialScheduler } from '../core/dial-scheduler.ts'
 import { readPeerRecord } from '../identity/peer-record.ts'
-import type { ChainDomain } from '../identity/validator-proof.ts'
 import type { Peer } from '../peer/peer.ts'
-import type { PeerHub } from './peer-hub.ts'
+import type { PeerHub } from '../peer/peer-hub.ts'
+import type { ChainDomain } from '../wire/control.ts'
 
 interface PeerExchangeOptions {
   readonly hub: PeerHub

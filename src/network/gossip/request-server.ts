@@ -1,9 +1,9 @@
 import { FairSemaphore } from '@tandem/base/async/fair-semaphore.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import { ANSWER_NAMES, type AnswerName, type Payload, type RequestName } from '../messages.ts'
+import { ANSWER_NAMES, type AnswerName, type Payload, type RequestName } from '../messages/messages.ts'
+import type { ServePort } from '../messages/ports.ts'
 import type { Peer } from '../peer/peer.ts'
-import type { ServePort } from '../ports.ts'
-import type { PeerHub } from './peer-hub.ts'
+import type { PeerHub } from '../peer/peer-hub.ts'
 
 /** Handlers of requests; the network handles ping itself. */
 type RequestHandlers = {

@@ -2,9 +2,9 @@ import { FairQueue } from '@tandem/base/async/fair-queue.ts'
 import { copyBytes, type Hex } from '@tandem/base/bytes.ts'
 import { Lru } from '@tandem/base/lru.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
+import type { PeerPoolPort } from '../messages/ports.ts'
 import type { Peer } from '../peer/peer.ts'
-import type { PeerPoolPort } from '../ports.ts'
-import type { PeerHub } from './peer-hub.ts'
+import type { PeerHub } from '../peer/peer-hub.ts'
 
 interface Arrival {
   readonly peer: Peer

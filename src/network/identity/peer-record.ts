@@ -6,9 +6,9 @@ import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp/rlp.ts'
 import type { PeerRecord } from '../core/address-book.ts'
 import { type NodeKey, publicKeyOf } from '../transport/node-key.ts'
-import { nodeIdItem, readNodeId, type ValidatorProof } from '../wire/control.ts'
+import { type ChainDomain, nodeIdItem, readNodeId, type ValidatorProof } from '../wire/control.ts'
 import { asciiBytes, asciiText, fixedBytes, inList, listCodec, throwMalformed } from '../wire/payload-codec.ts'
-import { type ChainDomain, isValidProof, proveValidator } from './validator-proof.ts'
+import { isValidProof, proveValidator } from './validator-proof.ts'
 
 const WORD = 'tandem-record/1'
 const SIGNATURE_BYTES = 64

@@ -1,6 +1,6 @@
 import { CodedError } from '@tandem/base/errors.ts'
 import type { NodeAddress } from '../core/dial-scheduler.ts'
-import type { NetworkError } from '../errors.ts'
+import type { NetworkError } from '../core/errors.ts'
 
 const SCHEME = 'tandem://'
 const FORM = `${SCHEME}<64 hex digits of the node id>@<host>:<port>`

@@ -1,16 +1,11 @@
-import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { hexToBytes } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import { isLowS, recoverAddress } from '../../crypto/signature.ts'
 import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
+import type { ChainDomain } from '../wire/control.ts'
 import { nodeIdItem, type ValidatorProof } from '../wire/control.ts'
 import { asciiBytes } from '../wire/payload-codec.ts'
-
-/** Chain to which signatures are bound. */
-export interface ChainDomain {
-  readonly chainId: number
-  readonly genesisHash: Hex
-}
 
 /** Two purposes, two domains: neither digest can be one of consensus, whose domain tag differs. */
 const CHANNEL = 'tandem-channel/1'

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
-import { MESSAGES } from '../messages.ts'
+import { MESSAGES } from '../messages/messages.ts'
 import type { SecureChannel } from '../transport/secure-channel.ts'
 import { FrameReader, type FrameSink } from '../wire/frame-reader.ts'
 import { encodeFrames, type WireMessage } from '../wire/frames.ts'

@@ -1,6 +1,7 @@
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
-import type { ProtocolError } from '../errors.ts'
+import type { ProtocolError } from '../core/errors.ts'
+import type { HelloRefusal } from '../identity/validate-hello.ts'
 import {
   MESSAGES,
   type MessageName,
@@ -8,13 +9,12 @@ import {
   messageSpec,
   NETWORK_PROTOCOL_VERSION,
   type Payload,
-} from '../messages.ts'
+} from '../messages/messages.ts'
 import type { SecureChannel } from '../transport/secure-channel.ts'
 import type { ChannelName } from '../wire/channels.ts'
 import { type Hello, helloVersion } from '../wire/control.ts'
 import { encodeFrames, type MessageHead } from '../wire/frames.ts'
 import { Connection, type ConnectionEnd, type ConnectionEvents, type WriteTimeouts } from './connection.ts'
-import type { HelloRefusal } from './validate-hello.ts'
 
 export interface HandshakeParams {
   readonly secureChannel: SecureChannel

@@ -1,6 +1,6 @@
 import { isCoded } from '@tandem/base/errors.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import type { NetworkMetrics } from '../metrics.ts'
+import type { NetworkMetrics } from '../core/metrics.ts'
 import type { Ping } from '../wire/control.ts'
 import type { Peer } from './peer.ts'
 import type { PeerSet } from './peer-set.ts'

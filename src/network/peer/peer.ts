@@ -6,9 +6,9 @@ import { type Quota, TokenBucket } from '@tandem/base/token-bucket.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { ByteBudget } from '../core/byte-budget.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
+import type { ProtocolError } from '../core/errors.ts'
 import type { Offence } from '../core/peer-scores.ts'
 import type { PeerSlot } from '../core/peer-slots.ts'
-import type { ProtocolError } from '../errors.ts'
 import { costOf, paceOf } from '../messages/message-spec.ts'
 import {
   ANSWER_NAMES,
@@ -19,7 +19,7 @@ import {
   messageSpec,
   type Payload,
   type RequestName,
-} from '../messages.ts'
+} from '../messages/messages.ts'
 import type { ChannelName } from '../wire/channels.ts'
 import type { Hello, PeerHead } from '../wire/control.ts'
 import { encodeFrames, FRAGMENT_BYTES, type MessageHead, type WireMessage } from '../wire/frames.ts'

@@ -1,8 +1,8 @@
 import { CodedError } from '@tandem/base/errors.ts'
 import type { TokenBucket } from '@tandem/base/token-bucket.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import type { RequestError } from '../errors.ts'
-import { ANSWER_NAMES, type MessageName, type RequestName } from '../messages.ts'
+import type { RequestError } from '../core/errors.ts'
+import { ANSWER_NAMES, type MessageName, type RequestName } from '../messages/messages.ts'
 
 interface Open {
   readonly name: RequestName

@@ -1,10 +1,10 @@
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import type { RequestError } from '../errors.ts'
-import { type PeerHub, shuffled } from '../gossip/peer-hub.ts'
-import type { AnswerName, Payload, RequestName } from '../messages.ts'
-import type { NetworkMetrics } from '../metrics.ts'
+import type { RequestError } from '../core/errors.ts'
+import type { NetworkMetrics } from '../core/metrics.ts'
+import type { AnswerName, Payload, RequestName } from '../messages/messages.ts'
 import type { Peer } from './peer.ts'
+import { type PeerHub, shuffled } from './peer-hub.ts'
 
 export interface RequestOptions<Name extends RequestName> {
   /** Peer to ask first. */

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { writeNewFile } from '@tandem/base/fs/write-new-file.ts'
-import type { NetworkError } from '../errors.ts'
+import type { NetworkError } from '../core/errors.ts'
 
 /** Key of a node on the network: Ed25519, separate from any validator's key. */
 export interface NodeKey {

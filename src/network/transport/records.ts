@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { CodedError } from '@tandem/base/errors.ts'
-import type { ProtocolError } from '../errors.ts'
+import type { ProtocolError } from '../core/errors.ts'
 import { FRAGMENT_BYTES, FRAME_HEADER_BYTES } from '../wire/frames.ts'
 import { KEY_BYTES, nextKey, nonceOf, TAG_BYTES } from './noise.ts'
 

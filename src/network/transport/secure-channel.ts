@@ -1,7 +1,7 @@
 import { sign, verify } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { bytesToHex, concatBytes, hexToBytes } from '@tandem/base/bytes.ts'
-import type { ChainDomain } from '../identity/validator-proof.ts'
+import type { ChainDomain } from '../wire/control.ts'
 import { type NodeKey, publicKeyOf } from './node-key.ts'
 import { checkTag, createEphemeral, deriveSession, KEY_BYTES, type NoiseSession, TAG_BYTES } from './noise.ts'
 import { createRecords, RECORD_OVERHEAD_BYTES, type Records } from './records.ts'

@@ -2,7 +2,7 @@ import { createServer, connect as openSocket, type Socket } from 'node:net'
 import { CodedError } from '@tandem/base/errors.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { NodeAddress } from '../core/dial-scheduler.ts'
-import type { NetworkError } from '../errors.ts'
+import type { NetworkError } from '../core/errors.ts'
 import { acceptChannel, type ChannelIdentity, openChannel, type SecureChannel } from './secure-channel.ts'
 
 const GOODBYE_MS = 500

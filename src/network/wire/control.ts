@@ -16,6 +16,12 @@ import {
   type WireCodec,
 } from './payload-codec.ts'
 
+/** Chain to which signatures are bound. */
+export interface ChainDomain {
+  readonly chainId: number
+  readonly genesisHash: Hex
+}
+
 /** Last committed block of a node. */
 export interface PeerHead {
   readonly number: number

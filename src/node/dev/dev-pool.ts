@@ -1,9 +1,9 @@
 import { CodedError, undefinedIfCoded } from '@tandem/base/errors.ts'
 import type { DevMiner } from '../../chain/dev/dev-miner.ts'
 import type { NextBlockSettings } from '../../chain/dev/next-block.ts'
-import type { ClientPoolPort } from '../../chain/types.ts'
+import type { ClientPoolPort } from '../../chain/store/types.ts'
 import { decodeTransaction } from '../../primitives/transaction/transaction.ts'
-import type { PoolError } from '../../txpool/errors.ts'
+import type { PoolError } from '../../txpool/pool/errors.ts'
 import type { PoolParts } from '../parts/pool.ts'
 
 /** Pool as the helpers of a development chain see it. */

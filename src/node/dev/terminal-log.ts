@@ -2,13 +2,13 @@ import { asBuffer, type Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { Chain } from '../../chain/chain.ts'
-import type { CommittedEvent } from '../../chain/types.ts'
-import { REASON } from '../../evm/engines/failure-reasons.ts'
+import type { CommittedEvent } from '../../chain/store/types.ts'
+import { REASON } from '../../evm/failure-reasons.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
-import type { Services } from '../../rpc/context.ts'
 import { CODES, type RpcError } from '../../rpc/errors.ts'
 import { failureOf, type TransactionFailure } from '../../rpc/methods/eth/thrown-reverts.ts'
+import type { Services } from '../../rpc/router/context.ts'
 
 /** Lines of one block, and of refused requests in a second; more are counted in one line. */
 const BLOCK_LINES = 32

@@ -1,8 +1,8 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { DEVNET_FORKS, type DevnetFork } from '../../config/forks.ts'
+import { type Genesis, parseGenesis } from '../../config/genesis/genesis.ts'
 import { genesisText } from '../../config/genesis/genesis-text.ts'
 import { PREDEPLOYS } from '../../config/genesis/predeploys.ts'
-import { type Genesis, parseGenesis } from '../../config/genesis.ts'
 
 interface DevnetGenesisOptions {
   readonly accounts: readonly Hex[]

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
-import type { Genesis } from '../../config/genesis.ts'
+import type { Genesis } from '../../config/genesis/genesis.ts'
 import { openChain } from '../parts/open-chain.ts'
 
 /** Computes the hash of block 0 by creating it in a temporary folder. */

@@ -4,13 +4,8 @@ import { bytesToHex, type Hex, hexToBytes, ZERO_ADDRESS } from '@tandem/base/byt
 import { CodedError } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { rewindCount } from '../../chain/dev/rewind.ts'
-import {
-  comparePositions,
-  type LastSignature,
-  openWatermark,
-  type Watermark,
-} from '../../consensus/signer/watermark.ts'
 import { nodeFileSystem } from '../../consensus/wal/file-system.ts'
+import { comparePositions, type LastSignature, openWatermark, type Watermark } from '../../consensus/wal/watermark.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
 import type { SignedPosition, SignerRecord, SigningRecord } from '../../primitives/consensus/signing-record.ts'
 import { readIdentity } from '../../storage/schema.ts'

@@ -8,20 +8,26 @@ import type { Chain } from '../../chain/chain.ts'
 import type { Council } from '../../chain/council/council.ts'
 import type { HistoryBackfill } from '../../chain/snapshot/backfill/history-backfill.ts'
 import type { BlockStore } from '../../chain/store/block-store.ts'
+import type { SyncStatus } from '../../chain/store/types.ts'
 import { BlockSync } from '../../chain/sync/block-sync.ts'
 import { syncTarget } from '../../chain/sync/sync-target.ts'
-import type { SyncStatus } from '../../chain/types.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import type { NetworkParams } from '../../config/networks.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
+import type { EvidenceStore } from '../../consensus/evidence/evidence.ts'
 import { EvidenceRelay } from '../../consensus/evidence/evidence-relay.ts'
-import type { EvidenceStore } from '../../consensus/ports.ts'
 import { createSignatureVerifier } from '../../consensus/signer/signature-verifier.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import { peerUrl } from '../../network/identity/peer-url.ts'
+import type {
+  MembersPort,
+  NetworkPorts,
+  PeerPoolPort,
+  PeerPoolVerdict,
+  SyncPort,
+} from '../../network/messages/ports.ts'
 import { createNetwork, type Network } from '../../network/network.ts'
-import type { MembersPort, NetworkPorts, PeerPoolPort, PeerPoolVerdict, SyncPort } from '../../network/ports.ts'
 import { openNodeKey } from '../../network/transport/node-key.ts'
 import type { ProofPool } from '../../powchain/proof-pool.ts'
 import { ProofRelay } from '../../powchain/proof-relay.ts'

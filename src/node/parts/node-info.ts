@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { NETWORK_PROTOCOL_VERSION } from '../../network/messages.ts'
+import { NETWORK_PROTOCOL_VERSION } from '../../network/messages/messages.ts'
 import type { NodeInfo } from '../../rpc/ports.ts'
 import { clientVersion } from '../version.ts'
 

@@ -15,13 +15,13 @@ import { DevelopmentRules } from '../../rules/development.ts'
 import { nextBaseFee } from '../../rules/money/base-fee.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { StateReader } from '../../state/state-reader.ts'
-import { createJournalFile } from '../../txpool/journal/journal-file.ts'
-import { TransactionJournal } from '../../txpool/journal/transaction-journal.ts'
+import { createJournalFile } from '../../txpool/journal-file.ts'
 import { createPoolMetrics, type PoolMetrics } from '../../txpool/metrics.ts'
+import type { AccountReader } from '../../txpool/pool/ports.ts'
 import type { PoolBlock } from '../../txpool/pool/types.ts'
 import { TxPool } from '../../txpool/pool.ts'
 import { PoolService } from '../../txpool/pool-service.ts'
-import type { AccountReader } from '../../txpool/ports.ts'
+import { TransactionJournal } from '../../txpool/transaction-journal.ts'
 
 interface PoolPartsOptions {
   readonly params: NetworkParams

@@ -5,7 +5,7 @@ import {
   type SnapshotSyncOptions,
 } from '../../chain/snapshot/sync/snapshot-sync.ts'
 import { startStagingWorker } from '../../chain/snapshot/workers.ts'
-import type { SyncStatus } from '../../chain/types.ts'
+import type { SyncStatus } from '../../chain/store/types.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
 import { isStoreError } from '../../storage/errors.ts'
 import { dropStaged, markStaged, stagedPathOf } from './staged-store.ts'

@@ -1,7 +1,7 @@
 import { isCoded } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import type { Logger } from '@tandem/base/logger.ts'
-import type { Genesis } from '../../config/genesis.ts'
+import type { Genesis } from '../../config/genesis/genesis.ts'
 import { type MemoryShares, memoryShares } from '../../config/limits/storage.ts'
 import { addressFromPrivateKey, signatures, unavailableProviders } from '../../crypto/signature.ts'
 import { storeError } from '../../storage/errors.ts'

@@ -1,12 +1,7 @@
-import type { Hex } from '@tandem/base/bytes.ts'
-import { type Uint64, uint64FromBigint } from '@tandem/base/uint64.ts'
-import { type Codec, codec } from './codec.ts'
+import { uint64FromBigint } from '@tandem/base/uint64.ts'
+import type { BlockNumberRef, BlockRef } from '../router/block-reads.ts'
+import { type Codec, codec } from '../router/codec.ts'
 import { HASH_SCHEMA, invalidValue, jsonKind, parseHash, parseQuantity, QUANTITY_SCHEMA } from './scalars.ts'
-
-/** A block by number or by tag (docs/interface.md#block-parameter). `safe` and `finalized` are refused like any string without 0x. */
-export type BlockNumberRef = Uint64 | 'latest' | 'pending' | 'earliest'
-/** A block by number, tag or hash (EIP-1898); the 0x prefix distinguishes a hash from a tag. */
-export type BlockRef = BlockNumberRef | Hex
 
 const TAGS = ['latest', 'pending', 'earliest'] as const
 const MAX_NUMBER = 2n ** 63n - 1n

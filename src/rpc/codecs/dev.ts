@@ -1,6 +1,6 @@
 import { type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { type Codec, codec, named } from '../router/codec.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
-import { type Codec, codec, named } from './codec.ts'
 import { asObject, plainMember } from './object.ts'
 import { invalidValue, parseHash } from './scalars.ts'
 

@@ -1,6 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { type BlockNumberRef, blockNumber } from './block.ts'
-import { type Codec, codec } from './codec.ts'
+import type { BlockNumberRef } from '../router/block-reads.ts'
+import { type Codec, codec } from '../router/codec.ts'
+import { blockNumber } from './block.ts'
 import { asArray, asObject, member, plainMember, within } from './object.ts'
 import { ADDRESS_SCHEMA, HASH_SCHEMA, invalidValue, parseAddress, parseHash, parseHex } from './scalars.ts'
 

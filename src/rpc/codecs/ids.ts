@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { type Codec, codec } from './codec.ts'
+import { type Codec, codec } from '../router/codec.ts'
 import { parseQuantity, QUANTITY_SCHEMA } from './scalars.ts'
 
 const parseId = (value: unknown): Hex => `0x${parseQuantity(value).toString(16)}`

@@ -1,5 +1,5 @@
-import type { ChainBlock } from '../../chain/types.ts'
-import type { Withdrawal } from '../../primitives/ethereum/body.ts'
+import type { ChainBlock } from '../../chain/store/types.ts'
+import type { Withdrawal } from '../../primitives/ethereum-body.ts'
 import { type Header, headerHash } from '../../primitives/header.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { jsonData, jsonQuantity } from './hex.ts'

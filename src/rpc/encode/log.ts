@@ -1,5 +1,5 @@
 import { asBuffer } from '@tandem/base/bytes.ts'
-import type { LogEntry } from '../../chain/types.ts'
+import type { LogEntry } from '../../chain/store/types.ts'
 import type { Log } from '../../primitives/receipt/log.ts'
 import { jsonData, jsonQuantity } from './hex.ts'
 

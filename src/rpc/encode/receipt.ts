@@ -1,4 +1,4 @@
-import type { IncludedReceipt, IncludedTransaction, StreamedReceipt } from '../../chain/types.ts'
+import type { IncludedReceipt, IncludedTransaction, StreamedReceipt } from '../../chain/store/types.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import { jsonData, jsonHexOrNull, jsonQuantity } from './hex.ts'
 import { type LogPosition, logJson, logPieces } from './log.ts'

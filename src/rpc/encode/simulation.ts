@@ -1,6 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
-import type { SimulatedChainBlock } from '../../chain/reads/simulation-service.ts'
-import type { SimulatedCall } from '../../evm/simulate/types.ts'
+import type { SimulatedChainBlock } from '../../chain/simulation-service.ts'
+import type { SimulatedCall } from '../../evm/calls/simulate/types.ts'
 import type { Block } from '../../primitives/block.ts'
 import { CODES, revertError } from '../errors.ts'
 import { blockJson } from './block.ts'

@@ -1,5 +1,5 @@
 import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
-import type { SyncStatus } from '../../chain/types.ts'
+import type { SyncStatus } from '../../chain/store/types.ts'
 
 /** Sync status of eth_syncing and of the syncing subscription; the last two members are present only during snapshot sync. */
 export const encodeSyncStatus = ({

@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
-import type { IncludedTransaction } from '../../chain/types.ts'
+import type { IncludedTransaction } from '../../chain/store/types.ts'
 import {
   type AccessListEntry,
   type Authorization,

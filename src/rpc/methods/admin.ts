@@ -4,7 +4,6 @@ import { isCoded } from '@tandem/base/errors.ts'
 import type { NodeAddress } from '../../network/core/dial-scheduler.ts'
 import type { PeerDescription } from '../../network/describe-peer.ts'
 import { parsePeerUrl } from '../../network/identity/peer-url.ts'
-import { type Codec, codec } from '../codecs/codec.ts'
 import {
   ADDRESS_SCHEMA,
   BOOLEAN_SCHEMA,
@@ -13,10 +12,11 @@ import {
   parseString,
   QUANTITY_SCHEMA,
 } from '../codecs/scalars.ts'
-import type { Context } from '../context.ts'
+import { INTEGER_SCHEMA, listOf, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../codecs/schemas.ts'
 import type { PeersPort } from '../ports.ts'
+import { type Codec, codec } from '../router/codec.ts'
+import type { Context } from '../router/context.ts'
 import { type MethodTable, method } from '../router/method.ts'
-import { INTEGER_SCHEMA, listOf, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../schemas.ts'
 
 const PEER_URL_SCHEMA = { type: 'string', pattern: '^tandem://[0-9a-f]{64}@.+:[0-9]{1,5}$' } as const
 

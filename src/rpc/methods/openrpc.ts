@@ -1,6 +1,6 @@
 import { BOOLEAN_SCHEMA } from '../codecs/scalars.ts'
+import { listOf, objectOf, STRING_SCHEMA } from '../codecs/schemas.ts'
 import type { MethodDescriptions } from '../router/method-description.ts'
-import { listOf, objectOf, STRING_SCHEMA } from '../schemas.ts'
 
 const ANY_SCHEMA = { anyOf: [{ type: 'object' }, BOOLEAN_SCHEMA] }
 

@@ -1,10 +1,10 @@
 import { toQuantity } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { BOOLEAN_SCHEMA, data, HASH_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
+import { INTEGER_SCHEMA, STRING_SCHEMA } from '../codecs/schemas.ts'
 import { type MethodTable, method, namespacesIn } from '../router/method.ts'
 import type { MethodDescriptions } from '../router/method-description.ts'
 import { RawJson } from '../router/raw-json.ts'
-import { INTEGER_SCHEMA, STRING_SCHEMA } from '../schemas.ts'
 import { OPENRPC_SCHEMA, openRpcDocument } from './openrpc.ts'
 
 export const web3 = {

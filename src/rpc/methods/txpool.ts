@@ -1,11 +1,11 @@
 import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
-import type { ClientPoolPort } from '../../chain/types.ts'
+import type { ClientPoolPort } from '../../chain/store/types.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { ADDRESS_SCHEMA, address, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
+import { objectOf, STRING_SCHEMA, TRANSACTION_SCHEMA } from '../codecs/schemas.ts'
 import { transactionJson } from '../encode/transaction.ts'
 import { type MethodTable, method } from '../router/method.ts'
 import { type JsonSchema, RawJson } from '../router/raw-json.ts'
-import { objectOf, STRING_SCHEMA, TRANSACTION_SCHEMA } from '../schemas.ts'
 
 type Render = (transaction: Transaction) => string
 type Accounts = ReadonlyMap<Hex, readonly Transaction[]>

@@ -4,8 +4,8 @@ import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import type { Meter } from '@tandem/base/client-budget.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { RESPONSE_TOO_LARGE, type RpcError } from '../errors.ts'
-import type { MaybePromise } from '../methods/block-reads.ts'
-import { answersFull } from '../transport/clients/budgets.ts'
+import type { MaybePromise } from './block-reads.ts'
+import { answersFull } from './budgets.ts'
 import { bytesHeldBy, endOfChunk, type ResponseChunk, type ResponseStream, type RpcResponse } from './response.ts'
 
 /** Requests of one batch that run at a time. */

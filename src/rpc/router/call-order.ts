@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../methods/block-reads.ts'
+import type { MaybePromise } from './block-reads.ts'
 
 /**
  * Effect of a method on the calls after it; methods without one read. Submissions of transactions run side by side, since the pool

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts'
 import { InvalidArgument, invalidArgument, invalidParams, missingArgument } from '../errors.ts'
+import type { Context } from './context.ts'
 import type { Method } from './method.ts'
 
 const NON_ARRAY = invalidParams('non-array args')

@@ -4,16 +4,16 @@ import type { FairSemaphore, Release } from '@tandem/base/async/fair-semaphore.t
 import type { ClientBudget } from '@tandem/base/client-budget.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
-import type { Context } from '../context.ts'
 import { methodNotFound, RESPONSE_TOO_LARGE, type RpcError, serverError, toRpcError } from '../errors.ts'
-import type { MaybePromise } from '../methods/block-reads.ts'
-import type { RpcMetrics } from '../metrics.ts'
-import { createSlots, streamInTurn } from '../transport/clients/slots.ts'
+import type { MaybePromise } from './block-reads.ts'
+import type { Context } from './context.ts'
 import { errorText } from './envelope.ts'
 import { invokeHandler } from './invoke-handler.ts'
 import type { Endpoint, Method, Slot } from './method.ts'
+import type { RpcMetrics } from './metrics.ts'
 import { StreamedJson, toJson } from './raw-json.ts'
 import type { ResponseChunk, ResponseStream, RpcResponse } from './response.ts'
+import { createSlots, streamInTurn } from './slots.ts'
 
 const SOCKET_ONLY = serverError('notifications not supported')
 /** Never sent: the connection is gone. */

@@ -1,5 +1,5 @@
-import type { Codec } from '../codecs/codec.ts'
 import type { CallEffect } from './call-order.ts'
+import type { Codec } from './codec.ts'
 import type { JsonSchema } from './raw-json.ts'
 
 /** Optional parts of the node that some methods need; a method whose part is missing is not served (-32601). */

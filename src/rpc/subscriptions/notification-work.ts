@@ -1,6 +1,6 @@
 import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
-import { ComparedLog, type LogCriteria } from '../../chain/logs/log-criteria.ts'
-import type { LogEntry } from '../../chain/types.ts'
+import { ComparedLog, type LogCriteria } from '../../chain/store/log-criteria.ts'
+import type { LogEntry } from '../../chain/store/types.ts'
 import { logJson } from '../encode/log.ts'
 import {
   deliverNotification,

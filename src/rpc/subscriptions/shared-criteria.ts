@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { criteriaKey, type LogCriteria } from '../../chain/logs/log-criteria.ts'
+import { criteriaKey, type LogCriteria } from '../../chain/store/log-criteria.ts'
 
 /** Handle of one user of shared criteria. */
 export interface Shared {

@@ -1,6 +1,5 @@
-import { EVERY_LOG, packCriteria } from '../../chain/logs/log-criteria.ts'
+import { EVERY_LOG, packCriteria } from '../../chain/store/log-criteria.ts'
 import { blockNumber } from '../codecs/block.ts'
-import { type Codec, codec } from '../codecs/codec.ts'
 import { LOG_FILTER_SCHEMA, parseLogCriteria } from '../codecs/filter.ts'
 import { asObject, member, plainMember } from '../codecs/object.ts'
 import {
@@ -13,6 +12,7 @@ import {
   QUANTITY_SCHEMA,
 } from '../codecs/scalars.ts'
 import { InvalidArgument, invalidArgument, noSubscription } from '../errors.ts'
+import { type Codec, codec } from '../router/codec.ts'
 import type { ResumePoint, Subscription } from './subscription-entry.ts'
 
 const SUBSCRIPTION_KINDS = [

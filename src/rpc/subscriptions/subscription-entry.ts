@@ -2,7 +2,7 @@ import type { Cancellation } from '@tandem/base/async/cancellation.ts'
 import type { SlicedQueue } from '@tandem/base/async/sliced-queue.ts'
 import { copyBytes, type Hex } from '@tandem/base/bytes.ts'
 import type { Meter } from '@tandem/base/client-budget.ts'
-import type { LogCriteria } from '../../chain/logs/log-criteria.ts'
+import type { LogCriteria } from '../../chain/store/log-criteria.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { Shared } from './shared-criteria.ts'
 

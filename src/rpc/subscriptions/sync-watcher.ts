@@ -1,4 +1,4 @@
-import type { ChainView } from '../../chain/types.ts'
+import type { ChainView } from '../../chain/store/types.ts'
 import { encodeSyncStatus } from '../encode/sync.ts'
 import { notifyInTurns } from './notification-work.ts'
 import { deliverNotification, encodeOnce, type SubscriptionEntry } from './subscription-entry.ts'

@@ -1,6 +1,6 @@
 import { asBuffer, bytesToHex, concatBytes, type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { withoutTrailing } from '@tandem/base/text.ts'
-import type { CouncilMember } from '../../config/genesis.ts'
+import type { CouncilMember } from '../../config/genesis/genesis.ts'
 import type { CouncilParams } from '../../config/networks.ts'
 import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
 import { keccak256, keccak256Hex } from '../../crypto/hash.ts'

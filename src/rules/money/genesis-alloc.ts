@@ -1,6 +1,6 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import artifact from '../../../contracts/Council.json' with { type: 'json' }
-import type { Genesis, GenesisAccount } from '../../config/genesis.ts'
+import type { Genesis, GenesisAccount } from '../../config/genesis/genesis.ts'
 import { COUNCIL_ADDRESS, HISTORY_ADDRESS } from '../../config/networks.ts'
 import { councilStorage } from '../council/council-storage.ts'
 

@@ -2,9 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import { decodeAccount } from '../account.ts'
+import { BatchPacker, type PackedBatch } from '../batch.ts'
 import { ACCOUNT_KEY_BYTES, binaryKey, bytesFromBinaryKey } from '../flat-tables.ts'
-import { BatchPacker } from '../trie/batch.ts'
-import type { PackedBatch } from '../trie/types.ts'
 import { changedKeys, type HistoryKind, valuesBefore } from './history-rows.ts'
 
 /** Stored values of an older block, by hashed key (binary text), of all keys changed since. Empty means absent. */

@@ -2,11 +2,11 @@ import { asBuffer, bytesToHex, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.
 import { BUCKETS } from '../../storage/buckets.ts'
 import type { Store, StoreEntry } from '../../storage/store.ts'
 import { decodeAccount, EMPTY_ROOT } from '../account.ts'
+import { BatchPacker } from '../batch.ts'
 import { binaryKey } from '../flat-tables.ts'
 import { changedKeys } from '../history/history-rows.ts'
 import { packRollback } from '../history/rollback.ts'
 import { type StateMeta, stateRootAt } from '../state-meta.ts'
-import { BatchPacker } from './batch.ts'
 import { readTrieBuild, readTrieMark, type TrieMark } from './trie-rows.ts'
 import type { TrieService } from './trie-service.ts'
 

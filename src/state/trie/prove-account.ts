@@ -5,11 +5,12 @@ import { type Nonce, uint64FromBigint } from '@tandem/base/uint64.ts'
 import { STATE_LIMITS } from '../../config/limits/storage.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
+import type { PackedBatch } from '../batch.ts'
 import { collectRollback, packRollback } from '../history/rollback.ts'
 import { type StateMeta, stateRootAt } from '../state-meta.ts'
 import { withStateSnapshot } from './state-snapshot.ts'
 import type { TrieService } from './trie-service.ts'
-import type { PackedBatch, TrieProof } from './types.ts'
+import type { TrieProof } from './types.ts'
 
 interface ProveRequest {
   readonly number: number

@@ -7,6 +7,7 @@ import { WORKER_LIMITS } from '../../config/limits/execution.ts'
 import { memoryShares, TRIE_LIMITS } from '../../config/limits/storage.ts'
 import type { Store } from '../../storage/store.ts'
 import { EMPTY_ROOT } from '../account.ts'
+import type { PackedBatch } from '../batch.ts'
 import {
   expectTrieValue,
   type TrieAnswer,
@@ -18,15 +19,7 @@ import {
 import type { RowSizes, TriePosition } from './row-keeper.ts'
 import { TrieExecutor } from './trie-executor.ts'
 import { type TrieMark, TrieRows } from './trie-rows.ts'
-import type {
-  ApplyResult,
-  PackedBatch,
-  PreviewRequest,
-  ProofRequest,
-  TrieError,
-  TrieProof,
-  TrieStats,
-} from './types.ts'
+import type { ApplyResult, PreviewRequest, ProofRequest, TrieError, TrieProof, TrieStats } from './types.ts'
 
 export interface TrieServiceOptions {
   /** Undo layers kept beneath the newest; older blocks can no longer be undone. */

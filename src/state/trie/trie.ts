@@ -1,7 +1,7 @@
 import { asBuffer, bytesToHex, EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { keccak256Into } from '../../crypto/hash.ts'
 import { loadWasm, type WasmMemory } from '../../crypto/wasm/wasm.ts'
-import { ACCOUNT_BYTES, HEADER_BYTES, KIND, SLOT_BYTES } from './batch.ts'
+import { ACCOUNT_BYTES, HEADER_BYTES, KIND, SLOT_BYTES } from '../batch.ts'
 
 /** Size of a key of `Trie.prefetch`. */
 export const PREFETCH_KEY_BYTES = 65

@@ -1,24 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-
-/** Fields of an account in the account trie, without its storage root. */
-export interface TrieAccount {
-  readonly nonce: number | bigint
-  readonly balance: bigint
-  /** EMPTY_CODE_HASH without code. */
-  readonly codeHash: Hex
-}
-
-/**
- * Changes for the trie, packed by `BatchPacker` into one transferable buffer. A batch is consumed by the call that gets
- * it: the buffer moves to the other thread.
- */
-export interface PackedBatch {
-  readonly buffer: ArrayBuffer
-  /** Keys as given, in order, of the accounts whose storage the batch touches. */
-  readonly storageOf: readonly Hex[]
-  /** Number of accounts and slots in it. */
-  readonly entries: number
-}
+import type { PackedBatch } from '../batch.ts'
 
 export interface ApplyResult {
   readonly root: Hex

@@ -21,9 +21,9 @@ import {
   maxCostWei,
   type TransactionBlock,
 } from '../../rules/transaction.ts'
-import type { PoolError } from '../errors.ts'
-import type { AccountReader } from '../ports.ts'
 import type { PoolEntry } from './entry.ts'
+import type { PoolError } from './errors.ts'
+import type { AccountReader } from './ports.ts'
 import type { SenderQueue } from './sender-queue.ts'
 
 /** Rules of the block after the head, and the policy of this pool. */

@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
-import type { AccountReader } from '../ports.ts'
+import type { AccountReader } from './ports.ts'
 
 /** `restored`: a local one that was acknowledged before a restart. */
 export type Origin = 'local' | 'remote' | 'restored'

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { METHODS } from '../../../src/rpc/methods.ts'
+import { METHODS } from '../../../src/rpc/methods/methods.ts'
 import type { Rig } from '../../support/rpc/rig.ts'
 import { argumentsFor, startSample } from '../../support/rpc/sample.ts'
 

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { METHODS } from '../../../src/rpc/methods.ts'
+import { METHODS } from '../../../src/rpc/methods/methods.ts'
 import { looseParts } from '../../support/rpc/loose-schemas.ts'
 import type { Rig } from '../../support/rpc/rig.ts'
 import { argumentsFor, startSample } from '../../support/rpc/sample.ts'

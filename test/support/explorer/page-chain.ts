@@ -1,5 +1,5 @@
 import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
-import { createAddress } from '../../../src/primitives/address.ts'
+import { createAddress } from '../../../src/primitives/receipt/address.ts'
 import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
 import { signedRaw } from '../chain.ts'
 import { eventually, type RunningNode } from '../devnet.ts'

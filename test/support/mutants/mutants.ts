@@ -137,12 +137,12 @@ export const MUTANTS = {
       "for (const record of records) if (record.type === 'block') remember(height, record)",
     ],
     [
-      'consensus/signer/watermark.ts',
+      'consensus/wal/watermark.ts',
       '  throw new CodedError<WatermarkError>({',
       '  if (number >= 0) return null\n  throw new CodedError<WatermarkError>({',
     ],
     [
-      'consensus/signer/watermark.ts',
+      'consensus/wal/watermark.ts',
       'this.#last === null || comparePositions(mark, this.#last) > 0,',
       'this.#last === null || mark.number > 0,',
     ],
@@ -408,7 +408,7 @@ export const MUTANTS = {
     '',
   ]),
   'no watermark on proposals': mutant([
-    'consensus/signer/sign-message.ts',
+    'consensus/wal/sign-message.ts',
     'const given = watermark.check(position, digest)',
     "const given = message.type === 'proposal' ? null : watermark.check(position, digest)",
   ]),

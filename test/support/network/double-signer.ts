@@ -1,7 +1,7 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { drawCommittee } from '../../../src/consensus/committee.ts'
 import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'
-import type { ChainDomain } from '../../../src/network/identity/validator-proof.ts'
+import type { ChainDomain } from '../../../src/network/wire/control.ts'
 import { blockVoteDigest, type Prepare } from '../../../src/primitives/consensus/vote.ts'
 import { settledMembers } from '../consensus/eligible.ts'
 import { seedWithoutProofs } from '../consensus/seed-without-proofs.ts'

@@ -4,9 +4,15 @@ import type { Logger } from '@tandem/base/logger.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import type { CommittedBlock } from '../../../src/network/gossip/block-gossip.ts'
+import type { NetworkOptions } from '../../../src/network/identity/options.ts'
+import type {
+  NetworkPorts,
+  PeerPoolPort,
+  PeerPoolVerdict,
+  ServePort,
+  SyncPort,
+} from '../../../src/network/messages/ports.ts'
 import { createNetwork, type Network } from '../../../src/network/network.ts'
-import type { NetworkOptions } from '../../../src/network/options.ts'
-import type { NetworkPorts, PeerPoolPort, PeerPoolVerdict, ServePort, SyncPort } from '../../../src/network/ports.ts'
 import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
 import type { SealedBlock } from '../../../src/network/wire/consensus.ts'
 import type { PeerHead } from '../../../src/network/wire/control.ts'

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { createForkFilter } from '../../../src/network/identity/fork-id.ts'
-import { type ChainDomain, proveValidator } from '../../../src/network/identity/validator-proof.ts'
+import { proveValidator } from '../../../src/network/identity/validator-proof.ts'
 import {
   MESSAGES,
   type MessageName,
@@ -10,11 +10,11 @@ import {
   messageSpec,
   NETWORK_PROTOCOL_VERSION,
   type Payload,
-} from '../../../src/network/messages.ts'
+} from '../../../src/network/messages/messages.ts'
 import { generateNodeKey, type NodeKey } from '../../../src/network/transport/node-key.ts'
 import type { SecureChannel } from '../../../src/network/transport/secure-channel.ts'
 import { dial } from '../../../src/network/transport/transport.ts'
-import type { Hello } from '../../../src/network/wire/control.ts'
+import type { ChainDomain, Hello } from '../../../src/network/wire/control.ts'
 import { FrameReader } from '../../../src/network/wire/frame-reader.ts'
 import { encodeFrames } from '../../../src/network/wire/frames.ts'
 import type { ValidatorSigner } from '../../../src/primitives/consensus/signer.ts'

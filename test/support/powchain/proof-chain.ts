@@ -1,6 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
-import type { Genesis } from '../../../src/config/genesis.ts'
+import type { Genesis } from '../../../src/config/genesis/genesis.ts'
 import { encodeProofHeader, type ProofHeader, type ProofTemplate } from '../../../src/primitives/proof-header.ts'
 import { CHAIN_ID, type TestChain, testGenesis } from '../chain.ts'
 import { MINER } from './headers.ts'

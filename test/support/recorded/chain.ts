@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Genesis, parseGenesis } from '../../../src/config/genesis.ts'
+import { type Genesis, parseGenesis } from '../../../src/config/genesis/genesis.ts'
 
 /* The chain of 54 blocks that the Ethereum clients' recorded answers are about (test/unit/primitives/fixtures/README.md). */
 

@@ -20,7 +20,7 @@ import type {
   StreamedReceipt,
   SyncStatus,
   TransactionLocation,
-} from '../../../src/chain/types.ts'
+} from '../../../src/chain/store/types.ts'
 import { RPC_LIMITS } from '../../../src/config/limits/clients.ts'
 import { NETWORKS, type NetworkParams } from '../../../src/config/networks.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
@@ -28,7 +28,7 @@ import { recoverSender } from '../../../src/crypto/recovery/recover-sender.ts'
 import { sign } from '../../../src/crypto/signature.ts'
 import { blockFromParts } from '../../../src/primitives/block.ts'
 import type { Certificate } from '../../../src/primitives/consensus/certificate.ts'
-import { type ExtraData, encodeExtraData } from '../../../src/primitives/extra-data.ts'
+import { type ExtraData, encodeExtraData } from '../../../src/primitives/consensus/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../../src/primitives/header.ts'
 import { bloomFromLogs, mergeBlooms } from '../../../src/primitives/receipt/bloom.ts'
 import type { FailedExecution } from '../../../src/primitives/receipt/failed-execution.ts'

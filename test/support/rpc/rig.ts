@@ -1,6 +1,6 @@
 import { silentLogger } from '@tandem/base/logger.ts'
 import type { NetworkParams } from '../../../src/config/networks.ts'
-import { createRpcServer, type RpcServer, type RpcServerOptions } from '../../../src/rpc/server.ts'
+import { createRpcServer, type RpcServer, type RpcServerOptions } from '../../../src/rpc/transport/server.ts'
 import { MemoryChain } from './memory-chain.ts'
 import { EchoCalls, EchoSimulations, MemoryPool, NO_KEYS, NODE } from './services.ts'
 

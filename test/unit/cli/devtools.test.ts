@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { addDevtoolCommands, importDevtool } from '../../../src/cli/devtools.ts'
+import { addDevtoolCommands, importDevtool } from '../../../src/cli/shared/devtools.ts'
 
 test('a tool that an installed package has not is refused with what to do', async () => {
   await expect(importDevtool('nothing-there.ts', 'tandem sim')).rejects.toThrow(

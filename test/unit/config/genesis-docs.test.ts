@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { CodedError } from '@tandem/base/errors.ts'
 import { describe, expect, test } from 'vitest'
 import { isActive } from '../../../src/config/forks.ts'
-import { type GenesisError, parseGenesis } from '../../../src/config/genesis.ts'
+import { type GenesisError, parseGenesis } from '../../../src/config/genesis/genesis.ts'
 
 const page = readFileSync(new URL('../../../docs/genesis.md', import.meta.url), 'utf8')
 const example = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)?.[1] ?? '') as Record<string, unknown>

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
+import { parseGenesis } from '../../../src/config/genesis/genesis.ts'
 import { PREDEPLOYS, predeployedAccounts } from '../../../src/config/genesis/predeploys.ts'
-import { parseGenesis } from '../../../src/config/genesis.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 
 /** Code hashes on Ethereum. */

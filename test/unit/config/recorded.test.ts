@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { blobParamsAt, evmForkAt } from '../../../src/config/forks.ts'
+import { type Genesis, parseGenesis } from '../../../src/config/genesis/genesis.ts'
 import { type GethStyle, paramsFromRecord } from '../../../src/config/genesis/recorded-params.ts'
-import { type Genesis, parseGenesis } from '../../../src/config/genesis.ts'
 import { UNBOUNDED_GAS } from '../../../src/config/networks.ts'
 
 const genesisOf = (config: object): Genesis =>

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { openHeight } from '../../../src/consensus/core/height.ts'
 import type { HeightConfig, WalRecord } from '../../../src/consensus/core/types.ts'
 import { walCheckpoint } from '../../../src/consensus/core/wal-checkpoint.ts'
-import { comparePositions } from '../../../src/consensus/signer/watermark.ts'
 import {
   ownMessagesFromRecords,
   signPositionFromMessage,
@@ -10,6 +9,7 @@ import {
 } from '../../../src/consensus/wal/recovery.ts'
 import { scanWal, type WalEntry } from '../../../src/consensus/wal/wal-format.ts'
 import { encodeHeightRecord, joinRecords } from '../../../src/consensus/wal/wal-records.ts'
+import { comparePositions } from '../../../src/consensus/wal/watermark.ts'
 import { type Block, decodeBlock } from '../../../src/primitives/block.ts'
 import { blockCodec, GENESIS_HASH } from '../../support/consensus/ledger.ts'
 import { committeeOf } from '../../support/consensus/member.ts'

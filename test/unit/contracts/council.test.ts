@@ -3,7 +3,7 @@ import { encodeFunctionData, parseAbi } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { COUNCIL_ADDRESS } from '../../../src/config/networks.ts'
 import { addressFromPrivateKey } from '../../../src/crypto/signature.ts'
-import { createAddress } from '../../../src/primitives/address.ts'
+import { createAddress } from '../../../src/primitives/receipt/address.ts'
 import { readCouncil } from '../../../src/rules/council/council-storage.ts'
 import { ACCOUNT_KEYS, ACCOUNTS, keyOf, signedRaw, type TestChain, withChain } from '../../support/chain.ts'
 import {

@@ -4,8 +4,8 @@ import { type Hex, toWord, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import { createExecutor } from '../../../src/evm/executor.ts'
-import { createAddress } from '../../../src/primitives/address.ts'
+import { createExecutor } from '../../../src/evm/engines/executor.ts'
+import { createAddress } from '../../../src/primitives/receipt/address.ts'
 import type { Transaction } from '../../../src/primitives/transaction/transaction.ts'
 import type { TransactionError } from '../../../src/rules/transaction.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
@@ -351,7 +351,7 @@ describe('event loop', () => {
 
   test('neither transfers nor code load anything of EthereumJS', async () => {
     const script = `
-      import { createExecutor } from './src/evm/executor.ts'
+      import { createExecutor } from './src/evm/engines/executor.ts'
       import { Journal } from './src/state/journal/journal.ts'
       import { silentLogger } from '@tandem/base/logger.ts'
       import { env, funded, key, signed } from './test/unit/evm/world.ts'

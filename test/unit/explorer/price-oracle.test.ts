@@ -3,7 +3,7 @@ import { bytesToHex, concatBytes, type Hex, hexToBytes, toWord } from '@tandem/b
 import { oracleRound } from '@tandem/explorer/price/oracle-price.ts'
 import { expect, test, vi } from 'vitest'
 import { keccak256 } from '../../../src/crypto/hash.ts'
-import { createAddress } from '../../../src/primitives/address.ts'
+import { createAddress } from '../../../src/primitives/receipt/address.ts'
 import { ACCOUNTS, withChain } from '../../support/chain.ts'
 import { LocalCalls } from '../../support/explorer/source/local-calls.ts'
 import { localChainOf, senderOn } from '../../support/explorer/token-chain.ts'

@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { ServePort, SyncPort } from '../../../src/network/ports.ts'
+import type { ServePort, SyncPort } from '../../../src/network/messages/ports.ts'
 import { blockCodec, GENESIS_HASH, makeBlock } from '../../support/consensus/ledger.ts'
 import { signerOf } from '../../support/consensus/member.ts'
 import { type NetNode, type NetNodeOptions, NetNodes, RawPool, until } from '../../support/network/net-node.ts'

@@ -1,6 +1,7 @@
 import { systemClock } from '@tandem/base/clock.ts'
 import { afterEach, expect, test } from 'vitest'
-import type { EvidenceNetworkPort, NetworkPort } from '../../../src/consensus/ports.ts'
+import type { EvidenceNetworkPort } from '../../../src/consensus/evidence/evidence.ts'
+import type { NetworkPort } from '../../../src/consensus/ports.ts'
 import { Ledger } from '../../support/consensus/ledger.ts'
 import { createMember, type Member, signerOf } from '../../support/consensus/member.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { proveValidator } from '../../../src/network/identity/validator-proof.ts'
-import { MESSAGES, NETWORK_PROTOCOL_VERSION } from '../../../src/network/messages.ts'
+import { MESSAGES, NETWORK_PROTOCOL_VERSION } from '../../../src/network/messages/messages.ts'
 import { generateNodeKey } from '../../../src/network/transport/node-key.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
 import { encodeFrames } from '../../../src/network/wire/frames.ts'

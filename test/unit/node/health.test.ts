@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { SyncStatus } from '../../../src/chain/types.ts'
-import type { EngineMode } from '../../../src/consensus/engine/types.ts'
+import type { SyncStatus } from '../../../src/chain/store/types.ts'
+import type { EngineMode } from '../../../src/consensus/monitor/stats.ts'
 import { createHealth, type PeersView } from '../../../src/node/health.ts'
 
 const OWN = `0x${'aa'.repeat(32)}` as const

@@ -21,7 +21,7 @@ import {
   EXTRA_DATA_VERSION,
   type ExtraData,
   encodeExtraData,
-} from '../../../src/primitives/extra-data.ts'
+} from '../../../src/primitives/consensus/extra-data.ts'
 import { EMPTY_LIST_HASH, encodeHeader, type Header, headerItems, ZERO_NONCE } from '../../../src/primitives/header.ts'
 import { EMPTY_BLOOM } from '../../../src/primitives/receipt/bloom.ts'
 import { encodeRlp, type RlpItem } from '../../../src/primitives/rlp/rlp.ts'

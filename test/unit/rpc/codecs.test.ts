@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { block, blockNumber } from '../../../src/rpc/codecs/block.ts'
 import { callMessageFromArgs, callObject } from '../../../src/rpc/codecs/call.ts'
-import type { Codec } from '../../../src/rpc/codecs/codec.ts'
 import { logFilter } from '../../../src/rpc/codecs/filter.ts'
 import { blockOverrides, stateOverrides } from '../../../src/rpc/codecs/overrides.ts'
 import { address, data, full, hash, quantity, slot } from '../../../src/rpc/codecs/scalars.ts'
 import { traceConfig } from '../../../src/rpc/codecs/trace.ts'
 import { InvalidArgument } from '../../../src/rpc/errors.ts'
 import { blockCount, percentiles } from '../../../src/rpc/methods/eth/fee-history.ts'
+import type { Codec } from '../../../src/rpc/router/codec.ts'
 
 const ADDRESS = `0x${'1a'.repeat(20)}`
 const HASH = `0x${'2b'.repeat(32)}`

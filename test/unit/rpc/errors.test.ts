@@ -1,7 +1,7 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { revertReason } from '../../../src/evm/calls/revert-reason.ts'
+import { revertReason } from '../../../src/evm/revert-reason.ts'
 import { DOMAIN_ERRORS, toRpcError } from '../../../src/rpc/errors.ts'
 import { signedTransaction } from '../../support/rpc/memory-chain.ts'
 import { Rig } from '../../support/rpc/rig.ts'

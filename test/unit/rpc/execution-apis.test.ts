@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { METHODS } from '../../../src/rpc/methods.ts'
+import { METHODS } from '../../../src/rpc/methods/methods.ts'
 import { EXECUTION_APIS } from '../../support/rpc/execution-apis.ts'
 import { SENDER, signedTransaction } from '../../support/rpc/memory-chain.ts'
 import { Rig } from '../../support/rpc/rig.ts'

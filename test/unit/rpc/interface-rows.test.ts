@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { METHODS } from '../../../src/rpc/methods.ts'
+import { METHODS } from '../../../src/rpc/methods/methods.ts'
 import { ROOT } from '../../support/devnet.ts'
 import { CHECKS, checkOf } from '../../support/interface/checks/all.ts'
 import { interfaceRows } from '../../support/interface/rows.ts'

@@ -1,7 +1,7 @@
 import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
-import { createAddress } from '../../../src/primitives/address.ts'
+import { createAddress } from '../../../src/primitives/receipt/address.ts'
 import type { UnsignedTransaction } from '../../../src/primitives/transaction/transaction-encoding.ts'
 import { ACCOUNT_KEYS, ACCOUNTS, signedRaw } from '../../support/chain.ts'
 import { withDevNode } from '../../support/dev-node.ts'

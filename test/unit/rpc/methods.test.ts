@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../src/config/limits/clients.ts'
-import { METHODS } from '../../../src/rpc/methods.ts'
+import { METHODS } from '../../../src/rpc/methods/methods.ts'
 import { SENDER, signedTransaction, VALIDATORS } from '../../support/rpc/memory-chain.ts'
 import type { Rig } from '../../support/rpc/rig.ts'
 import { SAMPLE, startSample, TOKEN, TOPIC } from '../../support/rpc/sample.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { SecondChanceCache } from '../../../src/state/head/second-chance-cache.ts'
-import { SlotCache } from '../../../src/state/head/slot-cache.ts'
+import { SecondChanceCache } from '../../../src/state/world/second-chance-cache.ts'
+import { SlotCache } from '../../../src/state/world/slot-cache.ts'
 import { address, word } from './memory-state.ts'
 
 test('a clock cache stays within its limit and keeps what is used', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Metrics } from '../../../src/metrics/registry.ts'
-import { declareStateMetrics } from '../../../src/state/metrics.ts'
+import { declareStateMetrics } from '../../../src/state/world/metrics.ts'
 import { declareStorageMetrics } from '../../../src/storage/metrics.ts'
 import { address } from './memory-state.ts'
 import { temporaryWorld } from './world.ts'

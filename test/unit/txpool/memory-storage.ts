@@ -1,5 +1,5 @@
 import { concatBytes } from '@tandem/base/bytes.ts'
-import type { JournalStorage } from '../../../src/txpool/journal/journal-file.ts'
+import type { JournalStorage } from '../../../src/txpool/journal-file.ts'
 
 /** A journal's file in memory. It can fail at a chosen call, leaving half of what that call had to write, and hold writes back. */
 export class MemoryStorage implements JournalStorage {

@@ -1,6 +1,6 @@
 import type { Logger } from '@tandem/base/logger.ts'
 import { SYNC_LIMITS } from '../../../config/limits/sync.ts'
-import type { SyncStatus } from '../../types.ts'
+import type { SyncStatus } from '../../store/types.ts'
 
 interface SnapshotCounts {
   readonly chunks: number

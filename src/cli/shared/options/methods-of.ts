@@ -1,5 +1,5 @@
 import type { NodeOptions } from '../../../node/options.ts'
-import { isMethodName } from '../../../rpc/methods.ts'
+import { isMethodName } from '../../../rpc/methods/methods.ts'
 import type { MethodFlags } from './method-options.ts'
 
 /** Node options of `--coinbase` and `--disable-methods`. Throws for a name that is no method. */

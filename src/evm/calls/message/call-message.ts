@@ -2,7 +2,7 @@ import { copyBytes, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { nextNonce } from '@tandem/base/uint64.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
-import { createAddress } from '../../../primitives/address.ts'
+import { createAddress } from '../../../primitives/receipt/address.ts'
 import type { Authorization } from '../../../primitives/transaction/transaction.ts'
 import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
 import { floorGas, intrinsicGas } from '../../../rules/intrinsic-gas.ts'
@@ -11,11 +11,19 @@ import { Journal } from '../../../state/journal/journal.ts'
 import type { StateReader } from '../../../state/state-reader.ts'
 import { applyAuthorizations, authorityOf } from '../../block/authorizations.ts'
 import type { BlockEnv, EngineEnv } from '../../block-env.ts'
-import type { AccessRecorder, Engine, EngineFailure, EngineMessage, EngineResult, Interrupt } from '../../engine.ts'
+import type {
+  AccessRecorder,
+  CallError,
+  Engine,
+  EngineFailure,
+  EngineMessage,
+  EngineResult,
+  Interrupt,
+} from '../../engine.ts'
+import { isPrecompile, type MovedPrecompiles } from '../../moved-precompiles.ts'
 import type { Prefetcher } from '../../readers/prefetched-reader.ts'
-import type { CallError, CallRequest } from '../types.ts'
+import type { CallRequest } from '../types.ts'
 import type { BlockOverrides, CallMessage } from './call-args.ts'
-import { isPrecompile, type MovedPrecompiles } from './moved-precompiles.ts'
 import { applyOverrides } from './state-overrides.ts'
 
 export const callError = (detail: CallError): CodedError<CallError> => new CodedError(detail)

@@ -1,10 +1,10 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
+import type { CallError } from '../../engine.ts'
+import type { MovedPrecompiles } from '../../moved-precompiles.ts'
 import type { Prefetcher } from '../../readers/prefetched-reader.ts'
-import type { CallError } from '../types.ts'
 import type { AccountOverride, StateOverrides } from './call-args.ts'
-import type { MovedPrecompiles } from './moved-precompiles.ts'
 
 /** Recreates an account without its slots. */
 const dropStorage = (journal: Journal, address: Hex): void => {

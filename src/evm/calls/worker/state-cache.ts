@@ -2,9 +2,9 @@ import { EMPTY_BYTES, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import type { Account } from '../../../state/account.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
-import { SlotCache } from '../../../state/head/slot-cache.ts'
 import { openStateReader, type StoredState } from '../../../state/history/stored-state.ts'
 import type { AsyncStateReader, StateReader } from '../../../state/state-reader.ts'
+import { SlotCache } from '../../../state/world/slot-cache.ts'
 import type { Store } from '../../../storage/store.ts'
 
 /** Cache of code by hash, so that equal code is the same array in all calls: the interpreter caches its analysis by identity. */

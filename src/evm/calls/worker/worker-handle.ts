@@ -8,8 +8,8 @@ import { threadTimeMs } from '@tandem/base/worker/thread-time.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import type { StateChanges } from '../../../state/update/state-changes.ts'
 import type { SerializedEnv } from '../../block-env.ts'
-import type { HashBlocks, SimulatedBlock } from '../../simulate/types.ts'
-import type { CallError } from '../types.ts'
+import type { CallError } from '../../engine.ts'
+import type { HashBlocks, SimulatedBlock } from '../simulate/types.ts'
 import {
   type BlockHashes,
   CALL_HEARTBEAT,

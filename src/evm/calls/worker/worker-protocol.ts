@@ -3,11 +3,12 @@ import type { ChainParams } from '../../../config/networks.ts'
 import type { StateChanges } from '../../../state/update/state-changes.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { BlockEnv, SerializedEnv } from '../../block-env.ts'
+import type { CallError } from '../../engine.ts'
 import type { EngineName } from '../../engines/select-engine.ts'
 import { storedBlockHash } from '../../readers/stored-block-hash.ts'
-import type { SimulatedBlock, SimulationPlan } from '../../simulate/types.ts'
 import type { AccountOverride, CallMessage, StateOverrides } from '../message/call-args.ts'
-import type { AccessListResult, CallError, CallRequest, CallResult } from '../types.ts'
+import type { SimulatedBlock, SimulationPlan } from '../simulate/types.ts'
+import type { AccessListResult, CallRequest, CallResult } from '../types.ts'
 
 /* Messages between the call service and its workers. */
 

@@ -1,7 +1,7 @@
 import type { Common } from '@ethereumjs/common'
 import { bytesToHex, EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { MAX_UINT64 } from '@tandem/base/uint64.ts'
-import type { FrameType } from '../../tracers/tracer.ts'
+import type { FrameType } from '../../tracer.ts'
 import {
   type CustomOpcode,
   customOpcode,

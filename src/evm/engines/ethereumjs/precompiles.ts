@@ -5,7 +5,7 @@ import { assert } from '@tandem/base/assert.ts'
 import { EMPTY_BYTES, hexToBytes } from '@tandem/base/bytes.ts'
 import type { PrecompilePrice, PrecompilePrices } from '../../../config/precompile-prices.ts'
 import { gasForWork, wholePrice } from '../../../rules/precompile-price.ts'
-import { PRECOMPILE_REASON } from '../failure-reasons.ts'
+import { PRECOMPILE_REASON } from '../../failure-reasons.ts'
 import { callPrecompile, type PrecompileCall, type PrecompileResult } from '../precompiles/precompile.ts'
 import { PRECOMPILES } from '../precompiles/table.ts'
 

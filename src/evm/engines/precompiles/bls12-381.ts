@@ -14,7 +14,7 @@ import {
   mapToG2,
 } from '../../../crypto/bls12-381/mcl.ts'
 import { type BlsPoints, FIELD_BYTES } from '../../../crypto/bls12-381/points.ts'
-import { PRECOMPILE_REASON, type PrecompileReason } from '../failure-reasons.ts'
+import { PRECOMPILE_REASON, type PrecompileReason } from '../../failure-reasons.ts'
 import { type Check, flagWord, type InputPrice, inSlices, type PrecompileOutput, type Run } from './precompile.ts'
 
 /*

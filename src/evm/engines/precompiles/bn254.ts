@@ -10,7 +10,7 @@ import {
   MULTIPLY_BYTES,
   PAIR_BYTES,
 } from '../../../crypto/wasm/bn254.ts'
-import { PRECOMPILE_REASON, type PrecompileReason } from '../failure-reasons.ts'
+import { PRECOMPILE_REASON, type PrecompileReason } from '../../failure-reasons.ts'
 import { flagWord, type InputPrice, inputSlice, inSlices, type PrecompileOutput, type Run } from './precompile.ts'
 
 /* EIP-196 and EIP-197, priced by EIP-1108 from Istanbul on. */

@@ -2,7 +2,7 @@ import type { SlicedWork } from '@tandem/base/async/sliced-work.ts'
 import { bytesToBigint, EMPTY_BYTES, hexToBytes } from '@tandem/base/bytes.ts'
 import { type EvmFork, isForkSince } from '../../../config/forks.ts'
 import { powerMod, SHORT_OPERAND_BYTES, shortPowerMod } from '../../../crypto/wasm/modexp.ts'
-import { PRECOMPILE_REASON } from '../failure-reasons.ts'
+import { PRECOMPILE_REASON } from '../../failure-reasons.ts'
 import { type InputPrice, inputSlice, inSlices, type PrecompileOutput, type Run } from './precompile.ts'
 
 /* EIP-198, priced by EIP-2565 from Berlin on and by EIP-7883 from Osaka on. */

@@ -4,7 +4,7 @@ import { bytesEqual, bytesToBigint, concatBytes, hexToBytes, toWord } from '@tan
 import { blsPoints } from '../../../crypto/bls12-381/choose-points.ts'
 import { type G1, g1From, g2From, loadMcl, type Mcl } from '../../../crypto/bls12-381/mcl.ts'
 import { type BlsPoints, FIELD_BYTES } from '../../../crypto/bls12-381/points.ts'
-import { PRECOMPILE_REASON } from '../failure-reasons.ts'
+import { PRECOMPILE_REASON } from '../../failure-reasons.ts'
 import type { Run } from './precompile.ts'
 
 /* Point evaluation (EIP-4844); mcl checks the proof. */

@@ -3,7 +3,7 @@ import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { type EvmFork, isForkSince } from '../../../config/forks.ts'
 import type { PrecompilePrice } from '../../../config/precompile-prices.ts'
 import { gasForWork, wholePrice } from '../../../rules/precompile-price.ts'
-import { PRECOMPILE_REASON, type PrecompileReason } from '../failure-reasons.ts'
+import { PRECOMPILE_REASON, type PrecompileReason } from '../../failure-reasons.ts'
 
 /** Output, or the reason of a failure, which consumes all gas. */
 export type PrecompileOutput = Uint8Array | PrecompileReason

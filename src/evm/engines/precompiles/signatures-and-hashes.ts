@@ -11,7 +11,7 @@ import {
   ROUNDS_PER_PART,
   shortBlake2Compress,
 } from '../../../crypto/wasm/blake2.ts'
-import { PRECOMPILE_REASON } from '../failure-reasons.ts'
+import { PRECOMPILE_REASON } from '../../failure-reasons.ts'
 import { flagWord, type InputPrice, inputSlice, inSlices, type PrecompileOutput, type Run } from './precompile.ts'
 
 /* Signatures, and hashes of inputs of possibly megabytes, in parts. */

@@ -1,6 +1,6 @@
 import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
-import { isPrecompile } from '../../calls/message/moved-precompiles.ts'
+import { isPrecompile } from '../../moved-precompiles.ts'
 import { ACCOUNT, FLAG, SLOT } from './protocol.ts'
 import type { RunState } from './run-state.ts'
 

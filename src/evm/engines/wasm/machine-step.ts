@@ -1,6 +1,6 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { type OpcodeShape, SHAPES } from '../../opcodes.ts'
-import type { Step } from '../../tracers/tracer.ts'
+import type { Step } from '../../tracer.ts'
 import type { Machine } from './machine.ts'
 import { FRAME, SLOT } from './protocol.ts'
 

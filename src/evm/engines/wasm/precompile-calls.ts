@@ -1,7 +1,7 @@
 import { assert } from '@tandem/base/assert.ts'
 import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { wholePrice } from '../../../rules/precompile-price.ts'
-import { PRECOMPILE_REASON } from '../failure-reasons.ts'
+import { PRECOMPILE_REASON } from '../../failure-reasons.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
 import { type Check, callPrecompile, type PrecompileResult } from '../precompiles/precompile.ts'
 import { PRECOMPILES } from '../precompiles/table.ts'

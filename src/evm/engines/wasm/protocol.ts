@@ -1,4 +1,4 @@
-import { REASON } from '../failure-reasons.ts'
+import { REASON } from '../../failure-reasons.ts'
 
 /* Numbers shared by the module and its host. `npm run build:wasm` writes their names for the module (assembly/layout.ts). */
 

@@ -7,7 +7,7 @@ import type { RecoverMany } from '../../../crypto/recovery/known-senders.ts'
 import { sha256 } from '../../../crypto/sha256.ts'
 import { type Block, type DecodedBlock, decodeBlock, encodeBlock } from '../../../primitives/block.ts'
 import type { BlockCodec } from '../../../primitives/block-codec.ts'
-import { readExtraData } from '../../../primitives/extra-data.ts'
+import { readExtraData } from '../../../primitives/consensus/extra-data.ts'
 import { withSender } from '../../../primitives/transaction/transaction.ts'
 import { checkBody, keepChecked } from '../../../rules/body.ts'
 

@@ -7,19 +7,14 @@ import type { Council } from '../../../chain/council/council.ts'
 import type { ChainParams } from '../../../config/networks.ts'
 import { createConsensusEngine } from '../../../consensus/engine/engine.ts'
 import type { ConsensusEngine } from '../../../consensus/engine/types.ts'
+import type { EvidencePort } from '../../../consensus/evidence/evidence.ts'
 import type { ConsensusMetrics, SyncedFile } from '../../../consensus/monitor/metrics.ts'
 import { timedFileSystem } from '../../../consensus/monitor/timed-file-system.ts'
-import {
-  type CommitteePort,
-  type EvidencePort,
-  type ExecutionPort,
-  type NetworkPort,
-  nullNetwork,
-} from '../../../consensus/ports.ts'
-import { openWatermark } from '../../../consensus/signer/watermark.ts'
+import { type CommitteePort, type ExecutionPort, type NetworkPort, nullNetwork } from '../../../consensus/ports.ts'
 import { type FileSystem, nodeFileSystem } from '../../../consensus/wal/file-system.ts'
 import { memoryWal, memoryWatermark } from '../../../consensus/wal/memory-wal.ts'
 import { openWal } from '../../../consensus/wal/wal.ts'
+import { openWatermark } from '../../../consensus/wal/watermark.ts'
 import type { RecoverMany } from '../../../crypto/recovery/known-senders.ts'
 import { addressFromPrivateKey, recoverAddress, sign } from '../../../crypto/signature.ts'
 import type { ValidatorSigner } from '../../../primitives/consensus/signer.ts'

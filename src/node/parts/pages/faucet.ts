@@ -10,8 +10,8 @@ import { addFaucetRoutes } from '../../../faucet/http/faucet-http.ts'
 import { openFaucet } from '../../../faucet/open-faucet.ts'
 import { createFaucetNode } from '../../../faucet/send/faucet-node.ts'
 import type { Metrics } from '../../../metrics/registry.ts'
-import type { RpcCall } from '../../../rpc/server.ts'
 import { clientIdOf } from '../../../rpc/transport/clients/client-id.ts'
+import type { RpcCall } from '../../../rpc/transport/server.ts'
 import type { Teardown } from '../../teardown.ts'
 
 interface FaucetPartsOptions {

@@ -1,9 +1,9 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Logger } from '@tandem/base/logger.ts'
-import type { ChainRules } from '../../../chain/block/rules-port.ts'
+import type { CallBlocks } from '../../../chain/call-blocks.ts'
 import type { Chain } from '../../../chain/chain.ts'
-import type { CallBlocks } from '../../../chain/reads/call-blocks.ts'
-import type { ChainBlock } from '../../../chain/types.ts'
+import type { ChainRules } from '../../../chain/store/rules-port.ts'
+import type { ChainBlock } from '../../../chain/store/types.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import type { ChainParams } from '../../../config/networks.ts'
 import type { BlockEnv, SerializedEnv } from '../../../evm/block-env.ts'
@@ -11,7 +11,7 @@ import { createCallService } from '../../../evm/calls/call-service.ts'
 import { createLocalCalls, type LocalState } from '../../../evm/calls/local/local-calls.ts'
 import type { CallRequest, CallService } from '../../../evm/calls/types.ts'
 import { type EngineName, loadEngine } from '../../../evm/engines/select-engine.ts'
-import type { WorldState } from '../../../state/world-state.ts'
+import type { WorldState } from '../../../state/world/world-state.ts'
 
 export interface CallPartsOptions {
   readonly storePath: string

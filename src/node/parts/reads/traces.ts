@@ -1,10 +1,10 @@
 import type { Logger } from '@tandem/base/logger.ts'
-import type { ChainRules } from '../../../chain/block/rules-port.ts'
+import type { ChainRules } from '../../../chain/store/rules-port.ts'
 import { TraceService } from '../../../chain/trace/trace-service.ts'
 import type { TraceBlock } from '../../../chain/trace/worker-protocol.ts'
 import type { ChainParams } from '../../../config/networks.ts'
 import type { EngineName } from '../../../evm/engines/select-engine.ts'
-import type { TracedBlock, TracePort } from '../../../rpc/methods/debug/trace-port.ts'
+import type { TracedBlock, TracePort } from '../../../rpc/trace-port.ts'
 
 interface TracePartsOptions {
   readonly storePath: string

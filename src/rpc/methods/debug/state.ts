@@ -1,7 +1,6 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { TRACE_LIMITS } from '../../../config/limits/clients.ts'
-import { type BlockRef, block, blockNumber } from '../../codecs/block.ts'
-import { type Codec, codec, named, optional } from '../../codecs/codec.ts'
+import { block, blockNumber } from '../../codecs/block.ts'
 import {
   ADDRESS_SCHEMA,
   address,
@@ -15,13 +14,15 @@ import {
   parseIndex,
   QUANTITY_SCHEMA,
 } from '../../codecs/scalars.ts'
-import type { Context } from '../../context.ts'
+import { INTEGER_SCHEMA, listOf, objectOf, orNull, STRING_SCHEMA } from '../../codecs/schemas.ts'
 import { serverError } from '../../errors.ts'
+import type { BlockRef } from '../../router/block-reads.ts'
+import { type Codec, codec, named, optional } from '../../router/codec.ts'
+import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import type { JsonSchema } from '../../router/raw-json.ts'
-import { INTEGER_SCHEMA, listOf, objectOf, orNull, STRING_SCHEMA } from '../../schemas.ts'
+import type { TracedBlock } from '../../trace-port.ts'
 import { committed, GENESIS, TRACES, traced } from './trace.ts'
-import type { TracedBlock } from './trace-port.ts'
 
 const HASH_BYTES = 32
 

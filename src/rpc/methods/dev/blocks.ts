@@ -1,7 +1,6 @@
 import { bytesToHex, toQuantity } from '@tandem/base/bytes.ts'
 import { evmForkAt } from '../../../config/forks.ts'
 import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
-import { codec, optional } from '../../codecs/codec.ts'
 import { amount, count, resetArgs, seconds, stateBytes } from '../../codecs/dev.ts'
 import {
   address,
@@ -11,8 +10,9 @@ import {
   parseBoolean,
   QUANTITY_SCHEMA,
 } from '../../codecs/scalars.ts'
+import { INTEGER_SCHEMA, NULL_SCHEMA, objectOf, STRING_SCHEMA } from '../../codecs/schemas.ts'
+import { codec, optional } from '../../router/codec.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { INTEGER_SCHEMA, NULL_SCHEMA, objectOf, STRING_SCHEMA } from '../../schemas.ts'
 import { type DevNamespace, emptyResult } from './dev-namespace.ts'
 import { devFromContext } from './dev-of-context.ts'
 

@@ -1,4 +1,4 @@
-import { NULL_SCHEMA } from '../../schemas.ts'
+import { NULL_SCHEMA } from '../../codecs/schemas.ts'
 
 /** Namespaces that hold the same methods with results of their own. */
 export type DevNamespace = 'hardhat' | 'anvil'

@@ -1,6 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
-import type { Context } from '../../context.ts'
 import type { DevPort } from '../../ports.ts'
+import type { Context } from '../../router/context.ts'
 
 /** Returns the helpers of a development chain. */
 export const devFromContext = ({ dev }: Context): DevPort => {

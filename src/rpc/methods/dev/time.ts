@@ -1,9 +1,9 @@
 import { toQuantity } from '@tandem/base/bytes.ts'
-import { codec, optional } from '../../codecs/codec.ts'
 import { count, gasLimit, intervalMs, mineArgs, seconds, timestamp } from '../../codecs/dev.ts'
 import { BOOLEAN_SCHEMA, parseBoolean, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { NULL_SCHEMA } from '../../codecs/schemas.ts'
+import { codec, optional } from '../../router/codec.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { NULL_SCHEMA } from '../../schemas.ts'
 import { devFromContext } from './dev-of-context.ts'
 
 const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)

@@ -1,16 +1,22 @@
 import { toQuantity } from '@tandem/base/bytes.ts'
-import type { ChainBlock, ChainView } from '../../../chain/types.ts'
+import type { ChainBlock, ChainView } from '../../../chain/store/types.ts'
 import { blockFromParts } from '../../../primitives/block.ts'
 import type { Header } from '../../../primitives/header.ts'
-import type { BlockNumberRef, BlockRef } from '../../codecs/block.ts'
 import { block, blockNumber } from '../../codecs/block.ts'
 import { full, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import type { Context } from '../../context.ts'
+import { BLOCK_SCHEMA, HEADER_SCHEMA, listOf, orNull, RECEIPT_SCHEMA } from '../../codecs/schemas.ts'
 import { blockJson, headerJson } from '../../encode/block.ts'
+import {
+  andThen,
+  type BlockNumberRef,
+  type BlockRef,
+  findBlock,
+  type MaybePromise,
+  namedNumber,
+} from '../../router/block-reads.ts'
+import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_JSON, RawJson, type StreamedJson } from '../../router/raw-json.ts'
-import { BLOCK_SCHEMA, HEADER_SCHEMA, listOf, orNull, RECEIPT_SCHEMA } from '../../schemas.ts'
-import { andThen, findBlock, type MaybePromise, namedNumber } from '../block-reads.ts'
 
 export const blockByNumberRef = (
   { view, responseCache }: Context,

@@ -3,10 +3,10 @@ import { blobParamsAt } from '../../../config/forks.ts'
 import { blobBaseFee } from '../../../rules/ethereum/blob-fee.ts'
 import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import type { Context } from '../../context.ts'
+import { listOf, objectOf, SYNC_SCHEMA } from '../../codecs/schemas.ts'
 import { encodeSyncStatus } from '../../encode/sync.ts'
+import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { listOf, objectOf, SYNC_SCHEMA } from '../../schemas.ts'
 
 const coinbase = method({
   summary: "Address of the node's operator, different per node",

@@ -1,12 +1,12 @@
 import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
-import type { ChainView } from '../../../chain/types.ts'
+import type { ChainView } from '../../../chain/store/types.ts'
 import { blobParamsAt, isEvmFork } from '../../../config/forks.ts'
 import { type ChainParams, HISTORY_ADDRESS } from '../../../config/networks.ts'
 import { createForkFilter } from '../../../network/identity/fork-id.ts'
 import { type ExecutionRules, executionRulesAt } from '../../../rules/execution-rules.ts'
 import { ADDRESS_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { INTEGER_SCHEMA, objectOf, orNull } from '../../codecs/schemas.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { INTEGER_SCHEMA, objectOf, orNull } from '../../schemas.ts'
 
 /** Names of the precompiles by their address (EIP-7910). */
 const PRECOMPILE_NAMES: Readonly<Record<number, string>> = {

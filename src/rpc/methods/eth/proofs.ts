@@ -1,8 +1,6 @@
 import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
-import type { ChainView } from '../../../chain/types.ts'
+import type { ChainView } from '../../../chain/store/types.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
-import type { BlockRef } from '../../codecs/block.ts'
-import { type Codec, codec } from '../../codecs/codec.ts'
 import { asArray, within } from '../../codecs/object.ts'
 import {
   ADDRESS_SCHEMA,
@@ -13,9 +11,10 @@ import {
   QUANTITY_SCHEMA,
   slot,
 } from '../../codecs/scalars.ts'
+import { listOf, objectOf } from '../../codecs/schemas.ts'
 import { serverError } from '../../errors.ts'
-import { listOf, objectOf } from '../../schemas.ts'
-import { blockNumberOf } from '../block-reads.ts'
+import { type BlockRef, blockNumberOf } from '../../router/block-reads.ts'
+import { type Codec, codec } from '../../router/codec.ts'
 
 /** Storage key and the form in which the response repeats it. */
 interface ProofKey {

@@ -1,13 +1,13 @@
 import type { Cancellation } from '@tandem/base/async/cancellation.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { ChainBlock } from '../../../chain/types.ts'
+import type { ChainBlock } from '../../../chain/store/types.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
-import { type Codec, codec } from '../../codecs/codec.ts'
 import { parseQuantity, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import type { Context } from '../../context.ts'
+import { INTEGER_SCHEMA } from '../../codecs/schemas.ts'
 import { notIncluded, notReady } from '../../errors.ts'
+import { type Codec, codec } from '../../router/codec.ts'
+import type { Context } from '../../router/context.ts'
 import type { RawJson, StreamedJson } from '../../router/raw-json.ts'
-import { INTEGER_SCHEMA } from '../../schemas.ts'
 
 /** Milliseconds, as number or QUANTITY. What is no time within the limits counts as left out (EIP-7966). */
 export const timeoutMs: Codec<number> = codec('timeout', { anyOf: [INTEGER_SCHEMA, QUANTITY_SCHEMA] }, value => {

@@ -1,17 +1,17 @@
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import { isCoded } from '@tandem/base/errors.ts'
-import type { SimulatedChainBlock } from '../../../chain/reads/simulation-service.ts'
+import type { SimulatedChainBlock } from '../../../chain/simulation-service.ts'
 import { CALL_LIMITS, SIMULATE_LIMITS } from '../../../config/limits/clients.ts'
-import { type BlockRef, block } from '../../codecs/block.ts'
-import { optional } from '../../codecs/codec.ts'
+import { block } from '../../codecs/block.ts'
+import { listOf, SIMULATED_BLOCK_SCHEMA } from '../../codecs/schemas.ts'
 import { type SimulationArgs, simulation } from '../../codecs/simulation.ts'
-import type { Context } from '../../context.ts'
 import { simulatedBlockJson } from '../../encode/simulation.ts'
 import { CODES, RpcError } from '../../errors.ts'
+import { type BlockRef, blockNumberOf } from '../../router/block-reads.ts'
+import { optional } from '../../router/codec.ts'
+import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { RawJson } from '../../router/raw-json.ts'
-import { listOf, SIMULATED_BLOCK_SCHEMA } from '../../schemas.ts'
-import { blockNumberOf } from '../block-reads.ts'
 
 /** Converts a timeout to its own error code, which only the specification of this method has. */
 const inItsWords = (error: unknown): unknown => {

@@ -1,7 +1,6 @@
 import { bytesToHex, type Hex, toQuantity, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { block } from '../../codecs/block.ts'
-import { type Codec, codec } from '../../codecs/codec.ts'
 import { asArray, asObject, within } from '../../codecs/object.ts'
 import {
   address,
@@ -14,10 +13,11 @@ import {
   slot,
   storagePosition,
 } from '../../codecs/scalars.ts'
+import { listOf } from '../../codecs/schemas.ts'
 import { invalidParams } from '../../errors.ts'
+import { andThen, readState } from '../../router/block-reads.ts'
+import { type Codec, codec } from '../../router/codec.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { listOf } from '../../schemas.ts'
-import { andThen, readState } from '../block-reads.ts'
 import { proofSchema, prove, slots } from './proofs.ts'
 
 /** Storage positions by account. */

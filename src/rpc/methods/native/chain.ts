@@ -2,13 +2,13 @@ import { toQuantity } from '@tandem/base/bytes.ts'
 import { EVM_FORKS, evmForkAt, forkHeight, isActive, isEvmFork } from '../../../config/forks.ts'
 import { type ChainParams, NETWORKS } from '../../../config/networks.ts'
 import { block, blockNumber } from '../../codecs/block.ts'
-import { optional } from '../../codecs/codec.ts'
 import { address, BOOLEAN_SCHEMA, full, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import type { Context } from '../../context.ts'
+import { BLOCK_SCHEMA, INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../../codecs/schemas.ts'
+import { andThen, blockNumberOf, isHash, type MaybePromise, readState } from '../../router/block-reads.ts'
+import { optional } from '../../router/codec.ts'
+import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import type { RawJson, StreamedJson } from '../../router/raw-json.ts'
-import { BLOCK_SCHEMA, INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../../schemas.ts'
-import { andThen, blockNumberOf, isHash, type MaybePromise, readState } from '../block-reads.ts'
 import { blockByNumberRef, ethBlocks } from '../eth/blocks.ts'
 import { ethChain } from '../eth/chain.ts'
 import { flatParams, flatParamsSchema } from './flat-params.ts'
@@ -44,7 +44,7 @@ const forkStatus = (params: ChainParams, number: number, proofHeight: number): o
 const proofHeight = ({ proofChain }: Context): number => proofChain?.height() ?? 0
 
 /**
- * Chain and node methods of the network's own namespace (docs/interface.md#native-methods); rpc/methods.ts holds the aliases of
+ * Chain and node methods of the network's own namespace (docs/interface.md#native-methods); rpc/methods/methods.ts holds the aliases of
  * eth methods.
  */
 export const nativeChain = {

@@ -1,18 +1,24 @@
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import { bytesToHex, type Hex, toQuantity } from '@tandem/base/bytes.ts'
-import type { ChainBlock, ChainView, CouncilMemberStatus } from '../../../chain/types.ts'
+import type { ChainBlock, ChainView, CouncilMemberStatus } from '../../../chain/store/types.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { type Certificate, signerIndexes } from '../../../primitives/consensus/certificate.ts'
-import { type BlockNumberRef, type BlockRef, block, blockNumber } from '../../codecs/block.ts'
-import { named, optional } from '../../codecs/codec.ts'
+import { block, blockNumber } from '../../codecs/block.ts'
 import { ADDRESS_SCHEMA, DATA_SCHEMA, full, hash, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import type { Context } from '../../context.ts'
+import { CONSENSUS_BLOCK_SCHEMA, INTEGER_SCHEMA, listOf, objectOf, orNull } from '../../codecs/schemas.ts'
 import { blockJson } from '../../encode/block.ts'
 import { headerNotFound, RESPONSE_TOO_LARGE } from '../../errors.ts'
+import {
+  type BlockNumberRef,
+  type BlockRef,
+  blockNumberOf,
+  committedRange,
+  findBlock,
+} from '../../router/block-reads.ts'
+import { named, optional } from '../../router/codec.ts'
+import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_JSON, RawJson } from '../../router/raw-json.ts'
-import { CONSENSUS_BLOCK_SCHEMA, INTEGER_SCHEMA, listOf, objectOf, orNull } from '../../schemas.ts'
-import { blockNumberOf, committedRange, findBlock } from '../block-reads.ts'
 
 /**
  * Quorum ceil(2n/3): the size of the prepare certificate behind a commit (docs/design/blocks.md#consensus-members,

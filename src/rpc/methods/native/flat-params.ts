@@ -10,8 +10,8 @@ import type {
 import { codeSizeLimit, initCodeSizeLimit } from '../../../rules/code-size.ts'
 import { periodOf, rewardOfPeriod } from '../../../rules/money/rewards.ts'
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../../codecs/schemas.ts'
 import type { JsonSchema } from '../../router/raw-json.ts'
-import { INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../../schemas.ts'
 
 /** Rule of the chain: its value at a block, with the schema of the value. */
 type FlatParam = readonly [JsonSchema, unknown]

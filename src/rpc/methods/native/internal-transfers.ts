@@ -4,12 +4,12 @@ import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { FailedExecution } from '../../../primitives/receipt/failed-execution.ts'
 import type { BlockInternalTransfer } from '../../../primitives/receipt/internal-transfer.ts'
 import { block } from '../../codecs/block.ts'
-import { optional } from '../../codecs/codec.ts'
 import { ADDRESS_SCHEMA, DATA_SCHEMA, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import type { Context } from '../../context.ts'
+import { listOf, objectOf, orNull, STRING_SCHEMA } from '../../codecs/schemas.ts'
+import { findBlock } from '../../router/block-reads.ts'
+import { optional } from '../../router/codec.ts'
+import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { listOf, objectOf, orNull, STRING_SCHEMA } from '../../schemas.ts'
-import { findBlock } from '../block-reads.ts'
 
 const FAILED_SCHEMA = objectOf('FailedTransaction', {
   transactionIndex: QUANTITY_SCHEMA,

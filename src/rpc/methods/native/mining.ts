@@ -1,9 +1,9 @@
 import { assert } from '@tandem/base/assert.ts'
-import { optional } from '../../codecs/codec.ts'
 import { address, BOOLEAN_SCHEMA, HASH_SCHEMA, hash, nonce8, QUANTITY_SCHEMA, quantity } from '../../codecs/scalars.ts'
-import type { Context } from '../../context.ts'
 import { serverError } from '../../errors.ts'
 import type { MiningPort } from '../../ports.ts'
+import { optional } from '../../router/codec.ts'
+import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 
 const miningOf = ({ mining }: Context): MiningPort => {

@@ -2,13 +2,13 @@ import { assert } from '@tandem/base/assert.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
-import { codec } from '../../codecs/codec.ts'
 import { ADDRESS_SCHEMA, DATA_SCHEMA, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import type { Context } from '../../context.ts'
+import { listOf, objectOf, orNull, STRING_SCHEMA } from '../../codecs/schemas.ts'
 import { encodeProofHeaderInfo } from '../../encode/proof-header.ts'
 import { invalidParams } from '../../errors.ts'
+import { codec } from '../../router/codec.ts'
+import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { listOf, objectOf, orNull, STRING_SCHEMA } from '../../schemas.ts'
 
 const proofChainOf = ({ proofChain }: Context) => {
   assert(proofChain !== undefined, 'a method is served only where its part exists')

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { freeMemory } from '@tandem/base/bytes.ts'
 import type { Meter } from '@tandem/base/client-budget.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
-import { BODIES_FULL } from '../clients/budgets.ts'
+import { BODIES_FULL } from '../../router/budgets.ts'
 
 /** Why a body is not read: a status and a line of text. */
 interface BodyRefusal {

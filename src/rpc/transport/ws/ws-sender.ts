@@ -4,8 +4,8 @@ import { freeMemory } from '@tandem/base/bytes.ts'
 import type { Meter } from '@tandem/base/client-budget.ts'
 import type { WebSocket } from 'ws'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
+import { ANSWERS_FULL } from '../../router/budgets.ts'
 import type { ResponseStream } from '../../router/response.ts'
-import { ANSWERS_FULL } from '../clients/budgets.ts'
 import { drained, WriteTimeout } from '../stream-writer.ts'
 
 type WsFrame = string | Buffer

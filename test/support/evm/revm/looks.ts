@@ -1,6 +1,6 @@
 import { type Hex, toQuantity, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { MAX_UINT64 } from '@tandem/base/uint64.ts'
-import { createAddress } from '../../../../src/primitives/address.ts'
+import { createAddress } from '../../../../src/primitives/receipt/address.ts'
 import { EMPTY_CODE_HASH } from '../../../../src/state/account.ts'
 import type { MemoryState } from '../../../unit/state/memory-state.ts'
 

@@ -1,7 +1,7 @@
 import { ZERO_HASH } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import type { ContractCall, HeadCalls } from '@tandem/explorer/chain/chain-source.ts'
-import type { ChainBlock } from '../../../../src/chain/types.ts'
+import type { ChainBlock } from '../../../../src/chain/store/types.ts'
 import type { BlockEnv } from '../../../../src/evm/block-env.ts'
 import { loadEngine } from '../../../../src/evm/engines/select-engine.ts'
 import { openStateReader } from '../../../../src/state/history/stored-state.ts'

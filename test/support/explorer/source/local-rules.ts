@@ -1,5 +1,5 @@
 import type { ChainRules } from '@tandem/explorer/chain/rules.ts'
-import type { Genesis } from '../../../../src/config/genesis.ts'
+import type { Genesis } from '../../../../src/config/genesis/genesis.ts'
 import { genesisSupply } from '../../../../src/rules/money/genesis-alloc.ts'
 import { rewardOfPeriod } from '../../../../src/rules/money/rewards.ts'
 import { supplySchedule } from '../../../../src/rules/money/supply.ts'

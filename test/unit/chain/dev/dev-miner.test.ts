@@ -2,7 +2,7 @@ import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
 import { DevMiner } from '../../../../src/chain/dev/dev-miner.ts'
 import { DevTime } from '../../../../src/chain/dev/dev-time.ts'
-import type { ChainBlock, CommittedEvent } from '../../../../src/chain/types.ts'
+import type { ChainBlock, CommittedEvent } from '../../../../src/chain/store/types.ts'
 
 const NOW_MS = 1_800_000_000_000
 

@@ -2,7 +2,7 @@ import { type Hex, toQuantity } from '@tandem/base/bytes.ts'
 import { MAX_UINT64 } from '@tandem/base/uint64.ts'
 import { describe, expect, test } from 'vitest'
 import { DEV_LIMITS } from '../../../../src/config/limits/chain.ts'
-import { createAddress } from '../../../../src/primitives/address.ts'
+import { createAddress } from '../../../../src/primitives/receipt/address.ts'
 import { type Ask, withDevNode as withNode } from '../../../support/dev-node.ts'
 import { withTempDir } from '../../../support/devnet.ts'
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
-import { readLogIndex } from '../../../../src/chain/logs/log-index.ts'
 import { LogIndexer } from '../../../../src/chain/logs/log-indexer.ts'
 import { runLogJob } from '../../../../src/chain/logs/log-jobs.ts'
-import { verifyChain } from '../../../../src/chain/store/verify-chain.ts'
+import { readLogIndex } from '../../../../src/chain/store/log-index.ts'
+import { verifyChain } from '../../../../src/chain/verify-chain.ts'
 import { Store } from '../../../../src/storage/store.ts'
 import { type Ask, withDevNode } from '../../../support/dev-node.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { verifyChain } from '../../../../src/chain/store/verify-chain.ts'
+import { verifyChain } from '../../../../src/chain/verify-chain.ts'
 import { Store } from '../../../../src/storage/store.ts'
 import { type Ask, withDevNode } from '../../../support/dev-node.ts'
 

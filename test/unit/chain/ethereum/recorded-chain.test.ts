@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { recoverTransaction } from '../../../../devtools/state-test/transaction-sender.ts'
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import { FIXTURE_LIMITS } from '../../../../src/config/limits/commands.ts'
-import { createExecutor } from '../../../../src/evm/executor.ts'
+import { createExecutor } from '../../../../src/evm/engines/executor.ts'
 import type { ExecutionMode } from '../../../../src/evm/executor-types.ts'
 import {
   beginRecordedChain,

@@ -9,7 +9,7 @@ import {
   EVERY_LOG,
   itemsOf,
   packCriteria,
-} from '../../../../src/chain/logs/log-criteria.ts'
+} from '../../../../src/chain/store/log-criteria.ts'
 import { isWanted } from '../../../support/plain-logs.ts'
 import { SEED } from '../../../support/seed.ts'
 

@@ -13,7 +13,7 @@ import {
   settingsText,
 } from '../../../../src/cli/localnet/settings.ts'
 import { errorMessage } from '../../../../src/cli/shared/output.ts'
-import { parseGenesis } from '../../../../src/config/genesis.ts'
+import { parseGenesis } from '../../../../src/config/genesis/genesis.ts'
 
 const FLAGS = {
   trustMissingLog: false,

@@ -5,7 +5,7 @@ import type { Effect } from '../../../../src/consensus/core/types.ts'
 import type { ConsensusMetrics } from '../../../../src/consensus/monitor/metrics.ts'
 import { ClockSkew, ConsensusMonitor } from '../../../../src/consensus/monitor/monitor.ts'
 import { timedFileSystem } from '../../../../src/consensus/monitor/timed-file-system.ts'
-import { encodeExtraData } from '../../../../src/primitives/extra-data.ts'
+import { encodeExtraData } from '../../../../src/primitives/consensus/extra-data.ts'
 
 const MEMBERS = ['0xa', '0xb', '0xc', '0xd'].map(name => name.padEnd(42, '0') as Hex)
 const [A, B, C, D] = MEMBERS as [Hex, Hex, Hex, Hex]

@@ -35,7 +35,7 @@ const begin = (trustMissingLog: boolean, isNew = true) => {
     {
       signer,
       watermark: memoryWatermark(),
-      params: { chainId: 7, genesisHash: ZERO_HASH, blockTimeMs: 1_000, roundTimeoutMs: 1_000 },
+      params: { chainId: 7, genesisHash: ZERO_HASH },
       logger: silentLogger,
       clock: new ManualClock(),
       ports: { network: nullNetwork },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { CONSENSUS_LIMITS } from '../../../../src/config/limits/consensus.ts'
 import { Quarantine } from '../../../../src/consensus/signer/local-validator.ts'
 import { OwnVotes } from '../../../../src/consensus/signer/own-votes.ts'
-import type { SignPosition } from '../../../../src/consensus/signer/watermark.ts'
+import type { SignPosition } from '../../../../src/consensus/wal/watermark.ts'
 
 const at = (number: number, round: number, step: SignPosition['step']): SignPosition => ({ number, round, step })
 const digest = (fill: number) => new Uint8Array(32).fill(fill)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type LastSignature, openWatermark, type SignPosition } from '../../../../src/consensus/signer/watermark.ts'
+import { type LastSignature, openWatermark, type SignPosition } from '../../../../src/consensus/wal/watermark.ts'
 import { MemoryFiles } from '../../../support/consensus/memory-files.ts'
 
 const mark = (number: number, round: number, step: SignPosition['step'], fill = number): LastSignature => ({

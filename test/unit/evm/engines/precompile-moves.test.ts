@@ -2,7 +2,7 @@ import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { sha256 } from 'ethereum-cryptography/sha256.js'
 import { expect, test } from 'vitest'
 import { createInterpreter } from '../../../../devtools/interpreter/engine.ts'
-import type { MovedPrecompiles } from '../../../../src/evm/calls/message/moved-precompiles.ts'
+import type { MovedPrecompiles } from '../../../../src/evm/moved-precompiles.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { code, env, funded, key, withCode } from '../world.ts'
 

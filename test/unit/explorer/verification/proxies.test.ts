@@ -2,7 +2,7 @@ import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts
 import type { ApiContext } from '@tandem/explorer/api/api-route.ts'
 import { proxyTarget } from '@tandem/explorer/verification/proxies.ts'
 import { expect, test, vi } from 'vitest'
-import { createAddress } from '../../../../src/primitives/address.ts'
+import { createAddress } from '../../../../src/primitives/receipt/address.ts'
 import { withApi } from '../../../support/explorer/api-rig.ts'
 import { senderOn } from '../../../support/explorer/token-chain.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ConsensusStatus } from '../../../../src/consensus/engine/types.ts'
+import type { ConsensusStatus } from '../../../../src/consensus/monitor/stats.ts'
 import { untilIdle } from '../../../../src/node/dev/dev-parts.ts'
 import { ManualClock } from '../../../support/consensus/manual-clock.ts'
 

@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
-import type { CouncilMemberStatus } from '../../../../src/chain/types.ts'
+import type { CouncilMemberStatus } from '../../../../src/chain/store/types.ts'
 import { membersPort } from '../../../../src/node/network/node-peers.ts'
 
 const addressOf = (digit: number): Hex => `0x${String(digit).repeat(40)}`

@@ -1,12 +1,12 @@
 import { Cancellation } from '@tandem/base/async/cancellation.ts'
 import { describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
-import type { Context } from '../../../../src/rpc/context.ts'
+import { createBudgets } from '../../../../src/rpc/router/budgets.ts'
+import type { Context } from '../../../../src/rpc/router/context.ts'
 import { method } from '../../../../src/rpc/router/method.ts'
 import { StreamedJson } from '../../../../src/rpc/router/raw-json.ts'
 import { type ResponseStream, type RpcResponse, streamOf } from '../../../../src/rpc/router/response.ts'
 import { createRouter } from '../../../../src/rpc/router/router.ts'
-import { createBudgets } from '../../../../src/rpc/transport/clients/budgets.ts'
 
 const CHUNK = RPC_LIMITS.chunkChars
 const AHEAD = RPC_LIMITS.batchAheadBytes

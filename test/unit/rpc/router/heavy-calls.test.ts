@@ -1,11 +1,11 @@
 import { ClientBudget } from '@tandem/base/client-budget.ts'
 import { expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
-import { METHODS } from '../../../../src/rpc/methods.ts'
+import { METHODS } from '../../../../src/rpc/methods/methods.ts'
+import { createBudgets } from '../../../../src/rpc/router/budgets.ts'
 import type { Endpoint } from '../../../../src/rpc/router/method.ts'
 import { method } from '../../../../src/rpc/router/method.ts'
 import { createRouter } from '../../../../src/rpc/router/router.ts'
-import { createBudgets } from '../../../../src/rpc/transport/clients/budgets.ts'
 
 const settle = () => new Promise(resolve => setImmediate(resolve))
 const weightOf = (name: string): number => METHODS[name]?.weight as number

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
+import { createBudgets } from '../../../../src/rpc/router/budgets.ts'
 import type { RpcResponse } from '../../../../src/rpc/router/response.ts'
-import { createBudgets } from '../../../../src/rpc/transport/clients/budgets.ts'
 import { Rig } from '../../../support/rpc/rig.ts'
 
 /** All of an answer. */

@@ -1,6 +1,6 @@
 import { silentLogger } from '@tandem/base/logger.ts'
 import { TrieService } from '../../../../src/state/trie/trie-service.ts'
-import { WorldState } from '../../../../src/state/world-state.ts'
+import { WorldState } from '../../../../src/state/world/world-state.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../src/storage/keys.ts'
 import { Store } from '../../../../src/storage/store.ts'

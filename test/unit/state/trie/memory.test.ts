@@ -2,7 +2,7 @@ import { bytesToHex, type Hex, toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { keccak256 } from '../../../../src/crypto/hash.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../../src/state/account.ts'
-import { BatchPacker } from '../../../../src/state/trie/batch.ts'
+import { BatchPacker } from '../../../../src/state/batch.ts'
 import { Trie } from '../../../../src/state/trie/trie.ts'
 
 const addressOf = (i: number): Hex => `0x${i.toString(16).padStart(40, '0')}`

@@ -9,9 +9,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { TRIE_LIMITS } from '../../../../src/config/limits/storage.ts'
 import { keccak256, keccak256OfHex } from '../../../../src/crypto/hash.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../../src/state/account.ts'
-import { BatchPacker, emptyBatch } from '../../../../src/state/trie/batch.ts'
+import { BatchPacker, emptyBatch, type PackedBatch } from '../../../../src/state/batch.ts'
 import { TrieService, type TrieServiceOptions } from '../../../../src/state/trie/trie-service.ts'
-import type { PackedBatch } from '../../../../src/state/trie/types.ts'
 
 const ALICE: Hex = `0x${'a1'.repeat(20)}`
 const BOB: Hex = `0x${'b0'.repeat(20)}`

@@ -10,9 +10,9 @@ import {
 } from '../../../../primitives/transaction/transaction-encoding.ts'
 import { suggestedGasPrice } from '../../../../rules/money/base-fee.ts'
 import { callMessageFromArgs, checkCallArgs, type TransactionArgs } from '../../../codecs/call.ts'
-import type { Context } from '../../../context.ts'
 import { serverError, unknownAccount } from '../../../errors.ts'
 import type { Wallet } from '../../../ports.ts'
+import type { Context } from '../../../router/context.ts'
 import { estimateBlock } from '../call.ts'
 
 /** Digest of `eth_sign` (EIP-191, version 0x45); the prefix keeps it from being a transaction. */

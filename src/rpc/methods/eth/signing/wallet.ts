@@ -1,12 +1,12 @@
 import { bytesToHex, type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { signingPayload } from '../../../../primitives/transaction/transaction-encoding.ts'
 import { callObject } from '../../../codecs/call.ts'
-import { codec, named, optional } from '../../../codecs/codec.ts'
 import { address, DATA_SCHEMA, data, HASH_SCHEMA, parseString, quantity } from '../../../codecs/scalars.ts'
+import { objectOf, STRING_SCHEMA } from '../../../codecs/schemas.ts'
 import { typedData } from '../../../codecs/typed-data.ts'
 import { encodeUnsigned } from '../../../encode/transaction.ts'
+import { codec, named, optional } from '../../../router/codec.ts'
 import { type Method, type MethodTable, method } from '../../../router/method.ts'
-import { objectOf, STRING_SCHEMA } from '../../../schemas.ts'
 import { answerSent } from '../thrown-reverts.ts'
 import {
   filledTransaction,

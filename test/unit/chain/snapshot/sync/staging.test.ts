@@ -15,7 +15,7 @@ import { encodeRlp, encodeRlpList, uintItem } from '../../../../../src/primitive
 import { nextSeed } from '../../../../../src/rules/council/randao.ts'
 import { EMPTY_CODE_HASH } from '../../../../../src/state/account.ts'
 import { readStateMeta } from '../../../../../src/state/state-meta.ts'
-import { verifyState } from '../../../../../src/state/verify-state.ts'
+import { verifyState } from '../../../../../src/state/world/verify-state.ts'
 import { BUCKETS } from '../../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../../src/storage/keys.ts'
 import { Store } from '../../../../../src/storage/store.ts'

@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
-import type { CouncilMemberStatus } from '../../../../../src/chain/types.ts'
+import type { CouncilMemberStatus } from '../../../../../src/chain/store/types.ts'
 import { NETWORKS } from '../../../../../src/config/networks.ts'
 import { reportValidatorStatus, samplingReporter } from '../../../../../src/node/parts/consensus/validator-status.ts'
 

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { RPC_LIMITS } from '../../../../../src/config/limits/clients.ts'
 import { NETWORKS } from '../../../../../src/config/networks.ts'
-import type { RpcServerOptions } from '../../../../../src/rpc/server.ts'
+import type { RpcServerOptions } from '../../../../../src/rpc/transport/server.ts'
 import { exchange, request } from '../../../../support/raw-http.ts'
 import { Rig } from '../../../../support/rpc/rig.ts'
 

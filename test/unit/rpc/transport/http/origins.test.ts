@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import type { RpcServerOptions } from '../../../../../src/rpc/server.ts'
+import type { RpcServerOptions } from '../../../../../src/rpc/transport/server.ts'
 import { signedTransaction } from '../../../../support/rpc/memory-chain.ts'
 import { Rig } from '../../../../support/rpc/rig.ts'
 

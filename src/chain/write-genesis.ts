@@ -1,0 +1,72 @@
+import { bigintToBytes, bytesEqual, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import type { Genesis, GenesisAccount } from '../config/genesis/genesis.ts'
+import { keccak256 } from '../crypto/hash.ts'
+import { encodeRlp } from '../primitives/rlp/rlp.ts'
+import { genesisAlloc } from '../rules/money/genesis-alloc.ts'
+import { EMPTY_ROOT } from '../state/account.ts'
+import type { WorldState } from '../state/world/world-state.ts'
+import { BUCKETS } from '../storage/buckets.ts'
+import { metaKey, putIdentity } from '../storage/schema.ts'
+import type { Store } from '../storage/store.ts'
+import { Council } from './council/council.ts'
+import { genesisBlock } from './genesis-block.ts'
+import { putBlock } from './store/put-block.ts'
+import type { ChainRules } from './store/rules-port.ts'
+import type { ChainBlock } from './store/types.ts'
+
+interface NewChain {
+  readonly store: Store
+  readonly world: WorldState
+  readonly genesis: Genesis
+  readonly extraOf: ChainRules['extraOf']
+}
+
+/** Writes block 0 and its state into an empty store, in one batch. */
+export const writeGenesis = async ({ store, world, genesis, extraOf }: NewChain): Promise<ChainBlock> => {
+  const journal = world.journal()
+  const alloc = genesisAlloc(genesis)
+  for (const [address, account] of alloc) {
+    journal.setBalance(address, account.balance)
+    if (account.nonce > 0) journal.setNonce(address, account.nonce)
+    if (account.code.byteLength > 0) journal.setCode(address, account.code)
+    for (const [slot, word] of account.storage) journal.setStorage(address, slot, word)
+  }
+  journal.endTransaction()
+  const update = await world.computeUpdate(journal.changes(), EMPTY_ROOT)
+  const sealedBlock = genesisBlock(genesis, update.root)
+  const block = { ...sealedBlock, extra: extraOf(sealedBlock.header) }
+  const batch = store.batch()
+  putIdentity(batch, { network: genesis.params.name, genesis: block.hash })
+  batch.put(BUCKETS.meta, ALLOC_KEY, allocDigest(alloc))
+  batch.put(BUCKETS.supply, new Uint8Array(8), new Uint8Array(0))
+  if (genesis.council.length > 0) Council.writeFirst(batch, genesis.council, block.hash)
+  putBlock(batch, { block, receipts: [], certificate: null })
+  await world.write(batch, 0, update)
+  await batch.write()
+  await world.committed(0, update)
+  return block
+}
+
+/** Returns true when the store's chain began with this allocation. */
+export const isAllocOf = async (store: Store, genesis: Genesis): Promise<boolean> => {
+  const digest = await store.get(BUCKETS.meta, ALLOC_KEY)
+  return digest !== undefined && bytesEqual(digest, allocDigest(genesisAlloc(genesis)))
+}
+
+const ALLOC_KEY = metaKey('genesis-alloc')
+
+/** Digest that identifies an allocation without recomputing its state root at every start. */
+const allocDigest = (alloc: ReadonlyMap<Hex, GenesisAccount>): Uint8Array =>
+  keccak256(
+    encodeRlp(
+      [...alloc]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([address, { balance, nonce, code, storage }]) => [
+          hexToBytes(address),
+          bigintToBytes(balance),
+          bigintToBytes(BigInt(nonce)),
+          code,
+          [...storage].sort(([a], [b]) => (a < b ? -1 : 1)).map(([slot, word]) => [hexToBytes(slot), hexToBytes(word)]),
+        ]),
+    ),
+  )

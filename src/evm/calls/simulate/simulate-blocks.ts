@@ -1,0 +1,128 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import { type ChainParams, HISTORY_ADDRESS } from '../../../config/networks.ts'
+import { receiptsRoot, transactionsRoot } from '../../../primitives/roots.ts'
+import { nextBaseFee } from '../../../rules/money/base-fee.ts'
+import { EMPTY_CODE_HASH } from '../../../state/account.ts'
+import { Journal } from '../../../state/journal/journal.ts'
+import { packChanges } from '../../../state/update/pack-changes.ts'
+import { runPostExecution } from '../../block/block-phases.ts'
+import { beginBlock } from '../../block/block-run.ts'
+import { beginSystemContracts, type RunSystemCall, runSystemCall, SYSTEM_CONTRACTS } from '../../block/system-calls.ts'
+import type { BlockEnv } from '../../block-env.ts'
+import type { BlockExecution } from '../../executor-types.ts'
+import type { CallContext } from '../message/call-message.ts'
+import { applyOverrides } from '../message/state-overrides.ts'
+import { simulateCall } from './simulate-call.ts'
+import { SimulatedHashes } from './simulated-hashes.ts'
+import { SimulationLimits } from './simulation-limits.ts'
+import type { HashBlocks, PlannedBlock, SimulatedBlock, SimulatedCall, SimulationPlan } from './types.ts'
+
+type BaseFeeParent = Parameters<typeof nextBaseFee>[0]
+
+/** State shared by all blocks of one simulation. `context.env` is that of the base block. */
+interface Simulation {
+  readonly context: CallContext
+  readonly plan: SimulationPlan
+  readonly hashes: SimulatedHashes
+  readonly meter: SimulationLimits
+}
+
+/** Without validation the base fee is 0 and constant, so no fees have to be paid. */
+const baseFeeOf = (planned: PlannedBlock, parent: BaseFeeParent, validation: boolean, params: ChainParams): bigint =>
+  planned.baseFeePerGas ?? (validation ? nextBaseFee(parent, params.baseFee) : 0n)
+
+const envOf = ({ context, plan, hashes }: Simulation, planned: PlannedBlock, parent: BaseFeeParent): BlockEnv => {
+  const { params } = context.env
+  const baseFeePerGas = baseFeeOf(planned, parent, plan.validation, params)
+  return { ...planned.env, params, baseFeePerGas, blockHash: number => hashes.at(number) }
+}
+
+interface Done {
+  readonly execution: BlockExecution
+  readonly calls: readonly SimulatedCall[]
+}
+
+/** Loads the accounts a block reads besides those of its calls. */
+const load = async ({ prefetch }: CallContext, addresses: readonly Hex[]): Promise<void> => {
+  for (const address of addresses) await prefetch?.code(address)
+}
+
+const runBlock = async (
+  { context, plan, hashes, meter }: Simulation,
+  journal: Journal,
+  env: BlockEnv,
+  planned: PlannedBlock,
+): Promise<Done> => {
+  const { engine, prefetch, interrupt } = context
+  const run = beginBlock(env)
+  const moves = await applyOverrides(journal, prefetch, planned.state, run.rules.precompiles)
+  const options = {
+    transfers: plan.traceTransfers,
+    blockHash: (number: number) => hashes.find(number),
+    ...(interrupt && { interrupt }),
+    ...(prefetch && { prefetch }),
+    ...(moves && { moves }),
+  }
+  const systemCall: RunSystemCall = call => runSystemCall(journal, env, engine, call, prefetch && { prefetch })
+  await load(context, [
+    env.miner,
+    env.proposerReward,
+    env.foundation,
+    ...(run.rules.recordsBlockHashes ? SYSTEM_CONTRACTS : []),
+  ])
+  // The contract of EIP-2935 stores the parent's hash.
+  if (run.rules.recordsBlockHashes && journal.codeHash(HISTORY_ADDRESS) !== EMPTY_CODE_HASH)
+    await hashes.find(env.number - 1)
+  await beginSystemContracts(journal, env, run.rules, systemCall, prefetch)
+  const calls: SimulatedCall[] = []
+  for (const call of planned.calls) {
+    const pause = meter.pause()
+    if (pause !== undefined) await pause
+    calls.push(await simulateCall({ journal, run, engine, options, meter, strict: plan.validation }, call))
+  }
+  return { execution: await runPostExecution(run, journal, [], [], systemCall), calls }
+}
+
+const simulateBlock = async (
+  simulation: Simulation,
+  journal: Journal,
+  planned: PlannedBlock,
+  parent: BaseFeeParent,
+): Promise<SimulatedBlock> => {
+  const env = envOf(simulation, planned, parent)
+  const { execution, calls } = await runBlock(simulation, journal, env, planned)
+  const changes = packChanges(journal.changes())
+  simulation.meter.changed(changes.entries)
+  return {
+    env: { ...planned.env, baseFeePerGas: env.baseFeePerGas },
+    execution,
+    roots: { transactions: transactionsRoot(execution.transactions), receipts: receiptsRoot(execution.receipts) },
+    changes: changes.entries === 0 ? null : changes,
+    calls,
+  }
+}
+
+/**
+ * Runs the blocks of a plan in order, on the state of the context. They mint nothing: the payees of a cycle depend on the
+ * proposers, and these blocks have none. Throws CodedError<CallError>; an interrupt is passed on.
+ */
+export const simulateBlocks = async (
+  context: CallContext,
+  plan: SimulationPlan,
+  hash: HashBlocks,
+): Promise<readonly SimulatedBlock[]> => {
+  const meter = new SimulationLimits(plan.gas, context.interrupt)
+  const blocks: SimulatedBlock[] = []
+  const hashes = new SimulatedHashes({ ...plan.base, env: context.env }, blocks, hash, meter)
+  const simulation = { context, plan, hashes, meter }
+  let journal = new Journal(context.reader)
+  let parent: BaseFeeParent = plan.base
+  for (const planned of plan.blocks) {
+    const block = await simulateBlock(simulation, journal, planned, parent)
+    blocks.push(block)
+    // A journal on the last one separates the changes of the next block.
+    if (block.changes !== null) journal = new Journal(journal)
+    parent = { ...block.env, gasUsed: block.execution.gasUsed }
+  }
+  return blocks
+}

@@ -1,0 +1,73 @@
+import type { Metrics } from '../../metrics/registry.ts'
+import type { Offence } from './peer-scores.ts'
+
+/** Metrics of the network; sizes are read at each scrape. */
+export interface NetworkMetrics {
+  message(event: 'received' | 'sent' | 'skipped', name: string): void
+  dropped(channel: string): void
+  bytes(direction: 'received' | 'sent', bytes: number): void
+  connection(direction: 'inbound' | 'outbound', result: string): void
+  offence(offence: Offence): void
+  banned(): void
+  roundTrip(seconds: number): void
+  request(name: string, result: string): void
+}
+
+export interface NetworkSizes {
+  readonly inbound: number
+  readonly outbound: number
+  readonly validators: number
+  readonly pending: number
+  readonly known: number
+}
+
+export const createNetworkMetrics = (metrics: Metrics, sizes: () => NetworkSizes): NetworkMetrics => {
+  const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
+  gauge('network_inbound_peers', 'Peers that connected to this node', () => sizes().inbound)
+  gauge('network_outbound_peers', 'Peers this node connected to', () => sizes().outbound)
+  gauge('network_connected_validators', 'Peers that proved to be committee members', () => sizes().validators)
+  gauge('network_pending_connections', 'Connections during their handshake', () => sizes().pending)
+  gauge('network_known_peers', 'Nodes whose record is kept', () => sizes().known)
+  const messages = metrics.counter({
+    name: 'network_messages_total',
+    help: 'Messages by kind; skipped ones were beyond a quota, late, of no use, or of no member',
+    labels: ['event', 'message'],
+  })
+  const drops = metrics.counter({
+    name: 'network_dropped_messages_total',
+    help: 'Messages dropped because a peer reads too slowly',
+    labels: ['channel'],
+  })
+  const bytes = metrics.counter({
+    name: 'network_bytes_total',
+    help: 'Of frames, before encryption',
+    labels: ['direction'],
+  })
+  const connections = metrics.counter({
+    name: 'network_connections_total',
+    help: 'Handshakes and how they ended',
+    labels: ['direction', 'result'],
+  })
+  const offences = metrics.counter({
+    name: 'network_penalties_total',
+    help: 'Offences of peers',
+    labels: ['offence'],
+  })
+  const bans = metrics.counter({ name: 'network_bans_total', help: 'Peers banned' })
+  const roundTrips = metrics.histogram({ name: 'network_ping_seconds', help: 'Ping to pong' })
+  const requests = metrics.counter({
+    name: 'network_requests_total',
+    help: 'Requests to peers and how they ended',
+    labels: ['request', 'result'],
+  })
+  return {
+    message: (event, message) => messages.inc({ event, message }),
+    dropped: channel => drops.inc({ channel }),
+    bytes: (direction, count) => bytes.inc({ direction }, count),
+    connection: (direction, result) => connections.inc({ direction, result }),
+    offence: offence => offences.inc({ offence }),
+    banned: () => bans.inc(),
+    roundTrip: seconds => roundTrips.observe(seconds),
+    request: (request, result) => requests.inc({ request, result }),
+  }
+}

@@ -1,0 +1,113 @@
+import type { Hex } from '@tandem/base/bytes.ts'
+import type { BlockCodec } from '../../primitives/block-codec.ts'
+import type { MessageAcceptance } from '../../primitives/consensus/acceptance.ts'
+import type { BlockClaim } from '../../primitives/consensus/block-claim.ts'
+import type { ConsensusMessage } from '../../primitives/consensus/message.ts'
+import type { PeerId } from '../../primitives/peer-id.ts'
+import type { SealedBlock } from '../wire/consensus.ts'
+import type { PeerHead } from '../wire/control.ts'
+import type { SnapshotManifest } from '../wire/snapshot.ts'
+import type { BlockAnnouncement, BlockRange } from '../wire/sync.ts'
+
+export interface ChainPort {
+  head(): PeerHead
+  /** Returns the first block whose body can still be served. */
+  earliest(): number
+}
+
+/** Membership of the consensus channels. */
+export interface MembersPort {
+  /**
+   * Returns true when this address is in the council of the open height, or of the one before or after it. Called for every message: a
+   * set lookup.
+   */
+  isMember(address: Hex): boolean
+  /** Returns member `index` of the committee of a height; undefined: not known. */
+  memberAt(number: number, index: number): Hex | undefined
+  /** Another node proved that it holds this node's own validator key: neither may continue. */
+  onKeyInUse?(nodeId: PeerId): void
+}
+
+/** `invalid`: invalid on every node. `refused`: not accepted by this node now. */
+export type PeerPoolVerdict = 'accepted' | 'known' | 'refused' | 'invalid'
+
+/** Transaction pool, as the network uses it. */
+export interface PeerPoolPort {
+  has(hash: Hex): boolean
+  /** Returns some executable transactions, for a peer that has just connected. */
+  ready(limit: number): readonly Hex[]
+  /** Returns the raw bytes of a pooled transaction. */
+  raw(hash: Hex): Uint8Array | undefined
+  /** Returns a verdict for each, in order. */
+  receive(raws: readonly Uint8Array[]): Promise<readonly PeerPoolVerdict[]>
+}
+
+/** Data this node serves to peers. Each method returns at least one item when it has it, and stops near `maxBytes`. */
+export interface ServePort {
+  blocks(range: BlockRange, maxBytes: number): Promise<readonly SealedBlock[]>
+  /** Returns the encoded receipts of each block, in order; ends at the first unknown one. */
+  receipts(hashes: readonly Hex[], maxBytes: number): Promise<readonly Uint8Array[]>
+  manifest?(): Promise<SnapshotManifest | null>
+  /** `snapshot`: id of the snapshot (wire/snapshot.ts); undefined also for a snapshot that this node did not make. */
+  chunk?(snapshot: Hex, index: number): Promise<Uint8Array | undefined>
+  /** Returns codes in order; ends at the first unknown one. */
+  codes?(hashes: readonly Hex[], maxBytes: number): Promise<readonly Uint8Array[]>
+}
+
+/** Block sync (implemented by chain). */
+export interface SyncPort {
+  /** A peer announced a final block; its certificate is not verified, and the body may be included. */
+  onBlock(announcement: BlockAnnouncement & { readonly block?: Uint8Array }, from: PeerId): void
+  /** A peer announced that its head moved. */
+  onHead?(head: PeerHead, from: PeerId): void
+}
+
+export interface NetworkPorts {
+  readonly chain: ChainPort
+  readonly members: MembersPort
+  readonly blocks: BlockCodec
+  readonly pool: PeerPoolPort
+  readonly serve: ServePort
+  readonly sync?: SyncPort
+}
+
+/**
+ * Consensus channels, as consensus uses them (its NetworkPort). The listener's result decides whether a message is relayed to members
+ * that its author does not reach; without a result it is not.
+ */
+export interface ConsensusNetwork {
+  broadcast(message: ConsensusMessage): void
+  send(peer: PeerId, message: ConsensusMessage): void
+  /** `validateClaim` is called before the body of a block is decoded; without it every block is decoded. */
+  onMessage(
+    // biome-ignore lint/suspicious/noConfusingVoidType: a listener may answer nothing.
+    listener: (message: ConsensusMessage, from: PeerId) => MessageAcceptance | void,
+    validateClaim?: (claim: BlockClaim, from: PeerId) => MessageAcceptance,
+  ): () => void
+  /** Returns how many of these validators, this one excluded, are neighbours or neighbours of one. */
+  reachable(members: readonly Hex[]): number
+  /** Returns the others. */
+  unreachable(members: readonly Hex[]): readonly Hex[]
+  /**
+   * Returns the validators for which a neighbour speaks (itself, those that named it as their relay, or all that an own relay reaches), and
+   * those it says to reach.
+   */
+  speaker(peer: PeerId): { readonly speaksFor: readonly Hex[]; readonly reaches: readonly Hex[] } | undefined
+  /** Reports a neighbour whose message is provably its own fault. */
+  misbehaved(peer: PeerId): void
+}
+
+/** Gossip of encoded evidence among all nodes; a listener that verified it rebroadcasts it (EvidenceNetworkPort of consensus). */
+export interface EvidenceNetwork {
+  broadcast(encoded: Uint8Array): void
+  onEvidence(listener: (encoded: Uint8Array, from: PeerId) => void): () => void
+  misbehaved(peer: PeerId): void
+}
+
+/** Gossip of encoded proof headers among all nodes; a listener that verified one rebroadcasts it (ProofNetworkPort of the proof chain). */
+export interface ProofNetwork {
+  broadcast(encoded: Uint8Array): void
+  onProofHeader(listener: (encoded: Uint8Array, from: PeerId) => void): () => void
+  /** Reports a neighbour whose header breaks a rule that does not depend on this node's head. */
+  misbehaved(peer: PeerId, reason: string): void
+}

@@ -1,0 +1,36 @@
+import type { Offence } from '../core/peer-scores.ts'
+import type { Peer } from './peer.ts'
+
+/** Connected peers, as gossip uses them. */
+export interface PeerHub {
+  peers(): readonly Peer[]
+  peer(id: string): Peer | undefined
+  blame(peer: Peer, offence: Offence, detail: string): void
+  /** Like `blame`, for a peer that may have left meanwhile. */
+  blameId(id: string, offence: Offence, detail: string): void
+  /** Charges an exception in asynchronous work to the peer whose message caused it. */
+  failed(peer: Peer, message: string, error: unknown): void
+  /** Returns true when a peer is on the consensus channels: a proven member, or a relay that the operator or a member named. */
+  isNeighbour(peer: Peer): boolean
+  /** Returns true when a peer proved to be a member. */
+  isMember(peer: Peer): boolean
+  /** Returns true for a relay that this node's operator named. */
+  isOwnRelay(peer: Peer): boolean
+  /** Returns a number between 0 and 1. */
+  random(): number
+}
+
+/** Returns the peers in random order. */
+export const shuffled = (peers: readonly Peer[], random: () => number): Peer[] => {
+  const out = [...peers]
+  for (let at = out.length - 1; at > 0; at--) {
+    const other = Math.floor(random() * (at + 1))
+    const [here, there] = [out[at] as Peer, out[other] as Peer]
+    out[at] = there
+    out[other] = here
+  }
+  return out
+}
+
+/** Number of peers that get a whole item at once; the others get its hash and request it (as in eth/68). */
+export const pushTargetCount = (peers: number): number => Math.ceil(Math.sqrt(peers))

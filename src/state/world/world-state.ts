@@ -1,0 +1,283 @@
+import { assert } from '@tandem/base/assert.ts'
+import { BoundedMutex } from '@tandem/base/async/bounded-mutex.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
+import type { Logger } from '@tandem/base/logger.ts'
+import { type MemoryShares, memoryShares, STATE_LIMITS, TRIE_LIMITS } from '../../config/limits/storage.ts'
+import type { Batch } from '../../storage/batch.ts'
+import type { Store } from '../../storage/store.ts'
+import { EMPTY_ROOT } from '../account.ts'
+import type { PackedBatch } from '../batch.ts'
+import type { StateError } from '../errors.ts'
+import { ACCOUNT_KEY_BYTES } from '../flat-tables.ts'
+import { pruneHistory } from '../history/history-rows.ts'
+import { Journal } from '../journal/journal.ts'
+import type { StateMeta } from '../state-meta.ts'
+import { putStateMeta, readStateMeta } from '../state-meta.ts'
+import type { StateReader } from '../state-reader.ts'
+import type { LoadProgress } from '../trie/load-trie.ts'
+import { openTrie } from '../trie/load-trie.ts'
+import type { StateProof } from '../trie/prove-account.ts'
+import { previewRoots, proveAt } from '../trie/prove-account.ts'
+import { PREFETCH_KEY_BYTES } from '../trie/trie.ts'
+import { type TrieService, trieBusyError } from '../trie/trie-service.ts'
+import { droppedSlots, isEmptyChanges, packChanges, stateUpdateFromChanges } from '../update/pack-changes.ts'
+import type { StateChanges } from '../update/state-changes.ts'
+import type { StateUpdate } from '../update/state-update.ts'
+import { writeStateUpdate } from '../update/write-update.ts'
+import { type CacheLimits, cacheLimits, HeadState } from './head-state.ts'
+import { putPreimagesOf } from './preimages.ts'
+import type { RootedValues, StoredValues } from './replace-values.ts'
+import { putValues, rootOfValues } from './replace-values.ts'
+
+export interface WorldStateOptions {
+  readonly store: Store
+  /** New and empty; filled by `open`, closed by `close`. */
+  readonly trie: TrieService
+  readonly logger: Logger
+  /** Head according to the block tables; undefined before genesis. */
+  readonly head?: { readonly number: number; readonly stateRoot: Hex } | undefined
+  /** Of the default memory when omitted. */
+  readonly memory?: Pick<MemoryShares, 'trie' | 'state'>
+  readonly limits?: Partial<CacheLimits>
+  /** Number of blocks before the head whose state stays readable, at least 1; 'archive' keeps all. */
+  readonly stateHistory?: number | 'archive'
+  /** Keeps the address or slot of each key of the state tables, for dumps. */
+  readonly preimages?: boolean
+  readonly onProgress?: (progress: LoadProgress) => void
+}
+
+/**
+ * State of the head and the steps to the next one: `journal` to work in, `computeUpdate` for the root, `write` into the block's batch,
+ * `committed` when that batch is durable. One block at a time; the update of several may be computed on the head and only one written.
+ */
+export class WorldState {
+  readonly #store: Store
+  readonly #trie: TrieService
+  readonly #head: HeadState
+  readonly #stateHistory: number
+  readonly #flushBlocks: number
+  readonly #keepsPreimages: boolean
+  /** History up to here is not pruned. */
+  #pinned = Number.MAX_SAFE_INTEGER
+  /** Serializes proofs and previews on older blocks. */
+  readonly #oldProofs = new BoundedMutex(TRIE_LIMITS.proofs, trieBusyError)
+  /** The trie holds the update of a block that may never be committed. */
+  #isTrieAhead = false
+  /** Last block that the trie was told of. */
+  #trieNumber = -1
+  /** undefined before genesis. */
+  #meta: StateMeta | undefined
+
+  private constructor(options: WorldStateOptions, head: HeadState, meta: StateMeta | undefined) {
+    this.#store = options.store
+    this.#trie = options.trie
+    this.#head = head
+    this.#meta = meta
+    const { stateHistory = STATE_LIMITS.historyBlocks, preimages = false } = options
+    this.#keepsPreimages = preimages
+    assert(stateHistory === 'archive' || stateHistory >= 1, 'one block of history at least')
+    this.#flushBlocks = flushBlocksOf(stateHistory)
+    this.#stateHistory = stateHistory === 'archive' ? Number.MAX_SAFE_INTEGER : stateHistory
+  }
+
+  /** Throws STATE_ROOT_MISMATCH or STATE_HEAD_MISMATCH when the stored state is not that of the head. */
+  static async open(options: WorldStateOptions): Promise<WorldState> {
+    const { store, trie, logger, head, memory = memoryShares() } = options
+    const meta = await readStateMeta(store)
+    if (head !== undefined && head.number !== meta?.number) {
+      throw stateError({ code: 'STATE_HEAD_MISMATCH', expected: head.number, found: meta?.number ?? -1 })
+    }
+    const startedMs = performance.now()
+    // The state of a temporary chain is small, and gone with it.
+    if (!store.isEphemeral) await trie.attach(store, flushBlocksOf(options.stateHistory), memory.trie)
+    const { root, from } = await openTrie({ store, trie, meta, onProgress: options.onProgress })
+    if (meta !== undefined) {
+      const expected = head?.stateRoot ?? meta.root
+      if (root !== expected)
+        throw stateError({ code: 'STATE_ROOT_MISMATCH', number: meta.number, expected, found: root })
+      logger.info(
+        { number: meta.number, root, from, ms: Math.round(performance.now() - startedMs) },
+        'state trie opened',
+      )
+    }
+    return new WorldState(options, new HeadState(store, { ...cacheLimits(memory.state), ...options.limits }), meta)
+  }
+
+  /** State of the committed head. During `write` it is still the previous block's. */
+  get head(): StateReader {
+    return this.#head
+  }
+
+  /** -1 before genesis. */
+  get number(): number {
+    return this.#meta?.number ?? -1
+  }
+
+  /** EMPTY_ROOT before genesis. */
+  get root(): Hex {
+    return this.#meta?.root ?? EMPTY_ROOT
+  }
+
+  /** Oldest block whose state is readable. */
+  get oldest(): number {
+    return this.#meta?.oldest ?? 0
+  }
+
+  get counters() {
+    return this.#head.counters
+  }
+
+  /** Creates a working state on the head. Once the head moves, reads of anything not read before throw STATE_MOVED. */
+  journal(): Journal {
+    const view = this.#head.view()
+    return new Journal(this.#trie.readsRows ? this.#prefetching(view) : view)
+  }
+
+  /** The trie reads the rows of accounts and slots in its thread while the block executes. */
+  #prefetching(view: StateReader): StateReader {
+    const size = TRIE_LIMITS.prefetchKeys * PREFETCH_KEY_BYTES
+    let keys = new Uint8Array(size)
+    let at = 0
+    const add = (address: Hex, slot?: Hex): void => {
+      keys.set(this.#head.hashed(address), at)
+      if (slot !== undefined) {
+        keys.set(hexToBytes(slot), at + ACCOUNT_KEY_BYTES)
+        keys[at + PREFETCH_KEY_BYTES - 1] = 1
+      }
+      at += PREFETCH_KEY_BYTES
+      if (at < size) return
+      this.#trie.prefetch(keys.buffer)
+      keys = new Uint8Array(size)
+      at = 0
+    }
+    return {
+      ...view,
+      account: address => {
+        const account = view.account(address)
+        add(address)
+        return account
+      },
+      storage: (address, slot) => {
+        const word = view.storage(address, slot)
+        add(address, slot)
+        return word
+      },
+    }
+  }
+
+  /** Computes the state root after `changes` of a journal on the head. Nothing is stored. */
+  async computeUpdate(changes: StateChanges, parentRoot: Hex): Promise<StateUpdate> {
+    assert(parentRoot === this.root, 'an update is computed on the head')
+    if (isEmptyChanges(changes))
+      return stateUpdateFromChanges(changes, this.#head, parentRoot, { root: parentRoot, storageRoots: NONE }, [])
+    this.#isTrieAhead = true
+    const [result, dropped] = await Promise.all([
+      this.#trie.apply(parentRoot, packChanges(changes)),
+      droppedSlots(this.#store, changes),
+    ])
+    return stateUpdateFromChanges(changes, this.#head, parentRoot, result, dropped)
+  }
+
+  /** Adds the block's state rows, and the removal of history that is too old, to the batch. Genesis is block 0. */
+  async write(batch: Batch, number: number, update: StateUpdate): Promise<void> {
+    assert(update.parentRoot === this.root, 'a block on the head is written')
+    assert(number === this.number + 1, 'blocks are written one by one')
+    writeStateUpdate(batch, update, { number, hashed: address => this.#head.hashed(address) })
+    if (this.#keepsPreimages) putPreimagesOf(batch, update)
+    const oldest = this.#oldestAfter(number)
+    if (oldest > this.oldest) await pruneHistory(this.#store, batch, this.oldest + 1, oldest)
+    putStateMeta(batch, { number, root: update.root, oldest })
+  }
+
+  /** Called when the block's batch is durable: the head has moved when this call returns; the promise waits for the trie. */
+  async committed(number: number, update: StateUpdate): Promise<void> {
+    const advanced = this.#head.advance(update)
+    this.#meta = { number, root: update.root, oldest: this.#oldestAfter(number) }
+    await Promise.all([advanced, this.#commitTrie(number, update)])
+  }
+
+  /** Computes the root with other values in place of the head's, for development chains (`chain/dev`). Nothing is stored. */
+  rootOfValues(values: StoredValues): Promise<RootedValues> {
+    return rootOfValues(this.#trie, this.root, values)
+  }
+
+  /**
+   * Adds the values and the resulting position of the state to the batch: at the head or a block before it. The caller handles
+   * histories.
+   */
+  writeValues(batch: Batch, number: number, { root, parentRoot, values }: RootedValues): void {
+    assert(number <= this.number && parentRoot === this.root, 'values take the place of the head')
+    putValues(batch, values)
+    putStateMeta(batch, { number, root, oldest: Math.min(this.oldest, number) })
+  }
+
+  /** Called when the batch of `writeValues` is durable: the head has moved when this call returns; the promise waits for the trie. */
+  async replaced(number: number, { root }: RootedValues): Promise<void> {
+    const reset = this.#head.reset()
+    this.#meta = { number, root, oldest: Math.min(this.oldest, number) }
+    this.#trieNumber = number
+    await Promise.all([reset, this.#trie.commit(root, number)])
+    // Rows of a state that is gone would be built anew.
+    await this.#trie.flush()
+  }
+
+  /** Keeps the states after this block and later ones readable, however short history is set; undefined ends it. */
+  pin(number: number | undefined): void {
+    this.#pinned = number ?? Number.MAX_SAFE_INTEGER
+  }
+
+  /**
+   * Returns a Merkle proof in the state after a block. Throws MISSING_STATE, PROOF_TOO_DEEP or TRIE_BUSY. The rollback to an older block
+   * takes megabytes, so those proofs collect it one at a time.
+   */
+  prove(number: number, address: Hex, slots: readonly Hex[]): Promise<StateProof> {
+    return this.#inTurn(number, () => proveAt(this.#store, this.#trie, { number, address, slots }))
+  }
+
+  /** Returns the state roots of blocks that are never committed, one per batch, on the state after a block. Throws as `prove`. */
+  preview(number: number, batches: readonly PackedBatch[]): Promise<readonly Hex[]> {
+    return this.#inTurn(number, () => previewRoots(this.#store, this.#trie, number, batches))
+  }
+
+  #inTurn<T>(number: number, work: () => Promise<T>): Promise<T> {
+    return number === this.number ? work() : this.#oldProofs.run(work)
+  }
+
+  /** Closes the trie; the caller closes the store. */
+  async close(): Promise<void> {
+    await this.#head.close()
+    await this.#trie.close()
+  }
+
+  /** Another candidate of the same height may have been computed since, or be under way: the trie is then at that one. */
+  async #commitTrie(number: number, update: StateUpdate): Promise<void> {
+    const { root, parentRoot } = update
+    // No changes were ever applied on the head; the trie hears of some such blocks, so that its rows do not stay behind the history.
+    if (root === parentRoot && !this.#isTrieAhead && number < this.#trieNumber + this.#flushBlocks) return
+    this.#isTrieAhead = false
+    this.#trieNumber = number
+    try {
+      await this.#trie.commit(root, number)
+    } catch (error) {
+      if (!isCoded(error) || error.code !== 'TRIE_UNKNOWN_ROOT') throw error
+      await Promise.all([this.#trie.apply(parentRoot, packChanges(update)), this.#trie.commit(root, number)])
+    }
+  }
+
+  /** Prunes a bounded number of blocks per commit, also when the history length was reduced. */
+  #oldestAfter(number: number): number {
+    const wanted = Math.max(0, Math.min(number - this.#stateHistory, this.#pinned))
+    return Math.max(this.oldest, Math.min(wanted, this.oldest + STATE_LIMITS.pruneBlocksPerCommit))
+  }
+}
+
+/** A start applies the blocks after the trie's last rows or those before them again, for which it needs their history. */
+const flushBlocksOf = (stateHistory: number | 'archive' = STATE_LIMITS.historyBlocks): number =>
+  stateHistory === 'archive'
+    ? TRIE_LIMITS.flushBlocks
+    : Math.max(1, Math.min(TRIE_LIMITS.flushBlocks, stateHistory >> 2))
+
+const NONE: ReadonlyMap<Hex, Hex> = new Map()
+
+const stateError = (detail: StateError) => new CodedError(detail)
