@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { createProgram } from '../src/cli/program.ts'
+import { addBlockTestCommand } from './block-test/command.ts'
 import { addSimCommand } from './sim/command.ts'
 import { addStateTestCommand } from './state-test/command.ts'
 
@@ -7,5 +8,6 @@ import { addStateTestCommand } from './state-test/command.ts'
 export const createFullProgram = (): Command =>
   createProgram(program => {
     addStateTestCommand(program)
+    addBlockTestCommand(program)
     addSimCommand(program)
   })

@@ -13,7 +13,7 @@ export interface StateTestFlags {
 }
 
 /** Returns the files of a path: itself, or those of a folder and its subfolders. A missing file is reported when it is read. */
-const filesOf = async (path: string): Promise<readonly string[]> => {
+export const filesOf = async (path: string): Promise<readonly string[]> => {
   const found = await stat(path).catch(() => undefined)
   if (found?.isDirectory() !== true) return [path]
   const names = await readdir(path, { recursive: true })

@@ -18,7 +18,7 @@ import type { BlockStore } from '../store/block-store.ts'
 import { putBlock } from '../store/put-block.ts'
 import type { ChainRules } from '../store/rules-port.ts'
 import type { ChainBlock, CommittedEvent } from '../store/types.ts'
-import { checkFields, fieldsAfter, fieldsBefore } from './recorded-fields.ts'
+import { checkAgainstParent, checkFields, fieldsAfter, fieldsBefore } from './recorded-fields.ts'
 
 interface RecordedChainOptions {
   readonly params: NetworkParams
@@ -76,6 +76,7 @@ export class RecordedChain {
     return this.#turn.run(async () => {
       const { params, rules, world, executor } = this.#options
       const parent = this.#head
+      checkAgainstParent(block.header, parent.header, params)
       checkFields(block.header, fieldsBefore(block, parent, params))
       const chainBlock = { ...block, extra: rules.extraOf(block.header) }
       const journal = world.journal()

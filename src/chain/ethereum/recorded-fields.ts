@@ -1,6 +1,6 @@
 import { bytesToHex, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
-import { evmForkAt, isForkSince } from '../../config/forks.ts'
+import { evmForkAt, forkHeight, isForkSince } from '../../config/forks.ts'
 import type { NetworkParams } from '../../config/networks.ts'
 import type { BlockExecution } from '../../evm/executor-types.ts'
 import type { Block } from '../../primitives/block.ts'
@@ -41,6 +41,29 @@ export const fieldsBefore = (block: Block, parent: Pick<Block, 'header' | 'hash'
     // Only its presence can be checked, not its value.
     parentBeaconBlockRoot: hasBlobs ? (header.parentBeaconBlockRoot ?? ZERO_HASH) : undefined,
   }
+}
+
+const LEAST_GAS_LIMIT = 5_000n
+const GAS_LIMIT_STEPS = 1_024n
+
+/** Throws CodedError<BlockMismatch> for a gas limit or a time that the parent does not allow (Yellow Paper 4.4.4, EIP-1559). */
+export const checkAgainstParent = (header: Header, parent: Header, { forks }: NetworkParams): void => {
+  const { number, gasLimit, timestamp } = header
+  const refuse = (field: 'gasLimit' | 'timestamp', computed: string): never => {
+    throw new CodedError<BlockMismatch>({
+      code: 'BLOCK_MISMATCH',
+      number,
+      field,
+      recorded: textOf(header[field]),
+      computed,
+    })
+  }
+  if (timestamp <= parent.timestamp) refuse('timestamp', `after ${parent.timestamp}`)
+  // London doubles the limit, so that its target is the limit before.
+  const isLondon = forkHeight(forks, 'london') === number
+  const before = isLondon ? 2n * parent.gasLimit : parent.gasLimit
+  const change = gasLimit > before ? gasLimit - before : before - gasLimit
+  if (gasLimit < LEAST_GAS_LIMIT || change >= before / GAS_LIMIT_STEPS) refuse('gasLimit', `near ${before}`)
 }
 
 /** Returns the members that follow from the execution. */

@@ -26,5 +26,6 @@ export const addDevtoolCommands = (program: Command): void => {
       })
   }
   add('statetest', 'Run public state tests')
+  add('blocktest', 'Run public blockchain tests')
   add('sim', 'Run whole committees in virtual time with faults drawn from a seed')
 }
