@@ -254,7 +254,7 @@ test('eth_getLogs with nearly as many results as there may be, over and over', {
   ])
   await expect
     .poll(() => errorOf('eth_getLogs', [{ fromBlock: '0x0' }]))
-    .toBe('-32000 query returned more than 10000 results')
+    .toMatch(/^-32000 query returned more than 10000 results\. Try with this block range \[0x0, 0x[0-9a-f]+\]$/)
 })
 
 test('a transaction that never ends costs its sender all the gas it may run with, and others are answered meanwhile', {
