@@ -35,8 +35,8 @@ class IndexedChain {
   readonly random: Random
   readonly logs: (readonly (readonly Log[])[])[] = [[]]
   earliest = 0
-  /** Writes that the index may still make. */
-  writesLeft = Number.POSITIVE_INFINITY
+  /** Happens after the next step's rows are written, before they count. */
+  meanwhile: (() => Promise<void>) | undefined
   indexer: LogIndexer
   #version = 0
 
@@ -56,7 +56,13 @@ class IndexedChain {
     this.indexer = new LogIndexer({
       store,
       bounds: () => ({ earliest: this.earliest, head: this.head }),
-      run: job => runLogJob(store, job, () => false),
+      run: async job => {
+        const last = await runLogJob(store, job, () => false)
+        const { meanwhile } = this
+        this.meanwhile = undefined
+        await meanwhile?.()
+        return last
+      },
       stop: () => {},
       exclusively: work => work(),
       logger: silentLogger,
@@ -180,6 +186,33 @@ test.each([0, 1, 2, 3])(
     expect(mostRanges).toBeLessThan(40)
   },
 )
+
+test.each([
+  ['adds blocks', 20],
+  ['merges ranges', 0],
+])('a revert while a step %s voids the step', async (_, grown) => {
+  const chain = new IndexedChain(await temporaryStore(), createRandom(SEED))
+  // Two ranges; a third one is merged with them.
+  for (let i = 0; i < 2; i++) {
+    await chain.grow(4)
+    await chain.index()
+  }
+  await chain.grow(4 + grown)
+  let steps = 0
+  const revert = async () => {
+    // The first step adds the third range, the second one merges.
+    if (grown === 0 && steps++ === 0) {
+      chain.meanwhile = revert
+      return
+    }
+    await chain.rewind(6)
+    await chain.grow(12)
+  }
+  chain.meanwhile = revert
+  await chain.index()
+  for (let i = 0; i < 40; i++) await chain.check(someCriteria(chain))
+  expect(await chain.problems()).toEqual([])
+})
 
 test('a history that is fetched downwards, and a chain without an index, are indexed from the newest block', async () => {
   const chain = new IndexedChain(await temporaryStore(), createRandom(SEED))
