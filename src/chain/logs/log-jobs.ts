@@ -91,12 +91,7 @@ const indexBlocks = async (
   const places = new Places()
   const last = await eachPlace(store, from, to, places, () => places.size >= limit)
   const writer = new PostingsWriter(id, from, rows.put)
-  for (const list of places.lists()) {
-    writer.begin(list.hash)
-    for (const [block, log] of list.places) writer.add(block, log)
-    writer.end()
-    if (rows.isDue) await rows.write()
-  }
+  for (const _ of places.writeTo(writer)) if (rows.isDue) await rows.write()
   await rows.write()
   return last
 }
@@ -151,32 +146,36 @@ class Places implements PlaceReceiver {
     })
   }
 
-  /** Yields each item's places, ascending by its hash. */
-  *lists(): Generator<{ hash: Uint8Array; places: Iterable<readonly [block: number, log: number]> }> {
+  /** Writes the lists, ascending by the items' hashes; yields after each. */
+  *writeTo(writer: PostingsWriter): Generator<undefined> {
     const [high, low, blocks, logs] = this.#columns as [Uint32Array, Uint32Array, Uint32Array, Uint32Array]
     // One sort of numbers: the first half of the hash, then the order of arrival.
     const order = new Float64Array(this.size)
     for (let i = 0; i < this.size; i++) order[i] = (high[i] as number) * ORDINALS + i
     order.sort()
-    for (let start = 0; start < order.length; ) {
+    const hash = Buffer.alloc(8)
+    for (let start = 0, end = 0; start < order.length; start = end) {
       const first = Math.floor((order[start] as number) / ORDINALS)
-      let end = start
       while (end < order.length && Math.floor((order[end] as number) / ORDINALS) === first) end++
-      const entries = Array.from(order.subarray(start, end), value => value % ORDINALS)
-      start = end
-      // Few share it; the order of arrival stays.
-      entries.sort((a, b) => (low[a] as number) - (low[b] as number))
-      for (let at = 0; at < entries.length; ) {
-        const second = low[entries[at] as number] as number
-        let next = at
-        while (next < entries.length && low[entries[next] as number] === second) next++
-        const hash = Buffer.allocUnsafe(8)
-        hash.writeUInt32BE(first)
-        hash.writeUInt32BE(second, 4)
-        const places = entries.slice(at, next).map(i => [blocks[i] as number, logs[i] as number] as const)
-        at = next
-        yield { hash, places }
+      const entries = Uint32Array.from(order.subarray(start, end), value => value % ORDINALS)
+      // Those of two items with the same half; the order of arrival stays.
+      if (entries.length > 1) entries.sort((a, b) => (low[a] as number) - (low[b] as number))
+      hash.writeUInt32BE(first)
+      let second: number | undefined
+      for (const entry of entries) {
+        if (low[entry] !== second) {
+          if (second !== undefined) {
+            writer.end()
+            yield
+          }
+          second = low[entry] as number
+          hash.writeUInt32BE(second, 4)
+          writer.begin(hash)
+        }
+        writer.add(blocks[entry] as number, logs[entry] as number)
       }
+      writer.end()
+      yield
     }
   }
 }

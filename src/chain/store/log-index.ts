@@ -50,9 +50,11 @@ export const readPostingsKey = (key: Uint8Array): { id: number; hash: Uint8Array
 /** Item of the first log of each block. */
 export const EVERY_ITEM = keccak256(EMPTY_BYTES).subarray(0, HASH_BYTES)
 
+const [addressInput, topicInput] = [new Uint8Array(21), new Uint8Array(33)]
+
 /** Returns the hash of an address (kind 0) or of a topic (kind 1 plus its position). Others that share it are told apart by the logs. */
 export const itemHash = (kind: number, bytes: Uint8Array): Uint8Array => {
-  const input = new Uint8Array(1 + bytes.byteLength)
+  const input = bytes.byteLength === 20 ? addressInput : topicInput
   input[0] = kind
   input.set(bytes, 1)
   return keccak256(input).subarray(0, HASH_BYTES)
