@@ -1,12 +1,12 @@
 /**
- * Gas per millisecond of processor time of each precompile with its slowest input, beside expensive opcodes of the interpreter; a JSON line each.
+ * Gas per millisecond of processor time of each precompile with its slowest input, beside expensive opcodes; a JSON line each.
  * `heldMs` is the longest time the thread was held without giving way to the event loop.
  *   node bench/precompiles.ts [--gas N] [NAME...]
  */
 import { cpuUsage } from 'node:process'
 import { parseArgs } from 'node:util'
 import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
-import { createInterpreter } from '../devtools/interpreter/engine.ts'
+import { loadEngine } from '../src/evm/engines/select-engine.ts'
 import { NETWORKS } from '../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../src/crypto/hash.ts'
 import { sign } from '../src/crypto/signature.ts'
@@ -174,7 +174,7 @@ const envOf = (fork: Case['fork']): BlockEnv => ({
   blockHash: () => ZERO_HASH,
 })
 
-const engine = createInterpreter()
+const engine = await loadEngine('wasm')
 
 const measure = async ({ code, data, fork }: Case, gas: bigint) => {
   const codeHash = keccak256Hex(code)
