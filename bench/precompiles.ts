@@ -6,11 +6,11 @@
 import { cpuUsage } from 'node:process'
 import { parseArgs } from 'node:util'
 import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
-import { loadEngine } from '../src/evm/engines/select-engine.ts'
 import { NETWORKS } from '../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../src/crypto/hash.ts'
 import { sign } from '../src/crypto/signature.ts'
 import type { BlockEnv } from '../src/evm/block-env.ts'
+import { loadEngine } from '../src/evm/engines/select-engine.ts'
 import { Journal } from '../src/state/journal/journal.ts'
 
 const { values: options, positionals } = parseArgs({

@@ -154,8 +154,7 @@ test(
         reader: before,
         prefetch: undefined,
         env: block,
-        engine,
-        tracingEngine: oracle,
+        engine: oracle,
         interrupt: undefined,
       })
       const after = before.copy()

@@ -17,7 +17,6 @@ import type { Transaction } from '../../src/primitives/transaction/transaction.t
 import type { StateReader } from '../../src/state/state-reader.ts'
 
 export const engine: Engine = await loadEngine('wasm')
-export const tracingEngine: Engine = engine
 
 export const STRUCT_LOGS: StructLogConfig = {
   name: 'structLogger',
@@ -57,12 +56,7 @@ const traced = async <T>(
 
 /** A state that answers at once, and the same one that has to be asked ahead. */
 const contextOf = (state: StateReader, env: BlockEnv, ahead: boolean, tracing: Engine) => {
-  const base = {
-    env,
-    engine: tracing === tracingEngine ? engine : tracing,
-    tracingEngine: tracing,
-    interrupt: undefined,
-  }
+  const base = { env, engine: tracing, interrupt: undefined }
   if (!ahead) return { ...base, reader: state, prefetch: undefined }
   return {
     ...base,
@@ -86,7 +80,7 @@ export const traceAll = async (
   env: BlockEnv,
   transactions: readonly Transaction[],
   config: TracerConfig,
-  tracing = tracingEngine,
+  tracing = engine,
 ): Promise<readonly TracedResult[]> => {
   const run = async (ahead: boolean): Promise<TracedResult[]> => {
     const replay = await Replay.begin(contextOf(state, env, ahead, tracing))
@@ -111,8 +105,8 @@ export const traceCallOn = async (
   env: BlockEnv,
   request: CallRequest,
   config: TracerConfig,
-  tracing = tracingEngine,
+  tracing = engine,
 ): Promise<unknown> => {
   const call = await prepareCall(contextOf(state, env, true, tracing), request)
-  return (await traced(config, hooks => traceCall(call, tracing, hooks))).json
+  return (await traced(config, hooks => traceCall(call, hooks))).json
 }

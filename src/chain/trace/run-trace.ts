@@ -56,11 +56,11 @@ const traceBlock = (parts: TraceContext, { block, config }: RequestOf<'block'>):
 
 /** Traces a call on the state after the block, or between its transactions. */
 const traceCallAt = (parts: TraceContext, { block, call, after, config }: RequestOf<'call'>): Promise<void> => {
-  const { store, params, engine, requestTimer, tracingEngine } = parts
+  const { store, params, engine, requestTimer } = parts
   const env = tracedBlockEnv(store, params, block)
   const run = async ({ reader, prefetch }: Pick<LeasedState, 'reader' | 'prefetch'>): Promise<void> => {
     const prepared = await prepareCall({ reader, prefetch, env, engine, interrupt: requestTimer }, call)
-    await traceOne(parts, config, hooks => traceCall(prepared, tracingEngine, hooks))
+    await traceOne(parts, config, hooks => traceCall(prepared, hooks))
   }
   if (after === undefined) return withState(store, block.number, run)
   return withReplay(parts, block, async (replay, body, { prefetch }) => {

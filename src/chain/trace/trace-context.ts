@@ -16,7 +16,6 @@ export interface TraceContext {
   readonly store: Store
   readonly params: BlockEnv['params']
   readonly engine: Engine
-  readonly tracingEngine: Engine
   readonly sink: JsonSink
   readonly requestTimer: RequestTimer
 }
@@ -45,7 +44,7 @@ export const withState = async <T>(
 
 /** Starts a replay of a block's transactions on the state before it. */
 export const withReplay = async <T>(
-  { store, params, engine, tracingEngine, requestTimer }: TraceContext,
+  { store, params, engine, requestTimer }: TraceContext,
   block: TraceBlock,
   work: (replay: Replay, body: BodyRow, state: LeasedState) => Promise<T>,
 ): Promise<T> => {
@@ -53,7 +52,7 @@ export const withReplay = async <T>(
   const env = tracedBlockEnv(store, params, block)
   return withState(store, block.number - 1, async state => {
     const { reader, prefetch } = state
-    const replay = await Replay.begin({ reader, prefetch, env, engine, tracingEngine, interrupt: requestTimer })
+    const replay = await Replay.begin({ reader, prefetch, env, engine, interrupt: requestTimer })
     return work(replay, body, state)
   })
 }

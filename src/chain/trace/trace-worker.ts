@@ -61,7 +61,7 @@ const trace = async (request: TraceRequest, call: ServedCall): Promise<void> => 
     nowMs: () => performance.now(),
   })
   try {
-    await runTrace({ store: await opening, params, engine, tracingEngine: engine, sink, requestTimer }, request)
+    await runTrace({ store: await opening, params, engine, sink, requestTimer }, request)
   } finally {
     setImmediate(collectExternalGarbage)
   }

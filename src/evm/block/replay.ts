@@ -22,8 +22,6 @@ interface ReplayContext {
   readonly prefetch: Prefetcher | undefined
   readonly env: BlockEnv
   readonly engine: Engine
-  /** Engine with the same rules that reports steps. */
-  readonly tracingEngine: Engine
   readonly interrupt: Interrupt | undefined
 }
 
@@ -91,8 +89,8 @@ export class Replay {
     await this.#load(tx)
     tracer.begin?.(this.#describe(tx, place), this.journal)
     const options = { ...this.#options, trace: hooks }
-    const { tracingEngine } = this.#context
-    const { receipt } = await runMessageTransaction(this.journal, this.#run, tx, tracingEngine, options)
+    const { engine } = this.#context
+    const { receipt } = await runMessageTransaction(this.journal, this.#run, tx, engine, options)
     this.#add(tx, receipt)
     tracer.end?.({ gasUsed: receipt.gasUsed })
     return receipt

@@ -1,5 +1,4 @@
 import { delegationTarget } from '../../primitives/transaction/delegation.ts'
-import type { Engine } from '../engine.ts'
 import type { TraceHooks } from '../tracer.ts'
 import {
   applyCallNonce,
@@ -16,7 +15,7 @@ import {
  * Runs a call like a transaction of a block, under a tracer. As for `eth_call` no fee is charged, but the nonce is raised.
  * Throws INSUFFICIENT_BALANCE_FOR_TRANSFER, INTRINSIC_GAS_TOO_LOW; an interrupt is passed on.
  */
-export const traceCall = async (call: PreparedCall, tracingEngine: Engine, hooks: TraceHooks): Promise<void> => {
+export const traceCall = async (call: PreparedCall, hooks: TraceHooks): Promise<void> => {
   const { context, env, rules, moves, journal, message } = call
   const { from, to } = message
   const { interrupt, prefetch } = context
@@ -46,7 +45,7 @@ export const traceCall = async (call: PreparedCall, tracingEngine: Engine, hooks
     journal,
   )
   const begun = applyCallNonce(call, gas)
-  const result = await tracingEngine.run(journal, env, begun.message, {
+  const result = await context.engine.run(journal, env, begun.message, {
     ...(interrupt && { interrupt }),
     ...(prefetch && { prefetch }),
     ...(moves && { moves }),
