@@ -32,6 +32,8 @@ export interface DevnetOptions {
   readonly sameTimestamps?: boolean
   /** Sending a transaction fails when it fails in its block; by default its hash is returned. */
   readonly throwOnRevert?: boolean
+  /** Folder of ABIs or compiler artifacts, with the errors of contracts. */
+  readonly abiFolder?: string
   /** Shown with their keys on the node's page; none when the keys are the operator's own. */
   readonly accounts?: readonly DevAccountKey[]
 }

@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Hex } from '@tandem/base/bytes.ts'
-import { Wallet } from 'ethers'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import { getCreateAddress, Interface, Wallet } from 'ethers'
 import { expect, test } from 'vitest'
-import { eventually, ROOT, type RunningNode, startDevnet } from '../support/devnet.ts'
+import { eventually, ROOT, type RunningNode, startDevnet, withTempDir } from '../support/devnet.ts'
+import { compileSolidity } from '../support/solidity.ts'
 
 const SINK = '0x000000000000000000000000000000000000dead'
 
@@ -13,7 +16,7 @@ const REVERTING = `0x6064600c60003960646000fd08c379a0${'20'.padStart(64, '0')}${
 
 const send = async (node: RunningNode, nonce: number, fields: { to?: string; data?: string }): Promise<Hex> => {
   const raw = await new Wallet(node.accounts[0]?.privateKey as string).signTransaction({
-    ...{ chainId: node.chainId, nonce, gasLimit: 500_000n, gasPrice: 50n * 10n ** 9n, type: 0 },
+    ...{ chainId: node.chainId, nonce, gasLimit: 2_000_000n, gasPrice: 50n * 10n ** 9n, type: 0 },
     ...fields,
   })
   return node.rpc<Hex>('eth_sendRawTransaction', [raw])
@@ -55,6 +58,46 @@ test('a devnet shows each transaction and each refused request', async () => {
     await node.stop()
   }
 })
+
+const WRITER = `
+import "hardhat/console.sol";
+contract Inner { error TooMuch(uint256 asked, string why); function run(uint256 n) external pure { if (n > 9) revert TooMuch(n, "limit"); } }
+contract Writer {
+  Inner inner = new Inner();
+  constructor() { console.log("made by", msg.sender); }
+  function run(uint256 n) external { console.log("n is %d", n); inner.run(n); n = n + 1; }
+}`
+
+test('a devnet shows what contracts write with console.log, and custom errors by --abi', () =>
+  withTempDir(async dir => {
+    const { Writer, Inner } = compileSolidity(WRITER)
+    writeFileSync(join(dir, 'Inner.json'), JSON.stringify({ abi: Inner?.abi }))
+    const node = await startDevnet(['--block-time', '0', '--abi', dir])
+    try {
+      const from = node.accounts[0]?.address as string
+      const created = await send(node, 0, { data: bytesToHex(Writer?.bytecode as Uint8Array) })
+      const to = getCreateAddress({ from, nonce: 0 })
+      const run = (n: number) => new Interface(['function run(uint256)']).encodeFunctionData('run', [n])
+      const called = await send(node, 1, { to, data: run(7) })
+      const failed = await send(node, 2, { to, data: run(70) })
+      const lines = await eventually(
+        'three lines',
+        async () => linesOf(node),
+        found => found.length === 3,
+      )
+      const lineOf = (hash: Hex) => lines.find(line => line['hash'] === hash)
+      expect(lineOf(created)).toMatchObject({ msg: 'transaction', logs: [`made by ${from.toLowerCase()}`] })
+      expect(lineOf(called)).toMatchObject({ msg: 'transaction', logs: ['n is 7'] })
+      expect(lineOf(failed)).toMatchObject({
+        msg: 'transaction failed',
+        reason: 'TooMuch(70, "limit")',
+        logs: ['n is 70'],
+      })
+      expect(await node.rpc('debug_traceTransaction', [failed, { tracer: 'consoleTracer' }])).toEqual(['n is 70'])
+    } finally {
+      await node.stop()
+    }
+  }))
 
 /** Resolves when a process is gone. */
 const gone = (pid: number) =>

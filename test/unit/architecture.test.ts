@@ -84,6 +84,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'mcl-wasm': ['crypto'],
   '@chainsafe/': ['crypto'],
   'micro-eth-signer': ['crypto'],
+  'micro-eth-signer/abi.js': ['evm', 'node'],
   '@bitauth/': ['crypto'],
   '@node-rs/': ['crypto'],
   '@noble/': ['crypto', 'evm'],

@@ -89,6 +89,9 @@ export const addDevnetCommand = (program: Command): void => {
     .addOption(new Option('--no-explorer', 'do not serve the explorer and its pages'))
     .addOption(new Option('--no-faucet', 'do not serve the faucet, which pays from the last funded account'))
     .addOption(
+      new Option('--abi <folder>', 'ABIs or compiler artifacts, whose errors the lines of failed transactions name'),
+    )
+    .addOption(
       new Option('--no-predeploys', 'a chain without CREATE2 deployer, Multicall3, Permit2 and ERC-4337 EntryPoints'),
     )
     .addOption(

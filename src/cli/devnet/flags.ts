@@ -23,6 +23,7 @@ export interface DevnetFlags extends NodeFlags, MiningFlags, MethodFlags {
   readonly throwOnRevert: boolean
   readonly state?: string
   readonly predeploys: boolean
+  readonly abi?: string
   readonly explorer: boolean
   readonly faucet: boolean
 }

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import type { Genesis } from '../../config/genesis/genesis.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { allowsFaucet } from '../../faucet/open-faucet.ts'
 import { devnetGenesis } from '../../node/genesis/devnet-genesis.ts'
@@ -37,6 +38,20 @@ const wellKnownAccount = ({ address, privateKey }: DevAccount): DevAccountKey =>
   privateKey: privateKey as Hex,
 })
 
+const genesisOf = (flags: DevnetFlags, accounts: readonly DevAccount[], validatorKey: Uint8Array): Genesis =>
+  devnetGenesis({
+    accounts: accounts.map(({ address }) => address.toLowerCase() as Hex),
+    balanceWei: flags.balance,
+    validator: addressFromPrivateKey(validatorKey),
+    blockTimeMs: Math.round(flags.blockTime * 1000),
+    ...(flags.chainId !== undefined && { chainId: flags.chainId }),
+    ...(flags.hardfork !== undefined && { hardfork: flags.hardfork }),
+    ...(flags.codeSizeLimit !== undefined && { codeSizeLimit: flags.codeSizeLimit }),
+    ...{ ethereum: flags.ethereum, hasPredeploys: flags.predeploys },
+    // A persistent chain has the same genesis at every start.
+    ...(flags.datadir === undefined && { timestamp: genesisTime(flags.blockTime) }),
+  })
+
 /** Starts a development chain; a temporary folder is deleted with it. */
 export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
   const isWellKnown = flags.mnemonic === undefined || flags.mnemonic === TEST_MNEMONIC
@@ -49,18 +64,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
   if (flags.state !== undefined) await checkStateFile(resolve(flags.state))
   if (flags.datadir !== undefined) await prepareDataDir(resolve(flags.datadir))
   const temporary = flags.datadir === undefined
-  const genesis = devnetGenesis({
-    accounts: accounts.map(({ address }) => address.toLowerCase() as Hex),
-    balanceWei: flags.balance,
-    validator: addressFromPrivateKey(validatorKey),
-    blockTimeMs: Math.round(flags.blockTime * 1000),
-    ...(flags.chainId !== undefined && { chainId: flags.chainId }),
-    ...(flags.hardfork !== undefined && { hardfork: flags.hardfork }),
-    ...(flags.codeSizeLimit !== undefined && { codeSizeLimit: flags.codeSizeLimit }),
-    ...{ ethereum: flags.ethereum, hasPredeploys: flags.predeploys },
-    // A persistent chain has the same genesis at every start.
-    ...(temporary && { timestamp: genesisTime(flags.blockTime) }),
-  })
+  const genesis = genesisOf(flags, accounts, validatorKey)
   // From here on a signal is handled by `runProcess`, which removes the folder.
   deferSignals()
   const dataDir = temporary ? makeTempFolder('devnet') : resolve(flags.datadir)
@@ -87,6 +91,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
       devnet: {
         sameTimestamps: flags.sameTimestamps,
         throwOnRevert: flags.throwOnRevert,
+        ...(flags.abi !== undefined && { abiFolder: resolve(flags.abi) }),
         ...(isWellKnown && { accounts: accounts.slice(0, SHOWN_ACCOUNTS).map(wellKnownAccount) }),
       },
       ...explorerOptions(flags, { startsAtOnce: false }),

@@ -5,6 +5,7 @@ export type TracerConfig =
   | FlatCallTracerConfig
   | PrestateConfig
   | { readonly name: '4byteTracer' }
+  | { readonly name: 'consoleTracer' }
   | { readonly name: 'noopTracer' }
   | MuxConfig
 

@@ -1,6 +1,7 @@
 import type { Tracer } from '../tracer.ts'
 import { createCallTracer } from './call-tracer.ts'
 import type { MuxConfig, TracerConfig } from './config.ts'
+import { createConsoleTracer } from './console-tracer.ts'
 import { createFlatCallTracer } from './flat-call-tracer.ts'
 import { createFourByteTracer } from './four-byte.ts'
 import { createPrestateTracer } from './prestate.ts'
@@ -50,6 +51,8 @@ export const createTracer = (config: TracerConfig, parts: TracerContext): Tracer
       return createPrestateTracer(config, parts)
     case '4byteTracer':
       return createFourByteTracer(parts)
+    case 'consoleTracer':
+      return createConsoleTracer(parts)
     case 'noopTracer':
       return NOOP
     case 'muxTracer':

@@ -3,18 +3,24 @@ import type { Clock } from '@tandem/base/clock.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { Chain } from '../../chain/chain.ts'
 import type { CommittedEvent } from '../../chain/store/types.ts'
+import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import { REASON } from '../../evm/failure-reasons.ts'
+import type { TraceConfig } from '../../evm/tracers/config.ts'
 import type { Receipt } from '../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
 import { CODES, type RpcError } from '../../rpc/errors.ts'
-import { failureOf, type TransactionFailure } from '../../rpc/methods/eth/thrown-reverts.ts'
+import { failureOf, type TransactionFailure, traceOf } from '../../rpc/methods/eth/thrown-reverts.ts'
 import type { Services } from '../../rpc/router/context.ts'
+import { createErrorTexts, type ErrorTexts } from './error-texts.ts'
 
 /** Lines of one block, and of refused requests in a second; more are counted in one line. */
 const BLOCK_LINES = 32
 const REFUSED_LINES = 32
-/** Executions under way for the reasons of failed transactions; failures beyond have a line without a reason. */
-const REASONS = 4
+/** Transactions that wait to be executed again, for reasons and lines of contracts; further ones have a line without. */
+const EXECUTIONS = 32
+/** Part of the address that `console.log` calls, and so of the code that does. */
+const CONSOLE = 'console.log'
+const CONSOLE_TRACE: TraceConfig = { tracer: { name: 'consoleTracer' }, timeoutMs: TRACE_LIMITS.timeoutMs }
 /** Shape of a method's name. Anything else in its place may be a secret pasted by mistake, and is not logged. */
 const METHOD_NAME = /^[a-z0-9]{1,20}_[A-Za-z]\w{0,50}$/
 
@@ -31,29 +37,60 @@ interface TransactionLogOptions {
   readonly chain: Pick<Chain, 'onCommitted'>
   readonly reads: Pick<Services, 'view' | 'trace'>
   readonly logger: Logger
+  /** Folder of ABIs with the errors of contracts (`devnet --abi`). */
+  readonly abiFolder?: string | undefined
 }
 
-/** Logs a line for each transaction of a development chain. Returns the function that ends it. */
-export const logTransactions = ({ chain, reads, logger }: TransactionLogOptions): (() => void) => {
-  let looking = 0
-  const logFailed = async (fields: object, hash: Hex): Promise<void> => {
-    looking++
-    const reason = await failureOf(reads, hash).then(reasonOf, () => undefined)
-    looking--
-    logger.info({ ...fields, ...(reason !== undefined && { reason }) }, 'transaction failed')
+/**
+ * Logs a line for each transaction of a development chain: with the reason of a failure, and what contracts wrote with `console.log`.
+ * Returns the function that ends it.
+ */
+export const logTransactions = ({ chain, reads, logger, abiFolder }: TransactionLogOptions): (() => void) => {
+  const errorText = createErrorTexts(abiFolder)
+  let waiting = 0
+  let last = Promise.resolve()
+  /** Some code that came with a transaction writes lines. */
+  let hasConsole = false
+  const mayWrite = ({ to, data }: Transaction): boolean => {
+    hasConsole ||= asBuffer(data).includes(CONSOLE)
+    return hasConsole || (to !== null && asBuffer(reads.view.headState.code(to)).includes(CONSOLE))
+  }
+  const log = (fields: object, { status }: Receipt, { reason, logs }: Execution): void =>
+    logger.info(
+      { ...fields, ...(reason !== undefined && { reason }), ...(logs !== undefined && logs.length > 0 && { logs }) },
+      status === 0 ? 'transaction failed' : 'transaction',
+    )
+  const logExecution = async (fields: object, hash: Hex, receipt: Receipt, writes: boolean): Promise<void> => {
+    const reason = receipt.status === 0 ? failureOf(reads, hash).then(found => reasonOf(found, errorText)) : undefined
+    const logs = writes ? traceOf<readonly string[]>(reads, hash, CONSOLE_TRACE) : undefined
+    const [foundReason, foundLogs] = await Promise.allSettled([reason, logs])
+    log(fields, receipt, { reason: settledValue(foundReason), logs: settledValue(foundLogs) })
+    waiting--
   }
   return chain.onCommitted(({ block, receipts }: CommittedEvent) => {
     for (const [index, transaction] of block.transactions.slice(0, BLOCK_LINES).entries()) {
       const receipt = receipts[index] as Receipt
       const fields = fieldsOf(transaction, receipt)
-      if (receipt.status !== 0) logger.info(fields, 'transaction')
-      else if (looking < REASONS) void logFailed(fields, transaction.hash)
-      else logger.info(fields, 'transaction failed')
+      const writes = mayWrite(transaction)
+      if ((receipt.status !== 0 && !writes) || waiting === EXECUTIONS) log(fields, receipt, {})
+      else {
+        waiting++
+        last = last.then(() => logExecution(fields, transaction.hash, receipt, writes))
+      }
     }
     const more = block.transactions.length - BLOCK_LINES
     if (more > 0) logger.info({ number: block.header.number, more }, 'further transactions')
   })
 }
+
+/** What an execution tells besides its receipt. */
+interface Execution {
+  readonly reason?: string | undefined
+  readonly logs?: readonly string[] | undefined
+}
+
+const settledValue = <T>(settled: PromiseSettledResult<T>): T | undefined =>
+  settled.status === 'fulfilled' ? settled.value : undefined
 
 const fieldsOf = ({ hash, from, to, data }: Transaction, { gasUsed, contractAddress }: Receipt) => ({
   hash,
@@ -63,10 +100,14 @@ const fieldsOf = ({ hash, from, to, data }: Transaction, { gasUsed, contractAddr
   gas: gasUsed,
 })
 
-/** Returns the decoded reason, else the selector of a custom error, else the error of the execution. */
-const reasonOf = ({ error, output = '0x', revertReason }: TransactionFailure): string | undefined => {
+/** Returns the decoded reason, else the custom error or its selector, else the error of the execution. */
+const reasonOf = async (
+  { error, output = '0x', revertReason }: TransactionFailure,
+  errorText: ErrorTexts,
+): Promise<string | undefined> => {
   if (revertReason !== undefined || error !== REASON.revert) return revertReason ?? error
-  return output.length >= 10 ? `custom error ${output.slice(0, 10)}` : 'reverted without a reason'
+  if (output.length < 10) return 'reverted without a reason'
+  return (await errorText(output).catch(() => undefined)) ?? `custom error ${output.slice(0, 10)}`
 }
 
 /** Returns a listener that logs refused requests; at level debug those that are part of how clients work. */

@@ -74,7 +74,8 @@ export const openServers = async (
   const mining = miningOf(storage, core)
   // Public ports serve no mining jobs, whatever address they listen on; a development chain has only a public port.
   const isDev = options.genesis.params.devHelpers
-  if (core.dev) teardown.add(logTransactions({ chain, reads, logger: part('devnet') }))
+  if (core.dev)
+    teardown.add(logTransactions({ chain, reads, logger: part('devnet'), abiFolder: options.devnet?.abiFolder }))
   const explorer = await explorerOf(storage, { ...rpc, wallet: walletOf(core, []) })
   const faucet = await faucetOf(storage)
   const services = { ...rpc, ...(isDev && { mining }) }

@@ -8,7 +8,15 @@ import { asObject, type JsonObject, member, plainMember } from './object.ts'
 import { blockOverrides, stateOverrides } from './overrides.ts'
 import { BOOLEAN_SCHEMA, invalidValue, parseBoolean, parseIndex, parseString, QUANTITY_SCHEMA } from './scalars.ts'
 
-const TRACERS = ['callTracer', 'flatCallTracer', 'prestateTracer', '4byteTracer', 'noopTracer', 'muxTracer'] as const
+const TRACERS = [
+  'callTracer',
+  'flatCallTracer',
+  'prestateTracer',
+  '4byteTracer',
+  'consoleTracer',
+  'noopTracer',
+  'muxTracer',
+] as const
 type TracerName = (typeof TRACERS)[number]
 
 /** A tracer given by name is short; anything longer, or with a brace, is a program. */

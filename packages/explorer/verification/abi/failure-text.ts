@@ -1,50 +1,14 @@
 import { bytesToBigint, bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import { commonErrorAbi } from '@tandem/base/solidity-errors.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { FailedExecution } from '../../store/records.ts'
 import { type AbiFunction, abiEntries } from './abi-types.ts'
 import { decodeParameters } from './abi-values.ts'
 import { valueText } from './argument-text.ts'
 
-/** Errors of common libraries, for contracts that are not verified. */
-const COMMON_ERRORS = `
-ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)
-ERC20InvalidSender(address sender)
-ERC20InvalidReceiver(address receiver)
-ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)
-ERC20InvalidApprover(address approver)
-ERC20InvalidSpender(address spender)
-ERC721InvalidOwner(address owner)
-ERC721NonexistentToken(uint256 tokenId)
-ERC721IncorrectOwner(address sender, uint256 tokenId, address owner)
-ERC721InsufficientApproval(address operator, uint256 tokenId)
-ERC1155InsufficientBalance(address sender, uint256 balance, uint256 needed, uint256 tokenId)
-ERC1155MissingApprovalForAll(address operator, address owner)
-OwnableUnauthorizedAccount(address account)
-OwnableInvalidOwner(address owner)
-AccessControlUnauthorizedAccount(address account, bytes32 neededRole)
-ReentrancyGuardReentrantCall()
-EnforcedPause()
-ExpectedPause()
-InvalidInitialization()
-NotInitializing()
-SafeERC20FailedOperation(address token)
-FailedCall()
-AddressEmptyCode(address target)
-InsufficientBalance(uint256 balance, uint256 needed)
-`
-
-const commonAbi = (): readonly unknown[] =>
-  COMMON_ERRORS.trim()
-    .split('\n')
-    .map(line => {
-      const [name, inputs = ''] = line.slice(0, -1).split('(')
-      const parameters = inputs === '' ? [] : inputs.split(', ').map(input => input.split(' '))
-      return { type: 'error', name, inputs: parameters.map(([type, label]) => ({ type, name: label })) }
-    })
-
 let commonEntries: ReadonlyMap<Hex, AbiFunction> | undefined
 const common = (): ReadonlyMap<Hex, AbiFunction> => {
-  commonEntries ??= abiEntries(commonAbi(), 'error')
+  commonEntries ??= abiEntries(commonErrorAbi(), 'error')
   return commonEntries
 }
 

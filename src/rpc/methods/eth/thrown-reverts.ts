@@ -54,21 +54,26 @@ export const answerCall = async <T>({ dev }: Pick<Context, 'dev'>, answer: Promi
 }
 
 /** Executes the transaction again, since blocks do not keep return data. */
-export const failureOf = async (
+export const failureOf = async (reads: Pick<Context, 'view' | 'trace'>, hash: Hex): Promise<TransactionFailure> =>
+  (await traceOf<TransactionFailure>(reads, hash, TOP_CALL)) ?? {}
+
+/** Executes a transaction again with a tracer of short results; undefined where that is not possible. */
+export const traceOf = async <Result>(
   { view, trace }: Pick<Context, 'view' | 'trace'>,
   hash: Hex,
-): Promise<TransactionFailure> => {
+  config: TraceConfig,
+): Promise<Result | undefined> => {
   const place = await view.locate(hash)
   const block = place && (await view.blockByNumber(place.number))
-  if (trace === undefined || place === undefined || block === undefined) return {}
-  const answer = trace.transaction(block, place.index, TOP_CALL)
+  if (trace === undefined || place === undefined || block === undefined) return undefined
+  const answer = trace.transaction(block, place.index, config)
   const parts: Uint8Array[] = []
   try {
     for (let part = await answer.next(); part !== undefined; part = await answer.next()) parts.push(part)
   } finally {
     answer.cancel()
   }
-  return JSON.parse(Buffer.concat(parts).toString()) as TransactionFailure
+  return JSON.parse(Buffer.concat(parts).toString()) as Result
 }
 
 /** Error texts of hardhat's network, from which test suites and their matchers tell the kinds of failure. */
