@@ -54,6 +54,12 @@ const forkMismatch = ({ forks }: Pick<ChainParams, 'forks'>, cause: CodedError):
   )
 }
 
+/** The committee decided a block that this node's rules refuse. */
+type RulesMismatchError = { readonly code: 'RULES_MISMATCH'; readonly number: number; readonly reason: string }
+
+const rulesMismatch = (number: number, cause: CodedError): CodedError<RulesMismatchError> =>
+  new CodedError<RulesMismatchError>({ code: 'RULES_MISMATCH', number, reason: cause.message }, { cause })
+
 /** Transaction pool, as the chain uses it. */
 export interface ChainPoolPort extends CandidateSource {
   hasExecutable(): boolean
@@ -232,7 +238,7 @@ export class Chain implements ExecutionPort {
     if (!isFault(candidate)) return candidate
     const { proven, error } = candidate
     if (error.code === 'PROOF_VERSION') throw forkMismatch(this.#options.sources.params, error)
-    assert(!proven, `a decided block is valid: ${error.message}`)
+    if (proven) throw rulesMismatch(block.header.number, error)
     this.#options.logger.error(
       { err: error, number: block.header.number, hash: block.hash },
       'this node cannot execute a decided block: start it again, with --execution ethereumjs if it fails at the same block and is no validator',

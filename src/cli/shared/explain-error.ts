@@ -29,6 +29,8 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     `${d['path']} holds a chain with genesis ${d['found']}, the options given make genesis ${d['expected']}. Use the genesis file and options it was made with, or another --datadir.`,
   FORK_MISMATCH: d =>
     `The network decided a proof header that this node's rules refuse: it has the fork ${d['fork']} at another proof height than this node, which has it at ${d['height'] ?? 'no height'}. Upgrade this node, or give the network's own --genesis file, and start again with the same --datadir: nothing stored is lost.`,
+  RULES_MISMATCH: d =>
+    `The network decided block ${d['number']}, which this node's rules refuse: ${d['reason']}. It lacks a fork of the network, or has one at another height: upgrade it, or give the network's own --genesis file (native_forkStatus of another node tells), and start again with the same --datadir: nothing stored is lost.`,
   STATE_ROOT_MISMATCH: d =>
     `The stored state of block ${d['number']} has root ${d['found']}, its header says ${d['expected']}: the data folder is damaged. Run "tandem db verify", or start with an empty --datadir.`,
   TRIE_FAILED: d =>
