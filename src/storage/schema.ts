@@ -8,6 +8,9 @@ import type { Store } from './store.ts'
 /** Raised when the layout or meaning of stored rows changes (test/unit/chain/store/golden-rows.test.ts); a store of another version is refused. */
 export const SCHEMA_VERSION = 6
 
+/** Version that a start upgrades (chain/store/upgrade-store.ts). */
+export const FORMER_SCHEMA = 5
+
 /** Chain of a store. `genesis` is the hash of block 0. */
 interface StoreIdentity {
   readonly network: string
@@ -24,16 +27,16 @@ export function metaKey(name: string): Uint8Array {
 /** Returns the schema of a store; undefined without one. */
 export const schemaOf = async (store: Store): Promise<number | undefined> => (await store.get(BUCKETS.meta, KEY))?.[0]
 
-/** Returns undefined for an empty store. Throws SCHEMA_UNKNOWN for another schema than `supported`, or STORE_FOREIGN when there are rows and no schema. */
-export const readIdentity = async (store: Store, supported = SCHEMA_VERSION): Promise<StoreIdentity | undefined> => {
+/** Returns undefined for an empty store. Throws SCHEMA_UNKNOWN for a schema other than the present one and `former`, or STORE_FOREIGN when there are rows and no schema. */
+export const readIdentity = async (store: Store, former = SCHEMA_VERSION): Promise<StoreIdentity | undefined> => {
   const row = await store.get(BUCKETS.meta, KEY)
   if (row === undefined) {
     if (await store.isEmpty()) return undefined
     throw storeError({ code: 'STORE_FOREIGN', path: store.path })
   }
   const found = row[0] ?? 0
-  if (found !== supported) {
-    throw storeError({ code: 'SCHEMA_UNKNOWN', path: store.path, found, supported })
+  if (found !== SCHEMA_VERSION && found !== former) {
+    throw storeError({ code: 'SCHEMA_UNKNOWN', path: store.path, found, supported: SCHEMA_VERSION })
   }
   const [network, genesis] = asBuffer(row).toString('utf8', 1).split('\n')
   assert(network !== undefined && genesis !== undefined, 'a schema row of this version has two fields')

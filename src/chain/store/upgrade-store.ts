@@ -2,12 +2,12 @@ import { assert } from '@tandem/base/assert.ts'
 import { asBuffer, bytesToHex, EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
-import { putIdentity, readIdentity, SCHEMA_VERSION, schemaOf } from '../../storage/schema.ts'
+import { FORMER_SCHEMA, putIdentity, readIdentity, SCHEMA_VERSION, schemaOf } from '../../storage/schema.ts'
 import type { Store } from '../../storage/store.ts'
 import { lookupKey } from './body-row.ts'
 
 /** Tables of the former schema. A lookup row had 10 bytes for each block with the transaction: its number (6) and the index (4). */
-const FORMER = { version: 5, transaction: 9, logBloom: 14, logAddress: 15 } as const
+const FORMER = { transaction: 9, logBloom: 14, logAddress: 15 } as const
 const LOCATION = 10
 
 /**
@@ -15,9 +15,9 @@ const LOCATION = 10
  * After a stop it goes on with the rows that are left.
  */
 export const upgradeStore = async (store: Store, logger: Logger): Promise<void> => {
-  if ((await schemaOf(store)) !== FORMER.version) return
+  if ((await schemaOf(store)) !== FORMER_SCHEMA) return
   logger.info(
-    { from: FORMER.version, to: SCHEMA_VERSION },
+    { from: FORMER_SCHEMA, to: SCHEMA_VERSION },
     'upgrading the database: log queries are slower until their index is built',
   )
   for await (const rows of store.chunks(FORMER.transaction)) {
@@ -35,7 +35,7 @@ export const upgradeStore = async (store: Store, logger: Logger): Promise<void> 
   await store.clear(FORMER.logBloom)
   await store.clear(FORMER.logAddress)
   await store.flush()
-  const identity = await readIdentity(store, FORMER.version)
+  const identity = await readIdentity(store, FORMER_SCHEMA)
   assert(identity !== undefined, 'a store with a schema has an identity')
   const batch = store.batch()
   putIdentity(batch, identity)

@@ -30,7 +30,7 @@ import { stateRootAt } from '../../state/state-meta.ts'
 import { TrieService } from '../../state/trie/trie-service.ts'
 import { WorldState } from '../../state/world/world-state.ts'
 import { storeError } from '../../storage/errors.ts'
-import { readIdentity } from '../../storage/schema.ts'
+import { FORMER_SCHEMA, readIdentity } from '../../storage/schema.ts'
 import { Store } from '../../storage/store.ts'
 
 interface OpenChainOptions {
@@ -69,8 +69,8 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
   const { store, trie } = await openChainParts(storePath, onFailure, ephemeral, memory.database)
   try {
     const blocks = new BlockStore(store, { cacheBytes: memory.blocks })
-    await upgradeStore(store, logger.child({ module: 'storage' }))
     await checkChain(store, blocks, genesis)
+    await upgradeStore(store, logger.child({ module: 'storage' }))
     const number = await blocks.headNumber()
     if (number !== undefined) await checkUnsynced(store, number)
     const stored = number === undefined ? undefined : await blocks.block(number)
@@ -152,7 +152,7 @@ const proofParts = (
 
 /** Checks network, header of block 0 and allocation against the given genesis; a new folder has none of them. */
 const checkChain = async (store: Store, blocks: BlockStore, genesis: Genesis): Promise<void> => {
-  const found = await readIdentity(store)
+  const found = await readIdentity(store, FORMER_SCHEMA)
   if (found === undefined) return
   const network = genesis.params.name
   if (found.network !== network) {

@@ -3,10 +3,19 @@ import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test, vi } from 'vitest'
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import { upgradeStore } from '../../../../src/chain/store/upgrade-store.ts'
+import { openChain } from '../../../../src/node/parts/open-chain.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
-import { metaKey, putIdentity, readIdentity, SCHEMA_VERSION, schemaOf } from '../../../../src/storage/schema.ts'
+import {
+  FORMER_SCHEMA,
+  metaKey,
+  putIdentity,
+  readIdentity,
+  SCHEMA_VERSION,
+  schemaOf,
+} from '../../../../src/storage/schema.ts'
+import { testGenesis } from '../../../support/chain.ts'
 import { putLoggedBlock } from '../../../support/logged-chain.ts'
-import { temporaryStore } from '../../storage/temp-store.ts'
+import { temporaryDirectory, temporaryStore } from '../../storage/temp-store.ts'
 
 /** Rows of schema 5: a transaction's hash leads to number (6 bytes) and index (4 bytes); logs by bloom and by address. */
 const [TRANSACTION, BLOOM, ADDRESS] = [9, 14, 15]
@@ -66,4 +75,23 @@ test('two transactions with the same start of the hash are told apart', async ()
   await store.batch().put(BUCKETS.transactionPlace, row, new Uint8Array(0)).write()
   expect(await blocks.locate(hashes[0] as Hex)).toEqual({ number: 1, index: 0 })
   expect(await blocks.locate(`${(hashes[0] as Hex).slice(0, 18)}${'0'.repeat(48)}` as Hex)).toBeUndefined()
+})
+
+test('a store of another chain is refused before it is upgraded', async () => {
+  const storePath = await temporaryDirectory()
+  const options = { storePath, stateHistory: 1, logger: silentLogger, onFailure: () => {} }
+  const genesis = testGenesis()
+  const opened = await openChain({ ...options, genesis })
+  const { store } = opened
+  const schema = Uint8Array.from(store.getSync(BUCKETS.meta, metaKey('schema')) as Uint8Array)
+  schema[0] = FORMER_SCHEMA
+  await store.batch().put(BUCKETS.meta, metaKey('schema'), schema).write()
+  await opened.world.close()
+  await store.close()
+  const other = { ...genesis, params: { ...genesis.params, name: 'testnet' as const } }
+  await expect(openChain({ ...options, genesis: other })).rejects.toMatchObject({ code: 'NETWORK_MISMATCH' })
+  const again = await openChain({ ...options, genesis })
+  expect(await schemaOf(again.store)).toBe(SCHEMA_VERSION)
+  await again.world.close()
+  await again.store.close()
 })
