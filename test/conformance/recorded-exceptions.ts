@@ -8,16 +8,9 @@ const MISSING_ARGUMENT: Exception = {
   code: -32602,
   why: 'docs/design/rpc.md#arguments: a missing required argument is -32602',
 }
-const NOT_NAMED: Exception = {
-  code: -32601,
-  why: 'docs/interface.md#standard-methods does not list the method, and the namespaces hold what the interface names and no more',
-}
 const NO_NAMESPACE: Exception = { code: -32601, why: 'docs/interface.md#namespaces: no endpoint serves the namespace' }
 
 const METHODS: Readonly<Record<string, Exception>> = {
-  eth_baseFee: NOT_NAMED,
-  eth_capabilities: NOT_NAMED,
-  eth_getStorageValues: NOT_NAMED,
   testing_buildBlockV1: NO_NAMESPACE,
 }
 
