@@ -1,9 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Committee, type NodeOfMany } from '../support/committee.ts'
 
 const FORK = 12
+const SHA256: Hex = '0x0000000000000000000000000000000000000002'
 
 let committee: Committee
 beforeAll(async () => {
@@ -11,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => committee.close())
 
-test('a validator without a fork of the others says so, stops, keeps its data, and rejoins once it has it', async () => {
+test('a validator without a fork of the others says so, stops, keeps its data, and rejoins once it has it; a delegation reaches all', async () => {
   const { nodes, dir, genesis } = committee
   const [first, last] = [nodes[0], nodes[3]] as [NodeOfMany, NodeOfMany]
   const without = join(dir, 'without.json')
@@ -26,6 +29,20 @@ test('a validator without a fork of the others says so, stops, keeps its data, a
   expect(await first.rpc('eth_config')).toMatchObject({ last: null })
   await last.start(committee.others(last))
   expect(await last.reach(FORK + 8)).toBe(later)
+  // A delegation reaches every member, whoever builds the block (EIP-7702).
+  const owner = privateKeyToAccount(`0x${'7a'.repeat(32)}`)
+  const chainId = Number(await last.rpc('eth_chainId'))
+  const authorization = await owner.signAuthorization({ contractAddress: SHA256, chainId, nonce: 0 })
+  const fees = { gas: 100_000n, maxFeePerGas: 50n * 10n ** 9n, maxPriorityFeePerGas: 0n, nonce: 0 }
+  const payer = privateKeyToAccount(bytesToHex(committee.funded))
+  const to = owner.address
+  const raw = await payer.signTransaction({ type: 'eip7702', chainId, to, authorizationList: [authorization], ...fees })
+  const hash = await last.rpc<Hex>('eth_sendRawTransaction', raw)
+  for (const node of nodes) {
+    const mined = () => node.rpc('eth_getTransactionReceipt', hash)
+    await expect.poll(mined).toMatchObject({ status: '0x1', type: '0x4' })
+    expect(await node.rpc('eth_getCode', to, 'latest')).toBe(`0xef0100${SHA256.slice(2)}`)
+  }
   // It votes again: with another one gone, blocks need it.
   await (nodes[1] as NodeOfMany).stop()
   const head = await first.number()

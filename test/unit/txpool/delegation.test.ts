@@ -12,8 +12,10 @@ import { encodeRlp } from '../../../src/primitives/rlp/rlp.ts'
 import { authorizationBytes } from '../../../src/primitives/transaction/delegation.ts'
 import type { Authorization, Transaction } from '../../../src/primitives/transaction/transaction.ts'
 import { PoolService } from '../../../src/txpool/pool-service.ts'
+import { TransactionJournal } from '../../../src/txpool/transaction-journal.ts'
 import { paramsAt } from '../evm/world.ts'
 import { Accounts, address, CHAIN_ID, createPool, FLOOR, GWEI, refusalOf, transaction } from './fixtures.ts'
+import { MemoryStorage } from './memory-storage.ts'
 import { privateKey, senderOf, signedTransfer } from './signed.ts'
 
 const [ALICE, BOB, CAROL] = [1, 2, 3].map(address) as [Hex, Hex, Hex]
@@ -167,6 +169,30 @@ const signed = (n: number, fields: Partial<Authorization> = {}): Authorization =
 test('the signer of an authorization is recovered as the sender of a transaction is', () => {
   for (const authorization of [signed(7), signed(8, { chainId: 0n, nonce: 2n ** 40n })])
     expect(recoverSender(authorizationBytes(authorization)).from).toBe(authorityOf(authorization))
+})
+
+test('a set-code transaction that a journal restores binds its authorities as before', async () => {
+  const recovery = { recoverMany: async (raws: readonly Uint8Array[]) => raws.map(raw => recoverSender(raw)) }
+  const storage = new MemoryStorage()
+  const begin = async () => {
+    const { pool } = createPool({ params })
+    const live = function* () {
+      for (const tx of pool.localTransactions()) yield tx.raw
+    }
+    const journal = new TransactionJournal({ storage, live, limitBytes: 1 << 20, logger: silentLogger })
+    const service = new PoolService({ pool, recovery, journal, clock: systemClock, logger: silentLogger })
+    await service.start()
+    return { pool, service }
+  }
+  const first = await begin()
+  const fields = { nonce: 0, type: 4, gasLimit: 200_000n, authorizationList: [signed(6)] } as const
+  const hash = await first.service.submit(signedTransfer(5, fields))
+  await first.service.close()
+  const { pool, service } = await begin()
+  expect(pool.get(hash)).toMatchObject({ type: 4, authorizationList: [{ address: TARGET, nonce: 0n }] })
+  await service.submit(signedTransfer(6, { nonce: 0 }))
+  await expect(service.submit(signedTransfer(6, { nonce: 1 }))).rejects.toMatchObject(IN_FLIGHT)
+  await service.close()
 })
 
 test('a set-code transaction binds its authorities, which are recovered after all other checks', async () => {
