@@ -7,8 +7,8 @@ import {
   QUANTITY_SCHEMA,
 } from '../../src/rpc/codecs/scalars.ts'
 import { METHODS } from '../../src/rpc/methods/methods.ts'
-import type { Codec } from '../../src/rpc/router/codec.ts'
 import { type Method, type MethodTable, namespaceOf, namespacesIn } from '../../src/rpc/router/method.ts'
+import type { Codec } from '../../src/rpc/router/method-description.ts'
 import type { JsonSchema } from '../../src/rpc/router/raw-json.ts'
 
 const NAMES: readonly (readonly [JsonSchema, string])[] = [

@@ -2,7 +2,7 @@ import { bytesEqual, type Hex } from '@tandem/base/bytes.ts'
 import type { RecoverAddress } from '../../src/consensus/certificate.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { addressFromPrivateKey, recoverAddress, sign } from '../../src/crypto/signature.ts'
-import type { ValidatorSigner } from '../../src/primitives/consensus/signer.ts'
+import type { ValidatorSigner } from '../../src/primitives/consensus/vote.ts'
 
 /** One key per node, and the recovery of a signer. */
 export interface Keys {

@@ -4,7 +4,7 @@ import { EVM_FORKS, type EvmFork, forksAtGenesis, isForkSince } from '../../src/
 import { type ChainParams, ethereumGas, NETWORKS } from '../../src/config/networks.ts'
 import { keccak256Hex } from '../../src/crypto/hash.ts'
 import type { BlobEnv, BlockEnv } from '../../src/evm/block-env.ts'
-import { blobBaseFee } from '../../src/rules/ethereum/blob-fee.ts'
+import { blobBaseFee } from '../../src/rules/money/blob-fee.ts'
 import type { Fixture } from './fixture.ts'
 
 /** Names of forks in the suites that differ from this node's. Those that only change blob parameters use Osaka's rules. */

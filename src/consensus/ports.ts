@@ -1,8 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Block } from '../primitives/block.ts'
-import type { BlockClaim } from '../primitives/consensus/block-claim.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
-import type { ConsensusMessage } from '../primitives/consensus/message.ts'
+import type { BlockClaim, ConsensusMessage } from '../primitives/consensus/message.ts'
 import type { PeerId } from '../primitives/peer-id.ts'
 import type { Committee } from './committee.ts'
 

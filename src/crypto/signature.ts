@@ -2,13 +2,12 @@ import { assert } from '@tandem/base/assert.ts'
 import { asBuffer, bytesEqual, type Hex } from '@tandem/base/bytes.ts'
 import { firstWorking } from './first-working.ts'
 import { keccak256, keccak256Hex } from './hash.ts'
-import type { SignatureProvider } from './providers/signature-provider.ts'
+import type { SignatureProvider } from './native-signatures.ts'
 
-/** In order of preference: native code, WebAssembly (a third of its speed), JavaScript (a twenty-fifth). */
+/** In order of preference: native code, and WebAssembly (a third of its speed), which loads on every machine. */
 const LADDER: readonly (() => Promise<SignatureProvider>)[] = [
-  async () => (await import('./providers/native.ts')).createNativeProvider(),
-  async () => (await import('./providers/libauth.ts')).createLibauthProvider(),
-  async () => (await import('./providers/noble.ts')).createNobleProvider(),
+  async () => (await import('./native-signatures.ts')).createNativeProvider(),
+  async () => (await import('./libauth-signatures.ts')).createLibauthProvider(),
 ]
 
 /** Returns the fastest provider that loads on this machine, and the errors of the faster ones, for the log at start. */

@@ -1,7 +1,18 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Uint64 } from '@tandem/base/uint64.ts'
 import type { ChainParams } from '../config/networks.ts'
-import type { StateChanges } from '../state/update/state-changes.ts'
+import { decodeHeader } from '../primitives/header.ts'
+import type { StateChanges } from '../state/update/state-update.ts'
+import { BUCKETS } from '../storage/buckets.ts'
+import { numberKey } from '../storage/keys.ts'
+import type { Store } from '../storage/store.ts'
+
+/** Returns the hash of a stored block that has a child, which holds it; undefined for others. */
+export const storedBlockHash = (store: Store, number: number): Hex | undefined => {
+  if (number < 0) return undefined
+  const row = store.getSync(BUCKETS.header, numberKey(number + 1))
+  return row && decodeHeader(row).parentHash
+}
 
 /** Values of an Ethereum chain's consensus layer in a block, and its requests (fixture mode). */
 export interface BeaconEnv {

@@ -6,7 +6,7 @@ import type { TransactionError } from '../rules/transaction.ts'
 import type { Journal } from '../state/journal/journal.ts'
 import type { EngineEnv } from './block-env.ts'
 import type { MovedPrecompiles } from './moved-precompiles.ts'
-import type { Prefetcher } from './readers/prefetched-reader.ts'
+import type { Prefetcher } from './prefetched-reader.ts'
 import type { TraceHooks } from './tracer.ts'
 
 /** One message at depth 0. The sender's nonce is already raised and its gas bought. */
@@ -146,3 +146,6 @@ type SimulationError =
       readonly index: number
       readonly reason: TransactionError
     }
+
+/** Number of this thread's messages by engine, for the metrics. */
+export const engineCounts = { wasm: 0, elsewhere: 0 }

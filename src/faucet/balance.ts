@@ -2,7 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { FAUCET_LIMITS } from '../config/limits/faucet.ts'
-import type { FaucetNode } from './send/faucet-node.ts'
+import type { FaucetNode } from './faucet-node.ts'
 
 interface BalanceOptions {
   readonly node: FaucetNode

@@ -1,9 +1,8 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import type { FaucetPolicy } from '../config/limits/faucet.ts'
-import { refusalError } from './core/faucet-error.ts'
-import { eligibleAtMs, refusalOf } from './core/grant-rule.ts'
-import type { GrantStore } from './store/grant-store.ts'
+import { eligibleAtMs, refusalError, refusalOf } from './grant-rule.ts'
+import type { GrantStore } from './grant-store.ts'
 
 /** Recipient of a grant, and the client that asks for it. */
 interface GrantRequest {

@@ -4,10 +4,10 @@ import type { Logger } from '@tandem/base/logger.ts'
 import { DEVNET_FAUCET, type FaucetCaps, PUBLIC_FAUCET } from '../config/limits/faucet.ts'
 import { NETWORKS, type NetworkParams } from '../config/networks.ts'
 import type { Metrics } from '../metrics/registry.ts'
+import type { FaucetNode } from './faucet-node.ts'
 import { FaucetService } from './faucet-service.ts'
-import type { FaucetNode } from './send/faucet-node.ts'
-import { createFaucetAccount } from './send/transfer.ts'
-import { GrantStore } from './store/grant-store.ts'
+import { GrantStore } from './grant-store.ts'
+import { createFaucetAccount } from './transfer.ts'
 
 type OpenFaucetError =
   /** Its tokens are worth something. */

@@ -4,8 +4,15 @@ import type { Logger } from '@tandem/base/logger.ts'
 import type { PeerId } from '../primitives/peer-id.ts'
 import type { ProofHeaderMalformed } from '../primitives/proof-header.ts'
 import type { ProofHeaderError } from '../rules/proof/proof-header.ts'
-import type { ProofNetworkPort } from './ports.ts'
 import type { ProofPool } from './proof-pool.ts'
+
+/** Exchange of encoded proof headers with neighbours, at most PROOF_HEADER_BYTES each. */
+export interface ProofNetworkPort {
+  broadcast(encoded: Uint8Array): void
+  onProofHeader(listener: (encoded: Uint8Array, from: PeerId) => void): () => void
+  /** Reports a neighbour whose header breaks a rule on every node. */
+  misbehaved(peer: PeerId, reason: string): void
+}
 
 interface ProofRelayOptions {
   readonly pool: ProofPool

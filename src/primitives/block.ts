@@ -1,3 +1,4 @@
+import type { AsyncCodec } from '@tandem/base/async/async-codec.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
 import { type EthereumBody, encodeEthereumBodyItems } from './ethereum-body.ts'
@@ -6,6 +7,9 @@ import { decodeOrMalformed, type MalformedError, malformed } from './rlp/malform
 import { encodeRlpList, rlpHeaderBytes, rlpStringBytes, writeRlpString } from './rlp/rlp.ts'
 import { RlpCursor } from './rlp/rlp-cursor.ts'
 import { type DecodedTransaction, decodeTransaction, type Transaction } from './transaction/transaction.ts'
+
+/** Codec of whole blocks. Decoding recovers senders, hence off the main thread. Rejects with CodedError on malformed bytes. */
+export type BlockCodec = AsyncCodec<Block>
 
 export interface Block {
   readonly header: Header

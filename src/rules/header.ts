@@ -1,11 +1,20 @@
 import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { ChainParams } from '../config/networks.ts'
+import { BLOCK_BOUNDS } from '../config/protocol-bounds.ts'
 import type { Block } from '../primitives/block.ts'
 import { decodeExtraData, type ExtraData } from '../primitives/consensus/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../primitives/header.ts'
 import { nextBaseFee } from './money/base-fee.ts'
-import { maxTimestamp, minTimestampStepSeconds } from './timestamp.ts'
+
+/**
+ * Smallest distance in seconds of a header's timestamp from its parent's: the whole seconds of the block time; 0 below a second and in
+ * instant mode.
+ */
+export const minTimestampStepSeconds = (blockTimeMs: number): number => Math.floor(blockTimeMs / 1000)
+
+/** Latest valid timestamp of a header at a wall-clock time, unix seconds (docs/design/consensus.md#pacing). */
+export const maxTimestamp = (nowMs: number): number => Math.floor(nowMs / 1000) + BLOCK_BOUNDS.futureSeconds
 
 /** Header that cannot follow its parent: its value and the required one. */
 export type HeaderError =

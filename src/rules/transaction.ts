@@ -4,9 +4,9 @@ import type { ChainParams } from '../config/networks.ts'
 import type { DecodedTransaction, Transaction } from '../primitives/transaction/transaction.ts'
 import { initCodeSizeLimit } from './code-size.ts'
 import { impersonatedSenderOn } from './development.ts'
-import { maxBlobFee } from './ethereum/blob-fee.ts'
 import type { ExecutionRules } from './execution-rules.ts'
 import { minimumGas } from './intrinsic-gas.ts'
+import { maxBlobFee } from './money/blob-fee.ts'
 
 /*
  * Validity of one transaction: the only place of these rules, for blocks, the pool and simulated calls. Each check returns the broken

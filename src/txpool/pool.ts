@@ -13,15 +13,21 @@ import {
   checkForm,
   checkReplacement,
 } from './pool/admission.ts'
-import type { PoolDrops } from './pool/drops.ts'
-import type { PoolEntry } from './pool/entry.ts'
+import type { PoolDrops, PoolEntry } from './pool/entry.ts'
 import type { PoolError } from './pool/errors.ts'
 import { isHeavy, mayNeverPay, Overruns } from './pool/overruns.ts'
 import { PooledTransactions } from './pool/pooled-transactions.ts'
-import type { AccountReader } from './pool/ports.ts'
 import { Selection } from './pool/selection.ts'
 import { SenderQueue } from './pool/sender-queue.ts'
-import type { AdmitResult, Origin, PoolBlock, PoolContent, PoolLimits, TxPoolOptions } from './pool/types.ts'
+import type {
+  AccountReader,
+  AdmitResult,
+  Origin,
+  PoolBlock,
+  PoolContent,
+  PoolLimits,
+  TxPoolOptions,
+} from './pool/types.ts'
 
 /**
  * Pool of transactions waiting for a block; pure: time is an argument, and results are return values. It holds three kinds, of which RPC

@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { EVM_FORKS } from '../../src/config/forks.ts'
 import { addressFromPrivateKey, sign } from '../../src/crypto/signature.ts'
-import { customCrypto } from '../../src/evm/engines/ethereumjs/crypto.ts'
+import { customCrypto } from '../../src/evm/engines/ethereumjs/common.ts'
 import { SEED } from '../support/seed.ts'
 import { bothWays, ownNumbers } from '../unit/evm/precompile-pair.ts'
 

@@ -1,7 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Transaction } from '../../src/primitives/transaction/transaction.ts'
-import type { AccountReader } from '../../src/txpool/pool/ports.ts'
-import type { PoolBlock, PoolLimits } from '../../src/txpool/pool/types.ts'
+import type { AccountReader, PoolBlock, PoolLimits } from '../../src/txpool/pool/types.ts'
 
 interface Item {
   readonly tx: Transaction

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
  * needs less lowers it. Imports between floors and of forbidden things are held by architecture.test.ts.
  */
 
-const BOUNDS = { lines: 88_300, files: 912, folders: 140, words: 48_210, pairs: 57 }
+const BOUNDS = { lines: 88_300, files: 865, folders: 125, words: 48_210, pairs: 3 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const filesOf = (top: string, ending: string): readonly string[] =>
@@ -20,7 +20,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const sources = filesOf('src', '.ts')
 const texts = new Map(sources.map(path => [path, read(`src/${path}`)]))
 
-/** Folder of the second level: `evm/calls` of evm/calls/local/local-calls.ts, `evm` of evm/engine.ts. */
+/** Folder of the second level: `evm/calls` of evm/calls/worker/call-worker.ts, `evm` of evm/engine.ts. */
 const folderOf = (path: string): string => dirname(path).split('/').slice(0, 2).join('/')
 
 /** Pairs of such folders whose files import each other. */

@@ -12,7 +12,7 @@ import { decodeExtraData } from '../../../src/primitives/consensus/extra-data.ts
 import type { SignedMessage } from '../../../src/primitives/consensus/message.ts'
 import type { SigningDomain } from '../../../src/primitives/consensus/vote.ts'
 import { isBodyOf } from '../../../src/rules/body.ts'
-import { maxTimestamp } from '../../../src/rules/timestamp.ts'
+import { maxTimestamp } from '../../../src/rules/header.ts'
 import { blockFault, type LedgerBlock } from '../member/ledger.ts'
 import { short } from '../network/envelope.ts'
 import type { ProofAudit } from './proof-audit.ts'

@@ -1,7 +1,7 @@
 import { undefinedIfCoded } from '@tandem/base/errors.ts'
 import { bodyCodec, proposalCodec, sealedCodec, statusCodec, voteCodec } from '../../../src/network/wire/consensus.ts'
 import { type Block, decodeBlock, encodeBlock } from '../../../src/primitives/block.ts'
-import type { BlockClaim } from '../../../src/primitives/consensus/block-claim.ts'
+import type { BlockClaim } from '../../../src/primitives/consensus/message.ts'
 import { type ConsensusMessage, type DecidedMessage, messageHeight } from '../../../src/primitives/consensus/message.ts'
 import { type Proposal, proposalHead } from '../../../src/primitives/consensus/proposal.ts'
 import { malformed } from '../../../src/primitives/rlp/malformed.ts'

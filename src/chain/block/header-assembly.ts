@@ -1,12 +1,28 @@
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { BlockEnv } from '../../evm/block-env.ts'
 import type { BlockExecution } from '../../evm/executor-types.ts'
-import { hashByteStrings } from '../../primitives/block.ts'
+import { blockFromParts, hashByteStrings } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import { EXTRA_DATA_VERSION, type ExtraData, encodeExtraData } from '../../primitives/consensus/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../primitives/header.ts'
-import type { BlockRoots } from '../store/rules-port.ts'
+import { nativeExtra, nativePrices } from '../store/block-store.ts'
+import type { BlockRoots, ChainRules } from '../store/rules-port.ts'
 import type { ChainBlock } from '../store/types.ts'
+import { type BlockEnvSources, committedEnv, simulatedChildEnv } from './block-env.ts'
+
+/** Rules of this node's own chain. */
+export const nativeRules = (sources: BlockEnvSources): ChainRules => ({
+  extraOf: nativeExtra,
+  pricesOf: nativePrices,
+  childEnv: (parent, block) => simulatedChildEnv(sources, parent, block),
+  committedEnv: ({ header, extra, hash }) => committedEnv(sources, header, extra.proposer, hash),
+  assemble: (env, parent, extra, execution, blockRoots) =>
+    blockFromParts(assembleHeader(env, parent, extra, execution, blockRoots), {
+      transactions: execution.transactions,
+      proofHeaders: [],
+      evidence: [],
+    }),
+})
 
 /** Header of a block after its execution on the parent (docs/design/blocks.md#header). */
 export const assembleHeader = (

@@ -7,8 +7,8 @@ import type { Block } from '../../primitives/block.ts'
 import { requestsHash, unclesHash, withdrawalsRoot } from '../../primitives/ethereum-roots.ts'
 import type { Header } from '../../primitives/header.ts'
 import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
-import { blobGasUsed } from '../../rules/ethereum/blob-fee.ts'
 import { nextBaseFee } from '../../rules/money/base-fee.ts'
+import { blobGasUsed } from '../../rules/money/blob-fee.ts'
 import { excessBlobGasAfter } from './rules.ts'
 
 /** A member of a recorded header differs from this node's result. Values as text, `none` for an absent member. */

@@ -4,7 +4,7 @@ import type { TraceOutput } from '../../evm/tracers/tracer-context.ts'
 import { hashedKey } from '../../state/flat-tables.ts'
 import type { StoredState } from '../../state/history/stored-state.ts'
 import { decodeWord } from '../../state/storage-word.ts'
-import type { StateChanges } from '../../state/update/state-changes.ts'
+import type { StateChanges } from '../../state/update/state-update.ts'
 import { slotPreimage } from './preimages.ts'
 import type { StorageRangeRequest } from './worker-protocol.ts'
 

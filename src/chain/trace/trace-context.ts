@@ -1,7 +1,7 @@
 import { Replay } from '../../evm/block/replay.ts'
 import type { BlockEnv } from '../../evm/block-env.ts'
 import type { Engine } from '../../evm/engine.ts'
-import { createPrefetchedReader, type Prefetcher } from '../../evm/readers/prefetched-reader.ts'
+import { createPrefetchedReader, type Prefetcher } from '../../evm/prefetched-reader.ts'
 import type { JsonSink } from '../../evm/tracers/json-sink.ts'
 import { openStateReader, type StoredState } from '../../state/history/stored-state.ts'
 import type { StateReader } from '../../state/state-reader.ts'

@@ -5,7 +5,7 @@ import { RPC_PATH } from '@tandem/web/site.ts'
 import { createLogger } from '../../node/logging.ts'
 import type { ExplorerSettings } from '../../node/parts/pages/explorer-settings.ts'
 import { FORWARD_KEY_HEADER } from '../../node/parts/pages/forward.ts'
-import { clientIdOf } from '../../rpc/transport/clients/client-id.ts'
+import { clientIdOf } from '../../rpc/transport/clients/clients.ts'
 import type { ExplorerOptions } from './program.ts'
 import { serveExplorer } from './run.ts'
 

@@ -34,7 +34,7 @@ export const addKeyCommand = (program: Command): void => {
     .addOption(keystoreOption())
     .addOption(passwordOption('password of the file'))
     .addHelpText('after', PASSWORD_HELP)
-    .action(async (file: string, flags: ExportFlags) => (await import('./export.ts')).exportKey(file, flags))
+    .action(async (file: string, flags: ExportFlags) => (await import('./list.ts')).exportKey(file, flags))
   key
     .command('list')
     .description('List the addresses of the keys in the keystore')

@@ -1,7 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { MessageAcceptance } from '../../primitives/consensus/acceptance.ts'
-import type { BlockClaim } from '../../primitives/consensus/block-claim.ts'
+import type { BlockClaim, MessageAcceptance } from '../../primitives/consensus/message.ts'
 import { type ConsensusMessage, type SignedHead, signedHead } from '../../primitives/consensus/message.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
 import type { Committee } from '../committee.ts'

@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { BlockCodec } from '../../primitives/block-codec.ts'
+import type { BlockCodec } from '../../primitives/block.ts'
 import type { RecoverAddress } from '../certificate.ts'
 import type { EvidencePort } from '../evidence/evidence.ts'
 import type { ConsensusMetrics } from '../monitor/metrics.ts'

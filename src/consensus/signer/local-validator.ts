@@ -1,11 +1,11 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import { bytesEqual } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { signerIndexes } from '../../primitives/consensus/certificate.ts'
 import type { ConsensusMessage, SignedHead, SignedMessage } from '../../primitives/consensus/message.ts'
-import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
-import type { SigningDomain } from '../../primitives/consensus/vote.ts'
+import type { SigningDomain, ValidatorSigner } from '../../primitives/consensus/vote.ts'
 import { blockVoteDigest } from '../../primitives/consensus/vote.ts'
 import type { Header } from '../../primitives/header.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
@@ -15,9 +15,50 @@ import type { UnsignedMessage } from '../core/types.ts'
 import type { DecidedBlock, Head, NetworkPort } from '../ports.ts'
 import { committeeIndex, type QuarantineReason, type RecoveredState, signPositionFromMessage } from '../wal/recovery.ts'
 import { messageDigest, signConsensusMessage } from '../wal/sign-message.ts'
-import type { SignPosition, Watermark } from '../wal/watermark.ts'
-import { OwnVotes } from './own-votes.ts'
+import type { LastSignature, SignPosition, Watermark } from '../wal/watermark.ts'
+import { comparePositions } from '../wal/watermark.ts'
 import { isDecidedAfter, StartGate } from './start-gate.ts'
+
+/**
+ * Record of this validator's own votes, to tell them from votes made elsewhere with its key (docs/design/consensus.md#evidence). Positions
+ * up to `before`, the last one of earlier runs, can be checked only if they are still recorded.
+ */
+export class OwnVotes {
+  readonly #before: SignPosition | null
+  readonly #digests = new Map<number, Map<string, Uint8Array>>()
+
+  constructor(before: LastSignature | null) {
+    this.#before = before
+    if (before !== null) this.remember(before, before.digest)
+  }
+
+  /** Number of recorded positions, for the bound on memory. */
+  get size(): number {
+    let size = 0
+    for (const digests of this.#digests.values()) size += digests.size
+    return size
+  }
+
+  remember(position: SignPosition, digest: Uint8Array): void {
+    const digests = this.#digests.get(position.number) ?? new Map<string, Uint8Array>()
+    this.#digests.set(position.number, digests)
+    digests.set(placeOf(position), digest)
+  }
+
+  /** Returns true when this signature must have been made elsewhere. */
+  isForeign(position: SignPosition, digest: Uint8Array): boolean {
+    const known = this.#digests.get(position.number)?.get(placeOf(position))
+    if (known !== undefined) return !bytesEqual(known, digest)
+    return this.#before === null || comparePositions(position, this.#before) > 0
+  }
+
+  /** Drops heights below `number`. */
+  forgetBelow(number: number): void {
+    for (const known of this.#digests.keys()) if (known < number) this.#digests.delete(known)
+  }
+}
+
+const placeOf = ({ round, step }: SignPosition): string => `${round} ${step}`
 
 /** Heights that others must decide before a node that lost its log votes again (docs/design/consensus.md#quarantine). */
 const HEIGHTS = 2

@@ -1,8 +1,8 @@
-import { minTimestampStepSeconds } from '../../rules/timestamp.ts'
+import { minTimestampStepSeconds } from '../../rules/header.ts'
 
 /*
  * Earliest proposal time and timestamp of a block (docs/design/consensus.md#pacing). Header timestamps are whole seconds; the
- * smallest step after the parent is the rule of rules/timestamp.ts, for building as for header validity.
+ * smallest step after the parent is the rule of rules/header.ts, for building as for header validity.
  */
 
 /** Instant mode: a block is made as soon as there is a transaction, and none otherwise. */

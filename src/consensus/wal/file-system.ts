@@ -4,6 +4,23 @@ import { dirname } from 'node:path'
 import { syncDirectory } from '@tandem/base/fs/fsync.ts'
 import { replaceFile } from '@tandem/base/fs/replace-file.ts'
 
+/** Wraps a file system and times each sync, which every vote waits for. */
+export const timedFileSystem = (files: FileSystem, onSync: (seconds: number) => void): FileSystem => ({
+  read: path => files.read(path),
+  open: async path => timed(await files.open(path), onSync),
+  replace: (path, content) => files.replace(path, content),
+})
+
+const timed = (file: DurableFile, onSync: (seconds: number) => void): DurableFile => ({
+  write: (bytes, position) => file.write(bytes, position),
+  async sync() {
+    const began = performance.now()
+    await file.sync()
+    onSync((performance.now() - began) / 1_000)
+  },
+  close: () => file.close(),
+})
+
 /** File operations of the log and the watermark, so that a test can crash at each of them. */
 export interface FileSystem {
   /** Whole content; undefined when the file does not exist. */

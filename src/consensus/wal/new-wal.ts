@@ -1,5 +1,5 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import type { BlockCodec } from '../../primitives/block-codec.ts'
+import type { BlockCodec } from '../../primitives/block.ts'
 import type { FileSystem } from './file-system.ts'
 import { openWal } from './wal.ts'
 import { encodeHeightRecord } from './wal-records.ts'

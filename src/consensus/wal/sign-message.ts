@@ -1,6 +1,6 @@
 import type { SignedHead, SignedMessage } from '../../primitives/consensus/message.ts'
 import { proposalDigest } from '../../primitives/consensus/proposal.ts'
-import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
+import type { ValidatorSigner } from '../../primitives/consensus/vote.ts'
 import { blockVoteDigest, roundChangeDigest, type SigningDomain } from '../../primitives/consensus/vote.ts'
 import type { UnsignedMessage } from '../core/types.ts'
 import type { Watermark } from './watermark.ts'

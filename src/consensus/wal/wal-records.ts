@@ -1,6 +1,5 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import type { Block } from '../../primitives/block.ts'
-import type { BlockCodec } from '../../primitives/block-codec.ts'
+import type { Block, BlockCodec } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import { certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
 import {

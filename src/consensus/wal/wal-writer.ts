@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
-import type { BlockCodec } from '../../primitives/block-codec.ts'
+import type { BlockCodec } from '../../primitives/block.ts'
 import type { WalRecord } from '../core/types.ts'
 import type { ExecutionPort } from '../ports.ts'
 import { GroupCommit } from './group-commit.ts'

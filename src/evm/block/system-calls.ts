@@ -6,7 +6,7 @@ import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { Engine, EngineMessage, EngineOptions } from '../engine.ts'
-import type { Prefetcher } from '../readers/prefetched-reader.ts'
+import type { Prefetcher } from '../prefetched-reader.ts'
 
 /** Message of the protocol to a contract, before or after a block's transactions: without fee, nonce and sender account. */
 interface SystemCall {

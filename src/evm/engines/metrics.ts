@@ -1,5 +1,5 @@
 import type { Metrics } from '../../metrics/registry.ts'
-import { engineCounts } from './engine-counts.ts'
+import { engineCounts } from '../engine.ts'
 import type { EngineName } from './select-engine.ts'
 
 /** Declares metrics of the EVM engine: its name, and its messages on the main thread by engine. */

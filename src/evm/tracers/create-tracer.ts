@@ -1,12 +1,39 @@
-import type { Tracer } from '../tracer.ts'
+import { asBuffer } from '@tandem/base/bytes.ts'
+import type { FrameType, TracedTransaction, Tracer } from '../tracer.ts'
 import { createCallTracer } from './call-tracer.ts'
 import type { MuxConfig, TracerConfig } from './config.ts'
 import { createConsoleTracer } from './console-tracer.ts'
 import { createFlatCallTracer } from './flat-call-tracer.ts'
-import { createFourByteTracer } from './four-byte.ts'
 import { createPrestateTracer } from './prestate.ts'
 import { createStructLogger } from './struct-log.ts'
 import type { TracerContext } from './tracer-context.ts'
+
+const CALLS: ReadonlySet<FrameType> = new Set(['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL'])
+const ENTRY_BYTES = 100
+
+/**
+ * 4byteTracer of geth: selectors with the size of their arguments, and the number of calls. Calls to precompiles are not
+ * counted.
+ */
+const createFourByteTracer = ({ memory }: TracerContext): Tracer => {
+  const counts = new Map<string, number>()
+  let traced: TracedTransaction | undefined
+  return {
+    begin(transaction) {
+      traced = transaction
+    },
+    enter({ type, to, input }) {
+      if (input.byteLength < 4 || !CALLS.has(type) || traced?.precompiles.has(to)) return
+      const key = `0x${asBuffer(input).hexSlice(0, 4)}-${input.byteLength - 4}`
+      const count = counts.get(key)
+      if (count === undefined) memory.add(ENTRY_BYTES)
+      counts.set(key, (count ?? 0) + 1)
+    },
+    *result() {
+      yield JSON.stringify(Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1))))
+    },
+  }
+}
 
 const NOOP: Tracer = { result: () => ['{}'] }
 

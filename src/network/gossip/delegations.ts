@@ -1,5 +1,5 @@
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
-import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
+import type { ValidatorSigner } from '../../primitives/consensus/vote.ts'
 import { isValidProof, proveValidator } from '../identity/validator-proof.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { PeerHub } from '../peer/peer-hub.ts'

@@ -3,7 +3,7 @@ import type { Clock } from '@tandem/base/clock.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { Fork } from '../../config/forks.ts'
 import type { Metrics } from '../../metrics/registry.ts'
-import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
+import type { ValidatorSigner } from '../../primitives/consensus/vote.ts'
 import type { NodeAddress } from '../core/dial-scheduler.ts'
 import type { NodeKey } from '../transport/node-key.ts'
 

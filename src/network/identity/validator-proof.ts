@@ -1,7 +1,7 @@
 import { hexToBytes } from '@tandem/base/bytes.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import { isLowS, recoverAddress } from '../../crypto/signature.ts'
-import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
+import type { ValidatorSigner } from '../../primitives/consensus/vote.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp/rlp.ts'
 import type { ChainDomain } from '../wire/control.ts'
 import { nodeIdItem, type ValidatorProof } from '../wire/control.ts'

@@ -1,7 +1,26 @@
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
-import { announcedCodec, requestedCodec, transactionsCodec } from '../wire/transactions.ts'
+import { encodeRlp } from '../../primitives/rlp/rlp.ts'
+import type { WireCodec } from '../wire/payload-codec.ts'
+import { listCodec, readItems, throwMalformed } from '../wire/payload-codec.ts'
+import { hashesCodec } from '../wire/sync.ts'
 import { ANSWER_QUOTA, declareMessage, LIST_OVERHEAD, quota } from './message-spec.ts'
+
+const { announcedHashes, requestedHashes, leastTransactionBytes } = NETWORK_LIMITS
+
+const announcedCodec = hashesCodec(announcedHashes)
+const requestedCodec = hashesCodec(requestedHashes)
+
+/** Raw transactions (EIP-2718), each as a string. */
+const transactionsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
+  transactions => encodeRlp([transactions]),
+  cursor =>
+    readItems(cursor, announcedHashes, item => {
+      const raw = item.boundedBytes(BLOCK_BOUNDS.transactionBytes)
+      if (raw.byteLength < leastTransactionBytes) throw throwMalformed(`a transaction of ${raw.byteLength} bytes`)
+      return raw
+    }),
+)
 
 /** Messages that relay transactions. */
 export const TRANSACTION_MESSAGES = {

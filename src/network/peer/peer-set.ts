@@ -3,6 +3,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { Lru } from '@tandem/base/lru.ts'
+import { TokenBucket } from '@tandem/base/token-bucket.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { ByteBudget } from '../core/byte-budget.ts'
 import type { DisconnectReason } from '../core/disconnect-reasons.ts'
@@ -15,7 +16,30 @@ import { MessageBoundary } from './boundary.ts'
 import type { ConnectionEnd, TrafficCounters } from './connection.ts'
 import { Peer, type PeerHost, type PeerParams } from './peer.ts'
 import type { PeerHub } from './peer-hub.ts'
-import { StrangerLog } from './stranger-log.ts'
+
+/**
+ * Log lines about the connections of strangers, at a bounded rate: anyone may open and lose connections, under any number of addresses.
+ * Lines beyond the rate are logged at debug, and the next one tells their number.
+ */
+export class StrangerLog {
+  readonly #logger: Logger
+  readonly #quota = new TokenBucket(NETWORK_LIMITS.strangerLines, performance.now())
+  #suppressed = 0
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  log(level: 'info' | 'warn', fields: object, message: string): void {
+    if (!this.#quota.take(performance.now())) {
+      this.#suppressed++
+      this.#logger.debug(fields, message)
+      return
+    }
+    this.#logger[level]({ ...fields, ...(this.#suppressed > 0 && { suppressed: this.#suppressed }) }, message)
+    this.#suppressed = 0
+  }
+}
 
 export interface PeerSetEvents {
   joined(peer: Peer): void

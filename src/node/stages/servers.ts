@@ -2,7 +2,7 @@ import type { Server } from 'node:net'
 import { EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { EXPLORER_PATH, FAUCET_PATH, RPC_PATH, type Site } from '@tandem/web/site.ts'
-import { nativeRules } from '../../chain/block/chain-rules.ts'
+import { nativeRules } from '../../chain/block/header-assembly.ts'
 import type { Chain } from '../../chain/chain.ts'
 import { NAMESPACES } from '../../config/networks.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
@@ -13,16 +13,14 @@ import { namespacesIn } from '../../rpc/router/method.ts'
 import { createRpcServer, type RpcServerOptions } from '../../rpc/transport/server.ts'
 import { createRefusalLog, logTransactions } from '../dev/terminal-log.ts'
 import type { NodeOptions, RunningNode } from '../options.ts'
-import { createMining } from '../parts/mining/mining.ts'
-import { proofChainPort } from '../parts/mining/proof-chain-port.ts'
-import { nodeInfo } from '../parts/node-info.ts'
-import { operatorAddress } from '../parts/operator-address.ts'
+import { createMining } from '../parts/mining.ts'
+import { nodeInfo, operatorAddress } from '../parts/operator-address.ts'
 import type { NodePageOptions } from '../parts/pages/node-page.ts'
 import { createNodePages } from '../parts/pages/node-pages.ts'
-import { createReads, type Reads } from '../parts/reads/reads.ts'
+import { proofChainPort } from '../parts/proof-chain-port.ts'
+import { createReads, type Reads } from '../parts/reads.ts'
 import { createWallet } from '../parts/wallet.ts'
-import { urlHost } from '../urls.ts'
-import { version } from '../version.ts'
+import { urlHost, version } from '../version.ts'
 import type { CoreStage } from './core.ts'
 import type { StorageStage } from './storage.ts'
 
@@ -251,7 +249,7 @@ const stratumOf = async (
   service: MiningService,
 ): Promise<string | undefined> => {
   if (options.stratum === undefined) return undefined
-  const { createStratum } = await import('../parts/mining/stratum.ts')
+  const { createStratum } = await import('../parts/stratum.ts')
   return createStratum(
     {
       options: options.stratum,

@@ -4,6 +4,23 @@ import type { Certificate } from './certificate.ts'
 import { type Proposal, type ProposalHead, proposalHead } from './proposal.ts'
 import type { Vote } from './vote.ts'
 
+/** Known part of a consensus message with a block before the block's body is decoded. */
+export type BlockClaim =
+  | { readonly type: 'proposal'; readonly head: ProposalHead }
+  | { readonly type: 'body'; readonly blockHash: Hex }
+  | {
+      readonly type: 'decided'
+      readonly number: number
+      readonly blockHash: Hex
+      readonly certificate: Certificate
+    }
+
+/**
+ * Result of validating a message, in gossipsub's terms: accepted ones are relayed, rejected ones lower the sender's
+ * score, ignored ones neither.
+ */
+export type MessageAcceptance = 'accept' | 'reject' | 'ignore'
+
 /**
  * State of a node's open height, so that others resend only what it lacks (docs/design/consensus.md#state-machine). Not signed: the
  * connection is authenticated.

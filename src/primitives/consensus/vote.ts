@@ -5,6 +5,12 @@ import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../rlp/rlp.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'
 
+/** Key of a validator. `sign` returns r, s and recovery id (65 bytes) over a 32-byte digest. */
+export interface ValidatorSigner {
+  readonly address: Hex
+  sign(digest: Uint8Array): Uint8Array
+}
+
 /** Type codes of signed consensus messages (docs/design/consensus.md#messages). */
 export const VOTE_TYPE_CODE = { proposal: 0, prepare: 1, commit: 2, roundChange: 3 } as const
 export type VoteType = keyof typeof VOTE_TYPE_CODE

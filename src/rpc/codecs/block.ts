@@ -1,6 +1,6 @@
 import { uint64FromBigint } from '@tandem/base/uint64.ts'
 import type { BlockNumberRef, BlockRef } from '../router/block-reads.ts'
-import { type Codec, codec } from '../router/codec.ts'
+import { type Codec, codec } from '../router/method-description.ts'
 import { HASH_SCHEMA, invalidValue, jsonKind, parseHash, parseQuantity, QUANTITY_SCHEMA } from './scalars.ts'
 
 const TAGS = ['latest', 'pending', 'earliest'] as const

@@ -3,7 +3,7 @@ import type { Nonce } from '@tandem/base/uint64.ts'
 import type { CallMessage } from '../../evm/calls/message/call-args.ts'
 import type { AccessListEntry, Authorization } from '../../primitives/transaction/transaction.ts'
 import { serverError } from '../errors.ts'
-import { type Codec, codec } from '../router/codec.ts'
+import { type Codec, codec } from '../router/method-description.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { asArray, asObject, type JsonObject, member, within } from './object.ts'
 import {

@@ -1,5 +1,5 @@
 import { type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
-import { type Codec, codec, named } from '../router/codec.ts'
+import { type Codec, codec, named } from '../router/method-description.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { asObject, plainMember } from './object.ts'
 import { invalidValue, parseHash } from './scalars.ts'

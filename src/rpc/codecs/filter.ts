@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { BlockNumberRef } from '../router/block-reads.ts'
-import { type Codec, codec } from '../router/codec.ts'
+import { type Codec, codec } from '../router/method-description.ts'
 import { blockNumber } from './block.ts'
 import { asArray, asObject, member, plainMember, within } from './object.ts'
 import { ADDRESS_SCHEMA, HASH_SCHEMA, invalidValue, parseAddress, parseHash, parseHex } from './scalars.ts'

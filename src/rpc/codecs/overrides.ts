@@ -1,6 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { AccountOverride, BlockOverrides, StateOverrides } from '../../evm/calls/message/call-args.ts'
-import { type Codec, codec } from '../router/codec.ts'
+import { type Codec, codec } from '../router/method-description.ts'
 import { asObject, member, within } from './object.ts'
 import {
   ADDRESS_SCHEMA,

@@ -1,7 +1,7 @@
 import { bytesFromDigits, type Hex, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { type Uint64, uint64FromBigint } from '@tandem/base/uint64.ts'
 import { InvalidArgument } from '../errors.ts'
-import { type Codec, codec } from '../router/codec.ts'
+import { type Codec, codec } from '../router/method-description.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 
 // Texts of decoding errors equal those of the closest public system (docs/design/rpc.md#arguments), since clients match

@@ -1,6 +1,6 @@
 import { TYPED_DATA_LIMITS } from '../../config/limits/keys.ts'
 import type { TypedData, TypedField } from '../../crypto/keys/typed-data.ts'
-import { type Codec, codec } from '../router/codec.ts'
+import { type Codec, codec } from '../router/method-description.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { asArray, asObject, within } from './object.ts'
 import { invalidValue } from './scalars.ts'

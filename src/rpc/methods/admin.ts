@@ -14,9 +14,9 @@ import {
 } from '../codecs/scalars.ts'
 import { INTEGER_SCHEMA, listOf, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../codecs/schemas.ts'
 import type { PeersPort } from '../ports.ts'
-import { type Codec, codec } from '../router/codec.ts'
 import type { Context } from '../router/context.ts'
 import { type MethodTable, method } from '../router/method.ts'
+import { type Codec, codec } from '../router/method-description.ts'
 
 const PEER_URL_SCHEMA = { type: 'string', pattern: '^tandem://[0-9a-f]{64}@.+:[0-9]{1,5}$' } as const
 

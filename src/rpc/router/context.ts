@@ -50,7 +50,7 @@ export interface Context extends Services {
   readonly namespaces: readonly string[]
   /** Subscriptions of the connection; null over HTTP. */
   readonly socket: SocketSubscriptions | null
-  /** Client id of the requester (`transport/clients/client-id.ts`). */
+  /** Client id of the requester (`transport/clients/clients.ts`). */
   readonly client: string
   /** Cancellation of the connection, or of the batch: work for it ends with it. */
   readonly cancellation?: Cancellation

@@ -4,16 +4,58 @@ import type { FairSemaphore, Release } from '@tandem/base/async/fair-semaphore.t
 import type { ClientBudget } from '@tandem/base/client-budget.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
-import { methodNotFound, RESPONSE_TOO_LARGE, type RpcError, serverError, toRpcError } from '../errors.ts'
+import {
+  InvalidArgument,
+  invalidArgument,
+  invalidParams,
+  methodNotFound,
+  missingArgument,
+  RESPONSE_TOO_LARGE,
+  type RpcError,
+  serverError,
+  toRpcError,
+} from '../errors.ts'
 import type { MaybePromise } from './block-reads.ts'
 import type { Context } from './context.ts'
 import { errorText } from './envelope.ts'
-import { invokeHandler } from './invoke-handler.ts'
 import type { Endpoint, Method, Slot } from './method.ts'
 import type { RpcMetrics } from './metrics.ts'
 import { StreamedJson, toJson } from './raw-json.ts'
 import type { ResponseChunk, ResponseStream, RpcResponse } from './response.ts'
 import { createSlots, streamInTurn } from './slots.ts'
+
+const NON_ARRAY = invalidParams('non-array args')
+const NO_ARGUMENTS: readonly unknown[] = []
+
+/** Calls the handler of a method with the decoded arguments. Throws RpcError for arguments that do not fit its codecs. */
+const invokeHandler = (method: Method, params: unknown, context: Context): unknown => {
+  const { handler, params: codecs } = method
+  // A method without parameters ignores any arguments (docs/design/rpc.md#arguments).
+  if (codecs.length === 0) return (handler as (context: Context) => unknown)(context)
+  return (handler as (context: Context, ...args: unknown[]) => unknown)(context, ...decode(codecs, params))
+}
+
+const decode = (codecs: Method['params'], params: unknown): unknown[] => {
+  const given = params === undefined || params === null ? NO_ARGUMENTS : params
+  if (!Array.isArray(given)) throw NON_ARRAY
+  if (given.length > codecs.length) throw invalidParams(`too many arguments, want at most ${codecs.length}`)
+  const args: unknown[] = new Array(codecs.length)
+  for (let i = 0; i < codecs.length; i++) {
+    const codec = codecs[i]
+    const value: unknown = given[i]
+    if (codec === undefined) continue
+    if (value === undefined || value === null) {
+      if (!codec.optional) throw missingArgument(i + 1)
+      continue
+    }
+    try {
+      args[i] = codec.parse(value)
+    } catch (error) {
+      throw error instanceof InvalidArgument ? invalidArgument(i + 1, error.message) : error
+    }
+  }
+  return args
+}
 
 const SOCKET_ONLY = serverError('notifications not supported')
 /** Never sent: the connection is gone. */

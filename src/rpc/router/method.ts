@@ -1,8 +1,7 @@
 import type { SemaphoreLimits } from '@tandem/base/async/fair-semaphore.ts'
 import type { CallEffect } from './call-order.ts'
-import type { Codec } from './codec.ts'
 import type { Context } from './context.ts'
-import type { MethodDescription, MethodDescriptions, Requirement } from './method-description.ts'
+import type { Codec, MethodDescription, MethodDescriptions, Requirement } from './method-description.ts'
 import type { JsonSchema } from './raw-json.ts'
 
 /** Budget of a kind of slow work, shared by the methods that declare it. */

@@ -8,10 +8,10 @@ import type { LogFilterArgs as RequestedLogs } from '../codecs/filter.ts'
 import { serverError } from '../errors.ts'
 import { namedNumber } from '../router/block-reads.ts'
 import { type Budgets, criteriaFull, filtersFull } from '../router/budgets.ts'
-import { randomId } from './ids.ts'
 import { blockRangeFromCriteria, isNumber, type LogFilterTarget } from './log-results.ts'
 import { PendingHashes } from './pending-hashes.ts'
 import type { Shared, SharedCriteria } from './shared-criteria.ts'
+import { randomId } from './subscription-entry.ts'
 
 /** Target of a log filter: a block range, and criteria that filters and subscriptions share. */
 interface FilterLogs extends Pick<RequestedLogs, 'fromBlock' | 'toBlock'> {

@@ -12,7 +12,7 @@ import {
   QUANTITY_SCHEMA,
 } from '../codecs/scalars.ts'
 import { InvalidArgument, invalidArgument, noSubscription } from '../errors.ts'
-import { type Codec, codec } from '../router/codec.ts'
+import { type Codec, codec } from '../router/method-description.ts'
 import type { ResumePoint, Subscription } from './subscription-entry.ts'
 
 const SUBSCRIPTION_KINDS = [

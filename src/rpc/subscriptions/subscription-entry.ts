@@ -1,10 +1,17 @@
+import { randomBytes } from 'node:crypto'
 import type { Cancellation } from '@tandem/base/async/cancellation.ts'
 import type { SlicedQueue } from '@tandem/base/async/sliced-queue.ts'
-import { copyBytes, type Hex } from '@tandem/base/bytes.ts'
+import { asBuffer, copyBytes, type Hex } from '@tandem/base/bytes.ts'
 import type { Meter } from '@tandem/base/client-budget.ts'
 import type { LogCriteria } from '../../chain/store/log-criteria.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { Shared } from './shared-criteria.ts'
+
+/** Random id of a filter or subscription, unguessable: at most 32 digits, without leading zeros. */
+export const randomId = (): Hex => {
+  const hex = asBuffer(randomBytes(16)).toString('hex').replace(/^0+/, '')
+  return `0x${hex === '' ? '0' : hex}`
+}
 
 /** First notification that is wanted: a block, and for logs an index in it. */
 export interface ResumePoint {

@@ -21,7 +21,6 @@ import { noSubscription, serverError } from '../errors.ts'
 import type { MiningPort, ProofChainPort } from '../ports.ts'
 import { type Budgets, criteriaFull } from '../router/budgets.ts'
 import { createSlots } from '../router/slots.ts'
-import { randomId } from './ids.ts'
 import { byConnection, comparedLogs, logDeliveries, notifyInTurns } from './notification-work.ts'
 import { checkResume, Resume } from './resume.ts'
 import type { SharedCriteria } from './shared-criteria.ts'
@@ -32,6 +31,7 @@ import {
   framePrefix,
   type NotificationPayload,
   type ResumePoint,
+  randomId,
   type SubscriberConnection,
   type Subscription,
   type SubscriptionEntry,

@@ -1,6 +1,6 @@
 import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { Account } from '../account.ts'
-import type { StateChanges } from '../update/state-changes.ts'
+import type { StateChanges } from '../update/state-update.ts'
 import type { JournalAccount } from './journal-account.ts'
 
 /** Computes the difference between a journal's entries and their base, without changes that were undone. */

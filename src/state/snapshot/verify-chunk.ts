@@ -1,8 +1,7 @@
 import { encodeRlp } from '../../primitives/rlp/rlp.ts'
 import { isKeyBelow, StackTrie } from '../trie/stack-trie.ts'
 import { accountLeaf } from '../update/account-leaf.ts'
-import { falseSnapshot } from './errors.ts'
-import { type AccountRecord, readAccountRecords, readSlotRecords, type SlotRecord } from './records.ts'
+import { type AccountRecord, falseSnapshot, readAccountRecords, readSlotRecords, type SlotRecord } from './records.ts'
 import { isReference, type SnapshotPart } from './sub-trie.ts'
 
 /** Decodes the accounts of a chunk, proven to be the complete part. Throws SNAPSHOT_FALSE for any other bytes. */

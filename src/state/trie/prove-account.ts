@@ -1,16 +1,40 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
-import { CodedError } from '@tandem/base/errors.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { type Nonce, uint64FromBigint } from '@tandem/base/uint64.ts'
 import { STATE_LIMITS } from '../../config/limits/storage.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 import type { PackedBatch } from '../batch.ts'
 import { collectRollback, packRollback } from '../history/rollback.ts'
+import { stateMetaAt } from '../history/stored-state.ts'
 import { type StateMeta, stateRootAt } from '../state-meta.ts'
-import { withStateSnapshot } from './state-snapshot.ts'
 import type { TrieService } from './trie-service.ts'
 import type { TrieProof } from './types.ts'
+
+/** The head may move while old values are collected; then the trie has dropped the root they start from. */
+const ATTEMPTS = 3
+
+/**
+ * Calls `work` with a snapshot that can read the state after block `number`, again with a new one while the trie has dropped its
+ * root. Throws MISSING_STATE and the errors of `work`.
+ */
+const withStateSnapshot = async <T>(
+  store: Store,
+  number: number,
+  work: (meta: StateMeta, snapshot: Snapshot) => Promise<T>,
+): Promise<T> => {
+  for (let attempt = 1; ; attempt++) {
+    const snapshot = store.snapshot()
+    try {
+      return await work(await stateMetaAt(store, number, snapshot), snapshot)
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isCoded(error) || error.code !== 'TRIE_UNKNOWN_ROOT') throw error
+    } finally {
+      await snapshot.close()
+    }
+  }
+}
 
 interface ProveRequest {
   readonly number: number

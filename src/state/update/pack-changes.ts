@@ -6,8 +6,7 @@ import type { Account } from '../account.ts'
 import { BatchPacker, type PackedBatch } from '../batch.ts'
 import { binaryKey, hashedKey, slotKey } from '../flat-tables.ts'
 import type { StateReader } from '../state-reader.ts'
-import type { StateChanges } from './state-changes.ts'
-import type { AccountChange, DroppedSlot, StateUpdate } from './state-update.ts'
+import type { AccountChange, DroppedSlot, StateChanges, StateUpdate } from './state-update.ts'
 
 const NOTHING: ReadonlySet<Hex> = new Set()
 

@@ -23,8 +23,8 @@ import {
 } from '../../rules/transaction.ts'
 import type { PoolEntry } from './entry.ts'
 import type { PoolError } from './errors.ts'
-import type { AccountReader } from './ports.ts'
 import type { SenderQueue } from './sender-queue.ts'
+import type { AccountReader } from './types.ts'
 
 /** Rules of the block after the head, and the policy of this pool. */
 export interface AdmissionRules {

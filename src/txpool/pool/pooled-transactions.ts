@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Nonce } from '@tandem/base/uint64.ts'
-import { type DropReason, noDrops } from './drops.ts'
 import type { PoolEntry } from './entry.ts'
+import { type DropReason, noDrops } from './entry.ts'
 import type { PoolError } from './errors.ts'
 import { IndexedHeap } from './indexed-heap.ts'
 import type { SenderQueue } from './sender-queue.ts'

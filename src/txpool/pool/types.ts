@@ -1,7 +1,17 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import type { Nonce } from '@tandem/base/uint64.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { Transaction } from '../../primitives/transaction/transaction.ts'
-import type { AccountReader } from './ports.ts'
+import type { SenderCode } from '../../rules/transaction.ts'
+
+/** Account reads of the head's state; synchronous. Unknown accounts return zero. */
+export interface AccountReader {
+  nonce(address: Hex): Nonce
+  /** Wei. */
+  balance(address: Hex): bigint
+  /** Omitted: not checked. */
+  code?(address: Hex): SenderCode
+}
 
 /** `restored`: a local one that was acknowledged before a restart. */
 export type Origin = 'local' | 'remote' | 'restored'

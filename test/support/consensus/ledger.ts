@@ -8,8 +8,8 @@ import type {
   ProposalVerdict,
   ValidateContext,
 } from '../../../src/consensus/ports.ts'
+import type { BlockCodec } from '../../../src/primitives/block.ts'
 import { type Block, decodeBlock, encodeBlock } from '../../../src/primitives/block.ts'
-import type { BlockCodec } from '../../../src/primitives/block-codec.ts'
 import type { Certificate } from '../../../src/primitives/consensus/certificate.ts'
 import type { Header } from '../../../src/primitives/header.ts'
 

@@ -8,7 +8,7 @@ import { openWal } from '../../../src/consensus/wal/wal.ts'
 import { openWatermark } from '../../../src/consensus/wal/watermark.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { addressFromPrivateKey, recoverAddress, sign } from '../../../src/crypto/signature.ts'
-import type { ValidatorSigner } from '../../../src/primitives/consensus/signer.ts'
+import type { ValidatorSigner } from '../../../src/primitives/consensus/vote.ts'
 import { blockCodec, GENESIS_HASH, type Ledger } from './ledger.ts'
 import type { MemoryFiles } from './memory-files.ts'
 

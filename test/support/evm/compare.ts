@@ -4,7 +4,7 @@ import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../.
 import { executionRulesAt } from '../../../src/rules/execution-rules.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
 import type { StateReader } from '../../../src/state/state-reader.ts'
-import type { StateChanges } from '../../../src/state/update/state-changes.ts'
+import type { StateChanges } from '../../../src/state/update/state-update.ts'
 
 /** Everything a message did, as text: two engines agree when the texts are equal. */
 export interface Outcome {

@@ -1,5 +1,5 @@
 import type { EngineFailure, EngineResult } from '../../../src/evm/engine.ts'
-import type { StateChanges } from '../../../src/state/update/state-changes.ts'
+import type { StateChanges } from '../../../src/state/update/state-update.ts'
 import { type Effects, effectsText } from './compare.ts'
 
 /*

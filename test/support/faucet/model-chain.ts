@@ -1,8 +1,8 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
-import type { FaucetNode, FaucetNodeError } from '../../../src/faucet/send/faucet-node.ts'
-import { priceOfTransfer } from '../../../src/faucet/send/transfer.ts'
+import type { FaucetNode, FaucetNodeError } from '../../../src/faucet/faucet-node.ts'
+import { priceOfTransfer } from '../../../src/faucet/transfer.ts'
 import { decodeTransaction } from '../../../src/primitives/transaction/transaction.ts'
 
 const refuse = (message: string): never => {

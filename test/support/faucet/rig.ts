@@ -2,11 +2,11 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import type { FaucetPolicy } from '../../../src/config/limits/faucet.ts'
+import type { FaucetNode } from '../../../src/faucet/faucet-node.ts'
 import { FaucetService } from '../../../src/faucet/faucet-service.ts'
-import type { FaucetNode } from '../../../src/faucet/send/faucet-node.ts'
-import { FaucetSender } from '../../../src/faucet/send/sender.ts'
-import { createFaucetAccount, type FaucetAccount } from '../../../src/faucet/send/transfer.ts'
-import { GrantStore } from '../../../src/faucet/store/grant-store.ts'
+import { GrantStore } from '../../../src/faucet/grant-store.ts'
+import { FaucetSender } from '../../../src/faucet/sender.ts'
+import { createFaucetAccount, type FaucetAccount } from '../../../src/faucet/transfer.ts'
 
 export const GENESIS: Hex = `0x${'11'.repeat(32)}`
 export const FLOOR_WEI = 25_000_000_000n

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { walCheckpoint } from '../../../src/consensus/core/effects.ts'
 import { openHeight } from '../../../src/consensus/core/height.ts'
 import type { HeightConfig, WalRecord } from '../../../src/consensus/core/types.ts'
-import { walCheckpoint } from '../../../src/consensus/core/wal-checkpoint.ts'
 import {
   ownMessagesFromRecords,
   signPositionFromMessage,

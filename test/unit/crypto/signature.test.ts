@@ -2,9 +2,8 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { bytesToHex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { keccak256 } from '../../../src/crypto/hash.ts'
-import { createLibauthProvider } from '../../../src/crypto/providers/libauth.ts'
-import { createNativeProvider } from '../../../src/crypto/providers/native.ts'
-import { createNobleProvider } from '../../../src/crypto/providers/noble.ts'
+import { createLibauthProvider } from '../../../src/crypto/libauth-signatures.ts'
+import { createNativeProvider } from '../../../src/crypto/native-signatures.ts'
 import {
   addressFromPrivateKey,
   chooseSignatureProvider,
@@ -15,6 +14,7 @@ import {
   sign,
   signatures,
 } from '../../../src/crypto/signature.ts'
+import { createNobleProvider } from '../../support/noble-signatures.ts'
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const word = (value: bigint) => hexToBytes(toWord(value))

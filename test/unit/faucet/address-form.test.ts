@@ -2,7 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { resultOrCoded } from '@tandem/base/errors.ts'
 import { expect, test } from 'vitest'
 import { checksumAddress } from '../../../src/crypto/checksum.ts'
-import { parseRecipient } from '../../../src/faucet/core/address-form.ts'
+import { parseRecipient } from '../../../src/faucet/address-form.ts'
 
 const FAUCET: Hex = `0x${'fa'.repeat(20)}`
 const ADDRESS: Hex = '0x52908400098527886e0f7030069857d2e4169ee7'

@@ -2,7 +2,7 @@ import { systemClock } from '@tandem/base/clock.ts'
 import fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { checksumAddress } from '../../../src/crypto/checksum.ts'
-import { addFaucetRoutes } from '../../../src/faucet/http/faucet-http.ts'
+import { addFaucetRoutes } from '../../../src/faucet/faucet-http.ts'
 import { ModelChain } from '../../support/faucet/model-chain.ts'
 import { openStore, recipient, serviceOf } from '../../support/faucet/rig.ts'
 

@@ -1,7 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { expect, test } from 'vitest'
-import { createFaucetNode, type FaucetNodeError } from '../../../src/faucet/send/faucet-node.ts'
+import { createFaucetNode, type FaucetNodeError } from '../../../src/faucet/faucet-node.ts'
 import { ManualClock } from '../../support/consensus/manual-clock.ts'
 import { ModelChain } from '../../support/faucet/model-chain.ts'
 import { openStore, recipient, senderOf } from '../../support/faucet/rig.ts'

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { ProofOfWork } from '../../../src/faucet/core/proof-of-work.ts'
-import { FAUCET_SCRIPT } from '../../../src/faucet/http/faucet-pages.ts'
+import { FAUCET_SCRIPT } from '../../../src/faucet/faucet-pages.ts'
+import { ProofOfWork } from '../../../src/faucet/proof-of-work.ts'
 import { recipient } from '../../support/faucet/rig.ts'
 
 const BEGIN = 1_900_000_000_000

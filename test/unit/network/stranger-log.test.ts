@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { NETWORK_LIMITS } from '../../../src/config/limits/network.ts'
-import { StrangerLog } from '../../../src/network/peer/stranger-log.ts'
+import { StrangerLog } from '../../../src/network/peer/peer-set.ts'
 import { LogBook, NetNodes, until } from '../../support/network/net-node.ts'
 import { RawPeer } from '../../support/network/raw-peer.ts'
 

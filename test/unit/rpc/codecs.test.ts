@@ -7,7 +7,7 @@ import { address, data, full, hash, quantity, slot } from '../../../src/rpc/code
 import { traceConfig } from '../../../src/rpc/codecs/trace.ts'
 import { InvalidArgument } from '../../../src/rpc/errors.ts'
 import { blockCount, percentiles } from '../../../src/rpc/methods/eth/fee-history.ts'
-import type { Codec } from '../../../src/rpc/router/codec.ts'
+import type { Codec } from '../../../src/rpc/router/method-description.ts'
 
 const ADDRESS = `0x${'1a'.repeat(20)}`
 const HASH = `0x${'2b'.repeat(32)}`

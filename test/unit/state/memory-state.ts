@@ -2,7 +2,7 @@ import { EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { Nonce } from '@tandem/base/uint64.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../src/state/account.ts'
 import type { StateReader } from '../../../src/state/state-reader.ts'
-import type { StateChanges } from '../../../src/state/update/state-changes.ts'
+import type { StateChanges } from '../../../src/state/update/state-update.ts'
 
 export const address = (n: number): Hex => `0x${n.toString(16).padStart(40, '0')}`
 export const word = (n: number | bigint): Hex => toWord(BigInt(n))

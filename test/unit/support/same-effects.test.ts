@@ -1,7 +1,7 @@
 import { type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import type { EngineResult } from '../../../src/evm/engine.ts'
-import type { StateChanges } from '../../../src/state/update/state-changes.ts'
+import type { StateChanges } from '../../../src/state/update/state-update.ts'
 import type { Effects } from '../../support/evm/compare.ts'
 import { sameEffects } from '../../support/evm/same-effects.ts'
 import { address, word } from '../state/memory-state.ts'

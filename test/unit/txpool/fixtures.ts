@@ -4,8 +4,7 @@ import type { Nonce } from '@tandem/base/uint64.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import type { Transaction } from '../../../src/primitives/transaction/transaction.ts'
 import type { SenderCode } from '../../../src/rules/transaction.ts'
-import type { AccountReader } from '../../../src/txpool/pool/ports.ts'
-import type { PoolLimits, TxPoolOptions } from '../../../src/txpool/pool/types.ts'
+import type { AccountReader, PoolLimits, TxPoolOptions } from '../../../src/txpool/pool/types.ts'
 import { TxPool } from '../../../src/txpool/pool.ts'
 
 export const GWEI = 10n ** 9n

@@ -21,7 +21,7 @@ import type {
   Interrupt,
 } from '../../engine.ts'
 import { isPrecompile, type MovedPrecompiles } from '../../moved-precompiles.ts'
-import type { Prefetcher } from '../../readers/prefetched-reader.ts'
+import type { Prefetcher } from '../../prefetched-reader.ts'
 import type { CallRequest } from '../types.ts'
 import type { BlockOverrides, CallMessage } from './call-args.ts'
 import { applyOverrides } from './state-overrides.ts'

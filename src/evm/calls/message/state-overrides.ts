@@ -3,7 +3,7 @@ import { CodedError } from '@tandem/base/errors.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import type { CallError } from '../../engine.ts'
 import type { MovedPrecompiles } from '../../moved-precompiles.ts'
-import type { Prefetcher } from '../../readers/prefetched-reader.ts'
+import type { Prefetcher } from '../../prefetched-reader.ts'
 import type { AccountOverride, StateOverrides } from './call-args.ts'
 
 /** Recreates an account without its slots. */

@@ -1,9 +1,12 @@
 import { copyBytes, EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
+import { keccak256Hex } from '../../../crypto/hash.ts'
 import { EMPTY_BLOOM } from '../../../primitives/receipt/bloom.ts'
 import type { Log } from '../../../primitives/receipt/log.ts'
 import type { Receipt } from '../../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../../primitives/transaction/transaction.ts'
+import type { UnsignedTransaction } from '../../../primitives/transaction/transaction-encoding.ts'
+import { serializeTransaction } from '../../../primitives/transaction/transaction-encoding.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import { addResult, type BlockRun } from '../../block/block-run.ts'
 import { isPlainTransfer, runMessageTransaction, runPlainTransfer } from '../../block/run-transaction.ts'
@@ -12,9 +15,42 @@ import type { CallError, Engine, EngineOptions } from '../../engine.ts'
 import { transferLogOf } from '../../engines/transfer-logs.ts'
 import type { CallMessage } from '../message/call-args.ts'
 import { checkCallChainId, prefetchAuthorities } from '../message/call-message.ts'
-import { simulatedTransaction } from './simulated-transaction.ts'
 import type { SimulationLimits } from './simulation-limits.ts'
 import type { SimulatedCall } from './types.ts'
+
+/** Defaults for absent members of a call. */
+interface TransactionDefaults {
+  readonly chainId: number
+  readonly nonce: Transaction['nonce']
+  readonly gasLimit: bigint
+}
+
+const typeOf = ({ gasPrice, accessList, authorizationList }: CallMessage): 0 | 1 | 2 | 4 => {
+  if (authorizationList !== undefined) return 4
+  if (gasPrice === undefined) return 2
+  return accessList === undefined ? 0 : 1
+}
+
+/**
+ * Returns the transaction of a call in a simulated block: a plain object with a zero signature, and a hash computed from its
+ * content as usual. Without fees it offers none; a legacy price makes it a legacy transaction.
+ */
+export const simulatedTransaction = (message: CallMessage, defaults: TransactionDefaults): Transaction => {
+  const { gasPrice, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = message
+  const unsigned: UnsignedTransaction = {
+    type: typeOf(message),
+    ...defaults,
+    maxFeePerGas: gasPrice ?? maxFeePerGas,
+    maxPriorityFeePerGas: gasPrice ?? maxPriorityFeePerGas,
+    to: message.to,
+    value: message.value,
+    data: message.data,
+    accessList: message.accessList ?? [],
+    ...(message.authorizationList !== undefined && { authorizationList: message.authorizationList }),
+  }
+  const raw = serializeTransaction(unsigned, { yParity: 0, r: EMPTY_BYTES, s: EMPTY_BYTES })
+  return { ...unsigned, v: 0n, r: EMPTY_BYTES, s: EMPTY_BYTES, raw, hash: keccak256Hex(raw), from: message.from }
+}
 
 /** State shared by the calls of one simulated block. */
 interface SimulatedBlockContext {

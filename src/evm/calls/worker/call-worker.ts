@@ -1,29 +1,29 @@
+import { getHeapStatistics } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '@tandem/base/assert.ts'
 import { Batcher } from '@tandem/base/async/batcher.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import type { EndRequest } from '@tandem/base/worker/end-worker.ts'
-import { collectExternalGarbage } from '@tandem/base/worker/garbage.ts'
+import { collectExternalGarbage, collectGarbage } from '@tandem/base/worker/garbage.ts'
 import { lowerThreadPriority } from '@tandem/base/worker/priority.ts'
 import { systemThreadId } from '@tandem/base/worker/thread-time.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import { EXECUTION_LIMITS } from '../../../config/limits/execution.ts'
-import type { StateChanges } from '../../../state/update/state-changes.ts'
+import type { StateChanges } from '../../../state/update/state-update.ts'
 import { Store } from '../../../storage/store.ts'
 import type { BlockEnv, SerializedEnv } from '../../block-env.ts'
 import type { CallError, Interrupt } from '../../engine.ts'
 import { loadEngine } from '../../engines/select-engine.ts'
-import { dropIdleMachines } from '../../engines/wasm/pool.ts'
-import { asyncOverlayReader, overlayReader } from '../../readers/overlay-reader.ts'
-import { createPrefetchedReader } from '../../readers/prefetched-reader.ts'
+import { dropIdleMachines, forgetDroppedMachines, machineBytes } from '../../engines/wasm/pool.ts'
+import { asyncOverlayReader, overlayReader } from '../../overlay-reader.ts'
+import { createPrefetchedReader } from '../../prefetched-reader.ts'
 import { type CallContext, callError } from '../message/call-message.ts'
 import { call, createAccessList, estimateGas } from '../run-call.ts'
 import { simulateBlocks } from '../simulate/simulate-blocks.ts'
 import type { HashBlocks, SimulatedBlock } from '../simulate/types.ts'
 import { createSliceScheduler } from './slice-scheduler.ts'
 import { createStateCache, type OpenedState } from './state-cache.ts'
-import { isBeyondMemory, isStarved, releaseMemory } from './worker-memory.ts'
 import {
   type BlockHashes,
   CALL_HEARTBEAT,
@@ -40,6 +40,34 @@ import {
   type WorkerMessage,
   type WorkerStart,
 } from './worker-protocol.ts'
+
+/*
+ * Memory of the calls of one worker thread: frames, which are outside the heap, and the words and lists of the interpreter on the heap.
+ */
+
+/** Returns true while the calls hold more than their limits, or left garbage of that size. */
+export const isBeyondMemory = (): boolean => {
+  const { external_memory, used_heap_size } = getHeapStatistics()
+  return external_memory + machineBytes() > CALL_LIMITS.frameBytes || used_heap_size > CALL_LIMITS.heapUsedBytes
+}
+
+/** Returns true when the running calls exceed their memory, also after a garbage collection: the current one is then stopped. */
+const isStarved = (): boolean => {
+  if (!isBeyondMemory()) return false
+  dropIdleMachines()
+  collectGarbage()
+  forgetDroppedMachines()
+  return isBeyondMemory()
+}
+
+/** Returns the memory of past calls to the system; called when no call runs. */
+const releaseMemory = (): void => {
+  const { external_memory } = getHeapStatistics()
+  if (external_memory + machineBytes() < CALL_LIMITS.idleBytes) return
+  dropIdleMachines()
+  collectGarbage()
+  forgetDroppedMachines()
+}
 
 /*
  * Worker thread for calls, with its own store handle. Several calls share it in time slices (EXECUTION_LIMITS.callSliceMs each), so

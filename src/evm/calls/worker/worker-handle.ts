@@ -6,7 +6,7 @@ import { addLoadingThread, LOAD_MS } from '@tandem/base/worker/loading-threads.t
 import { Silence } from '@tandem/base/worker/silence.ts'
 import { threadTimeMs } from '@tandem/base/worker/thread-time.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
-import type { StateChanges } from '../../../state/update/state-changes.ts'
+import type { StateChanges } from '../../../state/update/state-update.ts'
 import type { SerializedEnv } from '../../block-env.ts'
 import type { CallError } from '../../engine.ts'
 import type { HashBlocks, SimulatedBlock } from '../simulate/types.ts'

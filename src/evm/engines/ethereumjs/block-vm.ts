@@ -1,9 +1,10 @@
 import type { Block as EthereumJsBlock } from '@ethereumjs/block'
 import type { Common, ParamsDict } from '@ethereumjs/common'
-import { createTxFromRLP, paramsTx, type TypedTransaction } from '@ethereumjs/tx'
+import { createTxFromRLP, paramsTx, type TxOptions, type TypedTransaction } from '@ethereumjs/tx'
+import { KECCAK256_NULL } from '@ethereumjs/util'
 import { createVM, type RunTxResult, runTx, type VM } from '@ethereumjs/vm'
 import { assert } from '@tandem/base/assert.ts'
-import { bytesToHex, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { GAS_PER_BLOB } from '../../../config/blobs.ts'
@@ -14,9 +15,10 @@ import { createAddress } from '../../../primitives/receipt/address.ts'
 import type { Receipt } from '../../../primitives/receipt/receipt.ts'
 import type { Transaction } from '../../../primitives/transaction/transaction.ts'
 import { effectiveGasPrice } from '../../../primitives/transaction/transaction.ts'
+import { encodeTransaction } from '../../../primitives/transaction/transaction-encoding.ts'
 import { impersonatedSenderOn } from '../../../rules/development.ts'
-import { blobGas, maxBlobFee } from '../../../rules/ethereum/blob-fee.ts'
 import { executionRulesAt } from '../../../rules/execution-rules.ts'
+import { blobGas, maxBlobFee } from '../../../rules/money/blob-fee.ts'
 import { executionGasLimit } from '../../../rules/transaction.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import { receiptWithRoot, runPostExecution } from '../../block/block-phases.ts'
@@ -38,12 +40,35 @@ import type { BlockExecution, Credit, ExecutionBounds } from '../../executor-typ
 import { createCommon } from './common.ts'
 import { evmOptions, hasBlobVersions } from './deviations.ts'
 import { logFrom } from './engine.ts'
-import { hideCodeOnce, unsignedLibraryTransaction } from './impersonation.ts'
 import { libraryAddress, libraryBlock, libraryBlockchain } from './library-block.ts'
 import { evmOpcodes } from './opcodes.ts'
 import { EthereumJsStateAdapter } from './state-adapter.ts'
 import { WatchedEvm } from './watched-evm.ts'
 import { engineFailure, errorOf, WatchedRun } from './watched-run.ts'
+
+/*
+ * Transactions of impersonated accounts (primitives/transaction/impersonation.ts) for the VM of EthereumJS, which requires a well-formed
+ * signature and rejects senders with code.
+ */
+
+const STAND_IN = { yParity: 0, r: Uint8Array.of(1), s: Uint8Array.of(1) } as const
+
+/** Returns the library's transaction with a signature that it accepts; the sender must be set separately. */
+const unsignedLibraryTransaction = (tx: Transaction, options: TxOptions): TypedTransaction =>
+  createTxFromRLP(encodeTransaction(tx, STAND_IN).raw, options)
+
+/** Hides the account's code at the next read: EIP-3607 does not apply to impersonated accounts. */
+const hideCodeOnce = (state: EthereumJsStateAdapter, sender: Hex): void => {
+  const { getAccount } = state
+  const address = new Address(hexToBytes(sender))
+  state.getAccount = async asked => {
+    const account = await getAccount.call(state, asked)
+    if (!asked.equals(address)) return account
+    state.getAccount = getAccount
+    if (account !== undefined) account.codeHash = KECCAK256_NULL
+    return account
+  }
+}
 
 /** The VM refused a transaction; `reason` is its own text. */
 interface OracleRefusal {

@@ -2,7 +2,7 @@ import { bytesEqual, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { CodedError } from '@tandem/base/errors.ts'
 import { encodeReceipt, type Receipt } from '../../../primitives/receipt/receipt.ts'
 import type { Account } from '../../../state/account.ts'
-import type { StateChanges } from '../../../state/update/state-changes.ts'
+import type { StateChanges } from '../../../state/update/state-update.ts'
 import type { BlockExecution } from '../../executor-types.ts'
 
 /** Outcome of one execution of a block. */

@@ -5,7 +5,7 @@ import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '@tande
 import { uint64FromBigint } from '@tandem/base/uint64.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
-import type { Prefetcher } from '../../readers/prefetched-reader.ts'
+import type { Prefetcher } from '../../prefetched-reader.ts'
 
 const EMPTY_CODE_HASH_BYTES = hexToBytes(EMPTY_CODE_HASH)
 const EMPTY_ROOT_BYTES = hexToBytes(EMPTY_ROOT)

@@ -1,17 +1,17 @@
 import { EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
+import { CodedError } from '@tandem/base/errors.ts'
 import type { EvmFork } from '../../../config/forks.ts'
 import type { Log } from '../../../primitives/receipt/log.ts'
 import type { ExecutionRules } from '../../../rules/execution-rules.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import type { EngineEnv } from '../../block-env.ts'
-import type { EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
+import type { EngineFailure, EngineMessage, EngineOptions, EngineResult, InterruptedError } from '../../engine.ts'
 import { PRECOMPILE_REASON } from '../../failure-reasons.ts'
 import { isPrecompile } from '../../moved-precompiles.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
 import { transferLogOf } from '../transfer-logs.ts'
 import { loadAccount, loadCode, loadSlot } from './load-state.ts'
 import type { Machine } from './machine.ts'
-import { MessageClock } from './message-clock.ts'
 import { effectsOf } from './message-effects.ts'
 import { executionRulesOf, FORK_PLACES } from './message-rules.ts'
 import { type MessageStart, startMessage } from './message-start.ts'
@@ -20,6 +20,44 @@ import { OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
 import type { RunState } from './run-state.ts'
 import { StepRecorder } from './step-recorder.ts'
 import { writeChangesToJournal } from './write-changes.ts'
+
+/** Bytes of logs between two checks: they cost more time after the message than while it runs. */
+const LOG_BYTES_PER_LOOK = 256 * 1024
+
+/** Time slices of one message: when it gives way to other work, and when it must stop. */
+class MessageClock {
+  readonly #machine: Machine
+  readonly #interrupt: EngineOptions['interrupt']
+  #sliceEndMs: number
+  #logBytesSeen = 0
+
+  constructor(machine: Machine, interrupt: EngineOptions['interrupt']) {
+    this.#machine = machine
+    this.#interrupt = interrupt
+    this.#sliceEndMs = interrupt === undefined ? 0 : performance.now() + interrupt.sliceMs
+  }
+
+  get #logBytes(): number {
+    const { wasm } = this.#machine
+    return wasm.logsEndAt() - wasm.logsStartAt()
+  }
+
+  /** Returns a promise when the time slice is over, or when logs became many; it rejects when the message must stop. */
+  check(): Promise<void> | undefined {
+    if (this.#interrupt === undefined) return undefined
+    if (performance.now() < this.#sliceEndMs && this.#logBytes < this.#logBytesSeen + LOG_BYTES_PER_LOOK)
+      return undefined
+    return this.#giveWay(this.#interrupt)
+  }
+
+  async #giveWay(interrupt: NonNullable<EngineOptions['interrupt']>): Promise<void> {
+    this.#logBytesSeen = this.#logBytes
+    await (interrupt.giveWay?.() ?? new Promise<void>(resolve => setImmediate(resolve)))
+    if (interrupt.shouldStop(this.#logBytesSeen))
+      throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })
+    this.#sliceEndMs = performance.now() + interrupt.sliceMs
+  }
+}
 
 /** Gas between two checks of the clock. */
 const SLICE_GAS = 200_000n

@@ -1,8 +1,14 @@
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import type { EngineEnv } from '../../block-env.ts'
-import type { CallError, Engine, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
-import { engineCounts } from '../engine-counts.ts'
+import {
+  type CallError,
+  type Engine,
+  type EngineMessage,
+  type EngineOptions,
+  type EngineResult,
+  engineCounts,
+} from '../../engine.ts'
 import { CODE_PAGES } from './evm-module.ts'
 import { isStepping, isSuitable } from './message-rules.ts'
 import { MessageRun, type RunEnd } from './message-run.ts'

@@ -12,9 +12,9 @@ import { INTEGER_SCHEMA, listOf, objectOf, STRING_SCHEMA } from '../../codecs/sc
 import { DEFAULT_TRACE, DEFAULT_TRACE_CALL, traceCallConfig, traceConfig } from '../../codecs/trace.ts'
 import { serverError } from '../../errors.ts'
 import { type BlockRef, blockNumberOf } from '../../router/block-reads.ts'
-import { optional } from '../../router/codec.ts'
 import type { Context } from '../../router/context.ts'
 import { type MethodTable, method, type Slot } from '../../router/method.ts'
+import { optional } from '../../router/method-description.ts'
 import { type JsonSchema, StreamedJson } from '../../router/raw-json.ts'
 import type { TraceAnswer, TracedBlock, TracePort } from '../../trace-port.ts'
 

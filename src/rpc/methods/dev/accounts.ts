@@ -3,11 +3,10 @@ import { amount, count, position, word } from '../../codecs/dev.ts'
 import { address, BOOLEAN_SCHEMA, data, HASH_SCHEMA, hash, parseBoolean } from '../../codecs/scalars.ts'
 import { NULL_SCHEMA, orNull } from '../../codecs/schemas.ts'
 import { serverError } from '../../errors.ts'
-import { codec } from '../../router/codec.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { sendUnsigned } from '../eth/signing/signing.ts'
-import { type DevNamespace, emptyResult } from './dev-namespace.ts'
-import { devFromContext } from './dev-of-context.ts'
+import { codec } from '../../router/method-description.ts'
+import { sendUnsigned } from '../eth/signing.ts'
+import { type DevNamespace, devFromContext, emptyResult } from './dev-namespace.ts'
 
 /** Account and pool methods, under `hardhat_` and `anvil_` alike. */
 export const accountMethods = (namespace: DevNamespace): MethodTable => ({

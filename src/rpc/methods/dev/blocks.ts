@@ -11,10 +11,9 @@ import {
   QUANTITY_SCHEMA,
 } from '../../codecs/scalars.ts'
 import { INTEGER_SCHEMA, NULL_SCHEMA, objectOf, STRING_SCHEMA } from '../../codecs/schemas.ts'
-import { codec, optional } from '../../router/codec.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { type DevNamespace, emptyResult } from './dev-namespace.ts'
-import { devFromContext } from './dev-of-context.ts'
+import { codec, optional } from '../../router/method-description.ts'
+import { type DevNamespace, devFromContext, emptyResult } from './dev-namespace.ts'
 
 const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
 

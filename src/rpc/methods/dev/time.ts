@@ -2,9 +2,9 @@ import { toQuantity } from '@tandem/base/bytes.ts'
 import { count, gasLimit, intervalMs, mineArgs, seconds, timestamp } from '../../codecs/dev.ts'
 import { BOOLEAN_SCHEMA, parseBoolean, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { NULL_SCHEMA } from '../../codecs/schemas.ts'
-import { codec, optional } from '../../router/codec.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { devFromContext } from './dev-of-context.ts'
+import { codec, optional } from '../../router/method-description.ts'
+import { devFromContext } from './dev-namespace.ts'
 
 const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
 const OFFSET_SCHEMA = { type: 'integer' }

@@ -8,9 +8,9 @@ import { DATA_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { ACCESS_LIST_SCHEMA, objectOf, STRING_SCHEMA } from '../../codecs/schemas.ts'
 import { invalidArgument } from '../../errors.ts'
 import { andThen, type BlockRef, blockNumberOf, type MaybePromise } from '../../router/block-reads.ts'
-import { optional } from '../../router/codec.ts'
 import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
+import { optional } from '../../router/method-description.ts'
 import { answerCall } from './thrown-reverts.ts'
 
 /**

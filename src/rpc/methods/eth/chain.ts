@@ -1,7 +1,7 @@
 import { toQuantity } from '@tandem/base/bytes.ts'
 import { blobParamsAt } from '../../../config/forks.ts'
-import { blobBaseFee } from '../../../rules/ethereum/blob-fee.ts'
 import { suggestedGasPrice } from '../../../rules/money/base-fee.ts'
+import { blobBaseFee } from '../../../rules/money/blob-fee.ts'
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { listOf, objectOf, SYNC_SCHEMA } from '../../codecs/schemas.ts'
 import { encodeSyncStatus } from '../../encode/sync.ts'

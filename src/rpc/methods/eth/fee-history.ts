@@ -10,9 +10,9 @@ import { invalidValue, parseQuantity, QUANTITY_SCHEMA } from '../../codecs/scala
 import { listOf, NUMBER_SCHEMA, objectOf } from '../../codecs/schemas.ts'
 import { serverError } from '../../errors.ts'
 import { type BlockNumberRef, namedNumber } from '../../router/block-reads.ts'
-import { type Codec, codec, optional } from '../../router/codec.ts'
 import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
+import { type Codec, codec, optional } from '../../router/method-description.ts'
 
 /** Block count in hex or decimal; values above the limit mean the limit. */
 export const blockCount: Codec<number> = codec(

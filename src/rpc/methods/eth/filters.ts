@@ -1,14 +1,20 @@
 import { assert } from '@tandem/base/assert.ts'
+import type { Hex } from '@tandem/base/bytes.ts'
 import { logFilter } from '../../codecs/filter.ts'
-import { filterId, subscriptionId } from '../../codecs/ids.ts'
-import { BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { BOOLEAN_SCHEMA, HASH_SCHEMA, parseQuantity, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { LOG_SCHEMA, listOf } from '../../codecs/schemas.ts'
 import { serverError } from '../../errors.ts'
-import { optional } from '../../router/codec.ts'
 import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
+import type { Codec } from '../../router/method-description.ts'
+import { codec, optional } from '../../router/method-description.ts'
 import { filterText, logsText, queryText } from '../../subscriptions/log-results.ts'
 import { subscriptionFrom, subscriptionKind, subscriptionOption } from '../../subscriptions/subscription-args.ts'
+
+const parseId = (value: unknown): Hex => `0x${parseQuantity(value).toString(16)}`
+
+const filterId: Codec<Hex> = codec('filter', QUANTITY_SCHEMA, parseId)
+const subscriptionId: Codec<Hex> = codec('subscription', QUANTITY_SCHEMA, parseId)
 
 const socketOf = ({ socket }: Context) => {
   assert(socket !== null, 'the router refuses socket methods over HTTP')

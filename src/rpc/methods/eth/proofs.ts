@@ -14,7 +14,7 @@ import {
 import { listOf, objectOf } from '../../codecs/schemas.ts'
 import { serverError } from '../../errors.ts'
 import { type BlockRef, blockNumberOf } from '../../router/block-reads.ts'
-import { type Codec, codec } from '../../router/codec.ts'
+import { type Codec, codec } from '../../router/method-description.ts'
 
 /** Storage key and the form in which the response repeats it. */
 interface ProofKey {

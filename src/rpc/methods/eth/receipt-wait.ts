@@ -5,8 +5,8 @@ import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { parseQuantity, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { INTEGER_SCHEMA } from '../../codecs/schemas.ts'
 import { notIncluded, notReady } from '../../errors.ts'
-import { type Codec, codec } from '../../router/codec.ts'
 import type { Context } from '../../router/context.ts'
+import { type Codec, codec } from '../../router/method-description.ts'
 import type { RawJson, StreamedJson } from '../../router/raw-json.ts'
 
 /** Milliseconds, as number or QUANTITY. What is no time within the limits counts as left out (EIP-7966). */

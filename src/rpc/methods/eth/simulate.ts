@@ -8,9 +8,9 @@ import { type SimulationArgs, simulation } from '../../codecs/simulation.ts'
 import { simulatedBlockJson } from '../../encode/simulation.ts'
 import { CODES, RpcError } from '../../errors.ts'
 import { type BlockRef, blockNumberOf } from '../../router/block-reads.ts'
-import { optional } from '../../router/codec.ts'
 import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
+import { optional } from '../../router/method-description.ts'
 import { RawJson } from '../../router/raw-json.ts'
 
 /** Converts a timeout to its own error code, which only the specification of this method has. */

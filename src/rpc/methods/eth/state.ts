@@ -16,8 +16,8 @@ import {
 import { listOf } from '../../codecs/schemas.ts'
 import { invalidParams } from '../../errors.ts'
 import { andThen, readState } from '../../router/block-reads.ts'
-import { type Codec, codec } from '../../router/codec.ts'
 import { type MethodTable, method } from '../../router/method.ts'
+import { type Codec, codec } from '../../router/method-description.ts'
 import { proofSchema, prove, slots } from './proofs.ts'
 
 /** Storage positions by account. */

@@ -15,9 +15,9 @@ import {
   committedRange,
   findBlock,
 } from '../../router/block-reads.ts'
-import { named, optional } from '../../router/codec.ts'
 import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
+import { named, optional } from '../../router/method-description.ts'
 import { NULL_JSON, RawJson } from '../../router/raw-json.ts'
 
 /**

@@ -10,9 +10,9 @@ import { INTEGER_SCHEMA, listOf, objectOf, orNull } from '../../codecs/schemas.t
 import { headerNotFound } from '../../errors.ts'
 import type { EconomyPort } from '../../ports.ts'
 import { type BlockNumberRef, blockNumberOf, committedRange } from '../../router/block-reads.ts'
-import { named, optional } from '../../router/codec.ts'
 import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
+import { named, optional } from '../../router/method-description.ts'
 import type { JsonSchema } from '../../router/raw-json.ts'
 
 const economyOf = ({ economy }: Context): EconomyPort => {

@@ -7,9 +7,9 @@ import { block } from '../../codecs/block.ts'
 import { ADDRESS_SCHEMA, DATA_SCHEMA, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { listOf, objectOf, orNull, STRING_SCHEMA } from '../../codecs/schemas.ts'
 import { findBlock } from '../../router/block-reads.ts'
-import { optional } from '../../router/codec.ts'
 import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
+import { optional } from '../../router/method-description.ts'
 
 const FAILED_SCHEMA = objectOf('FailedTransaction', {
   transactionIndex: QUANTITY_SCHEMA,

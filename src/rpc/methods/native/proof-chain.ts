@@ -6,9 +6,9 @@ import { ADDRESS_SCHEMA, DATA_SCHEMA, hash, index, QUANTITY_SCHEMA } from '../..
 import { listOf, objectOf, orNull, STRING_SCHEMA } from '../../codecs/schemas.ts'
 import { encodeProofHeaderInfo } from '../../encode/proof-header.ts'
 import { invalidParams } from '../../errors.ts'
-import { codec } from '../../router/codec.ts'
 import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
+import { codec } from '../../router/method-description.ts'
 
 const proofChainOf = ({ proofChain }: Context) => {
   assert(proofChain !== undefined, 'a method is served only where its part exists')

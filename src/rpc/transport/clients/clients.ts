@@ -1,11 +1,24 @@
 import type { IncomingMessage } from 'node:http'
+import { subscriberOf } from '@tandem/base/address.ts'
+import type { Cancellation } from '@tandem/base/async/cancellation.ts'
 import { RateLimiter } from '@tandem/base/rate-limiter.ts'
 import type { Quota } from '@tandem/base/token-bucket.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { MaybePromise } from '../../router/block-reads.ts'
+import type { Endpoint } from '../../router/method.ts'
 import { type ApiKey, ApiKeys, isTokenValid } from './access-tokens.ts'
 import { ClientAddress, type TrustProxy } from './client-address.ts'
-import { clientIdOf } from './client-id.ts'
+
+/**
+ * Returns the client id of an address for shared limits: the IPv4 address, or the /64 of an IPv6 address, which belongs to one subscriber.
+ */
+export const clientIdOf = (address: string | undefined): string => subscriberOf(address ?? '')
+
+/** Returns the endpoint with the context of a connection of a client, by its id. */
+export const endpointForClient = (endpoint: Endpoint, client: string, cancellation: Cancellation): Endpoint => ({
+  methods: endpoint.methods,
+  context: { ...endpoint.context, client, cancellation },
+})
 
 /** Rules by which the client of a request is known. */
 export interface ClientRules {

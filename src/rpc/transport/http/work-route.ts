@@ -3,7 +3,7 @@ import { ClientBudget } from '@tandem/base/client-budget.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { MiningPort } from '../../ports.ts'
-import { clientIdOf } from '../clients/client-id.ts'
+import { clientIdOf } from '../clients/clients.ts'
 import { cancellationOf } from './calls.ts'
 
 type Work = NonNullable<ReturnType<MiningPort['work']>>

@@ -13,7 +13,7 @@ import { addressFromPrivateKey, sign } from '../../../../src/crypto/signature.ts
 import { runMessageTransaction } from '../../../../src/evm/block/run-transaction.ts'
 import { type BlockPosition, invalidSimulatedReason } from '../../../../src/evm/block/transaction-validity.ts'
 import type { BlockEnv } from '../../../../src/evm/block-env.ts'
-import { simulatedTransaction } from '../../../../src/evm/calls/simulate/simulated-transaction.ts'
+import { simulatedTransaction } from '../../../../src/evm/calls/simulate/simulate-call.ts'
 import type { Engine, EngineMessage } from '../../../../src/evm/engine.ts'
 import { encodeRlp } from '../../../../src/primitives/rlp/rlp.ts'
 import type { Authorization, Transaction } from '../../../../src/primitives/transaction/transaction.ts'

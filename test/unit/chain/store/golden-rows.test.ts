@@ -21,7 +21,7 @@ import { decodeTransaction, withSender } from '../../../../src/primitives/transa
 import { firstProofState } from '../../../../src/rules/proof/proof-header.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../../src/state/account.ts'
 import { putStateMeta } from '../../../../src/state/state-meta.ts'
-import { writeStateUpdate } from '../../../../src/state/update/write-update.ts'
+import { writeStateUpdate } from '../../../../src/state/update/state-update.ts'
 import { putEditedRoot, putEditUndo } from '../../../../src/state/world/account-edit.ts'
 import { putPreimage } from '../../../../src/state/world/preimages.ts'
 import type { Batch } from '../../../../src/storage/batch.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { walCheckpoint } from '../../../../src/consensus/core/effects.ts'
 import { justificationFromRoundChanges } from '../../../../src/consensus/core/messages/justification.ts'
 import { hasQuorumAtRound } from '../../../../src/consensus/core/rounds.ts'
 import type { Effect } from '../../../../src/consensus/core/types.ts'
-import { walCheckpoint } from '../../../../src/consensus/core/wal-checkpoint.ts'
 import { signerIndexes } from '../../../../src/primitives/consensus/certificate.ts'
 import {
   block,

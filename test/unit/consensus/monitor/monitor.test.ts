@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Effect } from '../../../../src/consensus/core/types.ts'
 import type { ConsensusMetrics } from '../../../../src/consensus/monitor/metrics.ts'
 import { ClockSkew, ConsensusMonitor } from '../../../../src/consensus/monitor/monitor.ts'
-import { timedFileSystem } from '../../../../src/consensus/monitor/timed-file-system.ts'
+import { timedFileSystem } from '../../../../src/consensus/wal/file-system.ts'
 import { encodeExtraData } from '../../../../src/primitives/consensus/extra-data.ts'
 
 const MEMBERS = ['0xa', '0xb', '0xc', '0xd'].map(name => name.padEnd(42, '0') as Hex)

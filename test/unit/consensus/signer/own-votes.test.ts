@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CONSENSUS_LIMITS } from '../../../../src/config/limits/consensus.ts'
-import { Quarantine } from '../../../../src/consensus/signer/local-validator.ts'
-import { OwnVotes } from '../../../../src/consensus/signer/own-votes.ts'
+import { OwnVotes, Quarantine } from '../../../../src/consensus/signer/local-validator.ts'
 import type { SignPosition } from '../../../../src/consensus/wal/watermark.ts'
 
 const at = (number: number, round: number, step: SignPosition['step']): SignPosition => ({ number, round, step })

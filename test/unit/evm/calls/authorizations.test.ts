@@ -9,7 +9,7 @@ import type { CallMessage } from '../../../../src/evm/calls/message/call-args.ts
 import type { CallContext } from '../../../../src/evm/calls/message/call-message.ts'
 import { call, createAccessList, estimateGas } from '../../../../src/evm/calls/run-call.ts'
 import type { CallRequest } from '../../../../src/evm/calls/types.ts'
-import { createPrefetchedReader } from '../../../../src/evm/readers/prefetched-reader.ts'
+import { createPrefetchedReader } from '../../../../src/evm/prefetched-reader.ts'
 import { encodeRlp } from '../../../../src/primitives/rlp/rlp.ts'
 import type { Authorization } from '../../../../src/primitives/transaction/transaction.ts'
 import type { AsyncStateReader, StateReader } from '../../../../src/state/state-reader.ts'

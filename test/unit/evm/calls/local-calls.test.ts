@@ -1,7 +1,7 @@
 import { EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { createInterpreter } from '../../../../devtools/interpreter/engine.ts'
-import { createLocalCalls, type LocalState } from '../../../../src/evm/calls/local/local-calls.ts'
+import { createLocalCalls, type LocalState } from '../../../../src/evm/calls/local-calls.ts'
 import type { CallRequest, CallService } from '../../../../src/evm/calls/types.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
 import { env, funded, key, withCode } from '../world.ts'

@@ -1,8 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { CALL_LIMITS } from '../../../../src/config/limits/clients.ts'
-import { LocalTurns } from '../../../../src/evm/calls/local/local-turns.ts'
-import { Outruns } from '../../../../src/evm/calls/local/outruns.ts'
+import { LocalTurns, Outruns } from '../../../../src/evm/calls/local-calls.ts'
 
 const { turnMs, queue, skips, clientOutruns } = CALL_LIMITS.local
 

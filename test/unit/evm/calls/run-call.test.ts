@@ -9,7 +9,7 @@ import { call, createAccessList, estimateGas } from '../../../../src/evm/calls/r
 import type { CallRequest } from '../../../../src/evm/calls/types.ts'
 import type { CallError, Engine } from '../../../../src/evm/engine.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/wasm-engine.ts'
-import { createPrefetchedReader } from '../../../../src/evm/readers/prefetched-reader.ts'
+import { createPrefetchedReader } from '../../../../src/evm/prefetched-reader.ts'
 import type { StateReader } from '../../../../src/state/state-reader.ts'
 import { type CompiledContract, compileSolidity } from '../../../support/solidity.ts'
 import type { MemoryState } from '../../state/memory-state.ts'

@@ -1,7 +1,6 @@
 import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
-import type { EngineOptions } from '../../../../src/evm/engine.ts'
-import { engineCounts } from '../../../../src/evm/engines/engine-counts.ts'
+import { type EngineOptions, engineCounts } from '../../../../src/evm/engine.ts'
 import { loadEngine } from '../../../../src/evm/engines/select-engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { nextStorageVersion } from '../../../../src/state/journal/storage-version.ts'

@@ -2,8 +2,7 @@ import { bytesToHex, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { Signature } from 'ethers'
 import { expect, test } from 'vitest'
 import { signatureBytes, signedDigest } from '../../../../devtools/state-test/transaction-sender.ts'
-import { createLibauthProvider } from '../../../../src/crypto/providers/libauth.ts'
-import { createNobleProvider } from '../../../../src/crypto/providers/noble.ts'
+import { createLibauthProvider } from '../../../../src/crypto/libauth-signatures.ts'
 import { recoverSender } from '../../../../src/crypto/recovery/recover-sender.ts'
 import { isLowS, isScalar, signatures } from '../../../../src/crypto/signature.ts'
 import {
@@ -16,6 +15,7 @@ import {
   type UnsignedTransaction,
 } from '../../../../src/primitives/transaction/transaction-encoding.ts'
 import { ACCOUNT_KEYS, signedRaw } from '../../../support/chain.ts'
+import { createNobleProvider } from '../../../support/noble-signatures.ts'
 
 const unsigned = (type: 0 | 1 | 2): UnsignedTransaction => ({
   type,

@@ -9,7 +9,7 @@ import type { CallContext } from '../../../../../src/evm/calls/message/call-mess
 import { simulateBlocks } from '../../../../../src/evm/calls/simulate/simulate-blocks.ts'
 import type { HashBlocks, PlannedBlock, SimulationPlan } from '../../../../../src/evm/calls/simulate/types.ts'
 import type { CallError } from '../../../../../src/evm/engine.ts'
-import { createPrefetchedReader } from '../../../../../src/evm/readers/prefetched-reader.ts'
+import { createPrefetchedReader } from '../../../../../src/evm/prefetched-reader.ts'
 import { nextBaseFee } from '../../../../../src/rules/money/base-fee.ts'
 import type { MemoryState } from '../../../state/memory-state.ts'
 import { code, env, funded, GWEI, key, TOKEN, withCode } from '../../world.ts'

@@ -5,7 +5,7 @@ import { hexToBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { keccak256 } from '../../../../../src/crypto/hash.ts'
 import { sign } from '../../../../../src/crypto/signature.ts'
-import { customCrypto } from '../../../../../src/evm/engines/ethereumjs/crypto.ts'
+import { customCrypto } from '../../../../../src/evm/engines/ethereumjs/common.ts'
 
 const KEY = new Uint8Array(32).fill(0x46)
 const ecrecover = customCrypto.ecrecover!

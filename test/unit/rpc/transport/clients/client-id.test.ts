@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clientIdOf } from '../../../../../src/rpc/transport/clients/client-id.ts'
+import { clientIdOf } from '../../../../../src/rpc/transport/clients/clients.ts'
 
 test.each([
   ['10.1.2.3', '10.1.2.3'],

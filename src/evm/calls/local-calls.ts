@@ -1,0 +1,207 @@
+import { type Cancellation, Cancelled } from '@tandem/base/async/cancellation.ts'
+import { FairSemaphore } from '@tandem/base/async/fair-semaphore.ts'
+import { asBuffer } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
+import { CALL_LIMITS } from '../../config/limits/clients.ts'
+import type { StateReader } from '../../state/state-reader.ts'
+import type { BlockEnv } from '../block-env.ts'
+import type { Engine, Interrupt } from '../engine.ts'
+import type { CallContext } from './message/call-message.ts'
+import { requestBytes } from './request-bytes.ts'
+import { call, createAccessList, estimateGas } from './run-call.ts'
+import type { CallRequest, CallService } from './types.ts'
+
+/**
+ * Calls that outran the bound of the main thread. The next ones like them start in a worker, and so do those of a client with many
+ * different ones, so that no work is done twice for long.
+ */
+export class Outruns {
+  /** Number of calls that still skip the main thread, by kind of call or client. */
+  readonly #skips = new Map<string, number>()
+  /** Recent outruns per client. */
+  readonly #clients = new Map<string, number>()
+
+  /** Returns true when a call of this kind, or of this client, is to start in a worker. */
+  skips(kind: string, client: string): boolean {
+    return this.#takeSkip(kind) || this.#takeSkip(clientKey(client))
+  }
+
+  /** Records that a call outran its bound. */
+  add(kind: string, client: string): void {
+    put(this.#skips, kind, CALL_LIMITS.local.skips)
+    const count = (this.#clients.get(client) ?? 0) + 1
+    put(this.#clients, client, count)
+    if (count < CALL_LIMITS.local.clientOutruns) return
+    this.#clients.delete(client)
+    put(this.#skips, clientKey(client), CALL_LIMITS.local.skips)
+  }
+
+  #takeSkip(key: string): boolean {
+    const left = this.#skips.get(key)
+    if (left === undefined) return false
+    if (left === 1) this.#skips.delete(key)
+    else this.#skips.set(key, left - 1)
+    return true
+  }
+}
+
+const clientKey = (client: string): string => `client ${client}`
+
+/** Sets an entry; the oldest is dropped beyond CALL_LIMITS.local.remembered. */
+const put = (map: Map<string, number>, key: string, value: number): void => {
+  map.delete(key)
+  map.set(key, value)
+  const [oldest] = map.keys()
+  if (map.size > CALL_LIMITS.local.remembered && oldest !== undefined) map.delete(oldest)
+}
+
+const FULL = new Error('too many calls wait')
+
+/**
+ * Turns of calls on the main thread, one at a time: those of one event-loop turn together get CALL_LIMITS.local.turnMs, later ones wait for
+ * the next turn, clients in rotation. So other work waits for one turn at most, however many calls arrive.
+ */
+export class LocalTurns {
+  readonly #semaphore = new FairSemaphore(
+    { total: 1, client: 1, queue: CALL_LIMITS.local.queue, displaces: true },
+    () => FULL,
+  )
+  #spentMs = 0
+  #nextTurn: Promise<void> | undefined
+
+  /** Runs `work` in its turn; returns undefined without running it when too many calls wait. */
+  async run<Result extends object>(client: string, work: () => Promise<Result>): Promise<Result | undefined> {
+    const release = this.#semaphore.tryAcquire(client) ?? (await this.#semaphore.acquire(client).catch(() => undefined))
+    if (release === undefined) return undefined
+    if (this.#spentMs >= CALL_LIMITS.local.turnMs) await this.#nextTurn
+    const startedMs = performance.now()
+    try {
+      return await work()
+    } finally {
+      this.#spentMs += performance.now() - startedMs
+      this.#nextTurn ??= new Promise(resolve =>
+        setImmediate(() => {
+          this.#nextTurn = undefined
+          this.#spentMs = 0
+          resolve()
+        }),
+      )
+      release()
+    }
+  }
+}
+
+/** State of a call in this thread. */
+export interface LocalState {
+  readonly reader: StateReader
+  readonly env: BlockEnv
+  /** false: the state has changed meanwhile. */
+  stands(): boolean
+}
+
+interface LocalBound {
+  /** Gas that all runs of a call execute together. */
+  readonly gas: bigint
+  /** The same of an access list; 0: none starts here. */
+  readonly listGas: bigint
+  readonly ms: number
+}
+
+interface LocalCallsOptions {
+  /** Returns undefined when this thread does not hold the state. */
+  stateFor(request: CallRequest): Promise<LocalState | undefined>
+  /** For all other calls. */
+  readonly workers: CallService
+  /** EVM engine. */
+  engine(): Promise<Engine>
+  readonly bound: LocalBound
+}
+
+type Run<Answer> = (context: CallContext, request: CallRequest) => Promise<Answer>
+type There<Answer> = (request: CallRequest, client: string, cancellation?: Cancellation) => Promise<Answer>
+
+/** End of a run in this thread. Without an answer the call runs in a worker. */
+interface LocalEnd<Answer> {
+  readonly answer?: Answer
+  /** The call executed more than its bound. */
+  readonly outran?: boolean
+}
+
+/**
+ * Starts small calls on the head's state in this thread, which saves the round trip to a worker. One that executes more than the bound,
+ * or finds this thread busy, runs in a worker from its start. Calls take turns (`LocalTurns`).
+ */
+export const createLocalCalls = ({ stateFor, workers, engine, bound }: LocalCallsOptions): CallService => {
+  const turns = new LocalTurns()
+  const outruns = new Outruns()
+
+  const runHere = async <Answer>(
+    run: Run<Answer>,
+    request: CallRequest,
+    { reader, env, stands }: LocalState,
+    gas: bigint,
+  ): Promise<LocalEnd<Answer>> => {
+    const interrupt = shortly(bound.ms)
+    const context = { reader, prefetch: undefined, env, engine: await engine(), interrupt, executed: { left: gas } }
+    try {
+      const answer = await run(context, request)
+      return stands() ? { answer } : {}
+    } catch (error) {
+      if (isOutrun(error)) return { outran: true }
+      if (stands()) throw error
+      return {}
+    }
+  }
+
+  const localFirst =
+    <Answer>(name: string, run: Run<Answer>, there: There<Answer>, gas: bigint): There<Answer> =>
+    async (request, client, cancellation) => {
+      const kind = kindOf(name, request)
+      if (!isSmall(request) || outruns.skips(kind, client)) return there(request, client, cancellation)
+      const state = await stateFor(request)
+      if (state === undefined) return there(request, client, cancellation)
+      const end = await turns.run(client, async () => {
+        if (cancellation?.isCancelled === true) throw new Cancelled()
+        return runHere(run, request, state, gas)
+      })
+      if (end?.answer !== undefined) return end.answer
+      if (end?.outran) outruns.add(kind, client)
+      return there(request, client, cancellation)
+    }
+
+  return {
+    call: localFirst('call', call, workers.call, bound.gas),
+    estimateGas: localFirst('estimate', estimateGas, workers.estimateGas, bound.gas),
+    createAccessList:
+      bound.listGas === 0n
+        ? workers.createAccessList
+        : localFirst('list', createAccessList, workers.createAccessList, bound.listGas),
+    simulate: workers.simulate,
+    close: workers.close,
+  }
+}
+
+/** Calls with the same target and selector are likely to execute the same amount. */
+const kindOf = (name: string, { message: { to, data } }: CallRequest): string =>
+  `${name} ${to} ${asBuffer(data.subarray(0, 4)).hexSlice()}`
+
+/**
+ * The work before the code is bounded by the request's size. Authorizations need signatures recovered, and overrides may be many.
+ */
+const isSmall = (request: CallRequest): boolean =>
+  requestBytes(request) <= CALL_LIMITS.local.requestBytes &&
+  request.message.authorizationList === undefined &&
+  request.overrides === undefined
+
+const isOutrun = (error: unknown): boolean =>
+  isCoded(error) && (error.code === 'GAS_BOUND_EXCEEDED' || error.code === 'EXECUTION_INTERRUPTED')
+
+/** Checks the clock in short steps, without yielding in between. */
+const shortly = (ms: number): Interrupt => {
+  const endMs = performance.now() + ms
+  return {
+    sliceMs: ms / 10,
+    giveWay: async () => {},
+    shouldStop: () => performance.now() >= endMs,
+  }
+}

@@ -1,0 +1,121 @@
+import type { Logger } from '@tandem/base/logger.ts'
+import { CallBlocks } from '../../chain/call-blocks.ts'
+import type { Chain } from '../../chain/chain.ts'
+import { LogIndexer } from '../../chain/logs/log-indexer.ts'
+import { LogService } from '../../chain/logs/log-service.ts'
+import { PendingBlockBuilder, type PendingBlockOptions } from '../../chain/pending-block.ts'
+import { SimulationService } from '../../chain/simulation-service.ts'
+import type { ChainRules } from '../../chain/store/rules-port.ts'
+import { type ChainViewOptions, createChainView } from '../../chain/view.ts'
+import type { FIXTURE_LIMITS } from '../../config/limits/commands.ts'
+import type { MemoryShares } from '../../config/limits/storage.ts'
+import { engineNameOf } from '../../evm/engines/select-engine.ts'
+import type { ExecutionMode } from '../../evm/executor-types.ts'
+import type { Services } from '../../rpc/router/context.ts'
+import type { Teardown } from '../teardown.ts'
+import { type CallPartsOptions, createCalls } from './calls.ts'
+import type { PoolParts } from './pool.ts'
+import { createTraces } from './traces.ts'
+
+/** Differences of reads on a development chain. */
+export type DevReads = Pick<PendingBlockOptions, 'timestampAfter'> &
+  Pick<ChainViewOptions, 'baseFeeAfter' | 'onReplaced'> &
+  Pick<CallPartsOptions, 'revision'>
+
+interface ReadsOptions
+  extends Pick<
+      ChainViewOptions,
+      'params' | 'genesisHash' | 'foundation' | 'store' | 'blocks' | 'world' | 'council' | 'syncing'
+    >,
+    Pick<PendingBlockOptions, 'executor' | 'coinbase' | 'clock'> {
+  readonly storePath: string
+  /** Of the default memory when omitted. */
+  readonly memory?: Pick<MemoryShares, 'logs'>
+  readonly execution: ExecutionMode
+  /** Without `exclusively`, logs are not indexed. */
+  readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'> & Partial<Pick<Chain, 'exclusively'>>
+  readonly rules: ChainRules
+  readonly pool: Pick<PoolParts, 'service' | 'version'>
+  readonly dev?: DevReads | undefined
+  /** Gas limit of one eth_simulateV1, where it differs from that of a call. */
+  readonly simulationGas?: (typeof FIXTURE_LIMITS)['simulationGas']
+  readonly part: (module: string) => Logger
+}
+
+export type Reads = Required<Pick<Services, 'view' | 'calls' | 'trace' | 'simulations' | 'logQueryPort'>>
+
+/**
+ * Creates everything that reads the chain and writes nothing: pending block, view, and the threads for calls, traces and
+ * logs.
+ */
+export const createReads = (options: ReadsOptions, teardown: Teardown): Reads => {
+  const {
+    storePath,
+    store,
+    params,
+    execution,
+    rules,
+    blocks,
+    world,
+    chain,
+    pool,
+    dev = {},
+    simulationGas,
+    part,
+  } = options
+  const pending = new PendingBlockBuilder({
+    ...options,
+    blockTimeMs: params.blockTimeMs,
+    pool: { select: baseFee => pool.service.select(baseFee), version: pool.version },
+    ...(dev.timestampAfter && { timestampAfter: dev.timestampAfter }),
+  })
+  const logs = new LogService({
+    store,
+    ...(options.memory && { cacheBytes: options.memory.logs }),
+    workerUrl: new URL('../../rpc/encode/log-worker.ts', import.meta.url),
+    earliest: () => blocks.earliest,
+  })
+  teardown.add(() => logs.close())
+  if (chain.exclusively) keepLogIndex(options, logs, teardown)
+  const view = createChainView({ ...options, ...dev, pending, wideLogs: query => logs.query(query) })
+  dev.onReplaced?.(() => logs.forget())
+  const bases = new CallBlocks({ blocks, chain, pending })
+  const engine = engineNameOf(execution)
+  const trace = createTraces({ storePath, params, engine, rules, logger: part('traces') })
+  teardown.add(() => trace.close())
+  const calls = createCalls({
+    storePath,
+    params,
+    engine,
+    rules,
+    bases,
+    chain,
+    world,
+    logger: part('calls'),
+    ...(dev.revision && { revision: dev.revision }),
+  })
+  teardown.add(() => calls.close())
+  const simulations = new SimulationService({
+    params,
+    rules,
+    bases,
+    world,
+    calls,
+    ...(simulationGas && { gas: simulationGas }),
+  })
+  return { view, calls, trace, simulations, logQueryPort: logs }
+}
+
+/** Indexes logs as blocks come. */
+const keepLogIndex = ({ store, blocks, chain, part }: ReadsOptions, logs: LogService, teardown: Teardown): void => {
+  const indexer = new LogIndexer({
+    store,
+    bounds: () => ({ earliest: blocks.earliest, head: chain.headBlock.header.number }),
+    run: job => logs.index(job),
+    stop: () => logs.stopIndex(),
+    exclusively: async work => chain.exclusively?.(work),
+    logger: part('logs'),
+  })
+  teardown.add(chain.onCommitted(() => indexer.poke()))
+  teardown.add(() => indexer.close())
+}
