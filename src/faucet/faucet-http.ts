@@ -70,7 +70,7 @@ const FORM = 'application/x-www-form-urlencoded'
 const GRANTS = `${FAUCET_PATH}/grants/`
 const AMOUNT = FAUCET_LIMITS.grantWei.toString()
 
-/** Serves the form, its answers for people and scripts, and the page of each grant. */
+/** Serves the form, its results for people and scripts, and the page of each grant. */
 export const addFaucetRoutes = (app: FastifyInstance, options: FaucetHttpOptions): void => {
   const quota = new RateLimiter(FAUCET_LIMITS.http.quota, FAUCET_LIMITS.http.clients)
   void app.register(async scope => {

@@ -2,7 +2,7 @@ import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded, messageWithCause } from '@tandem/base/errors.ts'
 import { FAUCET_LIMITS } from '../config/limits/faucet.ts'
 
-/** Answers the text of a JSON-RPC request: inside the node, or over HTTP. */
+/** Sends the text of a JSON-RPC request: inside the node, or over HTTP. */
 type NodeCall = (request: string) => Promise<string>
 
 export type FaucetNodeError =
@@ -65,7 +65,7 @@ export const httpCall =
     let bytes = 0
     for await (const chunk of response.body ?? []) {
       bytes += chunk.byteLength
-      if (bytes > answerBytes) throw new Error(`an answer of more than ${answerBytes} bytes`)
+      if (bytes > answerBytes) throw new Error(`a response of more than ${answerBytes} bytes`)
       chunks.push(chunk)
     }
     return Buffer.concat(chunks).toString()
@@ -97,11 +97,11 @@ const askNode = async (call: NodeCall, method: string, params: readonly unknown[
 
 const quantity = (value: unknown): bigint => {
   if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/.test(value)) return BigInt(value)
-  throw unreachable('the node answered something that is no quantity')
+  throw unreachable('the node returned something that is no quantity')
 }
 
 const hashFrom = (block: unknown): Hex => {
   const hash = (block as { readonly hash?: unknown } | null)?.hash
   if (typeof hash === 'string' && /^0x[0-9a-f]{64}$/.test(hash)) return hash as Hex
-  throw unreachable('the node answered something that is no block')
+  throw unreachable('the node returned something that is no block')
 }

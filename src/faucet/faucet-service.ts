@@ -72,7 +72,7 @@ interface FaucetRequest {
   readonly client: string
 }
 
-/** Grant as it is answered. */
+/** Grant in a response. */
 export interface GrantAnswer {
   readonly address: Hex
   /** undefined: the transfer is not sent yet. */
@@ -83,7 +83,7 @@ export interface GrantAnswer {
 const { waiting, waitMs, watchMs } = FAUCET_LIMITS
 const CLIENT_CHARS = 16
 
-/** Answers requests: form, rule, balance, then the reservation; the sender pays. */
+/** Serves requests: form, rule, balance, then the reservation; the sender pays. */
 export class FaucetService {
   readonly #options: FaucetServiceOptions
   readonly #ledger: FaucetLedger
@@ -153,7 +153,7 @@ export class FaucetService {
     if (work !== undefined) this.#work.check(address, work, this.#ledger.nowMs(), this.#bits())
     const request = { address, client: shortHash(client), hasWork: work !== undefined }
     await this.#forgetReversed(address)
-    // Before the node is asked, so that a refusal costs it nothing.
+    // Before the node gets a request, so that a refusal costs it nothing.
     this.#ledger.check(request)
     await this.#checkNode(address)
     // From here to the reservation nothing is awaited: no other request comes between.
@@ -222,7 +222,7 @@ export class FaucetService {
   }
 }
 
-/** Clients are stored as hashes: the file has no list of who asked. */
+/** Clients are stored as hashes: the file has no list of clients. */
 const shortHash = (client: string): string =>
   createHash('sha256').update(`faucet:${client}`).digest('hex').slice(0, CLIENT_CHARS)
 

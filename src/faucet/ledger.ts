@@ -4,7 +4,7 @@ import type { FaucetPolicy } from '../config/limits/faucet.ts'
 import { eligibleAtMs, refusalError, refusalOf } from './grant-rule.ts'
 import type { GrantStore } from './grant-store.ts'
 
-/** Recipient of a grant, and the client that asks for it. */
+/** Recipient of a grant, and the client that requests it. */
 interface GrantRequest {
   readonly address: Hex
   readonly client: string

@@ -81,7 +81,7 @@ export class FaucetSender {
     }
   }
 
-  /** Without unsettled grants the node is not asked. */
+  /** Without unsettled grants the node gets no request. */
   async #tryRound(): Promise<void> {
     if (this.#options.store.unsettled() === 0) return
     try {

@@ -45,7 +45,7 @@ export interface Network {
   announceBlock(block: CommittedBlock): void
   readonly evidence: EvidenceNetwork
   readonly proofs: ProofNetwork
-  /** Asks one peer after the other. Rejects with CodedError<RequestError>. */
+  /** Tries one peer after the other. Rejects with CodedError<RequestError>. */
   request<Name extends RequestName>(
     name: Name,
     question: Payload<Name>,

@@ -56,7 +56,7 @@ export interface StratumOptions {
 export interface PublicPortOptions extends Omit<ClientRules, 'rateLimit'> {
   readonly socketsPerClient?: number
   readonly tls?: TlsFiles
-  /** Compresses answers by gzip. */
+  /** Compresses responses by gzip. */
   readonly compression?: boolean
 }
 
@@ -107,9 +107,9 @@ export interface NodeOptions {
    * The operator's assurance that a lost consensus log held no vote that others have seen: votes instead of only following.
    */
   readonly trustMissingLog?: boolean
-  /** Address of the operator, as eth_coinbase answers it; by default that of a key of this node. */
+  /** Address of the operator, as eth_coinbase returns it; by default that of a key of this node. */
   readonly coinbase?: Hex
-  /** Methods that the public port answers by -32075 `Method disabled`. */
+  /** Methods that the public port refuses with -32075 `Method disabled`. */
   readonly disabledMethods?: readonly string[]
   /** Name at the start of web3_clientVersion, for tools that depend on it; by default this client's own. */
   readonly clientName?: string

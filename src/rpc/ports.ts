@@ -42,7 +42,7 @@ export interface NodeInfo {
 }
 
 /**
- * Health of the node: `GET /health` answers 200 when `healthy`; `reason` explains a false. The rest is a summary for monitoring.
+ * Health of the node: `GET /health` returns 200 when `healthy`; `reason` explains a false. The rest is a summary for monitoring.
  */
 export interface HealthStatus {
   readonly healthy: boolean

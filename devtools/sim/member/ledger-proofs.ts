@@ -92,7 +92,7 @@ export class LedgerProofs {
     const { cycleBlocks, genesisHash } = this.#options
     const cycle = cycleOf(number, cycleBlocks)
     const seed = cycle === 0 ? firstSeed(genesisHash) : this.#seeds.get(councilBlockOf(cycle, cycleBlocks))
-    assert(seed !== undefined, 'a cycle that is asked for has its council record')
+    assert(seed !== undefined, 'a requested cycle has its council record')
     return seed
   }
 

@@ -50,7 +50,7 @@ export class CycleSeeds {
 
   #read(cycle: number): Hex {
     const row = this.#row(cycle)
-    assert(row !== undefined, 'a cycle that is asked for has its council record')
+    assert(row !== undefined, 'a requested cycle has its council record')
     return readCycleRow(row).seed
   }
 

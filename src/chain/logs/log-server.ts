@@ -43,7 +43,7 @@ const limitsOf = (call: ServedCall): LogQueryLimits => ({
 })
 
 /**
- * Worker side of LogService, started once by a worker's script: opens the store itself and answers queries, as entries or as a JSON
+ * Worker side of LogService, started once by a worker's script: opens the store itself and serves queries, as entries or as a JSON
  * list of the results of `render`, in pieces transferred between threads without a copy. For text, neither entries nor pieces are kept.
  */
 export const serveLogQueries = async (render: (entry: LogEntry) => string): Promise<void> => {

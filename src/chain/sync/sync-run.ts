@@ -157,7 +157,7 @@ export class SyncRun {
       this.#plan.arrived(blockBatch, fetchedBlocks.range.blocks.length, fetchedBlocks)
     } catch (error) {
       logger.debug({ err: error, ...blockBatch }, 'blocks not received')
-      // Without a pause a peer that returns nothing would be asked again at once.
+      // Without a pause a peer that returns nothing would get the next request at once.
       await delayUntil(clock, clock.nowMs() + SYNC_LIMITS.retryMs).over
       this.#plan.failed(blockBatch)
     }

@@ -83,7 +83,7 @@ export const addDevnetCommand = (program: Command): void => {
     .addOption(
       new Option(
         '--throw-on-revert',
-        "sending a transaction that fails in its block is answered with an error, as on hardhat's network",
+        "sending a transaction that fails in its block returns an error, as on hardhat's network",
       ).default(false),
     )
     .addOption(new Option('--no-explorer', 'do not serve the explorer and its pages'))

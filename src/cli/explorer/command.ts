@@ -36,7 +36,7 @@ export const addExplorerCommand = (program: Command): void => {
       ).argParser(databaseOption),
     )
     .addOption(
-      new Option('--database-read <url>', 'a replica of it that answers the requests').argParser(databaseOption),
+      new Option('--database-read <url>', 'a replica of it that serves the requests').argParser(databaseOption),
     )
     .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
     .addOption(

@@ -19,7 +19,7 @@ export const addFaucetCommand = (program: Command): void => {
         'key of the account it pays from: an encrypted keystore (v3), or 64 hex digits',
       ).makeOptionMandatory(),
     )
-    .addOption(new Option('--password-file <file>', 'password of the keystore (or set TANDEM_PASSWORD, or be asked)'))
+    .addOption(new Option('--password-file <file>', 'password of the keystore (or set TANDEM_PASSWORD, else a prompt)'))
     .addOption(new Option('--datadir <folder>', 'where the grants are kept').makeOptionMandatory())
     .addOption(chainIdOption('chain id of a development chain (default: that of testnet)'))
     .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))

@@ -10,7 +10,7 @@ export const addGenesisCommand = (program: Command): void => {
     .description('Begin a chain')
     .command('new')
     .description(
-      'Write a genesis file that "tandem start --genesis" takes, and print its hash; asks for missing options',
+      'Write a genesis file that "tandem start --genesis" takes, and print its hash; prompts for missing options',
     )
     .addOption(new Option('--network <name>', 'network whose parameters the chain uses').choices(Object.keys(NETWORKS)))
     .addOption(chainIdOption('chain id of a devnet (default: 1998999)'))

@@ -33,7 +33,7 @@ export const askForRest = async (flags: GenesisFlags, terminal: Terminal): Promi
   const missing = missingOf(given)
   if (missing.length === 0) return given as GenesisAnswers
   if (terminal.input.isTTY !== true)
-    throw new Error(`Give ${missing.join(' and ')}, or run this on a terminal to be asked.`)
+    throw new Error(`Give ${missing.join(' and ')}, or run this on a terminal for a prompt.`)
   return interview(given, terminal)
 }
 

@@ -84,7 +84,7 @@ const keystoreOption = (): Option =>
   )
 
 const passwordOption = (what: string): Option =>
-  new Option('--password-file <file>', `first line: the ${what} (or set ${PASSWORD_VARIABLE}, or be asked)`)
+  new Option('--password-file <file>', `first line: the ${what} (or set ${PASSWORD_VARIABLE}, else a prompt)`)
 
 const datadirOption = (): Option => new Option('--datadir <folder>', 'data folder of the node').makeOptionMandatory()
 

@@ -76,7 +76,7 @@ export class RemoteWork implements WorkSource {
       signal: AbortSignal.timeout(ANSWER_MS),
     })
     const text = await response.text()
-    if (text.length > ANSWER_BYTES) throw new NodeRefusal('an answer that is too long')
+    if (text.length > ANSWER_BYTES) throw new NodeRefusal('a response that is too long')
     const { result, error } = JSON.parse(text) as { result?: unknown; error?: { code: number; message: string } }
     if (error?.code === -32_601)
       throw new NodeRefusal(`${this.#url} hands out no work: name the operator port of the node (--operator-port)`)
@@ -89,7 +89,7 @@ const workFrom = (answer: unknown): MinerWork => {
   const parts = Array.isArray(answer) ? (answer as unknown[]) : []
   const [sealHash, seed, target] = parts
   if (![sealHash, seed, target].every(part => typeof part === 'string' && /^0x[0-9a-f]{64}$/.test(part)))
-    throw new NodeRefusal('the node answered something that is no work')
+    throw new NodeRefusal('the node returned something that is no work')
   if (seed !== SEED_1 && seed !== SEED_2)
     throw new NodeRefusal('the node wants a hash function that this program does not know: upgrade it')
   return { sealHash: sealHash as Hex, version: seed === SEED_2 ? 2 : 1, target: BigInt(target as Hex) }

@@ -140,7 +140,7 @@ export class StratumWork implements WorkSource {
     try {
       message = JSON.parse(line) as Message
     } catch {
-      this.#fail('an answer that is no JSON')
+      this.#fail('a response that is no JSON')
       return
     }
     const params = Array.isArray(message.params) ? (message.params as readonly unknown[]) : []

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 
-const FOLDER = new URL('../../devtools/', import.meta.url)
+const FOLDER = new URL('../../../devtools/', import.meta.url)
 
 /** Loads a file of the folder `devtools`, which a checkout has and an installed package has not. */
 export const importDevtool = async <T>(path: string, user: string): Promise<T> => {

@@ -61,7 +61,7 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     d['what'] === 'chain'
       ? `${d['path']} holds grants of another chain. Choose another --datadir.`
       : `${d['path']} holds transfers of another key that no block includes yet. Start with that key until they are paid, then change it.`,
-  NODE_UNREACHABLE: d => `The node does not answer: ${d['reason']}. Check --rpc (--node) and that the node runs.`,
+  NODE_UNREACHABLE: d => `The node does not respond: ${d['reason']}. Check --rpc (--node) and that the node runs.`,
   NODE_ANSWER_INVALID: d =>
     `The node answers what this program does not understand: ${d['reason']}. Is it a node of Tandem?`,
   INDEX_TOO_NEW: d =>
@@ -78,7 +78,7 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   NODE_REFUSED: d =>
     `The node refuses ${d['method']}: ${d['message']}. Is it a node of Tandem that serves the namespace "${String(d['method']).split('_')[0]}"?`,
   WRONG_PASSWORD: () =>
-    'The password does not open the keystore. Check --password-file or TANDEM_PASSWORD, or leave both out to be asked for it.',
+    'The password does not open the keystore. Check --password-file or TANDEM_PASSWORD, or leave both out for a prompt.',
   BAD_KEYSTORE: d => `The keystore file is not usable: ${d['reason']}.`,
   KEY_IN_USE: d =>
     d['address'] === undefined

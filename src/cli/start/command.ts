@@ -79,7 +79,7 @@ export const addStartCommand = (program: Command): void => {
     .addOption(
       new Option(
         '--password-file <file>',
-        'passwords of the key files, one a line, the validator first; one line serves all (or set TANDEM_PASSWORD, or be asked)',
+        'passwords of the key files, one a line, the validator first; one line serves all (or set TANDEM_PASSWORD, else a prompt)',
       ),
     )
     .addOption(trustMissingLogOption())

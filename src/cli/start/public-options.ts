@@ -33,7 +33,7 @@ export const publicOptions = (): readonly Option[] => [
   ).argParser(integerOption(1, 1_000_000)),
   new Option('--tls-cert <file>', 'certificate chain (PEM) of the public port; read again when it changes'),
   new Option('--tls-key <file>', 'private key (PEM) of the certificate'),
-  new Option('--compression', 'compress answers of the public port (gzip), where no proxy does').default(false),
+  new Option('--compression', 'compress responses of the public port (gzip), where no proxy does').default(false),
   new Option('--http-api <namespaces>', 'comma-separated namespaces over HTTP, of those the network allows').argParser(
     namespacesOption,
   ),

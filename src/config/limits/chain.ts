@@ -39,7 +39,7 @@ export const CHAIN_LIMITS = {
   pendingBuildMs: 50,
   /** Remembered transactions that took too long for it. */
   pendingSlow: 1_024,
-  /** Blocks, and bytes of criteria, from which the log worker answers a query. */
+  /** Blocks, and bytes of criteria, from which the log worker serves a query. */
   logSliceBlocks: 64,
   logSliceCriteria: 32 * 1024,
   /** Log queries over ranges: queued in total and per client, and running in total (with the index) and per client. */

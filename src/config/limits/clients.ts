@@ -62,7 +62,7 @@ export const RPC_LIMITS = {
   filterIdleMs: 5 * 60_000,
   filterResults: 100_000,
   subscriptionsPerSocket: 3_000,
-  /** Time in which a transaction must be in a block for eth_sendRawTransactionSync: default, and the most a client may ask. */
+  /** Time in which a transaction must be in a block for eth_sendRawTransactionSync: default, and the most a client may set. */
   receiptWait: { defaultMs: 2_000, maxMs: 20_000 },
   receiptWaits: { total: 2_048, client: 256, queue: 1_024, clientQueue: 128 },
   /** Blocks and transactions of which a socket's subscriptions are still to be notified. */
@@ -140,7 +140,7 @@ export const CALL_LIMITS = {
   gas: 100_000_000n,
   timeoutMs: 5_000,
   workers: 1,
-  /** Started while another one does not answer, stopped when idle. */
+  /** Started while another one does not respond, stopped when idle. */
   extraWorkers: 1,
   queue: 4_096,
   /** Call data, code and overrides of all waiting and running calls. */

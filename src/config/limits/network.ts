@@ -50,17 +50,17 @@ export const NETWORK_LIMITS = {
   decoding: 4,
   /** Cached decoded blocks, since all neighbours send the same: proposals and decisions of about two heights. */
   decodedBlocks: 8,
-  /** Requests to one peer under way, requests of one peer being answered, and the time limit of a response. */
+  /** Requests to one peer under way, requests of one peer being served, and the time limit of a response. */
   requests: 8,
   serving: 4,
   requestMs: 10_000,
-  /** Peers asked before a request fails. */
+  /** Peers tried before a request fails. */
   attempts: 4,
   /** Soft limit of a response; one item always fits. */
   answerBytes: 2 * 1024 * 1024,
-  /** Requests of peers without a reserved slot that are answered from the store at once; others wait in rotation. */
+  /** Requests of peers without a reserved slot that are served from the store at once; others wait in rotation. */
   strangersServed: 4,
-  /** Answers these peers have not taken, in bytes of all; beyond it the one that has taken nothing for longest is disconnected. */
+  /** Responses that these peers have not taken, in bytes of all; beyond it the one that has taken nothing for longest is disconnected. */
   untakenBytes: 64 * 1024 * 1024,
   blocksPerRequest: 128,
   receiptsPerRequest: 128,

@@ -8,16 +8,16 @@ export const SYNC_LIMITS = {
   /** Failures of the next range until a run is given up, and the pause after each. */
   attempts: 3,
   retryMs: 500,
-  /** Wait for the next range: while the engine is stopped for the run, and until a second peer is asked. */
+  /** Wait for the next range: while the engine is stopped for the run, and until a second peer gets the request. */
   awayMs: 250,
   lateMs: 1_000,
-  /** Peers asked for the next range at once. */
+  /** Peers that get the request for the next range at once. */
   askedAtOnce: 3,
   /** A member this little behind gets decisions from its neighbours, unless that takes longer than `patienceMs`. */
   nearBlocks: 2,
   patienceMs: 3_000,
   tickMs: 1_000,
-  /** Time between the starts of two runs: a peer answers so many requests a second. */
+  /** Time between the starts of two runs: a peer serves so many requests a second. */
   spacingMs: 200,
   /** Duration for which a peer is on hold that lacked what it claimed: at first, and at most. */
   holdMs: 2_000,

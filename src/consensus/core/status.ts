@@ -49,7 +49,7 @@ export const statusFromHeight = (
 }
 
 /**
- * Answers a neighbour's status with what it lacks: a whole height, a body, or messages of this node
+ * Responds to a neighbour's status with what it lacks: a whole height, a body, or messages of this node
  * (docs/design/consensus.md#state-machine).
  */
 export const respondToStatus = (ctx: StepContext, statusMessage: StatusMessage, to: string): void => {

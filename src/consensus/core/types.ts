@@ -92,7 +92,7 @@ export interface HeightState {
   /** Bodies requested from neighbours; each status names the first, which is then the last. */
   readonly wanted: Set<Hex>
   decided: { readonly block: Block; readonly certificate: Certificate } | null
-  /** Neighbour that sent the whole decision: it is ahead, so it is asked again at once. */
+  /** Neighbour that sent the whole decision: it is ahead, so it gets another request at once. */
   learntFrom: string | null
 }
 

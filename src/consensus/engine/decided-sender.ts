@@ -16,7 +16,7 @@ export class DecidedSender {
     this.#send = send
   }
 
-  /** Number of neighbours being answered. */
+  /** Number of neighbours being served. */
   get size(): number {
     return this.#answering.size
   }

@@ -50,7 +50,7 @@ export class Pacemaker {
     this.#lastHadTransactions = block.transactions.length > 0
   }
 
-  /** Instant mode: returns false when asking for remaining transactions is pointless. After an empty block only a request counts. */
+  /** Instant mode: returns false when a request for remaining transactions is pointless. After an empty block only a request counts. */
   get mayWantBlock(): boolean {
     return isInstantMode(this.#blockTimeMs) && (this.#lastHadTransactions || this.#requested)
   }

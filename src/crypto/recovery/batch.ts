@@ -8,7 +8,7 @@ import { type RecoveredSender, recoverSender, SENDER_REASONS, type SenderError }
  *   request  count u32 | per transaction: size u32, bytes
  *   response per transaction 53 bytes: status u8 | hash 32 | sender 20; status 0 is success, else 1 + index in SENDER_REASONS
  */
-/** Methods of a recovery worker: answers a request. */
+/** Methods of a recovery worker: serves a request. */
 export type RecoveryMethods = { readonly recover: (request: ArrayBuffer) => ArrayBuffer }
 
 export type SenderResult = RecoveredSender | CodedError<SenderError>

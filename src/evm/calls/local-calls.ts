@@ -120,7 +120,7 @@ interface LocalCallsOptions {
 type Run<Answer> = (context: CallContext, request: CallRequest) => Promise<Answer>
 type There<Answer> = (request: CallRequest, client: string, cancellation?: Cancellation) => Promise<Answer>
 
-/** End of a run in this thread. Without an answer the call runs in a worker. */
+/** End of a run in this thread. Without a result the call runs in a worker. */
 interface LocalEnd<Answer> {
   readonly answer?: Answer
   /** The call executed more than its bound. */

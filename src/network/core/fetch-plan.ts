@@ -103,7 +103,7 @@ export class TransactionFetchPlan {
     for (const peer of want.peers) this.#offers.get(peer)?.delete(hash)
   }
 
-  /** Removes a peer; returns the peers to ask instead. */
+  /** Removes a peer; returns the peers to try instead. */
   forget(peer: string): readonly string[] {
     const others = new Set(this.answered(peer))
     for (const hash of this.#offers.get(peer) ?? []) this.#withdraw(hash, peer, false)

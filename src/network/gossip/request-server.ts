@@ -11,7 +11,7 @@ type RequestHandlers = {
 }
 
 /**
- * Empty responses, sent when a peer requests too much at once or reads too slowly, so that it asks another peer instead
+ * Empty responses, sent when a peer requests too much at once or reads too slowly, so that it tries another peer instead
  * of waiting.
  */
 const NOTHING: { readonly [Name in RequestName]?: AnswerName<Name> } = {
@@ -34,7 +34,7 @@ export const storeRequestHandlers = (
   getCodes: async (_, hashes) => (await serve.codes?.(hashes, NETWORK_LIMITS.answerBytes)) ?? [],
 })
 
-/** Answers requests of peers, a few of each at a time, and a few of all strangers. */
+/** Serves requests of peers, a few of each at a time, and a few of all strangers. */
 export class RequestServer {
   readonly #hub: PeerHub
   readonly #requestHandlers: RequestHandlers
@@ -75,7 +75,7 @@ export class RequestServer {
     }
   }
 
-  /** Disconnects strangers that take nothing while the answers to all of them fill the limit. */
+  /** Disconnects strangers that take nothing while the responses to all of them fill the limit. */
   #relieve(): void {
     for (;;) {
       const strangers = this.#hub.peers().filter(({ place }) => place !== 'reserved')

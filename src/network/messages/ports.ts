@@ -78,7 +78,7 @@ export interface ConsensusNetwork {
   send(peer: PeerId, message: ConsensusMessage): void
   /** `validateClaim` is called before the body of a block is decoded; without it every block is decoded. */
   onMessage(
-    // biome-ignore lint/suspicious/noConfusingVoidType: a listener may answer nothing.
+    // biome-ignore lint/suspicious/noConfusingVoidType: a listener may return nothing.
     listener: (message: ConsensusMessage, from: PeerId) => MessageAcceptance | void,
     validateClaim?: (claim: BlockClaim, from: PeerId) => MessageAcceptance,
   ): () => void

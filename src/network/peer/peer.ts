@@ -96,7 +96,7 @@ export class Peer implements ConnectionEvents {
   head: PeerHead
   earliest: number
   rttMs: number | null = null
-  /** Requests of this peer being answered, and its blocks being decoded. */
+  /** Requests of this peer being served, and its blocks being decoded. */
   serving = 0
   decoding = 0
   readonly #connection: Connection

@@ -7,7 +7,7 @@ import type { Peer } from './peer.ts'
 import { type PeerHub, shuffled } from './peer-hub.ts'
 
 export interface RequestOptions<Name extends RequestName> {
-  /** Peer to ask first. */
+  /** Peer to try first. */
   readonly prefer?: string
   /** Peers that may have it; all when left out. */
   readonly among?: (peer: Peer) => boolean
@@ -17,12 +17,12 @@ export interface RequestOptions<Name extends RequestName> {
    * one.
    */
   readonly validate?: (answer: AnswerName<Name>, isAlone: boolean) => AnswerVerdict
-  /** Called for each peer that is asked, and then with the outcome. */
+  /** Called for each peer that is tried, and then with the outcome. */
   readonly watch?: (peer: string, event: RequestEvent) => void
 }
 
 type AnswerVerdict = 'good' | 'empty' | 'false'
-/** `gone`: the peer left before it could be asked. */
+/** `gone`: the peer left before it got the request. */
 export type RequestEvent = 'asked' | AnswerVerdict | 'timeout' | 'gone'
 
 export interface PeerAnswer<Name extends RequestName> {
@@ -31,7 +31,7 @@ export interface PeerAnswer<Name extends RequestName> {
 }
 
 /**
- * Asks one peer after the other until one has a response. Keeps fewer requests per peer than it serves at once: the rest is for pings and
+ * Tries one peer after the other until one has a response. Keeps fewer requests per peer than it serves at once: the rest is for pings and
  * the pool.
  */
 export class Requester {

@@ -50,7 +50,7 @@ export const openChannel = async (socket: Socket, identity: ChannelIdentity): Pr
 /** Accepts the other side of a channel. */
 export const acceptChannel = async (socket: Socket, identity: ChannelIdentity): Promise<SecureChannel> => {
   const other = await readExactly(socket, KEY_BYTES)
-  // The other side has nothing to say before it is answered.
+  // The other side sends nothing before the response.
   if (socket.readableLength > 0) throw new Error('more than a key')
   const own = createEphemeral()
   const session = deriveSession({ prologue: PROLOGUE_BYTES, own, other, isInitiator: false })

@@ -32,7 +32,7 @@ export const CHANNELS = {
     drop: 'oldest',
     carries: 'proposals and bodies requested by members',
   },
-  /** The requester asks another peer. */
+  /** The requester tries another peer. */
   sync: {
     id: 3,
     queueBytes: 24 * 1024 * 1024,

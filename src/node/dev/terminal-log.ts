@@ -28,7 +28,7 @@ const METHOD_NAME = /^[a-z0-9]{1,20}_[A-Za-z]\w{0,50}$/
 const EXPECTED: ReadonlyMap<string, number> = new Map([
   // viem then estimates by itself, which is refused for the same reason.
   ['eth_fillTransaction', CODES.reverted],
-  // Miners ask again until there is work.
+  // Miners poll until there is work.
   ['eth_getWork', CODES.server],
   ['native_getWork', CODES.server],
 ])

@@ -24,7 +24,7 @@ import { urlHost, version } from '../version.ts'
 import type { CoreStage } from './core.ts'
 import type { StorageStage } from './storage.ts'
 
-/** Delay after the first connection, so that its own first request is answered before. */
+/** Delay after the first connection, so that its own first request is served before. */
 const WARM_CALLS_MS = 500
 
 interface WarmCallsOptions {

@@ -91,7 +91,7 @@ export class MiningService {
     const before = this.#newest.get(coinbase)
     const job = this.nextJob(before, coinbase, this.#options.extraNonce)
     if (job === undefined) return undefined
-    // Work that is asked for again stays, whoever else asks.
+    // Work that is requested again stays, whoever else requests work.
     const jobs = coinbase === this.#options.coinbase ? this.#ownJobs : this.#jobs
     if (job === before && jobs.get(job.sealHash) !== undefined) return job
     this.#newest.set(coinbase, job)

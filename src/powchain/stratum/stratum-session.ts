@@ -27,7 +27,7 @@ interface StratumLogin {
 
 const LOGIN = /^((?:0x)?[0-9a-fA-F]{40})(?:[./]([\w-]{1,32}))?$/
 
-/** Parses `address[.worker]`; answers the reason of a refusal. */
+/** Parses `address[.worker]`; returns the reason of a refusal. */
 const parseLogin = (user: unknown, name?: string): StratumLogin | string => {
   const [, digits, suffix] = (typeof user === 'string' && LOGIN.exec(user)) || []
   if (digits === undefined)
@@ -270,7 +270,7 @@ export class StratumSession {
 
   get #wire(): StratumDialect {
     const dialect = this.#dialect
-    if (dialect === undefined) throw new Error('a session without a dialect answers nothing')
+    if (dialect === undefined) throw new Error('a session without a dialect has no responses')
     return dialect
   }
 

@@ -152,7 +152,7 @@ export class MethodCaller {
     try {
       if (method.socketOnly && endpoint.context.socket === null) throw SOCKET_ONLY
       const result = invokeHandler(method, params, endpoint.context)
-      // Closures live in a method of their own: a call that is answered at once allocates none of their variables.
+      // Closures live in a method of their own: a call with a result at once allocates none of their variables.
       if (result instanceof Promise) return this.#settle(name, startedMs, id, result, client)
       return this.#succeed(name, startedMs, id, result, client)
     } catch (error) {

@@ -30,10 +30,10 @@ export const endOfChunk = (text: string, from: number): number => {
   return isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end
 }
 
-/** An answer that is longer than a body may be cannot be taken whole. */
+/** A response that is longer than a body may be cannot be taken whole. */
 type AnswerTooLong = { readonly code: 'ANSWER_TOO_LONG'; readonly limit: number }
 
-/** Returns the whole of an answer as text. Throws CodedError<AnswerTooLong>. */
+/** Returns the whole of a response as text. Throws CodedError<AnswerTooLong>. */
 export const textOfResponse = async (rpcResponse: RpcResponse): Promise<string> => {
   if (typeof rpcResponse === 'string') return rpcResponse
   const decoder = new TextDecoder()

@@ -52,7 +52,7 @@ class RequestRouter implements Router {
     this.#caller = new MethodCaller(log, metrics, ledger, onRefused)
   }
 
-  /** A fault of the router costs the client its answer, never the process. */
+  /** A fault of the router costs the client its response, never the process. */
   handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse> {
     try {
       const answer = this.#handle(body, endpoint, charge)

@@ -32,7 +32,7 @@ export interface RpcServerOptions extends Services {
   readonly log: Logger
   /** Namespaces per transport; the network's own by default. The operator port passes its own. */
   readonly namespaces?: { readonly http: readonly string[]; readonly ws: readonly string[] }
-  /** Methods that the operator switched off: they answer -32075 `Method disabled`. */
+  /** Methods that the operator switched off: they return -32075 `Method disabled`. */
   readonly disabledMethods?: readonly string[]
   readonly wsPaths?: readonly string[]
   readonly wsRedirect?: string | null
@@ -51,7 +51,7 @@ export interface RpcServerOptions extends Services {
   readonly socketsPerClient?: number
   /** Files of the certificate; omitted: the port is not encrypted. */
   readonly tls?: TlsFiles
-  /** Compresses answers for clients that accept gzip. */
+  /** Compresses responses for clients that accept gzip. */
   readonly compression?: boolean
   readonly health?: () => HealthStatus
   readonly metrics?: Metrics
@@ -62,7 +62,7 @@ export interface RpcServerOptions extends Services {
   readonly routes?: (app: FastifyInstance, call: RpcCall) => void
 }
 
-/** Answers the text of a JSON-RPC request by the text of the response. */
+/** Returns the text of the response to the text of a JSON-RPC request. */
 export type RpcCall = (request: string) => Promise<string>
 
 export interface RpcServer {

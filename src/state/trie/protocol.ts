@@ -65,6 +65,6 @@ export const expectTrieValue = <Op extends TrieValue['op']>(
   value: TrieValue,
   op: Op,
 ): Extract<TrieValue, { op: Op }> => {
-  assert(value.op === op, `the trie answers ${op}`)
+  assert(value.op === op, `the trie returns ${op}`)
   return value as Extract<TrieValue, { op: Op }>
 }

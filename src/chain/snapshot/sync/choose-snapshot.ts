@@ -44,7 +44,7 @@ export const offeredSnapshots = async (options: ChooseOptions): Promise<readonly
     .sort((a, b) => b.header.number - a.header.number || b.offeredBy.length - a.offeredBy.length)
 }
 
-/** Returns the manifest of a peer not asked before; undefined when no peer has one. */
+/** Returns the manifest of a peer not tried before; undefined when no peer has one. */
 const nextOffer = async (
   { network, cycleBlocks }: ChooseOptions,
   asked: Set<string>,

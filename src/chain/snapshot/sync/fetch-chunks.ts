@@ -80,14 +80,14 @@ const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: n
       return
     } catch (error) {
       if (!isCoded(error) || error.code !== 'SNAPSHOT_FALSE') throw error
-      // The peer answered for this snapshot id, so it has the same chunks, or lies.
+      // The peer responded for this snapshot id, so it has the same chunks, or lies.
       logger.warn({ peer: from, index, err: error }, 'peer sent an invalid chunk')
       network.reportForgery(from, `chunk ${index} of a snapshot: ${error.message}`)
     }
   } catch (error) {
     if (!isCoded(error) || isStoreError(error)) throw error
     logger.debug({ index, err: error }, 'chunk not received')
-    // Without a pause a peer that returns nothing would be asked again at once.
+    // Without a pause a peer that returns nothing would get the next request at once.
     if (!isStopped()) await delayUntil(clock, clock.nowMs() + SNAPSHOT_LIMITS.retryMs).over
   }
   plan.failed(index)

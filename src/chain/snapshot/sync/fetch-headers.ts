@@ -125,7 +125,7 @@ interface JoinedBlocks {
 }
 
 /**
- * Fetches a range by as many responses as it takes: peers answer with as many blocks as fit, and one that answers with fewer delays only its
+ * Fetches a range by as many responses as it takes: peers send as many blocks as fit, and one that sends fewer delays only its
  * own part.
  */
 const fetchJoined = async (network: PeerSource, first: number, count: number): Promise<JoinedBlocks> => {

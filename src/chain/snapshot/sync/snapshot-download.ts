@@ -49,7 +49,7 @@ export class SnapshotDownload {
     this.#hooks = hooks
   }
 
-  /** Throws CodedError: SNAPSHOT_GONE, or that no peer answered. */
+  /** Throws CodedError: SNAPSHOT_GONE, or that no peer responded. */
   async run(isBegun: boolean): Promise<void> {
     const { staging, genesis, logger } = this.#options
     const sound = this.#sound

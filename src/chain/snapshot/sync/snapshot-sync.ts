@@ -139,7 +139,7 @@ export class SnapshotSync {
     )
   }
 
-  /** Throws CodedError: SNAPSHOT_GONE, or that no peer answered. */
+  /** Throws CodedError: SNAPSHOT_GONE, or that no peer responded. */
   #fetch(sound: ValidManifest, isBegun: boolean): Promise<void> {
     const download = new SnapshotDownload(this.#options, sound, {
       reject: (found, reason) => this.#selector.reject(found, reason),

@@ -41,7 +41,7 @@ const linesOf = (file: string): readonly string[] =>
 const prompt = async (question: string, terminal: Terminal, path?: string): Promise<string> => {
   if (terminal.input.isTTY === true) return promptHidden(question, terminal)
   const what = path === undefined ? 'The new key needs a password: give it' : `${path} is encrypted: give its password`
-  throw new Error(`${what} with --password-file or in ${PASSWORD_VARIABLE}, or run this on a terminal to be asked.`)
+  throw new Error(`${what} with --password-file or in ${PASSWORD_VARIABLE}, or run this on a terminal for a prompt.`)
 }
 
 const promptTwice = async (terminal: Terminal): Promise<string> => {

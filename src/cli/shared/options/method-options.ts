@@ -15,6 +15,6 @@ export const methodOptions = (): readonly Option[] => [
   ).argParser(addressOption),
   new Option(
     '--disable-methods <names>',
-    'comma-separated methods that the public port answers by -32075 "Method disabled", under their native_ names too',
+    'comma-separated methods that the public port refuses with -32075 "Method disabled", under their native_ names too',
   ).argParser(listOption),
 ]

@@ -158,10 +158,9 @@ export const nodeOptions = (): readonly Option[] => [
     '--cors <origins>',
     'comma-separated origins a browser page may call from; "localhost" is every page of this machine (the default of devnet and localnet), "*" any',
   ).argParser(originsOption),
-  new Option(
-    '--allow-hosts <names>',
-    'comma-separated Host names answered besides IP addresses and localhost',
-  ).argParser(listOption),
+  new Option('--allow-hosts <names>', 'comma-separated Host names served besides IP addresses and localhost').argParser(
+    listOption,
+  ),
   new Option('--rate-limit <per-second>', 'requests per second and client address (off by default)').argParser(
     integerOption(1, 1_000_000),
   ),

@@ -30,7 +30,7 @@ import {
 
 /** Call with a stable promise, whatever worker runs it. */
 export interface PendingCall {
-  /** Another one when it moves to another worker: what the first one answers is dropped. */
+  /** Another one when it moves to another worker: what the first one returns is dropped. */
   id: number
   /** Client that waits for it. */
   readonly client: string
@@ -68,7 +68,7 @@ const createNaming = <Value extends object>() => {
 }
 
 export interface CallWorkerEvents {
-  /** The worker answered: it may have room. */
+  /** The worker responded: it may have room. */
   settled(worker: CallWorkerHandle, call: PendingCall, message: WorkerMessage): void
   /** The worker accepted or released work. */
   ready(worker: CallWorkerHandle): void
@@ -168,7 +168,7 @@ export class CallWorkerHandle {
       return
     }
     const call = this.calls.get(message.id)
-    // The call was moved to another worker, which answers as well.
+    // The call was moved to another worker, which responds as well.
     if (call === undefined) return
     if (message.type === 'hash') {
       this.#tellHashes(call, message.blocks, events)

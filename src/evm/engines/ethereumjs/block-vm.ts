@@ -1,7 +1,7 @@
 import type { Block as EthereumJsBlock } from '@ethereumjs/block'
 import type { Common, ParamsDict } from '@ethereumjs/common'
 import { createTxFromRLP, paramsTx, type TxOptions, type TypedTransaction } from '@ethereumjs/tx'
-import { KECCAK256_NULL } from '@ethereumjs/util'
+import { Address, KECCAK256_NULL } from '@ethereumjs/util'
 import { createVM, type RunTxResult, runTx, type VM } from '@ethereumjs/vm'
 import { assert } from '@tandem/base/assert.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes } from '@tandem/base/bytes.ts'

@@ -153,7 +153,7 @@ const touchNamed = async (op: number, state: OpcodeState, run: WatchedRun, addre
   } else if (op === CREATE || op === CREATE2) recorder?.address(address)
 }
 
-/** Prices a call that the library finds too expensive; without the gas passed on. Undefined: it asks for more gas than it has. */
+/** Prices a call that the library finds too expensive; without the gas passed on. Undefined: it needs more gas than it has. */
 const unpaidCall = async (
   own: Price,
   state: OpcodeState,

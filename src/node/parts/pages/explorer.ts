@@ -92,7 +92,7 @@ export const createExplorer = (options: ExplorerPartsOptions, teardown: Teardown
         client,
         unread: unread.meter(clientIdOf(client)),
         refuse: error => {
-          logger.debug({ err: error }, 'a request was not answered by the explorer')
+          logger.debug({ err: error }, 'a request got no response from the explorer')
           sendRefusal(request, response, 502, 1, 'the explorer broke off; come again')
         },
       })
@@ -105,7 +105,7 @@ export const createExplorer = (options: ExplorerPartsOptions, teardown: Teardown
   }
 }
 
-/** Sends an error in the form of the API, or as text where a page was asked for. */
+/** Sends an error in the form of the API, or as text where a page was requested. */
 const sendRefusal = (
   { url = '' }: IncomingMessage,
   response: ServerResponse,

@@ -33,7 +33,7 @@ const signTyped = (notes: string): Method =>
       bytesToHex(await wallet.signTyped(ownAccount({ wallet, ...context }, account), typed)),
   })
 
-/** Signatures of messages with keys of the node, as applications ask wallets for them. */
+/** Signatures of messages with keys of the node, as applications request them of wallets. */
 export const messageSigning: MethodTable = {
   eth_signTypedData_v4: signTyped(
     'The data as an object, or as JSON of one. Members that no type names are passed over.',

@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 export interface AccessRules {
   /** Accepted names in the Host header, or `*`. */
   readonly hosts: readonly string[]
-  /** Origins of web pages that may read answers; `localhost` for every page of this machine, `*` for any. */
+  /** Origins of web pages that may read responses; `localhost` for every page of this machine, `*` for any. */
   readonly cors: readonly string[]
   /** Calls of web pages of other origins are refused. */
   readonly checkOrigin: boolean

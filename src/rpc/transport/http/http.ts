@@ -28,7 +28,7 @@ export interface HttpOptions extends AccessRules, CallOptions {
   readonly clients: Clients
   readonly budgets: Pick<Budgets, 'bodies' | 'answers' | 'connections'>
   readonly health: () => HealthStatus
-  /** Omitted: `GET /` answers an empty text to everybody. */
+  /** Omitted: `GET /` returns an empty text to everybody. */
   readonly pages?: NodePages | undefined
 }
 

@@ -163,7 +163,7 @@ export class WsConnection {
       this.#sender.send(RATE_LIMITED)
       return
     }
-    // A message that may be answered after the next one holds back only its own subscriptions.
+    // A message whose response may come after the next one's holds back only its own subscriptions.
     const mayWait = !isSmallCall(message)
     const messageScope = mayWait ? this.#session.scope() : this.#plainScope
     const arrival = mayWait ? this.#order.arrive() : undefined

@@ -82,7 +82,7 @@ export const attachWebSockets = (
   }
 }
 
-/** Clients that have not answered the last ping. */
+/** Clients without a pong to the last ping. */
 const silent = new WeakSet<WebSocket>()
 
 /** Finds and closes dead connections long before TCP notices. */

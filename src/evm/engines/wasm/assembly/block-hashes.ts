@@ -6,7 +6,7 @@ import { needed, needs } from "./status";
 import { forgetRepeat } from "./steps";
 import { GAS, GOES_ON, NEEDS_BLOCK_HASH, PC, SP } from "./layout";
 
-/** Hashes of the last 256 blocks that the message has asked for: the hash, then the block's number and one. */
+/** Hashes of the last 256 blocks that the message has read: the hash, then the block's number and one. */
 const HASH_ENTRY: usize = 40;
 const BLOCK_HASHES: usize = memory.data(256 * 40, 16);
 export function forgetBlockHashes(): void { memory.fill(BLOCK_HASHES, 0, 256 * HASH_ENTRY); }

@@ -71,7 +71,7 @@ function answerAtOnce(gas: i64, success: bool): i32 {
   return GOES_ON;
 }
 
-/** Answers a call that may not open a frame. */
+/** Ends a call that may not open a frame. */
 function refuse(why: i32, gas: i64, passed: i64): i32 {
   if (STEPS) {
     failFor(why);

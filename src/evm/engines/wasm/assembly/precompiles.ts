@@ -22,7 +22,7 @@ const ECADD: u32 = 6;
 /** EIP-1108. */
 const ECADD_PRICE: i64 = 150;
 
-/** Runs the precompile of the current frame, or asks the host to. */
+/** Runs the precompile of the current frame, or hands it to the host. */
 export function precompile(number: u32, gas: i64, size: u32): i32 {
   if (number == SHA256 && size <= SHA256_LIMIT) return hash(gas - SHA256_PRICE - perWord(size, SHA256_WORD_PRICE), size);
   if (number == IDENTITY) return identity(gas - IDENTITY_PRICE - perWord(size, IDENTITY_WORD_PRICE), size);
