@@ -95,7 +95,13 @@ describe('a follower that begins with a snapshot', () => {
     await sameAnswer(node, 'eth_getProof', KEEPER, [toWord(1_200n)], at)
     await sameAnswer(node, 'native_getTotalSupply', at)
     await sameAnswer(node, 'native_getCouncil')
-    // Blocks before the snapshot were fetched with their receipts.
+    // Blocks before the snapshot are fetched with their receipts, while the node follows.
+    const fetched = () =>
+      node.rpc('eth_getBlockReceipts', '0x1').then(
+        () => true as const,
+        () => undefined,
+      )
+    await eventually('the blocks before the snapshot', fetched)
     await sameAnswer(node, 'eth_getBlockReceipts', '0x1')
     await sameAnswer(node, 'eth_getBlockByNumber', '0x3', true)
     await sameAnswer(node, 'eth_getLogs', { fromBlock: '0x0', toBlock: at })
