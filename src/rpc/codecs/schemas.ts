@@ -78,6 +78,27 @@ export const TRANSACTION_SCHEMA = objectOf(
   ],
 )
 
+/** Transaction that is to be signed. */
+export const UNSIGNED_SCHEMA = objectOf(
+  'UnsignedTransaction',
+  {
+    type: QUANTITY_SCHEMA,
+    from: ADDRESS_SCHEMA,
+    to: orNull(ADDRESS_SCHEMA),
+    nonce: QUANTITY_SCHEMA,
+    gas: QUANTITY_SCHEMA,
+    value: QUANTITY_SCHEMA,
+    input: DATA_SCHEMA,
+    chainId: QUANTITY_SCHEMA,
+    gasPrice: QUANTITY_SCHEMA,
+    maxFeePerGas: QUANTITY_SCHEMA,
+    maxPriorityFeePerGas: QUANTITY_SCHEMA,
+    accessList: ACCESS_LIST_SCHEMA,
+    authorizationList: listOf(AUTHORIZATION_SCHEMA),
+  },
+  ['gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas', 'accessList', 'authorizationList'],
+)
+
 export const LOG_SCHEMA = objectOf('Log', {
   address: ADDRESS_SCHEMA,
   topics: listOf(HASH_SCHEMA),

@@ -2,7 +2,7 @@ import { bytesToHex, type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { signingPayload } from '../../../primitives/transaction/transaction-encoding.ts'
 import { callObject } from '../../codecs/call.ts'
 import { address, DATA_SCHEMA, data, HASH_SCHEMA, parseString, quantity } from '../../codecs/scalars.ts'
-import { objectOf, STRING_SCHEMA } from '../../codecs/schemas.ts'
+import { objectOf, STRING_SCHEMA, UNSIGNED_SCHEMA } from '../../codecs/schemas.ts'
 import { typedData } from '../../codecs/typed-data.ts'
 import { encodeUnsigned } from '../../encode/transaction.ts'
 import { type Method, type MethodTable, method } from '../../router/method.ts'
@@ -75,7 +75,7 @@ export const ethWallet = {
   eth_fillTransaction: method({
     summary: 'Transaction that a call describes, ready to be signed: gas, nonce and fees are filled in',
     params: [callObject],
-    result: objectOf('FilledTransaction', { raw: DATA_SCHEMA, tx: { type: 'object' } }),
+    result: objectOf('FilledTransaction', { raw: DATA_SCHEMA, tx: UNSIGNED_SCHEMA }),
     notes: '`raw` is what is signed. The sender may be any account. Without fees the transaction is of type 2.',
     weight: 10,
     handler: async (context, args) => {
