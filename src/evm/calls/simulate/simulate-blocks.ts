@@ -54,7 +54,6 @@ const runBlock = async (
   planned: PlannedBlock,
 ): Promise<Done> => {
   const { engine, prefetch, interrupt } = context
-  await meter.pause()
   const run = beginBlock(env)
   const moves = await applyOverrides(journal, prefetch, planned.state, run.rules.precompiles)
   const options = {
