@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 const PROGRAM = `
 import { closeSync, openSync } from 'node:fs'
-import { onParentExit } from '../../../../../src/cli/shared/process/parent-process.ts'
+import { onParentExit } from './src/cli/shared/process/parent-process.ts'
 let said = 'alive'
 onParentExit(() => { said = 'ended' })
 const open = []
