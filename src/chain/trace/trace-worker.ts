@@ -63,6 +63,8 @@ const trace = async (request: TraceRequest, call: ServedCall): Promise<void> => 
   try {
     await runTrace({ store: await opening, params, engine, sink, requestTimer }, request)
   } finally {
+    // The next trace must not begin with so much of this one's memory that it is refused.
+    if (machineBytes() > TRACE_LIMITS.frameBytes / 2) dropIdleMachines()
     setImmediate(collectExternalGarbage)
   }
 }

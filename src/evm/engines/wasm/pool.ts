@@ -116,11 +116,6 @@ export const releaseMachine = (machine: Machine): void => {
     idle.push(machine)
     return
   }
-  // Traces and access lists have limits of memory, and the next one would start with that of this one.
-  if (machine.isStepping) {
-    replaceMachine(machine)
-    return
-  }
   const nowMs = performance.now()
   let last = grown.get(machine)
   if (last === undefined || last.bytes < machine.usedBytes) {
