@@ -102,12 +102,3 @@ export const keccak256Into = (bytes: Uint8Array, out: Uint8Array, at = 0): void 
   compute(bytes)
   out.set(hash, at)
 }
-
-/** keccak256 of bytes given as hex, such as an address or a slot. */
-export const keccak256OfHex = (hex: Hex): Hex => {
-  const size = (hex.length - 2) >> 1
-  if (size > WINDOW_BYTES) return keccak256Hex(Buffer.from(hex.slice(2), 'hex'))
-  window.write(hex.slice(2), 0, 'hex')
-  wasm.hash(size)
-  return `0x${hash.toString('hex')}`
-}

@@ -160,6 +160,3 @@ const MAX_U64 = 2n ** 64n - 1n
 const EMPTY_CODE = hexToBytes(EMPTY_CODE_HASH)
 
 const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-
-/** Empty batch of a block that changes nothing. */
-export const emptyBatch = (): PackedBatch => new BatchPacker().finish()

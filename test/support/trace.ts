@@ -1,9 +1,6 @@
 import { ZERO_HASH } from '@tandem/base/bytes.ts'
 import { Replay } from '../../src/evm/block/replay.ts'
 import type { BlockEnv } from '../../src/evm/block-env.ts'
-import { prepareCall } from '../../src/evm/calls/message/call-message.ts'
-import { traceCall } from '../../src/evm/calls/trace-call.ts'
-import type { CallRequest } from '../../src/evm/calls/types.ts'
 import type { Engine } from '../../src/evm/engine.ts'
 import { loadEngine } from '../../src/evm/engines/select-engine.ts'
 import { createPrefetchedReader } from '../../src/evm/prefetched-reader.ts'
@@ -99,14 +96,3 @@ export const traceAll = async (
 
 export const traceOne = async (state: StateReader, env: BlockEnv, tx: Transaction, config: TracerConfig) =>
   (await traceAll(state, env, [tx], config))[0] as TracedResult
-
-export const traceCallOn = async (
-  state: StateReader,
-  env: BlockEnv,
-  request: CallRequest,
-  config: TracerConfig,
-  tracing = engine,
-): Promise<unknown> => {
-  const call = await prepareCall(contextOf(state, env, true, tracing), request)
-  return (await traced(config, hooks => traceCall(call, hooks))).json
-}

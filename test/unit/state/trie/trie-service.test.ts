@@ -7,16 +7,17 @@ import { RLP } from '@ethereumjs/rlp'
 import { bytesToHex, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { afterEach, describe, expect, test } from 'vitest'
 import { TRIE_LIMITS } from '../../../../src/config/limits/storage.ts'
-import { keccak256, keccak256OfHex } from '../../../../src/crypto/hash.ts'
+import { keccak256 } from '../../../../src/crypto/hash.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../../src/state/account.ts'
-import { BatchPacker, emptyBatch, type PackedBatch } from '../../../../src/state/batch.ts'
+import { BatchPacker, type PackedBatch } from '../../../../src/state/batch.ts'
 import { TrieService, type TrieServiceOptions } from '../../../../src/state/trie/trie-service.ts'
 
 const ALICE: Hex = `0x${'a1'.repeat(20)}`
 const BOB: Hex = `0x${'b0'.repeat(20)}`
 const CONTRACT: Hex = `0x${'c0'.repeat(20)}`
 const NOBODY: Hex = `0x${'00'.repeat(20)}`
-const CODE_HASH = keccak256OfHex('0x6000')
+const emptyBatch = () => new BatchPacker().finish()
+const CODE_HASH = bytesToHex(keccak256(hexToBytes('0x6000')))
 const slot = (i: number): Hex => toWord(BigInt(i))
 
 const open: TrieService[] = []
