@@ -42,7 +42,7 @@ const measure = async (size: number) => {
   return {
     bench: 'agreement',
     n: size,
-    provider: signatures.name,
+    provider: signatures().name,
     blocks: made,
     msCpuPerNodeAndBlock: round(cpuMs / made / size),
     msPerBlock: round(elapsedMs / made),

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The one file that runs on the host's own Node (18 or newer): installs what the node needs when that is
-// missing, then hands over to the Node 26 of node_modules, which runs the TypeScript source as written.
+// The one file that runs on the host's own Node (18 or newer). It hands over to the Node 26 of node_modules: in a checkout, where it first
+// installs what is missing, to the TypeScript source as written, in a package to the built code (scripts/build.ts).
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -20,10 +20,12 @@ const NODE_FLAGS = [
 ]
 const LOCK_POLL_MS = 200
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const main = join(root, 'src', 'cli', 'main.ts')
+const source = join(root, 'src', 'cli', 'main.ts')
+const isCheckout = existsSync(source)
+const main = isCheckout ? source : join(root, 'lib', 'tandem.cjs')
 
 // An installation by npm that runs or was cut short has no list of its packages yet, and may already hold the last one.
-if (!isInstalled() || !existsSync(join(root, 'node_modules', '.package-lock.json'))) await install()
+if (isCheckout && (!isInstalled() || !existsSync(join(root, 'node_modules', '.package-lock.json')))) await install()
 
 const environment = {
   ...process.env,

@@ -4,8 +4,4 @@ import { exitWithError } from './shared/output.ts'
 
 useNurseryLimits()
 
-try {
-  await createProgram().parseAsync()
-} catch (error) {
-  exitWithError(error)
-}
+createProgram().parseAsync().catch(exitWithError)

@@ -1,18 +1,46 @@
 import { assert } from '@tandem/base/assert.ts'
 import { asBuffer, bytesEqual, type Hex } from '@tandem/base/bytes.ts'
-import { firstWorking } from './first-working.ts'
 import { keccak256, keccak256Hex } from './hash.ts'
-import type { SignatureProvider } from './native-signatures.ts'
+import { createNativeProvider, type SignatureProvider } from './native-signatures.ts'
+import { createNobleProvider } from './noble-signatures.ts'
 
-/** In order of preference: native code, and WebAssembly (a third of its speed), which loads on every machine. */
-const LADDER: readonly (() => Promise<SignatureProvider>)[] = [
-  async () => (await import('./native-signatures.ts')).createNativeProvider(),
-  async () => (await import('./libauth-signatures.ts')).createLibauthProvider(),
-]
+/** Provider of a thread, which may become a faster one. */
+interface ChosenProvider {
+  provider: SignatureProvider
+  /** Errors of faster providers. */
+  readonly refused: Error[]
+  /** Settles when no faster provider will load. */
+  readonly settled: Promise<void>
+}
 
-/** Returns the fastest provider that loads on this machine, and the errors of the faster ones, for the log at start. */
-export const chooseSignatureProvider = (ladder = LADDER): ReturnType<typeof firstWorking<SignatureProvider>> =>
-  firstWorking(ladder, checkProvider, 'no secp256k1 provider loads')
+const loadLibauth = async (): Promise<SignatureProvider> =>
+  (await import('./libauth-signatures.ts')).createLibauthProvider()
+
+/**
+ * Chooses native code, which is there at once; without it WebAssembly (a third of its speed), and until that is compiled JavaScript
+ * (a twenty-fifth).
+ */
+export const chooseSignatureProvider = (
+  createNative = createNativeProvider,
+  createWebAssembly = loadLibauth,
+): ChosenProvider => {
+  const refused: Error[] = []
+  const refuse = (error: unknown): void => void refused.push(error instanceof Error ? error : new Error(String(error)))
+  const checked = (provider: SignatureProvider): SignatureProvider => {
+    checkProvider(provider)
+    return provider
+  }
+  try {
+    return { provider: checked(createNative()), refused, settled: Promise.resolve() }
+  } catch (error) {
+    refuse(error)
+  }
+  const upgrade = createWebAssembly().then(provider => {
+    chosen.provider = checked(provider)
+  })
+  const chosen = { provider: checked(createNobleProvider()), refused, settled: upgrade.catch(refuse) }
+  return chosen
+}
 
 /** Self-test of a provider: private key 1 belongs to the generator, and a signature recovers its key. */
 const checkProvider = (provider: SignatureProvider): void => {
@@ -30,11 +58,11 @@ const GENERATOR =
   '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798' +
   '483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'
 
-const chosen = await chooseSignatureProvider()
+const thread = chooseSignatureProvider()
 
-/** Provider of this thread, chosen once when this file loads. */
-export const signatures: SignatureProvider = chosen.provider
-export const unavailableProviders: readonly Error[] = chosen.refused
+/** Provider of this thread. */
+export const signatures = (): SignatureProvider => thread.provider
+export const unavailableProviders: readonly Error[] = thread.refused
 
 const ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex')
 const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex')
@@ -69,14 +97,14 @@ export const recoverPublicKey = (
 ): Uint8Array | undefined => {
   if (recoveryId !== 0 && recoveryId !== 1) return undefined
   if (!isScalar(signature.subarray(0, 32)) || !isScalar(signature.subarray(32, 64))) return undefined
-  return signatures.recover(digest, signature, recoveryId)
+  return signatures().recover(digest, signature, recoveryId)
 }
 
 export const addressFromPrivateKey = (privateKey: Uint8Array): Hex =>
-  publicKeyToAddress(signatures.publicKey(privateKey))
+  publicKeyToAddress(signatures().publicKey(privateKey))
 
 /** Signs a 32-byte digest: 65 bytes r || s || v. */
 export const sign = (digest: Uint8Array, privateKey: Uint8Array): Uint8Array => {
   assert(digest.byteLength === 32, 'a digest has 32 bytes')
-  return signatures.sign(digest, privateKey)
+  return signatures().sign(digest, privateKey)
 }

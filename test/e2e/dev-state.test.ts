@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { run } from '../support/command.ts'
-import { eventually, ROOT, type RunningNode, rpc, startDevnet, startNode, withTempDir } from '../support/devnet.ts'
+import { eventually, LAUNCHER, type RunningNode, rpc, startDevnet, startNode, withTempDir } from '../support/devnet.ts'
 import { findAnvil } from '../support/foundry.ts'
 
 const ALICE = `0x${'a1'.repeat(20)}`
 const BOB = `0x${'b0'.repeat(20)}`
 const word = (value: number): Hex => `0x${value.toString(16).padStart(64, '0')}`
 
-const cli = (...args: string[]) => run(process.execPath, [join(ROOT, 'bin', 'tandem.mjs'), ...args])
+const cli = (...args: string[]) => run(process.execPath, [LAUNCHER, ...args])
 
 type AnvilCall = (method: string, params?: readonly unknown[]) => Promise<unknown>
 

@@ -10,7 +10,7 @@ import { HDNodeWallet, Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { tandem } from '../support/command.ts'
-import { eventually, ROOT, type RunningNode, startDevnet } from '../support/devnet.ts'
+import { eventually, LAUNCHER, ROOT, type RunningNode, startDevnet } from '../support/devnet.ts'
 
 const SINK = '0x000000000000000000000000000000000000dEaD'
 const GWEI = 10n ** 9n
@@ -64,7 +64,7 @@ const submit = async (node: RunningNode, index: number, nonce: number): Promise<
 
 describe('tandem devnet', () => {
   test('prints what a person needs, and stops at Ctrl-C', async () => {
-    const child = spawn(process.execPath, [join(ROOT, 'bin', 'tandem.mjs'), 'devnet', '--port', '0'], { cwd: ROOT })
+    const child = spawn(process.execPath, [LAUNCHER, 'devnet', '--port', '0'], { cwd: ROOT })
     let text = ''
     child.stdout.on('data', data => {
       text += String(data)
@@ -318,7 +318,7 @@ describe('the end', () => {
 
   test.each([0, 120])('Ctrl-C while it still starts (%d ms on) leaves nothing behind', async laterMs => {
     const tmp = ownTmp(`early-${laterMs}`)
-    const child = spawn(process.execPath, [join(ROOT, 'bin', 'tandem.mjs'), 'devnet', '--port', '0', '--json'], {
+    const child = spawn(process.execPath, [LAUNCHER, 'devnet', '--port', '0', '--json'], {
       cwd: ROOT,
       env: { ...process.env, TMPDIR: tmp },
     })
@@ -342,7 +342,7 @@ describe('the end', () => {
 
 describe('what cannot be', () => {
   test('an end is an end although nobody reads what the process says', async () => {
-    const args = [join(ROOT, 'bin', 'tandem.mjs'), 'devnet', '--port', '0', '--json']
+    const args = [LAUNCHER, 'devnet', '--port', '0', '--json']
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     // The ready line fails, and so does the line about that.
     child.stdout.destroy()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run, tandem } from '../support/command.ts'
 import { Committee } from '../support/committee.ts'
-import { ROOT } from '../support/devnet.ts'
+import { LAUNCHER, ROOT } from '../support/devnet.ts'
 import { eventually, spawnNode } from '../support/node-process.ts'
 
 /* What a person reads when something is set up wrongly: each message of a real process. */
@@ -136,7 +136,7 @@ test('the loop of docs/localnet.md ends with the status of a localnet that fails
   const page = readFileSync(join(ROOT, 'docs/localnet.md'), 'utf8')
   const script = /^ {4}tandem localnet --port 0 --json[\s\S]*?jq -r \.http\)$/m.exec(page)?.[0]
   if (script === undefined) throw new Error('the page shows the loop')
-  const failing = `tandem() { node '${join(ROOT, 'bin', 'tandem.mjs')}' "$@" --datadir /dev/null/x; }\n`
+  const failing = `tandem() { node '${LAUNCHER}' "$@" --datadir /dev/null/x; }\n`
   const ended = await run('bash', ['-ec', failing + script], { cwd: dir, timeoutMs: 30_000 })
   expect(ended.code).toBe(1)
   expect(ended.stderr).toContain('tandem: ')

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { chmodSync, cpSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ROOT } from './devnet.ts'
+import { LAUNCHER, ROOT } from './devnet.ts'
 
 export interface CommandResult {
   readonly code: number | null
@@ -52,7 +52,7 @@ export const run = async (
 
 /** The command of this project, as a user types it. */
 export const tandem = (args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> =>
-  run(process.execPath, [join(ROOT, 'bin', 'tandem.mjs'), ...args], options)
+  run(process.execPath, [LAUNCHER, ...args], options)
 
 /** Copies one of `test/e2e/projects` into a folder of its own, so that what its tools write goes with it. */
 export const copyProject = (name: string, dir: string): void => {

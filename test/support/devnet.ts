@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Hex } from '@tandem/base/bytes.ts'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+/** Launcher of the command: that of the checkout, or of the folder BUILD that `npm run build` wrote. */
+export const LAUNCHER = join(resolve(ROOT, process.env['BUILD'] ?? ''), 'bin', 'tandem.mjs')
 
 export interface ReadyLine {
   readonly ready: true
@@ -64,7 +66,7 @@ export const onLoopback = (args: readonly string[]): readonly string[] =>
 /** Starts the real process, in shadow mode unless the arguments say otherwise, and waits for its ready line. */
 export const startNode = async (command: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<RunningNode> => {
   const args = command.includes('--execution') ? command : [...command, '--execution', 'shadow']
-  const child = spawn(process.execPath, [join(ROOT, 'bin', 'tandem.mjs'), ...onLoopback(args), '--json'], {
+  const child = spawn(process.execPath, [LAUNCHER, ...onLoopback(args), '--json'], {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

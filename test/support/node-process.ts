@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { claimPortBlock } from '../../src/cli/shared/process/port-block.ts'
-import { onLoopback, PATIENCE_MS, type ReadyLine, ROOT } from './devnet.ts'
+import { LAUNCHER, onLoopback, PATIENCE_MS, type ReadyLine, ROOT } from './devnet.ts'
 
 export interface Ready extends ReadyLine {
   readonly metrics?: string
@@ -43,13 +42,7 @@ export const spawnNode = (
   args: readonly string[],
   { json = true, env = {}, fileKilobytes, before = [] }: SpawnOptions = {},
 ): NodeProcess => {
-  const command = [
-    ...before,
-    process.execPath,
-    join(ROOT, 'bin', 'tandem.mjs'),
-    ...onLoopback(args),
-    ...(json ? ['--json'] : []),
-  ]
+  const command = [...before, process.execPath, LAUNCHER, ...onLoopback(args), ...(json ? ['--json'] : [])]
   // bash counts in kilobytes, and is replaced by the node.
   const limited = ['-c', `ulimit -f ${fileKilobytes}; exec "$0" "$@"`, ...command]
   const [program, ...rest] = fileKilobytes === undefined ? command : ['bash', ...limited]

@@ -54,7 +54,7 @@ const indexOf = (step: string): number => {
 }
 
 const compressedPublicKey = (privateKey: Uint8Array): Uint8Array => {
-  const point = asBuffer(signatures.publicKey(privateKey))
+  const point = asBuffer(signatures().publicKey(privateKey))
   const out = new Uint8Array(33)
   out[0] = 2 + ((point[63] as number) & 1)
   out.set(point.subarray(0, 32), 1)

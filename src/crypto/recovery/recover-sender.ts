@@ -39,7 +39,7 @@ const FIRST_PROTECTED_V = 35
 /** Throws CodedError<SenderError>. The bytes are the canonical form: RLP, or the type byte and RLP, without blobs. */
 export const recoverSender = (raw: Uint8Array): RecoveredSender => {
   const recoveryId = readSigned(raw)
-  const key = signatures.recover(digest, signature, recoveryId)
+  const key = signatures().recover(digest, signature, recoveryId)
   if (key === undefined) throw invalid('no public key has this signature')
   return { hash: keccak256Hex(raw), from: publicKeyToAddress(key) }
 }

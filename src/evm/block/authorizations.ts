@@ -30,7 +30,7 @@ export const authorityOf = ({ chainId, address, nonce, yParity, r, s }: Authoriz
     return undefined
   }
   const signed = encodeRlp([bigintToBytes(chainId), hexToBytes(address), bigintToBytes(nonce)])
-  const key = signatures.recover(keccak256(concatBytes(MAGIC, signed)), signature, yParity)
+  const key = signatures().recover(keccak256(concatBytes(MAGIC, signed)), signature, yParity)
   return key === undefined ? undefined : publicKeyToAddress(key)
 }
 

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
-import { ROOT } from '../devnet.ts'
+import { LAUNCHER, ROOT } from '../devnet.ts'
 
 /** `tandem mine` in a process of its own. */
 export const startMiner = (args: readonly string[]) => {
-  const child = spawn(process.execPath, [join(ROOT, 'bin', 'tandem.mjs'), 'mine', ...args], { cwd: ROOT })
+  const child = spawn(process.execPath, [LAUNCHER, 'mine', ...args], { cwd: ROOT })
   let text = ''
   child.stdout.on('data', data => {
     text += String(data)

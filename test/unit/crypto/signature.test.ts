@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { createLibauthProvider } from '../../../src/crypto/libauth-signatures.ts'
 import { createNativeProvider } from '../../../src/crypto/native-signatures.ts'
+import { createNobleProvider } from '../../../src/crypto/noble-signatures.ts'
 import {
   addressFromPrivateKey,
   chooseSignatureProvider,
@@ -14,7 +15,6 @@ import {
   sign,
   signatures,
 } from '../../../src/crypto/signature.ts'
-import { createNobleProvider } from '../../support/noble-signatures.ts'
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const word = (value: bigint) => hexToBytes(toWord(value))
@@ -97,24 +97,34 @@ test('all providers sign alike', () => {
   }
 })
 
-test('the native provider is chosen where its addon loads', async () => {
-  const { provider, refused } = await chooseSignatureProvider()
-  expect(provider.name).toBe(providers[0]!.name)
-  expect(signatures.name).toBe(provider.name)
-  expect(refused).toHaveLength(3 - providers.length)
+test('the native provider is chosen where its addon loads, and no other is loaded', async () => {
+  const chosen = chooseSignatureProvider()
+  await chosen.settled
+  expect(chosen.provider.name).toBe(providers[0]!.name)
+  expect(signatures().name).toBe(chosen.provider.name)
+  expect(chosen.refused).toHaveLength(3 - providers.length)
 })
 
-test('the next provider is taken where one does not load or computes wrongly', async () => {
-  const missing = async (): Promise<never> => {
+test('without it JavaScript signs at once, and WebAssembly as soon as it is compiled', async () => {
+  const missing = (): never => {
     throw new Error('no addon for this platform')
   }
-  const { provider, refused } = await chooseSignatureProvider([missing, createLibauthProvider])
-  expect(provider.name).toBe('libauth-wasm')
-  expect(refused.map(error => error.message)).toEqual(['no addon for this platform'])
-  const wrong = async () => ({ ...createNobleProvider(), recover: () => new Uint8Array(64) })
-  const second = await chooseSignatureProvider([wrong, async () => createNobleProvider()])
-  expect(second.refused.map(error => error.message)).toEqual(['noble-js computes wrong results'])
-  await expect(chooseSignatureProvider([missing])).rejects.toThrow('no secp256k1 provider loads')
+  const chosen = chooseSignatureProvider(missing, createLibauthProvider)
+  expect(chosen.provider.name).toBe('noble-js')
+  await chosen.settled
+  expect(chosen.provider.name).toBe('libauth-wasm')
+  expect(chosen.refused.map(error => error.message)).toEqual(['no addon for this platform'])
+})
+
+test('a provider that computes wrongly is refused', async () => {
+  const wrong = () => ({ ...createNobleProvider(), recover: () => new Uint8Array(64) })
+  const chosen = chooseSignatureProvider(wrong, async () => ({ ...wrong(), name: 'libauth-wasm' as const }))
+  await chosen.settled
+  expect(chosen.provider.name).toBe('noble-js')
+  expect(chosen.refused.map(error => error.message)).toEqual([
+    'noble-js computes wrong results',
+    'libauth-wasm computes wrong results',
+  ])
 })
 
 test('recoverAddress checks what it is given', () => {

@@ -26,7 +26,7 @@ export const ecrecover: Run = data => {
   if (v !== 27 && v !== 28) return EMPTY_BYTES
   const signature = input.subarray(64)
   if (!isScalar(signature.subarray(0, 32)) || !isScalar(signature.subarray(32))) return EMPTY_BYTES
-  const key = signatures.recover(input.subarray(0, 32), signature, v === 27 ? 0 : 1)
+  const key = signatures().recover(input.subarray(0, 32), signature, v === 27 ? 0 : 1)
   if (key === undefined) return EMPTY_BYTES
   const output = new Uint8Array(WORD_BYTES)
   output.set(keccak256(key.byteLength === 65 ? key.subarray(1) : key).subarray(12), 12)

@@ -3,6 +3,7 @@ import { Signature } from 'ethers'
 import { expect, test } from 'vitest'
 import { signatureBytes, signedDigest } from '../../../../devtools/state-test/transaction-sender.ts'
 import { createLibauthProvider } from '../../../../src/crypto/libauth-signatures.ts'
+import { createNobleProvider } from '../../../../src/crypto/noble-signatures.ts'
 import { recoverSender } from '../../../../src/crypto/recovery/recover-sender.ts'
 import { isLowS, isScalar, signatures } from '../../../../src/crypto/signature.ts'
 import {
@@ -15,7 +16,6 @@ import {
   type UnsignedTransaction,
 } from '../../../../src/primitives/transaction/transaction-encoding.ts'
 import { ACCOUNT_KEYS, signedRaw } from '../../../support/chain.ts'
-import { createNobleProvider } from '../../../support/noble-signatures.ts'
 
 const unsigned = (type: 0 | 1 | 2): UnsignedTransaction => ({
   type,
@@ -39,7 +39,7 @@ test.each([0, 1, 2] as const)('type %i: the bytes name the sender, and real reco
 })
 
 test('clients read it as a signature, and no provider finds a key behind it', async () => {
-  const providers = [signatures, await createLibauthProvider(), createNobleProvider()]
+  const providers = [signatures(), await createLibauthProvider(), createNobleProvider()]
   for (const sender of SENDERS) {
     const tx = encodeTransaction(unsigned(2), impersonationSignature(sender))
     const bytes = signatureBytes(tx)

@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import type { SignatureProvider } from '../../src/crypto/native-signatures.ts'
+import type { SignatureProvider } from './native-signatures.ts'
 
-/** Pure JavaScript; works on every platform. */
+/** Pure JavaScript: at once on every platform, while WebAssembly compiles. */
 export const createNobleProvider = (): SignatureProvider => ({
   name: 'noble-js',
   recover(digest, signature, recoveryId) {

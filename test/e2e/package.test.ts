@@ -1,0 +1,136 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { get } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { run } from '../support/command.ts'
+import { type ReadyLine, ROOT, rpc } from '../support/devnet.ts'
+import { eventually } from '../support/node-process.ts'
+
+/* The package of npm: built, packed, installed into an empty folder, and run from there. */
+
+let dir: string
+let installed: string
+
+/** Hash of every file by its path. */
+const contentOf = (folder: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter(path => statSync(join(folder, path)).isFile())
+      .sort()
+      .map(path => [
+        path,
+        createHash('sha256')
+          .update(readFileSync(join(folder, path)))
+          .digest('hex'),
+      ]),
+  )
+
+const succeed = async (program: string, args: readonly string[], cwd: string): Promise<string> => {
+  const { code, stdout, stderr } = await run(program, args, { cwd })
+  expect(code, stderr).toBe(0)
+  return stdout
+}
+
+const build = (name: string) => succeed(process.execPath, [join(ROOT, 'scripts/build.ts'), join(dir, name)], ROOT)
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'tandem-package-'))
+  await build('first')
+  await succeed('npm', ['pack', join(dir, 'first'), '--silent'], dir)
+  const app = join(dir, 'app')
+  mkdirSync(app)
+  const [tarball = ''] = readdirSync(dir).filter(name => name.endsWith('.tgz'))
+  await succeed('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', join(dir, tarball)], app)
+  installed = join(app, 'node_modules')
+}, 300_000)
+
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+test('two builds in two folders are equal to the byte', async () => {
+  await build('second')
+  expect(contentOf(join(dir, 'second'))).toEqual(contentOf(join(dir, 'first')))
+})
+
+test('few packages are installed, the own one is small, and nothing of development is in it', () => {
+  const names = readdirSync(installed).filter(name => !name.startsWith('.'))
+  expect(names.length, names.join(' ')).toBeLessThanOrEqual(40)
+  const files = readdirSync(join(installed, 'tandem'), { recursive: true, encoding: 'utf8' })
+  const sizes = files.map(path => statSync(join(installed, 'tandem', path))).filter(stat => stat.isFile())
+  expect(sizes.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(25 * 1024 * 1024)
+  expect(files.filter(path => /\.ts$|test|devtools/.test(path) && !path.endsWith('.d.ts'))).toEqual([])
+  expect(existsSync(join(installed, 'tandem/src'))).toBe(false)
+})
+
+/** Starts a devnet with the program of an installed command, and ends it after `use`. */
+const withDevnet = async (
+  command: readonly string[],
+  use: (ready: ReadyLine) => Promise<unknown>,
+  env: NodeJS.ProcessEnv = {},
+): Promise<void> => {
+  const [program = '', ...args] = command
+  const child = spawn(program, [...args, 'devnet', '--port', '0', '--block-time', '0', '--json'], {
+    cwd: dir,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let log = ''
+  child.stderr.on('data', data => (log += String(data)))
+  const closed = new Promise(resolve => child.once('close', resolve))
+  try {
+    const ready = await new Promise<ReadyLine>((resolve, reject) => {
+      createInterface({ input: child.stdout }).once('line', line => resolve(JSON.parse(line) as ReadyLine))
+      void closed.then(code => reject(new Error(`ended with ${code}: ${log}`)))
+    })
+    await use(ready)
+  } finally {
+    child.kill('SIGTERM')
+    await closed
+  }
+}
+
+test('the installed devnet serves calls, WebSocket, health, explorer and faucet', () =>
+  withDevnet([join(installed, '.bin/tandem')], async ({ http, ws, pages = '', faucet = '', accounts }) => {
+    expect(await rpc(http, 'eth_chainId')).toBe('0x1e8097')
+    // Runs in a worker thread.
+    expect(await rpc(http, 'eth_call', [{ to: accounts[0]?.address }, 'latest'])).toBe('0x')
+    const closing = await new Promise<number | undefined>((resolve, reject) => {
+      get(`${http}/health`, { agent: false, headers: { connection: 'close' } }, response => {
+        response.resume().once('end', () => resolve(response.statusCode))
+      }).once('error', reject)
+    })
+    expect(closing).toBe(200)
+    const socket = new WebSocket(ws)
+    const answer = new Promise(resolve => socket.once('message', data => resolve(JSON.parse(String(data)))))
+    socket.once('open', () => socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}'))
+    expect(await answer).toMatchObject({ result: '0x0' })
+    socket.close()
+    const body = JSON.stringify({ address: `0x${'ab'.repeat(20)}` })
+    const grant = await fetch(faucet, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    expect(grant.ok, await grant.text()).toBe(true)
+    await eventually('a page of the explorer', async () => {
+      const page = await fetch(pages)
+      return page.ok && (await page.text()).includes('</html>') ? true : undefined
+    })
+  }))
+
+test('the next start takes the code that the first one compiled', async () => {
+  const cache = join(dir, 'cache')
+  const command = [join(installed, '.bin/tandem')]
+  const kept = () => (existsSync(cache) ? readdirSync(cache) : []).filter(name => name.startsWith('start-'))
+  const env = { NODE_COMPILE_CACHE: cache }
+  await withDevnet(command, () => eventually('compiled code', async () => kept()[0]), env)
+  const [name = ''] = kept()
+  await withDevnet(
+    command,
+    async ({ http }) => {
+      expect(await rpc(http, 'eth_blockNumber')).toBe('0x0')
+    },
+    env,
+  )
+  expect(kept()).toEqual([name])
+})
