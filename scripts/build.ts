@@ -1,4 +1,4 @@
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type OutputOptions, type Plugin, rolldown } from 'rolldown'
@@ -68,13 +68,17 @@ const bundle = async (
   plugins: Plugin[],
   outputOptions: OutputOptions,
   define: Record<string, string> = {},
-): Promise<string> => {
+): Promise<{ readonly entry: string; readonly modules: readonly string[] }> => {
   const external = [...ADDONS, 'pg-native']
   await using made = await rolldown({
     ...{ cwd: ROOT, input: entries, platform: 'node', external, plugins, logLevel: 'warn' },
     transform: { define },
   })
-  return (await made.write(outputOptions)).output[0].fileName
+  const { output } = await made.write(outputOptions)
+  return {
+    entry: output[0].fileName,
+    modules: output.flatMap(file => (file.type === 'chunk' ? file.moduleIds : [])),
+  }
 }
 
 const output = (folder: string, format: 'cjs' | 'es', ending: string): OutputOptions => ({
@@ -100,21 +104,37 @@ const manifest = () => {
   }
 }
 
+/** Name and licence of every package in the bundles, with its text where it has one. */
+const licences = (modules: readonly string[]): string => {
+  const folders = new Set(modules.flatMap(id => /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? []))
+  return [...folders]
+    .map(folder => {
+      const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+      const files = readdirSync(folder).filter(file => /^(?:licen[cs]e|notice)/i.test(file))
+      const texts = files.sort().map(file => readFileSync(join(folder, file), 'utf8').trim())
+      return [`${name} ${version}: ${license}`, ...texts].join('\n\n')
+    })
+    .sort()
+    .join(`\n\n${'-'.repeat(80)}\n\n`)
+}
+
 /** Writes the package to a folder that it empties first. */
 export const build = async (folder: string): Promise<void> => {
   rmSync(folder, { recursive: true, force: true })
   const lib = join(folder, 'lib')
   mkdirSync(lib, { recursive: true })
   const chunks = { ...output(lib, 'cjs', 'cjs'), entryFileNames: '[name]-[hash].cjs' }
-  const entry = await bundle({ command: join(ROOT, 'src/cli/main.ts') }, [places, besideChunks], chunks)
+  const { entry, modules } = await bundle({ command: join(ROOT, 'src/cli/main.ts') }, [places, besideChunks], chunks)
   const define = { ENTRY: JSON.stringify(entry) }
   await bundle({ tandem: join(ROOT, 'src/cli/boot.ts') }, [], output(lib, 'cjs', 'cjs'), define)
-  const modules = { ...threads, 'behind-node': join(ROOT, BEHIND_NODE), libauth: join(ROOT, 'src/crypto', LIBAUTH) }
-  await bundle(modules, [places], output(lib, 'es', 'mjs'))
+  const entries = { ...threads, 'behind-node': join(ROOT, BEHIND_NODE), libauth: join(ROOT, 'src/crypto', LIBAUTH) }
+  const { modules: more } = await bundle(entries, [places], output(lib, 'es', 'mjs'))
   for (const path of globSync('{src,packages}/**/{assembly/*.wasm,assets/*.{css,js,svg}}', { cwd: ROOT }).sort())
     cpSync(join(ROOT, path), join(lib, path.endsWith('.wasm') ? '' : 'assets', basename(path)))
   cpSync(join(ROOT, 'contracts/predeploys.json'), join(lib, 'contracts/predeploys.json'))
-  for (const path of ['bin/tandem.mjs', 'LICENSE', 'README.md']) cpSync(join(ROOT, path), join(folder, path))
+  for (const path of ['bin/tandem.mjs', 'CHANGELOG.md', 'LICENSE', 'README.md'])
+    cpSync(join(ROOT, path), join(folder, path))
+  writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licences([...modules, ...more]))
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
 }
 

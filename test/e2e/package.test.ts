@@ -31,7 +31,7 @@ const contentOf = (folder: string): Readonly<Record<string, string>> =>
   )
 
 const succeed = async (program: string, args: readonly string[], cwd: string): Promise<string> => {
-  const { code, stdout, stderr } = await run(program, args, { cwd })
+  const { code, stdout, stderr } = await run(program, args, { cwd, timeoutMs: 280_000 })
   expect(code, stderr).toBe(0)
   return stdout
 }
@@ -45,7 +45,11 @@ beforeAll(async () => {
   const app = join(dir, 'app')
   mkdirSync(app)
   const [tarball = ''] = readdirSync(dir).filter(name => name.endsWith('.tgz'))
-  await succeed('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', join(dir, tarball)], app)
+  await succeed(
+    'npm',
+    ['install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', join(dir, tarball)],
+    app,
+  )
   installed = join(app, 'node_modules')
 }, 300_000)
 
@@ -64,6 +68,7 @@ test('few packages are installed, the own one is small, and nothing of developme
   expect(sizes.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(25 * 1024 * 1024)
   expect(files.filter(path => /\.ts$|test|devtools/.test(path) && !path.endsWith('.d.ts'))).toEqual([])
   expect(existsSync(join(installed, 'tandem/src'))).toBe(false)
+  expect(readFileSync(join(installed, 'tandem/THIRD-PARTY-LICENSES'), 'utf8')).toContain('fastify 5')
 })
 
 /** Starts a devnet with the program of an installed command, and ends it after `use`. */
