@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { FORWARD_LIMITS } from '../../../config/limits/clients.ts'
@@ -21,7 +21,7 @@ interface ExplorerChildOptions {
 }
 
 /** Program that is started, and not loaded here. */
-const SCRIPT = fileURLToPath(new URL('../../../cli/explorer/behind-node.ts', import.meta.url))
+const SCRIPT = join(import.meta.dirname, '..', '..', '..', 'cli', 'explorer', 'behind-node.ts')
 const { startMs, firstRestartMs, lastRestartMs, steadyMs, stopMs } = FORWARD_LIMITS
 
 /**
