@@ -95,11 +95,14 @@ export class DevWriter {
     const { chain, blocks } = this.#options
     const { number, edits } = this.position()
     if (number === target.number && edits === target.edits) return
-    const removedLogs = number === target.number ? undefined : await this.#logsAfter(target.number)
+    let removedLogs: readonly LogEntry[] | undefined
     await chain.replaceHead(async head => {
+      // A block may have come since the call.
+      const isSameBlock = target.number === head.block.header.number
+      if (!isSameBlock) removedLogs = await this.#logsAfter(target.number)
       await this.#rewindTo(target)
       this.#edits = { number: target.number, count: target.edits }
-      if (target.number === number) return head
+      if (isSameBlock) return head
       return {
         block: (await blocks.block(target.number)) as ChainBlock,
         certificate: (await blocks.certificate(target.number)) ?? null,

@@ -74,7 +74,9 @@ export class LogIndexer {
       for (let ranges = this.#next(); ranges !== undefined && !this.#isClosed; ranges = this.#next())
         await this.#step(ranges)
     } catch (error) {
-      // The next block tries again.
+      // The next block tries again, and drops the rows of the step that failed.
+      this.#nextId = undefined
+      this.#seen = Number.NEGATIVE_INFINITY
       if (!this.#isClosed) this.#options.logger.warn({ err: error }, 'log index step failed')
     }
   }

@@ -1,7 +1,7 @@
 import { isCoded } from '@tandem/base/errors.ts'
 import { logEntries, loggedBlock } from '../../chain/logs/log-query.ts'
 import { requireHistory } from '../../chain/store/earliest-block.ts'
-import type { LogCriteria } from '../../chain/store/log-criteria.ts'
+import { ComparedLog, type LogCriteria } from '../../chain/store/log-criteria.ts'
 import type { ChainBlock, ChainView, LogEntry, LogQuery } from '../../chain/store/types.ts'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { headerJson } from '../encode/block.ts'
@@ -69,6 +69,7 @@ export class Resume {
       this.#removed.push(
         removedLogs
           .filter(({ blockNumber, logIndex }) => blockNumber < block || (blockNumber === block && logIndex < log))
+          .filter(removed => new ComparedLog(removed).matches(subscription.criteria))
           .values(),
       )
     this.#next = { block: head + 1, log: 0 }

@@ -63,6 +63,9 @@ export const subscriptionFrom = (namespace: string, kind: string, option: unknow
 const parseFrom = (option: unknown): ResumePoint | undefined => {
   const object = asObject(option, 'filters.input')
   const from = plainMember(object, 'fromBlock', blockNumber.parse)
+  const to = plainMember(object, 'toBlock', blockNumber.parse)
+  if (to !== undefined && to !== 'latest' && to !== 'pending')
+    throw new InvalidArgument('toBlock: a subscription has no end; ask eth_getLogs for a range')
   const log = member(object, 'fromLogIndex', parseIndex) ?? 0
   if (from === undefined || from === 'latest' || from === 'pending') return undefined
   return { block: from === 'earliest' ? 0 : Number(from), log }

@@ -1,9 +1,10 @@
-import type { Hex } from '@tandem/base/bytes.ts'
+import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { Economy } from '../../../src/chain/block/economy.ts'
 import { createChainView } from '../../../src/chain/view.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey } from '../../../src/storage/keys.ts'
+import { ACCOUNT_KEYS, signedRaw } from '../../support/chain.ts'
 import { councilTransaction, STAKE } from '../../support/council-contract.ts'
 import { councilGenesis, rewardOf, validatorKey, validatorOf } from '../../support/council-genesis.ts'
 import { withNet } from '../../support/council-net.ts'
@@ -85,6 +86,9 @@ test('while blocks below a snapshot are fetched, an unknown hash is missing hist
       expect(await rig.result('eth_getTransactionByHash', [pending.hash])).toMatchObject({ blockNumber: null })
       expect(await rig.result('eth_getTransactionReceipt', [pending.hash])).toBeNull()
       expect(await rig.result('eth_getBlockByHash', [first.genesisHash, false])).toMatchObject({ number: '0x0' })
+      // One that is sent now is in none of the blocks that are missing.
+      const sent = bytesToHex(signedRaw(ACCOUNT_KEYS[0] as Uint8Array, { nonce: 0, to: null, gasLimit: 100_000n }))
+      expect((await rig.call('eth_sendRawTransactionSync', [sent, 50])).error?.code).toBe(4)
     } finally {
       await rig.stop()
     }

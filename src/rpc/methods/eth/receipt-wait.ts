@@ -1,5 +1,6 @@
 import type { Cancellation } from '@tandem/base/async/cancellation.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
+import { isCoded } from '@tandem/base/errors.ts'
 import type { ChainBlock } from '../../../chain/store/types.ts'
 import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { parseQuantity, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
@@ -35,10 +36,15 @@ const includedWithin = async ({ view, cancellation }: Context, hash: Hex, ms: nu
     }),
     cancelledBy(cancellation, () => resolve(false)),
   ]
-  // It may have come before the listener.
-  view.locate(hash).then(place => {
-    if (place !== undefined) resolve(true)
-  }, reject)
+  // It may have come before the listener, but not before the blocks that a snapshot has left out.
+  view.locate(hash).then(
+    place => {
+      if (place !== undefined) resolve(true)
+    },
+    error => {
+      if (!isCoded(error) || error.code !== 'HISTORY_MISSING') reject(error)
+    },
+  )
   try {
     return await promise
   } finally {

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { EVERY_LOG, packCriteria } from '../../../../src/chain/store/log-criteria.ts'
 import type { ChainReplaced } from '../../../../src/chain/store/types.ts'
 import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
+import { Resume } from '../../../../src/rpc/subscriptions/resume.ts'
 import { subscriptionFrom } from '../../../../src/rpc/subscriptions/subscription-args.ts'
 import type { Subscription } from '../../../../src/rpc/subscriptions/subscription-entry.ts'
 import { eventually } from '../../../support/node-process.ts'
@@ -202,11 +203,21 @@ test('a block that is not there is refused by the texts of other reads', () => {
   expect(at(0)).toThrow(expect.objectContaining({ code: 'HISTORY_MISSING' }))
 })
 
+test('logs that are taken back are told to whom they were sent', () => {
+  const other: Hex = `0x${'22'.repeat(20)}`
+  const criteria = packCriteria({ addresses: [TOKEN], topics: [] })
+  const entry = { subscription: { kind: 'logs', criteria } } as unknown as ConstructorParameters<typeof Resume>[0]
+  const resume = new Resume(entry, { block: 5, log: 0 })
+  const logAt = (blockNumber: number, address: Hex) => ({ blockNumber, address, topics: [], logIndex: 0 }) as never
+  resume.goBack(2, [logAt(3, other), logAt(4, TOKEN), logAt(6, TOKEN)])
+  expect([resume.nextRemoved(), resume.nextRemoved()]).toEqual([logAt(4, TOKEN), undefined])
+})
+
 test.each([
   ['newHeads', { fromBlock: '0x7' }, { block: 7, log: 0 }],
   ['logs', { fromBlock: '0x7', fromLogIndex: '0x2' }, { block: 7, log: 2 }],
   ['logs', { fromBlock: 'earliest' }, { block: 0, log: 0 }],
-  ['logs', { fromBlock: 'latest' }, undefined],
+  ['logs', { fromBlock: 'latest', toBlock: 'latest' }, undefined],
   ['logs', {}, undefined],
   ['newHeads', undefined, undefined],
 ])('%s %j begins at %j', (kind, option, from) => {
@@ -225,12 +236,14 @@ test('a client over WebSocket gets the id first, and errors with the position of
     ['newHeads', { fromBlock: 'finalized' }],
     ['newHeads', { fromBlock: '0x99' }],
     ['logs', { fromLogIndex: '1' }],
+    ['logs', { fromBlock: '0x1', toBlock: '0x2' }],
   ]
   const texts = await Promise.all(failures.map(async params => (await socket.call('eth_subscribe', params)).error))
   expect(texts.map(error => `${error?.code} ${error?.message}`)).toEqual([
     '-32602 invalid argument 2: hex string without 0x prefix',
     '-32000 the header does not exist (block number: 153)',
     '-32602 invalid argument 2: fromLogIndex: hex string without 0x prefix',
+    '-32602 invalid argument 2: toBlock: a subscription has no end; ask eth_getLogs for a range',
   ])
   socket.close()
 })
