@@ -158,9 +158,9 @@ const ENCODINGS: readonly (readonly [what: string, raw: () => Hex, text: string]
     'transaction type not supported',
   ],
   [
-    'code for an account (type 4)',
+    'code for no account (type 4)',
     () => typed(4, [...dynamicFields().slice(0, 9), [], EMPTY_BYTES, uintItem(1), uintItem(1)]),
-    'transaction type not supported',
+    'set code tx must have at least one authorization tuple',
   ],
 ]
 

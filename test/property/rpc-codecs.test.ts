@@ -74,7 +74,7 @@ const live = () =>
 
 /** Constraints that no schema expresses: those between two members, and that a string is JSON. */
 const TOGETHER =
-  /cannot specify both|both gasPrice and|both "data" and|exceed max topics|neither blockHash nor blockNumber|< maxPriorityFeePerGas|must be increasing|needs at least one|or JSON of one/
+  /cannot specify both|both gasPrice and|both "data" and|exceed max topics|neither blockHash nor blockNumber|< maxPriorityFeePerGas|must be increasing|needs at least one|or JSON of one|cannot be used to create/
 
 test('what the schema of an argument allows, the method takes', () => {
   const ajv = new Ajv2020({ strict: false })

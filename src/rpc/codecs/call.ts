@@ -51,6 +51,7 @@ const ACCESS_LIST_SCHEMA: JsonSchema = {
 
 const AUTHORIZATION_LIST_SCHEMA: JsonSchema = {
   type: 'array',
+  minItems: 1,
   maxItems: AUTHORIZATION_LIMIT,
   items: {
     type: 'object',

@@ -13,6 +13,7 @@ export interface Schema {
   readonly maxItems?: number
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
+  readonly minProperties?: number
   readonly propertyNames?: Schema
   readonly additionalProperties?: Schema | boolean
 }
@@ -76,11 +77,12 @@ export class ValueMaker {
 
   #object(schema: Schema, depth: number): object {
     const { properties = {}, required = [], propertyNames = { type: 'string' }, additionalProperties } = schema
+    const least = schema.minProperties ?? 0
     const random = this.#random
     const chosen = Object.entries(properties).filter(([name]) => required.includes(name) || random.chance(0.3))
     const members = chosen.map(([name, schema]) => [name, this.fitting(schema, name, depth - 1)] as const)
     if (typeof additionalProperties === 'object')
-      for (let i = random.below(3); i > 0; i--) {
+      for (let i = least + random.below(3); i > 0; i--) {
         const key = String(this.fitting(propertyNames, 'key', 2))
         members.push([key, this.fitting(additionalProperties, key, depth - 1)])
       }

@@ -15,7 +15,7 @@ export const holdIndex = (path: string): { close(): void } => {
   makeFolder(dirname(path))
   const lock = namingFile(lockPath, () => new DatabaseSync(lockPath, { timeout: 0 }))
   try {
-    lock.exec('BEGIN EXCLUSIVE')
+    namingFile(path, () => lock.exec('BEGIN EXCLUSIVE'))
   } catch (error) {
     lock.close()
     const isLocked = error instanceof Error && /locked|busy/i.test(error.message)

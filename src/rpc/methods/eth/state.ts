@@ -23,7 +23,7 @@ import { proofSchema, prove, slots } from './proofs.ts'
 /** Storage positions by account. */
 const storageRequests: Codec<readonly (readonly [Hex, readonly Hex[]])[]> = codec(
   'requests',
-  { type: 'object', additionalProperties: listOf(slot.schema) },
+  { type: 'object', minProperties: 1, propertyNames: address.schema, additionalProperties: listOf(slot.schema) },
   value => {
     const entries = Object.entries(asObject(value, 'map[common.Address][]common.Hash'))
     if (entries.length === 0) throw invalidParams('empty request')
