@@ -2,6 +2,8 @@
 
 export const POOL_LIMITS = {
   slotBytes: 8 * 1024,
+  /** Bytes that each authorization of a set-code transaction counts for: what it holds, and the recovery of its signer. */
+  authorizationBytes: 512,
   accountPending: 16,
   accountQueued: 64,
   pending: 16_384,

@@ -22,8 +22,20 @@ const NOTHING: AppliedAuthorizations = { warm: [], refund: 0n }
 
 const padWord = (bytes: Uint8Array): Uint8Array => concatBytes(new Uint8Array(32 - bytes.byteLength), bytes)
 
+/** Signers that were recovered: estimates try a list many times, and a pooled one is executed later. */
+const recovered = new WeakMap<Authorization, Hex | null>()
+
 /** Returns the signer of the authorization; undefined for an invalid signature. */
-export const authorityOf = ({ chainId, address, nonce, yParity, r, s }: Authorization): Hex | undefined => {
+export const authorityOf = (authorization: Authorization): Hex | undefined => {
+  let authority = recovered.get(authorization)
+  if (authority === undefined) {
+    authority = recoverAuthority(authorization) ?? null
+    recovered.set(authorization, authority)
+  }
+  return authority ?? undefined
+}
+
+const recoverAuthority = ({ chainId, address, nonce, yParity, r, s }: Authorization): Hex | undefined => {
   if (yParity > 1 || r.byteLength > 32 || s.byteLength > 32) return undefined
   const signature = concatBytes(padWord(r), padWord(s))
   if (!isScalar(signature.subarray(0, 32)) || !isScalar(signature.subarray(32)) || !isLowS(signature.subarray(32))) {

@@ -1,6 +1,7 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { blobParamsAt } from '../../config/forks.ts'
+import { POOL_LIMITS } from '../../config/limits/pool.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { DecodedTransaction, Transaction } from '../../primitives/transaction/transaction.ts'
@@ -72,7 +73,7 @@ export const checkForm = (tx: DecodedTransaction, rules: AdmissionRules): void =
       checkTip(tx) ??
       checkPrice(tx, rules),
   )
-  checkSize(tx.raw.byteLength)
+  checkSize(countedBytes(tx))
 }
 
 const checkProtection = ({ chainId }: DecodedTransaction, rules: AdmissionRules): PoolError | undefined =>
@@ -87,6 +88,10 @@ const checkPrice = (
   const minWei = params.devHelpers || baseFee > lowerBoundWei ? baseFee : lowerBoundWei
   return maxFeePerGas < minWei ? { code: 'UNDERPRICED', gotWei: maxFeePerGas, minWei } : undefined
 }
+
+/** Bytes that a transaction counts for: an authorization takes many times its length in memory, and a signature recovery. */
+export const countedBytes = ({ raw, authorizationList = [] }: DecodedTransaction): number =>
+  raw.byteLength + authorizationList.length * POOL_LIMITS.authorizationBytes
 
 export const checkSize = (sizeBytes: number): void => {
   const limitBytes = BLOCK_BOUNDS.transactionBytes

@@ -122,7 +122,7 @@ export class RequestMaker {
 
   #params({ name, params }: MethodShape): unknown[] {
     const random = this.#random
-    if (/_sendRawTransaction$/.test(name) && random.chance(0.9)) return [this.#transactions.next()]
+    if (/_sendRawTransaction(Sync)?$/.test(name) && random.chance(0.9)) return [this.#transactions.next()]
     // Slow, and of any hashes too few are of transactions.
     const { transactions } = this.#live
     if (/_traceTransaction$/.test(name) && transactions.items.length > 0 && random.chance(0.3))

@@ -5,6 +5,8 @@ import type { Call, MethodShape, Outgoing } from './requests.ts'
 /** docs/interface.md#errors, JSON-RPC 2.0, and what geth answers for reverts and for answers that are too large. */
 const CODES: ReadonlySet<number> = new Set([-32700, -32600, -32601, -32602, -32000, -32003, 3])
 /** eth_simulateV1 alone has codes of its own (execution-apis), one for each rule that a block or a call of it can break. */
+/** Codes of EIP-7966, for those methods alone. */
+const isSyncCode = (code: number): boolean => code === 4 || code === 5
 const isSimulationCode = (code: number): boolean => code === -32_016 || (code <= -38_000 && code > -39_000)
 const SHAPES: ReadonlySet<string> = new Set(['id,jsonrpc,result', 'error,id,jsonrpc'])
 /** Message of an unexpected failure. */
@@ -67,6 +69,8 @@ export class Verdict {
       else if ('result' in answer) this.fault(`both: ${JSON.stringify(answer)}`)
       else if (isSimulationCode(answer.error.code) && !call.method.endsWith('_simulateV1'))
         this.fault(`${call.method} answered with the code of a simulation: ${JSON.stringify(answer)}`)
+      else if (isSyncCode(answer.error.code) && !call.method.endsWith('_sendRawTransactionSync'))
+        this.fault(`${call.method} answered with the code of a wait for a receipt: ${JSON.stringify(answer)}`)
       onAnswer(call, answer)
     }
   }
@@ -77,7 +81,7 @@ export class Verdict {
     const { error } = answer
     if (error === undefined) return
     this.errors.set(error.code, (this.errors.get(error.code) ?? 0) + 1)
-    if (!CODES.has(error.code) && !isSimulationCode(error.code))
+    if (!CODES.has(error.code) && !isSimulationCode(error.code) && !isSyncCode(error.code))
       this.fault(`code ${error.code}: ${JSON.stringify(answer)}`)
     if (typeof error.message !== 'string' || error.message === '') this.fault(`no message: ${JSON.stringify(answer)}`)
     else if (CRASHES.test(error.message)) this.fault(`crashed: ${JSON.stringify(answer)}`)

@@ -2,6 +2,7 @@ import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
 import { ETHEREUM_BLOBS } from '../../../src/config/blobs.ts'
 import { forksWith } from '../../../src/config/forks.ts'
+import { POOL_LIMITS } from '../../../src/config/limits/pool.ts'
 import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
 import { BLOCK_BOUNDS } from '../../../src/config/protocol-bounds.ts'
 import type { Transaction } from '../../../src/primitives/transaction/transaction.ts'
@@ -42,6 +43,18 @@ describe('form', () => {
     expect(
       pool.admit(transaction({ from: ALICE, nonce: 0, type: 4, authorizationList, gasLimit: 50_000n }), 'local').status,
     ).toBe('pending')
+  })
+
+  test('an authorization counts for what it holds: a list that is short on the wire is no small transaction', () => {
+    const [one] = authorizationList as [NonNullable<Transaction['authorizationList']>[number]]
+    const listOf = (length: number) => Array.from({ length }, () => ({ ...one }))
+    const setup = { params: prague, number: 5 }
+    const most = Math.floor(BLOCK_BOUNDS.transactionBytes / POOL_LIMITS.authorizationBytes) - 1
+    const fields = (length: number) => ({ type: 4, authorizationList: listOf(length), gasLimit: 60_000_000n }) as const
+    expect(refusal(fields(most + 2), setup)).toMatchObject({ code: 'OVERSIZED' })
+    const { pool } = createPool(setup)
+    pool.admit(transaction({ from: ALICE, nonce: 0, ...fields(160) }), 'local')
+    expect(pool.slots().ready).toBe(Math.ceil((160 * POOL_LIMITS.authorizationBytes) / POOL_LIMITS.slotBytes) + 1)
   })
 
   test('init code up to 48 KiB, only for a creation', () => {

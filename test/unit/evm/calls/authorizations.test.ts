@@ -1,10 +1,10 @@
 import { bigintToBytes, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createInterpreter } from '../../../../devtools/interpreter/engine.ts'
 import { forksAtGenesis } from '../../../../src/config/forks.ts'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import { keccak256 } from '../../../../src/crypto/hash.ts'
-import { sign } from '../../../../src/crypto/signature.ts'
+import { sign, signatures } from '../../../../src/crypto/signature.ts'
 import type { CallMessage } from '../../../../src/evm/calls/message/call-args.ts'
 import type { CallContext } from '../../../../src/evm/calls/message/call-message.ts'
 import { call, createAccessList, estimateGas } from '../../../../src/evm/calls/run-call.ts'
@@ -69,6 +69,15 @@ test('an estimate counts them, whether or not they hold', async () => {
   const gas = await estimateGas(context(), delegating)
   expect((await call(context(), { ...delegating, message: { ...delegating.message, gas } })).output).toEqual(OWN_SLOT)
   await expect(call(context(), { ...delegating, message: { ...delegating.message, gas: gas - 1n } })).rejects.toThrow()
+})
+
+test('an estimate recovers each signer once, however many times it runs the call', async () => {
+  const recover = vi.spyOn(signatures(), 'recover')
+  const authorizationList = [authorization(bob, CONTRACT, 8n), authorization(alice, CONTRACT, 8n)]
+  await estimateGas(context(), request({ ...delegating.message, authorizationList }))
+  await estimateGas(context(), request({ ...delegating.message, authorizationList }))
+  expect(recover).toHaveBeenCalledTimes(2)
+  recover.mockRestore()
 })
 
 test('one for another nonce gives no code', async () => {
