@@ -149,7 +149,7 @@ export const openTestChain = async (
     async close(): Promise<void> {
       await pool.service.close()
       await pool.recovery.close()
-      await opened.evidence.close()
+      await opened.evidence.written()
       await opened.world.close()
       await opened.store.close()
     },

@@ -85,8 +85,8 @@ export class EvidencePool implements EvidenceStore {
     return this.#pool.all().map(({ encoded }) => encoded)
   }
 
-  /** Resolves when all held evidence is on disk; called before the store is closed. */
-  close(): Promise<void> {
+  /** Resolves when all held evidence is on disk; awaited before the store is closed. */
+  written(): Promise<void> {
     return this.#options.rows.written()
   }
 

@@ -47,8 +47,11 @@ export class EvidenceRelay implements EvidencePort {
     const { evidencePool, network, logger } = this.#options
     if (!evidencePool.report(evidence)) return
     const { number, sender } = accusedIn(evidence)
-    logger.info({ kind: evidence.kind, number, sender }, 'evidence against a validator')
     network.broadcast(encodeEvidence(evidence))
+    // Told when a crash cannot lose it any more.
+    void evidencePool
+      .written()
+      .then(() => logger.info({ kind: evidence.kind, number, sender }, 'evidence against a validator'))
   }
 
   /** Rebroadcasts pending evidence; called regularly, for neighbours that connected or restarted since. */

@@ -33,6 +33,8 @@ export interface EvidenceStore extends EvidencePort {
   report(evidence: Evidence): boolean
   /** Returns encoded evidence that no block holds yet. */
   held(): readonly Uint8Array[]
+  /** Resolves when what it holds is on disk. */
+  written(): Promise<void>
 }
 
 /** Exchange of encoded evidence with neighbours, at most CONSENSUS_BOUNDS.evidenceBytes each. */

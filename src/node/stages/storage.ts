@@ -59,7 +59,7 @@ export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown
   const { store, world, evidence, genesisHash } = opened
   teardown.add(() => store.close())
   teardown.add(() => world.close())
-  teardown.add(() => evidence.close())
+  teardown.add(() => evidence.written())
   if (validatorKey && options.soleSigner)
     teardown.add(await lockKey({ address: addressFromPrivateKey(validatorKey), genesisHash, dataDir }))
   const devStart = await beginDev(genesis, validatorKey, opened, clock)

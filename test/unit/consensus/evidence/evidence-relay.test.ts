@@ -40,6 +40,8 @@ class Desk implements EvidenceStore {
     this.kept.push(evidence)
     return true
   }
+  async written(): Promise<void> {}
+
   held(): readonly Uint8Array[] {
     return this.kept.map(encodeEvidence)
   }
