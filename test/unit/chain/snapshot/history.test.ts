@@ -2,7 +2,7 @@ import { bytesToHex, type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { createRandom } from '@tandem/base/random.ts'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { emptyBlock } from '../../../../devtools/sim/block.ts'
 import { HistoryBackfill } from '../../../../src/chain/snapshot/backfill/history-backfill.ts'
 import { type HistoryTip, tipBelow, writeHistory } from '../../../../src/chain/snapshot/backfill/history-rows.ts'
@@ -247,6 +247,7 @@ describe('the fetching of blocks before a snapshot', () => {
       },
     }
     const thread = startHistoryWorker(store)
+    const put = vi.spyOn(thread, 'call')
     const fill = new HistoryBackfill({
       network: network as never,
       thread,
@@ -259,11 +260,11 @@ describe('the fetching of blocks before a snapshot', () => {
     const latch = new WriteLatch({ memory: store.latch })
     const mine = latch.write(() => before.promise)
     fill.start()
-    // It waits for its turn by then, and takes it when this one is over.
-    await new Promise(resolve => setTimeout(resolve, 1_000))
+    // It has been given the blocks, and waits for its turn, which it takes when this one is over.
+    await expect.poll(() => put.mock.calls.some(([name]) => name === 'put')).toBe(true)
     before.resolve()
     await mine
-    const untilMs = performance.now() + 2_000
+    const untilMs = performance.now() + 20_000
     while (!isWriting() && performance.now() < untilMs);
     expect(isWriting()).toBe(true)
     await fill.stop()
