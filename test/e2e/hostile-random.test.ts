@@ -13,8 +13,12 @@ const REQUESTS = Number(process.env['REQUESTS'] ?? 30_000)
 const LANES = 10
 /** The requests go on until the subscriptions among them have told this much; blocks come by the clock. */
 const NOTIFICATIONS = 100
-/** Wants the RLP of a whole block, an account that is impersonated at that moment, or a transaction of the node that is still pending. */
-const BY_CHANCE = /^(debug_traceBlock|eth_sendUnsignedTransaction|(eth|native)_resend)$/
+/**
+ * Wants the RLP of a whole block, an account that is impersonated at that moment, a transaction of the node that is still pending, or one without a gap
+ * that a block takes while the request waits.
+ */
+const BY_CHANCE =
+  /^(debug_traceBlock|eth_sendUnsignedTransaction|(eth|native)_resend|(eth|native)_sendRawTransactionSync)$/
 /** Of the resident set, from the first quarter to the end, MB: heap room that is not given back, no leak. */
 const GROWTH_MB = 120
 
