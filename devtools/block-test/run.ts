@@ -24,7 +24,7 @@ export interface BlockTestResult {
   readonly pass: boolean
   /** null when it passed. */
   readonly reason: string | null
-  /** Of the last block, where it was measured: its gas, and milliseconds with root and write. */
+  /** Figures of the last block, where it was measured: its gas, and milliseconds with root and write. */
   readonly gas?: number
   readonly ms?: number
 }

@@ -57,7 +57,7 @@ const keep = (file: string, folder: string, chunks: ReadonlyMap<string, Chunk>):
 
 /** Runs the command. */
 const boot = (): void => {
-  // What code sets later, since V8 refuses code that was compiled under other flags.
+  // Flags that code sets later, since V8 refuses code that was compiled under other flags.
   useNurseryLimits()
   setFlagsFromString('--expose-gc')
   const folder = process.env['NODE_COMPILE_CACHE']

@@ -95,7 +95,7 @@ describe.each([
     await send(owner, NOBODY, '0x')
     expect(await code(address)).toBe('0x')
     expect(await owner.getTransactionCount({ address })).toBe(3)
-    // What held once is used: it changes nothing.
+    // An authorization that held once is used: it changes nothing.
     const again = await sponsor.sendTransaction({ authorizationList: [first.authorization], to: NOBODY })
     await sponsor.waitForTransactionReceipt({ hash: again })
     expect(await code(address)).toBe('0x')

@@ -266,7 +266,7 @@ test('the logs of one sender among those of full blocks are decoded alone', asyn
     chain.blocks.forget()
     const hex = vi.spyOn(RlpCursor.prototype, 'hex')
     expect(await queryLogs(chain.store, chain.blocks, query, LIMITS)).toHaveLength(21)
-    // Of each log its address and three topics; of each block its header.
+    // Items are the address and three topics of each log, and the header of each block.
     const perBlock = 9
     expect(hex.mock.calls.length).toBeLessThan(21 * 4 + 42 * perBlock + 1)
     hex.mockRestore()

@@ -127,7 +127,7 @@ test('engines on real chains: a newcomer votes from its cycle on, a double signe
       expect(await chain.blocks.block(jailedAt)).toMatchObject({ evidence: [expect.any(Uint8Array)] })
       expect(chain.world.root).toBe(first.chain.world.root)
     }
-    // Who is jailed in one cycle still serves the next one, drawn before.
+    // A member jailed in one cycle still serves the next one, drawn before.
     const without = (Math.ceil(jailedAt / CYCLE) + 1) * CYCLE + 1
     await play(nodes, clock, without)
     const serving = [...(council.committee(without)?.members ?? [])].sort()

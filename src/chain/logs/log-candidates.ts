@@ -29,7 +29,7 @@ export interface LogCandidate {
 interface Search {
   readonly store: Store
   readonly query: LogQuery
-  /** Those of the query that restrict anything. */
+  /** Lists of the query that restrict anything. */
   readonly lists: readonly ItemList[]
   /** Called regularly; it may throw to end the search. */
   readonly tick: () => void

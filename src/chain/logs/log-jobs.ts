@@ -158,7 +158,7 @@ class Places implements PlaceReceiver {
       const first = Math.floor((order[start] as number) / ORDINALS)
       while (end < order.length && Math.floor((order[end] as number) / ORDINALS) === first) end++
       const entries = Uint32Array.from(order.subarray(start, end), value => value % ORDINALS)
-      // Those of two items with the same half; the order of arrival stays.
+      // Entries of two items with the same half are told apart; the order of arrival stays.
       if (entries.length > 1) entries.sort((a, b) => (low[a] as number) - (low[b] as number))
       hash.writeUInt32BE(first)
       let second: number | undefined

@@ -83,7 +83,7 @@ export const logTransactions = ({ chain, reads, logger, abiFolder }: Transaction
   })
 }
 
-/** What an execution tells besides its receipt. */
+/** Details of an execution besides its receipt. */
 interface Execution {
   readonly reason?: string | undefined
   readonly logs?: readonly string[] | undefined

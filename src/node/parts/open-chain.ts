@@ -37,7 +37,7 @@ interface OpenChainOptions {
   readonly genesis: Genesis
   readonly storePath: string
   readonly stateHistory: number | 'archive'
-  /** Of the default memory when omitted. */
+  /** Shares of the default memory when omitted. */
   readonly memory?: MemoryShares
   readonly logger: Logger
   /** The chain ends with the process: nothing is synced. */

@@ -29,7 +29,7 @@ interface ReadsOptions
     >,
     Pick<PendingBlockOptions, 'executor' | 'coinbase' | 'clock'> {
   readonly storePath: string
-  /** Of the default memory when omitted. */
+  /** Shares of the default memory when omitted. */
   readonly memory?: Pick<MemoryShares, 'logs'>
   readonly execution: ExecutionMode
   /** Without `exclusively`, logs are not indexed. */

@@ -28,7 +28,7 @@ export const checkResume = (view: ChainView, { block }: ResumePoint): void => {
   if (block > head + 1) throw headerNotFound(block)
   if (head - block >= RPC_LIMITS.resumedBlocks)
     throw invalidParams(`block range too large: at most ${RPC_LIMITS.resumedBlocks} blocks`)
-  // Of genesis alone it is known that it is there.
+  // Genesis alone is known to be there.
   requireHistory(view.earliest(), Math.max(block, 1), head)
 }
 

@@ -36,7 +36,7 @@ export interface WorldStateOptions {
   readonly logger: Logger
   /** Head according to the block tables; undefined before genesis. */
   readonly head?: { readonly number: number; readonly stateRoot: Hex } | undefined
-  /** Of the default memory when omitted. */
+  /** Shares of the default memory when omitted. */
   readonly memory?: Pick<MemoryShares, 'trie' | 'state'>
   readonly limits?: Partial<CacheLimits>
   /** Number of blocks before the head whose state stays readable, at least 1; 'archive' keeps all. */

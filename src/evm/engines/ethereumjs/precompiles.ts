@@ -9,7 +9,7 @@ import { PRECOMPILE_REASON } from '../../failure-reasons.ts'
 import { callPrecompile, type PrecompileCall, type PrecompileResult } from '../precompiles/precompile.ts'
 import { PRECOMPILES } from '../precompiles/table.ts'
 
-/** What the precompiles of this project need: the library's run to their end. */
+/** Arguments of this project's precompiles: the library's run to their end. */
 export type OwnPrecompiles = Pick<PrecompileCall, 'fork' | 'check'>
 
 type LibraryResult = Awaited<ReturnType<PrecompileFunc>>

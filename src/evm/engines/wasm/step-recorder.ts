@@ -8,7 +8,7 @@ import { FAILURE, FRAME, LOG, OUTCOME, TRACE_REASONS } from './protocol.ts'
 import type { RunState } from './run-state.ts'
 
 /*
- * What a step machine reports, in go-ethereum's form and order of checks: stack, gas, then the opcode's own conditions. Costs are the gas
+ * Reports of a step machine, in go-ethereum's form and order of checks: stack, gas, then the opcode's own conditions. Costs are the gas
  * that the module has taken; one that cannot be paid is what it would have taken.
  */
 

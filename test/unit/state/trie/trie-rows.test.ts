@@ -265,7 +265,7 @@ test('where every commit is due, what was written leaves the memory all the same
     await service.commit(root, number)
     most = Math.max(most, (await service.stats()).usedBytes)
   }
-  // What one block changes comes on top, until it is written.
+  // Changes of one block come on top, until they are written.
   expect(most).toBeLessThan(2 * cacheBytes)
   const memory = await TrieService.open({ worker: false })
   expect(await memory.load(some(0, 40_000, 1n))).toBe(service.root)
