@@ -4,16 +4,12 @@
  * the others are taken, by the hash of their names, so that two runs choose alike; what no run needs is left out.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { brotliCompressSync, constants } from 'node:zlib'
+import { packTests } from './pack-tests.ts'
 
 /** Tests kept of every hundred beyond the first of a file. */
 const KEPT_PERCENT = 45
 /** Tests of up to two seconds: twenty of them take as long as all the others. */
 const HEAVY = /ContractCreationSpam|LoopCalls|Call(?:code)?1024|recursiveCreateReturnValue/i
-const OUT = fileURLToPath(new URL('../test/conformance/data/state-tests/tests.jsonl.br', import.meta.url))
 
 interface StateTest {
   readonly env: unknown
@@ -35,25 +31,10 @@ const slim = ({ env, pre, transaction, config, post }: StateTest): StateTest => 
   ),
 })
 
-const [folder] = process.argv.slice(2)
-if (folder === undefined) throw new Error('usage: node scripts/state-test-data.ts FOLDER')
-const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-  name => name.endsWith('.json') && !HEAVY.test(name),
+packTests<StateTest>('state-test-data.ts', 'state-tests/tests.jsonl.br', (file, tests) =>
+  HEAVY.test(file)
+    ? []
+    : tests
+        .filter(([name, test], place) => test.post !== undefined && (place === 0 || isKept(`${file}::${name}`)))
+        .map(([name, test]) => ({ file, name, test: slim(test) })),
 )
-const lines = files.sort().flatMap(file => {
-  const tests = Object.entries(JSON.parse(readFileSync(join(folder, file), 'utf8')) as Record<string, StateTest>)
-  return tests
-    .filter(([name, test], place) => test.post !== undefined && (place === 0 || isKept(`${file}::${name}`)))
-    .map(([name, test]) => `${JSON.stringify({ file, name, test: slim(test) })}\n`)
-})
-const text = Buffer.from(lines.join(''))
-const packed = brotliCompressSync(text, {
-  params: {
-    [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
-    [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
-    [constants.BROTLI_PARAM_SIZE_HINT]: text.byteLength,
-  },
-})
-mkdirSync(dirname(OUT), { recursive: true })
-writeFileSync(OUT, packed)
-process.stdout.write(`${lines.length} tests, ${text.byteLength} bytes, ${packed.byteLength} packed\n`)

@@ -1,5 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { EVM_FORKS, type EvmFork, isForkSince } from '../../src/config/forks.ts'
+import { GETH_HEADER_MEMBERS } from '../../src/config/genesis/geth-format.ts'
 import { forkFromName } from '../state-test/fork.ts'
 
 /** Block of a test; the members used here. */
@@ -71,24 +72,11 @@ export const genesisTextOf = (test: BlockTest): string | undefined => {
   const forks = forksOf(test.network)
   if (forks === undefined) return undefined
   const header = test.genesisBlockHeader
-  const names = [
-    'nonce',
-    'timestamp',
-    'extraData',
-    'gasLimit',
-    'difficulty',
-    'mixHash',
-    'coinbase',
-    'number',
-    'gasUsed',
-    'parentHash',
-    'baseFeePerGas',
-    'excessBlobGas',
-    'blobGasUsed',
-  ]
   return JSON.stringify({
     config: { chainId: Number(test.config?.chainid ?? 1), ...forks, blobSchedule: blobScheduleOf(test) },
-    ...Object.fromEntries(names.filter(name => header[name] !== undefined).map(name => [name, header[name]])),
+    ...Object.fromEntries(
+      GETH_HEADER_MEMBERS.flatMap(name => (header[name] === undefined ? [] : [[name, header[name]]])),
+    ),
     alloc: test.pre,
   })
 }

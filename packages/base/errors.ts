@@ -46,6 +46,10 @@ const SQLITE_DISK_ERRORS: ReadonlySet<number> = new Set([8, 10, 13, 14])
 const isSqliteDiskError = (error: Error): boolean =>
   'errcode' in error && typeof error.errcode === 'number' && SQLITE_DISK_ERRORS.has(error.errcode & 0xff)
 
+/** True for the error of SQLite when another process holds a database. */
+export const isDatabaseLocked = (error: unknown): boolean =>
+  error instanceof Error && /locked|busy/i.test(error.message)
+
 /** True for a system error, or one with such a cause, that another attempt does not mend before somebody looks after the disk. */
 export const isDiskError = (error: unknown): boolean =>
   error instanceof Error &&

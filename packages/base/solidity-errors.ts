@@ -32,6 +32,23 @@ InvalidSigner()
 InvalidNonce()
 `
 
+/** Codes of `Panic(uint256)` as Solidity documents them. */
+const PANICS: Readonly<Record<string, string>> = {
+  0: 'generic panic',
+  1: 'assert(false)',
+  17: 'arithmetic underflow or overflow',
+  18: 'division or modulo by zero',
+  33: 'enum overflow',
+  34: 'invalid encoded storage byte array accessed',
+  49: 'out-of-bounds array access; popping on an empty array',
+  50: 'out-of-bounds access of an array or bytesN',
+  65: 'out of memory',
+  81: 'uninitialized function',
+}
+
+/** Returns the text of a panic. */
+export const panicText = (code: bigint): string => PANICS[String(code)] ?? `unknown panic code: 0x${code.toString(16)}`
+
 /** Entry of an ABI. */
 export interface ErrorAbi {
   readonly type: 'error'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { parseGenesis } from '../config/genesis/genesis.ts'
 import { NETWORKS, type NetworkName, type NetworkParams } from '../config/networks.ts'
-import { httpUrlOption } from './shared/options/options.ts'
+import { collectOption, httpUrlOption } from './shared/options/options.ts'
 
 interface InfoFlags {
   readonly network: NetworkName
@@ -27,7 +27,7 @@ export const addNetworkCommand = (program: Command): void => {
     )
     .addOption(
       new Option('--rpc <url>', 'address of the RPC, once for each (default: http://127.0.0.1:8545)').argParser(
-        (text, before: readonly string[] | undefined) => [...(before ?? []), rpcUrl(text)],
+        collectOption(httpUrlOption('https://node.example')),
       ),
     )
     .addOption(
@@ -37,8 +37,6 @@ export const addNetworkCommand = (program: Command): void => {
     )
     .action((flags: InfoFlags) => void process.stdout.write(`${JSON.stringify(describe(flags), null, 2)}\n`))
 }
-
-const rpcUrl = httpUrlOption('https://node.example')
 
 const describe = ({ network, genesis, format, rpc = ['http://127.0.0.1:8545'], explorer }: InfoFlags): object => {
   const params: NetworkParams =

@@ -4,7 +4,7 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqli
 import { promisify } from 'node:util'
 import { wideGroupsOf } from '@tandem/base/address.ts'
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import { CodedError, namingFile } from '@tandem/base/errors.ts'
+import { CodedError, isDatabaseLocked, namingFile } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { type GrantCount, type GrantHistory, periodBeginMs } from './grant-rule.ts'
 
@@ -97,8 +97,8 @@ export class GrantStore {
       this.#database.exec('PRAGMA synchronous = NORMAL')
     } catch (error) {
       this.#database.close()
-      const isLocked = error instanceof Error && /locked|busy/i.test(error.message)
-      if (isLocked) throw new CodedError<GrantStoreError>({ code: 'FAUCET_STORE_LOCKED', path }, { cause: error })
+      if (isDatabaseLocked(error))
+        throw new CodedError<GrantStoreError>({ code: 'FAUCET_STORE_LOCKED', path }, { cause: error })
       throw error
     }
   }

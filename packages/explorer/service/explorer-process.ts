@@ -10,8 +10,7 @@ import { NodeClient } from '../chain/node-client.ts'
 import { nodePort } from '../chain/node-port.ts'
 import { EXPLORER_LIMITS } from '../limits.ts'
 import { readPriceConfig } from '../price/price-config.ts'
-import { type IndexDatabase, openIndex, openIndexReader } from '../store/open-index.ts'
-import { holdIndex } from '../store/sqlite/hold-index.ts'
+import { holdIndex, type IndexDatabase, openIndex, openIndexReader } from '../store/open-index.ts'
 import { readKeys } from './api-keys.ts'
 import { startExplorerServer } from './explorer-server.ts'
 import { ExplorerService } from './explorer-service.ts'
@@ -74,8 +73,7 @@ export const startExplorerProcess = async (options: ExplorerProcessOptions): Pro
   options.signal.addEventListener('abort', () => void node.close())
   const network = await untilReached(options.signal, logger, () => readNetwork(node))
   const { rules } = network
-  const { database } = options
-  const held = database.kind === 'sqlite' ? holdIndex(database.path) : undefined
+  const held = holdIndex(options.database)
   await checkIndex(options, network).catch((error: unknown) => {
     held?.close()
     throw error

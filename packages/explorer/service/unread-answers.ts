@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { StallTimer } from '@tandem/base/async/stall-timer.ts'
 import { ClientBudget } from '@tandem/base/client-budget.ts'
 import type { FastifyReply } from 'fastify'
 import { EXPLORER_LIMITS } from '../limits.ts'
@@ -32,8 +33,9 @@ export class UnreadAnswers {
     const meter = this.#budget.meter(client)
     meter.hold(body.byteLength)
     const stall = new StallTimer(this.#limits, () => reply.raw.destroy())
+    stall.wait()
     reply.raw.once('close', () => {
-      stall.end()
+      stall.stop()
       meter.hold(0)
     })
     return reply.header('content-length', body.byteLength).send(Readable.from(this.#pieces(body, stall)))
@@ -43,34 +45,9 @@ export class UnreadAnswers {
     const { pieceBytes } = this.#limits
     for (let at = 0; at < body.byteLength; at += pieceBytes) {
       yield body.subarray(at, at + pieceBytes)
-      stall.took(pieceBytes)
+      stall.stop()
+      stall.count(pieceBytes)
+      stall.wait()
     }
-  }
-}
-
-/** Ends a reader that takes nothing for a while, or less than the slowest average. */
-class StallTimer {
-  readonly #limits: UnreadLimits
-  readonly #onStall: () => void
-  readonly #startedMs = performance.now()
-  #timer: NodeJS.Timeout
-  #bytes = 0
-
-  constructor(limits: UnreadLimits, onStall: () => void) {
-    this.#limits = limits
-    this.#onStall = onStall
-    this.#timer = setTimeout(onStall, limits.stallMs)
-  }
-
-  took(bytes: number): void {
-    const { stallMs, bytesPerMs } = this.#limits
-    this.#bytes += bytes
-    const leftMs = stallMs + this.#bytes / bytesPerMs - (performance.now() - this.#startedMs)
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(this.#onStall, Math.max(0, Math.min(stallMs, leftMs)))
-  }
-
-  end(): void {
-    clearTimeout(this.#timer)
   }
 }

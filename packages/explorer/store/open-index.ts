@@ -1,3 +1,7 @@
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { CodedError, isDatabaseLocked, namingFile } from '@tandem/base/errors.ts'
+import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import type { IndexReader, IndexStore } from './index-store.ts'
 
 /** Database of an index. */
@@ -9,6 +13,28 @@ export type IndexDatabase =
       /** A replica that answers reads. */
       readonly readUrl?: string | undefined
     }
+
+/** Thrown as CodedError for an index that another process writes. */
+type IndexInUse = { readonly code: 'INDEX_IN_USE'; readonly path: string }
+
+/**
+ * Holds the file of an index for this process until it is closed, or the process ends: two indexers would write the same blocks. A file beside it is
+ * locked, since readers in other threads must be able to open the index itself. Returns undefined for PostgreSQL. Throws INDEX_IN_USE.
+ */
+export const holdIndex = (database: IndexDatabase): { close(): void } | undefined => {
+  if (database.kind !== 'sqlite') return undefined
+  const { path } = database
+  const lockPath = `${path}.lock`
+  makeFolder(dirname(path))
+  const lock = namingFile(lockPath, () => new DatabaseSync(lockPath, { timeout: 0 }))
+  try {
+    namingFile(lockPath, () => lock.exec('BEGIN EXCLUSIVE'))
+  } catch (error) {
+    lock.close()
+    throw isDatabaseLocked(error) ? new CodedError<IndexInUse>({ code: 'INDEX_IN_USE', path }, { cause: error }) : error
+  }
+  return lock
+}
 
 /** Opens an index for its writer. Throws INDEX_TOO_NEW and DATABASE_UNREACHABLE. */
 export const openIndex = async (database: IndexDatabase): Promise<IndexStore> => {

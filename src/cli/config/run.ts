@@ -2,7 +2,9 @@ import type { Command, Option } from 'commander'
 import {
   commandsBelow,
   keyOf,
+  leavesBelow,
   type OptionSource,
+  optionsTable,
   pathOf,
   readConfig,
   variableOf,
@@ -12,28 +14,25 @@ import {
 export const printConfig = async (caller: Command, program: Command, args: readonly string[]): Promise<void> => {
   const { config } = caller.opts<{ config?: string }>()
   const texts = recordTexts(program)
-  for (const command of commandsBelow(program).filter(({ commands }) => commands.length === 0))
+  for (const command of leavesBelow(program))
     command.action(() => void process.stdout.write(`${renderOptions(command, texts)}\n`))
   await program.parseAsync([...(config === undefined ? [] : ['--config', config]), ...args], { from: 'user' })
 }
 
 /** Reads every value of a file as its command would. Throws for what a command would refuse. */
 export const checkConfig = async (createProgram: () => Command, file: string): Promise<void> => {
-  const known = await readConfig(createProgram(), file)
-  const tables = commandsBelow(createProgram())
-    .filter(({ commands }) => commands.length === 0)
-    .map(pathOf)
-    .filter(path =>
-      path.reduce<unknown>((table, name) => (table as Record<string, unknown> | undefined)?.[name], known),
-    )
-  for (const path of tables) {
+  const config = await readConfig(createProgram(), file)
+  const tables: (readonly string[])[] = []
+  for (const at of leavesBelow(createProgram()).keys()) {
+    // A command line remembers what it has parsed.
     const program = createProgram()
-    const command = commandsBelow(program).find(each => pathOf(each).join() === path.join())
-    if (command === undefined) continue
-    // What must be given may be left to flags.
+    const command = leavesBelow(program)[at] as Command
+    if (Object.keys(optionsTable(config, command)).length === 0) continue
+    // A mandatory option may be left to flags.
     for (const option of command.options) option.makeOptionMandatory(false)
     command.argument('[rest...]').action(() => undefined)
-    await program.parseAsync(['--config', file, ...path], { from: 'user' })
+    await program.parseAsync(['--config', file, ...pathOf(command)], { from: 'user' })
+    tables.push(pathOf(command))
   }
   process.stdout.write(
     `${file} is right: it has options of ${tables.map(path => path.join(' ')).join(', ') || 'no command'}.\n`,

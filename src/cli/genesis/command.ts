@@ -1,6 +1,12 @@
 import { type Command, Option } from 'commander'
 import { NETWORKS } from '../../config/networks.ts'
-import { addressOption, chainIdOption, secondsOption, timestampOption } from '../shared/options/options.ts'
+import {
+  addressOption,
+  chainIdOption,
+  collectOption,
+  secondsOption,
+  timestampOption,
+} from '../shared/options/options.ts'
 import type { GenesisFlags } from './flags.ts'
 import { fund, validatorSpec } from './specs.ts'
 
@@ -18,7 +24,7 @@ export const addGenesisCommand = (program: Command): void => {
       new Option(
         '--validator <member>',
         'a member of the first council, once for each: its address or key file, and ,name=TEXT ,stake=TOKENS ,reward=ADDRESS ,owner=ADDRESS if wanted',
-      ).argParser(collect(validatorSpec)),
+      ).argParser(collectOption(validatorSpec)),
     )
     .addOption(
       new Option(
@@ -28,7 +34,7 @@ export const addGenesisCommand = (program: Command): void => {
     )
     .addOption(
       new Option('--fund <address=tokens>', 'an account that has tokens from the start, once for each').argParser(
-        collect(fund),
+        collectOption(fund),
       ),
     )
     .addOption(
@@ -44,11 +50,6 @@ export const addGenesisCommand = (program: Command): void => {
     .addHelpText('after', DETAILS)
     .action(async (flags: GenesisFlags) => (await import('./run.ts')).newGenesis(flags))
 }
-
-/** Collects an option given several times. */
-const collect =
-  <T>(parse: (text: string) => T) =>
-  (text: string, before: readonly T[] | undefined): readonly T[] => [...(before ?? []), parse(text)]
 
 const DETAILS = `
 A validator without a name is called validator-1 and so on, without a stake it has the network's smallest, and without a reward address

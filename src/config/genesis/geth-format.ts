@@ -25,6 +25,9 @@ const MEMBERS = [
   'blobGasUsed',
 ]
 
+/** Members of the header of block 0. */
+export const GETH_HEADER_MEMBERS = MEMBERS.filter(name => name !== 'config' && name !== 'alloc')
+
 /** Forks by block under geth's names. The bomb delays and the DAO fork have no effect visible to the EVM. */
 const BLOCK_FORKS: Readonly<Record<string, EvmFork | null>> = {
   homesteadBlock: 'homestead',

@@ -1,5 +1,5 @@
 import { bytesToBigint, bytesToHex, type Hex } from '@tandem/base/bytes.ts'
-import { commonErrorAbi } from '@tandem/base/solidity-errors.ts'
+import { commonErrorAbi, panicText } from '@tandem/base/solidity-errors.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { FailedExecution } from '../../store/records.ts'
 import { type AbiFunction, abiEntries } from './abi-types.ts'
@@ -33,27 +33,13 @@ export const customErrorText = (entries: ReadonlyMap<Hex, AbiFunction>, data: Ui
 const ERROR_SELECTOR = '0x08c379a0'
 const PANIC_SELECTOR = '0x4e487b71'
 
-/** Codes of `Panic(uint256)` as Solidity documents them. */
-const PANICS: Readonly<Record<string, string>> = {
-  0: 'generic panic',
-  1: 'assert(false)',
-  17: 'arithmetic underflow or overflow',
-  18: 'division or modulo by zero',
-  33: 'enum overflow',
-  34: 'invalid encoded storage byte array accessed',
-  49: 'out-of-bounds array access; popping on an empty array',
-  50: 'out-of-bounds access of an array or bytesN',
-  65: 'out of memory',
-  81: 'uninitialized function',
-}
-
 /** Text of `Error(string)` or `Panic(uint256)`; undefined for anything else. */
 export const revertReason = (data: Uint8Array): string | undefined => {
   const [selector, values] = [bytesToHex(data.subarray(0, SELECTOR_BYTES)), data.subarray(SELECTOR_BYTES)]
   if (selector === ERROR_SELECTOR) return decodeParameters([{ kind: 'string' }], values)?.[0] as string | undefined
   if (selector !== PANIC_SELECTOR) return undefined
   const code = decodeParameters([{ kind: 'word', name: 'uint256' }], values)?.[0] as string | undefined
-  return code && (PANICS[code] ?? `unknown panic code: 0x${BigInt(code).toString(16)}`)
+  return code && panicText(BigInt(code))
 }
 
 /** Selector, offset and length. */

@@ -6,7 +6,7 @@ import type { Command, Option } from 'commander'
  * read as the flag would be, so one error names a wrong one wherever it stands (docs/configuration.md).
  */
 
-/** Where the value of an option comes from. */
+/** Origin of an option's value. */
 export type OptionSource = 'default' | 'config' | 'env' | 'cli' | 'implied'
 
 type Table = Readonly<Record<string, unknown>>
@@ -33,9 +33,13 @@ export const useOptionSources = (program: Command): void => {
       if (command.commands.length > 0) return undefined
       const path = configPath(program)
       if (path === undefined) return takeIn(command, {})
-      return readConfig(program, path).then(config => takeIn(command, tableOf(config, command)))
+      return readConfig(program, path).then(config => takeIn(command, optionsTable(config, command)))
     })
 }
+
+/** Commands below one that run, and hold no others. */
+export const leavesBelow = (command: Command): readonly Command[] =>
+  commandsBelow(command).filter(({ commands }) => commands.length === 0)
 
 /** Every command below one. */
 export const commandsBelow = ({ commands }: Command): readonly Command[] =>
@@ -59,7 +63,8 @@ export const readConfig = async (program: Command, path: string): Promise<Table>
   }
 }
 
-const tableOf = (config: Table, command: Command): Table =>
+/** Table of a command in a file of options; an empty one where the file has none. */
+export const optionsTable = (config: Table, command: Command): Table =>
   pathOf(command).reduce<Table>((table, name) => (table[name] ?? {}) as Table, config)
 
 const isTable = (value: unknown): value is Table =>

@@ -18,6 +18,11 @@ export const integerOption =
     return value
   }
 
+/** Parser of an option that is given several times: by its two parameters it is known as one (option-sources.ts). */
+export const collectOption =
+  <T>(parse: (text: string) => T) =>
+  (text: string, before: readonly T[] | undefined): readonly T[] => [...(before ?? []), parse(text)]
+
 /** Wallets compute v of a signature (2 id + 36, EIP-155) as a number: above this it would lose digits. */
 const MAX_CHAIN_ID = 4_503_599_627_370_475
 

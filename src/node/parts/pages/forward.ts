@@ -5,6 +5,7 @@ import {
   request as requestOf,
   type ServerResponse,
 } from 'node:http'
+import { StallTimer } from '@tandem/base/async/stall-timer.ts'
 import type { Meter } from '@tandem/base/client-budget.ts'
 import { FORWARD_LIMITS } from '../../../config/limits/clients.ts'
 
@@ -39,7 +40,7 @@ const agent = new Agent({ keepAlive: false })
 
 interface ForwardOptions {
   readonly client: string
-  /** What the response holds until its client has read it: the system's buffers take most of it at once, from a server that then knows no more. */
+  /** Bytes of the response until its client has read it: the system's buffers take most of it at once, from a server that then knows no more. */
   readonly unread: Meter
   /** Sends the response where the server's cannot be sent. */
   readonly refuse: (error: Error) => void
@@ -94,32 +95,24 @@ export const forward = (
 
 /** Sends a response as its client takes it, who is dropped when it takes nothing for a while, or less than the slowest average. */
 const sendAsRead = (incoming: IncomingMessage, response: ServerResponse): void => {
-  const { stallMs, bytesPerMs } = FORWARD_LIMITS
-  let [bytes, waitedMs] = [0, 0]
-  let timer: NodeJS.Timeout | undefined
-  const allowWait = (): void => {
-    const leftMs = stallMs + Math.min(0, bytes / bytesPerMs - waitedMs)
-    timer = setTimeout(() => response.destroy(), Math.max(0, leftMs))
-  }
+  const stall = new StallTimer(FORWARD_LIMITS, () => response.destroy())
   incoming.on('data', (piece: Buffer) => {
-    bytes += piece.byteLength
+    stall.count(piece.byteLength)
     if (response.write(piece)) return
     incoming.pause()
-    const sinceMs = performance.now()
-    allowWait()
+    stall.wait()
     response.once('drain', () => {
-      clearTimeout(timer)
-      waitedMs += performance.now() - sinceMs
+      stall.stop()
       incoming.resume()
     })
   })
   incoming.once('end', () => {
     response.end()
-    if (!response.writableFinished) allowWait()
+    if (!response.writableFinished) stall.wait()
   })
   incoming.once('error', () => response.destroy())
   incoming.once('close', () => incoming.complete || response.destroy())
-  response.once('close', () => clearTimeout(timer))
+  response.once('close', () => stall.stop())
 }
 
 const hasBody = (headers: IncomingHttpHeaders): boolean =>

@@ -1,0 +1,42 @@
+interface StallLimits {
+  /** Time that a reader may take nothing. */
+  readonly stallMs: number
+  /** Bytes that it takes in each millisecond of waiting at least, on average. */
+  readonly bytesPerMs: number
+}
+
+/** Patience with the reader of a response: it ends when the reader takes nothing for a while, or less than the slowest average. */
+export class StallTimer {
+  readonly #limits: StallLimits
+  readonly #onStall: () => void
+  #timer: NodeJS.Timeout | undefined
+  #sinceMs = 0
+  #waitedMs = 0
+  #bytes = 0
+
+  constructor(limits: StallLimits, onStall: () => void) {
+    this.#limits = limits
+    this.#onStall = onStall
+  }
+
+  /** Called with the bytes of each piece that is sent. */
+  count(bytes: number): void {
+    this.#bytes += bytes
+  }
+
+  /** Called when nothing more can be sent before the reader takes something. */
+  wait(): void {
+    const { stallMs, bytesPerMs } = this.#limits
+    this.#sinceMs = performance.now()
+    const leftMs = stallMs + Math.min(0, this.#bytes / bytesPerMs - this.#waitedMs)
+    this.#timer = setTimeout(this.#onStall, Math.max(0, leftMs))
+  }
+
+  /** Called when the reader has taken something, and at the end. */
+  stop(): void {
+    if (this.#timer === undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#waitedMs += performance.now() - this.#sinceMs
+  }
+}
