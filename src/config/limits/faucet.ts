@@ -67,7 +67,7 @@ export const PUBLIC_FAUCET: FaucetPolicy = {
   followsReversals: false,
 }
 
-/** On a development chain tests request for many addresses. */
+/** On a development chain tests use many addresses. */
 export const DEVNET_FAUCET: FaucetPolicy = {
   dailyGrants: 1_000_000,
   clientGrants: 1_000_000,
