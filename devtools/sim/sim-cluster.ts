@@ -250,7 +250,7 @@ export class SimCluster {
     const rounds = futureRounds + pastRounds + 1
     const bound = bufferedMessages + this.#plan.size * (2 * rounds + 1) + heldBlocks
     for (const member of this.members.values()) {
-      const { held, heldBlocks: blocks } = member
+      const { held, heldBlocks: blocks } = member.holdings
       this.maxHeld = Math.max(this.maxHeld, held)
       if (held > bound) this.checker.report('memory', `member ${member.node} holds ${held} messages`)
       if (blocks > heldBlocks + OTHER_BLOCKS)

@@ -162,9 +162,10 @@ export class Ledger {
     this.committing = this.number
   }
 
-  /** Simulates blocks restored from a copy: the newest ones are missing, the first is not. */
+  /** Simulates blocks restored from a copy: the newest ones are missing, the first, if there is one, is not. */
   restoreOld(): void {
-    this.blocks.length = Math.max(1, this.number - 2 - this.#options.random.below(OLDEST_COPY))
+    const kept = Math.max(1, this.number - 2 - this.#options.random.below(OLDEST_COPY))
+    this.blocks.length = Math.min(this.number, kept)
     this.#durable = this.number
     this.committing = this.number
   }

@@ -81,14 +81,9 @@ export class SimMember {
     return this.#engine?.status().round ?? 0
   }
 
-  /** Number of messages its engine holds, for the bound on memory. */
-  get held(): number {
-    return this.#engine?.status().held ?? 0
-  }
-
-  /** Number of blocks it holds of the open height, likewise. */
-  get heldBlocks(): number {
-    return this.#engine?.status().heldBlocks ?? 0
+  /** Numbers of messages, and of blocks of the open height, that its engine holds: both have a bound. */
+  get holdings(): { readonly held: number; readonly heldBlocks: number } {
+    return this.#engine?.status() ?? { held: 0, heldBlocks: 0 }
   }
 
   get mode(): string {
