@@ -1,15 +1,16 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { parse } from 'yaml'
 import { run } from '../support/command.ts'
 import { type ReadyLine, ROOT, rpc } from '../support/devnet.ts'
-import { eventually } from '../support/node-process.ts'
+import { eventually, freePort } from '../support/node-process.ts'
 
 /* The package of npm: built, packed, installed into an empty folder, and run from there. */
 
@@ -138,4 +139,75 @@ test('the next start takes the code that the first one compiled', async () => {
     env,
   )
   expect(kept()).toEqual([name])
+})
+
+describe('recipes for CI', () => {
+  const action = parse(readFileSync(join(ROOT, 'action.yml'), 'utf8'))
+  const [step] = action.runs.steps
+
+  /** Runs the step of the action as a runner does; returns its outputs. */
+  const runAction = async (inputs: Readonly<Record<'version' | 'args' | 'timeout', string>>) => {
+    const outputs = join(dir, 'outputs')
+    writeFileSync(outputs, '')
+    const env = Object.fromEntries(
+      Object.entries(step.env as Record<string, string>).map(([name, text]) => [
+        name,
+        text.replace(/^\$\{\{ inputs\.(\w+) \}\}$/, (_, input: keyof typeof inputs) => inputs[input]),
+      ]),
+    )
+    const script = join(dir, 'step.sh')
+    writeFileSync(script, step.run)
+    const runner = { RUNNER_TEMP: dir, GITHUB_OUTPUT: outputs, GITHUB_ACTION_PATH: ROOT }
+    const result = await run('bash', ['--noprofile', '--norc', '-eo', 'pipefail', script], {
+      cwd: dir,
+      env: { ...env, ...runner },
+    })
+    const lines = readFileSync(outputs, 'utf8').trim().split('\n')
+    return { ...result, outputs: Object.fromEntries(lines.map(line => line.split(/=(.*)/))) as Record<string, string> }
+  }
+  const packed = () => join(dir, readdirSync(dir).find(name => name.endsWith('.tgz')) as string)
+
+  test.each([
+    ['the packed file', packed],
+    ['its own source', () => ''],
+  ])('the action serves from %s, and later steps find URL, log and process', async (_, version) => {
+    const args = '--port 0 --block-time 0 --unlock'
+    const { code, stdout, stderr, outputs } = await runAction({ version: version(), args, timeout: '120' })
+    expect(code, stdout + stderr).toBe(0)
+    try {
+      expect(await rpc<string[]>(outputs['rpc-url'] as string, 'eth_accounts')).toHaveLength(10)
+      expect(readFileSync(outputs['log'] as string, 'utf8')).toMatch(/^\{"ready"/)
+      const named = [...JSON.stringify(action.outputs).matchAll(/steps\.start\.outputs\.([\w-]+)/g)].map(
+        ([, name]) => name,
+      )
+      expect(Object.keys(outputs)).toEqual(named)
+    } finally {
+      process.kill(Number(outputs['pid']))
+    }
+  })
+
+  test('the action fails when the devnet does not serve, and shows its log', async () => {
+    const refused = await runAction({ version: '', args: '--no-such-option', timeout: '120' })
+    expect(refused.code).toBe(1)
+    expect(refused.stdout).toMatch(/::error::[\s\S]*unknown option '--no-such-option'/)
+    const late = await runAction({ version: '', args: '--port 0', timeout: '0' })
+    expect(late).toMatchObject({ code: 1, stdout: expect.stringContaining('::error::') })
+  })
+
+  test('the steps of the page for GitLab install, start, wait and find the chain', async () => {
+    const page = readFileSync(join(ROOT, 'docs', 'testing-with-tandem.md'), 'utf8')
+    const snippet = /^GitLab:\n\n((?: {4}.*\n)+)/m.exec(page)?.[1] as string
+    const { before_script: steps } = parse(snippet).test as { readonly before_script: readonly string[] }
+    const port = await freePort()
+    const script = [...steps, `curl -sf http://127.0.0.1:${port}/health`, 'kill $(jobs -p)']
+      .join('\n')
+      .replaceAll('8545', String(port))
+      .replace('devnet --', `devnet --port ${port} --`)
+      .replace(/tandem@[\d.]+/, `--ignore-scripts --no-audit --no-fund '${packed()}'`)
+    const cwd = join(dir, 'gitlab')
+    mkdirSync(cwd)
+    const { code, stdout, stderr } = await run('bash', ['-eo', 'pipefail', '-c', script], { cwd })
+    expect(code, stdout + stderr).toBe(0)
+    expect(stdout).toContain('"healthy":true')
+  })
 })

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../support/command.ts'
 import { ROOT, type RunningNode, startDevnet } from '../../support/devnet.ts'
-import { freePort } from '../../support/node-process.ts'
 import { SUITE_FLAGS } from '../../support/suites/flags.ts'
 
 const page = readFileSync(join(ROOT, 'docs', 'testing-with-tandem.md'), 'utf8')
@@ -79,18 +78,5 @@ console.log((await networkHelpers.time.latest()) - before, await signer.getAddre
     const cli = join(dir, 'node_modules', 'hardhat', 'dist', 'src', 'cli.js')
     const output = await succeed([cli, 'run', 'script.ts', '--no-compile', '--network', 'tandem'])
     expect(output).toContain(`600 ${node.accounts[0]?.address}`)
-  })
-
-  test('GitHub Actions: the step waits until the node serves', async () => {
-    symlinkSync(ROOT, join(dir, 'tandem'), 'dir')
-    const steps = snippet('GitHub Actions', 'http://127.0.0.1:$PORT')
-    const step = /- run: \|\n((?: {4}.*\n)+)/.exec(steps)?.[1]
-    expect(step).toContain('devnet')
-    const script = `${step?.replace('devnet ', 'devnet --port $PORT ')}
-curl -sf -X POST -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"eth_accounts"}' http://127.0.0.1:$PORT
-kill $!; wait $!`
-    const env = { PORT: String(await freePort()) }
-    const { stdout, stderr } = await run('bash', ['-c', script], { cwd: dir, env })
-    expect(stdout, stderr + readFileSync(join(dir, 'devnet.log'), 'utf8')).toMatch(/"result":\["0x[0-9a-f]{40}"/)
   })
 })
