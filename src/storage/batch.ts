@@ -1,4 +1,5 @@
 import { assert } from '@tandem/base/assert.ts'
+import { EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { storeErrorFromLevel } from './errors.ts'
 import type { StoreCounters } from './metrics.ts'
 import type { ScratchKeys } from './scratch-keys.ts'
@@ -13,6 +14,40 @@ export interface NativeBatch {
   _del(key: Uint8Array): void
   _clear(): void
   _write(options: { readonly sync: boolean }): Promise<void>
+}
+
+interface PutOrDel {
+  readonly type: 'put' | 'del'
+  readonly key: Uint8Array
+  readonly value: Uint8Array
+}
+
+/** Batch of a store in memory. `write` gets the rows and their bytes. */
+export class MemoryBatch implements NativeBatch {
+  readonly #write: (rows: readonly PutOrDel[], bytes: number) => Promise<void>
+  #rows: PutOrDel[] = []
+  #bytes = 0
+
+  constructor(write: (rows: readonly PutOrDel[], bytes: number) => Promise<void>) {
+    this.#write = write
+  }
+
+  _put(key: Uint8Array, value: Uint8Array): void {
+    this.#rows.push({ type: 'put', key: key.slice(), value: value.slice() })
+    this.#bytes += key.byteLength + value.byteLength
+  }
+
+  _del(key: Uint8Array): void {
+    this.#rows.push({ type: 'del', key: key.slice(), value: EMPTY_BYTES })
+  }
+
+  _clear(): void {
+    this.#rows = []
+  }
+
+  _write(): Promise<void> {
+    return this.#write(this.#rows, this.#bytes)
+  }
 }
 
 /** Store of a batch. */

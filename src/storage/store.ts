@@ -2,9 +2,9 @@ import { open, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
-import { ClassicLevel } from 'classic-level'
+import type { ClassicLevel } from 'classic-level'
 import { memoryShares, STORAGE_LIMITS } from '../config/limits/storage.ts'
-import { Batch, type NativeBatch } from './batch.ts'
+import { Batch, MemoryBatch, type NativeBatch } from './batch.ts'
 import { storeError, storeErrorFromLevel } from './errors.ts'
 import { writeLockHolder } from './lock-holder.ts'
 import { newStoreCounters, type StoreCounters } from './metrics.ts'
@@ -13,7 +13,13 @@ import { prefixedKey, ScratchKeys } from './scratch-keys.ts'
 import { shortTable } from './table-sizes.ts'
 import { WriteLatch } from './write-latch.ts'
 
-type Level = ClassicLevel<Uint8Array, Uint8Array>
+type DiskLevel = ClassicLevel<Uint8Array, Uint8Array>
+/** What a store uses of abstract-level, in a folder or in memory. */
+type Level = Pick<
+  DiskLevel,
+  'get' | 'getSync' | 'getMany' | 'has' | 'iterator' | 'keys' | 'snapshot' | 'batch' | 'close'
+> &
+  Partial<Pick<DiskLevel, 'getProperty'>>
 
 export type { Range, Snapshot } from './scan.ts'
 export type StoreEntry = readonly [key: Uint8Array, value: Uint8Array]
@@ -25,12 +31,19 @@ export interface StoreOptions {
   readonly writeBufferBytes?: number
   /** false: fail with STORE_OPEN_FAILED when there is no store yet. */
   readonly createIfMissing?: boolean
-  /** Temporary store: no write waits for the disk, and rows are read synchronously, without another thread. */
+  /**
+   * Temporary store: no write waits for the disk, and rows are read synchronously, without another thread. It begins in memory, without a
+   * folder, and moves to its folder for the first thread that opens it (`share`), or when it grows.
+   */
   readonly ephemeral?: boolean
-  /** Latch of the handle of another thread (`Store.latch`), for a handle that writes too. */
-  readonly latch?: SharedArrayBuffer
   /** Called once when a write of any thread has failed: nothing more is written until the next start. */
   readonly onWriteFailed?: (error: Error) => void
+}
+
+/** Store of a process, as another thread opens it (`Store.attach`). */
+export interface StoreHandle {
+  readonly path: string
+  readonly latch: SharedArrayBuffer
 }
 
 /**
@@ -40,21 +53,29 @@ export interface StoreOptions {
 export class Store {
   readonly path: string
   readonly counters: StoreCounters = newStoreCounters()
-  readonly #level: Level
+  readonly #options: StoreOptions
   readonly #ephemeral: boolean
   readonly #latch: WriteLatch
   readonly #keys = new ScratchKeys()
   readonly #idle: NativeBatch[] = []
   readonly #writes = new Set<Promise<void>>()
+  /** Snapshots of the rows in memory outlive the move. */
+  readonly #ofMemory = new WeakMap<Snapshot, Level>()
+  #level: Level
+  /** undefined: on disk. */
+  #memory: { level: Level; bytes: number; isMoving: boolean } | undefined
   #closed = false
 
-  private constructor(level: Level, { ephemeral = false, latch, onWriteFailed }: StoreOptions) {
+  private constructor(path: string, level: Level, options: StoreOptions, latch?: SharedArrayBuffer) {
+    const { ephemeral = false, onWriteFailed } = options
+    this.path = path
+    this.#options = options
     this.#level = level
     this.#ephemeral = ephemeral
-    const path = level.location
-    this.path = path
+    this.#memory = ephemeral ? { level, bytes: 0, isMoving: false } : undefined
     this.#latch = new WriteLatch({
       ...(latch && { memory: latch }),
+      isElsewhere: ephemeral,
       ...(onWriteFailed && {
         onFailed: reason => onWriteFailed(storeError({ code: 'STORE_WRITE_FAILED', path, reason })),
       }),
@@ -64,25 +85,14 @@ export class Store {
   /** Throws STORE_LOCKED, STORE_CORRUPT or STORE_OPEN_FAILED. */
   static async open(path: string, options: StoreOptions = {}): Promise<Store> {
     const location = resolve(path)
-    // Threads open a database that the main thread has checked.
-    if (isMainThread || options.createIfMissing !== false) await checkTables(location)
-    const level: Level = new ClassicLevel(location, {
-      keyEncoding: 'view',
-      valueEncoding: 'view',
-      multithreading: true,
-      ...levelMemory(options),
-      createIfMissing: options.createIfMissing ?? true,
-    })
-    try {
-      // LevelDB syncs what is in its folder, not the name of the folder itself.
-      if (options.createIfMissing !== false) makeFolder(location)
-      await level.open()
-      writeLockHolder(location)
-    } catch (error) {
-      await level.close()
-      throw storeErrorFromLevel(error, location, 'STORE_OPEN_FAILED')
-    }
-    return new Store(level, options)
+    return new Store(location, options.ephemeral ? await openMemory() : await openDisk(location, options), options)
+  }
+
+  /** Opens the store of another thread, when it is on disk. Throws as `open`. */
+  static async attach({ path, latch }: StoreHandle): Promise<Store> {
+    await WriteLatch.isHere(latch)
+    const options = { createIfMissing: false }
+    return new Store(path, await openDisk(path, options), options, latch)
   }
 
   /** True for a temporary store (`StoreOptions.ephemeral`). */
@@ -90,9 +100,10 @@ export class Store {
     return this.#ephemeral
   }
 
-  /** Memory of the latch, for the option `latch` of another thread's handle. */
-  get latch(): SharedArrayBuffer {
-    return this.#latch.memory
+  /** Returns the handle for another thread; a store in memory moves to its folder for it. */
+  share(): StoreHandle {
+    this.#move()
+    return { path: this.path, latch: this.#latch.memory }
   }
 
   /** Called when a thread with a handle that writes has ended by itself. */
@@ -105,7 +116,8 @@ export class Store {
     this.counters.reads++
     try {
       const prefixed = this.#keys.of(bucket, key)
-      return snapshot === undefined ? this.#level.getSync(prefixed) : this.#level.getSync(prefixed, { snapshot })
+      if (snapshot === undefined) return this.#own(this.#level.getSync(prefixed))
+      return this.#own(this.#levelOf(snapshot).getSync(prefixed, { snapshot }))
     } catch (error) {
       throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     }
@@ -138,7 +150,7 @@ export class Store {
   async has(bucket: number, key: Uint8Array, snapshot?: Snapshot): Promise<boolean> {
     this.counters.reads++
     try {
-      return await this.#level.has(prefixedKey(bucket, key), { snapshot })
+      return await this.#levelOf(snapshot).has(prefixedKey(bucket, key), { snapshot })
     } catch (error) {
       throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     }
@@ -150,9 +162,9 @@ export class Store {
     range: Range = {},
     size: number = STORAGE_LIMITS.scanRows,
   ): AsyncGenerator<StoreEntry[]> {
-    const open = (options: Bounds) => this.#level.iterator(options)
+    const open = (options: Bounds) => this.#levelOf(options.snapshot).iterator(options)
     for await (const rows of this.#scan(bucket, range, { open, keyOf: ([key]) => key, size })) {
-      yield rows.map(([key, value]): StoreEntry => [key.subarray(1), value])
+      yield rows.map(([key, value]): StoreEntry => [this.#own(key.subarray(1)), this.#own(value)])
     }
   }
 
@@ -161,19 +173,20 @@ export class Store {
   }
 
   async *keys(bucket: number, range: Range = {}): AsyncGenerator<Uint8Array> {
-    const open = (options: Bounds) => this.#level.keys(options)
+    const open = (options: Bounds) => this.#levelOf(options.snapshot).keys(options)
     for await (const keys of this.#scan(bucket, range, { open, keyOf: key => key, size: STORAGE_LIMITS.scanRows })) {
-      for (const key of keys) yield key.subarray(1)
+      for (const key of keys) yield this.#own(key.subarray(1))
     }
   }
 
   /** Returns the first entry of a range (the last with `reverse`). */
   async first(bucket: number, range: Range = {}): Promise<StoreEntry | undefined> {
     this.counters.reads++
-    const iterator = this.#reading(() => this.#level.iterator({ ...boundsFromRange(bucket, range), limit: 1 }))
+    const bounds = { ...boundsFromRange(bucket, range), limit: 1 }
+    const iterator = this.#reading(() => this.#levelOf(range.snapshot).iterator(bounds))
     try {
       const row = await iterator.next()
-      return row === undefined ? undefined : [row[0].subarray(1), row[1]]
+      return row === undefined ? undefined : [this.#own(row[0].subarray(1)), this.#own(row[1])]
     } catch (error) {
       throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     } finally {
@@ -182,12 +195,14 @@ export class Store {
   }
 
   snapshot(): Snapshot {
-    return this.#reading(() => this.#level.snapshot())
+    const snapshot = this.#reading(() => this.#level.snapshot())
+    if (this.#memory !== undefined) this.#ofMemory.set(snapshot, this.#level)
+    return snapshot
   }
 
   batch(): Batch {
     this.#checkOpen()
-    const native = this.#idle.pop() ?? this.#reading(() => this.#level.batch() as unknown as NativeBatch)
+    const native = this.#memory === undefined ? this.#nativeBatch() : this.#memoryBatch()
     return new Batch(native, {
       path: this.path,
       synced: !this.#ephemeral,
@@ -196,9 +211,54 @@ export class Store {
       checkOpen: () => this.#checkOpen(),
       write: work => this.#track(this.#latch.write(work)),
       release: batch => {
-        if (this.#idle.length < STORAGE_LIMITS.idleBatches) this.#idle.push(batch)
+        const isKept = !(batch instanceof MemoryBatch) && this.#idle.length < STORAGE_LIMITS.idleBatches
+        if (isKept) this.#idle.push(batch)
       },
     })
+  }
+
+  #nativeBatch(): NativeBatch {
+    return this.#idle.pop() ?? this.#reading(() => this.#level.batch() as unknown as NativeBatch)
+  }
+
+  /** A batch may be written after the move. */
+  #memoryBatch(): NativeBatch {
+    return new MemoryBatch(async (rows, bytes) => {
+      await this.#level.batch([...rows])
+      if (this.#memory === undefined) return
+      this.#memory.bytes += bytes
+      if (this.#memory.bytes > STORAGE_LIMITS.memoryBytes) this.#move()
+    })
+  }
+
+  /** Begins to move the rows from memory to the folder. Later writes wait for it; its failure counts as that of a write. */
+  #move(): void {
+    const memory = this.#memory
+    if (memory === undefined || memory.isMoving || this.#closed) return
+    memory.isMoving = true
+    const work = async () => {
+      const disk = await openDisk(this.path, this.#options)
+      for await (const rows of scan(EVERY_ROW, {
+        open: bounds => memory.level.iterator(bounds),
+        keyOf: ([key]) => key,
+        size: STORAGE_LIMITS.scanRows,
+      }))
+        await disk.batch(rows.map(([key, value]) => ({ type: 'put', key, value })))
+      this.#level = disk
+      this.#memory = undefined
+      this.#latch.arrived()
+    }
+    // A failure is reported by the latch.
+    this.#track(this.#latch.write(work)).catch(() => undefined)
+  }
+
+  /** Rows in memory must not change with what a reader does to them. */
+  #own<T extends Uint8Array | undefined>(row: T): T {
+    return this.#memory === undefined ? row : (row?.slice() as T)
+  }
+
+  #levelOf(snapshot: Snapshot | undefined): Level {
+    return (snapshot && this.#ofMemory.get(snapshot)) ?? this.#level
   }
 
   /** Deletes a range in batches of bounded size: not atomic, for tables that can be rebuilt. */
@@ -246,7 +306,7 @@ export class Store {
 
   /** Returns LevelDB's own statistics, for the operator's port. */
   stats(): string {
-    return this.#reading(() => this.#level.getProperty('leveldb.stats'))
+    return this.#reading(() => this.#level.getProperty?.('leveldb.stats') ?? 'in memory')
   }
 
   /** Waits for operations under way; later ones throw STORE_CLOSED. */
@@ -288,6 +348,40 @@ export class Store {
     } catch (error) {
       throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     }
+  }
+}
+
+const EVERY_ROW: Bounds = { reverse: false, limit: -1 }
+
+const VIEWS = { keyEncoding: 'view', valueEncoding: 'view' } as const
+
+/** Loaded only where it is used, as the addon of the other. */
+const openMemory = async (): Promise<Level> => {
+  const { MemoryLevel } = await import('memory-level')
+  const level = new MemoryLevel<Uint8Array, Uint8Array>({ ...VIEWS, storeEncoding: 'view' })
+  await level.open()
+  return level as unknown as Level
+}
+
+const openDisk = async (location: string, options: StoreOptions): Promise<DiskLevel> => {
+  // Threads open a database that the main thread has checked.
+  if (isMainThread || options.createIfMissing !== false) await checkTables(location)
+  const { ClassicLevel } = await import('classic-level')
+  const level = new ClassicLevel<Uint8Array, Uint8Array>(location, {
+    ...VIEWS,
+    multithreading: true,
+    ...levelMemory(options),
+    createIfMissing: options.createIfMissing ?? true,
+  })
+  try {
+    // LevelDB syncs what is in its folder, not the name of the folder itself.
+    if (options.createIfMissing !== false) makeFolder(location)
+    await level.open()
+    writeLockHolder(location)
+    return level
+  } catch (error) {
+    await level.close()
+    throw storeErrorFromLevel(error, location, 'STORE_OPEN_FAILED')
   }
 }
 

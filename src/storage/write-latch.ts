@@ -1,18 +1,30 @@
 import { threadId } from 'node:worker_threads'
 import { Mutex } from '@tandem/base/async/mutex.ts'
 
-/** Words of the shared memory, before the reason: 1 after a failed write, and the thread that writes (its id + 1). */
-const [FAILED, WRITER] = [0, 1]
-const REASON_AT = 12
-const REASON_LENGTH = 2
+/** Words of the shared memory, before the reason: 1 after a failed write, the thread that writes (its id + 1), 1 before the database is on disk. */
+const [FAILED, WRITER, ELSEWHERE] = [0, 1, 2]
+const REASON_AT = 16
+const REASON_LENGTH = 3
 const MEMORY_BYTES = 1_024
 const ALIVE_MS = 60_000
 
 interface WriteLatchOptions {
   /** Memory of the latch that another thread has for the same database; a new one by default. */
   readonly memory?: SharedArrayBuffer
+  /** The database is not on disk until `arrived`. */
+  readonly isElsewhere?: boolean
   /** Called once for the first failed write of any thread. */
   readonly onFailed?: (reason: string) => void
+}
+
+const wordsOf = (memory: SharedArrayBuffer): Int32Array =>
+  new Int32Array(memory, 0, REASON_AT / Int32Array.BYTES_PER_ELEMENT)
+
+/** Resolves when a word no longer has this value. Nothing else may keep this thread from ending: a wait alone does not. */
+const changeOf = async (words: Int32Array, index: number, value: number): Promise<void> => {
+  const alive = setInterval(() => {}, ALIVE_MS)
+  await Atomics.waitAsync(words, index, value).value
+  clearInterval(alive)
 }
 
 /**
@@ -27,10 +39,22 @@ export class WriteLatch {
   readonly #mutex = new Mutex()
   #isClosed = false
 
-  constructor({ memory = new SharedArrayBuffer(MEMORY_BYTES), onFailed }: WriteLatchOptions = {}) {
+  constructor({ memory = new SharedArrayBuffer(MEMORY_BYTES), isElsewhere = false, onFailed }: WriteLatchOptions = {}) {
     this.memory = memory
-    this.#words = new Int32Array(memory, 0, REASON_AT / Int32Array.BYTES_PER_ELEMENT)
+    this.#words = wordsOf(memory)
+    if (isElsewhere) Atomics.store(this.#words, ELSEWHERE, 1)
     if (onFailed !== undefined) void this.#watch(onFailed)
+  }
+
+  /** Resolves when the database of a latch is on disk; never, when that has failed. */
+  static async isHere(memory: SharedArrayBuffer): Promise<void> {
+    await changeOf(wordsOf(memory), ELSEWHERE, 1)
+  }
+
+  /** The database is on disk: threads that wait for it open it. */
+  arrived(): void {
+    Atomics.store(this.#words, ELSEWHERE, 0)
+    Atomics.notify(this.#words, ELSEWHERE)
   }
 
   /** Reason of the first failed write; undefined: none has failed. */
@@ -88,10 +112,7 @@ export class WriteLatch {
     for (;;) {
       const writer = Atomics.compareExchange(this.#words, WRITER, 0, threadId + 1)
       if (writer === 0) return
-      // Nothing else may keep this thread from ending: a wait alone does not.
-      const alive = setInterval(() => {}, ALIVE_MS)
-      await Atomics.waitAsync(this.#words, WRITER, writer).value
-      clearInterval(alive)
+      await changeOf(this.#words, WRITER, writer)
     }
   }
 

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { assert } from '@tandem/base/assert.ts'
 import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
@@ -34,10 +33,10 @@ export interface TracedChain {
 
 export const withTraces = <T>(use: (traced: TracedChain) => Promise<T>): Promise<T> =>
   withChain(
-    async (chain, dir) => {
+    async chain => {
       const { genesis, rules } = chain
       const traces = createTraces({
-        storePath: join(dir, 'db'),
+        store: chain.store,
         params: genesis.params,
         engine: 'wasm',
         rules,

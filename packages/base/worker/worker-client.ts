@@ -32,7 +32,7 @@ export interface WorkerClientOptions {
   readonly name: string
   /** Script that calls `serveWorker`. */
   readonly url: URL
-  /** Start parameters, read by `workerStartData`. */
+  /** Start parameters, read by `workerStartData`; or makes them at each start. */
   readonly data?: unknown
   readonly limits?: ResourceLimits
   /** Set for a script that opens the store: it ends in a turn of its own (end-worker.ts), others are terminated. */
@@ -109,7 +109,7 @@ export class WorkerClient<M extends WorkerMethods> {
     this.#urgent = channel?.port1
     const shared = this.#signals.buffer as SharedArrayBuffer
     const start: WorkerStartData = {
-      data: options.data,
+      data: typeof options.data === 'function' ? options.data() : options.data,
       shared,
       beatMs: options.heartbeat?.everyMs,
       urgent: channel?.port2,

@@ -47,8 +47,8 @@ const limitsOf = (call: ServedCall): LogQueryLimits => ({
  * list of the results of `render`, in pieces transferred between threads without a copy. For text, neither entries nor pieces are kept.
  */
 export const serveLogQueries = async (render: (entry: LogEntry) => string): Promise<void> => {
-  const { storePath, latch, cacheBytes } = workerStartData<LogWorkerData>()
-  const store = await Store.open(storePath, { createIfMissing: false, latch })
+  const { store: handle, cacheBytes } = workerStartData<LogWorkerData>()
+  const store = await Store.attach(handle)
   const blocks = new BlockStore(store, { cacheBytes, rowBytes: cacheBytes })
 
   let isStopped = false

@@ -4,7 +4,7 @@ import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import { WorkerPool } from '@tandem/base/worker/worker-pool.ts'
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import { memoryShares } from '../../config/limits/storage.ts'
-import type { Store } from '../../storage/store.ts'
+import type { Store, StoreHandle } from '../../storage/store.ts'
 import { requireHistory } from '../store/earliest-block.ts'
 import type { ChainReadError, LogEntry, LogQuery } from '../store/types.ts'
 import type { LogJob } from './log-jobs.ts'
@@ -25,13 +25,12 @@ export type LogMethods = {
 
 /** Start parameters of the log worker. */
 export interface LogWorkerData {
-  readonly storePath: string
-  readonly latch: SharedArrayBuffer
+  readonly store: StoreHandle
   readonly cacheBytes: number
 }
 
 interface LogServiceOptions {
-  readonly store: Pick<Store, 'path' | 'latch' | 'writerEnded'>
+  readonly store: Pick<Store, 'share' | 'writerEnded'>
   /** Memory of the blocks that queries read, bytes; of the default memory when omitted. */
   readonly cacheBytes?: number
   /** Script that calls `serveLogQueries`. */
@@ -58,7 +57,7 @@ export class LogService {
     this.#pool = new WorkerPool({
       name: 'logs',
       url: options.workerUrl,
-      data: { storePath: store.path, latch: store.latch, cacheBytes } satisfies LogWorkerData,
+      data: (): LogWorkerData => ({ store: store.share(), cacheBytes }),
       onEnd: () => store.writerEnded(),
       hasStore: true,
       limits: { maxYoungGenerationSizeMb: CHAIN_LIMITS.logNurseryMegabytes },

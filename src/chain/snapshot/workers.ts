@@ -9,9 +9,9 @@ import type { StagingMethods } from './sync/staging-worker.ts'
 const limits = { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes }
 
 /** Starts the worker that writes snapshots of this store's state to the folder `root`. */
-export const startSnapshotWorker = (storePath: string, root: string): WorkerClient<SnapshotWorkerMethods> => {
+export const startSnapshotWorker = (store: Pick<Store, 'share'>, root: string): WorkerClient<SnapshotWorkerMethods> => {
   const url = new URL('./store/snapshot-worker.ts', import.meta.url)
-  return new WorkerClient({ name: 'snapshots', url, data: { storePath, root }, limits, hasStore: true })
+  return new WorkerClient({ name: 'snapshots', url, data: { store: store.share(), root }, limits, hasStore: true })
 }
 
 /** Starts the worker that imports a snapshot into a separate store. */
@@ -23,6 +23,8 @@ export const startStagingWorker = (storePath: string, identity: ChainIdentity): 
 /** Starts the worker that stores the blocks before a snapshot. */
 export const startHistoryWorker = (store: Store): WorkerClient<HistoryMethods> => {
   const url = new URL('./backfill/history-worker.ts', import.meta.url)
-  const data = { storePath: store.path, latch: store.latch }
-  return new WorkerClient({ name: 'history', url, data, limits, hasStore: true, onEnd: () => store.writerEnded() })
+  return new WorkerClient({
+    ...{ name: 'history', url, data: store.share(), limits, hasStore: true },
+    onEnd: () => store.writerEnded(),
+  })
 }

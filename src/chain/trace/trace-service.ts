@@ -7,11 +7,12 @@ import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { EngineName } from '../../evm/engines/select-engine.ts'
 import type { TraceError } from '../../evm/tracers/config.ts'
+import type { Store } from '../../storage/store.ts'
 import type { TraceMethods, TraceRequest, TraceWorkerData } from './worker-protocol.ts'
 
 interface TraceServiceOptions {
-  /** LevelDB directory, opened by the worker as well. */
-  readonly storePath: string
+  /** Opened by the worker as well. */
+  readonly store: Pick<Store, 'share'>
   readonly params: ChainParams
   readonly engine: EngineName
   readonly logger: Logger
@@ -30,14 +31,13 @@ export class TraceService {
   readonly #logger: Logger
   readonly #pool: WorkerPool<TraceMethods>
 
-  constructor({ storePath, params, engine, logger }: TraceServiceOptions) {
+  constructor({ store, params, engine, logger }: TraceServiceOptions) {
     this.#logger = logger
     const { stuckMs, blockedMs, heapMegabytes, nurseryMegabytes, inFlight, queue, idleWorkerMs } = TRACE_LIMITS
-    const data: TraceWorkerData = { storePath, params, engine }
     this.#pool = new WorkerPool({
       name: 'traces',
       url: new URL('./trace-worker.ts', import.meta.url),
-      data,
+      data: (): TraceWorkerData => ({ store: store.share(), params, engine }),
       hasStore: true,
       limits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: nurseryMegabytes },
       heartbeat: { everyMs: stuckMs / 30, stuckMs, blockedMs },

@@ -20,8 +20,8 @@ import type { TraceMethods, TraceRequest, TraceWorkerData } from './worker-proto
  */
 
 lowerThreadPriority()
-const { storePath, params, engine: engineName } = workerStartData<TraceWorkerData>()
-const opening = Store.open(storePath, { createIfMissing: false })
+const { store: handle, params, engine: engineName } = workerStartData<TraceWorkerData>()
+const opening = Store.attach(handle)
 const scheduler = createSliceScheduler()
 const loading = loadEngine(engineName)
 

@@ -4,6 +4,7 @@ import type { BlockEnv } from '../../evm/block-env.ts'
 import type { CallRequest } from '../../evm/calls/types.ts'
 import type { EngineName } from '../../evm/engines/select-engine.ts'
 import type { TraceConfig } from '../../evm/tracers/config.ts'
+import type { StoreHandle } from '../../storage/store.ts'
 
 /* Messages between the trace service and its worker. */
 
@@ -68,7 +69,7 @@ export interface ModifiedAccountsRequest {
 }
 
 export interface TraceWorkerData {
-  readonly storePath: string
+  readonly store: StoreHandle
   readonly params: ChainParams
   readonly engine: EngineName
 }

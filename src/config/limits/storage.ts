@@ -49,6 +49,8 @@ export const STORAGE_LIMITS = {
   openFiles: { least: 64, most: 1_000 },
   /** Emptied batches kept for the next block; each keeps the memory of its largest use. */
   idleBatches: 2,
+  /** Rows that a temporary store keeps in memory before it moves to its folder. */
+  memoryBytes: 8 * MIB,
   scanRows: 1_000,
   scanBytes: 256 * 1024,
 } as const

@@ -6,6 +6,7 @@ import type { Logger } from '@tandem/base/logger.ts'
 import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { StateChanges } from '../../state/update/state-update.ts'
+import type { Store } from '../../storage/store.ts'
 import type { SerializedEnv } from '../block-env.ts'
 import type { CallError } from '../engine.ts'
 import type { EngineName } from '../engines/select-engine.ts'
@@ -17,7 +18,7 @@ import type { CallAnswer, CallJobRequest, CallKind, CallKinds, WorkerMessage } f
 
 interface CallServiceOptions {
   /** LevelDB directory, opened by each worker as well. */
-  readonly storePath: string
+  readonly store: Pick<Store, 'share'>
   readonly params: ChainParams
   /** EVM engine. */
   readonly engine: EngineName
@@ -213,8 +214,8 @@ class CallDispatcher {
   }
 
   #start(): CallWorkerHandle {
-    const { storePath, params, engine } = this.#options
-    const worker = new CallWorkerHandle({ storePath, params, engine }, this.#events)
+    const { store, params, engine } = this.#options
+    const worker = new CallWorkerHandle({ store: store.share(), params, engine }, this.#events)
     this.#workers.add(worker)
     return worker
   }

@@ -12,9 +12,10 @@ import { createLocalCalls, type LocalState } from '../../evm/calls/local-calls.t
 import type { CallRequest, CallService } from '../../evm/calls/types.ts'
 import { type EngineName, loadEngine } from '../../evm/engines/select-engine.ts'
 import type { WorldState } from '../../state/world/world-state.ts'
+import type { Store } from '../../storage/store.ts'
 
 export interface CallPartsOptions {
-  readonly storePath: string
+  readonly store: Pick<Store, 'share'>
   readonly params: ChainParams
   readonly engine: EngineName
   readonly rules: Pick<ChainRules, 'committedEnv'>
@@ -28,10 +29,10 @@ export interface CallPartsOptions {
 
 /** Creates the call service and connects it to the chain: a call runs on its block's state, or the pending one. */
 export const createCalls = (options: CallPartsOptions): CallService => {
-  const { revision, storePath, params, engine: name, bases, logger } = options
+  const { revision, store, params, engine: name, bases, logger } = options
   const envOf = environments(options)
   const workers = createCallService({
-    storePath,
+    store,
     params,
     engine: name,
     logger,

@@ -28,7 +28,6 @@ interface ReadsOptions
       'params' | 'genesisHash' | 'foundation' | 'store' | 'blocks' | 'world' | 'council' | 'syncing'
     >,
     Pick<PendingBlockOptions, 'executor' | 'coinbase' | 'clock'> {
-  readonly storePath: string
   /** Shares of the default memory when omitted. */
   readonly memory?: Pick<MemoryShares, 'logs'>
   readonly execution: ExecutionMode
@@ -49,20 +48,7 @@ export type Reads = Required<Pick<Services, 'view' | 'calls' | 'trace' | 'simula
  * logs.
  */
 export const createReads = (options: ReadsOptions, teardown: Teardown): Reads => {
-  const {
-    storePath,
-    store,
-    params,
-    execution,
-    rules,
-    blocks,
-    world,
-    chain,
-    pool,
-    dev = {},
-    simulationGas,
-    part,
-  } = options
+  const { store, params, execution, rules, blocks, world, chain, pool, dev = {}, simulationGas, part } = options
   const pending = new PendingBlockBuilder({
     ...options,
     blockTimeMs: params.blockTimeMs,
@@ -81,10 +67,10 @@ export const createReads = (options: ReadsOptions, teardown: Teardown): Reads =>
   dev.onReplaced?.(() => logs.forget())
   const bases = new CallBlocks({ blocks, chain, pending })
   const engine = engineNameOf(execution)
-  const trace = createTraces({ storePath, params, engine, rules, logger: part('traces') })
+  const trace = createTraces({ store, params, engine, rules, logger: part('traces') })
   teardown.add(() => trace.close())
   const calls = createCalls({
-    storePath,
+    store,
     params,
     engine,
     rules,

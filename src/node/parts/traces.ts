@@ -5,9 +5,10 @@ import type { TraceBlock } from '../../chain/trace/worker-protocol.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { EngineName } from '../../evm/engines/select-engine.ts'
 import type { TracedBlock, TracePort } from '../../rpc/trace-port.ts'
+import type { Store } from '../../storage/store.ts'
 
 interface TracePartsOptions {
-  readonly storePath: string
+  readonly store: Pick<Store, 'share'>
   readonly params: ChainParams
   readonly engine: EngineName
   readonly rules: Pick<ChainRules, 'committedEnv'>
@@ -16,13 +17,13 @@ interface TracePartsOptions {
 
 /** Creates the trace service, which gets the environment of each block's transactions. */
 export const createTraces = ({
-  storePath,
+  store,
   params,
   engine,
   rules,
   logger,
 }: TracePartsOptions): TracePort & { close(): Promise<void> } => {
-  const service = new TraceService({ storePath, params, engine, logger })
+  const service = new TraceService({ store, params, engine, logger })
   const describe = (block: TracedBlock): TraceBlock => {
     // Functions cannot cross threads, and the worker has the params.
     const { params: _, blockHash, stateRoot, ...env } = rules.committedEnv(block)

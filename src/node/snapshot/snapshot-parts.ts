@@ -23,7 +23,6 @@ interface SnapshotPartsOptions {
   readonly options: Pick<NodeOptions, 'sync' | 'checkpoint' | 'snapshotInterval' | 'dataDir'>
   readonly genesis: Genesis
   readonly genesisHash: Hex
-  readonly storePath: string
   readonly store: Store
   readonly blocks: BlockStore
   readonly chain: Chain
@@ -44,7 +43,7 @@ export interface SnapshotParts {
 }
 
 export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Teardown): Promise<SnapshotParts> => {
-  const { options, genesis, storePath, store, blocks, chain, clock, logger } = parts
+  const { options, genesis, store, blocks, chain, clock, logger } = parts
   const { cycleBlocks } = genesis.params.rewards
   const interval = options.snapshotInterval ?? SNAPSHOT_LIMITS.intervalBlocks
   const intervalBlocks = wholeCycles(interval, cycleBlocks)
@@ -52,7 +51,6 @@ export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Tea
     logger.info({ interval, intervalBlocks, cycleBlocks }, '--snapshot-interval rounded up to whole cycles')
   const library = await SnapshotStore.open({
     store,
-    storePath,
     root: join(options.dataDir, 'snapshots'),
     intervalBlocks,
     logger,

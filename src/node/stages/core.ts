@@ -175,14 +175,14 @@ const createPool = ({ options, deps, teardown, part, observer, opened, devStart,
 }
 
 const openPeers = async (storage: StorageStage, chain: Chain, pool: PoolParts): Promise<NodePeers | undefined> => {
-  const { options, deps, part, observer, opened, sources, storePath, teardown } = storage
+  const { options, deps, part, observer, opened, sources, teardown } = storage
   const { peers, genesis, dataDir, validatorKey, checkpoint } = options
   if (peers === undefined) return undefined
   const { store, blocks, genesisHash } = opened
   if (checkpoint) teardown.add(await enforceCheckpoint(checkpoint, { blocks, chain }, deps.onFatal))
   const snapshots = await createSnapshots(
     {
-      ...{ options, genesis, genesisHash, storePath, store, blocks, chain },
+      ...{ options, genesis, genesisHash, store, blocks, chain },
       onSnapshot: deps.onSnapshot ?? (() => {}),
       onFatal: deps.onFatal,
       clock: deps.clock,

@@ -206,14 +206,10 @@ const pageOptions = ({ options, deps }: StorageStage, services: Rpc, explorer: b
 const pendingProposer = ({ validatorKey }: NodeOptions) =>
   validatorKey ? addressFromPrivateKey(validatorKey) : ZERO_ADDRESS
 
-const readsOf = (
-  { options, deps, teardown, part, storePath, memory, opened, sources }: StorageStage,
-  core: CoreStage,
-): Reads => {
+const readsOf = ({ options, deps, teardown, part, memory, opened, sources }: StorageStage, core: CoreStage): Reads => {
   const { executor, pool, chain, dev } = core
   return createReads(
     {
-      storePath,
       memory,
       execution: options.execution,
       params: options.genesis.params,

@@ -23,7 +23,6 @@ export interface StorageStage {
   /** undefined: metrics are not enabled. */
   readonly observer: MetricsObserver | undefined
   readonly memory: MemoryShares
-  readonly storePath: string
   readonly opened: OpenedChain
   /** undefined: not a development chain with this node as its only validator. */
   readonly devStart: DevStart | undefined
@@ -38,7 +37,6 @@ export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown
   const part = (module: string) => logger.child({ module })
   reportSignatures(part('crypto'))
   makeFolder(dataDir)
-  const storePath = storePathOf(dataDir)
   const observer =
     options.metricsPort === undefined
       ? undefined
@@ -47,7 +45,7 @@ export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown
   const memory = memoryShares(options.memoryMib)
   const opened = await openChain({
     genesis,
-    storePath,
+    storePath: storePathOf(dataDir),
     stateHistory,
     memory,
     logger,
@@ -64,7 +62,7 @@ export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown
     teardown.add(await lockKey({ address: addressFromPrivateKey(validatorKey), genesisHash, dataDir }))
   const devStart = await beginDev(genesis, validatorKey, opened, clock)
   const { sources, head } = devStart ?? opened
-  return { options, deps, teardown, part, observer, memory, storePath, opened, devStart, sources, head }
+  return { options, deps, teardown, part, observer, memory, opened, devStart, sources, head }
 }
 
 /** Completes GENESIS_MISMATCH by the hash of the given genesis, which takes a chain in a temporary folder to compute. */

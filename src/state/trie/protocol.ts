@@ -1,5 +1,6 @@
 import { assert } from '@tandem/base/assert.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
+import type { StoreHandle } from '../../storage/store.ts'
 import type { RowSizes, TriePosition } from './row-keeper.ts'
 import type { TrieMark } from './trie-rows.ts'
 import type { TrieError, TrieProof, TrieStats } from './types.ts'
@@ -46,7 +47,7 @@ export type TrieAnswer =
 
 /** Methods of the trie's worker. */
 export type TrieMethods = {
-  readonly attach: (store: { readonly path: string; readonly latch: SharedArrayBuffer }, sizes: RowSizes) => void
+  readonly attach: (store: StoreHandle, sizes: RowSizes) => void
   readonly execute: (call: TrieCall) => TrieAnswer
   /** Closes the store of `attach`. */
   readonly close: () => void

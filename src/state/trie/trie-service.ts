@@ -242,8 +242,7 @@ class WorkerHost implements Host {
 
   async attach(store: Store, sizes: RowSizes): Promise<void> {
     this.store = store
-    const { path, latch } = store
-    await this.client.send('attach', [{ path, latch }, sizes]).result
+    await this.client.send('attach', [store.share(), sizes]).result
   }
 
   async call(call: TrieCall): Promise<TrieAnswer> {

@@ -15,8 +15,8 @@ const transferred = (answer: TrieAnswer): TrieAnswer | Transferred<TrieAnswer> =
 
 serveWorker<TrieMethods>(
   {
-    async attach({ path, latch }, sizes) {
-      store = await Store.open(path, { createIfMissing: false, latch })
+    async attach(handle, sizes) {
+      store = await Store.attach(handle)
       executor.attach(new TrieRows(store), sizes)
     },
     execute(call) {

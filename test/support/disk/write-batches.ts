@@ -32,13 +32,12 @@ if (isMainThread) {
   const store = await Store.open(process.argv[2] as string, {
     onWriteFailed: error => process.stderr.write(`${error.message}\n`),
   })
-  const worker = new Worker(new URL(import.meta.url), { workerData: { path: store.path, latch: store.latch } })
+  const worker = new Worker(new URL(import.meta.url), { workerData: store.share() })
   const [own, [others]] = await Promise.all([writeAll(store, 0), once(worker, 'message')])
   await store.close()
   process.stdout.write(JSON.stringify([...own, ...others]))
 } else {
-  const { path, latch } = workerData
-  const store = await Store.open(path, { createIfMissing: false, latch })
+  const store = await Store.attach(workerData)
   const acknowledged = await writeAll(store, BATCHES)
   await store.close()
   parentPort?.postMessage(acknowledged)

@@ -1,11 +1,10 @@
 import { serveWorker, workerStartData } from '@tandem/base/worker/serve-worker.ts'
-import { Store } from '../../../storage/store.ts'
+import { Store, type StoreHandle } from '../../../storage/store.ts'
 import { readEarliestBlock } from '../../store/earliest-block.ts'
 import { type HistoryRange, type HistoryTip, tipBelow, writeHistory } from './history-rows.ts'
 
 /* Worker thread that verifies and stores the blocks before a snapshot. */
-const { storePath, latch } = workerStartData<{ readonly storePath: string; readonly latch: SharedArrayBuffer }>()
-const store = await Store.open(storePath, { createIfMissing: false, latch })
+const store = await Store.attach(workerStartData<StoreHandle>())
 
 const methods = {
   tip: async () => (await tipBelow(store, await readEarliestBlock(store))) ?? null,

@@ -11,7 +11,6 @@ import type { SnapshotWorkerMethods } from './snapshot-worker.ts'
 
 interface SnapshotStoreOptions {
   readonly store: Store
-  readonly storePath: string
   /** Folder of the snapshots. */
   readonly root: string
   /** Blocks between two snapshots; 0: none is made. Existing ones are still served. */
@@ -79,10 +78,10 @@ export class SnapshotStore {
   }
 
   async #make(number: number): Promise<void> {
-    const { storePath, root, logger } = this.#options
+    const { store, root, logger } = this.#options
     const startedMs = performance.now()
     try {
-      this.#workerThread ??= startSnapshotWorker(storePath, root)
+      this.#workerThread ??= startSnapshotWorker(store, root)
       const report = await this.#workerThread.call('make', number, this.#inUse())
       await this.#read()
       logger.info({ ...report, ms: Math.round(performance.now() - startedMs) }, 'snapshot made')

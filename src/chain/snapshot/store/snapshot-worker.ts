@@ -1,10 +1,10 @@
 import { serveWorker, workerStartData } from '@tandem/base/worker/serve-worker.ts'
-import { Store } from '../../../storage/store.ts'
+import { Store, type StoreHandle } from '../../../storage/store.ts'
 import { writeSnapshot } from './write-snapshot.ts'
 
 /* Worker thread that makes snapshots, which takes minutes of reading and hashing on large states. */
-const { storePath, root } = workerStartData<{ readonly storePath: string; readonly root: string }>()
-const store = await Store.open(storePath, { createIfMissing: false })
+const { store: handle, root } = workerStartData<{ readonly store: StoreHandle; readonly root: string }>()
+const store = await Store.attach(handle)
 
 const methods = {
   make: (number: number, inUse: readonly number[]) => writeSnapshot(store, root, number, inUse),

@@ -89,12 +89,12 @@ const KINDS: { readonly [Kind in CallKind]: Run<Kind> } = {
 const port = parentPort
 assert(port !== null, 'the call worker is a worker')
 lowerThreadPriority()
-const { storePath, params, engine: engineName, shared } = workerData as WorkerStart
+const { store: handle, params, engine: engineName, shared } = workerData as WorkerStart
 const signals = new Int32Array(shared)
 Atomics.store(signals, CALL_THREAD_ID, systemThreadId())
 const scheduler = createSliceScheduler()
 const engine = await loadEngine(engineName)
-const store = await Store.open(storePath, { createIfMissing: false })
+const store = await Store.attach(handle)
 const withState = createStateCache(store)
 
 const batcher = new Batcher<WorkerMessage>(CALL_LIMITS.batch, messages => port.postMessage(messages))

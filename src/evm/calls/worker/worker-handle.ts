@@ -90,10 +90,10 @@ export class CallWorkerHandle {
   readonly #silence = new Silence(performance.now(), CALL_LIMITS)
   #stopped = false
 
-  constructor({ storePath, params, engine }: Omit<WorkerStart, 'shared'>, events: CallWorkerEvents) {
+  constructor({ store, params, engine }: Omit<WorkerStart, 'shared'>, events: CallWorkerEvents) {
     const shared = new SharedArrayBuffer(CALL_SHARED_BYTES)
     this.#signals = new Int32Array(shared)
-    const start: WorkerStart = { storePath, params, engine, shared }
+    const start: WorkerStart = { store, params, engine, shared }
     this.#worker = new Worker(new URL('./call-worker.ts', import.meta.url), {
       workerData: start,
       name: 'calls',

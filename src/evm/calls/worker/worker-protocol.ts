@@ -1,7 +1,7 @@
 import { copyBytes, type Hex, ZERO_HASH } from '@tandem/base/bytes.ts'
 import type { ChainParams } from '../../../config/networks.ts'
 import type { StateChanges } from '../../../state/update/state-update.ts'
-import type { Store } from '../../../storage/store.ts'
+import type { Store, StoreHandle } from '../../../storage/store.ts'
 import type { BlockEnv, SerializedEnv } from '../../block-env.ts'
 import { storedBlockHash } from '../../block-env.ts'
 import type { CallError } from '../../engine.ts'
@@ -62,7 +62,7 @@ export const transferableRequest = (request: CallJobRequest): CallJobRequest => 
 }
 
 export interface WorkerStart {
-  readonly storePath: string
+  readonly store: StoreHandle
   readonly params: ChainParams
   readonly engine: EngineName
   readonly shared: SharedArrayBuffer

@@ -226,7 +226,7 @@ describe('the fetching of blocks before a snapshot', () => {
     const [tip] = await Promise.all([worker.call('put', rangeOf(120, 179), tipAt(179)), row(), row()])
     expect([tip.number, await readEarliestBlock(store)]).toEqual([119, 120])
     // As a failed write of any thread leaves the memory.
-    const failing = new WriteLatch({ memory: store.latch })
+    const failing = new WriteLatch({ memory: store.share().latch })
     await expect(failing.write(() => Promise.reject(new Error('no space left')))).rejects.toThrow()
     const refused = { code: 'STORE_WRITE_FAILED', reason: 'no space left' }
     await expect(worker.call('put', rangeOf(100, 119), tipAt(119))).rejects.toMatchObject({ detail: refused })
@@ -255,9 +255,9 @@ describe('the fetching of blocks before a snapshot', () => {
       clock: new ManualClock(),
       logger: silentLogger,
     })
-    const isWriting = () => Atomics.load(new Int32Array(store.latch), 1) !== 0
+    const isWriting = () => Atomics.load(new Int32Array(store.share().latch), 1) !== 0
     const before = Promise.withResolvers<void>()
-    const latch = new WriteLatch({ memory: store.latch })
+    const latch = new WriteLatch({ memory: store.share().latch })
     const mine = latch.write(() => before.promise)
     fill.start()
     // It has been given the blocks, and waits for its turn, which it takes when this one is over.

@@ -75,7 +75,7 @@ const setUp = async (engine: EngineName = 'wasm') => {
     storage: new Map([[READER, new Map([[toWord(0n), { before: toWord(42n), after: toWord(99n) }]])]]),
   }
   const service = createCallService({
-    storePath: path,
+    store: world.store,
     params: NETWORKS.devnet,
     engine,
     logger: silentLogger,

@@ -33,7 +33,7 @@ const setUp = async () => {
   /** Workers that ended by themselves; one that is stopped for its time, as on a slow machine, is none of them. */
   const died: object[] = []
   const service = createCallService({
-    storePath: path,
+    store: world.store,
     params: NETWORKS.devnet,
     engine: 'wasm',
     logger: {

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { bytesToBigint, concatBytes, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
@@ -15,7 +14,7 @@ const balanceOf = (who: Hex): Uint8Array =>
   concatBytes(Uint8Array.of(0x73), hexToBytes(who), Uint8Array.of(0x31, 0x5f, 0x52, 0x60, 0x20, 0x5f, 0xf3))
 
 test('a call on the pending block sees one block, also when the chain goes on while the call is prepared', () =>
-  withChain(async (chain, dir) => {
+  withChain(async chain => {
     await chain.pool.service.submit(signedRaw(ALICE_KEY, { to: BOB, value: 5n }))
     const pending = new PendingBlockBuilder({
       ...chain,
@@ -30,7 +29,6 @@ test('a call on the pending block sees one block, also when the chain goes on wh
     }
     const calls = createCalls({
       ...chain,
-      storePath: join(dir, 'db'),
       params: chain.genesis.params,
       engine: 'wasm',
       bases: new CallBlocks({ ...chain, pending: { state } }),
