@@ -2,9 +2,10 @@ import type { Clock } from '@tandem/base/clock.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { addressFromPrivateKey } from '../crypto/signature.ts'
 import type { HealthStatus } from '../rpc/ports.ts'
+import type { RpcService } from '../rpc/transport/service.ts'
 import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
+import { type ApiStage, createApi } from './stages/api.ts'
 import { type CoreStage, createCoreStage } from './stages/core.ts'
-import { openServers } from './stages/servers.ts'
 import { openStorage, type StorageStage } from './stages/storage.ts'
 import { Teardown } from './teardown.ts'
 
@@ -48,31 +49,69 @@ export const logStatusLines = ({ health, pending, clock, logger }: StatusLineOpt
 /** Delay after the start, so that the first clients are served before. */
 const WARM_UP_MS = 1_500
 
+interface Stages {
+  readonly storage: StorageStage
+  readonly core: CoreStage
+  readonly api: ApiStage
+}
+
 /**
- * Builds and starts every part, in stages that build on each other: the stored chain, the core, the endpoints; then block
+ * Builds and starts every part, in stages that build on each other: the stored chain, the core, the service, its endpoints; then block
  * production begins. Started parts are stopped in reverse order, also when a later part fails to start.
  */
-export const startNode = async (options: NodeOptions, deps: NodeDeps): Promise<RunningNode> => {
-  const teardown = new Teardown()
-  try {
-    const storage = await openStorage(options, deps, teardown)
-    const core = await createCoreStage(storage)
-    const urls = await openServers(storage, core)
-    await begin(storage, core)
+export const startNode = (options: NodeOptions, deps: NodeDeps): Promise<RunningNode> =>
+  inStages(options, deps, async stages => {
+    const urls = await listen(stages)
+    await begin(stages)
+    const { storage, core } = stages
     const peer = core.peers?.url
     return {
       genesisHash: storage.opened.genesisHash,
       urls: { ...urls, ...(peer && { peer }) },
-      stop: () => teardown.run(),
+      stop: () => storage.teardown.run(),
     }
+  })
+
+/** Node whose only client is its own process, until it listens. */
+interface InsideNode extends Omit<RunningNode, 'urls'> {
+  readonly connect: RpcService['connect']
+  /** Opens the endpoints, once. Throws the error of a server whose port is in use. */
+  listen(place: Pick<NodeOptions, 'host' | 'port'>): Promise<RunningNode['urls']>
+}
+
+export const startInside = (options: NodeOptions, deps: NodeDeps): Promise<InsideNode> =>
+  inStages(options, deps, async stages => {
+    await begin(stages)
+    const { storage, api } = stages
+    return {
+      genesisHash: storage.opened.genesisHash,
+      connect: api.service.connect,
+      listen: place => listen({ ...stages, storage: { ...storage, options: { ...options, ...place } } }),
+      stop: () => storage.teardown.run(),
+    }
+  })
+
+const inStages = async <T>(options: NodeOptions, deps: NodeDeps, run: (stages: Stages) => Promise<T>): Promise<T> => {
+  const teardown = new Teardown()
+  try {
+    const storage = await openStorage(options, deps, teardown)
+    const core = await createCoreStage(storage)
+    return await run({ storage, core, api: await createApi(storage, core) })
   } catch (error) {
     await teardown.run()
     throw error
   }
 }
 
+/** HTTP is loaded only here. */
+const listen = async ({ storage, core, api }: Stages): Promise<Omit<RunningNode['urls'], 'peer'>> => {
+  const { openServers } = await import('./stages/servers.ts')
+  return openServers(storage, core, api)
+}
+
 /** Starts the engine first, then the peers, which send it blocks. */
-const begin = async ({ options, deps, teardown, part }: StorageStage, core: CoreStage): Promise<void> => {
+const begin = async ({ storage, core }: Stages): Promise<void> => {
+  const { options, deps, teardown, part } = storage
   const { clock } = deps
   const { executor, pool, peers, dev, engine, health } = core
   await (dev ?? engine).start()

@@ -27,13 +27,15 @@ export interface DevAccountKey {
 }
 
 /** Behaviour of a development chain where clients have different expectations (docs/dev-helpers.md). */
-export interface DevnetOptions {
+export interface DevBehaviour {
   /** Allows blocks made at once to share a timestamp; by default each is at least a second after its parent. */
   readonly sameTimestamps?: boolean
   /** Sending a transaction fails when it fails in its block; by default its hash is returned. */
   readonly throwOnRevert?: boolean
   /** Folder of ABIs or compiler artifacts, with the errors of contracts. */
   readonly abiFolder?: string
+  /** No transaction is logged. */
+  readonly isQuiet?: boolean
   /** Shown with their keys on the node's page; none when the keys are the operator's own. */
   readonly accounts?: readonly DevAccountKey[]
 }
@@ -71,8 +73,8 @@ export interface NodeOptions {
   /** Memory of the node, MiB (config/limits/storage.ts). */
   readonly memoryMib?: number
   readonly host: string
-  /** 0 takes a free one. */
-  readonly port: number
+  /** 0, or none named, takes a free one. */
+  readonly port?: number
   /** Replaces the network's own lists. */
   readonly namespaces?: { readonly http: readonly Namespace[]; readonly ws: readonly Namespace[] }
   readonly cors?: readonly string[]
@@ -113,7 +115,7 @@ export interface NodeOptions {
   readonly disabledMethods?: readonly string[]
   /** Name at the start of web3_clientVersion, for tools that depend on it; by default this client's own. */
   readonly clientName?: string
-  readonly devnet?: DevnetOptions
+  readonly devnet?: DevBehaviour
   /** Omitted: the node does not mine. */
   readonly mining?: MiningOptions
   /** Omitted: no Stratum server. */

@@ -19,6 +19,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['chain'],
   ['rpc', 'faucet'],
   ['node'],
+  ['devnet'],
   ['cli'],
   ['devtools'],
   ['explorer'],
@@ -68,6 +69,7 @@ const IMPURE: readonly (readonly [RegExp, string])[] = [
  */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'classic-level': ['storage'],
+  'memory-level': ['storage'],
   '@fastify/proxy-addr': ['rpc'],
   'forwarded-parse': ['rpc'],
   jose: ['rpc'],
@@ -88,7 +90,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@bitauth/': ['crypto'],
   '@node-rs/': ['crypto'],
   '@noble/': ['crypto', 'evm'],
-  '@scure/': ['crypto', 'cli'],
+  '@scure/': ['crypto', 'devnet'],
   '@ethereumjs/': ['evm/engines/ethereumjs'],
 }
 

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { DEVNET_FORKS } from '../../config/forks.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
+import { DEVNET_DEFAULTS, MAX_ACCOUNTS } from '../../devnet/options.ts'
 import { methodOptions } from '../shared/options/method-options.ts'
 import { miningOptions } from '../shared/options/mining-options.ts'
 import {
@@ -21,15 +22,17 @@ export const addDevnetCommand = (program: Command): void => {
     .addOption(
       new Option('--block-time <seconds>', 'seconds between blocks; 0 = a block at once per transaction')
         .argParser(secondsOption)
-        .default(1),
+        .default(DEVNET_DEFAULTS.blockTime),
     )
     .addOption(
-      new Option('--accounts <count>', 'how many accounts are funded').argParser(integerOption(1, 1_000)).default(10),
+      new Option('--accounts <count>', 'how many accounts are funded')
+        .argParser(integerOption(1, MAX_ACCOUNTS))
+        .default(DEVNET_DEFAULTS.accounts),
     )
     .addOption(
       new Option('--balance <tokens>', 'tokens each account starts with')
         .argParser(tokensOption)
-        .default(10_000n * 10n ** 18n, '10000'),
+        .default(DEVNET_DEFAULTS.balance, '10000'),
     )
     .addOption(
       new Option('--mnemonic <words>', 'BIP-39 mnemonic of the accounts (default: the well-known test mnemonic)'),

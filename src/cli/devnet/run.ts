@@ -1,15 +1,13 @@
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import type { Genesis } from '../../config/genesis/genesis.ts'
-import { addressFromPrivateKey } from '../../crypto/signature.ts'
+import { type DevAccount, TEST_MNEMONIC } from '../../devnet/accounts.ts'
+import { devnetAccounts, devnetNode, isWellKnown } from '../../devnet/options.ts'
 import { allowsFaucet } from '../../faucet/open-faucet.ts'
-import { devnetGenesis } from '../../node/genesis/devnet-genesis.ts'
-import type { DevAccountKey, RunningNode } from '../../node/options.ts'
+import type { RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
 import { checkStateFile, prepareDataDir } from '../shared/check-paths.ts'
 import { formatTokens } from '../shared/format.ts'
-import { accountsFromMnemonic, type DevAccount, TEST_MNEMONIC } from '../shared/keys/accounts.ts'
 import { checkExplorerFiles } from '../shared/options/explorer-files.ts'
 import { methodsOf } from '../shared/options/methods-of.ts'
 import { miningOf } from '../shared/options/mining-options.ts'
@@ -18,85 +16,37 @@ import { deferSignals } from '../shared/process/run-process.ts'
 import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../shared/process/temp-folder.ts'
 import type { DevnetFlags } from './flags.ts'
 
-/** First part of web3_clientVersion, by which tools recognise a development network. */
-const CLIENT_NAMES = { anvil: 'anvil', hardhat: 'HardhatNetwork' } as const
-
-/**
- * Genesis timestamp of a new chain: about now, as test suites expect that count from the latest block; the first block
- * is due at once.
- */
-const genesisTime = (blockTime: number): number => Math.floor(Date.now() / 1_000) - Math.max(1, Math.ceil(blockTime))
-
 /** The last account, which tests use least. */
 const faucetKey = (accounts: readonly DevAccount[]): Uint8Array => hexToBytes(accounts.at(-1)?.privateKey as Hex)
 
-/** Accounts on the node's page. */
-const SHOWN_ACCOUNTS = 20
-
-const wellKnownAccount = ({ address, privateKey }: DevAccount): DevAccountKey => ({
-  address: address.toLowerCase() as Hex,
-  privateKey: privateKey as Hex,
-})
-
-const genesisOf = (flags: DevnetFlags, accounts: readonly DevAccount[], validatorKey: Uint8Array): Genesis =>
-  devnetGenesis({
-    accounts: accounts.map(({ address }) => address.toLowerCase() as Hex),
-    balanceWei: flags.balance,
-    validator: addressFromPrivateKey(validatorKey),
-    blockTimeMs: Math.round(flags.blockTime * 1000),
-    ...(flags.chainId !== undefined && { chainId: flags.chainId }),
-    ...(flags.hardfork !== undefined && { hardfork: flags.hardfork }),
-    ...(flags.codeSizeLimit !== undefined && { codeSizeLimit: flags.codeSizeLimit }),
-    ...{ ethereum: flags.ethereum, hasPredeploys: flags.predeploys },
-    // A persistent chain has the same genesis at every start.
-    ...(flags.datadir === undefined && { timestamp: genesisTime(flags.blockTime) }),
-  })
-
 /** Starts a development chain; a temporary folder is deleted with it. */
 export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
-  const isWellKnown = flags.mnemonic === undefined || flags.mnemonic === TEST_MNEMONIC
-  if (flags.unlock && !isWellKnown && flags.operatorPort === undefined)
+  if (flags.unlock && !isWellKnown(flags) && flags.operatorPort === undefined)
     throw new Error(
       '--unlock with a --mnemonic of your own signs on the operator port only, so that no proxy in front of the public port lets others sign: give --operator-port NUMBER as well.',
     )
   checkExplorerFiles(flags, 'the explorer: leave out --no-explorer')
-  const { accounts, validatorKey } = await accountsFromMnemonic(flags.mnemonic ?? TEST_MNEMONIC, flags.accounts)
+  const keys = await devnetAccounts(flags)
+  const { accounts } = keys
   if (flags.state !== undefined) await checkStateFile(resolve(flags.state))
   if (flags.datadir !== undefined) await prepareDataDir(resolve(flags.datadir))
   const temporary = flags.datadir === undefined
-  const genesis = genesisOf(flags, accounts, validatorKey)
+  const node = devnetNode(flags, keys, temporary)
   // From here on a signal is handled by `runProcess`, which removes the folder.
   deferSignals()
   const dataDir = temporary ? makeTempFolder('devnet') : resolve(flags.datadir)
-  const { chainId } = genesis.params
+  const { params } = node.genesis
+  const { chainId } = params
   await runNode({
     flags: { ...flags, cors: flags.cors ?? ['localhost'] },
     node: {
-      genesis,
-      dataDir,
-      ephemeral: temporary,
-      validatorKey,
-      // The only validator, so no other relies on a vote that its log lost.
-      trustMissingLog: true,
-      unlocked: flags.unlock
-        ? accounts.map(({ address, privateKey }) => ({
-            address: address.toLowerCase() as Hex,
-            privateKey: hexToBytes(privateKey),
-          }))
-        : [],
-      publicSigning: isWellKnown,
+      ...{ ...node, dataDir },
       ...(flags.operatorPort !== undefined && { operatorPort: flags.operatorPort }),
       ...(flags.state !== undefined && { stateFile: resolve(flags.state) }),
-      ...(flags.clientName !== undefined && { clientName: CLIENT_NAMES[flags.clientName] }),
-      devnet: {
-        sameTimestamps: flags.sameTimestamps,
-        throwOnRevert: flags.throwOnRevert,
-        ...(flags.abi !== undefined && { abiFolder: resolve(flags.abi) }),
-        ...(isWellKnown && { accounts: accounts.slice(0, SHOWN_ACCOUNTS).map(wellKnownAccount) }),
-      },
+      devnet: { ...node.devnet, ...(flags.abi !== undefined && { abiFolder: resolve(flags.abi) }) },
       ...explorerOptions(flags, { startsAtOnce: false }),
       // Not on a chain with mainnet's id, where transfers of the same keys would be valid too.
-      ...(flags.faucet && allowsFaucet(genesis.params) && { faucet: { privateKey: faucetKey(accounts) } }),
+      ...(flags.faucet && allowsFaucet(params) && { faucet: { privateKey: faucetKey(accounts) } }),
       ...namespacesOf(flags.httpApi),
       ...methodsOf(flags),
       ...miningOf(flags, accounts[0]?.address.toLowerCase() as Hex),

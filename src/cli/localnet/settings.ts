@@ -1,5 +1,5 @@
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
-import { TEST_MNEMONIC } from '../shared/keys/accounts.ts'
+import { TEST_MNEMONIC } from '../../devnet/accounts.ts'
 
 /** Settings that define a localnet's chain; stored with it, so that a second start needs no option. */
 export interface LocalnetSettings {

@@ -15,17 +15,25 @@ export type Predeploy = (typeof PREDEPLOYS)[number]
 
 type StoredAccounts = Record<Hex, { readonly nonce?: number; readonly code: Hex; readonly storage?: Record<Hex, Hex> }>
 
+let kept: ReadonlyMap<string, readonly (readonly [Hex, GenesisAccount])[]> | undefined
+
 /** Returns the accounts of the named contracts as their deployment left them on Ethereum. */
 export const predeployedAccounts = (names: readonly Predeploy[]): ReadonlyMap<Hex, GenesisAccount> => {
-  // Read only where a chain has them: the file is longer than the rest of a start's input.
+  // Only where a chain has them: the file is longer than the rest of a start's input.
+  kept ??= readAccounts()
+  return new Map(names.flatMap(name => kept?.get(name) ?? []))
+}
+
+const readAccounts = (): NonNullable<typeof kept> => {
   const file = new URL('../../../contracts/predeploys.json', import.meta.url)
   const stored = JSON.parse(readFileSync(file, 'utf8')) as Record<Predeploy, StoredAccounts>
   return new Map(
-    names.flatMap(name =>
-      Object.entries(stored[name]).map(([address, { nonce = 1, code, storage = {} }]): [Hex, GenesisAccount] => [
+    Object.entries(stored).map(([name, accounts]) => [
+      name,
+      Object.entries(accounts).map(([address, { nonce = 1, code, storage = {} }]): [Hex, GenesisAccount] => [
         address as Hex,
         { balance: 0n, nonce, code: hexToBytes(code), storage: new Map(Object.entries(storage) as [Hex, Hex][]) },
       ]),
-    ),
+    ]),
   )
 }

@@ -16,7 +16,7 @@ import type { Genesis } from '../../config/genesis/genesis.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
-import type { DevnetOptions } from '../options.ts'
+import type { DevBehaviour } from '../options.ts'
 import type { ConsensusPartsOptions } from '../parts/consensus/consensus.ts'
 import type { OpenedChain } from '../parts/open-chain.ts'
 import type { PoolParts } from '../parts/pool.ts'
@@ -115,7 +115,7 @@ interface DevOptions extends Omit<ConsensusPartsOptions, 'execution' | 'folder' 
   readonly pool: PoolParts
   /** undefined: the state of consensus ends with the process. */
   readonly dataDir: string | undefined
-  readonly devnet: DevnetOptions
+  readonly devnet: DevBehaviour
 }
 
 export interface DevParts {

@@ -1,26 +1,20 @@
 import type { Server } from 'node:net'
-import { EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { EMPTY_BYTES, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { EXPLORER_PATH, FAUCET_PATH, RPC_PATH, type Site } from '@tandem/web/site.ts'
-import { nativeRules } from '../../chain/block/header-assembly.ts'
 import type { Chain } from '../../chain/chain.ts'
 import { NAMESPACES } from '../../config/networks.ts'
-import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import type { CallService } from '../../evm/calls/types.ts'
 import type { MiningService } from '../../powchain/mining/mining-service.ts'
 import { methodsFor } from '../../rpc/methods/methods.ts'
 import { namespacesIn } from '../../rpc/router/method.ts'
 import { createRpcServer, type RpcServerOptions } from '../../rpc/transport/server.ts'
-import { createRefusalLog, logTransactions } from '../dev/terminal-log.ts'
+import type { RpcServiceOptions } from '../../rpc/transport/service.ts'
 import type { NodeOptions, RunningNode } from '../options.ts'
-import { createMining } from '../parts/mining.ts'
-import { nodeInfo, operatorAddress } from '../parts/operator-address.ts'
 import type { NodePageOptions } from '../parts/pages/node-page.ts'
 import { createNodePages } from '../parts/pages/node-pages.ts'
-import { proofChainPort } from '../parts/proof-chain-port.ts'
-import { createReads, type Reads } from '../parts/reads.ts'
-import { createWallet } from '../parts/wallet.ts'
 import { urlHost, version } from '../version.ts'
+import { type ApiStage, walletOf } from './api.ts'
 import type { CoreStage } from './core.ts'
 import type { StorageStage } from './storage.ts'
 
@@ -58,38 +52,36 @@ export const warmUpCalls = ({ server, calls, chain, clock }: WarmCallsOptions): 
   }
 }
 
-type Rpc = Omit<RpcServerOptions, 'port' | 'host'>
-
 /** Opens every endpoint and returns the URLs. Throws the error of a server whose port is in use. */
 export const openServers = async (
   storage: StorageStage,
   core: CoreStage,
+  { reads, rpc, mining, served, service }: ApiStage,
 ): Promise<Omit<RunningNode['urls'], 'peer'>> => {
   const { options, deps, teardown, part, observer } = storage
   const { chain, peers } = core
-  const reads = readsOf(storage, core)
-  const rpc = rpcOf(storage, core, reads, await operatorAddress(options))
-  const mining = miningOf(storage, core)
-  // Public ports serve no mining jobs, whatever address they listen on; a development chain has only a public port.
-  const isDev = options.genesis.params.devHelpers
-  if (core.dev)
-    teardown.add(logTransactions({ chain, reads, logger: part('devnet'), abiFolder: options.devnet?.abiFolder }))
   const explorer = await explorerOf(storage, { ...rpc, wallet: walletOf(core, []) })
   const faucet = await faucetOf(storage)
-  const services = { ...rpc, ...(isDev && { mining }) }
-  const server = await createRpcServer({
-    ...services,
-    ...publicOptions(storage, core),
-    ...(core.dev && { onRefused: createRefusalLog(part('devnet'), deps.clock) }),
-    routes: (app, call) => {
-      explorer?.(app, call)
-      faucet?.(app, call)
+  const server = await createRpcServer(
+    {
+      ...served,
+      ...publicOptions(storage),
+      port: options.port ?? 0,
+      health: core.health,
+      routes: (app, call) => {
+        explorer?.(app, call)
+        faucet?.(app, call)
+      },
+      pages: createNodePages(pageOptions(storage, core, served, explorer !== undefined)),
     },
-    pages: createNodePages(pageOptions(storage, services, explorer !== undefined)),
-  })
+    service,
+  )
   teardown.add(() => server.close())
   teardown.add(warmUpCalls({ server: server.app.server, calls: reads.calls, chain, clock: deps.clock }))
-  const operator = await openOperator(storage, { ...rpc, mining, ...(peers && { peers: peers.network }) })
+  const operator = await openOperator(storage, {
+    ...{ ...rpc, mining, health: core.health },
+    ...(peers && { peers: peers.network }),
+  })
   const stratum = await stratumOf(storage, mining)
   const metrics = await observer?.serve({
     host: options.metricsHost ?? '127.0.0.1',
@@ -113,7 +105,10 @@ export const openServers = async (
 }
 
 /** Loaded only where it is served; the explorer itself is a process, started by the first request. */
-const explorerOf = async ({ options, teardown, part }: StorageStage, rpc: Rpc): Promise<RpcServerOptions['routes']> => {
+const explorerOf = async (
+  { options, teardown, part }: StorageStage,
+  rpc: RpcServiceOptions,
+): Promise<RpcServerOptions['routes']> => {
   const { explorer, dataDir, ephemeral = false, disabledMethods = [] } = options
   if (explorer === undefined) return undefined
   const { createExplorer } = await import('../parts/pages/explorer.ts')
@@ -135,7 +130,7 @@ const explorerOf = async ({ options, teardown, part }: StorageStage, rpc: Rpc): 
  */
 const openExplorerRpc = async (
   { genesis, namespaces }: NodeOptions,
-  rpc: Rpc,
+  rpc: RpcServiceOptions,
   key: string,
 ): Promise<{ readonly url: string; close(): Promise<void> }> => {
   const served = [...new Set([...(namespaces ?? genesis.params.namespaces).http, 'eth', 'native'])]
@@ -188,56 +183,23 @@ const siteOf = ({ genesis: { params }, faucet }: NodeOptions, explorer: boolean)
 })
 
 /** Options of the node's own page. */
-const pageOptions = ({ options, deps }: StorageStage, services: Rpc, explorer: boolean): NodePageOptions => {
+const pageOptions = (
+  { options, deps }: StorageStage,
+  { health }: CoreStage,
+  services: RpcServiceOptions,
+  explorer: boolean,
+): NodePageOptions => {
   const { params } = options.genesis
   return {
     view: services.view,
     site: siteOf(options, explorer),
-    health: services.health ?? (() => ({ healthy: true })),
+    health,
     namespaces: namespacesIn(methodsFor((options.namespaces ?? params.namespaces).http, services)),
     wsPath: params.wsPaths[0] ?? '/',
     isSecure: options.publicPort?.tls !== undefined,
     accounts: options.devnet?.accounts ?? [],
     clock: deps.clock,
   }
-}
-
-/** Proposer of the pending block: this node's validator, or none. */
-const pendingProposer = ({ validatorKey }: NodeOptions) =>
-  validatorKey ? addressFromPrivateKey(validatorKey) : ZERO_ADDRESS
-
-const readsOf = ({ options, deps, teardown, part, memory, opened, sources }: StorageStage, core: CoreStage): Reads => {
-  const { executor, pool, chain, dev } = core
-  return createReads(
-    {
-      memory,
-      execution: options.execution,
-      params: options.genesis.params,
-      genesisHash: opened.genesisHash,
-      foundation: options.genesis.foundation,
-      store: opened.store,
-      blocks: opened.blocks,
-      world: opened.world,
-      rules: nativeRules(sources),
-      chain,
-      council: sources.council,
-      executor,
-      pool,
-      coinbase: pendingProposer(options),
-      clock: deps.clock,
-      part,
-      dev: dev?.reads,
-      syncing: core.syncing,
-    },
-    teardown,
-  )
-}
-
-const miningOf = ({ options, deps, teardown, part, opened, observer }: StorageStage, { chain }: CoreStage) => {
-  const { proofPool } = opened
-  const { params } = options.genesis
-  const parts = { params, proofPool, chain, options: options.mining, clock: deps.clock }
-  return createMining({ ...parts, logger: part('powchain'), metrics: observer?.metrics }, teardown)
 }
 
 const stratumOf = async (
@@ -260,47 +222,17 @@ const stratumOf = async (
   )
 }
 
-const walletOf = ({ dev }: CoreStage, unlocked: NodeOptions['unlocked']) =>
-  createWallet(unlocked, dev && (account => dev.helpers.impersonation.includes(account)))
-
-/** Options shared by all endpoints. */
-const rpcOf = ({ options, part, opened }: StorageStage, core: CoreStage, reads: Reads, coinbase: Hex): Rpc => {
-  const { pool, peers, dev } = core
-  const { params } = options.genesis
-  return {
-    ...reads,
-    pool: dev?.pool ?? pool.service,
-    ...(dev && { dev: dev.helpers }),
-    economy: opened.economy,
-    proofChain: proofChainPort({ ...opened, params }),
-    wallet: walletOf(core, options.unlocked),
-    info: nodeInfo(coinbase, options.clientName, peers?.network),
-    log: part('rpc'),
-    health: core.health,
-  }
-}
-
 /** Options of the public port. */
-const publicOptions = ({ options, observer }: StorageStage, core: CoreStage) => {
+const publicOptions = ({ options }: StorageStage) => {
   const {
     host,
-    port,
-    namespaces,
-    disabledMethods,
     cors,
     allowHosts,
     rateLimitPerSecond,
-    publicPort: { socketsPerClient, tls, compression, ...clientRules } = {},
-    publicSigning = false,
+    publicPort: { socketsPerClient: _, tls, compression, ...clientRules } = {},
   } = options
   return {
     host,
-    port,
-    // On the loopback too: a proxy on this machine forwards calls of any client.
-    ...(!publicSigning && { wallet: walletOf(core, []) }),
-    ...(observer && { metrics: observer.metrics }),
-    ...(namespaces && { namespaces }),
-    ...(disabledMethods && { disabledMethods }),
     ...(cors && { cors }),
     ...(allowHosts && { hosts: allowHosts }),
     clientRules: {
@@ -309,7 +241,6 @@ const publicOptions = ({ options, observer }: StorageStage, core: CoreStage) => 
         rateLimit: { perSecond: rateLimitPerSecond, burst: 2 * rateLimitPerSecond },
       }),
     },
-    ...(socketsPerClient !== undefined && { socketsPerClient }),
     ...(tls && { tls }),
     ...(compression && { compression }),
   }
@@ -319,7 +250,10 @@ const publicOptions = ({ options, observer }: StorageStage, core: CoreStage) => 
  * Opens the operator port with every namespace: loopback only, whatever the public port serves
  * (docs/design/networks.md#ports).
  */
-const openOperator = async ({ options, teardown }: StorageStage, rpc: Rpc): Promise<string | undefined> => {
+const openOperator = async (
+  { options, teardown }: StorageStage,
+  rpc: RpcServiceOptions & Pick<RpcServerOptions, 'health'>,
+): Promise<string | undefined> => {
   if (options.operatorPort === undefined) return undefined
   const host = '127.0.0.1'
   const namespaces = { http: NAMESPACES, ws: NAMESPACES }

@@ -36,7 +36,7 @@ export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown
   const { clock, logger, onFatal } = deps
   const part = (module: string) => logger.child({ module })
   reportSignatures(part('crypto'))
-  makeFolder(dataDir)
+  if (!options.ephemeral) makeFolder(dataDir)
   const observer =
     options.metricsPort === undefined
       ? undefined

@@ -115,6 +115,7 @@ export const withDisabled = (
   methods: Readonly<Record<string, Method>>,
   disabled: readonly string[],
 ): Record<string, Method> => {
+  if (disabled.length === 0) return methods
   const off = new Set(disabled.flatMap(name => [name, nativeAlias(name) ?? name]))
   return Object.fromEntries(
     Object.entries(methods).map(([name, declared]) => [

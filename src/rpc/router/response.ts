@@ -33,8 +33,11 @@ export const endOfChunk = (text: string, from: number): number => {
 /** A response that is longer than a body may be cannot be taken whole. */
 type AnswerTooLong = { readonly code: 'ANSWER_TOO_LONG'; readonly limit: number }
 
-/** Returns the whole of a response as text. Throws CodedError<AnswerTooLong>. */
-export const textOfResponse = async (rpcResponse: RpcResponse): Promise<string> => {
+/** Returns the whole of a response as text; `limit` in characters, of a stream. Throws CodedError<AnswerTooLong>. */
+export const textOfResponse = async (
+  rpcResponse: RpcResponse,
+  limit: number = RPC_LIMITS.bodyBytes,
+): Promise<string> => {
   if (typeof rpcResponse === 'string') return rpcResponse
   const decoder = new TextDecoder()
   let text = ''
@@ -42,9 +45,9 @@ export const textOfResponse = async (rpcResponse: RpcResponse): Promise<string> 
     const piece = await rpcResponse.next()
     if (piece === undefined) return text
     text += typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true })
-    if (text.length <= RPC_LIMITS.bodyBytes) continue
+    if (text.length <= limit) continue
     rpcResponse.cancel()
-    throw new CodedError<AnswerTooLong>({ code: 'ANSWER_TOO_LONG', limit: RPC_LIMITS.bodyBytes })
+    throw new CodedError<AnswerTooLong>({ code: 'ANSWER_TOO_LONG', limit })
   }
 }
 

@@ -1,39 +1,22 @@
 import type { Server as HttpsServer } from 'node:https'
 import { onTurnEnd } from '@tandem/base/async/time-slice.ts'
-import type { Logger } from '@tandem/base/logger.ts'
 import { collectYoungGarbage } from '@tandem/base/worker/garbage.ts'
 import type { FastifyInstance } from 'fastify'
 import { RPC_LIMITS } from '../../config/limits/clients.ts'
-import type { Metrics } from '../../metrics/registry.ts'
-import { methodsFor, withDisabled } from '../methods/methods.ts'
 import type { HealthStatus } from '../ports.ts'
-import { type Budgets, createBudgets } from '../router/budgets.ts'
-import type { Context, Services } from '../router/context.ts'
-import type { Endpoint } from '../router/method.ts'
-import type { RefusalListener } from '../router/method-caller.ts'
-import { createRpcMetrics } from '../router/metrics.ts'
+import type { Budgets } from '../router/budgets.ts'
 import { textOfResponse } from '../router/response.ts'
-import { ResponseCache } from '../router/response-cache.ts'
-import { createRouter } from '../router/router.ts'
-import { FilterManager } from '../subscriptions/filters.ts'
-import { SharedCriteria } from '../subscriptions/shared-criteria.ts'
-import { SubscriptionHub } from '../subscriptions/subscription-hub.ts'
 import { type ClientRules, Clients } from './clients/clients.ts'
 import { createHttp, type HttpOptions, type NodePages } from './http/http.ts'
 import { readTls, type TlsFiles, watchTls } from './http/tls-files.ts'
 import { addWorkRoute } from './http/work-route.ts'
-import { RequestGate } from './request-gate.ts'
+import { createRpcService, type RpcService, type RpcServiceOptions } from './service.ts'
 import { attachWebSockets } from './ws/ws.ts'
 
-export interface RpcServerOptions extends Services {
+export interface RpcServerOptions extends RpcServiceOptions {
   readonly host: string
   /** Port to listen on; 0 takes a free one. */
   readonly port: number
-  readonly log: Logger
-  /** Namespaces per transport; the network's own by default. The operator port passes its own. */
-  readonly namespaces?: { readonly http: readonly string[]; readonly ws: readonly string[] }
-  /** Methods that the operator switched off: they return -32075 `Method disabled`. */
-  readonly disabledMethods?: readonly string[]
   readonly wsPaths?: readonly string[]
   readonly wsRedirect?: string | null
   /** Origins of web pages that may call, or `*`; none by default. */
@@ -47,15 +30,11 @@ export interface RpcServerOptions extends Services {
   readonly hosts?: readonly string[]
   /** How clients are told apart, and their limits. */
   readonly clientRules?: ClientRules
-  /** WebSocket connections of one client; the default of `RPC_LIMITS.budgets` when omitted. */
-  readonly socketsPerClient?: number
   /** Files of the certificate; omitted: the port is not encrypted. */
   readonly tls?: TlsFiles
   /** Compresses responses for clients that accept gzip. */
   readonly compression?: boolean
   readonly health?: () => HealthStatus
-  readonly metrics?: Metrics
-  readonly onRefused?: RefusalListener
   /** Pages for browsers; omitted: none. */
   readonly pages?: NodePages
   /** Additional routes on the same port (explorer, faucet), which may call methods of the HTTP endpoint. */
@@ -76,13 +55,13 @@ export interface RpcServer {
   close(): Promise<void>
 }
 
-/** Serves JSON-RPC over HTTP and WebSocket on one port. */
-export const createRpcServer = async (options: RpcServerOptions): Promise<RpcServer> => {
-  const parts = createParts(options)
-  const { hub, budgets, metrics } = parts
+/** Serves JSON-RPC over HTTP and WebSocket on one port; a service that others use too is closed by its owner. */
+export const createRpcServer = async (options: RpcServerOptions, shared?: RpcService): Promise<RpcServer> => {
+  const service = shared ?? createRpcService(options)
+  const { hub, budgets, metrics } = service
   onTurnEnd(collectYoungGarbage)
   const tls = options.tls && (await readTls(options.tls))
-  const { app, sockets } = attachTransports(options, parts, tls)
+  const { app, sockets } = attachTransports(options, service, tls)
   const unwatch = options.tls && watchTls(app.server as unknown as HttpsServer, options.tls, options.log)
   metrics?.gauges.push({ connections: sockets.sockets, subscriptions: () => hub.size, budgets })
   await app.listen({ host: options.host, port: options.port, backlog: RPC_LIMITS.backlog })
@@ -96,62 +75,26 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     budgets,
     async close() {
       unwatch?.()
-      hub.close()
-      parts.filters.close()
-      parts.responseCache.close()
+      if (shared === undefined) service.close()
       await sockets.close()
       await app.close()
     },
   }
 }
 
-/** Parts of a server that both transports use. */
-type ServerParts = ReturnType<typeof createParts>
-
-const createParts = ({ view, pool, log, ...options }: RpcServerOptions) => {
-  const budgets = createBudgets(options.socketsPerClient)
-  const criteria = new SharedCriteria()
-  const metrics = options.metrics && createRpcMetrics(options.metrics)
-  return {
-    budgets,
-    filters: new FilterManager({ view, pool, budgets, criteria }),
-    hub: new SubscriptionHub({
-      view,
-      pool,
-      budgets,
-      criteria,
-      ...(options.proofChain && { proofChain: options.proofChain }),
-      ...(options.mining && { mining: options.mining }),
-    }),
-    responseCache: new ResponseCache(view),
-    metrics,
-    gate: new RequestGate(
-      createRouter({
-        log,
-        ledger: budgets.memory,
-        ...(metrics && { metrics }),
-        ...(options.onRefused && { onRefused: options.onRefused }),
-      }),
-      budgets.memory,
-    ),
-  }
-}
-
 /** Attaches HTTP and WebSocket to one port that does not listen yet. */
-const attachTransports = (options: RpcServerOptions, parts: ServerParts, tls: HttpOptions['tls']) => {
+const attachTransports = (options: RpcServerOptions, service: RpcService, tls: HttpOptions['tls']) => {
   const { params } = options.view
-  const { gate, budgets, hub } = parts
-  const namespaces = options.namespaces ?? params.namespaces
+  const { gate, budgets, hub, endpoints } = service
   const paths = options.wsPaths ?? params.wsPaths
   const redirect = options.wsRedirect === undefined ? params.wsRedirect : options.wsRedirect
   const hosts = options.hosts ?? ['*']
   const clients = new Clients(options.clientRules ?? {})
   const access = { cors: options.cors ?? [], hosts, checkOrigin: options.checkOrigin ?? false }
   const common = { gate, ...access, clients, budgets }
-  const endpoint = createEndpoint(namespaces.http, options, parts)
   const app = createHttp({
     ...common,
-    endpoint,
+    endpoint: endpoints.http,
     wsPaths: paths,
     wsRedirect: redirect,
     tls,
@@ -160,11 +103,10 @@ const attachTransports = (options: RpcServerOptions, parts: ServerParts, tls: Ht
     pages: options.pages,
   })
   if (options.mining !== undefined) addWorkRoute(app, options.mining)
-  options.routes?.(app, async request => textOfResponse(await gate.handle(Buffer.from(request), endpoint)))
-  const wsEndpoint = createEndpoint(namespaces.ws, options, parts)
+  options.routes?.(app, async request => textOfResponse(await gate.handle(Buffer.from(request), endpoints.http)))
   const sockets = attachWebSockets(app.server, {
     ...common,
-    endpoint: wsEndpoint,
+    endpoint: endpoints.ws,
     hub,
     paths,
     redirect,
@@ -172,52 +114,3 @@ const attachTransports = (options: RpcServerOptions, parts: ServerParts, tls: Ht
   })
   return { app, sockets }
 }
-
-const createEndpoint = (
-  namespaces: readonly string[],
-  options: RpcServerOptions,
-  { filters, responseCache, budgets }: ServerParts,
-): Endpoint => {
-  const methods = withDisabled(methodsFor(namespaces, options), options.disabledMethods ?? [])
-  const context: Context = {
-    ...servicesOf(options),
-    filters,
-    responseCache,
-    budgets,
-    methods,
-    namespaces,
-    socket: null,
-    client: '',
-  }
-  return { methods: new Map(Object.entries(methods)), context }
-}
-
-const servicesOf = ({
-  view,
-  pool,
-  calls,
-  simulations,
-  wallet,
-  info,
-  economy,
-  proofChain,
-  mining,
-  trace,
-  peers,
-  dev,
-  logQueryPort,
-}: Services): Services => ({
-  view,
-  pool,
-  calls,
-  simulations,
-  wallet,
-  info,
-  ...(economy && { economy }),
-  ...(proofChain && { proofChain }),
-  ...(mining && { mining }),
-  ...(trace && { trace }),
-  ...(peers && { peers }),
-  ...(dev && { dev }),
-  ...(logQueryPort && { logQueryPort }),
-})

@@ -1,7 +1,7 @@
 import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
-import { checksumAddress } from '../../../crypto/checksum.ts'
-import { deriveChild, derivePath, masterKeyFromSeed, seedFromMnemonic } from '../../../crypto/keys/hd-key.ts'
-import { addressFromPrivateKey } from '../../../crypto/signature.ts'
+import { checksumAddress } from '../crypto/checksum.ts'
+import { deriveChild, derivePath, masterKeyFromSeed, seedFromMnemonic } from '../crypto/keys/hd-key.ts'
+import { addressFromPrivateKey } from '../crypto/signature.ts'
 
 /** Mnemonic that every development tool uses. */
 export const TEST_MNEMONIC = 'test test test test test test test test test test test junk'
@@ -12,14 +12,20 @@ export interface DevAccount {
   readonly privateKey: Hex
 }
 
+interface DerivedAccounts {
+  readonly accounts: readonly DevAccount[]
+  readonly validatorKey: Uint8Array
+}
+
+/** Accounts derived last: a test suite makes many chains with the same ones. */
+let kept: { readonly mnemonic: string; readonly count: number; readonly derived: DerivedAccounts } | undefined
+
 /**
  * Derives the first `count` accounts of a mnemonic at m/44'/60'/0'/0/i (BIP-44), and one of another branch for the
  * validator.
  */
-export const accountsFromMnemonic = async (
-  mnemonic: string,
-  count: number,
-): Promise<{ accounts: DevAccount[]; validatorKey: Uint8Array }> => {
+export const accountsFromMnemonic = async (mnemonic: string, count: number): Promise<DerivedAccounts> => {
+  if (kept?.mnemonic === mnemonic && kept.count === count) return kept.derived
   if (mnemonic !== TEST_MNEMONIC) await checkWords(mnemonic)
   const root = masterKeyFromSeed(seedFromMnemonic(mnemonic))
   const branch = derivePath(root, "m/44'/60'/0'/0")
@@ -27,7 +33,8 @@ export const accountsFromMnemonic = async (
     const { privateKey } = deriveChild(branch, index)
     return { address: checksumAddress(addressFromPrivateKey(privateKey)), privateKey: bytesToHex(privateKey) }
   })
-  return { accounts, validatorKey: derivePath(root, "m/44'/60'/1'/0/0").privateKey }
+  kept = { mnemonic, count, derived: { accounts, validatorKey: derivePath(root, "m/44'/60'/1'/0/0").privateKey } }
+  return kept.derived
 }
 
 /** The word list is loaded only for other mnemonics than the well-known one. */

@@ -1,0 +1,104 @@
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import type { DevnetFork } from '../config/forks.ts'
+import type { Genesis } from '../config/genesis/genesis.ts'
+import { addressFromPrivateKey } from '../crypto/signature.ts'
+import { devnetGenesis } from '../node/genesis/devnet-genesis.ts'
+import type { DevAccountKey, NodeOptions } from '../node/options.ts'
+import { accountsFromMnemonic, type DevAccount, TEST_MNEMONIC } from './accounts.ts'
+
+/** Options of a development chain, as the command and `createDevnet` take them. */
+export interface DevnetOptions {
+  /** Seconds between blocks; 0: a block at once per transaction. */
+  readonly blockTime: number
+  /** Number of funded accounts. */
+  readonly accounts: number
+  /** Balance of each at the start, wei. */
+  readonly balance: bigint
+  /** BIP-39 mnemonic of the accounts; the well-known test mnemonic by default. */
+  readonly mnemonic?: string
+  /** 1998999 by default, 31337 with `ethereum`. */
+  readonly chainId?: number
+  /** Newest fork of the rules; osaka by default. */
+  readonly hardfork?: DevnetFork
+  /** Ethereum's gas, limits and base fee. */
+  readonly ethereum: boolean
+  /** The chain signs for its accounts (eth_accounts, eth_sendTransaction). */
+  readonly unlock: boolean
+  /** Start of web3_clientVersion. */
+  readonly clientName?: 'anvil' | 'hardhat'
+  /** Blocks of one second may share its timestamp. */
+  readonly sameTimestamps: boolean
+  /** Largest code of a contract, bytes. */
+  readonly codeSizeLimit?: number
+  /** Sending a transaction that fails in its block is an error. */
+  readonly throwOnRevert: boolean
+  /** With the well-known contracts (CREATE2 deployer, Multicall3, Permit2, EntryPoints). */
+  readonly predeploys: boolean
+}
+
+export const MAX_ACCOUNTS = 1_000
+export const MIN_BLOCK_SECONDS = 0.05
+export const MAX_BLOCK_SECONDS = 3_600
+export const DEVNET_DEFAULTS = { blockTime: 1, accounts: 10, balance: 10_000n * 10n ** 18n } as const
+
+/** First part of web3_clientVersion, by which tools recognise a development network. */
+const CLIENT_NAMES = { anvil: 'anvil', hardhat: 'HardhatNetwork' } as const
+
+/** Accounts on the node's page. */
+const SHOWN_ACCOUNTS = 20
+
+/**
+ * Genesis timestamp of a new chain: about now, as test suites expect that count from the latest block; the first block
+ * is due at once.
+ */
+const genesisTime = (blockTime: number): number => Math.floor(Date.now() / 1_000) - Math.max(1, Math.ceil(blockTime))
+
+const lowerCase = ({ address }: DevAccount): Hex => address.toLowerCase() as Hex
+
+const wellKnownAccount = (account: DevAccount): DevAccountKey => ({
+  address: lowerCase(account),
+  privateKey: account.privateKey,
+})
+
+const genesisOf = (options: DevnetOptions, { accounts, validatorKey }: DevnetAccounts, isTemporary: boolean): Genesis =>
+  devnetGenesis({
+    accounts: accounts.map(lowerCase),
+    balanceWei: options.balance,
+    validator: addressFromPrivateKey(validatorKey),
+    blockTimeMs: Math.round(options.blockTime * 1000),
+    ...(options.chainId !== undefined && { chainId: options.chainId }),
+    ...(options.hardfork !== undefined && { hardfork: options.hardfork }),
+    ...(options.codeSizeLimit !== undefined && { codeSizeLimit: options.codeSizeLimit }),
+    ...{ ethereum: options.ethereum, hasPredeploys: options.predeploys },
+    // A persistent chain has the same genesis at every start.
+    ...(isTemporary && { timestamp: genesisTime(options.blockTime) }),
+  })
+
+type DevnetAccounts = Awaited<ReturnType<typeof accountsFromMnemonic>>
+
+/** True for keys that everybody knows, with which any port may sign. */
+export const isWellKnown = ({ mnemonic = TEST_MNEMONIC }: Pick<DevnetOptions, 'mnemonic'>): boolean =>
+  mnemonic === TEST_MNEMONIC
+
+export const devnetAccounts = ({ mnemonic = TEST_MNEMONIC, accounts }: DevnetOptions): Promise<DevnetAccounts> =>
+  accountsFromMnemonic(mnemonic, accounts)
+
+/** Options of the node of a development chain. */
+export const devnetNode = (options: DevnetOptions, accounts: DevnetAccounts, isTemporary: boolean) =>
+  ({
+    genesis: genesisOf(options, accounts, isTemporary),
+    ephemeral: isTemporary,
+    validatorKey: accounts.validatorKey,
+    // The only validator, so no other relies on a vote that its log lost.
+    trustMissingLog: true,
+    unlocked: options.unlock
+      ? accounts.accounts.map(account => ({ address: lowerCase(account), privateKey: hexToBytes(account.privateKey) }))
+      : [],
+    publicSigning: isWellKnown(options),
+    ...(options.clientName !== undefined && { clientName: CLIENT_NAMES[options.clientName] }),
+    devnet: {
+      sameTimestamps: options.sameTimestamps,
+      throwOnRevert: options.throwOnRevert,
+      ...(isWellKnown(options) && { accounts: accounts.accounts.slice(0, SHOWN_ACCOUNTS).map(wellKnownAccount) }),
+    },
+  }) satisfies Partial<NodeOptions>
