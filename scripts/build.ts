@@ -31,6 +31,14 @@ const sources = globSync(['src/**/*.ts', 'packages/**/*.{ts,mts}'], { cwd: ROOT 
 const BEHIND_NODE = 'src/cli/explorer/behind-node.ts'
 const FILE_PATH = /join\(import\.meta\.dirname[^)]*'behind-node\.ts'\)/
 
+/** Module of `tandem/devnet`, beside its types. */
+const DEVNET = 'src/devnet/create-devnet.ts'
+const declarations = (): string =>
+  readFileSync(join(ROOT, 'src/devnet/types.ts'), 'utf8').replace(
+    'export type CreateDevnet =',
+    'export declare const createDevnet:',
+  )
+
 /** Entries of threads. */
 const threads = Object.fromEntries(
   sources.flatMap(path =>
@@ -75,8 +83,9 @@ const bundle = async (
     transform: { define },
   })
   const { output } = await made.write(outputOptions)
+  const [first] = Object.keys(entries)
   return {
-    entry: output[0].fileName,
+    entry: output.find(file => file.type === 'chunk' && file.name === first)?.fileName as string,
     modules: output.flatMap(file => (file.type === 'chunk' ? file.moduleIds : [])),
   }
 }
@@ -99,6 +108,7 @@ const manifest = () => {
     Object.fromEntries(Object.entries(all).filter(([key]) => [...ADDONS, ...NODES].includes(key)))
   return {
     ...{ name, version, description, license, type, bin, engines },
+    exports: { './devnet': { types: './lib/devnet.d.cts', default: './lib/devnet.cjs' } },
     dependencies: kept(dependencies),
     optionalDependencies: kept(optionalDependencies),
   }
@@ -123,8 +133,14 @@ export const build = async (folder: string): Promise<void> => {
   rmSync(folder, { recursive: true, force: true })
   const lib = join(folder, 'lib')
   mkdirSync(lib, { recursive: true })
-  const chunks = { ...output(lib, 'cjs', 'cjs'), entryFileNames: '[name]-[hash].cjs' }
-  const { entry, modules } = await bundle({ command: join(ROOT, 'src/cli/main.ts') }, [places, besideChunks], chunks)
+  const chunks: OutputOptions = {
+    ...output(lib, 'cjs', 'cjs'),
+    // Programs import this one by its name.
+    entryFileNames: ({ name }) => (name === 'devnet' ? 'devnet.cjs' : '[name]-[hash].cjs'),
+  }
+  const programs = { command: join(ROOT, 'src/cli/main.ts'), devnet: join(ROOT, DEVNET) }
+  const { entry, modules } = await bundle(programs, [places, besideChunks], chunks)
+  writeFileSync(join(lib, 'devnet.d.cts'), declarations())
   const define = { ENTRY: JSON.stringify(entry) }
   await bundle({ tandem: join(ROOT, 'src/cli/boot.ts') }, [], output(lib, 'cjs', 'cjs'), define)
   const entries = { ...threads, 'behind-node': join(ROOT, BEHIND_NODE), libauth: join(ROOT, 'src/crypto', LIBAUTH) }

@@ -1,16 +1,11 @@
-import { bytesToHex, type Hex } from '@tandem/base/bytes.ts'
+import { bytesToHex } from '@tandem/base/bytes.ts'
 import { checksumAddress } from '../crypto/checksum.ts'
 import { deriveChild, derivePath, masterKeyFromSeed, seedFromMnemonic } from '../crypto/keys/hd-key.ts'
 import { addressFromPrivateKey } from '../crypto/signature.ts'
+import type { DevAccount } from './types.ts'
 
 /** Mnemonic that every development tool uses. */
 export const TEST_MNEMONIC = 'test test test test test test test test test test test junk'
-
-export interface DevAccount {
-  /** With the checksum of EIP-55. */
-  readonly address: Hex
-  readonly privateKey: Hex
-}
 
 interface DerivedAccounts {
   readonly accounts: readonly DevAccount[]

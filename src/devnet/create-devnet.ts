@@ -5,10 +5,8 @@ import { join } from 'node:path'
 import { systemClock } from '@tandem/base/clock.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { startInside } from '../node/node.ts'
-import type { DevAccount } from './accounts.ts'
 import {
   DEVNET_DEFAULTS,
-  type DevnetOptions,
   devnetAccounts,
   devnetNode,
   isWellKnown,
@@ -16,9 +14,15 @@ import {
   MAX_BLOCK_SECONDS,
   MIN_BLOCK_SECONDS,
 } from './options.ts'
-import { DevnetProvider, ProviderRpcError, type RequestArguments } from './provider.ts'
+import { DevnetProvider } from './provider.ts'
+import type { CreateDevnet, DevnetOptions } from './types.ts'
 
-export { type DevAccount, type DevnetOptions, DevnetProvider, ProviderRpcError, type RequestArguments }
+/** Oldest Node.js with what this program uses of JavaScript. */
+const MINIMUM_NODE = 22
+const checkNode = (): void => {
+  if (Number.parseInt(process.versions.node, 10) < MINIMUM_NODE)
+    throw new Error(`tandem/devnet needs Node ${MINIMUM_NODE} or newer; this is ${process.version}`)
+}
 
 /** The command's own bounds; the genesis checks the others. */
 const checkOptions = ({ accounts, blockTime }: DevnetOptions): void => {
@@ -28,41 +32,13 @@ const checkOptions = ({ accounts, blockTime }: DevnetOptions): void => {
   if (!isBlockTime) throw new Error(`blockTime must be 0, or seconds from ${MIN_BLOCK_SECONDS} to ${MAX_BLOCK_SECONDS}`)
 }
 
-/** Options as the command's; a block at once for each transaction, and unlocked accounts, unless said otherwise. */
-export type CreateDevnetOptions = Partial<DevnetOptions>
-
-/** Development chain inside this process. */
-export interface Devnet extends AsyncDisposable {
-  /** EIP-1193, for custom(provider) of viem, BrowserProvider of ethers and the like. */
-  readonly provider: DevnetProvider
-  readonly chainId: number
-  /** Funded accounts with their keys. */
-  readonly accounts: readonly DevAccount[]
-  /** Mines `count` blocks (1), whose timestamps are `interval` seconds apart (1). */
-  mine(count?: number, interval?: number): Promise<void>
-  /** Returns the id of a snapshot, for one `revert`. */
-  snapshot(): Promise<string>
-  /** Returns to a snapshot, which is gone then. Throws when there is none of this id. */
-  revert(id: string): Promise<void>
-  /** Opens HTTP and WebSocket, by default on a free port of the loopback; returns their URLs. Throws when the port is in use. */
-  listen(place?: {
-    readonly host?: string
-    readonly port?: number
-  }): Promise<{ readonly http: string; readonly ws: string }>
-  /** Frees everything; what is under way fails. */
-  close(): Promise<void>
-}
-
-/**
- * Starts a chain in memory, without a port, a folder or a thread until one is needed. Any number of them may run in one process. Throws for
- * options that make no chain.
- */
-export const createDevnet = async (given: CreateDevnetOptions = {}): Promise<Devnet> => {
+export const createDevnet: CreateDevnet = async (given = {}) => {
   const options: DevnetOptions = {
     ...{ ...DEVNET_DEFAULTS, blockTime: 0 },
     ...{ ethereum: false, unlock: true, sameTimestamps: false, throwOnRevert: false, predeploys: true },
     ...given,
   }
+  checkNode()
   checkOptions(options)
   const accounts = await devnetAccounts(options)
   const node = devnetNode(options, accounts, true)

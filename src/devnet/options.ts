@@ -1,40 +1,10 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import type { DevnetFork } from '../config/forks.ts'
 import type { Genesis } from '../config/genesis/genesis.ts'
 import { addressFromPrivateKey } from '../crypto/signature.ts'
 import { devnetGenesis } from '../node/genesis/devnet-genesis.ts'
 import type { DevAccountKey, NodeOptions } from '../node/options.ts'
-import { accountsFromMnemonic, type DevAccount, TEST_MNEMONIC } from './accounts.ts'
-
-/** Options of a development chain, as the command and `createDevnet` take them. */
-export interface DevnetOptions {
-  /** Seconds between blocks; 0: a block at once per transaction. */
-  readonly blockTime: number
-  /** Number of funded accounts. */
-  readonly accounts: number
-  /** Balance of each at the start, wei. */
-  readonly balance: bigint
-  /** BIP-39 mnemonic of the accounts; the well-known test mnemonic by default. */
-  readonly mnemonic?: string
-  /** 1998999 by default, 31337 with `ethereum`. */
-  readonly chainId?: number
-  /** Newest fork of the rules; osaka by default. */
-  readonly hardfork?: DevnetFork
-  /** Ethereum's gas, limits and base fee. */
-  readonly ethereum: boolean
-  /** The chain signs for its accounts (eth_accounts, eth_sendTransaction). */
-  readonly unlock: boolean
-  /** Start of web3_clientVersion. */
-  readonly clientName?: 'anvil' | 'hardhat'
-  /** Blocks of one second may share its timestamp. */
-  readonly sameTimestamps: boolean
-  /** Largest code of a contract, bytes. */
-  readonly codeSizeLimit?: number
-  /** Sending a transaction that fails in its block is an error. */
-  readonly throwOnRevert: boolean
-  /** With the well-known contracts (CREATE2 deployer, Multicall3, Permit2, EntryPoints). */
-  readonly predeploys: boolean
-}
+import { accountsFromMnemonic, TEST_MNEMONIC } from './accounts.ts'
+import type { DevAccount, DevnetOptions } from './types.ts'
 
 export const MAX_ACCOUNTS = 1_000
 export const MIN_BLOCK_SECONDS = 0.05

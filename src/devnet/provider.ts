@@ -1,14 +1,9 @@
 import { EventEmitter } from 'node:events'
 import type { RpcConnection, RpcService } from '../rpc/transport/service.ts'
-
-/** Request of EIP-1193. */
-export interface RequestArguments {
-  readonly method: string
-  readonly params?: readonly unknown[] | object
-}
+import type { Provider, RequestArguments } from './types.ts'
 
 /** Failed request: code, message and data are those of the JSON-RPC error (EIP-1193, EIP-1474). */
-export class ProviderRpcError extends Error {
+class ProviderRpcError extends Error {
   readonly code: number
   readonly data?: unknown
 
@@ -29,11 +24,8 @@ interface JsonRpcText {
   readonly params?: { readonly subscription: string; readonly result: unknown }
 }
 
-/**
- * Provider of EIP-1193 over the chain of this process, without HTTP. Its events are `message` for subscriptions (eth_subscribe),
- * `connect`, and `disconnect` when the chain is closed. Requests fail with ProviderRpcError.
- */
-export class DevnetProvider extends EventEmitter {
+/** Provider over a connection of this process. */
+export class DevnetProvider extends EventEmitter implements Provider {
   readonly #connection: RpcConnection
   #isClosed = false
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -210,4 +210,70 @@ describe('recipes for CI', () => {
     expect(code, stdout + stderr).toBe(0)
     expect(stdout).toContain('"healthy":true')
   })
+
+test.each([
+  ['chain.mjs', "import { createDevnet } from 'tandem/devnet'"],
+  ['chain.cjs', "const { createDevnet } = require('tandem/devnet')"],
+])('a program makes a chain inside itself, with calls, threads and a port: %s', async (name, load) => {
+  const path = join(dir, 'app', name)
+  writeFileSync(
+    path,
+    `${load}
+const run = async () => {
+  const chain = await createDevnet()
+  const request = (method, ...params) => chain.provider.request({ method, params })
+  const [from, to] = chain.accounts.map(({ address }) => address)
+  const hash = await request('eth_sendTransaction', { from, to, value: '0x1' })
+  const trace = await request('debug_traceTransaction', hash, { tracer: 'callTracer' })
+  await chain.mine(300)
+  const logs = await request('eth_getLogs', { fromBlock: '0x0' })
+  const { http } = await chain.listen()
+  const body = '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber"}'
+  const response = await fetch(http, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  console.log(JSON.stringify([trace.value, logs, (await response.json()).result]))
+  await chain.close()
+}
+run()`,
+  )
+  expect(await succeed(process.execPath, [path], dir)).toBe('["0x1",[],"0x12d"]\n')
+})
+
+test('the types of tandem/devnet fit viem and ethers', async () => {
+  const project = join(dir, 'app', 'types')
+  mkdirSync(project)
+  // The libraries of this repository, beside the installed package.
+  mkdirSync(join(project, 'node_modules'))
+  symlinkSync(join(installed, 'tandem'), join(project, 'node_modules/tandem'))
+  for (const name of ['viem', 'ethers', '@types'])
+    symlinkSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name))
+  writeFileSync(
+    join(project, 'chain.ts'),
+    `import { BrowserProvider } from 'ethers'
+import { createDevnet } from 'tandem/devnet'
+import { createPublicClient, custom } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+
+await using chain = await createDevnet({ hardfork: 'prague', balance: 5n })
+export const client = createPublicClient({ transport: custom(chain.provider) })
+export const provider = new BrowserProvider(chain.provider)
+export const account = privateKeyToAccount(chain.accounts[0]!.privateKey)
+// @ts-expect-error No fork of this name.
+await createDevnet({ hardfork: 'berlin' })
+const { http } = await chain.listen({ port: 0 })
+console.log(http, await chain.snapshot())
+`,
+  )
+  const compilerOptions = {
+    ...{
+      target: 'es2022',
+      lib: ['es2022', 'esnext.disposable', 'dom'],
+      module: 'nodenext',
+      strict: true,
+      noEmit: true,
+    },
+    ...{ types: ['node'], skipLibCheck: true },
+  }
+  writeFileSync(join(project, 'package.json'), '{"type":"module"}')
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['chain.ts'] }))
+  await succeed(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', project], project)
 })

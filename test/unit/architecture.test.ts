@@ -319,7 +319,7 @@ describe('the check itself finds planted violations', () => {
     ['a dynamic import', 'rules/a.ts', "const x = import('../evm/x.ts')", /rules \(floor 4\) imports evm/],
     ['src in the explorer', 'explorer/a.ts', "import { x } from '../../src/config/a.ts'", /program of its own/],
     ['the explorer', 'cli/a.ts', "import { x } from '@tandem/explorer/a.ts'", /imports the program explorer/],
-    ['devtools', 'cli/a.ts', "import { x } from '../../devtools/a.ts'", /cli \(floor 10\) imports devtools/],
+    ['devtools', 'cli/a.ts', "import { x } from '../../devtools/a.ts'", /cli \(floor 11\) imports devtools/],
     ['a test from devtools', 'devtools/a.ts', "import { x } from '../test/a.ts'", /outside src/],
     ['a worker', 'state/a.ts', "new URL('../node/x.ts', import.meta.url)", /state \(floor 5\) imports node/],
     ['a re-export', 'crypto/a.ts', "export { x } from '../storage/x.ts'", /crypto \(floor 2\) imports storage/],

@@ -1,5 +1,5 @@
 import type { Namespace } from '../../config/networks.ts'
-import type { DevnetOptions } from '../../devnet/options.ts'
+import type { DevnetOptions } from '../../devnet/types.ts'
 import type { MethodFlags } from '../shared/options/method-options.ts'
 import type { MiningFlags } from '../shared/options/mining-options.ts'
 import type { NodeFlags } from '../shared/options/options.ts'

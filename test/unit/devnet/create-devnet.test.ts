@@ -8,7 +8,8 @@ import { BrowserProvider, parseEther } from 'ethers'
 import { createPublicClient, createWalletClient, custom, getAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type CreateDevnetOptions, createDevnet, type Devnet } from '../../../src/devnet/create-devnet.ts'
+import { createDevnet } from '../../../src/devnet/create-devnet.ts'
+import type { CreateDevnetOptions, Devnet } from '../../../src/devnet/types.ts'
 import { seedRange } from '../../support/seeds.ts'
 
 const open = async (options?: CreateDevnetOptions): Promise<Devnet> => {
