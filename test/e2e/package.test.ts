@@ -1,6 +1,16 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -210,6 +220,7 @@ describe('recipes for CI', () => {
     expect(code, stdout + stderr).toBe(0)
     expect(stdout).toContain('"healthy":true')
   })
+})
 
 test.each([
   ['chain.mjs', "import { createDevnet } from 'tandem/devnet'"],
