@@ -288,3 +288,13 @@ console.log(http, await chain.snapshot())
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['chain.ts'] }))
   await succeed(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', project], project)
 })
+
+test('the example of the page for tests runs as it stands', async () => {
+  const page = readFileSync(join(ROOT, 'docs', 'testing-with-tandem.md'), 'utf8')
+  const section = /## A chain inside the test\n([\s\S]*?)\n## /.exec(page)?.[1] ?? ''
+  const example = (section.match(/^ {4}.*\n|^\n(?= {4})/gm) ?? []).map(line => line.slice(4)).join('\n')
+  const path = join(dir, 'app', 'types', 'example.test.mjs')
+  writeFileSync(path, example)
+  const output = await succeed(process.execPath, ['--test', path], dir)
+  expect(output).toMatch(/^.*\b1n\b/m)
+})
