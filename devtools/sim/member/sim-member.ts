@@ -216,7 +216,7 @@ export class SimMember {
     ledger.losePower()
     if (loses !== 'nothing') disk.delete(WAL_FILE)
     // Without log, watermark and blocks it would count as a new node, which must not be started a second time (1.11).
-    if ((loses === 'log and watermark' && this.number > 0) || loses === OLD_BLOCKS) disk.delete(WATERMARK_FILE)
+    if ((loses === 'log and watermark' || loses === OLD_BLOCKS) && this.number > 0) disk.delete(WATERMARK_FILE)
     if (loses === OLD_BLOCKS) ledger.restoreOld()
     note(() => `member ${node} loses power ${point}${loses === 'nothing' ? '' : `, and its ${loses}`}`)
     onCrash()
