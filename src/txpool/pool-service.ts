@@ -1,9 +1,11 @@
 import { Batcher } from '@tandem/base/async/batcher.ts'
+import { FairQueue } from '@tandem/base/async/fair-queue.ts'
 import type { Hex } from '@tandem/base/bytes.ts'
 import type { Clock } from '@tandem/base/clock.ts'
-import { type CodedError, isCoded, resultOrCoded } from '@tandem/base/errors.ts'
+import { CodedError, isCoded, resultOrCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { Nonce } from '@tandem/base/uint64.ts'
+import { POOL_LIMITS } from '../config/limits/pool.ts'
 import { type SenderResult, senderOrThrow } from '../crypto/recovery/batch.ts'
 import type { SenderRecovery } from '../crypto/recovery/sender-recovery.ts'
 import { authorizationBytes } from '../primitives/transaction/delegation.ts'
@@ -50,6 +52,15 @@ export class PoolService {
   readonly #underWay = new Map<Hex, PoolSubmission>()
   /** Local submissions of this turn of the event loop, and of those before it while senders of earlier ones are recovered. */
   readonly #local = new Batcher<PoolSubmission>(LOCAL_BATCH, batch => this.#admitLocal(batch), LOCAL_OVERLAP)
+  /** Set-code transactions that passed all other checks, by sender: their signers are recovered apart, so that others do not wait. */
+  readonly #setCode = new FairQueue<SetCodeSubmission>({
+    total: POOL_LIMITS.setCodeWaiting,
+    owner: POOL_LIMITS.setCodeAuthorizations,
+    displaces: true,
+  })
+  /** Those of the journal, which has a bound of its own. */
+  readonly #restoredSetCode = new FairQueue<SetCodeSubmission>()
+  #isRecoveringSigners = false
   readonly #listeners = new Set<(transaction: Transaction) => void>()
   #isRetrying = false
 
@@ -221,7 +232,7 @@ export class PoolService {
   async #take(raws: readonly Uint8Array[], origin: Origin): Promise<readonly AdmitOutcome[]> {
     const batch: PoolSubmission[] = []
     const begun = raws.map(raw => this.#begin(raw, origin, submission => batch.push(submission)))
-    if (batch.length > 0) void this.#admitBatch(batch, this.#senders(batch, origin), origin)
+    if (batch.length > 0) void this.#admitBatch(batch, this.#senders(batch), origin)
     return Promise.all(begun)
   }
 
@@ -257,7 +268,7 @@ export class PoolService {
 
   /** Settles when the senders of the batch are known; its transactions are admitted after those of earlier batches. */
   #admitLocal(batch: readonly PoolSubmission[]): Promise<unknown> {
-    const senders = this.#senders(batch, 'local')
+    const senders = this.#senders(batch)
     void this.#admitBatch(batch, senders, 'local')
     return senders
   }
@@ -270,57 +281,93 @@ export class PoolService {
   ): Promise<void> {
     try {
       const outcomes = await this.#order.run(senders, results =>
-        batch.map((submission, at) => resultOrCoded(() => this.#admit(submission, results[at], origin))),
+        batch.map((submission, at) => resultOrCoded(() => this.#admitSender(submission, results[at], origin))),
       )
-      const failure = origin === 'local' ? await this.#journal(batch, outcomes) : undefined
-      for (const [at, { settle }] of batch.entries()) {
-        const outcome = outcomes[at] as AdmitOutcome
-        settle(isCoded(outcome) ? outcome : (failure ?? outcome))
-      }
+      const settled = batch.filter((_, at) => outcomes[at] !== undefined)
+      await this.#settle(
+        settled,
+        outcomes.filter(outcome => outcome !== undefined),
+        origin,
+      )
     } catch (error) {
       // A coded error: the recovery has no room, or is closed.
-      for (const { settle, fail } of batch) isCoded(error) ? settle(error) : fail(error)
-    } finally {
-      for (const { hash } of batch) this.#underWay.delete(hash)
+      this.#fail(batch, error)
+    }
+  }
+
+  /** Settles submissions with their outcomes, local ones when they are on disk. */
+  async #settle(batch: readonly PoolSubmission[], outcomes: readonly AdmitOutcome[], origin: Origin): Promise<void> {
+    const failure = origin === 'local' ? await this.#journal(batch, outcomes) : undefined
+    for (const [at, { settle, hash }] of batch.entries()) {
+      const outcome = outcomes[at] as AdmitOutcome
+      this.#underWay.delete(hash)
+      settle(isCoded(outcome) ? outcome : (failure ?? outcome))
+    }
+  }
+
+  #fail(batch: readonly PoolSubmission[], error: unknown): void {
+    for (const { settle, fail, hash } of batch) {
+      this.#underWay.delete(hash)
+      isCoded(error) ? settle(error) : fail(error)
     }
   }
 
   /** Returns the senders of a batch in its order; only unknown ones are recovered. */
-  async #senders(batch: readonly PoolSubmission[], origin: Origin): Promise<readonly SenderResult[]> {
+  async #senders(batch: readonly PoolSubmission[]): Promise<readonly SenderResult[]> {
     const { recovery } = this.#options
     const unknown = batch.filter(({ sender }) => sender === undefined)
     const recovered = unknown.length === 0 ? [] : await recovery.recoverMany(unknown.map(rawOf), 'singles')
     let next = 0
-    const senders = batch.map(({ hash, sender }) =>
+    return batch.map(({ hash, sender }) =>
       sender === undefined ? (recovered[next++] as SenderResult) : { hash, from: sender },
     )
-    for (const [at, submission] of batch.entries()) {
-      const sender = senders[at]
-      if (submission.decoded.type !== 4 || sender === undefined || isCoded(sender)) continue
-      submission.signers = await this.#signers(withSender(submission.decoded, sender), origin)
-    }
-    return senders
   }
 
-  /** Returns the signers of a set-code transaction's authorizations: there may be a thousand, so all other checks come first. */
-  async #signers(transaction: Transaction, origin: Origin): Promise<PoolSubmission['signers']> {
-    try {
-      this.#pool.check(transaction, origin)
-    } catch (error) {
-      return codedOrThrow(error)
+  /** Admits a transaction whose sender is known. Returns undefined for a set-code one, whose signers are recovered first. */
+  #admitSender(submission: PoolSubmission, found: SenderResult | undefined, origin: Origin): Hex | undefined {
+    const { decoded, hash } = submission
+    const { from } = senderOrThrow(found)
+    const transaction = withSender(decoded, { hash, from })
+    if (transaction.type !== 4) return this.#admit(transaction, origin)
+    this.#pool.check(transaction, origin)
+    const queue = origin === 'restored' ? this.#restoredSetCode : this.#setCode
+    const refused = queue.push(from, { submission, transaction, origin }, transaction.authorizationList?.length)
+    const limit = POOL_LIMITS.setCodeWaiting
+    if (refused !== undefined)
+      this.#fail([refused.item.submission], new CodedError({ code: 'RECOVERY_QUEUE_FULL', limit }))
+    void this.#recoverSigners()
+    return undefined
+  }
+
+  /** Admits the set-code transactions that wait, one after the other. */
+  async #recoverSigners(): Promise<void> {
+    if (this.#isRecoveringSigners) return
+    this.#isRecoveringSigners = true
+    const next = () => (this.#restoredSetCode.shift(anyOne) ?? this.#setCode.shift(anyOne))?.item
+    for (let item = next(); item !== undefined; item = next()) {
+      const { submission, transaction, origin } = item
+      try {
+        // Others may have been admitted meanwhile.
+        const outcome = await this.#admitSetCode(transaction, origin).catch(codedOrThrow)
+        await this.#settle([submission], [outcome], origin)
+      } catch (error) {
+        this.#fail([submission], error)
+      }
     }
+    this.#isRecoveringSigners = false
+  }
+
+  async #admitSetCode(transaction: Transaction, origin: Origin): Promise<Hex> {
+    this.#pool.check(transaction, origin)
     const raws = (transaction.authorizationList ?? []).map(authorizationBytes)
     const recovered = await this.#options.recovery.recoverMany(raws, 'singles')
-    return recovered.map(result => (isCoded(result) ? undefined : result.from))
+    const signers = recovered.map(result => (isCoded(result) ? undefined : result.from))
+    return this.#admit(transaction, origin, signers)
   }
 
-  #admit({ decoded, hash, signers }: PoolSubmission, found: SenderResult | undefined, origin: Origin): Hex {
-    const { from } = senderOrThrow(found)
-    if (isCoded(signers)) throw signers
-    const transaction = withSender(decoded, { hash, from })
-    const { executable } = this.#pool.admit(transaction, origin, signers)
-    this.#notify(executable)
-    return hash
+  #admit(transaction: Transaction, origin: Origin, signers?: readonly (Hex | undefined)[]): Hex {
+    this.#notify(this.#pool.admit(transaction, origin, signers).executable)
+    return transaction.hash
   }
 
   /** Resolves when the admitted transactions are on disk, with the error if they are not. */
@@ -355,6 +402,14 @@ const codedOrThrow = (error: unknown): CodedError => {
 }
 
 const rawOf = ({ decoded }: PoolSubmission): Uint8Array => decoded.raw
+
+const anyOne = (): boolean => true
+
+interface SetCodeSubmission {
+  readonly submission: PoolSubmission
+  readonly transaction: Transaction
+  readonly origin: Origin
+}
 
 /** Label of an outcome in the metrics. */
 const resultOf = (outcome: AdmitOutcome): string => (typeof outcome === 'string' ? 'accepted' : outcome.code)

@@ -14,8 +14,6 @@ export interface PoolSubmission {
   readonly hash: Hex
   /** The sender where this node signed it; others are recovered. */
   readonly sender: Hex | undefined
-  /** Signers of its authorizations, undefined for an invalid signature; or the error for which they were not recovered. */
-  signers: readonly (Hex | undefined)[] | CodedError
   /** Rejects with errors that are not caused by the transaction. */
   readonly outcome: Promise<AdmitOutcome>
   readonly settle: (outcome: AdmitOutcome) => void
@@ -34,7 +32,6 @@ export const openSubmission = (bytes: Uint8Array, sender: Hex | undefined): Pool
     decoded: decodeTransaction(raw),
     hash: keccak256Hex(raw),
     sender,
-    signers: [],
     outcome: promise,
     settle: resolve,
     fail: reject,

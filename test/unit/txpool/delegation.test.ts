@@ -3,6 +3,7 @@ import { systemClock } from '@tandem/base/clock.ts'
 import type { CodedError } from '@tandem/base/errors.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
+import { POOL_LIMITS } from '../../../src/config/limits/pool.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { type SenderResult, senderOrThrow } from '../../../src/crypto/recovery/batch.ts'
 import { recoverSender, type SenderError } from '../../../src/crypto/recovery/recover-sender.ts'
@@ -230,4 +231,104 @@ test('a set-code transaction binds its authorities, which are recovered after al
     await expect(service.submit(signedTransfer(n, { nonce: 1 }))).rejects.toMatchObject(IN_FLIGHT)
   }
   for (const nonce of [0, 1]) await service.submit(signedTransfer(9, { nonce }))
+})
+
+/** Recovers senders at once, and signers of authorizations when released. */
+const heldSigners = () => {
+  const held: (() => void)[] = []
+  let isHolding = true
+  return {
+    held,
+    release(): void {
+      isHolding = false
+      for (const go of held.splice(0)) go()
+    },
+    async recoverMany(raws: readonly Uint8Array[]): Promise<readonly SenderResult[]> {
+      const isSigners = raws[0]?.[0] === 5
+      if (isSigners && isHolding) await new Promise<void>(resolve => held.push(resolve))
+      return raws.map(raw => recoverSender(raw))
+    },
+  }
+}
+const signedSetCode = (from: number, authority: number, nonce = 0): Uint8Array =>
+  signedTransfer(from, { nonce, type: 4, gasLimit: 200_000n, authorizationList: [signed(authority)] })
+
+test('nobody waits for the signers of set-code transactions but these', async () => {
+  const recovery = heldSigners()
+  const { pool } = createPool({ params })
+  const service = new PoolService({ pool, recovery, clock: systemClock, logger: silentLogger })
+  const waiting = Array.from({ length: 20 }, (_, n) => service.submit(signedSetCode(100 + n, 200 + n)))
+  const settled: string[] = []
+  for (const submission of waiting) void submission.then(() => settled.push('set-code'))
+  for (let n = 0; n < 50; n++) await service.submit(signedTransfer(300 + n, { nonce: 0 }))
+  expect(settled).toEqual([])
+  // One at a time, whatever waits.
+  expect(recovery.held.length).toBe(1)
+  recovery.release()
+  await Promise.all(waiting)
+  expect(pool.counts().pending).toBe(70)
+  await service.close()
+})
+
+test('a full queue refuses the newest of the sender with most, and the pool is checked again after the wait', async () => {
+  const recovery = heldSigners()
+  const { pool, accounts } = createPool({ params })
+  const service = new PoolService({ pool, recovery, clock: systemClock, logger: silentLogger })
+  const first = service.submit(signedSetCode(99, 98))
+  await expect.poll(() => recovery.held.length).toBe(1)
+  const outcomes = Array.from({ length: POOL_LIMITS.setCodeWaiting }, (_, nonce) =>
+    service.submit(signedSetCode(5, 6, nonce)).then(
+      () => 'admitted',
+      error => error.code as string,
+    ),
+  )
+  const honest = service.submit(signedSetCode(7, 8))
+  const poor = service.submit(signedSetCode(9, 10))
+  // Admitted after those before it have taken their places.
+  await service.submit(signedTransfer(400, { nonce: 0 }))
+  accounts.balances.set(senderOf(9), 1n)
+  recovery.release()
+  await first
+  await honest
+  await expect(poor).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
+  const refused = (await Promise.all(outcomes)).filter(outcome => outcome === 'RECOVERY_QUEUE_FULL')
+  expect(refused.length).toBe(2)
+})
+
+test('one sender has only so many authorizations that wait', async () => {
+  const recovery = heldSigners()
+  const { pool } = createPool({ params })
+  const service = new PoolService({ pool, recovery, clock: systemClock, logger: silentLogger })
+  const first = service.submit(signedSetCode(99, 98))
+  await expect.poll(() => recovery.held.length).toBe(1)
+  const many = (nonce: number): Promise<unknown> => {
+    const authorizationList = Array.from({ length: 150 }, () => signed(6))
+    return service.submit(signedTransfer(5, { nonce, type: 4, gasLimit: 5_000_000n, authorizationList }))
+  }
+  const [one, two] = [many(0), many(1)]
+  await expect(two).rejects.toMatchObject({ code: 'RECOVERY_QUEUE_FULL' })
+  recovery.release()
+  await Promise.all([first, one])
+})
+
+test('every set-code transaction of the journal is restored, more than wait for clients', async () => {
+  const storage = new MemoryStorage()
+  const count = POOL_LIMITS.setCodeWaiting + 20
+  const begin = async () => {
+    const { pool } = createPool({ params })
+    const live = function* () {
+      for (const tx of pool.localTransactions()) yield tx.raw
+    }
+    const journal = new TransactionJournal({ storage, live, limitBytes: 1 << 20, logger: silentLogger })
+    const recovery = { recoverMany: async (raws: readonly Uint8Array[]) => raws.map(raw => recoverSender(raw)) }
+    const service = new PoolService({ pool, recovery, journal, clock: systemClock, logger: silentLogger })
+    await service.start()
+    return { pool, service }
+  }
+  const { service } = await begin()
+  for (let n = 0; n < count; n++) await service.submit(signedSetCode(300 + n, 600 + n))
+  await service.close()
+  const again = await begin()
+  expect(again.pool.counts().pending).toBe(count)
+  await again.service.close()
 })
