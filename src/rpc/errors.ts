@@ -97,6 +97,8 @@ export const notIncluded = (hash: Hex, timeoutMs: number): RpcError =>
     `the transaction is in the pool but was in no block within ${timeoutMs / 1_000} s`,
     hash,
   )
+export const replaced = (hash: Hex): RpcError =>
+  new RpcError(CODES.notIncluded, 'the transaction left the pool without a block: it was replaced or dropped', hash)
 export const notReady = (hash: Hex, nonce: Nonce): RpcError =>
   new RpcError(CODES.notReady, `the transaction waits in the pool for one with nonce ${nonce}`, hash)
 export const limitExceeded = (message: string): RpcError => new RpcError(CODES.limitExceeded, message)

@@ -30,6 +30,9 @@ export class MemoryPool implements ClientPoolPort {
     this.#pending.set(transaction.hash, transaction)
     for (const listener of this.#listeners) listener(transaction)
   }
+  remove(hash: Hex): void {
+    this.#pending.delete(hash)
+  }
   get(hash: Hex): Transaction | undefined {
     return this.#pending.get(hash)
   }

@@ -84,6 +84,37 @@ test('a transaction sent in sync has its receipt once it is in a block', async (
   expect(await rig.result('eth_sendRawTransactionSync', [raw, '0x64'])).toMatchObject({ blockNumber: '0x2' })
 })
 
+test('a transaction sent in sync again waits for the same receipt, and has it when it is in a block', async () => {
+  const rig = await Rig.start()
+  onTestFinished(() => rig.stop())
+  const transaction = signedTransaction({ nonce: 5 })
+  const raw = `0x${Buffer.from(transaction.raw).toString('hex')}`
+  rig.pool.add(transaction)
+  rig.pool.refusal = { code: 'ALREADY_KNOWN' }
+  const again = rig.result('eth_sendRawTransactionSync', [raw, 10_000])
+  await rig.result('eth_blockNumber')
+  rig.chain.append({ transactions: [transaction], logs: [[]] })
+  expect(await again).toMatchObject({ blockNumber: '0x1' })
+  rig.pool.remove(transaction.hash)
+  rig.pool.refusal = { code: 'NONCE_TOO_LOW' }
+  expect(await rig.result('eth_sendRawTransactionSync', [raw])).toMatchObject({ blockNumber: '0x1' })
+  const other = `0x${Buffer.from(signedTransaction({ nonce: 4 }).raw).toString('hex')}`
+  expect(await rig.failure('eth_sendRawTransactionSync', [other])).toContain('nonce too low')
+})
+
+test('a transaction sent in sync that leaves the pool without a block is told so with the next one', async () => {
+  const rig = await Rig.start()
+  onTestFinished(() => rig.stop())
+  const transaction = signedTransaction({ nonce: 5 })
+  const raw = `0x${Buffer.from(transaction.raw).toString('hex')}`
+  const sent = rig.call('eth_sendRawTransactionSync', [raw, 10_000])
+  await expect.poll(() => rig.pool.get(transaction.hash)).toBeDefined()
+  rig.pool.remove(transaction.hash)
+  rig.chain.append()
+  const message = 'the transaction left the pool without a block: it was replaced or dropped'
+  expect((await sent).error).toEqual({ code: 4, message, data: transaction.hash })
+})
+
 test('a transaction sent in sync that is in no block is error 4, one behind a gap 5, both with the hash', async () => {
   const rig = await Rig.start()
   onTestFinished(() => rig.stop())

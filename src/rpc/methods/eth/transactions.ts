@@ -10,7 +10,7 @@ import { type MethodTable, method } from '../../router/method.ts'
 import { optional } from '../../router/method-description.ts'
 import { NULL_JSON, RawJson } from '../../router/raw-json.ts'
 import { blockOrPending } from './blocks.ts'
-import { receiptOf, timeoutMs } from './receipt-wait.ts'
+import { receiptOf, submitAgain, timeoutMs } from './receipt-wait.ts'
 import { answerSent } from './thrown-reverts.ts'
 
 /**
@@ -104,11 +104,11 @@ export const ethTransactions = {
     summary: 'Submits a signed transaction and waits for its receipt, which is final (EIP-7966)',
     params: [data, optional(timeoutMs)],
     result: RECEIPT_SCHEMA,
-    notes: `The time is in milliseconds: ${RPC_LIMITS.receiptWait.defaultMs} by default, at most ${RPC_LIMITS.receiptWait.maxMs}. Error 4: in no block in time. Error 5: a nonce before it is missing. Both have the hash as data.`,
+    notes: `The time is in milliseconds: ${RPC_LIMITS.receiptWait.defaultMs} by default, at most ${RPC_LIMITS.receiptWait.maxMs}. Error 4: in no block in time, or replaced. Error 5: a nonce before it is missing. Both have the hash as data. Again: the same receipt.`,
     weight: 2,
     slot: { limits: RPC_LIMITS.receiptWaits, what: 'transactions' },
     handler: async (context, raw, ms = RPC_LIMITS.receiptWait.defaultMs) =>
-      receiptOf(context, await answerSent(context, await context.pool.submit(raw)), ms),
+      receiptOf(context, await answerSent(context, await submitAgain(context, raw)), ms),
   }),
   eth_pendingTransactions: method({
     summary: "Transactions of the node's own accounts that wait in the pool",
