@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { createServer } from 'node:net'
@@ -10,7 +10,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
 import { generateNodeKey } from '../../src/network/transport/node-key.ts'
 import { certificatePem } from '../support/certificate.ts'
-import { ROOT } from '../support/devnet.ts'
 import { eventually, freePort, type NodeProcess, spawnNode } from '../support/node-process.ts'
 import { PROXIES } from '../support/proxies.ts'
 import { Socket } from '../support/rpc/socket.ts'
@@ -143,12 +142,6 @@ for (const { name, why, begin } of PROXIES)
       }
     },
   )
-
-test('docs/public-node.md shows the configurations of docker/', () => {
-  const page = readFileSync(join(ROOT, 'docs/public-node.md'), 'utf8')
-  expect(page).toContain(`\`\`\`caddy\n${readFileSync(join(ROOT, 'docker/caddy/Caddyfile'), 'utf8')}\`\`\``)
-  expect(page).toContain(`\`\`\`nginx\n${readFileSync(join(ROOT, 'docker/nginx/tandem.conf'), 'utf8')}\`\`\``)
-})
 
 /** Self-signed, as PEM files. */
 const writeCertificate = (certFile: string, keyFile: string): void => {

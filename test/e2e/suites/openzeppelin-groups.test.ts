@@ -10,11 +10,18 @@ import { SUITE_FLAGS } from '../../support/suites/flags.ts'
 const checkout = process.env['OPENZEPPELIN_SUITE']
 const groups = (process.env['OPENZEPPELIN_GROUPS'] ?? 'finance,metatx,proxy').split(',')
 
-/** Tests that a documented difference fails: calldata costs 100 gas a byte, and a call with a value needs a balance. */
-const DIFFERENT = [
-  'ERC2771Forwarder execute bubbles out of gas forced by the relayer',
-  'ERC2771Forwarder executeBatch with tampered requests bubbles out of gas forced by the relayer',
-]
+/** Test in which a call with a value has a sender without it. */
+const CALL_WITH_VALUE = 'ERC2771Forwarder executeBatch with tampered requests bubbles out of gas forced by the relayer'
+/** Chains, with the titles of the tests that their documented differences fail; hardhat 2 sends more gas than Osaka's cap. */
+const CHAINS = [
+  {
+    flags: [],
+    different: new RegExp(
+      `^(${CALL_WITH_VALUE}|ERC2771Forwarder execute bubbles .*relayer|RSA .*length 512 .*|ERC165Checker Return bomb .*)$`,
+    ),
+  },
+  { flags: ['--ethereum', '--hardfork', 'prague'], different: new RegExp(`^${CALL_WITH_VALUE}$`) },
+] as const
 
 if (checkout === undefined)
   test.skip(
@@ -34,13 +41,21 @@ interface Results {
   readonly failures: readonly { readonly fullTitle: string; readonly err: { readonly message?: string } }[]
 }
 
-describe.runIf(checkout !== undefined)("OpenZeppelin's own suite", () => {
+describe.runIf(checkout !== undefined).each(CHAINS)("OpenZeppelin's own suite with $flags", ({ flags, different }) => {
   const folder = resolve(checkout ?? '.')
   let dir: string
   let node: RunningNode
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'tandem-suite-'))
-    node = await startDevnet([...SUITE_FLAGS, '--throw-on-revert', '--code-size-limit', '60000', '--execution', 'wasm'])
+    node = await startDevnet([
+      ...SUITE_FLAGS,
+      '--throw-on-revert',
+      '--code-size-limit',
+      '60000',
+      '--execution',
+      'wasm',
+      ...flags,
+    ])
   })
   afterAll(async () => {
     await node?.stop()
@@ -64,11 +79,11 @@ module.exports = {
   ...base,
   paths: { ...base.paths, root: ${JSON.stringify(folder)} },
   mocha: ${JSON.stringify(mocha)},
-  networks: { ...base.networks, tandem: ${JSON.stringify(network)} },
+  networks: { ...base.networks, localhost: ${JSON.stringify(network)} },
 }
 `,
     )
-    const command = ['--config', config, 'test', '--no-compile', '--network', 'tandem']
+    const command = ['--config', config, 'test', '--no-compile', '--network', 'localhost']
     const { stdout, stderr } = await run(
       hostNode(),
       [
@@ -84,7 +99,7 @@ module.exports = {
     } catch {
       throw new Error(`hardhat wrote no results:\n${stdout}\n${stderr}`)
     }
-    const missed = found.failures.filter(({ fullTitle }) => !DIFFERENT.includes(fullTitle))
+    const missed = found.failures.filter(({ fullTitle }) => !different.test(fullTitle))
     expect(missed.map(({ fullTitle, err }) => `${fullTitle}: ${err.message}`)).toEqual([])
     expect(found.passes.length).toBeGreaterThan(10)
   })

@@ -24,8 +24,8 @@ export interface EthersChain {
   stop(): Promise<void>
 }
 
-export const startEthersChain = async (): Promise<EthersChain> => {
-  const node = await startDevnet([...SUITE_FLAGS, '--execution', 'wasm'])
+export const startEthersChain = async (flags: readonly string[] = []): Promise<EthersChain> => {
+  const node = await startDevnet([...SUITE_FLAGS, '--execution', 'wasm', ...flags])
   const provider = new JsonRpcProvider(node.http, node.chainId, { cacheTimeout: -1, staticNetwork: true })
   return {
     node,

@@ -8,6 +8,7 @@ import {Clones} from "@openzeppelin/contracts/proxy/Clones.sol";
 import {ERC20, ERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20Permit.sol";
 import {ERC2771Context} from "@openzeppelin/contracts/metatx/ERC2771Context.sol";
 import {Create2} from "@openzeppelin/contracts/utils/Create2.sol";
+import {RSA} from "@openzeppelin/contracts/utils/cryptography/RSA.sol";
 import {Multicall} from "@openzeppelin/contracts/utils/Multicall.sol";
 import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
 
@@ -109,4 +110,10 @@ contract Tools is Multicall, ReentrancyGuard {
     }
 
     receive() external payable {}
+}
+
+contract Signatures {
+    function verify(bytes32 digest, bytes memory s, bytes memory e, bytes memory n) external view returns (bool) {
+        return RSA.pkcs1Sha256(digest, s, e, n);
+    }
 }
