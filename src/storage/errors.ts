@@ -17,6 +17,15 @@ type StoreError =
   | { readonly code: 'STORE_FOREIGN'; readonly path: string }
   | { readonly code: 'SCHEMA_UNKNOWN'; readonly path: string; readonly found: number; readonly supported: number }
   | { readonly code: 'NETWORK_MISMATCH'; readonly path: string; readonly found: string; readonly expected: string }
+  /** The chain has blocks under a fork that was at another height; null: not scheduled. */
+  | {
+      readonly code: 'FORKS_CHANGED'
+      readonly path: string
+      readonly fork: string
+      readonly found: number | null
+      readonly expected: number | null
+      readonly head: number
+    }
   | { readonly code: 'GENESIS_MISMATCH'; readonly path: string; readonly found: string; readonly expected: string }
 
 export const storeError = (detail: StoreError, cause?: unknown): CodedError<StoreError> =>

@@ -48,20 +48,3 @@ export const putIdentity = (batch: Batch, identity: StoreIdentity): void => {
   const text = Buffer.from(`${identity.network}\n${identity.genesis}`)
   batch.put(BUCKETS.meta, KEY, Buffer.concat([Uint8Array.of(SCHEMA_VERSION), text]))
 }
-
-/**
- * 'new': nothing stored yet. Throws NETWORK_MISMATCH or GENESIS_MISMATCH for another chain's store, and the errors of
- * readIdentity.
- */
-export const checkIdentity = async (store: Store, expected: StoreIdentity): Promise<'new' | 'existing'> => {
-  const found = await readIdentity(store)
-  if (found === undefined) return 'new'
-  const { path } = store
-  if (found.network !== expected.network) {
-    throw storeError({ code: 'NETWORK_MISMATCH', path, found: found.network, expected: expected.network })
-  }
-  if (found.genesis !== expected.genesis) {
-    throw storeError({ code: 'GENESIS_MISMATCH', path, found: found.genesis, expected: expected.genesis })
-  }
-  return 'existing'
-}

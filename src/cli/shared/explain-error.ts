@@ -27,6 +27,8 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     `${d['path']} holds a chain of network ${d['found']}, not ${d['expected']}. Choose another --datadir.`,
   GENESIS_MISMATCH: d =>
     `${d['path']} holds a chain with genesis ${d['found']}, the options given make genesis ${d['expected']}. Use the genesis file and options it was made with, or another --datadir.`,
+  FORKS_CHANGED: d =>
+    `${d['path']} holds a chain of ${d['head']} blocks whose fork ${d['fork']} is ${heightText(d['found'])}; the options given have it ${heightText(d['expected'])}, so its blocks would have other results. Start it with the genesis file or --hardfork it was made with, or choose another --datadir.`,
   FORK_MISMATCH: d =>
     `The network decided a proof header that this node's rules refuse: it has the fork ${d['fork']} at another proof height than this node, which has it at ${d['height'] ?? 'no height'}. Upgrade this node, or give the network's own --genesis file, and start again with the same --datadir: nothing stored is lost.`,
   RULES_MISMATCH: d =>
@@ -117,6 +119,7 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     `The consensus log has decided block ${d['decided']}, the database ends at block ${d['head']}: blocks were lost. If the database was restored from a copy, remove the file consensus/wal and keep the watermark beside it: a validator then follows the others until it may vote. A validator that is the whole committee needs the later database.`,
 }
 
+const heightText = (height: unknown): string => (height === null ? 'not scheduled' : `at block ${String(height)}`)
 const processOf = ({ pid }: Detail): string => (pid === undefined ? 'another process' : `process ${pid}`)
 
 /** A reason may quote lines of a file. */

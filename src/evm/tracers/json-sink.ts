@@ -34,11 +34,6 @@ export class JsonSink implements TraceOutput, Backpressure {
     return this.#credits <= 0
   }
 
-  /** True when output was sent or is waiting. */
-  get hasStarted(): boolean {
-    return this.#bytes > 0 || this.#text !== ''
-  }
-
   /** The reader has taken one chunk. */
   credit(): void {
     this.#credits++

@@ -12,6 +12,7 @@ import { BlockProofs } from '../../chain/proof/block-proofs.ts'
 import { ProofRows } from '../../chain/proof/proof-rows.ts'
 import { BlockStore } from '../../chain/store/block-store.ts'
 import { readEarliestBlock } from '../../chain/store/earliest-block.ts'
+import { keepForks } from '../../chain/store/stored-forks.ts'
 import type { ChainBlock } from '../../chain/store/types.ts'
 import { checkUnsynced } from '../../chain/store/unsynced-blocks.ts'
 import { upgradeStore } from '../../chain/store/upgrade-store.ts'
@@ -81,6 +82,8 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
     })
     const block =
       stored ?? (await writeGenesis({ store, world, genesis, extraOf: ({ extraData }) => decodeExtraData(extraData) }))
+    // After the genesis: a store with rows and no identity is taken for another program's.
+    await keepForks(store, genesis.params.forks, block.header.number)
     const genesisHash = stored ? ((await blocks.block(0))?.hash as Hex) : block.hash
     blocks.earliest = await readEarliestBlock(store)
     const certificate = (await blocks.certificate(block.header.number)) ?? null

@@ -1,4 +1,4 @@
-import { bigintToBytes, bytesToBigint, EMPTY_BYTES } from '@tandem/base/bytes.ts'
+import { bigintToBytes, EMPTY_BYTES } from '@tandem/base/bytes.ts'
 import { RLP_BOUNDS } from '../../config/protocol-bounds.ts'
 import { RlpCursor, rlpError } from './rlp-cursor.ts'
 
@@ -135,11 +135,3 @@ export const uintItem = (value: bigint | number): Uint8Array => {
 }
 
 const SMALL = 2 ** 48
-
-/** Decodes a canonical integer: big-endian, no leading zeros, zero is the empty string. Throws RLP_INVALID. */
-export const decodeQuantity = (item: RlpItem, maxBytes = 32): bigint => {
-  if (!isBytes(item)) throw rlpError('rlp: expected input string or byte')
-  if (item.byteLength > maxBytes) throw rlpError('rlp: input string too long for an integer')
-  if (item[0] === 0) throw rlpError('rlp: non-canonical integer (leading zero bytes)')
-  return bytesToBigint(item)
-}

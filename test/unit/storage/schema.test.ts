@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
-import { checkIdentity, metaKey, putIdentity, readIdentity, SCHEMA_VERSION } from '../../../src/storage/schema.ts'
+import { metaKey, putIdentity, readIdentity, SCHEMA_VERSION } from '../../../src/storage/schema.ts'
 import { Store } from '../../../src/storage/store.ts'
 import { temporaryDirectory, temporaryStore } from './temp-store.ts'
 
 const devnet = { network: 'devnet', genesis: `0x${'11'.repeat(32)}` } as const
-const other = { network: 'devnet', genesis: `0x${'22'.repeat(32)}` } as const
 
 const created = async (store: Store) => {
   const batch = store.batch()
@@ -16,25 +15,12 @@ const created = async (store: Store) => {
 test('a new store takes the identity written with genesis, also after opening again', async () => {
   const path = await temporaryDirectory()
   const store = await Store.open(path)
-  expect(await checkIdentity(store, devnet)).toBe('new')
+  expect(await readIdentity(store)).toBeUndefined()
   await created(store)
-  expect(await checkIdentity(store, devnet)).toBe('existing')
   await store.close()
   const again = await Store.open(path)
   expect(await readIdentity(again)).toEqual(devnet)
   await again.close()
-})
-
-test('another genesis or network is refused with what is there and what was wanted', async () => {
-  const store = await temporaryStore()
-  await created(store)
-  const { path } = store
-  await expect(checkIdentity(store, other)).rejects.toMatchObject({
-    detail: { code: 'GENESIS_MISMATCH', path, found: devnet.genesis, expected: other.genesis },
-  })
-  await expect(checkIdentity(store, { ...devnet, network: 'mainnet' })).rejects.toMatchObject({
-    detail: { code: 'NETWORK_MISMATCH', path, found: 'devnet', expected: 'mainnet' },
-  })
 })
 
 test('an unknown schema is refused, never rewritten', async () => {
@@ -44,7 +30,7 @@ test('an unknown schema is refused, never rewritten', async () => {
   const newer = Uint8Array.from(row)
   newer[0] = SCHEMA_VERSION + 1
   await store.batch().put(BUCKETS.meta, metaKey('schema'), newer).write()
-  await expect(checkIdentity(store, devnet)).rejects.toMatchObject({
+  await expect(readIdentity(store)).rejects.toMatchObject({
     detail: { code: 'SCHEMA_UNKNOWN', path: store.path, found: SCHEMA_VERSION + 1, supported: SCHEMA_VERSION },
   })
   expect([...store.getSync(BUCKETS.meta, metaKey('schema'))!]).toEqual([...newer])
@@ -53,5 +39,5 @@ test('an unknown schema is refused, never rewritten', async () => {
 test('rows without a schema belong to another program', async () => {
   const store = await temporaryStore()
   await store.batch().put(BUCKETS.code, Uint8Array.of(1), Uint8Array.of(1)).write()
-  await expect(checkIdentity(store, devnet)).rejects.toMatchObject({ code: 'STORE_FOREIGN' })
+  await expect(readIdentity(store)).rejects.toMatchObject({ code: 'STORE_FOREIGN' })
 })
