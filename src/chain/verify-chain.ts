@@ -4,6 +4,7 @@ import { headerHash } from '../primitives/header.ts'
 import { bloomFromLogs } from '../primitives/receipt/bloom.ts'
 import { receiptsRoot, transactionsRoot } from '../primitives/roots.ts'
 import { verifyState } from '../state/world/verify-state.ts'
+import { checkSegments } from '../storage/move-segment.ts'
 import type { Store } from '../storage/store.ts'
 import { verifyCouncils } from './council/council-rows.ts'
 import { verifyLogIndex } from './logs/log-jobs.ts'
@@ -43,6 +44,7 @@ export const verifyChain = async (
   const head = await blocks.headNumber()
   if (head === undefined) throw new Error('The data folder holds no chain.')
   if (options.from > head) throw new Error(`The chain ends at block ${head}, before block ${options.from}.`)
+  await checkSegments(store, true)
   const problems: string[] = []
   const tell = (number: number, problem: string) => {
     if (problems.length < MAX_PROBLEMS) problems.push(`block ${number}: ${problem}`)

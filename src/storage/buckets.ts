@@ -66,3 +66,13 @@ export const BUCKETS = {
   /** First bytes of a transaction hash + block number + index -> empty (chain/store/body-row.ts). */
   transactionPlace: 35,
 } as const
+
+/** Tables whose old rows are in segments (storage/segments.ts): keys begin with the block number. Ascending. */
+export const SEGMENT_BUCKETS: readonly number[] = [
+  BUCKETS.body,
+  BUCKETS.receipts,
+  BUCKETS.certificate,
+  BUCKETS.receiptPart,
+  BUCKETS.internalTransfers,
+  BUCKETS.failedExecutions,
+]

@@ -5,11 +5,14 @@ import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import type { ClassicLevel } from 'classic-level'
 import { memoryShares, STORAGE_LIMITS } from '../config/limits/storage.ts'
 import { Batch, MemoryBatch, type NativeBatch } from './batch.ts'
+import { BUCKETS, SEGMENT_BUCKETS } from './buckets.ts'
 import { storeError, storeErrorFromLevel } from './errors.ts'
+import { NUMBER_BYTES, readNumber } from './keys.ts'
 import { writeLockHolder } from './lock-holder.ts'
 import { newStoreCounters, type StoreCounters } from './metrics.ts'
 import { type Bounds, boundsFromRange, type Range, type Scan, type Snapshot, scan } from './scan.ts'
 import { prefixedKey, ScratchKeys } from './scratch-keys.ts'
+import { decodeMoved, MOVED_ROW, Segments } from './segments.ts'
 import { shortTable } from './table-sizes.ts'
 import { WriteLatch } from './write-latch.ts'
 
@@ -56,6 +59,7 @@ export class Store {
   readonly #options: StoreOptions
   readonly #ephemeral: boolean
   readonly #latch: WriteLatch
+  readonly #segments: Segments
   readonly #keys = new ScratchKeys()
   readonly #idle: NativeBatch[] = []
   readonly #writes = new Set<Promise<void>>()
@@ -72,6 +76,7 @@ export class Store {
     this.#options = options
     this.#level = level
     this.#ephemeral = ephemeral
+    this.#segments = new Segments(this.segmentFolder)
     this.#memory = ephemeral ? { level, bytes: 0, isMoving: false } : undefined
     this.#latch = new WriteLatch({
       ...(latch && { memory: latch }),
@@ -93,6 +98,11 @@ export class Store {
     await WriteLatch.isHere(latch)
     const options = { createIfMissing: false }
     return new Store(path, await openDisk(path, options), options, latch)
+  }
+
+  /** Folder of the segments, beside the tables. */
+  get segmentFolder(): string {
+    return join(this.path, 'segments')
   }
 
   /** True for a temporary store (`StoreOptions.ephemeral`). */
@@ -123,14 +133,18 @@ export class Store {
     }
   }
 
+  /** Also reads the rows of segments, which no other read does. */
   async get(bucket: number, key: Uint8Array, snapshot?: Snapshot): Promise<Uint8Array | undefined> {
     if (this.#ephemeral) return this.getSync(bucket, key, snapshot)
     this.counters.reads++
     try {
-      return await this.#level.get(prefixedKey(bucket, key), { snapshot })
+      const row = await this.#level.get(prefixedKey(bucket, key), { snapshot })
+      if (row !== undefined || !SEGMENT_BUCKETS.includes(bucket) || key.byteLength < NUMBER_BYTES) return row
     } catch (error) {
       throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     }
+    const { moved } = decodeMoved(this.getSync(BUCKETS.meta, MOVED_ROW, snapshot))
+    return readNumber(key) < moved ? this.#segments.row(bucket, key) : undefined
   }
 
   /** Returns values in the order of `keys`. The caller bounds their number. */

@@ -5,7 +5,6 @@ import { isCoded } from '@tandem/base/errors.ts'
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
-import { numberKey, readNumber } from '../../storage/keys.ts'
 import type { Store, StoreEntry } from '../../storage/store.ts'
 import {
   blockOf,
@@ -19,7 +18,7 @@ import {
   readLogIndex,
   readPostingsKey,
 } from '../store/log-index.ts'
-import { readReceipts } from '../store/receipt-parts.ts'
+import { receiptRows } from '../store/receipt-parts.ts'
 import { ReceiptsRow } from '../store/receipts-row.ts'
 
 /** Step of the index: rows of a new id from blocks, until there are enough places, rows of a new id from those of adjacent ranges, or the end of an id's rows. */
@@ -108,20 +107,15 @@ const eachPlace = async (
   receiver: PlaceReceiver,
   isFull: () => boolean,
 ): Promise<number> => {
-  for await (const chunk of store.chunks(BUCKETS.receipts, { gte: numberKey(from), lte: numberKey(to) })) {
-    for (const [key, part] of chunk) {
-      const number = readNumber(key)
-      const isWhole = part.byteLength < CHAIN_LIMITS.receiptPartBytes
-      const row = isWhole ? part : ((await readReceipts(store, number)) ?? part)
-      const work = new ReceiptsRow(row, 0).walkLogs(({ address, topics, logIndex }) => {
-        if (logIndex === 0) receiver.add(EVERY_ITEM, number, 0)
-        receiver.add(itemHash(0, address), number, logIndex)
-        for (const [position, topic] of topics.entries()) receiver.add(itemHash(1 + position, topic), number, logIndex)
-        return true
-      })
-      await runSlicedWork(work, sliceOver)
-      if (isFull()) return number
-    }
+  for await (const { number, row } of receiptRows(store, from, to)) {
+    const work = new ReceiptsRow(row, 0).walkLogs(({ address, topics, logIndex }) => {
+      if (logIndex === 0) receiver.add(EVERY_ITEM, number, 0)
+      receiver.add(itemHash(0, address), number, logIndex)
+      for (const [position, topic] of topics.entries()) receiver.add(itemHash(1 + position, topic), number, logIndex)
+      return true
+    })
+    await runSlicedWork(work, sliceOver)
+    if (isFull()) return number
   }
   return to
 }

@@ -4,7 +4,7 @@ import { freeMemory } from '@tandem/base/bytes.ts'
 import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
-import { keyWithNumber, numberKey } from '../../storage/keys.ts'
+import { keyWithNumber, numberKey, readNumber } from '../../storage/keys.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 
 /*
@@ -40,6 +40,32 @@ export const readReceipts = async (
     if (part !== undefined) parts.push(part)
   }
   return joined(parts)
+}
+
+/** Yields the encoded receipts of stored blocks in order, those of tables read many at a time. */
+export async function* receiptRows(
+  store: Store,
+  from: number,
+  to: number,
+): AsyncGenerator<{ readonly number: number; readonly row: Uint8Array }> {
+  let next = from
+  const upTo = async function* (end: number) {
+    for (; next < end; next++) {
+      const row = await readReceipts(store, next)
+      if (row !== undefined) yield { number: next, row }
+    }
+  }
+  for await (const chunk of store.chunks(BUCKETS.receipts, { gte: numberKey(from), lte: numberKey(to) })) {
+    for (const [key, row] of chunk) {
+      const number = readNumber(key)
+      // Blocks between are in segments, perhaps since the scan began.
+      yield* upTo(number)
+      if (row.byteLength === PART_BYTES) yield* upTo(number + 1)
+      else yield { number, row }
+      next = number + 1
+    }
+  }
+  yield* upTo(to + 1)
 }
 
 /** Adds the removal of a block's receipts to the batch. */

@@ -53,6 +53,14 @@ export const STORAGE_LIMITS = {
   memoryBytes: 8 * MIB,
   scanRows: 1_000,
   scanBytes: 256 * 1024,
+  /** Blocks of a segment, and those below the head that stay in tables. */
+  segmentBlocks: 8_192,
+  recentBlocks: 8_192,
+  /** Rows and bytes of a frame of a segment; a longer row has one alone. */
+  frameRows: 64,
+  frameBytes: 256 * 1024,
+  /** Frames, and indexes, of segments in memory. */
+  segmentCacheBytes: 1024 * 1024,
 } as const
 
 export const STATE_LIMITS = {

@@ -31,6 +31,7 @@ import { stateRootAt } from '../../state/state-meta.ts'
 import { TrieService } from '../../state/trie/trie-service.ts'
 import { WorldState } from '../../state/world/world-state.ts'
 import { storeError } from '../../storage/errors.ts'
+import { checkSegments } from '../../storage/move-segment.ts'
 import { FORMER_SCHEMA, readIdentity } from '../../storage/schema.ts'
 import { Store } from '../../storage/store.ts'
 
@@ -70,6 +71,7 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
   const { store, trie } = await openChainParts(storePath, onFailure, ephemeral, memory.database)
   try {
     const blocks = new BlockStore(store, { cacheBytes: memory.blocks })
+    await checkSegments(store)
     await checkChain(store, blocks, genesis)
     await upgradeStore(store, logger.child({ module: 'storage' }))
     const number = await blocks.headNumber()

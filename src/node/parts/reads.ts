@@ -6,12 +6,14 @@ import { LogService } from '../../chain/logs/log-service.ts'
 import { PendingBlockBuilder, type PendingBlockOptions } from '../../chain/pending-block.ts'
 import { SimulationService } from '../../chain/simulation-service.ts'
 import type { ChainRules } from '../../chain/store/rules-port.ts'
+import { SegmentMover } from '../../chain/store/segment-mover.ts'
 import { type ChainViewOptions, createChainView } from '../../chain/view.ts'
 import type { FIXTURE_LIMITS } from '../../config/limits/commands.ts'
 import type { MemoryShares } from '../../config/limits/storage.ts'
 import { engineNameOf } from '../../evm/engines/select-engine.ts'
 import type { ExecutionMode } from '../../evm/executor-types.ts'
 import type { Services } from '../../rpc/router/context.ts'
+import { DevelopmentRules } from '../../rules/development.ts'
 import type { Teardown } from '../teardown.ts'
 import { type CallPartsOptions, createCalls } from './calls.ts'
 import type { PoolParts } from './pool.ts'
@@ -62,7 +64,11 @@ export const createReads = (options: ReadsOptions, teardown: Teardown): Reads =>
     earliest: () => blocks.earliest,
   })
   teardown.add(() => logs.close())
-  if (chain.exclusively) keepLogIndex(options, logs, teardown)
+  if (chain.exclusively) {
+    keepLogIndex(options, logs, teardown)
+    // Blocks of a development chain may be reverted.
+    if (!store.isEphemeral && DevelopmentRules.of(params) === null) moveOldBlocks(options, teardown)
+  }
   const view = createChainView({ ...options, ...dev, pending, wideLogs: query => logs.query(query) })
   dev.onReplaced?.(() => logs.forget())
   const bases = new CallBlocks({ blocks, chain, pending })
@@ -104,4 +110,14 @@ const keepLogIndex = ({ store, blocks, chain, part }: ReadsOptions, logs: LogSer
   })
   teardown.add(chain.onCommitted(() => indexer.poke()))
   teardown.add(() => indexer.close())
+}
+
+const moveOldBlocks = ({ store, blocks, chain, part }: ReadsOptions, teardown: Teardown): void => {
+  const mover = new SegmentMover({
+    store,
+    bounds: () => ({ earliest: blocks.earliest, head: chain.headBlock.header.number }),
+    logger: part('storage'),
+  })
+  teardown.add(chain.onCommitted(() => mover.poke()))
+  teardown.add(() => mover.close())
 }

@@ -1,0 +1,80 @@
+import { open, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { syncDirectory } from '@tandem/base/fs/fsync.ts'
+import { makeFolder } from '@tandem/base/fs/make-folder.ts'
+import { STORAGE_LIMITS } from '../config/limits/storage.ts'
+import { BUCKETS, SEGMENT_BUCKETS } from './buckets.ts'
+import { NUMBER_BYTES, numberKey, writeNumber } from './keys.ts'
+import {
+  checkSegment,
+  checkSegmentIndex,
+  decodeMoved,
+  MOVED_ROW,
+  type MovedBlocks,
+  type SegmentRow,
+  segmentPath,
+  segmentPlace,
+  writeSegment,
+} from './segments.ts'
+import type { Store } from './store.ts'
+
+export const readMoved = (store: Store): MovedBlocks => decodeMoved(store.getSync(BUCKETS.meta, MOVED_ROW))
+
+const writeMoved = async (store: Store, moved: number, cleared: number): Promise<void> => {
+  const row = writeNumber(writeNumber(new Uint8Array(2 * NUMBER_BYTES), 0, moved), NUMBER_BYTES, cleared)
+  await store.batch().put(BUCKETS.meta, MOVED_ROW, row).write()
+}
+
+/**
+ * Moves the rows of the next segment to its file. The file is synced and read back before the row that names it, which is synced before its
+ * rows are deleted. A failure before that leaves all as it was, but for a file that the next attempt replaces. `isOver` ends the work early.
+ */
+export const moveSegment = async (store: Store, isOver: () => boolean = () => false): Promise<void> => {
+  const { moved, cleared } = readMoved(store)
+  const folder = store.segmentFolder
+  makeFolder(folder)
+  const temporary = join(folder, TEMPORARY)
+  try {
+    {
+      await using file = await open(temporary, 'w', 0o600)
+      await writeSegment(file, moved, rowsFrom(store, moved, isOver))
+    }
+    await checkSegment(temporary, moved)
+    await rename(temporary, segmentPath(folder, moved))
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+  await syncDirectory(folder)
+  await store.flush()
+  await writeMoved(store, moved + STORAGE_LIMITS.segmentBlocks, cleared)
+  await clearMoved(store)
+}
+
+const TEMPORARY = 'next'
+
+/** Deletes the rows that are in segments. */
+export const clearMoved = async (store: Store): Promise<void> => {
+  const { moved, cleared } = readMoved(store)
+  if (moved === cleared) return
+  for (const bucket of SEGMENT_BUCKETS) await store.clear(bucket, { gte: numberKey(cleared), lt: numberKey(moved) })
+  await store.flush()
+  await writeMoved(store, moved, moved)
+}
+
+async function* rowsFrom(store: Store, first: number, isOver: () => boolean): AsyncGenerator<SegmentRow> {
+  const range = { gte: numberKey(first), lt: numberKey(first + STORAGE_LIMITS.segmentBlocks) }
+  for (const bucket of SEGMENT_BUCKETS)
+    for await (const rows of store.chunks(bucket, range, STORAGE_LIMITS.frameRows)) {
+      if (isOver()) throw new Error('the store closes')
+      for (const [key, value] of rows) yield { bucket, ...segmentPlace(key), value }
+    }
+}
+
+/** Checks that the file of every segment is whole; every byte of them with `isDeep`. Throws STORE_CORRUPT with the file's path. */
+export const checkSegments = async (store: Store, isDeep = false): Promise<void> => {
+  const { moved } = readMoved(store)
+  const check = isDeep ? checkSegment : checkSegmentIndex
+  for (let first = 0; first < moved; first += STORAGE_LIMITS.segmentBlocks)
+    await check(segmentPath(store.segmentFolder, first), first)
+}

@@ -1,0 +1,286 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { crc32, zstdCompress, zstdDecompress } from 'node:zlib'
+import { Lru } from '@tandem/base/lru.ts'
+import { STORAGE_LIMITS } from '../config/limits/storage.ts'
+import { storeError } from './errors.ts'
+import { NUMBER_BYTES, readNumber, writeNumber } from './keys.ts'
+
+/*
+ * File of the old rows of `segmentBlocks` blocks: magic, frames, index, trailer. A frame is compressed and holds rows of one table, in order;
+ * the index has an entry for each. Integers are big-endian. Formats in bytes:
+ *   index entry: bucket (1), block of the frame's first row less the segment's first (2), part of that row (4), offset in the file (6),
+ *     bytes in the file (4), bytes decompressed (4), CRC-32 of the bytes in the file (4)
+ *   trailer: first block (8), number of entries (4), CRC-32 of the index and of these (4), magic (8)
+ *   frame: number of rows (4), for each row block (2), part (4) and bytes (4), then the bytes of all
+ * Keys are a block number, or that and a part from 1.
+ */
+const MAGIC = Buffer.from('TNDMSEG1')
+const ENTRY_BYTES = 25
+const TRAILER_BYTES = 24
+const COUNT_BYTES = 4
+const ROW_BYTES = 10
+
+const compress = promisify(zstdCompress)
+const decompress = promisify(zstdDecompress)
+
+const { segmentBlocks, frameRows, frameBytes, segmentCacheBytes } = STORAGE_LIMITS
+
+/** Row with the number of the first block that is in no segment, then of the first whose rows may still be in tables. */
+export const MOVED_ROW = new TextEncoder().encode('segments')
+
+/** Blocks below `moved` are in segments; the rows of those below `cleared` are deleted. */
+export interface MovedBlocks {
+  readonly moved: number
+  readonly cleared: number
+}
+
+export const decodeMoved = (row: Uint8Array | undefined): MovedBlocks =>
+  row === undefined ? { moved: 0, cleared: 0 } : { moved: readNumber(row), cleared: readNumber(row, NUMBER_BYTES) }
+
+/** Row with its place: its block less the segment's first, and its part, 0 for keys of a number alone. */
+export interface SegmentRow {
+  readonly bucket: number
+  readonly block: number
+  readonly part: number
+  readonly value: Uint8Array
+}
+
+/** Returns the place of a key in its segment. */
+export const segmentPlace = (key: Uint8Array): Omit<SegmentRow, 'bucket' | 'value'> => ({
+  block: readNumber(key) % segmentBlocks,
+  part: key.byteLength > NUMBER_BYTES ? readNumber(key, NUMBER_BYTES) : 0,
+})
+
+export const segmentPath = (folder: string, first: number): string => join(folder, `${first}.seg`)
+
+/** Writes the rows of a segment, ordered by bucket and key, to an open file, and syncs it. */
+export const writeSegment = async (file: FileHandle, first: number, rows: AsyncIterable<SegmentRow>): Promise<void> => {
+  const index: Buffer[] = []
+  let at = MAGIC.byteLength
+  const end = async (frame: readonly SegmentRow[]): Promise<void> => {
+    const [head] = frame
+    if (head === undefined) return
+    const raw = encodeFrame(frame)
+    const stored = await compress(raw)
+    await writeAll(file, stored, at)
+    const entry = Buffer.alloc(ENTRY_BYTES)
+    entry.writeUInt8(head.bucket)
+    entry.writeUInt16BE(head.block, 1)
+    entry.writeUInt32BE(head.part, 3)
+    entry.writeUIntBE(at, 7, 6)
+    for (const [i, value] of [stored.byteLength, raw.byteLength, crc32(stored)].entries())
+      entry.writeUInt32BE(value, 13 + 4 * i)
+    index.push(entry)
+    at += stored.byteLength
+  }
+  await writeAll(file, MAGIC, 0)
+  let frame: SegmentRow[] = []
+  let bytes = 0
+  for await (const row of rows) {
+    const isFull = frame.length === frameRows || bytes + row.value.byteLength > frameBytes
+    if (isFull || row.bucket !== frame[0]?.bucket) {
+      await end(frame)
+      frame = []
+      bytes = 0
+    }
+    frame.push(row)
+    bytes += row.value.byteLength
+  }
+  await end(frame)
+  const trailer = Buffer.alloc(TRAILER_BYTES)
+  writeNumber(trailer, 0, first)
+  trailer.writeUInt32BE(index.length, 8)
+  const entries = Buffer.concat(index)
+  trailer.writeUInt32BE(crc32(trailer.subarray(0, 12), crc32(entries)), 12)
+  trailer.set(MAGIC, 16)
+  await writeAll(file, Buffer.concat([entries, trailer]), at)
+  await file.sync()
+}
+
+const writeAll = async (file: FileHandle, bytes: Uint8Array, at: number): Promise<void> => {
+  for (let done = 0; done < bytes.byteLength; )
+    done += (await file.write(bytes, done, bytes.byteLength - done, at + done)).bytesWritten
+}
+
+const encodeFrame = (rows: readonly SegmentRow[]): Buffer => {
+  const table = Buffer.alloc(COUNT_BYTES + rows.length * ROW_BYTES)
+  table.writeUInt32BE(rows.length)
+  for (const [i, { block, part, value }] of rows.entries()) {
+    const at = COUNT_BYTES + i * ROW_BYTES
+    table.writeUInt16BE(block, at)
+    table.writeUInt32BE(part, at + 2)
+    table.writeUInt32BE(value.byteLength, at + 6)
+  }
+  return Buffer.concat([table, ...rows.map(({ value }) => value)])
+}
+
+/** Returns a row of a frame; undefined: it has none. The bytes are a copy. */
+const rowOfFrame = (frame: Buffer, block: number, part: number): Uint8Array | undefined => {
+  const count = frame.readUInt32BE()
+  let at = COUNT_BYTES + count * ROW_BYTES
+  for (let i = 0; i < count; i++) {
+    const entry = COUNT_BYTES + i * ROW_BYTES
+    const bytes = frame.readUInt32BE(entry + 6)
+    if (frame.readUInt16BE(entry) === block && frame.readUInt32BE(entry + 2) === part)
+      return Uint8Array.from(frame.subarray(at, at + bytes))
+    at += bytes
+  }
+  return undefined
+}
+
+interface Entry {
+  readonly bucket: number
+  readonly at: number
+  readonly stored: number
+  readonly raw: number
+  readonly crc: number
+}
+
+const entryAt = (index: Buffer, i: number): Entry => {
+  const at = i * ENTRY_BYTES
+  return {
+    bucket: index.readUInt8(at),
+    at: index.readUIntBE(at + 7, 6),
+    stored: index.readUInt32BE(at + 13),
+    raw: index.readUInt32BE(at + 17),
+    crc: index.readUInt32BE(at + 21),
+  }
+}
+
+/** Returns the number of the frame that would hold a row: the last that does not begin after it; -1: all do. */
+const frameOf = (index: Buffer, bucket: number, { block, part }: ReturnType<typeof segmentPlace>): number => {
+  const wanted = Buffer.alloc(7)
+  wanted.writeUInt8(bucket)
+  wanted.writeUInt16BE(block, 1)
+  wanted.writeUInt32BE(part, 3)
+  let low = -1
+  for (let high = index.byteLength / ENTRY_BYTES - 1; low < high; ) {
+    const middle = Math.ceil((low + high) / 2)
+    if (index.compare(wanted, 0, 7, middle * ENTRY_BYTES, middle * ENTRY_BYTES + 7) <= 0) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+const damaged = (path: string, reason: string, cause?: unknown) =>
+  storeError({ code: 'STORE_CORRUPT', path, reason }, cause)
+
+/** Runs work with an open file. Throws STORE_CORRUPT when it is missing, STORE_READ_FAILED when the system refuses. */
+const reading = async <T>(path: string, work: (file: FileHandle) => Promise<T>): Promise<T> => {
+  try {
+    await using file = await open(path, 'r')
+    return await work(file)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') throw damaged(path, 'the file is missing', error)
+    if (code?.startsWith('E')) throw storeError({ code: 'STORE_READ_FAILED', path, reason: message }, error)
+    throw error
+  }
+}
+
+const readBytes = async (file: FileHandle, path: string, at: number, bytes: number): Promise<Buffer> => {
+  const target = Buffer.allocUnsafe(bytes)
+  for (let done = 0; done < bytes; ) {
+    const { bytesRead } = await file.read(target, done, bytes - done, at + done)
+    if (bytesRead === 0) throw damaged(path, `the file ends at byte ${at + done}`)
+    done += bytesRead
+  }
+  return target
+}
+
+/** Reads and checks the index of a segment; the sizes of its frames and its own are those of the file. */
+const readIndex = async (file: FileHandle, path: string, first: number): Promise<Buffer> => {
+  const { size } = await file.stat()
+  const cut = () => damaged(path, 'its end is not that of a segment: it was cut short or overwritten')
+  if (size < MAGIC.byteLength + TRAILER_BYTES) throw cut()
+  const trailer = await readBytes(file, path, size - TRAILER_BYTES, TRAILER_BYTES)
+  if (!trailer.subarray(16).equals(MAGIC)) throw cut()
+  const indexBytes = trailer.readUInt32BE(8) * ENTRY_BYTES
+  const begin = size - TRAILER_BYTES - indexBytes
+  if (begin < MAGIC.byteLength) throw cut()
+  const index = await readBytes(file, path, begin, indexBytes)
+  if (crc32(trailer.subarray(0, 12), crc32(index)) !== trailer.readUInt32BE(12))
+    throw damaged(path, 'the checksum of its index is wrong')
+  if (readNumber(trailer) !== first) throw damaged(path, `it is the segment of block ${readNumber(trailer)}`)
+  if (!(await readBytes(file, path, 0, MAGIC.byteLength)).equals(MAGIC))
+    throw damaged(path, 'its start is not that of a segment')
+  let end = MAGIC.byteLength
+  if (indexBytes > 0) {
+    const last = entryAt(index, indexBytes / ENTRY_BYTES - 1)
+    end = last.at + last.stored
+  }
+  if (end !== begin) throw damaged(path, 'bytes between its frames and its index')
+  return index
+}
+
+const readFrame = async (file: FileHandle, path: string, { at, stored, raw, crc }: Entry): Promise<Buffer> => {
+  const bytes = await readBytes(file, path, at, stored)
+  if (crc32(bytes) !== crc) throw damaged(path, `the checksum of the frame at byte ${at} is wrong`)
+  try {
+    return await decompress(bytes, { maxOutputLength: Math.max(1, raw) })
+  } catch (error) {
+    throw damaged(path, `the frame at byte ${at} cannot be decompressed`, error)
+  }
+}
+
+/** Checks every byte of a segment's file. Throws STORE_CORRUPT with its path. */
+export const checkSegment = (path: string, first: number): Promise<void> =>
+  reading(path, async file => {
+    const index = await readIndex(file, path, first)
+    let at = MAGIC.byteLength
+    for (let i = 0; i < index.byteLength / ENTRY_BYTES; i++) {
+      const entry = entryAt(index, i)
+      if (entry.at !== at) throw damaged(path, `the frame at byte ${at} is not in the index`)
+      const frame = await readFrame(file, path, entry)
+      if (frame.byteLength !== entry.raw) throw damaged(path, `the frame at byte ${at} has another size`)
+      at += entry.stored
+    }
+  })
+
+/** Checks that a segment's file is there and whole, by its index alone: for each start. */
+export const checkSegmentIndex = (path: string, first: number): Promise<void> =>
+  reading(path, async file => {
+    await readIndex(file, path, first)
+  })
+
+/** Reader of the segments in a folder, with caches of indexes and frames. Frames are decompressed by the system's threads. */
+export class Segments {
+  readonly #folder: string
+  readonly #indexes = new Lru<number, Buffer>({ limit: segmentCacheBytes, weigh: index => 256 + index.byteLength })
+  readonly #frames = new Lru<string, Buffer>({ limit: segmentCacheBytes, weigh: frame => 256 + frame.byteLength })
+  /** Readers at the same time share one read. */
+  readonly #reads = new Map<string, Promise<Buffer>>()
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** Returns a row; undefined when its block has none. Throws STORE_CORRUPT or STORE_READ_FAILED. */
+  async row(bucket: number, key: Uint8Array): Promise<Uint8Array | undefined> {
+    const place = segmentPlace(key)
+    const first = readNumber(key) - place.block
+    const path = segmentPath(this.#folder, first)
+    const index =
+      this.#indexes.get(first) ?? (await this.#shared(path, () => reading(path, file => readIndex(file, path, first))))
+    this.#indexes.set(first, index)
+    const number = frameOf(index, bucket, place)
+    if (number < 0) return undefined
+    const entry = entryAt(index, number)
+    if (entry.bucket !== bucket) return undefined
+    const name = `${path} ${number}`
+    const frame =
+      this.#frames.get(name) ?? (await this.#shared(name, () => reading(path, file => readFrame(file, path, entry))))
+    this.#frames.set(name, frame)
+    return rowOfFrame(frame, place.block, place.part)
+  }
+
+  #shared(name: string, read: () => Promise<Buffer>): Promise<Buffer> {
+    const under = this.#reads.get(name)
+    if (under) return under
+    const begun = read().finally(() => this.#reads.delete(name))
+    this.#reads.set(name, begun)
+    return begun
+  }
+}
