@@ -24,17 +24,11 @@ export interface WorkerCall {
   readonly args: readonly unknown[]
 }
 
-/** Message to a worker: a call, news about a call, or the reply to a question of the worker. */
-export type ToWorker =
-  | WorkerCall
-  | { readonly id: number; readonly news: 'cancelled' | 'credit' }
-  | ({ readonly reply: number } & Outcome)
+/** Message to a worker: a call, or news about one. */
+export type ToWorker = WorkerCall | { readonly id: number; readonly news: 'cancelled' | 'credit' }
 
-/** Message from a worker: the outcome of a call, a chunk of one, or a question; question 0 expects no reply. */
-export type FromWorker =
-  | ({ readonly id: number } & Outcome)
-  | { readonly id: number; readonly chunk: unknown }
-  | { readonly question: number; readonly name: string; readonly args: readonly unknown[] }
+/** Message from a worker: the outcome of a call, or a chunk of one. */
+export type FromWorker = { readonly id: number } & (Outcome | { readonly chunk: unknown })
 
 /** `workerData` of every worker. */
 export interface WorkerStartData {

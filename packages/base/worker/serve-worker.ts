@@ -4,7 +4,6 @@ import { isCoded } from '../errors.ts'
 import type { EndRequest } from './end-worker.ts'
 import {
   BEATS,
-  errorFromFailure,
   type FromWorker,
   failureFromError,
   LOADED,
@@ -69,7 +68,6 @@ export interface ServeOptions {
 
 type Method = (...args: readonly unknown[]) => unknown
 type News = Extract<ToWorker, { readonly news: string }>
-type Reply = Extract<ToWorker, { readonly reply: number }>
 
 /** Returns the start parameters of this worker. */
 export const workerStartData = <Data>(): Data => (workerData as WorkerStartData).data as Data
@@ -87,23 +85,6 @@ export const serveWorker = <M extends WorkerMethods>(methods: ServedMethods<M>, 
     options,
   )
 }
-
-const serving = (): WorkerServer => {
-  assert(server !== undefined, 'the worker serves before it asks')
-  return server
-}
-
-/** Asks the owner of this worker, whose `answers` has the method. */
-export const askOwner = <A extends WorkerMethods, Name extends keyof A & string>(
-  name: Name,
-  ...args: Parameters<A[Name]>
-): Promise<Awaited<ReturnType<A[Name]>>> => serving().ask(name, args) as Promise<Awaited<ReturnType<A[Name]>>>
-
-/** Tells the owner of this worker, without a reply. */
-export const tellOwner = <A extends WorkerMethods, Name extends keyof A & string>(
-  name: Name,
-  ...args: Parameters<A[Name]>
-): void => serving().tell(name, args)
 
 class ActiveCall implements ServedCall {
   readonly id: number
@@ -144,8 +125,6 @@ class WorkerServer {
   /** Calls that wait or run. */
   readonly #calls = new Map<number, ActiveCall>()
   readonly #waiting: WorkerCall[] = []
-  readonly #questions = new Map<number, PromiseWithResolvers<unknown>>()
-  #nextQuestion = 1
   #isBusy = false
 
   constructor(
@@ -185,22 +164,9 @@ class WorkerServer {
     Atomics.add(this.#signals, BEATS, 1)
   }
 
-  ask(name: string, args: readonly unknown[]): Promise<unknown> {
-    const question = this.#nextQuestion++
-    const reply = Promise.withResolvers<unknown>()
-    this.#questions.set(question, reply)
-    this.sender.send({ question, name, args })
-    return reply.promise
-  }
-
-  tell(name: string, args: readonly unknown[]): void {
-    this.sender.send({ question: 0, name, args })
-  }
-
   #receive(message: ToWorker): void {
     if ('name' in message) this.#accept(message)
-    else if ('news' in message) this.#hear(message)
-    else this.#settle(message)
+    else this.#hear(message)
   }
 
   #accept(call: WorkerCall): void {
@@ -274,19 +240,9 @@ class WorkerServer {
     }
   }
 
-  #settle(reply: Reply): void {
-    const question = this.#questions.get(reply.reply)
-    this.#questions.delete(reply.reply)
-    if ('value' in reply) question?.resolve(reply.value)
-    else question?.reject(errorFromFailure(reply))
-  }
-
-  /** A result that cannot be serialized is a fault of its call; a question, of its asker. */
-  #unsent(message: FromWorker, error: unknown): void {
-    if ('question' in message) {
-      this.#questions.get(message.question)?.reject(error instanceof Error ? error : new Error(String(error)))
-      this.#questions.delete(message.question)
-    } else this.sender.send({ id: message.id, ...failureFromError(error) })
+  /** A result that cannot be serialized is a fault of its call. */
+  #unsent({ id }: FromWorker, error: unknown): void {
+    this.sender.send({ id, ...failureFromError(error) })
   }
 }
 

@@ -1,5 +1,4 @@
 import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
-import { assert } from '../assert.ts'
 import { copyBytes } from '../bytes.ts'
 import { endWorker } from './end-worker.ts'
 import { addLoadingThread, LOAD_MS } from './loading-threads.ts'
@@ -8,7 +7,6 @@ import {
   closedError,
   errorFromFailure,
   type FromWorker,
-  failureFromError,
   LOADED,
   MessageSender,
   type MethodArgs,
@@ -43,8 +41,6 @@ export interface WorkerClientOptions {
   readonly hasUrgent?: boolean
   /** Interval at which the worker shows that it is alive, and the silence after which it counts as hanging (silence.ts). */
   readonly heartbeat?: SilenceLimits & { readonly everyMs: number }
-  /** Answers questions of the worker (`askOwner`). */
-  readonly answers?: WorkerMethods
   /** Called once for a worker that ends without `close`, with the number of its pending calls, before they are rejected. */
   readonly onEnd?: (error: WorkerEnded, calls: number) => void
   /** Called with the thread of each worker. */
@@ -274,28 +270,15 @@ export class WorkerClient<M extends WorkerMethods> {
     else this.#sender.transfer(call, memory)
   }
 
-  /** Rejects the call of a message that cannot be serialized; tells the worker when it is a reply. */
-  #unsent(message: ToWorker, error: unknown): void {
-    if ('reply' in message) this.#sender.send({ reply: message.reply, ...failureFromError(error) })
-    else this.#take(message.id)?.reject(error instanceof Error ? error : new Error(String(error)))
+  /** Rejects the call of a message that cannot be serialized. */
+  #unsent({ id }: ToWorker, error: unknown): void {
+    this.#take(id)?.reject(error instanceof Error ? error : new Error(String(error)))
   }
 
   #receive(message: FromWorker): void {
-    if ('question' in message) void this.#answer(message)
-    else if ('chunk' in message) this.#pending.get(message.id)?.onChunk?.(message.chunk as never)
+    if ('chunk' in message) this.#pending.get(message.id)?.onChunk?.(message.chunk as never)
     else if ('value' in message) this.#take(message.id)?.resolve(message.value as never)
     else this.#take(message.id)?.reject(errorFromFailure(message))
-  }
-
-  async #answer({ question, name, args }: Extract<FromWorker, { readonly question: number }>): Promise<void> {
-    try {
-      const { answers = {} } = this.#options
-      assert(Object.hasOwn(answers, name), 'the worker asks only what is answered')
-      const value = await (answers[name] as (...args: readonly unknown[]) => unknown)(...args)
-      if (question !== 0) this.#sender.send({ reply: question, value })
-    } catch (error) {
-      if (question !== 0) this.#sender.send({ reply: question, ...failureFromError(error) })
-    }
   }
 
   #take(id: number): CallListener | undefined {

@@ -1,23 +1,14 @@
 import { parentPort, threadId } from 'node:worker_threads'
 import { CodedError } from '@tandem/base/errors.ts'
 import {
-  askOwner,
   type ServedCall,
   type ServeOptions,
   serveWorker,
   Transferred,
-  tellOwner,
   workerStartData,
 } from '@tandem/base/worker/serve-worker.ts'
 
 /* Worker for tests of the protocol. Its data are the options with which it serves. */
-
-/** Questions that the owner answers. */
-export type TestAnswers = {
-  readonly double: (value: number) => Promise<number>
-  readonly refuse: () => never
-  readonly note: (text: string) => void
-}
 
 /** Methods as their callers see them. */
 export type TestMethods = {
@@ -38,8 +29,6 @@ export type TestMethods = {
   readonly count: (chunks: number, credits: number) => Promise<void>
   readonly chunkThenExit: () => never
   readonly chunkThenHang: () => never
-  readonly ask: (name: 'double' | 'refuse', value: number) => Promise<unknown>
-  readonly tell: (text: string) => void
 }
 
 let messages = 0
@@ -104,9 +93,6 @@ serveWorker<TestMethods>(
       call.sendChunk(Uint8Array.of(1))
       for (;;);
     },
-    ask: (name, value) =>
-      name === 'double' ? askOwner<TestAnswers, 'double'>(name, value) : askOwner<TestAnswers, 'refuse'>(name),
-    tell: text => tellOwner<TestAnswers, 'note'>('note', text),
   },
   workerStartData<ServeOptions | undefined>(),
 )

@@ -9,7 +9,7 @@ import { type WorkerEnded, WorkerFault } from '@tandem/base/worker/protocol.ts'
 import type { ServeOptions } from '@tandem/base/worker/serve-worker.ts'
 import { WorkerClient, type WorkerClientOptions } from '@tandem/base/worker/worker-client.ts'
 import { afterEach, expect, test } from 'vitest'
-import type { TestAnswers, TestMethods } from './test-worker.ts'
+import type { TestMethods } from './test-worker.ts'
 
 const url = new URL('./test-worker.ts', import.meta.url)
 const open: WorkerClient<TestMethods>[] = []
@@ -162,23 +162,6 @@ test('a stream sends as many chunks as its reader grants', async () => {
   client.credit(id)
   await promise
   expect(chunks).toEqual([0, 1, 2, 3, 4])
-})
-
-test('a worker asks and tells its owner', async () => {
-  const notes: string[] = []
-  const answers: TestAnswers = {
-    double: async value => 2 * value,
-    refuse: () => {
-      throw new Error('no answer')
-    },
-    note: text => void notes.push(text),
-  }
-  const client = start({}, { answers })
-  expect(await client.call('ask', 'double', 21)).toBe(42)
-  await expect(client.call('ask', 'refuse', 0)).rejects.toThrow('no answer')
-  await client.call('tell', 'hello')
-  expect(notes).toEqual(['hello'])
-  await expect(start().call('ask', 'double', 1)).rejects.toThrow('only what is answered')
 })
 
 test('a pending call keeps the process alive, an idle worker does not', async () => {
