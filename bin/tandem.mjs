@@ -11,15 +11,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const MINIMUM_MAJOR = 26
-const NODE_FLAGS = [
-  // A node's garbage is short-lived and its live heap small: V8's defaults trade a third more memory for a few percent of speed.
-  '--max-semi-space-size=16',
-  '--heap-growing-percent=30',
-  // Node.js answers SIGUSR1, which tools for logs send, with a debugger on the loopback: every user of the machine could read keys.
-  '--disable-sigusr1',
-]
 const LOCK_POLL_MS = 200
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+// Two of the heap, since a node's garbage is short-lived and its live heap small, where V8's defaults trade a third more memory for a few percent of speed.
+// One of signals, since Node.js answers SIGUSR1, which tools for logs send, with a debugger on the loopback: every user of the machine could read keys.
+const NODE_FLAGS = JSON.parse(readFileSync(join(root, 'bin', 'flags.json'), 'utf8'))
 const source = join(root, 'src', 'cli', 'main.ts')
 const isCheckout = existsSync(source)
 const main = isCheckout ? source : join(root, 'lib', 'tandem.cjs')

@@ -1,14 +1,14 @@
 import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type OutputOptions, type Plugin, rolldown } from 'rolldown'
+import { type InputOptions, type Plugin, rolldown } from 'rolldown'
 
 /*
- * `npm run build [DIR]` writes the package of npm to dist/, or to another folder. The command is a graph of CommonJS chunks, whose compiled code V8 can
- * keep; modules that are loaded by the URL of their file, as worker threads are, are ES modules. The same source makes the same bytes.
+ * `npm run build [DIR]` writes the package of npm to dist/, or to another folder. The command and its threads are one graph of CommonJS chunks, whose
+ * compiled code V8 can keep. The same source makes the same bytes.
  */
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
+export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /** Packages with files that they load while they run: native addons. */
 const ADDONS = ['@chainsafe/blst', '@node-rs/argon2', 'classic-level', 'secp256k1']
@@ -19,7 +19,7 @@ const FILE_URL = /new URL\((['`])((?:\.\.?\/)+)([^'`]+)\1, import\.meta\.url\)/g
 /** Name in the package of a file that source names by its URL: all stand in one folder. */
 const builtName = (path: string): string => {
   if (path.endsWith('.wasm')) return basename(path)
-  if (path.endsWith('ts')) return `${basename(path).replace(/\.m?ts$/, '')}.mjs`
+  if (path.endsWith('ts')) return `${basename(path).replace(/\.m?ts$/, '')}.cjs`
   return path
 }
 
@@ -40,16 +40,16 @@ const declarations = (): string =>
   )
 
 /** Entries of threads. */
-const threads = Object.fromEntries(
+const threads: Record<string, string> = Object.fromEntries(
   sources.flatMap(path =>
     [...readFileSync(join(ROOT, path), 'utf8').matchAll(FILE_URL)].flatMap(([, , up = '', name = '']) =>
-      /ts$/.test(name) ? [[builtName(name).replace('.mjs', ''), join(ROOT, dirname(path), up, name)]] : [],
+      /ts$/.test(name) ? [[builtName(name).replace('.cjs', ''), join(ROOT, dirname(path), up, name)]] : [],
     ),
   ),
 )
 
-/** Module with `await` at its top, which CommonJS cannot load: an ES module beside the chunks. */
-const LIBAUTH = './libauth-signatures.ts'
+/** Entry that may read no file but its own. */
+const ALONE = 'compile-child'
 
 /** Replaces what depends on the place of a file, and loading that no bundler can follow. */
 const places: Plugin = {
@@ -59,45 +59,55 @@ const places: Plugin = {
     handler: code =>
       code
         .replaceAll(FILE_URL, (_, quote, __, path) => `new URL(${quote}./${builtName(path)}${quote}, import.meta.url)`)
-        .replace(FILE_PATH, "join(import.meta.dirname, 'behind-node.mjs')")
-        .replace("createRequire(import.meta.url)('pino-pretty')", "require('pino-pretty')")
+        .replace(FILE_PATH, "join(import.meta.dirname, 'behind-node.cjs')")
+        .replaceAll("createRequire(import.meta.url)('", "require('")
         .replace(/const PROGRAM: string = ('[^']+')([\s\S]*)import\(PROGRAM\)/, '$2import($1)'),
   },
 }
 
-const besideChunks: Plugin = {
-  name: 'beside-chunks',
-  resolveId: source => (source === LIBAUTH ? { id: './libauth.mjs', external: true } : undefined),
+/** The package's main file awaits all its parts at its top, which CommonJS cannot load. */
+const libauth: Plugin = {
+  name: 'libauth',
+  resolveId: source =>
+    source === '@bitauth/libauth' ? join(ROOT, 'node_modules', source, 'build/lib/crypto/secp256k1.js') : undefined,
 }
 
-/** Writes a bundle for each entry; returns the name of the first one's file. */
-const bundle = async (
-  entries: Record<string, string>,
-  plugins: Plugin[],
-  outputOptions: OutputOptions,
-  define: Record<string, string> = {},
-): Promise<{ readonly entry: string; readonly modules: readonly string[] }> => {
-  const external = [...ADDONS, 'pg-native']
+const isExternal = (id: string): boolean => [...ADDONS, 'pg-native'].some(name => `${id}/`.startsWith(`${name}/`))
+
+/** Writes a graph of chunks to a folder; returns the name of the file of `command`, and the modules. */
+export const bundle = async (
+  folder: string,
+  input: Record<string, string>,
+  {
+    plugins = [],
+    external = isExternal,
+    define = {},
+  }: Pick<InputOptions, 'plugins' | 'external'> & { readonly define?: Record<string, string> } = {},
+): Promise<{ readonly command: string; readonly modules: readonly string[] }> => {
   await using made = await rolldown({
-    ...{ cwd: ROOT, input: entries, platform: 'node', external, plugins, logLevel: 'warn' },
+    ...{ cwd: ROOT, input, platform: 'node', external, plugins, logLevel: 'warn' },
     transform: { define },
   })
-  const { output } = await made.write(outputOptions)
-  const [first] = Object.keys(entries)
+  const { output } = await made.write({
+    dir: folder,
+    format: 'cjs',
+    entryFileNames: ({ name }) => (name === 'command' ? '[name]-[hash].cjs' : '[name].cjs'),
+    chunkFileNames: '[name]-[hash].cjs',
+    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+    comments: false,
+  })
+  const chunks = output.filter(file => file.type === 'chunk')
+  // Text of ASCII takes half the memory, and no time to decode.
+  for (const { fileName, code } of chunks)
+    writeFileSync(
+      join(folder, fileName),
+      code.replaceAll(/[^\0-\x7f]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    )
   return {
-    entry: output.find(file => file.type === 'chunk' && file.name === first)?.fileName as string,
-    modules: output.flatMap(file => (file.type === 'chunk' ? file.moduleIds : [])),
+    command: chunks.find(({ name }) => name === 'command')?.fileName ?? '',
+    modules: chunks.flatMap(({ moduleIds }) => moduleIds),
   }
 }
-
-const output = (folder: string, format: 'cjs' | 'es', ending: string): OutputOptions => ({
-  dir: folder,
-  format,
-  entryFileNames: `[name].${ending}`,
-  chunkFileNames: `[name]-[hash].${ending}`,
-  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
-  comments: false,
-})
 
 /** package.json of the package: of the dependencies only those that are not in the bundles. */
 const manifest = () => {
@@ -133,24 +143,20 @@ export const build = async (folder: string): Promise<void> => {
   rmSync(folder, { recursive: true, force: true })
   const lib = join(folder, 'lib')
   mkdirSync(lib, { recursive: true })
-  const chunks: OutputOptions = {
-    ...output(lib, 'cjs', 'cjs'),
-    // Programs import this one by its name.
-    entryFileNames: ({ name }) => (name === 'devnet' ? 'devnet.cjs' : '[name]-[hash].cjs'),
-  }
+  const { [ALONE]: alone = '', ...others } = threads
+  const plugins = [places, libauth]
   const programs = { command: join(ROOT, 'src/cli/main.ts'), devnet: join(ROOT, DEVNET) }
-  const { entry, modules } = await bundle(programs, [places, besideChunks], chunks)
+  const graph = { ...programs, 'behind-node': join(ROOT, BEHIND_NODE), ...others }
+  const { command, modules } = await bundle(lib, graph, { plugins })
+  await bundle(lib, { [ALONE]: alone })
+  await bundle(lib, { tandem: join(ROOT, 'src/cli/boot.ts') }, { define: { ENTRY: JSON.stringify(command) } })
   writeFileSync(join(lib, 'devnet.d.cts'), declarations())
-  const define = { ENTRY: JSON.stringify(entry) }
-  await bundle({ tandem: join(ROOT, 'src/cli/boot.ts') }, [], output(lib, 'cjs', 'cjs'), define)
-  const entries = { ...threads, 'behind-node': join(ROOT, BEHIND_NODE), libauth: join(ROOT, 'src/crypto', LIBAUTH) }
-  const { modules: more } = await bundle(entries, [places], output(lib, 'es', 'mjs'))
   for (const path of globSync('{src,packages}/**/{assembly/*.wasm,assets/*.{css,js,svg}}', { cwd: ROOT }).sort())
     cpSync(join(ROOT, path), join(lib, path.endsWith('.wasm') ? '' : 'assets', basename(path)))
   cpSync(join(ROOT, 'contracts/predeploys.json'), join(lib, 'contracts/predeploys.json'))
-  for (const path of ['bin/tandem.mjs', 'CHANGELOG.md', 'LICENSE', 'README.md'])
+  for (const path of ['bin/flags.json', 'bin/tandem.mjs', 'CHANGELOG.md', 'LICENSE', 'README.md'])
     cpSync(join(ROOT, path), join(folder, path))
-  writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licences([...modules, ...more]))
+  writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licences(modules))
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
 }
 

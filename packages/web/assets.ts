@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
+import { readOwnFile } from '@tandem/base/own-files.ts'
 import { ASSETS_PATH } from './negotiation.ts'
 
 /** File of a page. The path has a hash of the content, so a copy never grows old. */
@@ -25,7 +25,7 @@ export const loadAsset = (
   extension: keyof typeof TYPES,
   below: string = ASSETS_PATH,
 ): Asset => {
-  const body = readFileSync(new URL(`${name}.${extension}`, folder))
+  const body = readOwnFile(new URL(`${name}.${extension}`, folder))
   const hash = createHash('sha256').update(body).digest('hex').slice(0, HASH_CHARS)
   let packed: Buffer | undefined
   const asset: Asset = {

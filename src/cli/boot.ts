@@ -1,12 +1,17 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { getAssetKeys, getRawAsset, isSea } from 'node:sea'
 import { setFlagsFromString } from 'node:v8'
-import { constants, Script } from 'node:vm'
+import { Script } from 'node:vm'
+import { isMainThread } from 'node:worker_threads'
 import { useNurseryLimits } from '@tandem/base/worker/nursery.ts'
 
 /*
  * First file of a built command (scripts/build.ts). It loads the chunks with the code that V8 compiled for an earlier start, taken after that start
  * ran: Node's own compile cache has what was compiled before, so every start would compile the functions again.
+ * In an executable (scripts/build-executable.ts) it is the first file of every thread and process, and chunks, compiled code and addons are assets.
  */
 
 /** Name of the first chunk, which the build fills in. */
@@ -15,15 +20,21 @@ declare const ENTRY: string
 /** Delay after which the functions of a start have run. */
 const KEEP_AFTER_MS = 2_000
 
+/** Asset with the compiled code. */
+const KEPT = 'start.bin'
+
+const assets: ReadonlySet<string> = new Set(isSea() ? getAssetKeys() : [])
+const readAsset = (name: string): Buffer => Buffer.from(getRawAsset(name))
+
 interface Chunk {
   readonly script: Script
   readonly exports: object
 }
 
 /** Compiled code by the name of its chunk, as one file: a line of JSON with names and sizes, then the bytes. */
-const readKept = (file: string): ReadonlyMap<string, Buffer> => {
+const readKept = (read: () => Buffer): ReadonlyMap<string, Buffer> => {
   try {
-    const bytes = readFileSync(file)
+    const bytes = read()
     const end = bytes.indexOf('\n')
     let at = end + 1
     const sizes = JSON.parse(bytes.toString('latin1', 0, end)) as readonly (readonly [string, number])[]
@@ -38,10 +49,13 @@ const readKept = (file: string): ReadonlyMap<string, Buffer> => {
   }
 }
 
-/** Adds the chunks of this start to those of others. A folder that cannot be written has no file, and starts are slower. */
+/** Adds the chunks of this start that were not there to those of others. A folder that cannot be written has no file, and starts are slower. */
 const keep = (file: string, folder: string, chunks: ReadonlyMap<string, Chunk>): void => {
-  const own = [...chunks].map(([name, { script }]) => [name, script.createCachedData()] as const)
-  const codes = [...new Map([...readKept(file), ...own])]
+  const kept = readKept(() => readFileSync(file))
+  const missing = [...chunks].filter(([name, { script }]) => script.cachedDataRejected === true || !kept.has(name))
+  const codes = [
+    ...new Map([...kept, ...missing.map(([name, { script }]) => [name, script.createCachedData()] as const)]),
+  ]
   const sizes = JSON.stringify(codes.map(([name, code]) => [name, code.byteLength]))
   const written = `${file}.${process.pid}`
   try {
@@ -55,30 +69,73 @@ const keep = (file: string, folder: string, chunks: ReadonlyMap<string, Chunk>):
   }
 }
 
-/** Runs the command. */
+/**
+ * Path of an addon of the executable, which the system loads from a file alone: beside the executable, or in a folder of this user alone below that of
+ * temporary files. Its name has a hash of its content, which a file that is there must have.
+ */
+const addonFile = (name: string): string => {
+  const content = readAsset(name)
+  const isThere = (path: string): boolean => {
+    try {
+      return readFileSync(path).equals(content)
+    } catch {
+      return false
+    }
+  }
+  const beside = join(dirname(process.execPath), name)
+  if (isThere(beside)) return beside
+  const user = process.getuid?.()
+  const folder = join(tmpdir(), `tandem-${user}`)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const { uid, mode } = lstatSync(folder)
+  if (uid !== user || (mode & 0o777) !== 0o700)
+    throw new Error(`${folder} is no folder of this user alone: remove it, or set TMPDIR to another folder`)
+  const file = join(folder, name)
+  if (isThere(file)) return file
+  const written = `${file}.${process.pid}`
+  writeFileSync(written, content, { mode: 0o600 })
+  renameSync(written, file)
+  return file
+}
+
+const loadAddon = (name: string): unknown => {
+  const module = { exports: {} }
+  const file = addonFile(name)
+  try {
+    process.dlopen(module, file)
+  } catch (cause) {
+    throw new Error(`${file} cannot be loaded: set TMPDIR to a folder of which files may be executed`, { cause })
+  }
+  return module.exports
+}
+
+/** Runs the command; in an executable, the entry that the first argument names. */
 const boot = (): void => {
   // Flags that code sets later, since V8 refuses code that was compiled under other flags.
-  useNurseryLimits()
-  setFlagsFromString('--expose-gc')
+  if (isMainThread) {
+    useNurseryLimits()
+    setFlagsFromString('--expose-gc')
+  }
   const folder = process.env['NODE_COMPILE_CACHE']
-  const file = folder && join(folder, `start-${process.version}-${ENTRY}.bin`)
-  const kept = file ? readKept(file) : new Map<string, Buffer>()
+  const file = folder && !assets.has(KEPT) ? join(folder, `start-${process.version}-${ENTRY}.bin`) : undefined
+  const kept = assets.has(KEPT)
+    ? readKept(() => readAsset(KEPT))
+    : file
+      ? readKept(() => readFileSync(file))
+      : new Map()
   const chunks = new Map<string, Chunk>()
   let isComplete = true
 
   const load = (name: string): object => {
     const known = chunks.get(name)
     if (known !== undefined) return known.exports
-    const filename = join(__dirname, name)
+    const filename = join(isSea() ? '/' : __dirname, name)
+    const source = isSea() ? readAsset(name).toString('latin1') : readFileSync(filename, 'latin1')
     const cachedData = kept.get(name)
-    const script = new Script(
-      `(function (exports, require, module, __filename, __dirname) {${readFileSync(filename, 'utf8')}\n})`,
-      {
-        filename,
-        ...(cachedData && { cachedData }),
-        importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-      },
-    )
+    const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}\n})`, {
+      filename,
+      ...(cachedData && { cachedData }),
+    })
     if (cachedData === undefined || script.cachedDataRejected) isComplete = false
     const module = { exports: {} }
     chunks.set(name, {
@@ -87,13 +144,20 @@ const boot = (): void => {
         return module.exports
       },
     })
-    script.runInThisContext()(module.exports, requireFrom, module, filename, __dirname)
+    script.runInThisContext()(module.exports, requireFrom, module, filename, dirname(filename))
     return module.exports
   }
-  const requireFrom = (name: string): unknown =>
-    name.startsWith('./') && name.endsWith('.cjs') ? load(name.slice(2)) : require(name)
+  // The root has no packages: what is no asset is Node's own, or a file by its path.
+  const requireOther = isSea() ? createRequire('/tandem.cjs') : require
+  const requireFrom = (name: string): unknown => {
+    if (name.startsWith('./') && name.endsWith('.cjs')) return load(name.slice(2))
+    if (name.endsWith('.node')) return loadAddon(name)
+    const addon = `addon-${name.replaceAll(/[@/]/g, '_')}.cjs`
+    return assets.has(addon) ? load(addon) : requireOther(name)
+  }
 
-  load(ENTRY)
+  const [, , first = ''] = process.argv
+  load(first.endsWith('.cjs') && assets.has(first) ? first : ENTRY)
   if (file && folder) setTimeout(() => isComplete || keep(file, folder, chunks), KEEP_AFTER_MS).unref()
 }
 

@@ -1,4 +1,5 @@
 import { argon2, argon2Sync } from 'node:crypto'
+import { createRequire } from 'node:module'
 import { asBuffer } from '@tandem/base/bytes.ts'
 import { firstWorking } from './first-working.ts'
 
@@ -39,7 +40,7 @@ const addonOptions = (salt: Uint8Array, { memoryKib, passes, lanes, hashBytes }:
 
 /** Optional native addon: half the time of OpenSSL's. Rejects where it is not installed. */
 const createNativeArgon2 = async (): Promise<Argon2Provider> => {
-  const { hashRaw, hashRawSync } = await import('@node-rs/argon2')
+  const { hashRaw, hashRawSync } = createRequire(import.meta.url)('@node-rs/argon2') as typeof import('@node-rs/argon2')
   return {
     name: '@node-rs/argon2',
     hash: (message, salt, cost = ARGON2) => hashRaw(message, addonOptions(salt, cost)),

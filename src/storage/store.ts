@@ -1,4 +1,5 @@
 import { open, readdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
@@ -380,7 +381,7 @@ const openMemory = async (): Promise<Level> => {
 const openDisk = async (location: string, options: StoreOptions): Promise<DiskLevel> => {
   // Threads open a database that the main thread has checked.
   if (isMainThread || options.createIfMissing !== false) await checkTables(location)
-  const { ClassicLevel } = await import('classic-level')
+  const { ClassicLevel } = createRequire(import.meta.url)('classic-level') as typeof import('classic-level')
   const level = new ClassicLevel<Uint8Array, Uint8Array>(location, {
     ...VIEWS,
     multithreading: true,

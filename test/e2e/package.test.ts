@@ -114,6 +114,8 @@ test('the installed devnet serves calls, WebSocket, health, explorer and faucet'
     expect(await rpc(http, 'eth_chainId')).toBe('0x1e8097')
     // Runs in a worker thread.
     expect(await rpc(http, 'eth_call', [{ to: accounts[0]?.address }, 'latest'])).toBe('0x')
+    // Moves the store to the disk.
+    expect(await rpc(http, 'eth_getLogs', [{ fromBlock: '0x0' }])).toEqual([])
     const closing = await new Promise<number | undefined>((resolve, reject) => {
       get(`${http}/health`, { agent: false, headers: { connection: 'close' } }, response => {
         response.resume().once('end', () => resolve(response.statusCode))

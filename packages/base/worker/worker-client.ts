@@ -1,5 +1,6 @@
-import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, type ResourceLimits, type Worker } from 'node:worker_threads'
 import { copyBytes } from '../bytes.ts'
+import { startThread } from '../own-files.ts'
 import { endWorker } from './end-worker.ts'
 import { addLoadingThread, LOAD_MS } from './loading-threads.ts'
 import {
@@ -113,7 +114,7 @@ export class WorkerClient<M extends WorkerMethods> {
       beatMs: options.heartbeat?.everyMs,
       urgent: channel?.port2,
     }
-    this.#worker = new Worker(options.url, {
+    this.#worker = startThread(options.url, {
       name: options.name,
       ...OWN_ARGUMENTS,
       workerData: start,

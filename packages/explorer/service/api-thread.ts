@@ -55,61 +55,65 @@ const node: NodePort = {
   rpc: (request, client) => ask('rpc', request, client),
 }
 
-const index = await openIndexReader(database)
-const logger = threadLogger(port)
-const { source } = openSource(nodeUrl, rules, logger)
-const nowMs = (): number => Date.now()
-const contracts = await openContracts(database, contractsPath)
-const verification = createVerification({ index, source, contracts, node, solcDirectory, nowMs, logger })
-const price = new PriceService({ config: priceConfig, symbol: rules.symbol, node, nowMs })
-const context = { index, source, node, verification, price, rules, site, nowMs }
-const readiness = new Readiness(context)
-const api = createApiServer({ context, readiness, version, logger })
-const pages = createPageServer({ context, readiness, logger })
-await Promise.all([api.ready(), pages.ready()])
-post({ type: 'opened' })
+const run = async (): Promise<void> => {
+  const index = await openIndexReader(database)
+  const logger = threadLogger(port)
+  const { source } = openSource(nodeUrl, rules, logger)
+  const nowMs = (): number => Date.now()
+  const contracts = await openContracts(database, contractsPath)
+  const verification = createVerification({ index, source, contracts, node, solcDirectory, nowMs, logger })
+  const price = new PriceService({ config: priceConfig, symbol: rules.symbol, node, nowMs })
+  const context = { index, source, node, verification, price, rules, site, nowMs }
+  const readiness = new Readiness(context)
+  const api = createApiServer({ context, readiness, version, logger })
+  const pages = createPageServer({ context, readiness, logger })
+  await Promise.all([api.ready(), pages.ready()])
+  post({ type: 'opened' })
 
-const answer = async ({ id, untilMs, method, url, headers, body }: ApiCall): Promise<void> => {
-  // It came while the thread was at work.
-  if (nowMs() >= untilMs) return
-  const server = url.startsWith(EXPLORER_PATH) ? pages : api
-  const response = await server.inject({
-    method: method as 'GET',
-    url,
-    headers: { ...headers },
-    ...(body && { payload: Buffer.from(body) }),
+  const answer = async ({ id, untilMs, method, url, headers, body }: ApiCall): Promise<void> => {
+    // It came while the thread was at work.
+    if (nowMs() >= untilMs) return
+    const server = url.startsWith(EXPLORER_PATH) ? pages : api
+    const response = await server.inject({
+      method: method as 'GET',
+      url,
+      headers: { ...headers },
+      ...(body && { payload: Buffer.from(body) }),
+    })
+    const bytes = new Uint8Array(response.rawPayload)
+    const kept = Object.entries(response.headers).map(([name, value]) => [name, String(value)])
+    const message = { id, status: response.statusCode, headers: Object.fromEntries(kept), body: bytes }
+    port.postMessage({ type: 'answer', answer: message } satisfies FromExplorerThread, [bytes.buffer])
+  }
+
+  const settle = (id: number, use: (waiting: Asking) => void): void => {
+    const waiting = asking.get(id)
+    asking.delete(id)
+    if (waiting !== undefined) use(waiting)
+  }
+
+  const refusalOf = ({
+    message,
+    detail,
+  }: {
+    readonly message: string
+    readonly detail: CodedError['detail'] | undefined
+  }) => (detail === undefined ? new Error(message) : new CodedError(detail))
+
+  const end = async (): Promise<void> => {
+    await Promise.all([api.close(), pages.close()])
+    await contracts.close()
+    await index.close()
+    await source.close()
+    port.close()
+  }
+
+  port.on('message', (message: ToApiThread) => {
+    if ('end' in message) void end()
+    else if (message.type === 'call') void answer(message.call)
+    else if (message.type === 'answered') settle(message.id, ({ resolve }) => resolve(message.value as never))
+    else settle(message.id, ({ reject }) => reject(refusalOf(message)))
   })
-  const bytes = new Uint8Array(response.rawPayload)
-  const kept = Object.entries(response.headers).map(([name, value]) => [name, String(value)])
-  const message = { id, status: response.statusCode, headers: Object.fromEntries(kept), body: bytes }
-  port.postMessage({ type: 'answer', answer: message } satisfies FromExplorerThread, [bytes.buffer])
 }
 
-const settle = (id: number, use: (waiting: Asking) => void): void => {
-  const waiting = asking.get(id)
-  asking.delete(id)
-  if (waiting !== undefined) use(waiting)
-}
-
-const refusalOf = ({
-  message,
-  detail,
-}: {
-  readonly message: string
-  readonly detail: CodedError['detail'] | undefined
-}) => (detail === undefined ? new Error(message) : new CodedError(detail))
-
-const end = async (): Promise<void> => {
-  await Promise.all([api.close(), pages.close()])
-  await contracts.close()
-  await index.close()
-  await source.close()
-  port.close()
-}
-
-port.on('message', (message: ToApiThread) => {
-  if ('end' in message) void end()
-  else if (message.type === 'call') void answer(message.call)
-  else if (message.type === 'answered') settle(message.id, ({ resolve }) => resolve(message.value as never))
-  else settle(message.id, ({ reject }) => reject(refusalOf(message)))
-})
+void run()

@@ -1,6 +1,7 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
+import { startThread } from '@tandem/base/own-files.ts'
 import { endWorker } from '@tandem/base/worker/end-worker.ts'
 import type { NodePort } from '../api/api-route.ts'
 import { CLIENT_HEADER } from '../api/submissions.ts'
@@ -199,7 +200,7 @@ export class ExplorerService {
   #startWorker(name: string, script: URL): Worker {
     const { node, logger, ...start } = this.#options
     const workerData: ExplorerThreadStart = { ...start, signals: this.#signals }
-    const worker = new Worker(script, {
+    const worker = startThread(script, {
       name,
       workerData,
       resourceLimits: {

@@ -60,26 +60,30 @@ const openStore = async (): Promise<IndexStore | undefined> => {
   return undefined
 }
 
-const index = await openStore()
-if (index === undefined) process.exit()
-port.postMessage({ type: 'opened' } satisfies FromExplorerThread)
-const { source, calls } = openSource(nodeUrl, rules, logger)
-// The address of a node may lead elsewhere tomorrow, and the index may have taken days.
-const keepsForeign = !rules.isDevelopment
-indexer = new Indexer({ source, calls, index, logger, nowMs: () => performance.now(), keepsForeign })
+const run = async (): Promise<void> => {
+  const index = await openStore()
+  if (index === undefined) process.exit()
+  port.postMessage({ type: 'opened' } satisfies FromExplorerThread)
+  const { source, calls } = openSource(nodeUrl, rules, logger)
+  // The address of a node may lead elsewhere tomorrow, and the index may have taken days.
+  const keepsForeign = !rules.isDevelopment
+  indexer = new Indexer({ source, calls, index, logger, nowMs: () => performance.now(), keepsForeign })
 
-while (!isClosing) {
-  const seen = Atomics.load(counters, SIGNAL_HEAD)
-  try {
-    const state = await indexer.step()
-    retries.passed(state === 'behind' ? 'filling' : 'at the head')
-    if (state === 'at the head') await waitForHead(seen)
-    // Yields between two batches, so that messages are handled.
-    else await new Promise(resolve => setImmediate(resolve))
-  } catch (error) {
-    await wait(retries.failed(error))
+  while (!isClosing) {
+    const seen = Atomics.load(counters, SIGNAL_HEAD)
+    try {
+      const state = await indexer.step()
+      retries.passed(state === 'behind' ? 'filling' : 'at the head')
+      if (state === 'at the head') await waitForHead(seen)
+      // Yields between two batches, so that messages are handled.
+      else await new Promise(resolve => setImmediate(resolve))
+    } catch (error) {
+      await wait(retries.failed(error))
+    }
   }
+  await index.close()
+  await source.close()
+  port.close()
 }
-await index.close()
-await source.close()
-port.close()
+
+void run()

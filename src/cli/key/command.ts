@@ -77,9 +77,18 @@ Moving a validator:
     .action(async (file: string, flags: WatermarkFlags) => (await import('./watermark.ts')).importMark(file, flags))
 }
 
+/** Home of the user; the root, where keys cannot get lost unseen, for one that the system does not know, as in a container. */
+const homeFolder = (): string => {
+  try {
+    return homedir()
+  } catch {
+    return '/'
+  }
+}
+
 const keystoreOption = (): Option =>
   new Option('--keystore <folder>', 'folder of the key files').default(
-    join(homedir(), '.tandem', 'keystore'),
+    join(homeFolder(), '.tandem', 'keystore'),
     '~/.tandem/keystore',
   )
 

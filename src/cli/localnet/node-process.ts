@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readSync, renameSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { isSea } from 'node:sea'
 import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import { logFileOf, type NodePlan } from './plan.ts'
 import type { ProcessState } from './report/status.ts'
@@ -55,11 +56,9 @@ export class NodeProcess {
   start(): Promise<NodeUrls | undefined> {
     const { plan, args, onDeath } = this.#options
     const log = openLog(logFileOf(plan))
-    const command = [
-      ...process.execArgv.filter(flag => !flag.startsWith('--inspect')),
-      process.argv[1] as string,
-      ...args,
-    ]
+    const flags = process.execArgv.filter(flag => !flag.startsWith('--inspect'))
+    // A program of one file is its own Node, with the flags in it.
+    const command = isSea() ? args : [...flags, process.argv[1] as string, ...args]
     // Options that this command was given by the environment are no options of its nodes.
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TANDEM_')))
     const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', log, 'ipc'], env })

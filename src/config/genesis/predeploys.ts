@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { readOwnFile } from '@tandem/base/own-files.ts'
 import type { GenesisAccount } from './types.ts'
 
 /** Well-known contracts that a genesis file names (docs/genesis.md#predeploys). */
@@ -26,7 +26,7 @@ export const predeployedAccounts = (names: readonly Predeploy[]): ReadonlyMap<He
 
 const readAccounts = (): NonNullable<typeof kept> => {
   const file = new URL('../../../contracts/predeploys.json', import.meta.url)
-  const stored = JSON.parse(readFileSync(file, 'utf8')) as Record<Predeploy, StoredAccounts>
+  const stored = JSON.parse(readOwnFile(file).toString('utf8')) as Record<Predeploy, StoredAccounts>
   return new Map(
     Object.entries(stored).map(([name, accounts]) => [
       name,

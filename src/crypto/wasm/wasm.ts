@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readOwnFile } from '@tandem/base/own-files.ts'
 
 /** Part of the WebAssembly API used here; the compiler's own declarations come only with the DOM library. */
 interface WebAssemblyApi {
@@ -19,7 +19,7 @@ const modules = new Map<string, object>()
 export const loadWasm = <Exports>(url: URL, imports?: object): Exports => {
   let module = modules.get(url.href)
   if (module === undefined) {
-    module = new WebAssembly.Module(readFileSync(url))
+    module = new WebAssembly.Module(readOwnFile(url))
     modules.set(url.href, module)
   }
   return new WebAssembly.Instance(module, imports).exports as Exports

@@ -5,4 +5,4 @@ import { logJson } from './log.ts'
 // Entry of the worker thread for log queries over ranges: it finds logs and writes their JSON off the thread that makes
 // blocks.
 lowerThreadPriority()
-await serveLogQueries(entry => logJson(entry, entry))
+void serveLogQueries(entry => logJson(entry, entry))

@@ -24,7 +24,7 @@ const withLauncher = (npm: string, use: (launcher: Launcher) => Promise<void>): 
       mkdirSync(join(root, path, '..'), { recursive: true })
       writeFileSync(join(root, path), text, { mode })
     }
-    cpSync('bin/tandem.mjs', join(root, 'bin', 'tandem.mjs'))
+    cpSync('bin', join(root, 'bin'), { recursive: true })
     const dependencies = Object.fromEntries(PACKAGES.map(name => [name, '1.0.0']))
     write('package.json', JSON.stringify({ type: 'module', dependencies }))
     write('src/cli/main.ts', "process.stdout.write('started')")

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { setFlagsFromString } from 'node:v8'
 
 /*
  * One compilation, in a process that may read this file and the compiler, and nothing else. Standard JSON comes by standard input, and the
@@ -92,7 +93,13 @@ const answerOf = (output: CompilerOutput, file: string | null, name: string): ob
 
 // The shell that limits this process adds variables of its own.
 for (const variable of Object.keys(process.env)) delete process.env[variable]
-const [compiler, file, name] = JSON.parse(process.argv[2] as string) as [string, string | null, string]
+const [compiler, file, name, wasmPages] = JSON.parse(process.argv.at(-1) as string) as [
+  string,
+  string | null,
+  string,
+  number,
+]
+setFlagsFromString(`--wasm-max-mem-pages=${wasmPages}`)
 const soljson = createRequire(import.meta.url)(compiler) as Soljson
 // Null pointers: no callback that reads imports. Older versions take fewer arguments and leave the others.
 const compile = soljson.cwrap(
@@ -100,5 +107,7 @@ const compile = soljson.cwrap(
   'string',
   ['string', 'number', 'number'],
 )
-const answer = JSON.stringify(answerOf(JSON.parse(compile(await readInput(), 0, 0)) as CompilerOutput, file, name))
-process.stdout.write(answer, () => process.exit(0))
+void readInput().then(input => {
+  const answer = JSON.stringify(answerOf(JSON.parse(compile(input, 0, 0)) as CompilerOutput, file, name))
+  process.stdout.write(answer, () => process.exit(0))
+})

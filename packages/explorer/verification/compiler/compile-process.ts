@@ -1,15 +1,17 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { setPriority } from 'node:os'
+import { isAbsolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { hexToBytes } from '@tandem/base/bytes.ts'
+import { ownCommand } from '@tandem/base/own-files.ts'
 import { EXPLORER_LIMITS } from '../../limits.ts'
 import type { ContractIdentifier, SourceInput } from '../input/standard-input.ts'
 import type { CodeRange, CompiledCode, CompiledContract } from '../match/compiled-contract.ts'
 import { refuseVerification } from '../verification-error.ts'
 import type { CompilerBuild } from './compiler-list.ts'
 
-const CHILD = fileURLToPath(new URL('./compile-child.mts', import.meta.url))
+const CHILD = new URL('./compile-child.mts', import.meta.url)
 
 /** Parts of the compiler's output that the comparison needs. */
 const OUTPUTS = [
@@ -51,7 +53,7 @@ export const compileContracts = async (
     throw refuseVerification('UNAVAILABLE', 'sources cannot be compiled safely with this version of Node.js; use 26')
   const settings = { ...input.settings, outputSelection: { [path ?? '*']: { [name]: OUTPUTS } } }
   const text = await runChild(
-    [build.file, path, name],
+    [build.file, path, name, limits.wasmPages],
     JSON.stringify({ language: input.language, sources: input.sources, settings }),
     limits,
   )
@@ -60,23 +62,26 @@ export const compileContracts = async (
 
 const failed = (message: string) => refuseVerification('COMPILER_FAILED', message)
 
+/** In the environment, from where the executable of one file takes flags too. */
+const flagsOf = (compiler: string, { heapMegabytes }: CompileLimits): string =>
+  [
+    '--permission',
+    `--allow-fs-read=${fileURLToPath(CHILD)}`,
+    `--allow-fs-read=${compiler}`,
+    `--max-old-space-size=${heapMegabytes}`,
+    '--no-warnings',
+  ]
+    .map(flag => `"${flag.replaceAll(/["\\]/g, '\\$&')}"`)
+    .join(' ')
+
 const runChild = (task: readonly unknown[], input: string, limits: CompileLimits): Promise<string> =>
   new Promise((resolve, reject) => {
     const [compiler] = task as [string]
-    const child = spawn(
-      ...limitedCommand(limits.compileCpuSeconds, [
-        process.execPath,
-        '--permission',
-        `--allow-fs-read=${CHILD}`,
-        `--allow-fs-read=${compiler}`,
-        `--max-old-space-size=${limits.heapMegabytes}`,
-        `--wasm-max-mem-pages=${limits.wasmPages}`,
-        '--no-warnings',
-        CHILD,
-        JSON.stringify(task),
-      ]),
-      { env: {}, stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true },
-    )
+    const child = spawn(...limitedCommand(limits.compileCpuSeconds, [...ownCommand(CHILD), JSON.stringify(task)]), {
+      env: { NODE_OPTIONS: flagsOf(compiler, limits) },
+      stdio: ['pipe', 'pipe', 'ignore'],
+      windowsHide: true,
+    })
     const chunks: Buffer[] = []
     let bytes = 0
     let reason: string | undefined
@@ -118,7 +123,12 @@ const EXHAUSTED: ReadonlySet<unknown> = new Set([1, 'SIGABRT', 'SIGKILL', 'SIGSE
 /** Refusal of a process that ended by itself, with an exit code or a signal. */
 const refusalOfEnd = (end: number | NodeJS.Signals | null, compiler: string) => {
   const cause = new Error(`the compiler ended with ${end}`)
-  if (NOT_RUN.has(end) || !existsSync(CHILD) || !existsSync(compiler)) return notStarted(cause)
+  if (
+    NOT_RUN.has(end) ||
+    ownCommand(CHILD).some(path => isAbsolute(path) && !existsSync(path)) ||
+    !existsSync(compiler)
+  )
+    return notStarted(cause)
   if (EXHAUSTED.has(end))
     return failed('the compiler stopped: the sources need too much memory, or are nested too deep')
   return refuseVerification('COMPILER_FAILED', "the compiler stopped; the explorer's log has its exit code", { cause })

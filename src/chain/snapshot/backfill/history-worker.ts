@@ -4,12 +4,11 @@ import { readEarliestBlock } from '../../store/earliest-block.ts'
 import { type HistoryRange, type HistoryTip, tipBelow, writeHistory } from './history-rows.ts'
 
 /* Worker thread that verifies and stores the blocks before a snapshot. */
-const store = await Store.attach(workerStartData<StoreHandle>())
 
-const methods = {
+const methodsOf = (store: Store) => ({
   tip: async () => (await tipBelow(store, await readEarliestBlock(store))) ?? null,
   put: (range: HistoryRange, tip: HistoryTip) => writeHistory(store, range, tip),
-}
-export type HistoryMethods = typeof methods
+})
+export type HistoryMethods = ReturnType<typeof methodsOf>
 
-serveWorker<HistoryMethods>(methods)
+void Store.attach(workerStartData<StoreHandle>()).then(store => serveWorker<HistoryMethods>(methodsOf(store)))

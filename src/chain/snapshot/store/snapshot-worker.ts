@@ -4,11 +4,10 @@ import { writeSnapshot } from './write-snapshot.ts'
 
 /* Worker thread that makes snapshots, which takes minutes of reading and hashing on large states. */
 const { store: handle, root } = workerStartData<{ readonly store: StoreHandle; readonly root: string }>()
-const store = await Store.attach(handle)
 
-const methods = {
+const methodsOf = (store: Store) => ({
   make: (number: number, inUse: readonly number[]) => writeSnapshot(store, root, number, inUse),
-}
-export type SnapshotWorkerMethods = typeof methods
+})
+export type SnapshotWorkerMethods = ReturnType<typeof methodsOf>
 
-serveWorker<SnapshotWorkerMethods>(methods)
+void Store.attach(handle).then(store => serveWorker<SnapshotWorkerMethods>(methodsOf(store)))

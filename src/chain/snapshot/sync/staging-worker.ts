@@ -7,7 +7,7 @@ import { type GenesisRows, Staging } from './staging.ts'
 
 /* Worker thread that imports a snapshot: hashes every entry of a state and writes it. */
 const { storePath, identity } = workerStartData<{ readonly storePath: string; readonly identity: ChainIdentity }>()
-let staging = await Staging.open(storePath, identity)
+let staging: Staging
 
 const methods = {
   progress: () => staging.progress(),
@@ -25,10 +25,14 @@ const methods = {
   reset: async () => {
     await staging.close()
     await rm(storePath, { recursive: true, force: true })
-    staging = await Staging.open(storePath, identity)
+    await open()
   },
   close: () => staging.close(),
 }
 export type StagingMethods = typeof methods
 
-serveWorker<StagingMethods>(methods)
+const open = async (): Promise<void> => {
+  staging = await Staging.open(storePath, identity)
+}
+
+void open().then(() => serveWorker<StagingMethods>(methods))

@@ -13,7 +13,7 @@ import { EXECUTION_LIMITS } from '../../../config/limits/execution.ts'
 import type { StateChanges } from '../../../state/update/state-update.ts'
 import { Store } from '../../../storage/store.ts'
 import type { BlockEnv, SerializedEnv } from '../../block-env.ts'
-import type { CallError, Interrupt } from '../../engine.ts'
+import type { CallError, Engine, Interrupt } from '../../engine.ts'
 import { loadEngine } from '../../engines/select-engine.ts'
 import { dropIdleMachines, forgetDroppedMachines, machineBytes } from '../../engines/wasm/pool.ts'
 import { asyncOverlayReader, overlayReader } from '../../overlay-reader.ts'
@@ -93,9 +93,9 @@ const { store: handle, params, engine: engineName, shared } = workerData as Work
 const signals = new Int32Array(shared)
 Atomics.store(signals, CALL_THREAD_ID, systemThreadId())
 const scheduler = createSliceScheduler()
-const engine = await loadEngine(engineName)
-const store = await Store.attach(handle)
-const withState = createStateCache(store)
+let engine: Engine
+let store: Store
+let withState: ReturnType<typeof createStateCache>
 
 const batcher = new Batcher<WorkerMessage>(CALL_LIMITS.batch, messages => port.postMessage(messages))
 const post = (message: WorkerMessage): void => batcher.add(message)
@@ -205,24 +205,6 @@ const refusalFor = (id: number, error: unknown): WorkerMessage & { readonly id: 
   return { type: 'fault', id, message: error instanceof Error ? (error.stack ?? error.message) : String(error) }
 }
 
-// The service reads this heartbeat while it waits for results.
-setInterval(beat, CALL_LIMITS.stuckMs / 3).unref()
-
-port.on('message', (message: readonly CallJob[] | BlockHashes | CancelledCall | EndRequest) => {
-  beat()
-  if ('end' in message) process.exit()
-  else if ('hashes' in message) asking.get(message.id)?.(message.hashes)
-  else if ('cancel' in message) {
-    if (deadlines.has(message.cancel)) deadlines.set(message.cancel, 0)
-  }
-  // One after the other: the next one starts when this one has ended or waits.
-  else
-    for (const job of message) {
-      deadlines.set(job.id, performance.now() + CALL_LIMITS.timeoutMs)
-      setImmediate(begin, job)
-    }
-})
-
 /** Calls that have started. */
 let running = 0
 let idleTimer: NodeJS.Timeout | undefined
@@ -258,4 +240,29 @@ const begin = async (job: CallJob): Promise<void> => {
   running--
   end(message)
 }
-post({ type: 'ready' })
+
+const start = async (): Promise<void> => {
+  engine = await loadEngine(engineName)
+  store = await Store.attach(handle)
+  withState = createStateCache(store)
+  // The service reads this heartbeat while it waits for results.
+  setInterval(beat, CALL_LIMITS.stuckMs / 3).unref()
+
+  port.on('message', (message: readonly CallJob[] | BlockHashes | CancelledCall | EndRequest) => {
+    beat()
+    if ('end' in message) process.exit()
+    else if ('hashes' in message) asking.get(message.id)?.(message.hashes)
+    else if ('cancel' in message) {
+      if (deadlines.has(message.cancel)) deadlines.set(message.cancel, 0)
+    }
+    // One after the other: the next one starts when this one has ended or waits.
+    else
+      for (const job of message) {
+        deadlines.set(job.id, performance.now() + CALL_LIMITS.timeoutMs)
+        setImmediate(begin, job)
+      }
+  })
+  post({ type: 'ready' })
+}
+
+void start()

@@ -1,6 +1,7 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { assert } from '@tandem/base/assert.ts'
 import { Batcher } from '@tandem/base/async/batcher.ts'
+import { startThread } from '@tandem/base/own-files.ts'
 import { endWorker } from '@tandem/base/worker/end-worker.ts'
 import { addLoadingThread, LOAD_MS } from '@tandem/base/worker/loading-threads.ts'
 import { Silence } from '@tandem/base/worker/silence.ts'
@@ -95,7 +96,7 @@ export class CallWorkerHandle {
     const shared = new SharedArrayBuffer(CALL_SHARED_BYTES)
     this.#signals = new Int32Array(shared)
     const start: WorkerStart = { store, params, engine, shared }
-    this.#worker = new Worker(new URL('./call-worker.ts', import.meta.url), {
+    this.#worker = startThread(new URL('./call-worker.ts', import.meta.url), {
       workerData: start,
       name: 'calls',
       ...OWN_ARGUMENTS,

@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { pathToFileURL } from 'node:url'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
+import { ownCommand } from '@tandem/base/own-files.ts'
 import { FORWARD_LIMITS } from '../../../config/limits/clients.ts'
 import type { ExplorerSettings } from './explorer-settings.ts'
 
@@ -21,7 +23,7 @@ interface ExplorerChildOptions {
 }
 
 /** Program that is started, and not loaded here. */
-const SCRIPT = join(import.meta.dirname, '..', '..', '..', 'cli', 'explorer', 'behind-node.ts')
+const PROGRAM = pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'cli', 'explorer', 'behind-node.ts'))
 const { startMs, firstRestartMs, lastRestartMs, steadyMs, stopMs } = FORWARD_LIMITS
 
 /**
@@ -80,7 +82,8 @@ export class ExplorerChild {
   #spawn(settings: ExplorerSettings): ChildProcess {
     if (this.#isClosed) throw this.#away()
     const flags = process.execArgv.filter(flag => !flag.startsWith('--inspect'))
-    const child = spawn(process.execPath, [...flags, SCRIPT], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+    const [program, ...args] = ownCommand(PROGRAM, flags)
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
     this.#child = child
     readLines(child.stderr as Readable, line => passLine(this.#options.logger, line))
     child.send(settings, error => error && child.kill('SIGKILL'))
