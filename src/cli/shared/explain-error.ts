@@ -20,6 +20,8 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     `Reading the database in ${d['path']} failed: ${d['reason']}. The disk or the folder is damaged: run "tandem db verify", restore a copy, or start with an empty --datadir.`,
   STORE_WRITE_FAILED: d =>
     `Writing to ${d['path']} failed: ${d['reason']}. Free disk space or mend the disk, then start again; nothing committed is lost.`,
+  JOURNAL_FAILED: () =>
+    'The journal of transactions in the data folder cannot be written; the log has the reason. Free disk space or mend the disk, then start again; nothing accepted is lost.',
   STORE_FOREIGN: d => `${d['path']} holds a database that is not Tandem's. Choose another --datadir.`,
   SCHEMA_UNKNOWN: d =>
     `${d['path']} was written with database schema ${d['found']}, this program knows schema ${d['supported']}. Use the version that wrote it, or an empty --datadir; a start of the node upgrades schema 5.`,

@@ -98,3 +98,11 @@ test('a folder of another chain is refused with what is there and what was wante
     detail: { code: 'NETWORK_MISMATCH', found: 'devnet', expected: 'testnet' },
   })
 })
+
+test('a journal that cannot be rewritten at the start ends it with what to do', async () => {
+  const dir = temporary()
+  mkdirSync(join(dir, 'transactions.journal.new'))
+  const failed = await openTestChain(dir).catch(error => error)
+  expect(failed).toMatchObject({ code: 'JOURNAL_FAILED' })
+  expect(explainError(failed.detail)).toContain('Free disk space')
+})
