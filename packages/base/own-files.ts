@@ -17,11 +17,11 @@ const readAsset = (name: string): Buffer => Buffer.from(getRawAsset(name))
 /** Content of a file, not to be written to. */
 export const readOwnFile = (url: URL): Buffer => (isSea() ? readAsset(nameOf(url)) : readFileSync(url))
 
-/** Starts a thread from its entry. */
+/** Starts a thread from its entry. Loaders of the process, such as those of a test runner, and `--input-type`, are not for it. */
 export const startThread = (url: URL, options: WorkerOptions): Worker =>
   isSea()
-    ? new Worker(readAsset(BOOT).toString('latin1'), { ...options, eval: true, argv: [nameOf(url)] })
-    : new Worker(url, options)
+    ? new Worker(readAsset(BOOT).toString('latin1'), { ...options, execArgv: [], eval: true, argv: [nameOf(url)] })
+    : new Worker(url, { ...options, execArgv: [] })
 
 /** Program and arguments that start a process of this program from its entry. An executable has its flags in itself. */
 export const ownCommand = (url: URL, flags: readonly string[] = []): [program: string, ...args: string[]] =>

@@ -4,16 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '@tandem/base/clock.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
+import { DEVNET_DEFAULTS, DEVNET_LIMITS } from '../config/limits/commands.ts'
 import { startInside } from '../node/node.ts'
-import {
-  DEVNET_DEFAULTS,
-  devnetAccounts,
-  devnetNode,
-  isWellKnown,
-  MAX_ACCOUNTS,
-  MAX_BLOCK_SECONDS,
-  MIN_BLOCK_SECONDS,
-} from './options.ts'
+import { devnetAccounts, devnetNode, isWellKnown } from './options.ts'
 import { DevnetProvider } from './provider.ts'
 import type { CreateDevnet, DevnetOptions } from './types.ts'
 
@@ -26,10 +19,11 @@ const checkNode = (): void => {
 
 /** The command's own bounds; the genesis checks the others. */
 const checkOptions = ({ accounts, blockTime }: DevnetOptions): void => {
-  if (!Number.isInteger(accounts) || accounts < 1 || accounts > MAX_ACCOUNTS)
-    throw new Error(`accounts must be a whole number from 1 to ${MAX_ACCOUNTS}`)
-  const isBlockTime = blockTime === 0 || (blockTime >= MIN_BLOCK_SECONDS && blockTime <= MAX_BLOCK_SECONDS)
-  if (!isBlockTime) throw new Error(`blockTime must be 0, or seconds from ${MIN_BLOCK_SECONDS} to ${MAX_BLOCK_SECONDS}`)
+  if (!Number.isInteger(accounts) || accounts < 1 || accounts > DEVNET_LIMITS.accounts)
+    throw new Error(`accounts must be a whole number from 1 to ${DEVNET_LIMITS.accounts}`)
+  const { least, most } = DEVNET_LIMITS.blockSeconds
+  if (blockTime !== 0 && !(blockTime >= least && blockTime <= most))
+    throw new Error(`blockTime must be 0, or seconds from ${least} to ${most}`)
 }
 
 export const createDevnet: CreateDevnet = async (given = {}) => {
@@ -44,6 +38,8 @@ export const createDevnet: CreateDevnet = async (given = {}) => {
   const node = devnetNode(options, accounts, true)
   const dataDir = join(tmpdir(), `tandem-devnet-${process.pid}-${randomBytes(3).toString('hex')}`)
   let failure: Error | undefined
+  /** Set when there is something to end. */
+  let end: (() => Promise<void>) | undefined
   const inside = await startInside(
     {
       ...node,
@@ -56,8 +52,9 @@ export const createDevnet: CreateDevnet = async (given = {}) => {
       logger: silentLogger,
       clock: systemClock,
       onFatal: error => {
-        failure = error
-        void close()
+        failure ??= error
+        // Requests fail from now on; a failed stop has nobody to be told.
+        end?.().catch(() => undefined)
       },
     },
   )
@@ -72,7 +69,13 @@ export const createDevnet: CreateDevnet = async (given = {}) => {
   const stop = async (): Promise<void> => {
     provider.close()
     await inside.stop()
-    await rm(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })
+    // A folder that stays is removed by a later `tandem devnet`, as those of killed chains.
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }).catch(() => undefined)
+  }
+  end = close
+  if (failure !== undefined) {
+    await close()
+    throw failure
   }
   let urls: Promise<{ readonly http: string; readonly ws: string }> | undefined
   return {

@@ -6,11 +6,6 @@ import type { DevAccountKey, NodeOptions } from '../node/options.ts'
 import { accountsFromMnemonic, TEST_MNEMONIC } from './accounts.ts'
 import type { DevAccount, DevnetOptions } from './types.ts'
 
-export const MAX_ACCOUNTS = 1_000
-export const MIN_BLOCK_SECONDS = 0.05
-export const MAX_BLOCK_SECONDS = 3_600
-export const DEVNET_DEFAULTS = { blockTime: 1, accounts: 10, balance: 10_000n * 10n ** 18n } as const
-
 /** First part of web3_clientVersion, by which tools recognise a development network. */
 const CLIENT_NAMES = { anvil: 'anvil', hardhat: 'HardhatNetwork' } as const
 

@@ -297,11 +297,16 @@ export class PoolService {
 
   /** Settles submissions with their outcomes, local ones when they are on disk. */
   async #settle(batch: readonly PoolSubmission[], outcomes: readonly AdmitOutcome[], origin: Origin): Promise<void> {
-    const failure = origin === 'local' ? await this.#journal(batch, outcomes) : undefined
-    for (const [at, { settle, hash }] of batch.entries()) {
-      const outcome = outcomes[at] as AdmitOutcome
-      this.#underWay.delete(hash)
-      settle(isCoded(outcome) ? outcome : (failure ?? outcome))
+    try {
+      const failure = origin === 'local' ? await this.#journal(batch, outcomes) : undefined
+      for (const [at, { settle, hash }] of batch.entries()) {
+        const outcome = outcomes[at] as AdmitOutcome
+        this.#underWay.delete(hash)
+        settle(isCoded(outcome) ? outcome : (failure ?? outcome))
+      }
+    } catch (error) {
+      // Only these: a set-code transaction of the same batch goes on.
+      this.#fail(batch, error)
     }
   }
 

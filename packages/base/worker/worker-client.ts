@@ -72,9 +72,6 @@ interface SentCall<T> {
   readonly result: Promise<T>
 }
 
-/** Options of a thread of this program: loaders of the process, such as those of a test runner, and `--input-type`, are not for it. */
-export const OWN_ARGUMENTS = { execArgv: [] }
-
 /** Ids fit the 32-bit shared memory. */
 const MAX_ID = 0x7fff_ffff
 
@@ -116,7 +113,6 @@ export class WorkerClient<M extends WorkerMethods> {
     }
     this.#worker = startThread(options.url, {
       name: options.name,
-      ...OWN_ARGUMENTS,
       workerData: start,
       ...(channel && { transferList: [channel.port2] }),
       ...(options.limits && { resourceLimits: options.limits }),

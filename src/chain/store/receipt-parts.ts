@@ -5,6 +5,7 @@ import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { keyWithNumber, numberKey, readNumber } from '../../storage/keys.ts'
+import { readMoved } from '../../storage/move-segment.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 
 /*
@@ -49,23 +50,23 @@ export async function* receiptRows(
   to: number,
 ): AsyncGenerator<{ readonly number: number; readonly row: Uint8Array }> {
   let next = from
-  const upTo = async function* (end: number) {
-    for (; next < end; next++) {
+  /** Blocks that are not in tables are in segments, perhaps since the scan began, or have none: those from the mark on. */
+  const fromSegments = async function* (end: number) {
+    for (const last = Math.min(end, readMoved(store).moved); next < last; next++) {
       const row = await readReceipts(store, next)
       if (row !== undefined) yield { number: next, row }
     }
   }
   for await (const chunk of store.chunks(BUCKETS.receipts, { gte: numberKey(from), lte: numberKey(to) })) {
-    for (const [key, row] of chunk) {
+    for (const [key, part] of chunk) {
       const number = readNumber(key)
-      // Blocks between are in segments, perhaps since the scan began.
-      yield* upTo(number)
-      if (row.byteLength === PART_BYTES) yield* upTo(number + 1)
-      else yield { number, row }
+      yield* fromSegments(number)
+      const row = part.byteLength === PART_BYTES ? await readReceipts(store, number) : part
+      if (row !== undefined) yield { number, row }
       next = number + 1
     }
   }
-  yield* upTo(to + 1)
+  yield* fromSegments(to + 1)
 }
 
 /** Adds the removal of a block's receipts to the batch. */

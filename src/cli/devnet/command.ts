@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { DEVNET_FORKS } from '../../config/forks.ts'
+import { DEVNET_DEFAULTS, DEVNET_LIMITS } from '../../config/limits/commands.ts'
 import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
-import { DEVNET_DEFAULTS, MAX_ACCOUNTS } from '../../devnet/options.ts'
 import { methodOptions } from '../shared/options/method-options.ts'
 import { miningOptions } from '../shared/options/mining-options.ts'
 import {
@@ -26,7 +26,7 @@ export const addDevnetCommand = (program: Command): void => {
     )
     .addOption(
       new Option('--accounts <count>', 'how many accounts are funded')
-        .argParser(integerOption(1, MAX_ACCOUNTS))
+        .argParser(integerOption(1, DEVNET_LIMITS.accounts))
         .default(DEVNET_DEFAULTS.accounts),
     )
     .addOption(

@@ -17,7 +17,7 @@ import { type CallWorkerEvents, CallWorkerHandle, type PendingCall } from './wor
 import type { CallAnswer, CallJobRequest, CallKind, CallKinds, WorkerMessage } from './worker/worker-protocol.ts'
 
 interface CallServiceOptions {
-  /** LevelDB directory, opened by each worker as well. */
+  /** Opened by each worker as well. */
   readonly store: Pick<Store, 'share'>
   readonly params: ChainParams
   /** EVM engine. */

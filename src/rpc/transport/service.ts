@@ -94,7 +94,7 @@ const connect = (
   const output = {
     send: (frame: Buffer) => onNotification(frame.toString()),
     drained: () => undefined,
-    drop: () => {},
+    drop: () => session.close(),
   }
   const session = hub.open(output, INSIDE)
   return {

@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createRandom } from '@tandem/base/random.ts'
 import { BrowserProvider, parseEther } from 'ethers'
 import { createPublicClient, createWalletClient, custom, getAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createDevnet } from '../../../src/devnet/create-devnet.ts'
 import type { CreateDevnetOptions, Devnet } from '../../../src/devnet/types.ts'
 import { seedRange } from '../../support/seeds.ts'
@@ -124,6 +125,22 @@ describe('a chain in this process', () => {
     const locked = await open({ mnemonic, unlock: false })
     await locked.listen()
     expect(await ask(locked, 'eth_accounts')).toEqual([])
+  })
+
+  test('ends with the failure when its folder cannot be made, and this process goes on', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'tandem-test-')), 'file')
+    onTestFinished(() => rmSync(dirname(file), { recursive: true }))
+    writeFileSync(file, '')
+    vi.stubEnv('TMPDIR', file)
+    const chain = await open()
+    vi.unstubAllEnvs()
+    const hash = await send(chain, 0, 1, 1n)
+    const disconnected = once(chain.provider, 'disconnect')
+    const trace = ask(chain, 'debug_traceTransaction', hash).catch(error => error)
+    expect(await disconnected).toMatchObject([{ code: 4900 }])
+    expect(await trace).toBeInstanceOf(Error)
+    await expect(ask(chain, 'eth_blockNumber')).rejects.toMatchObject({ code: 4900 })
+    expect(() => chain.listen()).toThrow('STORE_WRITE_FAILED')
   })
 
   test('is refused with options that make no chain', async () => {

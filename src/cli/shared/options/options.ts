@@ -1,5 +1,6 @@
 import type { Hex } from '@tandem/base/bytes.ts'
 import { InvalidArgumentError, Option } from 'commander'
+import { DEVNET_LIMITS } from '../../../config/limits/commands.ts'
 import { MEMORY_LIMITS } from '../../../config/limits/storage.ts'
 import { NAMESPACES, type Namespace } from '../../../config/networks.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
@@ -42,13 +43,14 @@ export const portOrOffOption = (text: string): number | 'off' => (text === 'off'
 
 export const secondsOption = (text: string): number => {
   const value = Number(text)
-  if (!/^\d+(\.\d+)?$/.test(text) || value > 3_600) {
+  const { least, most } = DEVNET_LIMITS.blockSeconds
+  if (!/^\d+(\.\d+)?$/.test(text) || value > most) {
     throw new InvalidArgumentError(
-      'It must be seconds from 0 to 3600; fractions are allowed, 0 makes a block per transaction.',
+      `It must be seconds from 0 to ${most}; fractions are allowed, 0 makes a block per transaction.`,
     )
   }
-  if (value !== 0 && value < 0.05)
-    throw new InvalidArgumentError('The shortest block time is 0.05 s; 0 makes a block per transaction.')
+  if (value !== 0 && value < least)
+    throw new InvalidArgumentError(`The shortest block time is ${least} s; 0 makes a block per transaction.`)
   return value
 }
 

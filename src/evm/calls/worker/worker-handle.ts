@@ -6,7 +6,6 @@ import { endWorker } from '@tandem/base/worker/end-worker.ts'
 import { addLoadingThread, LOAD_MS } from '@tandem/base/worker/loading-threads.ts'
 import { Silence } from '@tandem/base/worker/silence.ts'
 import { threadTimeMs } from '@tandem/base/worker/thread-time.ts'
-import { OWN_ARGUMENTS } from '@tandem/base/worker/worker-client.ts'
 import { CALL_LIMITS } from '../../../config/limits/clients.ts'
 import type { StateChanges } from '../../../state/update/state-update.ts'
 import type { SerializedEnv } from '../../block-env.ts'
@@ -99,7 +98,6 @@ export class CallWorkerHandle {
     this.#worker = startThread(new URL('./call-worker.ts', import.meta.url), {
       workerData: start,
       name: 'calls',
-      ...OWN_ARGUMENTS,
       resourceLimits: {
         maxOldGenerationSizeMb: CALL_LIMITS.heapMegabytes,
         maxYoungGenerationSizeMb: CALL_LIMITS.nurseryMegabytes,
