@@ -52,7 +52,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => net?.close())
 
-describe('a joiner that gets no snapshot says why', () => {
+describe.concurrent('a joiner that gets no snapshot says why', () => {
   test.each([
     [
       'no peer has one',
@@ -157,7 +157,7 @@ test('stopped while ancestors are fetched, it is not a chain yet; the next start
   await expectTrue(stopped.storePath)
 }, 60_000)
 
-describe('beside honest peers', () => {
+describe.concurrent('beside honest peers', () => {
   test.each<[string, () => Offer | Promise<Offer>]>([
     [
       'records cut into one more chunk: honest peers have no such snapshot',
@@ -215,7 +215,7 @@ const alone = async (lie: Offer) => {
   return { outcome, storePath, isLiarBanned: banned.includes(liar.id), log: node.log }
 }
 
-describe('from the only peer that offers one', () => {
+describe.concurrent('from the only peer that offers one', () => {
   const garbage = Uint8Array.of(0xc1, 0x80)
   test.each<[string, () => Promise<readonly Uint8Array[]>]>([
     [
