@@ -36,7 +36,7 @@ export type ProofHeaderMalformed = MalformedError<'PROOF_HEADER_MALFORMED'>
 
 /** Cap on an encoded header; the largest valid one has 233 bytes. */
 export const PROOF_HEADER_BYTES = 320
-export const EXTRA_NONCE_BYTES = 32
+const EXTRA_NONCE_BYTES = 32
 export const PROOF_NONCE_BYTES = 8
 const MIX_HASH_BYTES = 32
 

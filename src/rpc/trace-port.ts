@@ -28,6 +28,6 @@ export interface TracePort {
 }
 
 /** Range of an account's slots, ordered by keccak of the slot. */
-export type StorageRange = Omit<StorageRangeRequest, 'kind' | 'block'>
+type StorageRange = Omit<StorageRangeRequest, 'kind' | 'block'>
 /** Range of accounts, ordered by keccak of the address. */
 type AccountRange = Omit<AccountRangeRequest, 'kind' | 'block' | 'stateRoot'>

@@ -1,5 +1,4 @@
-import { type EvmFork, evmForkAt, isForkSince } from '../config/forks.ts'
-import type { ChainParams } from '../config/networks.ts'
+import { type EvmFork, isForkSince } from '../config/forks.ts'
 import type { DecodedTransaction } from '../primitives/transaction/transaction.ts'
 
 /** Gas prices charged before a transaction's message runs, at one block. */
@@ -36,12 +35,6 @@ export const intrinsicGasRules = (fork: EvmFork, calldataGasPerByte: bigint | nu
     floorTokenGas: flat === undefined && since('prague') ? FLOOR_TOKEN_GAS : 0,
   }
 }
-
-/** Returns the prices in force at a block. */
-export const intrinsicGasRulesAt = (
-  params: Pick<ChainParams, 'forks' | 'calldataGasPerByte'>,
-  number: number,
-): IntrinsicGasRules => intrinsicGasRules(evmForkAt(params.forks, number), params.calldataGasPerByte)
 
 /** Transaction fields that determine the intrinsic gas. */
 export type GasFields = Pick<DecodedTransaction, 'to' | 'data' | 'accessList' | 'authorizationList'>

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 
 /** Wait that can be cut short. */
-export interface Delay {
+interface Delay {
   readonly over: Promise<void>
   readonly end: () => void
 }

@@ -8,7 +8,7 @@ interface FairQueueLimits {
 }
 
 /** Item without room: the one that was pushed, or the one that it displaced. */
-export interface Refused<T> {
+interface Refused<T> {
   readonly item: T
   readonly full: 'owner' | 'total'
 }

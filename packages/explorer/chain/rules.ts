@@ -33,7 +33,7 @@ export interface TandemRules {
 }
 
 /** Percent of the fees; the rest is burnt. */
-export interface FeeShares {
+interface FeeShares {
   readonly proposerPercent: bigint
   readonly minerPercent: bigint
   readonly foundationPercent: bigint
@@ -65,7 +65,7 @@ export const secondsOf = (blocks: number, { blockTimeMs }: Pick<ChainRules, 'blo
   (blocks * (blockTimeMs || 1_000)) / 1_000
 
 /** Division of the fee of one transaction, wei. */
-export interface FeeSplit {
+interface FeeSplit {
   readonly proposer: bigint
   readonly miner: bigint
   readonly foundation: bigint

@@ -26,7 +26,7 @@ export interface Block extends BlockHeader {
   readonly transactions: readonly Transaction[]
 }
 
-export interface AccessListEntry {
+interface AccessListEntry {
   readonly address: Hex
   readonly storageKeys: readonly Hex[]
 }

@@ -38,7 +38,7 @@ import {
 } from './council-rows.ts'
 import type { CycleSeeds } from './cycle-seeds.ts'
 
-export interface CouncilOptions {
+interface CouncilOptions {
   readonly params: NetworkParams
   readonly foundation: Hex
   readonly seeds: CycleSeeds

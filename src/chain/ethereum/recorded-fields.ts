@@ -12,7 +12,7 @@ import { blobGasUsed } from '../../rules/money/blob-fee.ts'
 import { excessBlobGasAfter } from './rules.ts'
 
 /** A member of a recorded header differs from this node's result. Values as text, `none` for an absent member. */
-export interface BlockMismatch {
+interface BlockMismatch {
   readonly code: 'BLOCK_MISMATCH'
   readonly number: number
   readonly field: string

@@ -8,7 +8,6 @@ export type {
   Genesis,
   GenesisAccount,
   GenesisError,
-  GenesisHeaderFields,
   GenesisStyle,
   TimeFork,
 } from './types.ts'

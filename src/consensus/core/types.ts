@@ -55,7 +55,7 @@ interface RequestedRounds {
 }
 
 /** Verdict on a block; while one is requested, the round of the proposal that it is requested for. */
-export type Verdict = 'valid' | 'invalid' | { readonly requestedForRound: number }
+type Verdict = 'valid' | 'invalid' | { readonly requestedForRound: number }
 
 interface OwnMessages {
   proposal: Proposal | null

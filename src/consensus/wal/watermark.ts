@@ -27,7 +27,7 @@ export interface LastSignature extends SignPosition {
   readonly signature: Uint8Array
 }
 
-export type WatermarkError = {
+type WatermarkError = {
   readonly code: 'SIGNING_REFUSED'
   readonly last: SignPosition
   readonly asked: SignPosition

@@ -1,10 +1,10 @@
-import type { G1, G2, GT, PrecomputedG2 } from 'mcl-wasm'
+import type { G1, G2 } from 'mcl-wasm'
 import { FIELD_BYTES, G1_BYTES, G2_BYTES, isInfinity } from './points.ts'
 
 /* Curve BLS12-381 by mcl, a WebAssembly module of 30 MB of memory, loaded at the first call. */
 
 export type Mcl = typeof import('mcl-wasm')
-export type { G1, G2, GT, PrecomputedG2 }
+export type { G1, G2 }
 
 let loading: Promise<Mcl> | undefined
 

@@ -4,7 +4,7 @@ import type { BuildBudget } from '../executor-types.ts'
 import type { StopCondition } from './block-runner.ts'
 
 /** Run of a transaction that may be stopped. */
-export interface Trial {
+interface Trial {
   readonly until: StopCondition
   /** Called once, when the run was stopped: returns the processor time that it took; of a light transaction, wall time. */
   stopped(): number

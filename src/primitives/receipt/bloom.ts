@@ -71,11 +71,8 @@ export const mergeBlooms = (blooms: Iterable<Uint8Array>): Uint8Array => {
   return union ?? EMPTY_BLOOM
 }
 
-/** false: certainly absent. */
+/** false: the address or topic is certainly not in the logs. */
 export const bloomHas = (bloom: Uint8Array, bits: BloomBits): boolean =>
   hasBit(bloom, bits[0]) && hasBit(bloom, bits[1]) && hasBit(bloom, bits[2])
 
 const hasBit = (bloom: Uint8Array, bit: number): boolean => (((bloom[byteOf(bit)] as number) >> (bit & 7)) & 1) === 1
-
-/** false: the address or topic is certainly not in the logs. */
-export const bloomMayContain = (bloom: Uint8Array, item: Hex): boolean => bloomHas(bloom, bloomBits(item))

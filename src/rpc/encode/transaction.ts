@@ -10,7 +10,7 @@ import type { UnsignedTransaction } from '../../primitives/transaction/transacti
 import { jsonData, jsonHexOrNull, jsonQuantity, quantityOfBytes } from './hex.ts'
 
 /** Position of a transaction in a block; null while it is pending. */
-export type Position = Omit<IncludedTransaction, 'transaction'>
+type Position = Omit<IncludedTransaction, 'transaction'>
 
 /** Transaction object of docs/interface.md#transaction; typed transactions add members (docs/design/rpc.md#objects). */
 export const transactionJson = (transaction: Transaction, position: Position | null): string => {

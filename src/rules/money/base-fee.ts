@@ -15,7 +15,7 @@ const eip1559BaseFee = (parent: Pick<Header, 'gasLimit' | 'gasUsed' | 'baseFeePe
   return base + (rise > 0n ? rise : 1n)
 }
 
-export type BaseFeeParent = Pick<Header, 'number' | 'gasLimit' | 'gasUsed' | 'baseFeePerGas'>
+type BaseFeeParent = Pick<Header, 'number' | 'gasLimit' | 'gasUsed' | 'baseFeePerGas'>
 
 /**
  * Base fee of a block from its parent's header, wei per gas: KIP-71 with an even result (docs/design/money.md#base-fee). It

@@ -2,7 +2,7 @@ import type { RewardParams } from '../../config/networks.ts'
 import { periodOf, rewardOfPeriod } from './rewards.ts'
 
 /** Blocks of one reward period up to a height, and their minting. */
-export interface MintedPeriod {
+interface MintedPeriod {
   readonly index: number
   readonly fromBlock: number
   /** The period's last block, or the requested height. */

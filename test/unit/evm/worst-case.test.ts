@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { intrinsicGasRulesAt, minimumGas } from '../../../src/rules/intrinsic-gas.ts'
+import { evmForkAt } from '../../../src/config/forks.ts'
+import { intrinsicGasRules, minimumGas } from '../../../src/rules/intrinsic-gas.ts'
 import { FAMILIES } from '../../worst-case/families.ts'
 import { firstGenes } from '../../worst-case/family.ts'
 import { WARM_UP_GAS } from '../../worst-case/measure.ts'
@@ -14,7 +15,8 @@ test.each(FAMILIES.map(family => [family.kind, family] as const))(
     )
     for (const genes of [first, ...varied]) {
       const { transactions, fork = 'cancun' } = family.build(genes, WARM_UP_GAS)
-      const rules = intrinsicGasRulesAt(paramsAt(fork), 0)
+      const { forks, calldataGasPerByte } = paramsAt(fork)
+      const rules = intrinsicGasRules(evmForkAt(forks, 0), calldataGasPerByte)
       for (const {
         to = null,
         data = new Uint8Array(),

@@ -1,13 +1,12 @@
 import { EMPTY_BYTES, ZERO_ADDRESS, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { describe, expect, test } from 'vitest'
-import { forksWith } from '../../../src/config/forks.ts'
+import { evmForkAt, forksWith } from '../../../src/config/forks.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import {
   floorGas,
   type GasFields,
   intrinsicGas,
   intrinsicGasRules,
-  intrinsicGasRulesAt,
   minimumGas,
 } from '../../../src/rules/intrinsic-gas.ts'
 
@@ -15,7 +14,7 @@ const call: GasFields = { to: ZERO_ADDRESS, data: EMPTY_BYTES, accessList: [] }
 const bytes = (zeros: number, others: number) => new Uint8Array(zeros + others).fill(1, zeros)
 
 describe('on our networks', () => {
-  const rules = intrinsicGasRulesAt(NETWORKS.mainnet, 1)
+  const rules = intrinsicGasRules(evmForkAt(NETWORKS.mainnet.forks, 1), NETWORKS.mainnet.calldataGasPerByte)
 
   test('a transfer costs 21,000', () => {
     expect(minimumGas(call, rules)).toBe(21_000n)
@@ -82,7 +81,7 @@ describe('Prague', () => {
 
   test('begins at its height', () => {
     const forks = forksWith(NETWORKS.devnet.forks, { prague: 10 })
-    const at = (number: number) => intrinsicGasRulesAt({ forks, calldataGasPerByte: null }, number).floorTokenGas
+    const at = (number: number) => intrinsicGasRules(evmForkAt(forks, number), null).floorTokenGas
     expect([at(9), at(10), at(11)]).toEqual([0, 10, 10])
   })
 })

@@ -8,7 +8,7 @@ import { formatGwei, roundTo, tokensFromWei } from '../format.ts'
 import { NETWORK_SHAPE, PRICE_SHAPE, SUPPLY_SHAPE, UNIONS_SHAPE } from '../shapes.ts'
 import { aprOf, currentSupply, nextHalving, supplyBody, unionYearWei } from './economy.ts'
 
-export const headOf = async ({ source }: Pick<ApiContext, 'source'>): Promise<Block> => {
+const headOf = async ({ source }: Pick<ApiContext, 'source'>): Promise<Block> => {
   const number = await source.headNumber()
   const head = number === undefined ? undefined : await source.block(number)
   assert(head !== undefined, 'a chain has its head')

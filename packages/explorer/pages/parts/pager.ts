@@ -35,7 +35,7 @@ ${list.nextCursor !== null && html`<a class="button plain" href="${address(path,
 </span></div>`
 }
 
-export interface Tab {
+interface Tab {
   /** Value of `tab` in the address; empty for the first. */
   readonly name: string
   readonly label: string

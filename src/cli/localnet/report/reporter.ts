@@ -11,7 +11,7 @@ export interface Reporter {
   status(nodes: readonly NodeStatus[]): void
 }
 
-export interface Output {
+interface Output {
   write(text: string): unknown
   readonly columns?: number | undefined
 }

@@ -46,7 +46,7 @@ import {
  */
 
 /** Returns true while the calls hold more than their limits, or left garbage of that size. */
-export const isBeyondMemory = (): boolean => {
+const isBeyondMemory = (): boolean => {
   const { external_memory, used_heap_size } = getHeapStatistics()
   return external_memory + machineBytes() > CALL_LIMITS.frameBytes || used_heap_size > CALL_LIMITS.heapUsedBytes
 }
