@@ -6,7 +6,7 @@ interface Response {
   status(): number
 }
 
-export interface Locator {
+interface Locator {
   click(): Promise<void>
   fill(text: string): Promise<void>
   press(key: string): Promise<void>
@@ -37,7 +37,7 @@ export interface BrowserPage {
   close(): Promise<void>
 }
 
-export interface BrowserContext {
+interface BrowserContext {
   newPage(): Promise<BrowserPage>
   setDefaultTimeout(ms: number): void
   close(): Promise<void>

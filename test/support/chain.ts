@@ -68,7 +68,7 @@ export const signedRaw = (key: Uint8Array, fields: Partial<UnsignedTransaction>)
 }
 
 /** A clock that stands at genesis and moves when told. */
-export class TestClock implements Clock {
+class TestClock implements Clock {
   ms = 1_735_689_600_000
   nowMs(): number {
     return this.ms

@@ -11,7 +11,7 @@ export interface CommandResult {
   readonly ms: number
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
   readonly input?: string

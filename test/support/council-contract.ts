@@ -21,14 +21,14 @@ import { keyOf, signedRaw, type TestChain } from './chain.ts'
 
 export const TOKEN = 10n ** 18n
 export const STAKE = 35n * TOKEN
-export const COUNCIL_ABI = artifact.abi as readonly unknown[]
+const COUNCIL_ABI = artifact.abi as readonly unknown[]
 const abi = COUNCIL_ABI as never
 const engine = createInterpreter()
 
 export const encodeCouncilCall = (functionName: string, args: readonly unknown[] = []): Hex =>
   encodeFunctionData({ abi, functionName, args } as never)
 
-export interface Sent {
+interface Sent {
   readonly from: Hex
   readonly value?: bigint
 }
@@ -125,7 +125,7 @@ export const eventsOf = (logs: readonly Log[]) =>
       return { event: `${eventName}`, ...(args as unknown as Record<string, unknown>) }
     })
 
-export interface Outcome {
+interface Outcome {
   readonly status: number | undefined
   readonly events: ReturnType<typeof eventsOf>
 }

@@ -18,9 +18,9 @@ import { openTestChain, type TestChain } from './chain.ts'
 const SEAL = new Uint8Array(65).fill(7)
 
 /** Seal of a member over a commit; for chains whose certificates somebody checks. */
-export type Sealer = (member: Hex, digest: Uint8Array) => Uint8Array
+type Sealer = (member: Hex, digest: Uint8Array) => Uint8Array
 
-export interface Turn {
+interface Turn {
   /** Validators whose node is away: they neither propose nor seal. */
   readonly silent?: readonly Hex[]
 }

@@ -26,7 +26,7 @@ export const makeRoot = (root: string, program: string): void => {
 }
 
 /** User without rights, of the image too. */
-export const NOBODY = '10001:10001'
+const NOBODY = '10001:10001'
 
 /** Program and arguments that run the program of a root as a user without rights, to whom its root is read-only but for /tmp. */
 export const inRoot = (root: string, args: readonly string[]): [program: string, args: string[]] => [

@@ -123,7 +123,7 @@ export interface LoadTarget {
   readonly accounts: readonly Account[]
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly node: LoadTarget
   readonly token: Token
   /** From 0 up to, not including, 1. */

@@ -25,7 +25,7 @@ export interface LocalnetReady {
   readonly accounts: readonly { readonly address: Hex; readonly privateKey: Hex }[]
 }
 
-export type Told = Readonly<Record<string, unknown>> & { readonly event: string }
+type Told = Readonly<Record<string, unknown>> & { readonly event: string }
 
 /** `tandem localnet` as a process, on free ports, in shadow mode. */
 export class RunningLocalnet {

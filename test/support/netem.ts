@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
  * talk over it runs inside, since nothing else reaches in.
  */
 
-export interface Netem {
+interface Netem {
   readonly delayMs: number
   readonly jitterMs: number
   readonly lossPercent: number

@@ -9,7 +9,7 @@ import { eventually } from './node-process.ts'
 const nginxProgram = ['nginx', '/usr/sbin/nginx'].find(path => spawnSync(path, ['-v']).status === 0)
 const caddyProgram = ['caddy', '/usr/bin/caddy'].find(path => spawnSync(path, ['version']).status === 0)
 
-export interface RunningProxy {
+interface RunningProxy {
   readonly url: string
   stop(): Promise<void>
 }

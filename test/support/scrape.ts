@@ -1,7 +1,7 @@
 import { eventually } from './node-process.ts'
 
 /** The samples of a Prometheus text: `name{labels}` to value. Throws on a line that is neither sample nor comment. */
-export const parseMetrics = (text: string): ReadonlyMap<string, number> => {
+const parseMetrics = (text: string): ReadonlyMap<string, number> => {
   const samples = new Map<string, number>()
   for (const line of text.split('\n')) {
     if (line === '' || line.startsWith('# HELP ') || line.startsWith('# TYPE ')) continue

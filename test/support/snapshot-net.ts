@@ -18,7 +18,7 @@ import { CouncilNet } from './council-net.ts'
 import { type NetNode, NetNodes, until } from './network/net-node.ts'
 
 export const CYCLE = 6
-export const VALIDATORS = 5
+const VALIDATORS = 5
 
 /** A content that a peer offers, and its chunks; undefined leaves a question without an answer for ever. */
 export interface Offer {

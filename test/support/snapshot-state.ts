@@ -15,7 +15,7 @@ import type { StoreEntry } from '../../src/storage/store.ts'
 /** Small enough that a few hundred accounts fall into many chunks. */
 export const SMALL: ChunkSizes = { chunkBytes: 1_500, inlineBytes: 200 }
 
-export interface PlainState {
+interface PlainState {
   readonly accounts: readonly (readonly [Uint8Array, Account])[]
   readonly slots: ReadonlyMap<string, readonly StoreEntry[]>
 }

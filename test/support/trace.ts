@@ -66,7 +66,7 @@ const contextOf = (state: StateReader, env: BlockEnv, ahead: boolean, tracing: E
   }
 }
 
-export interface TracedResult {
+interface TracedResult {
   readonly json: unknown
   readonly receipt: Receipt
 }
@@ -93,6 +93,3 @@ export const traceAll = async (
     throw new Error('a trace depends on how the state is read')
   return plain
 }
-
-export const traceOne = async (state: StateReader, env: BlockEnv, tx: Transaction, config: TracerConfig) =>
-  (await traceAll(state, env, [tx], config))[0] as TracedResult

@@ -1,4 +1,4 @@
-import { bytesToBigint, EMPTY_BYTES } from '@tandem/base/bytes.ts'
+import { bytesToBigint } from '@tandem/base/bytes.ts'
 import { readWord } from '../words.ts'
 
 /** Number of wide pushes executed after which their values are cached. */
@@ -68,5 +68,3 @@ export const codeOf = (bytes: Uint8Array): Code => {
   }
   return found
 }
-
-export const NO_CODE = new Code(EMPTY_BYTES)

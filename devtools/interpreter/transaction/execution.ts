@@ -21,7 +21,7 @@ import { FrameReporter } from './reporter.ts'
 import { TransientStorage } from './transient-storage.ts'
 
 /** Outcome of a message. */
-export interface Outcome {
+interface Outcome {
   readonly fault: Fault | undefined
   readonly gasLeft: bigint
   readonly output: Uint8Array

@@ -3,7 +3,7 @@
  * machine, `pace` and `waste` the cost of slow blocks, `proof` the proof headers of decided blocks, and `omission` the vote rule and the gossip
  * of pending ones.
  */
-export const RULES = [
+const RULES = [
   'agreement',
   'certificate',
   'lock',

@@ -4,7 +4,7 @@ import { ManualClock } from './manual-clock.ts'
 import { createMember } from './member.ts'
 import { MemoryFiles } from './memory-files.ts'
 
-export interface AloneOptions {
+interface AloneOptions {
   readonly blockTimeMs?: number
   readonly network?: NetworkPort
 }

@@ -24,7 +24,7 @@ export const committeeOf = (size: number): Committee => ({
   members: Array.from({ length: size }, (_, index) => signerOf(index).address),
 })
 
-export interface MemberParts {
+interface MemberParts {
   readonly index: number
   readonly size: number
   readonly clock: Clock

@@ -1,6 +1,6 @@
 import type { DurableFile, FileSystem } from '../../../src/consensus/wal/file-system.ts'
 
-export class Crash extends Error {}
+class Crash extends Error {}
 
 interface Pending {
   readonly path: string

@@ -19,7 +19,7 @@ const OUTAGE = 0.001
 /** Share of the seals beyond a quorum that reach a certificate. */
 const SEALED = 0.8
 
-export interface CouncilOutcome {
+interface CouncilOutcome {
   readonly violation: CouncilViolation | null
   readonly heights: number
   readonly worstRound: number

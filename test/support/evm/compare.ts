@@ -7,7 +7,7 @@ import type { StateReader } from '../../../src/state/state-reader.ts'
 import type { StateChanges } from '../../../src/state/update/state-update.ts'
 
 /** Everything a message did, as text: two engines agree when the texts are equal. */
-export interface Outcome {
+interface Outcome {
   readonly text: string
   readonly result: EngineResult | undefined
 }

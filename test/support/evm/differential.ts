@@ -19,7 +19,7 @@ import { sameEffects } from './same-effects.ts'
  * the interpreter in WebAssembly and on the one in TypeScript, and a share of all messages on EthereumJS.
  */
 
-export interface DifferentialShares {
+interface DifferentialShares {
   readonly messagesPerWorld: number
   /** Every message of this number runs on EthereumJS too, under rules from Cancun on. */
   readonly ethereumJsMessages: number
@@ -28,7 +28,7 @@ export interface DifferentialShares {
 }
 
 /** Messages that ran, by engine; every count is of messages compared. */
-export interface DifferentialCounts {
+interface DifferentialCounts {
   worlds: number
   messages: number
   ethereumJs: number
@@ -41,7 +41,7 @@ const CODE_EVERY = 6
 /** One message in so many that succeed runs again with less gas. */
 const LESS_GAS = 2
 
-export interface Difference {
+interface Difference {
   readonly world: number
   readonly message: number
   readonly engine: string

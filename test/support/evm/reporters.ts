@@ -49,7 +49,7 @@ const KEYS = 3
 const COPIES = REPORT + WORDS * 32
 const REPORT_END = COPIES + 0x80
 
-export class Reporter {
+class Reporter {
   readonly #random: Random
   readonly #addresses: readonly Hex[]
   readonly #code: number[] = []

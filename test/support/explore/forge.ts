@@ -48,5 +48,3 @@ export const createForge = (values: Values, size: number) => {
     }),
   }
 }
-
-export type Forge = ReturnType<typeof createForge>

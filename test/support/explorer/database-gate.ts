@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 
 /** A way to a database that can be closed: connections then hang, or are refused. */
-export interface DatabaseGate {
+interface DatabaseGate {
   /** URL of the same database through the gate. */
   urlOf(url: string): string
   /** Bytes no longer pass, in either direction, and new connections get no answer. */

@@ -28,7 +28,7 @@ const failedOf = (number: number, transactionIndex: number): FailedExecution => 
   return { transactionIndex, error: 'execution reverted', output: hexToBytes(output as Hex) }
 }
 
-export interface RandomBlocksOptions {
+interface RandomBlocksOptions {
   readonly seed: number
   /** Told apart from the blocks of another fork by their hashes. */
   readonly fork?: number

@@ -9,7 +9,7 @@ import { FaucetSender } from '../../../src/faucet/sender.ts'
 import { createFaucetAccount, type FaucetAccount } from '../../../src/faucet/transfer.ts'
 
 export const GENESIS: Hex = `0x${'11'.repeat(32)}`
-export const FLOOR_WEI = 25_000_000_000n
+const FLOOR_WEI = 25_000_000_000n
 export const ACCOUNT: FaucetAccount = createFaucetAccount(new Uint8Array(32).fill(7), 1_998_991)
 /** No limit besides that of an address. */
 export const OPEN_POLICY: FaucetPolicy = {

@@ -8,14 +8,14 @@ import { type MethodShape, RequestMaker } from './requests.ts'
 import { TransactionMaker } from './transactions.ts'
 import { type OnAnswer, Verdict } from './verdict.ts'
 
-export interface FuzzTarget {
+interface FuzzTarget {
   readonly http: string
   readonly ws: string
   readonly chainId: number
   readonly accounts: readonly Account[]
 }
 
-export interface FuzzOptions {
+interface FuzzOptions {
   readonly target: FuzzTarget
   readonly token: Token
   /** Half of them over HTTP, half over WebSocket; each has an account of its own. */

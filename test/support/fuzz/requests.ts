@@ -59,7 +59,7 @@ const PAYMENT_FIELDS = [
   [{ name: 'to', type: 'Account' }],
 ] as const
 
-export interface RequestMakerOptions {
+interface RequestMakerOptions {
   readonly methods: readonly MethodShape[]
   readonly live: LiveValues
   readonly transactions: TransactionMaker

@@ -16,7 +16,7 @@ import { MEMBER_ATTACKS } from './member-attacks.ts'
 import { mutate, talk } from './mutate.ts'
 
 /** Attack on a node until the signal; returns counts of its connections. */
-export type Attack = (scene: Scene) => Promise<Counts>
+type Attack = (scene: Scene) => Promise<Counts>
 
 const HASH: Hex = `0x${'ab'.repeat(32)}`
 const hash = (): Hex => bytesToHex(randomBytes(32))

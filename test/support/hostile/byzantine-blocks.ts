@@ -21,7 +21,7 @@ export type ByzantineBlockKind =
   /** Sixty transactions, and a header that names less gas than the first of them uses. */
   | 'understated'
 
-export interface ByzantineBlockOptions {
+interface ByzantineBlockOptions {
   /** Whose money it spends. */
   readonly keys: readonly Hex[]
   /** One after the other, a turn each. */

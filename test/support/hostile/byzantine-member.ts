@@ -24,7 +24,7 @@ const ROOTS = new WeakMap<readonly Transaction[], Hex>()
 /** So many make a body of 3.2 MB. */
 export const MANY = 31_000
 
-export interface HostileBlock {
+interface HostileBlock {
   readonly number: number
   readonly parentHash?: Hex
   readonly round?: number

@@ -7,7 +7,7 @@ import { RawPeer } from '../network/raw-peer.ts'
 import type { ByzantineMember } from './byzantine-member.ts'
 
 /** Whom it is about. */
-export interface Target {
+interface Target {
   readonly port: number
   readonly domain: ChainDomain
 }
@@ -28,7 +28,7 @@ export interface HostileKey {
 }
 
 /** Action that one hostile peer repeats while it is connected; `round` counts from 0 with each connection. */
-export type Act = (peer: RawPeer, round: number) => Promise<void> | void
+type Act = (peer: RawPeer, round: number) => Promise<void> | void
 
 export interface Counts {
   connected: number

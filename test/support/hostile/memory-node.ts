@@ -34,7 +34,7 @@ class MemorySocket extends EventEmitter {
 }
 
 /** A peer of a MemoryNode. */
-export class MemoryPeer {
+class MemoryPeer {
   readonly id: string
   readonly #socket: MemorySocket
 

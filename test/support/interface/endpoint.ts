@@ -3,7 +3,7 @@ import type { Answer } from '../rpc/rig.ts'
 import { Socket } from '../rpc/socket.ts'
 import { interfaceRows } from './rows.ts'
 
-export type Transport = 'HTTP' | 'WebSocket' | 'operator port'
+type Transport = 'HTTP' | 'WebSocket' | 'operator port'
 
 /** One port of a node as a client sees it. */
 export interface Endpoint {

@@ -13,7 +13,7 @@ import { eventually } from '../node-process.ts'
 import { type Endpoint, httpEndpoint, socketEndpoint } from './endpoint.ts'
 
 const keyOf = (name: string): Uint8Array => keccak256(new TextEncoder().encode(`interface ${name}`))
-export const PAYER_KEY = keyOf('payer')
+const PAYER_KEY = keyOf('payer')
 export const PAYER = addressFromPrivateKey(PAYER_KEY)
 /** Its key is unlocked at the operator port of the public networks. */
 const HELD_KEY = keyOf('held')

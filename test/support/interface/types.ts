@@ -54,7 +54,7 @@ const objectProblem = (sections: readonly string[], value: unknown): string | un
 }
 
 /** Returns true when a value is of a type of the page: `QUANTITY`, `list of DATA 20`, `block or null`. */
-export const fits = (type: string, value: unknown): boolean => typeProblem(type, value) === undefined
+const fits = (type: string, value: unknown): boolean => typeProblem(type, value) === undefined
 
 /** Returns why a value is not of a type; undefined when it is. */
 export const typeProblem = (type: string, value: unknown): string | undefined => {

@@ -1,5 +1,5 @@
 /** A wrong engine: text of a source file replaced before it is loaded, in a worker of its own. No source knows of it. */
-export interface Mutant {
+interface Mutant {
   readonly patches: readonly Patch[]
 }
 

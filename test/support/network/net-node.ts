@@ -22,7 +22,7 @@ import type { ConsensusMessage, MessageAcceptance } from '../../../src/primitive
 import { blockCodec } from '../consensus/ledger.ts'
 import { DOMAIN, signerOf } from '../consensus/member.ts'
 
-export interface LogLine {
+interface LogLine {
   readonly level: string
   readonly message: string
   readonly fields: Readonly<Record<string, unknown>>

@@ -28,7 +28,7 @@ export interface Said {
   readonly requestId: number
 }
 
-export interface RawPeerOptions {
+interface RawPeerOptions {
   readonly key?: NodeKey
   /** The chain of the node it talks to. */
   readonly domain?: ChainDomain

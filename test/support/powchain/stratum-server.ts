@@ -16,10 +16,10 @@ import { extendProofState } from '../../../src/rules/proof/proof-header.ts'
 import { CHAIN_ID } from '../chain.ts'
 import { anchorHashOf, childOf, grow, paramsWithFork } from './headers.ts'
 
-export const EXTRA_NONCE = Uint8Array.of(1, 2, 3, 4)
+const EXTRA_NONCE = Uint8Array.of(1, 2, 3, 4)
 
 /** The time is the test's own for rates and windows; timers run by the real one. */
-export class SteeredClock implements Clock {
+class SteeredClock implements Clock {
   skippedMs = 0
   nowMs(): number {
     return systemClock.nowMs() + this.skippedMs

@@ -78,7 +78,7 @@ export const signedTransaction = (
 
 export const SENDER: Hex = signedTransaction({ nonce: 0 }).from
 
-export interface Content {
+interface Content {
   readonly transactions?: readonly Transaction[]
   /** Logs of each transaction. */
   readonly logs?: readonly (readonly Log[])[]

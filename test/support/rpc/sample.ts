@@ -11,7 +11,7 @@ import { hashOf, ONE_KEY } from './services.ts'
 
 export const TOKEN: Hex = `0x${'cc'.repeat(20)}`
 export const TOPIC: Hex = hashOf('Transfer')
-export const ALL_NAMESPACES = [
+const ALL_NAMESPACES = [
   'eth',
   'net',
   'rpc',
@@ -195,7 +195,7 @@ const TYPED = {
 }
 
 /** Arguments with which every method gives a result (but for those that need a socket or an id made before). */
-export const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = (() => {
+const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = (() => {
   const { creation, dynamic, pending } = SAMPLE
   const call = { from: SENDER, to: TOKEN, input: '0x0102', value: '0x1' }
   const eth: Record<string, readonly unknown[]> = {

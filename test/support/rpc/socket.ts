@@ -1,7 +1,7 @@
 import WebSocket, { type ClientOptions } from 'ws'
 import type { Answer } from './rig.ts'
 
-export interface Notification {
+interface Notification {
   readonly method: string
   readonly params: { readonly subscription: string; readonly result: unknown }
 }

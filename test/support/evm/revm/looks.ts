@@ -26,7 +26,7 @@ const concat = (words: readonly Hex[]): Hex => `0x${words.map(word => word.slice
 /** Creates without init code: leaves the new address. */
 const CREATE_NOTHING = '600060006000f0'
 
-export interface Looks {
+interface Looks {
   readonly blocks: readonly object[]
   readonly expected: readonly (readonly { readonly returnData: Hex }[])[]
 }

@@ -94,7 +94,7 @@ const transactionOf = (
 }
 
 /** The transaction as a call object. */
-export const callOf = ({
+const callOf = ({
   from,
   to,
   gasLimit,

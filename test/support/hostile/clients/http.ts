@@ -38,7 +38,7 @@ export const post = (body: string | Uint8Array, fields = ''): Buffer => {
 }
 
 /** Response to a request: status, number of bytes, and the beginning of the text. */
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly bytes: number
   readonly begin: string
