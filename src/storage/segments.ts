@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { crc32, zstdCompress, zstdDecompress } from 'node:zlib'
+import { crc32, type ZstdOptions, zstdCompress, zstdDecompress } from 'node:zlib'
 import { Lru } from '@tandem/base/lru.ts'
 import { STORAGE_LIMITS } from '../config/limits/storage.ts'
 import { storeError } from './errors.ts'
@@ -22,8 +22,9 @@ const TRAILER_BYTES = 24
 const COUNT_BYTES = 4
 const ROW_BYTES = 10
 
-const compress = promisify(zstdCompress)
-const decompress = promisify(zstdDecompress)
+// Made when they are called, since Node.js has zstd from 22.15 on and tandem/devnet, which moves no segments, runs on older ones.
+const compress = (bytes: Buffer): Promise<Buffer> => promisify(zstdCompress)(bytes)
+const decompress = (bytes: Buffer, options: ZstdOptions): Promise<Buffer> => promisify(zstdDecompress)(bytes, options)
 
 const { segmentBlocks, frameRows, frameBytes, segmentCacheBytes } = STORAGE_LIMITS
 
@@ -225,24 +226,18 @@ const readFrame = async (file: FileHandle, path: string, { at, stored, raw, crc 
   }
 }
 
-/** Checks every byte of a segment's file. Throws STORE_CORRUPT with its path. */
-export const checkSegment = (path: string, first: number): Promise<void> =>
+/** Checks that a segment's file is there and whole: by its index, for each start, or every byte. Throws STORE_CORRUPT with its path. */
+export const checkSegment = (path: string, first: number, isDeep: boolean): Promise<void> =>
   reading(path, async file => {
     const index = await readIndex(file, path, first)
     let at = MAGIC.byteLength
-    for (let i = 0; i < index.byteLength / ENTRY_BYTES; i++) {
+    for (let i = 0; isDeep && i < index.byteLength / ENTRY_BYTES; i++) {
       const entry = entryAt(index, i)
       if (entry.at !== at) throw damaged(path, `the frame at byte ${at} is not in the index`)
       const frame = await readFrame(file, path, entry)
       if (frame.byteLength !== entry.raw) throw damaged(path, `the frame at byte ${at} has another size`)
       at += entry.stored
     }
-  })
-
-/** Checks that a segment's file is there and whole, by its index alone: for each start. */
-export const checkSegmentIndex = (path: string, first: number): Promise<void> =>
-  reading(path, async file => {
-    await readIndex(file, path, first)
   })
 
 /** Reader of the segments in a folder, with caches of indexes and frames. Frames are decompressed by the system's threads. */

@@ -15,6 +15,7 @@ import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { parse as parseScript } from 'acorn'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { parse } from 'yaml'
@@ -224,6 +225,12 @@ describe('recipes for CI', () => {
   })
 })
 
+test('the code is of syntax that the oldest Node.js of tandem/devnet knows', () => {
+  const lib = join(installed, 'tandem/lib')
+  for (const name of readdirSync(lib).filter(name => name.endsWith('.cjs')))
+    parseScript(readFileSync(join(lib, name), 'utf8'), { ecmaVersion: 2024, sourceType: 'commonjs' })
+})
+
 test.each([
   ['chain.mjs', "import { createDevnet } from 'tandem/devnet'"],
   ['chain.cjs', "const { createDevnet } = require('tandem/devnet')"],
@@ -248,7 +255,11 @@ const run = async () => {
 }
 run()`,
   )
-  expect(await succeed(process.execPath, [path], dir)).toBe('["0x1",[],"0x12d"]\n')
+  // As Node.js before 22.15 is.
+  const old = join(dir, 'app', 'without-zstd.cjs')
+  writeFileSync(old, "for (const name of ['zstdCompress', 'zstdDecompress']) delete require('node:zlib')[name]")
+  const program = ['--require', old, path]
+  expect(await succeed(process.execPath, program, dir)).toBe('["0x1",[],"0x12d"]\n')
 })
 
 test('the types of tandem/devnet fit viem and ethers', async () => {
