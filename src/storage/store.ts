@@ -111,6 +111,11 @@ export class Store {
     return this.#ephemeral
   }
 
+  /** True while a temporary store has no folder yet. */
+  get isInMemory(): boolean {
+    return this.#memory !== undefined
+  }
+
   /** Returns the handle for another thread; a store in memory moves to its folder for it. */
   share(): StoreHandle {
     this.#move()

@@ -43,9 +43,11 @@ export class LogIndexer {
     this.#sizes = options.sizes ?? CHAIN_LIMITS
   }
 
-  /** Called after each block: begins when there is something to do. */
+  /** Called after each block: begins when there is something to do. Few blocks fit into memory, and are searched without an index. */
   poke(): void {
-    const { head } = this.#options.bounds()
+    const { bounds, store } = this.#options
+    if (store.isInMemory) return
+    const { head } = bounds()
     if (this.#running !== undefined || this.#isClosed || Math.abs(head - this.#seen) < LOOK_BLOCKS) return
     this.#seen = head
     if (this.#next() === undefined) return
