@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { syncDirectory } from '@tandem/base/fs/fsync.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import { STORAGE_LIMITS } from '../config/limits/storage.ts'
+import type { Batch } from './batch.ts'
 import { BUCKETS, SEGMENT_BUCKETS } from './buckets.ts'
 import { NUMBER_BYTES, numberKey, writeNumber } from './keys.ts'
 import {
@@ -19,9 +20,10 @@ import type { Store } from './store.ts'
 
 export const readMoved = (store: Store): MovedBlocks => decodeMoved(store.getSync(BUCKETS.meta, MOVED_ROW))
 
-const writeMoved = async (store: Store, moved: number, cleared: number): Promise<void> => {
-  const row = writeNumber(writeNumber(new Uint8Array(2 * NUMBER_BYTES), 0, moved), NUMBER_BYTES, cleared)
-  await store.batch().put(BUCKETS.meta, MOVED_ROW, row).write()
+export const putMoved = (batch: Batch, { moved, cleared, dropped }: MovedBlocks): Batch => {
+  const row = new Uint8Array(3 * NUMBER_BYTES)
+  for (const [index, number] of [moved, cleared, dropped].entries()) writeNumber(row, index * NUMBER_BYTES, number)
+  return batch.put(BUCKETS.meta, MOVED_ROW, row)
 }
 
 /**
@@ -29,7 +31,7 @@ const writeMoved = async (store: Store, moved: number, cleared: number): Promise
  * rows are deleted. A failure before that leaves all as it was, but for a file that the next attempt replaces. `isOver` ends the work early.
  */
 export const moveSegment = async (store: Store, isOver: () => boolean = () => false): Promise<void> => {
-  const { moved, cleared } = readMoved(store)
+  const { moved, cleared, dropped } = readMoved(store)
   const folder = store.segmentFolder
   makeFolder(folder)
   const temporary = join(folder, TEMPORARY)
@@ -46,7 +48,7 @@ export const moveSegment = async (store: Store, isOver: () => boolean = () => fa
   }
   await syncDirectory(folder)
   await store.flush()
-  await writeMoved(store, moved + STORAGE_LIMITS.segmentBlocks, cleared)
+  await putMoved(store.batch(), { moved: moved + STORAGE_LIMITS.segmentBlocks, cleared, dropped }).write()
   await clearMoved(store)
 }
 
@@ -54,11 +56,11 @@ const TEMPORARY = 'next'
 
 /** Deletes the rows that are in segments. */
 export const clearMoved = async (store: Store): Promise<void> => {
-  const { moved, cleared } = readMoved(store)
+  const { moved, cleared, dropped } = readMoved(store)
   if (moved === cleared) return
   for (const bucket of SEGMENT_BUCKETS) await store.clear(bucket, { gte: numberKey(cleared), lt: numberKey(moved) })
   await store.flush()
-  await writeMoved(store, moved, moved)
+  await putMoved(store.batch(), { moved, cleared: moved, dropped }).write()
 }
 
 async function* rowsFrom(store: Store, first: number, isOver: () => boolean): AsyncGenerator<SegmentRow> {
@@ -72,7 +74,7 @@ async function* rowsFrom(store: Store, first: number, isOver: () => boolean): As
 
 /** Checks that the file of every segment is whole; every byte of them with `isDeep`. Throws STORE_CORRUPT with the file's path. */
 export const checkSegments = async (store: Store, isDeep = false): Promise<void> => {
-  const { moved } = readMoved(store)
-  for (let first = 0; first < moved; first += STORAGE_LIMITS.segmentBlocks)
+  const { moved, dropped } = readMoved(store)
+  for (let first = dropped; first < moved; first += STORAGE_LIMITS.segmentBlocks)
     await checkSegment(segmentPath(store.segmentFolder, first), first, isDeep)
 }

@@ -6,10 +6,10 @@ import { storeError } from './errors.ts'
 import type { Store } from './store.ts'
 
 /** Raised when the layout or meaning of stored rows changes (test/unit/chain/store/golden-rows.test.ts); a store of another version is refused. */
-export const SCHEMA_VERSION = 6
+export const SCHEMA_VERSION = 7
 
-/** Version that a start upgrades (chain/store/upgrade-store.ts). */
-export const FORMER_SCHEMA = 5
+/** Version that a start upgrades: its rows mean the same, but it knows of no segments and no dropped blocks (move-segment.ts). */
+export const FORMER_SCHEMA = 6
 
 /** Chain of a store. `genesis` is the hash of block 0. */
 interface StoreIdentity {
@@ -23,9 +23,6 @@ const KEY = metaKey('schema')
 export function metaKey(name: string): Uint8Array {
   return new TextEncoder().encode(name)
 }
-
-/** Returns the schema of a store; undefined without one. */
-export const schemaOf = async (store: Store): Promise<number | undefined> => (await store.get(BUCKETS.meta, KEY))?.[0]
 
 /** Returns undefined for an empty store. Throws SCHEMA_UNKNOWN for a schema other than the present one and `former`, or STORE_FOREIGN when there are rows and no schema. */
 export const readIdentity = async (store: Store, former = SCHEMA_VERSION): Promise<StoreIdentity | undefined> => {
@@ -41,6 +38,15 @@ export const readIdentity = async (store: Store, former = SCHEMA_VERSION): Promi
   const [network, genesis] = asBuffer(row).toString('utf8', 1).split('\n')
   assert(network !== undefined && genesis !== undefined, 'a schema row of this version has two fields')
   return { network, genesis: genesis as Hex }
+}
+
+/** Raises the number of a store of the former schema. */
+export const upgradeSchema = async (store: Store): Promise<void> => {
+  const identity = await readIdentity(store, FORMER_SCHEMA)
+  if (identity === undefined || store.getSync(BUCKETS.meta, KEY)?.[0] === SCHEMA_VERSION) return
+  const batch = store.batch()
+  putIdentity(batch, identity)
+  await batch.write()
 }
 
 /** Added to the batch that writes genesis, so that a store with an identity has its block 0. */

@@ -28,17 +28,25 @@ const decompress = (bytes: Buffer, options: ZstdOptions): Promise<Buffer> => pro
 
 const { segmentBlocks, frameRows, frameBytes, segmentCacheBytes } = STORAGE_LIMITS
 
-/** Row with the number of the first block that is in no segment, then of the first whose rows may still be in tables. */
+/** Row of the `MovedBlocks`. */
 export const MOVED_ROW = new TextEncoder().encode('segments')
 
-/** Blocks below `moved` are in segments; the rows of those below `cleared` are deleted. */
+/** Blocks from `dropped` on and below `moved` are in segments; the rows of those below `cleared` are deleted from the tables. */
 export interface MovedBlocks {
   readonly moved: number
   readonly cleared: number
+  /** Missing in rows of schema 6. */
+  readonly dropped: number
 }
 
 export const decodeMoved = (row: Uint8Array | undefined): MovedBlocks =>
-  row === undefined ? { moved: 0, cleared: 0 } : { moved: readNumber(row), cleared: readNumber(row, NUMBER_BYTES) }
+  row === undefined
+    ? { moved: 0, cleared: 0, dropped: 0 }
+    : {
+        moved: readNumber(row),
+        cleared: readNumber(row, NUMBER_BYTES),
+        dropped: row.byteLength > 2 * NUMBER_BYTES ? readNumber(row, 2 * NUMBER_BYTES) : 0,
+      }
 
 /** Row with its place: its block less the segment's first, and its part, 0 for keys of a number alone. */
 export interface SegmentRow {

@@ -149,8 +149,10 @@ export class Store {
     } catch (error) {
       throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     }
-    const { moved } = decodeMoved(this.getSync(BUCKETS.meta, MOVED_ROW, snapshot))
-    return readNumber(key) < moved ? this.#segments.row(bucket, key) : undefined
+    // Not of the snapshot: moved rows are still the same, and dropped ones are gone.
+    const { moved, dropped } = decodeMoved(this.getSync(BUCKETS.meta, MOVED_ROW))
+    const number = readNumber(key)
+    return number >= dropped && number < moved ? this.#segments.row(bucket, key) : undefined
   }
 
   /** Returns values in the order of `keys`. The caller bounds their number. */

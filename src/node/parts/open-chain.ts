@@ -15,7 +15,6 @@ import { readEarliestBlock } from '../../chain/store/earliest-block.ts'
 import { keepForks } from '../../chain/store/stored-forks.ts'
 import type { ChainBlock } from '../../chain/store/types.ts'
 import { checkUnsynced } from '../../chain/store/unsynced-blocks.ts'
-import { upgradeStore } from '../../chain/store/upgrade-store.ts'
 import { isAllocOf, writeGenesis } from '../../chain/write-genesis.ts'
 import type { Genesis } from '../../config/genesis/genesis.ts'
 import { type MemoryShares, memoryShares } from '../../config/limits/storage.ts'
@@ -32,7 +31,7 @@ import { TrieService } from '../../state/trie/trie-service.ts'
 import { WorldState } from '../../state/world/world-state.ts'
 import { storeError } from '../../storage/errors.ts'
 import { checkSegments } from '../../storage/move-segment.ts'
-import { FORMER_SCHEMA, readIdentity } from '../../storage/schema.ts'
+import { FORMER_SCHEMA, readIdentity, upgradeSchema } from '../../storage/schema.ts'
 import { Store } from '../../storage/store.ts'
 
 interface OpenChainOptions {
@@ -73,7 +72,7 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
     const blocks = new BlockStore(store, { cacheBytes: memory.blocks })
     await checkSegments(store)
     await checkChain(store, blocks, genesis)
-    await upgradeStore(store, logger.child({ module: 'storage' }))
+    await upgradeSchema(store)
     const number = await blocks.headNumber()
     if (number !== undefined) await checkUnsynced(store, number)
     const stored = number === undefined ? undefined : await blocks.block(number)

@@ -27,6 +27,7 @@ import { putPreimage } from '../../../../src/state/world/preimages.ts'
 import type { Batch } from '../../../../src/storage/batch.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../src/storage/keys.ts'
+import { putMoved } from '../../../../src/storage/move-segment.ts'
 import { putIdentity, SCHEMA_VERSION } from '../../../../src/storage/schema.ts'
 import { ACCOUNT_KEYS, signedRaw } from '../../../support/chain.ts'
 import { block as named, prepare } from '../../../support/consensus/core-bench.ts'
@@ -77,17 +78,21 @@ const SCHEMA_5: Readonly<Record<string, string>> = {
 
 const { transaction: _, logBloom: __, logAddress: ___, ...KEPT_OF_5 } = SCHEMA_5
 
+const SCHEMA_6: Readonly<Record<string, string>> = {
+  ...KEPT_OF_5,
+  // Transactions are found by a part of their hash, logs by lists of places.
+  logPostings: '9ddd23f401a0860b2a447a315d57b4c8',
+  meta: '72e29bdeac639a29ab3f4aae8b06b441',
+  transactionPlace: 'f2f6edfcc4678cb1b573ec07dd905c1c',
+}
+
 /** Rows by the schema's number. */
 const GOLDEN: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   4: SCHEMA_4,
   5: SCHEMA_5,
-  // Transactions are found by a part of their hash, logs by lists of places (chain/store/upgrade-store.ts).
-  6: {
-    ...KEPT_OF_5,
-    logPostings: '9ddd23f401a0860b2a447a315d57b4c8',
-    meta: '72e29bdeac639a29ab3f4aae8b06b441',
-    transactionPlace: 'f2f6edfcc4678cb1b573ec07dd905c1c',
-  },
+  6: SCHEMA_6,
+  // Old blocks are in segments, or dropped (storage/move-segment.ts).
+  7: { ...SCHEMA_6, meta: '194566619024995b3dadc03b669828b5' },
 }
 
 /**
@@ -276,6 +281,7 @@ test('the layout of every table is that of the number of the schema', () => {
   putIdentity(batch, { network: 'devnet', genesis: word(9) })
   putEarliestBlock(batch, 5)
   putUnsynced(batch, 6)
+  putMoved(batch, { moved: 16_384, cleared: 8_192, dropped: 4_096 })
   putSampleBlock(batch)
   putSampleState(batch)
   putSampleCouncil(batch)

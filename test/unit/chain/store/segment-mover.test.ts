@@ -124,7 +124,7 @@ test('blocks are moved when a whole segment is old enough, and not while history
   expect(readMoved(store).moved).toBe(0)
   bounds.head++
   await mover.settled()
-  expect(readMoved(store)).toEqual({ moved: segmentBlocks, cleared: segmentBlocks })
+  expect(readMoved(store)).toEqual({ moved: segmentBlocks, cleared: segmentBlocks, dropped: 0 })
   expect(await store.get(BUCKETS.body, numberKey(3))).toEqual(Uint8Array.of(1))
   bounds.head += 2 * segmentBlocks
   await mover.settled()

@@ -1,67 +1,25 @@
-import { type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
-import { upgradeStore } from '../../../../src/chain/store/upgrade-store.ts'
+import { explainError } from '../../../../src/cli/shared/explain-error.ts'
 import { openChain } from '../../../../src/node/parts/open-chain.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
-import {
-  FORMER_SCHEMA,
-  metaKey,
-  putIdentity,
-  readIdentity,
-  SCHEMA_VERSION,
-  schemaOf,
-} from '../../../../src/storage/schema.ts'
+import { moveSegment, readMoved } from '../../../../src/storage/move-segment.ts'
+import { FORMER_SCHEMA, metaKey, readIdentity, SCHEMA_VERSION } from '../../../../src/storage/schema.ts'
+import { MOVED_ROW } from '../../../../src/storage/segments.ts'
+import type { Store } from '../../../../src/storage/store.ts'
 import { testGenesis } from '../../../support/chain.ts'
 import { putLoggedBlock } from '../../../support/logged-chain.ts'
 import { temporaryDirectory, temporaryStore } from '../../storage/temp-store.ts'
 
-/** Rows of schema 5: a transaction's hash leads to number (6 bytes) and index (4 bytes); logs by bloom and by address. */
-const [TRANSACTION, BLOOM, ADDRESS] = [9, 14, 15]
-const identity = { network: 'devnet', genesis: toWord(7n) }
+const schemaOf = (store: Store): number | undefined => store.getSync(BUCKETS.meta, metaKey('schema'))?.[0]
 
-test('a store of schema 5 gets lookups of the new form, also after stops in between, and loses its log tables', async () => {
-  const store = await temporaryStore()
-  const batch = store.batch()
-  putIdentity(batch, identity)
-  for (let number = 1; number <= 3; number++) putLoggedBlock(batch, number, [[], [], []])
-  await batch.write()
-  const schema = Uint8Array.from(store.getSync(BUCKETS.meta, metaKey('schema')) as Uint8Array)
-  schema[0] = 5
-  const old = store.batch().put(BUCKETS.meta, metaKey('schema'), schema)
-  const places = new Map<Hex, { number: number; index: number }>()
-  const blocks = new BlockStore(store, { extraOf: () => undefined as never })
-  for (let number = 1; number <= 3; number++)
-    for (let index = 0; index < 3; index++) {
-      const hash = (await blocks.stored(number))?.transactionHash(index) as Hex
-      places.set(hash, { number, index })
-      const row = Buffer.alloc(10)
-      row.writeUIntBE(number, 0, 6)
-      row.writeUInt32BE(index, 6)
-      old.put(TRANSACTION, hexToBytes(hash), row)
-    }
-  for (let i = 0; i < 50; i++)
-    old.put(BLOOM, Uint8Array.of(i), new Uint8Array(256)).put(ADDRESS, Uint8Array.of(i), Uint8Array.of(1))
-  await old.write()
-  await store.clear(BUCKETS.transactionPlace)
-  const make = store.batch.bind(store)
-  for (let writes = 0; (await schemaOf(store)) === 5; writes++) {
-    let left = writes
-    const batches = vi.spyOn(store, 'batch').mockImplementation(() => {
-      const made = make()
-      const write = made.write.bind(made)
-      made.write = options => (left-- > 0 ? write(options) : Promise.reject(new Error('killed')))
-      return made
-    })
-    await upgradeStore(store, silentLogger).catch(error => expect(error.message).toBe('killed'))
-    batches.mockRestore()
-  }
-  expect(await readIdentity(store)).toEqual(identity)
-  expect(SCHEMA_VERSION).toBe(6)
-  for (const [hash, place] of places) expect(await blocks.locate(hash)).toEqual(place)
-  for (const bucket of [TRANSACTION, BLOOM, ADDRESS]) expect(await store.first(bucket)).toBeUndefined()
-})
+const writeSchema = async (store: Store, version: number): Promise<void> => {
+  const row = Uint8Array.from(store.getSync(BUCKETS.meta, metaKey('schema')) as Uint8Array)
+  row[0] = version
+  await store.batch().put(BUCKETS.meta, metaKey('schema'), row).write()
+}
 
 test('two transactions with the same start of the hash are told apart', async () => {
   const store = await temporaryStore()
@@ -77,21 +35,36 @@ test('two transactions with the same start of the hash are told apart', async ()
   expect(await blocks.locate(`${(hashes[0] as Hex).slice(0, 18)}${'0'.repeat(48)}` as Hex)).toBeUndefined()
 })
 
-test('a store of another chain is refused before it is upgraded', async () => {
+test('a store of the former schema is upgraded, also with segments; one of another chain or an older schema is refused', async () => {
+  expect(FORMER_SCHEMA).toBe(SCHEMA_VERSION - 1)
   const storePath = await temporaryDirectory()
   const options = { storePath, stateHistory: 1, logger: silentLogger, onFailure: () => {} }
   const genesis = testGenesis()
   const opened = await openChain({ ...options, genesis })
   const { store } = opened
-  const schema = Uint8Array.from(store.getSync(BUCKETS.meta, metaKey('schema')) as Uint8Array)
-  schema[0] = FORMER_SCHEMA
-  await store.batch().put(BUCKETS.meta, metaKey('schema'), schema).write()
+  const identity = await readIdentity(store)
+  await moveSegment(store)
+  // As schema 6 had it: without the number of the first block that is not dropped.
+  const moved = store.getSync(BUCKETS.meta, MOVED_ROW) as Uint8Array
+  await store.batch().put(BUCKETS.meta, MOVED_ROW, moved.slice(0, 16)).write()
+  await writeSchema(store, FORMER_SCHEMA)
   await opened.world.close()
   await store.close()
   const other = { ...genesis, params: { ...genesis.params, name: 'testnet' as const } }
   await expect(openChain({ ...options, genesis: other })).rejects.toMatchObject({ code: 'NETWORK_MISMATCH' })
   const again = await openChain({ ...options, genesis })
-  expect(await schemaOf(again.store)).toBe(SCHEMA_VERSION)
+  expect(schemaOf(again.store)).toBe(SCHEMA_VERSION)
+  expect(await readIdentity(again.store)).toEqual(identity)
+  expect(readMoved(again.store)).toEqual({ moved: 8_192, cleared: 8_192, dropped: 0 })
+  expect(await again.blocks.block(0)).toBeDefined()
+  await writeSchema(again.store, FORMER_SCHEMA - 1)
   await again.world.close()
   await again.store.close()
+  const refusal = await openChain({ ...options, genesis }).catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ code: 'SCHEMA_UNKNOWN', detail: { found: FORMER_SCHEMA - 1 } })
+  expect(explainError((refusal as { detail: never }).detail)).toMatch(
+    new RegExp(
+      `schema ${FORMER_SCHEMA - 1}, this program knows schema ${SCHEMA_VERSION}.*upgrades schema ${FORMER_SCHEMA}`,
+    ),
+  )
 })
