@@ -1,8 +1,8 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { assert } from '@tandem/base/assert.ts'
 import { asBuffer, bytesEqual, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256, keccak256Hex } from './hash.ts'
 import { createNativeProvider, type SignatureProvider } from './native-signatures.ts'
-import { createNobleProvider } from './noble-signatures.ts'
 
 /** Provider of a thread, which may become a faster one. */
 interface ChosenProvider {
@@ -108,3 +108,26 @@ export const sign = (digest: Uint8Array, privateKey: Uint8Array): Uint8Array => 
   assert(digest.byteLength === 32, 'a digest has 32 bytes')
   return signatures().sign(digest, privateKey)
 }
+
+/** Pure JavaScript: at once on every platform, while WebAssembly compiles. */
+export const createNobleProvider = (): SignatureProvider => ({
+  name: 'noble-js',
+  recover(digest, signature, recoveryId) {
+    try {
+      const point = secp256k1.Signature.fromBytes(signature, 'compact')
+        .addRecoveryBit(recoveryId)
+        .recoverPublicKey(digest)
+      return point.toBytes(false).slice(1)
+    } catch {
+      return undefined // no curve point has this r, or the key is the point at infinity
+    }
+  },
+  sign(digest, privateKey) {
+    const signed = secp256k1.sign(digest, privateKey, { prehash: false, lowS: true, format: 'recovered' })
+    const out = new Uint8Array(65)
+    out.set(signed.subarray(1))
+    out[64] = signed[0]!
+    return out
+  },
+  publicKey: privateKey => secp256k1.getPublicKey(privateKey, false).slice(1),
+})

@@ -2,7 +2,7 @@ import { bn254 } from '@noble/curves/bn254.js'
 import { concatBytes, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BN254_PRIME, montgomeryConstants, splitScalar } from '../../src/crypto/wasm/bn254-constants.ts'
+import { BN254_PRIME, montgomeryConstants, splitScalar } from '../../src/crypto/wasm/bn254.ts'
 import { SEED } from '../support/seed.ts'
 import { bothWays } from '../unit/evm/precompile-pair.ts'
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { blsPoints, choosePoints } from '../../../src/crypto/bls12-381/choose-points.ts'
+import { blsPoints, choosePoints, createMclPoints } from '../../../src/crypto/bls12-381/choose-points.ts'
 import { loadMcl } from '../../../src/crypto/bls12-381/mcl.ts'
-import { createMclPoints } from '../../../src/crypto/bls12-381/mcl-points.ts'
 
 const mclPoints = async () => createMclPoints(await loadMcl())
 

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { createLibauthProvider } from '../../../src/crypto/libauth-signatures.ts'
 import { createNativeProvider } from '../../../src/crypto/native-signatures.ts'
-import { createNobleProvider } from '../../../src/crypto/noble-signatures.ts'
 import {
   addressFromPrivateKey,
   chooseSignatureProvider,
+  createNobleProvider,
   isLowS,
   isScalar,
   publicKeyToAddress,

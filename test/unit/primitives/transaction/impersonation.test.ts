@@ -3,9 +3,8 @@ import { Signature } from 'ethers'
 import { expect, test } from 'vitest'
 import { signatureBytes, signedDigest } from '../../../../devtools/state-test/transaction-sender.ts'
 import { createLibauthProvider } from '../../../../src/crypto/libauth-signatures.ts'
-import { createNobleProvider } from '../../../../src/crypto/noble-signatures.ts'
 import { recoverSender } from '../../../../src/crypto/recovery/recover-sender.ts'
-import { isLowS, isScalar, signatures } from '../../../../src/crypto/signature.ts'
+import { createNobleProvider, isLowS, isScalar, signatures } from '../../../../src/crypto/signature.ts'
 import {
   impersonatedSender,
   impersonatedSenderOf,
