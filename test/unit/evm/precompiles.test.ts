@@ -4,7 +4,7 @@ import { bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { expect, test } from 'vitest'
 import { createInterpreter } from '../../../devtools/interpreter/engine.ts'
 import { ethereumParams } from '../../../devtools/state-test/fork.ts'
-import { kzgVerifier } from '../../../src/evm/engines/ethereumjs/kzg.ts'
+import { kzgVerifier } from '../../../src/evm/engines/ethereumjs/common.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
 import { env, funded, key } from './world.ts'
 

@@ -1,10 +1,17 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { bytesToHex, EMPTY_BYTES, type Hex } from '@tandem/base/bytes.ts'
 import { CodedError, isCoded } from '@tandem/base/errors.ts'
+import { makeFolder } from '@tandem/base/fs/make-folder.ts'
 import type { Logger } from '@tandem/base/logger.ts'
+import type { Transaction } from '../../../primitives/transaction/transaction.ts'
+import type { Account } from '../../../state/account.ts'
 import { Journal } from '../../../state/journal/journal.ts'
+import type { StateReader } from '../../../state/state-reader.ts'
 import { checkAborted } from '../../block/pacer.ts'
-import type { BlockExecution, Executor, ShadowMismatchError } from '../../executor-types.ts'
+import type { BlockEnv } from '../../block-env.ts'
+import type { BlockExecution, Credit, Executor, ShadowMismatchError } from '../../executor-types.ts'
 import { type BlockOutcome, firstDifference } from './compare-blocks.ts'
-import { RecordingReader, writeReproduction } from './reproduction-file.ts'
 
 interface ShadowOptions {
   readonly logger: Logger
@@ -51,5 +58,115 @@ export const createShadowExecutor = (fast: Executor, { logger, directory }: Shad
     },
     execute,
     warmUp: () => fast.warmUp(),
+  }
+}
+
+/** Records the state that was read: enough to execute the same block again. */
+class RecordingReader implements StateReader {
+  readonly #inner: StateReader
+  readonly accounts = new Map<Hex, Account | undefined>()
+  readonly slots = new Map<Hex, Map<Hex, Hex>>()
+  readonly codes = new Map<Hex, Uint8Array>()
+
+  constructor(inner: StateReader) {
+    this.#inner = inner
+  }
+
+  account(address: Hex): Account | undefined {
+    const account = this.#inner.account(address)
+    this.accounts.set(address, account)
+    return account
+  }
+
+  storage(address: Hex, slot: Hex): Hex {
+    const word = this.#inner.storage(address, slot)
+    let slots = this.slots.get(address)
+    if (slots === undefined) {
+      slots = new Map()
+      this.slots.set(address, slots)
+    }
+    slots.set(slot, word)
+    return word
+  }
+
+  code(address: Hex): Uint8Array {
+    const code = this.#inner.code(address)
+    this.codes.set(address, code)
+    return code
+  }
+
+  /** Format of a genesis file: address -> balance, nonce, code, storage. */
+  toAlloc(): Record<Hex, object> {
+    const alloc: Record<Hex, object> = {}
+    for (const [address, account] of this.accounts) {
+      if (account === undefined) continue
+      alloc[address] = {
+        balance: account.balance,
+        nonce: account.nonce,
+        code: bytesToHex(this.codes.get(address) ?? EMPTY_BYTES),
+        storage: Object.fromEntries(this.slots.get(address) ?? []),
+      }
+    }
+    return alloc
+  }
+}
+
+interface Mismatch {
+  readonly what: string
+  readonly env: BlockEnv
+  readonly transactions: readonly Transaction[]
+  readonly credits: readonly Credit[]
+  readonly base: RecordingReader
+  readonly ours: BlockOutcome
+  readonly oracle: BlockOutcome
+}
+
+const outcomeToJson = (outcome: BlockOutcome): object => {
+  if (outcome.refused !== undefined) return { refused: outcome.refused.detail }
+  const { execution, changes } = outcome
+  return {
+    gasUsed: execution.gasUsed,
+    receipts: execution.receipts,
+    fees: execution.fees,
+    accounts: Object.fromEntries([...changes.accounts].map(([address, { after }]) => [address, after ?? null])),
+    storage: Object.fromEntries(
+      [...changes.storage].map(([address, slots]) => [
+        address,
+        Object.fromEntries([...slots].map(([slot, { after }]) => [slot, after])),
+      ]),
+    ),
+  }
+}
+
+const envToJson = (env: BlockEnv): object => {
+  const recent = Array.from({ length: Math.min(256, env.number) }, (_, i) => env.number - 1 - i)
+  return { ...env, blockHash: undefined, blockHashes: Object.fromEntries(recent.map(n => [n, env.blockHash(n)])) }
+}
+
+const plain = (_: string, value: unknown): unknown => {
+  if (typeof value === 'bigint') return value.toString()
+  return value instanceof Uint8Array ? bytesToHex(value) : value
+}
+
+/** Writes everything needed to reproduce the difference; returns the file, or null when it could not be written. */
+const writeReproduction = async (directory: string, mismatch: Mismatch, logger: Logger): Promise<string | null> => {
+  const { what, env, transactions, credits, base, ours, oracle } = mismatch
+  const file = join(directory, `block-${env.number}-${Date.now()}.json`)
+  const content = {
+    what,
+    env: envToJson(env),
+    alloc: base.toAlloc(),
+    transactions: transactions.map(({ from, raw }) => ({ from, raw })),
+    credits,
+    ours: outcomeToJson(ours),
+    oracle: outcomeToJson(oracle),
+  }
+  try {
+    makeFolder(directory, 0o777)
+    await writeFile(file, `${JSON.stringify(content, plain, 2)}\n`)
+    return file
+  } catch (err) {
+    logger.error({ err, file }, 'reproduction file not written')
+    return null
   }
 }
