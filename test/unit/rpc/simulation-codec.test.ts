@@ -1,8 +1,8 @@
 import { isCoded } from '@tandem/base/errors.ts'
 import { describe, expect, test } from 'vitest'
 import { SIMULATE_LIMITS } from '../../../src/config/limits/clients.ts'
-import { simulation } from '../../../src/rpc/codecs/simulation.ts'
 import { InvalidArgument } from '../../../src/rpc/errors.ts'
+import { simulation } from '../../../src/rpc/methods/eth/simulate.ts'
 
 const ADDRESS = `0x${'1a'.repeat(20)}`
 

@@ -1,17 +1,117 @@
+import { assert } from '@tandem/base/assert.ts'
 import { sliceOver } from '@tandem/base/async/time-slice.ts'
 import { isCoded } from '@tandem/base/errors.ts'
 import type { SimulatedChainBlock } from '../../../chain/simulation-service.ts'
 import { CALL_LIMITS, SIMULATE_LIMITS } from '../../../config/limits/clients.ts'
+import type { CallMessage } from '../../../evm/calls/message/call-args.ts'
+import { simulationLimit } from '../../../evm/calls/simulate/simulation-limits.ts'
+import type { BlockCalls, SimulatedCall, SimulationRequest } from '../../../evm/calls/simulate/types.ts'
+import type { Block } from '../../../primitives/block.ts'
 import { block } from '../../codecs/block.ts'
+import { callMessageFromArgs, callObject } from '../../codecs/call.ts'
+import { asArray, asObject, type JsonObject, member, within } from '../../codecs/object.ts'
+import { blockOverrides, stateOverrides } from '../../codecs/overrides.ts'
+import { BOOLEAN_SCHEMA, invalidValue, parseBoolean } from '../../codecs/scalars.ts'
 import { listOf, SIMULATED_BLOCK_SCHEMA } from '../../codecs/schemas.ts'
-import { type SimulationArgs, simulation } from '../../codecs/simulation.ts'
-import { simulatedBlockJson } from '../../encode/simulation.ts'
-import { CODES, RpcError } from '../../errors.ts'
+import { blockJson } from '../../encode/block.ts'
+import { jsonData, jsonQuantity } from '../../encode/hex.ts'
+import { logJson } from '../../encode/log.ts'
+import { CODES, RpcError, revertError } from '../../errors.ts'
 import { type BlockRef, blockNumberOf } from '../../router/block-reads.ts'
 import type { Context } from '../../router/context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { optional } from '../../router/method-description.ts'
+import { type Codec, codec, optional } from '../../router/method-description.ts'
 import { RawJson } from '../../router/raw-json.ts'
+
+/** Argument of eth_simulateV1; the base block is a separate argument. */
+interface SimulationArgs extends Omit<SimulationRequest, 'number' | 'pending'> {
+  readonly returnFullTransactions: boolean
+}
+
+/**
+ * Rejects members that would select a kind of transaction or block that this node does not simulate, instead of ignoring
+ * them.
+ */
+const refuseMembers = (object: JsonObject, names: readonly string[], why: string): void => {
+  for (const name of names)
+    member(object, name, value => (Array.isArray(value) && value.length === 0 ? undefined : invalidValue(why)))
+}
+
+const parseCall = (value: unknown): CallMessage => {
+  const object = asObject(value, 'ethapi.TransactionArgs')
+  refuseMembers(object, ['blobVersionedHashes', 'blobs'], 'transactions with blobs are not simulated')
+  return callMessageFromArgs(callObject.parse(object))
+}
+
+const parseOverrides = (value: unknown): BlockCalls['overrides'] => {
+  refuseMembers(asObject(value, 'ethapi.BlockOverrides'), ['withdrawals'], 'withdrawals are not simulated')
+  return blockOverrides.parse(value)
+}
+
+/** Returns a parser that limits the calls of all blocks together before it decodes them. */
+const createCallsParser = () => {
+  let left: number = SIMULATE_LIMITS.calls
+  return (value: unknown): readonly CallMessage[] => {
+    const calls = asArray(value, '[]ethapi.TransactionArgs')
+    left -= calls.length
+    if (left < 0) throw simulationLimit(`${SIMULATE_LIMITS.calls} calls`)
+    return calls.map((call, i) => within(`[${i}]`, () => parseCall(call)))
+  }
+}
+
+const parseBlocks = (value: unknown): readonly BlockCalls[] => {
+  const blocks = asArray(value, '[]ethapi.simBlock')
+  if (blocks.length === 0) return invalidValue('at least one block is needed')
+  if (blocks.length > SIMULATE_LIMITS.blocks) throw simulationLimit(`${SIMULATE_LIMITS.blocks} blocks`)
+  const parseCalls = createCallsParser()
+  return blocks.map((block, i) =>
+    within(`[${i}]`, () => {
+      const object = asObject(block, 'ethapi.simBlock')
+      return {
+        overrides: member(object, 'blockOverrides', parseOverrides) ?? {},
+        state: member(object, 'stateOverrides', stateOverrides.parse) ?? {},
+        calls: member(object, 'calls', parseCalls) ?? [],
+      }
+    }),
+  )
+}
+
+/** Decodes `blockStateCalls` and the flags. Throws InvalidArgument and SIMULATION_LIMIT. */
+export const simulation: Codec<SimulationArgs> = codec(
+  'simulation',
+  {
+    type: 'object',
+    required: ['blockStateCalls'],
+    properties: {
+      blockStateCalls: {
+        type: 'array',
+        minItems: 1,
+        maxItems: SIMULATE_LIMITS.blocks,
+        items: {
+          type: 'object',
+          properties: {
+            blockOverrides: blockOverrides.schema,
+            stateOverrides: stateOverrides.schema,
+            calls: { type: 'array', maxItems: SIMULATE_LIMITS.calls, items: callObject.schema },
+          },
+        },
+      },
+      validation: BOOLEAN_SCHEMA,
+      traceTransfers: BOOLEAN_SCHEMA,
+      returnFullTransactions: BOOLEAN_SCHEMA,
+    },
+  },
+  value => {
+    const object = asObject(value, 'ethapi.simOpts')
+    const flag = (name: string): boolean => member(object, name, parseBoolean) ?? false
+    return {
+      blocks: member(object, 'blockStateCalls', parseBlocks) ?? invalidValue('blockStateCalls is missing'),
+      validation: flag('validation'),
+      traceTransfers: flag('traceTransfers'),
+      returnFullTransactions: flag('returnFullTransactions'),
+    }
+  },
+)
 
 /** Converts a timeout to its own error code, which only the specification of this method has. */
 const inItsWords = (error: unknown): unknown => {
@@ -55,3 +155,37 @@ export const ethSimulate = {
     handler: (context, args, at = 'latest') => simulate(context, args, at),
   }),
 } satisfies MethodTable
+
+const errorMember = ({ failure, output }: SimulatedCall): string => {
+  if (failure === null) return ''
+  const { code, message, data } =
+    failure.kind === 'revert' ? revertError(output) : { code: CODES.execution, message: failure.reason }
+  return `,"error":${JSON.stringify({ code, message, data })}`
+}
+
+const callJson = (block: Block, call: SimulatedCall, index: number, firstLog: number): string => {
+  const transaction = block.transactions[index]
+  assert(transaction !== undefined, 'a simulated call has its transaction')
+  const logs = call.logs.map((log, i) =>
+    logJson(log, {
+      blockHash: block.hash,
+      blockNumber: block.header.number,
+      transactionHash: transaction.hash,
+      transactionIndex: index,
+      logIndex: firstLog + i,
+    }),
+  )
+  const returned = call.failure === null ? jsonData(call.output) : '"0x"'
+  return `{"returnData":${returned},"logs":[${logs.join(',')}],"gasUsed":${jsonQuantity(call.gasUsed)},"maxUsedGas":${jsonQuantity(call.peakGas)},"status":"${call.failure === null ? '0x1' : '0x0'}"${errorMember(call)}}`
+}
+
+/** Simulated block: the block object, with the results of its transactions in `calls` (execution APIs, eth_simulateV1). */
+const simulatedBlockJson = ({ block, calls }: SimulatedChainBlock, full: boolean): string => {
+  let firstLog = 0
+  const answers = calls.map((call, index) => {
+    const json = callJson(block, call, index, firstLog)
+    firstLog += call.logs.length
+    return json
+  })
+  return blockJson(block, full, 'final', `,"calls":[${answers.join(',')}]`)
+}
