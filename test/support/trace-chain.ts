@@ -1,7 +1,7 @@
 import { assert } from '@tandem/base/assert.ts'
 import { concatBytes, type Hex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
-import { createTraces } from '../../src/node/parts/traces.ts'
+import { createTraces } from '../../src/node/parts/reads.ts'
 import type { Block } from '../../src/primitives/block.ts'
 import { createAddress } from '../../src/primitives/receipt/address.ts'
 import type { UnsignedTransaction } from '../../src/primitives/transaction/transaction-encoding.ts'

@@ -1,9 +1,11 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
 import type { Clock } from '@tandem/base/clock.ts'
 import type { Logger } from '@tandem/base/logger.ts'
+import { Lru } from '@tandem/base/lru.ts'
 import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { DialScheduler, NodeAddress } from '../core/dial-scheduler.ts'
 import type { PeerScores } from '../core/peer-scores.ts'
-import { HostLookup } from '../transport/host-lookup.ts'
 import type { ChannelIdentity } from '../transport/secure-channel.ts'
 import { dial } from '../transport/transport.ts'
 import type { HandshakeManager } from './handshake-manager.ts'
@@ -77,5 +79,51 @@ export class Dialer {
     this.#dialing.delete(id)
     const { dialScheduler, random } = this.#options
     dialScheduler.failed(id, 'unreachable', performance.now(), random())
+  }
+}
+
+type Resolve = (host: string) => Promise<{ readonly address: string }>
+
+/**
+ * Addresses of named hosts. A lookup has a time limit of its own and one is under way for each name: the system's may take half a minute
+ * and holds a thread meanwhile. Where it fails, the last address it had counts.
+ */
+export class HostLookup {
+  readonly #resolve: Resolve
+  readonly #last = new Lru<string, string>(NETWORK_LIMITS.lookedUp)
+  readonly #underWay = new Map<string, Promise<string>>()
+
+  constructor(resolve: Resolve = host => lookup(host)) {
+    this.#resolve = resolve
+  }
+
+  /** Returns an IP address. Rejects when none is known in time. */
+  async addressOf(host: string): Promise<string> {
+    if (isIP(host) !== 0) return host
+    const running = this.#underWay.get(host) ?? this.#begin(host)
+    const late = Promise.withResolvers<string>()
+    const timer = setTimeout(() => late.reject(new Error('the name was not resolved in time')), NETWORK_LIMITS.lookUpMs)
+    try {
+      return await Promise.race([running, late.promise])
+    } catch (error) {
+      const last = this.#last.get(host)
+      if (last === undefined) throw error
+      return last
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #begin(host: string): Promise<string> {
+    const running = this.#resolve(host)
+      .then(({ address }) => {
+        this.#last.set(host, address)
+        return address
+      })
+      .finally(() => this.#underWay.delete(host))
+    // A late failure has no listener any more.
+    running.catch(() => {})
+    this.#underWay.set(host, running)
+    return running
   }
 }

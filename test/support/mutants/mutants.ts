@@ -109,7 +109,7 @@ export const MUTANTS = {
     'commit.round >= ctx.height.round && ctx.height.commits',
   ]),
   'sent before it is durable': mutant([
-    'consensus/wal/group-commit.ts',
+    'consensus/wal/wal-writer.ts',
     `        await log()
         await mark()
         await batch.held()
@@ -245,7 +245,7 @@ export const MUTANTS = {
     'return true',
   ]),
   'any body taken': mutant(
-    ['consensus/core/messages/receive.ts', '  if (!height.wanted.has(block.hash)) return\n', ''],
+    ['consensus/core/core.ts', '  if (!height.wanted.has(block.hash)) return\n', ''],
     [
       'consensus/engine/message-validator.ts',
       "return wanted.has(message.block.hash) ? acceptIfWhole(message.block) : 'ignore'",

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { NETWORK_LIMITS } from '../../../src/config/limits/network.ts'
-import { HostLookup } from '../../../src/network/transport/host-lookup.ts'
+import { HostLookup } from '../../../src/network/peer/dialer.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { SecondChanceCache } from '../../../src/state/world/second-chance-cache.ts'
+import { SecondChanceCache } from '../../../src/state/world/head-state.ts'
 import { SlotCache } from '../../../src/state/world/slot-cache.ts'
 import { address, word } from './memory-state.ts'
 

@@ -5,8 +5,12 @@ import { bytesToHex, concatBytes } from '@tandem/base/bytes.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { describe, expect, test } from 'vitest'
 import { createJournalFile } from '../../../src/txpool/journal-file.ts'
-import { decodeJournal, encodeRecords, JOURNAL_MAGIC } from '../../../src/txpool/journal-format.ts'
-import { TransactionJournal } from '../../../src/txpool/transaction-journal.ts'
+import {
+  decodeJournal,
+  encodeRecords,
+  JOURNAL_MAGIC,
+  TransactionJournal,
+} from '../../../src/txpool/transaction-journal.ts'
 import { withTempDir } from '../../support/devnet.ts'
 import { MemoryStorage } from './memory-storage.ts'
 

@@ -8,7 +8,7 @@ import { rootOfParts } from '../../../state/snapshot/sub-trie.ts'
 import { SNAPSHOT_FORMAT } from '../format.ts'
 import type { PeerSource } from './fetch-headers.ts'
 
-/** Manifest whose parts match the state root of its header. prove.ts checks that the header is part of the chain. */
+/** Manifest whose parts match the state root of its header. snapshot-selector.ts checks that the header is part of the chain. */
 export interface ValidManifest {
   readonly manifest: SnapshotManifest
   readonly header: Header

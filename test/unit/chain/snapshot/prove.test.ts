@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { proveBlock } from '../../../../src/chain/snapshot/prove.ts'
 import { fetchFailed, type PeerSource } from '../../../../src/chain/snapshot/sync/fetch-headers.ts'
 import { genesisAnchor } from '../../../../src/chain/snapshot/sync/skipping-verification.ts'
+import { proveBlock } from '../../../../src/chain/snapshot/sync/snapshot-selector.ts'
 import type { DecidedBlock } from '../../../../src/consensus/ports.ts'
 import { recoverAddress } from '../../../../src/crypto/signature.ts'
 import { encodeBlock } from '../../../../src/primitives/block.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { GroupCommit } from '../../../../src/consensus/wal/group-commit.ts'
+import { GroupCommit } from '../../../../src/consensus/wal/wal-writer.ts'
 import { settle } from '../../../support/consensus/manual-clock.ts'
 
 /** A store whose syncs end when they are told to. */
