@@ -17,7 +17,6 @@ import { declareMemoryMetrics, declareStorageMetrics } from '../../storage/metri
 import type { Store } from '../../storage/store.ts'
 import type { Teardown } from '../teardown.ts'
 import { version } from '../version.ts'
-import { declareChainMetrics, declareProofMetrics, declareSyncMetrics } from './chain-metrics.ts'
 
 /** Metrics of a node whose operator enabled them. Loaded only then: a devnet saves the time and the memory. */
 export interface MetricsObserver {
@@ -61,4 +60,100 @@ export const createMetricsObserver = (teardown: Teardown): MetricsObserver => {
       return server.url
     },
   }
+}
+
+/** Declares the metrics of the proof chain: its final tip and what waits for a block. */
+const declareProofMetrics = (metrics: Metrics, pool: ProofPool, verifier: WorkVerifier): void => {
+  const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
+  gauge('powchain_height', 'Height of the final proof tip', () => pool.head.proofState.tipHeight)
+  gauge('powchain_pending_headers', 'Valid proof headers that no block includes yet', () => pool.size)
+  gauge('powchain_difficulty_hashes', 'Expected hashes behind the final proof tip', () =>
+    Number(2n ** 256n / (pool.head.proofState.tipTarget + 1n)),
+  )
+  gauge('powchain_tip_age_blocks', 'Main blocks since the anchor of the final proof tip', () =>
+    Math.max(0, pool.head.number - pool.head.proofState.tipAnchor),
+  )
+  gauge(
+    'powchain_argon2_hashes',
+    'Argon2id hashes computed for headers and shares since the start',
+    () => verifier.count,
+  )
+  const admitted = metrics.counter({ name: 'powchain_headers_total', help: 'Proof headers found valid here' })
+  pool.onAdded(() => admitted.inc(1))
+}
+
+/** Declares the height to sync to, and the distance to it. Without a known head of a peer they are those of the own head. */
+const declareSyncMetrics = (
+  metrics: Metrics,
+  chain: Pick<Chain, 'headBlock'>,
+  target: () => number | undefined,
+): void => {
+  const own = () => chain.headBlock.header.number
+  metrics.gauge({
+    name: 'sync_target_number',
+    help: 'Block number to sync to by the heads of the peers',
+    read: () => Math.max(own(), target() ?? 0),
+  })
+  metrics.gauge({
+    name: 'sync_distance_blocks',
+    help: 'Blocks between the own head and that number; 0 while no head of a peer is known',
+    read: () => Math.max(0, (target() ?? 0) - own()),
+  })
+}
+
+/** Declares the metrics of head, blocks and consensus. */
+const declareChainMetrics = (metrics: Metrics, chain: Chain, engine: ConsensusEngine): void => {
+  const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
+  /** Exports a count of the engine as a counter; a new engine starts at 0. */
+  const counted = (name: string, help: string, read: () => number): void => {
+    const counter = metrics.counter({ name, help })
+    let last = 0
+    metrics.onScrape(() => {
+      const now = read()
+      counter.inc(now < last ? now : now - last)
+      last = now
+    })
+  }
+  gauge('chain_head_number', 'Number of the last committed block', () => chain.headBlock.header.number)
+  gauge('chain_head_age_seconds', 'Age of the last committed block by its own timestamp', () =>
+    Math.max(0, Date.now() / 1000 - chain.headBlock.header.timestamp),
+  )
+  gauge('consensus_round', 'Round of the open height', () => engine.status().round)
+  gauge('consensus_committee_validators', 'Size of the committee', () => engine.status().committeeSize)
+  gauge(
+    'consensus_last_decision_seconds',
+    'Proposal to decision of the last block',
+    () => engine.status().lastDecisionMs / 1000,
+  )
+  gauge(
+    'consensus_missing_validators',
+    'Members that keep the height from being decided: unreachable, or not heard from round 2 on',
+    () => engine.status().missing.length,
+  )
+  const voting = () => (engine.status().mode === 'voting' ? 1 : 0)
+  gauge('consensus_voting_state', '1 while this node votes', voting)
+  counted('consensus_decisions_total', 'Blocks decided here since the start', () => engine.status().decided)
+  counted('consensus_late_decisions_total', 'Those of them decided above round 0', () => engine.status().decidedLate)
+  counted('consensus_round_changes_total', 'Rounds given up by this node', () => engine.status().roundChanges)
+  counted('consensus_evidence_total', 'Evidence against validators found by this node', () => engine.status().evidence)
+  counted(
+    'consensus_rejected_messages_total',
+    'Messages that are unsigned, or differ from their claim',
+    () => engine.status().rejectedMessages,
+  )
+  const interval = metrics.histogram({
+    name: 'chain_block_interval_seconds',
+    help: 'Wall time between committed blocks',
+    buckets: [0.05, 0.1, 0.25, 0.5, 0.9, 0.99, 1.01, 1.1, 1.5, 2, 5, 10],
+  })
+  const transactions = metrics.counter({ name: 'chain_transactions_total', help: 'Transactions in committed blocks' })
+  const gas = metrics.counter({ name: 'chain_gas_used_total', help: 'Gas used in committed blocks' })
+  let lastMs = performance.now()
+  chain.onCommitted(({ block }) => {
+    const nowMs = performance.now()
+    interval.observe((nowMs - lastMs) / 1000)
+    lastMs = nowMs
+    transactions.inc(block.transactions.length)
+    gas.inc(Number(block.header.gasUsed))
+  })
 }

@@ -7,17 +7,21 @@ import { PendingBlockBuilder, type PendingBlockOptions } from '../../chain/pendi
 import { SimulationService } from '../../chain/simulation-service.ts'
 import type { ChainRules } from '../../chain/store/rules-port.ts'
 import { SegmentMover } from '../../chain/store/segment-mover.ts'
+import { TraceService } from '../../chain/trace/trace-service.ts'
+import type { TraceBlock } from '../../chain/trace/worker-protocol.ts'
 import { type ChainViewOptions, createChainView } from '../../chain/view.ts'
 import type { FIXTURE_LIMITS } from '../../config/limits/commands.ts'
 import type { MemoryShares } from '../../config/limits/storage.ts'
-import { engineNameOf } from '../../evm/engines/select-engine.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import { type EngineName, engineNameOf } from '../../evm/engines/select-engine.ts'
 import type { ExecutionMode } from '../../evm/executor-types.ts'
 import type { Services } from '../../rpc/router/context.ts'
+import type { TracedBlock, TracePort } from '../../rpc/trace-port.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
+import type { Store } from '../../storage/store.ts'
 import type { Teardown } from '../teardown.ts'
 import { type CallPartsOptions, createCalls } from './calls.ts'
 import type { PoolParts } from './pool.ts'
-import { createTraces } from './traces.ts'
 
 /** Differences of reads on a development chain. */
 export type DevReads = Pick<PendingBlockOptions, 'timestampAfter'> &
@@ -120,4 +124,45 @@ const moveOldBlocks = ({ store, blocks, chain, part }: ReadsOptions, teardown: T
   })
   teardown.add(chain.onCommitted(() => mover.poke()))
   teardown.add(() => mover.close())
+}
+
+interface TracePartsOptions {
+  readonly store: Pick<Store, 'share'>
+  readonly params: ChainParams
+  readonly engine: EngineName
+  readonly rules: Pick<ChainRules, 'committedEnv'>
+  readonly logger: Logger
+}
+
+/** Creates the trace service, which gets the environment of each block's transactions. */
+export const createTraces = ({
+  store,
+  params,
+  engine,
+  rules,
+  logger,
+}: TracePartsOptions): TracePort & { close(): Promise<void> } => {
+  const service = new TraceService({ store, params, engine, logger })
+  const describe = (block: TracedBlock): TraceBlock => {
+    // Functions cannot cross threads, and the worker has the params.
+    const { params: _, blockHash, stateRoot, ...env } = rules.committedEnv(block)
+    return { number: block.header.number, hash: block.hash, env }
+  }
+  return {
+    transaction: (block, index, config) =>
+      service.trace({ kind: 'transaction', block: describe(block), index, config }),
+    block: (block, config) => service.trace({ kind: 'block', block: describe(block), config }),
+    call: (block, call, after, config) => service.trace({ kind: 'call', block: describe(block), call, after, config }),
+    storageRange: (block, range) => service.trace({ kind: 'storageRange', block: describe(block), ...range }),
+    accountRange: ({ header, hash }, range) =>
+      service.trace({
+        kind: 'accountRange',
+        block: { number: header.number, hash },
+        stateRoot: header.stateRoot,
+        ...range,
+      }),
+    modifiedAccounts: (blocks, credited) =>
+      service.trace({ kind: 'modifiedAccounts', blocks: blocks.map(describe), credited }),
+    close: () => service.close(),
+  }
 }

@@ -1,15 +1,27 @@
-import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { randomBytes } from 'node:crypto'
+import { bytesToHex, type Hex, toWord, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import type { Clock } from '@tandem/base/clock.ts'
+import type { Logger } from '@tandem/base/logger.ts'
 import { nativeRules } from '../../chain/block/header-assembly.ts'
+import type { Chain } from '../../chain/chain.ts'
+import type { ProofRows } from '../../chain/proof/proof-rows.ts'
+import type { BlockStore } from '../../chain/store/block-store.ts'
+import type { ChainParams } from '../../config/networks.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
-import type { MiningService } from '../../powchain/mining/mining-service.ts'
+import type { Metrics } from '../../metrics/registry.ts'
+import { Miner, type WorkSource } from '../../powchain/mining/miner.ts'
+import { MiningService } from '../../powchain/mining/mining-service.ts'
+import type { ProofPool } from '../../powchain/proof-pool.ts'
+import { type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
+import type { ProofChainPort, ProofHeaderInfo } from '../../rpc/ports.ts'
 import { createRpcService, type RpcService, type RpcServiceOptions } from '../../rpc/transport/service.ts'
+import { proofAlgorithmAt } from '../../rules/proof/proof-target.ts'
 import { createRefusalLog, logTransactions } from '../dev/terminal-log.ts'
-import type { NodeOptions } from '../options.ts'
-import { createMining } from '../parts/mining.ts'
+import type { MiningOptions, NodeOptions } from '../options.ts'
 import { nodeInfo, operatorAddress } from '../parts/operator-address.ts'
-import { proofChainPort } from '../parts/proof-chain-port.ts'
 import { createReads, type Reads } from '../parts/reads.ts'
 import { createWallet } from '../parts/wallet.ts'
+import type { Teardown } from '../teardown.ts'
 import type { CoreStage } from './core.ts'
 import type { StorageStage } from './storage.ts'
 
@@ -119,5 +131,105 @@ const publicServiceOptions = ({ options, observer }: StorageStage, core: CoreSta
     ...(namespaces && { namespaces }),
     ...(disabledMethods && { disabledMethods }),
     ...(socketsPerClient !== undefined && { socketsPerClient }),
+  }
+}
+
+interface MiningParts {
+  readonly params: ChainParams
+  readonly proofPool: ProofPool
+  readonly chain: Pick<Chain, 'onCommitted'>
+  readonly options: MiningOptions | undefined
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics | undefined
+}
+
+/** Bytes that tell apart the work of two nodes with one coinbase. */
+const EXTRA_NONCE_BYTES = 4
+
+/** Work for outside miners, and the built-in miner where the operator wants one. */
+const createMining = (parts: MiningParts, teardown: Teardown): MiningService => {
+  const { params, proofPool: pool, chain, options, clock, logger } = parts
+  const extraNonce = new Uint8Array(randomBytes(EXTRA_NONCE_BYTES))
+  const service = new MiningService({ params, pool, coinbase: options?.coinbase ?? null, extraNonce, clock, logger })
+  parts.metrics?.gauge({
+    name: 'mining_hash_rate_hashes',
+    help: 'Hashes per second, own and submitted',
+    read: () => Number(service.hashrate()),
+  })
+  parts.metrics?.gauge({
+    name: 'mining_solution_count',
+    help: 'Valid solutions of work of this node since the start',
+    read: () => service.found,
+  })
+  const refresh = () => service.refresh()
+  const stops = [chain.onCommitted(refresh), pool.onAdded(refresh), pool.onReset(refresh)]
+  teardown.add(async () => {
+    for (const stop of stops) stop()
+  })
+  if (options === undefined) return service
+  const miner = new Miner({ source: sourceOf(service), threads: options.threads, duty: options.duty, clock, logger })
+  const stop = service.onWork(() => miner.refresh())
+  teardown.add(async () => {
+    stop()
+    service.setMiner(undefined)
+    await miner.stop()
+  })
+  miner.start()
+  service.setMiner(() => miner.hashrate())
+  return service
+}
+
+const sourceOf = (service: MiningService): WorkSource => ({
+  job() {
+    const job = service.job()
+    return job && { sealHash: job.sealHash, version: job.template.version, target: job.template.target }
+  },
+  submitWork: (nonce, sealHash, mixHash) => service.submitWork(nonce, sealHash, mixHash),
+})
+
+interface ProofChainPortOptions {
+  readonly params: ChainParams
+  readonly proofRows: ProofRows
+  readonly proofPool: ProofPool
+  readonly blocks: Pick<BlockStore, 'header'>
+}
+
+/** Reads of the proof chain for clients: final headers, and the preferred branch of pending ones. */
+const proofChainPort = ({ params, proofRows, proofPool, blocks }: ProofChainPortOptions): ProofChainPort => {
+  const describe = async (header: ProofHeader, includedIn: number | null): Promise<ProofHeaderInfo> => {
+    const { height, parentId, coinbase, target, anchorNumber, anchorHash } = header
+    // The time of a header is that of its anchor. A node that began with a snapshot may not have that block yet.
+    const anchor = await blocks.header(anchorNumber)
+    return {
+      number: height,
+      id: proofHeaderId(header),
+      parent: parentId,
+      miner: coinbase,
+      algorithm: proofAlgorithmAt(params, height),
+      target: toWord(target),
+      anchorNumber,
+      anchorHash,
+      extraNonce: bytesToHex(header.extraNonce),
+      nonce: bytesToHex(header.nonce),
+      mixHash: bytesToHex(header.mixHash),
+      timestamp: anchor?.header.timestamp ?? 0,
+      includedIn,
+    }
+  }
+  const find = (ref: number | Hex) => {
+    if (typeof ref === 'number' && !Number.isSafeInteger(ref)) return undefined
+    const stored = typeof ref === 'number' ? proofRows.byHeight(ref) : proofRows.byId(ref)
+    if (stored !== undefined) return stored
+    const pending =
+      typeof ref === 'number' ? proofPool.branch().find(({ header }) => header.height === ref) : proofPool.get(ref)
+    return pending && { header: pending.header, includedIn: null }
+  }
+  return {
+    height: () => proofPool.best()?.header.height ?? proofPool.head.proofState.tipHeight,
+    async header(ref) {
+      const found = find(ref)
+      return found && describe(found.header, found.includedIn)
+    },
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Hex } from '@tandem/base/bytes.ts'
 import { Interface } from 'ethers'
 import { expect, test } from 'vitest'
-import { createErrorTexts } from '../../../src/node/dev/error-texts.ts'
+import { createErrorTexts } from '../../../src/node/dev/terminal-log.ts'
 import { withTempDir } from '../../support/devnet.ts'
 
 const ABI = [

@@ -2,8 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { bytesToHex, toWord, ZERO_HASH } from '@tandem/base/bytes.ts'
 import { expect, onTestFinished, test } from 'vitest'
-import { NodeRefusal, RemoteWork } from '../../../../src/cli/mine/remote-work.ts'
-import { formatRate } from '../../../../src/cli/mine/run.ts'
+import { formatRate, NodeRefusal, RemoteWork } from '../../../../src/cli/mine/run.ts'
 import { PROOF_SEEDS } from '../../../../src/crypto/proof-hash.ts'
 
 /** A node that answers every call with this. */

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest'
 import { ForkDetector } from '../../../../../src/cli/localnet/network.ts'
 import { tailOf } from '../../../../../src/cli/localnet/node-process.ts'
 import { eventText, type LocalnetEvent } from '../../../../../src/cli/localnet/report/events.ts'
-import { jsonReporter, plainReporter, terminalReporter } from '../../../../../src/cli/localnet/report/reporter.ts'
 import {
   type NodeObservation,
   type NodeStatus,
@@ -13,6 +12,7 @@ import {
   statusLine,
   statusTable,
 } from '../../../../../src/cli/localnet/report/status.ts'
+import { jsonReporter, plainReporter, terminalReporter } from '../../../../../src/cli/localnet/run.ts'
 
 const glimpse = (name: string, number: number | undefined, more: Partial<NodeObservation> = {}): NodeObservation => ({
   name,
