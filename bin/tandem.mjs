@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 const MINIMUM_MAJOR = 26
 const LOCK_POLL_MS = 200
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-// Two of the heap, since a node's garbage is short-lived and its live heap small, where V8's defaults trade a third more memory for a few percent of speed.
+// One of the heap, since a node's garbage is short-lived and its live heap small, where V8's defaults trade a third more memory for a few percent of speed.
 // One of signals, since Node.js answers SIGUSR1, which tools for logs send, with a debugger on the loopback: every user of the machine could read keys.
 const NODE_FLAGS = JSON.parse(readFileSync(join(root, 'bin', 'flags.json'), 'utf8'))
 const source = join(root, 'src', 'cli', 'main.ts')
@@ -41,7 +41,9 @@ if (binary === null) {
   )
   process.exit(1)
 }
-const args = [...NODE_FLAGS, main, ...process.argv.slice(2)]
+// Of the heap too; with it V8 refuses the compiled code of Node's own modules, so built code sets it after its start (src/cli/boot.ts).
+const flags = isCheckout ? [...NODE_FLAGS, '--heap-growing-percent=30'] : NODE_FLAGS
+const args = [...flags, main, ...process.argv.slice(2)]
 // What the C library and V8 read only when a process begins is given to a new one; where the system can, it takes this one's place.
 if (process.execve !== undefined && process.platform !== 'win32') process.execve(binary, [binary, ...args], environment)
 // The channel closes when this process ends, also by SIGKILL: the node then ends too.

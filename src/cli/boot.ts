@@ -3,10 +3,9 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { getAssetKeys, getRawAsset, isSea } from 'node:sea'
-import { setFlagsFromString } from 'node:v8'
 import { Script } from 'node:vm'
 import { isMainThread } from 'node:worker_threads'
-import { useNurseryLimits } from '@tandem/base/worker/nursery.ts'
+import { setHeapGrowth, underDefaultGrowth, useNurseryLimits } from '@tandem/base/worker/nursery.ts'
 
 /*
  * First file of a built command (scripts/build.ts). It loads the chunks with the code that V8 compiled for an earlier start, taken after that start
@@ -18,7 +17,7 @@ import { useNurseryLimits } from '@tandem/base/worker/nursery.ts'
 declare const ENTRY: string
 
 /** Delay after which the functions of a start have run. */
-const KEEP_AFTER_MS = 2_000
+const STARTED_AFTER_MS = 2_000
 
 /** Asset with the compiled code. */
 const KEPT = 'start.bin'
@@ -111,11 +110,7 @@ const loadAddon = (name: string): unknown => {
 
 /** Runs the command; in an executable, the entry that the first argument names. */
 const boot = (): void => {
-  // Flags that code sets later, since V8 refuses code that was compiled under other flags.
-  if (isMainThread) {
-    useNurseryLimits()
-    setFlagsFromString('--expose-gc')
-  }
+  if (isMainThread) useNurseryLimits()
   const folder = process.env['NODE_COMPILE_CACHE']
   const file = folder && !assets.has(KEPT) ? join(folder, `start-${process.version}-${ENTRY}.bin`) : undefined
   const kept = assets.has(KEPT)
@@ -149,7 +144,8 @@ const boot = (): void => {
   }
   // The root has no packages: what is no asset is Node's own, or a file by its path.
   const requireOther = isSea() ? createRequire('/tandem.cjs') : require
-  const requireFrom = (name: string): unknown => {
+  const requireFrom = (name: string): unknown => underDefaultGrowth(() => find(name))
+  const find = (name: string): unknown => {
     if (name.startsWith('./') && name.endsWith('.cjs')) return load(name.slice(2))
     if (name.endsWith('.node')) return loadAddon(name)
     const addon = `addon-${name.replaceAll(/[@/]/g, '_')}.cjs`
@@ -157,8 +153,11 @@ const boot = (): void => {
   }
 
   const [, , first = ''] = process.argv
-  load(first.endsWith('.cjs') && assets.has(first) ? first : ENTRY)
-  if (file && folder) setTimeout(() => isComplete || keep(file, folder, chunks), KEEP_AFTER_MS).unref()
+  underDefaultGrowth(() => load(first.endsWith('.cjs') && assets.has(first) ? first : ENTRY))
+  setTimeout(() => {
+    if (file && folder && !isComplete) underDefaultGrowth(() => keep(file, folder, chunks))
+    setHeapGrowth()
+  }, STARTED_AFTER_MS).unref()
 }
 
 boot()

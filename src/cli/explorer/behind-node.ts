@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
-import { useNurseryLimits } from '@tandem/base/worker/nursery.ts'
+import { setHeapGrowth, useNurseryLimits } from '@tandem/base/worker/nursery.ts'
 import { RPC_PATH } from '@tandem/web/site.ts'
 import { createLogger } from '../../node/logging.ts'
 import type { ExplorerSettings } from '../../node/parts/pages/explorer-settings.ts'
@@ -48,4 +48,5 @@ const serve = (settings: ExplorerSettings): Promise<void> => {
 }
 
 useNurseryLimits()
+setHeapGrowth()
 process.once('message', settings => void serve(settings as ExplorerSettings))

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
+import NODE_FLAGS from '../../../bin/flags.json' with { type: 'json' }
 import { explainSystemError } from '../../../src/cli/shared/explain-error.ts'
 import { withTempDir } from '../../support/devnet.ts'
 
@@ -86,6 +87,16 @@ test('a missing package says what to run', () => {
     code: 'ERR_MODULE_NOT_FOUND',
   })
   expect(explainSystemError(error)).toMatch(/^Cannot find package 'ws' .*: run "npm ci"/)
+})
+
+test('V8 takes code that was compiled without the flags of the package, as that of its own modules was', () => {
+  const run = (flags: readonly string[], program: string) =>
+    execFileSync(process.execPath, [...flags, '-p', program], { encoding: 'utf8' }).trim()
+  const code = run([], "new vm.Script('1').createCachedData().toString('base64')")
+  const isRejected = (flags: readonly string[]) =>
+    run(flags, `new vm.Script('1', { cachedData: Buffer.from('${code}', 'base64') }).cachedDataRejected`)
+  expect(isRejected(['--heap-growing-percent=30'])).toBe('true')
+  expect(isRejected(NODE_FLAGS)).toBe('false')
 })
 
 test.runIf(process.platform !== 'win32')(

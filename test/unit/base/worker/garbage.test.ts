@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { collectYoungGarbage, ExternalGarbage } from '@tandem/base/worker/garbage.ts'
+import { Script } from 'node:vm'
+import { collectGarbage, collectYoungGarbage, ExternalGarbage } from '@tandem/base/worker/garbage.ts'
 import { expect, test } from 'vitest'
 
 const MIB = 2 ** 20
@@ -45,4 +46,10 @@ test('byte arrays that live shortly do not gather outside the heap', async () =>
   }
   // V8 alone lets up to all 256 MiB gather: the arrays fill a small part of the young generation.
   expect(most).toBeLessThan(64 * MIB)
+})
+
+test('V8 takes compiled code also after a collection', () => {
+  const cachedData = new Script('1').createCachedData()
+  collectGarbage()
+  expect(new Script('1', { cachedData }).cachedDataRejected).toBe(false)
 })
