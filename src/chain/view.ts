@@ -109,11 +109,11 @@ const blockReads = ({ blocks, chain }: ChainViewOptions): BlockReads => {
     },
     internalTransfers: async number => {
       requireHistory(blocks.earliest, number)
-      return known(number) ? blocks.internalTransferStream(number) : []
+      return known(number) ? blocks.internalTransfers(number) : []
     },
     failedExecutions: async number => {
       requireHistory(blocks.earliest, number)
-      return known(number) ? blocks.failedExecutionStream(number) : []
+      return known(number) ? blocks.failedExecutions(number) : []
     },
     tips: async number => {
       requireHistory(blocks.earliest, number)

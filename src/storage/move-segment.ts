@@ -54,12 +54,14 @@ export const moveSegment = async (store: Store, isOver: () => boolean = () => fa
 
 const TEMPORARY = 'next'
 
-/** Deletes the rows that are in segments. */
+/** Deletes the rows that are in segments, and frees their disk. */
 export const clearMoved = async (store: Store): Promise<void> => {
   const { moved, cleared, dropped } = readMoved(store)
   if (moved === cleared) return
-  for (const bucket of SEGMENT_BUCKETS) await store.clear(bucket, { gte: numberKey(cleared), lt: numberKey(moved) })
+  const range = { gte: numberKey(cleared), lt: numberKey(moved) }
+  for (const bucket of SEGMENT_BUCKETS) await store.clear(bucket, range)
   await store.flush()
+  for (const bucket of SEGMENT_BUCKETS) await store.compact(bucket, range)
   await putMoved(store.batch(), { moved, cleared: moved, dropped }).write()
 }
 

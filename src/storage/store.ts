@@ -23,7 +23,7 @@ type Level = Pick<
   DiskLevel,
   'get' | 'getSync' | 'getMany' | 'has' | 'iterator' | 'keys' | 'snapshot' | 'batch' | 'close'
 > &
-  Partial<Pick<DiskLevel, 'getProperty'>>
+  Partial<Pick<DiskLevel, 'getProperty' | 'compactRange'>>
 
 export type { Range, Snapshot } from './scan.ts'
 export type StoreEntry = readonly [key: Uint8Array, value: Uint8Array]
@@ -298,6 +298,11 @@ export class Store {
       throw error
     }
     await batch.write()
+  }
+
+  /** Frees the disk of rows that were deleted in a range from `gte` to `lt`: the database would do so when it next merges their tables. */
+  async compact(bucket: number, { gte, lt }: Required<Pick<Range, 'gte' | 'lt'>>): Promise<void> {
+    await this.#level.compactRange?.(prefixedKey(bucket, gte), prefixedKey(bucket, lt))
   }
 
   /**

@@ -10,16 +10,8 @@ import { encodeBlockParts } from '../../primitives/block.ts'
 import { type Certificate, decodeCertificate } from '../../primitives/consensus/certificate.ts'
 import { decodeExtraData, type ExtraData } from '../../primitives/consensus/extra-data.ts'
 import { decodeHeader, type Header } from '../../primitives/header.ts'
-import {
-  decodeFailedExecutions,
-  type FailedExecution,
-  readFailedExecutions,
-} from '../../primitives/receipt/failed-execution.ts'
-import {
-  type BlockInternalTransfer,
-  decodeInternalTransfers,
-  readInternalTransfers,
-} from '../../primitives/receipt/internal-transfer.ts'
+import { type FailedExecution, readFailedExecutions } from '../../primitives/receipt/failed-execution.ts'
+import { type BlockInternalTransfer, readInternalTransfers } from '../../primitives/receipt/internal-transfer.ts'
 import {
   decodeStoredReceipts,
   deriveReceipts,
@@ -167,26 +159,14 @@ export class BlockStore {
     )
   }
 
-  /** Wei that contracts of a block moved, and contracts that they created, in order; empty also when the block was not executed here. */
-  async internalTransfers(number: number): Promise<readonly BlockInternalTransfer[]> {
-    const row = await this.#store.get(BUCKETS.internalTransfers, numberKey(number))
-    return row === undefined ? [] : decodeInternalTransfers(row)
-  }
-
-  /** The same decoded one after the other. */
-  async internalTransferStream(number: number): Promise<Iterable<BlockInternalTransfer>> {
+  /** Wei that contracts of a block moved, and contracts that they created, decoded one after the other; empty also when the block was not executed here. */
+  async internalTransfers(number: number): Promise<Iterable<BlockInternalTransfer>> {
     const row = await this.#store.get(BUCKETS.internalTransfers, numberKey(number))
     return row === undefined ? [] : readInternalTransfers(row)
   }
 
-  /** Causes of the failures of a block's transactions, in order; empty also when the block was not executed here. */
-  async failedExecutions(number: number): Promise<readonly FailedExecution[]> {
-    const row = await this.#store.get(BUCKETS.failedExecutions, numberKey(number))
-    return row === undefined ? [] : decodeFailedExecutions(row)
-  }
-
-  /** The same decoded one after the other. */
-  async failedExecutionStream(number: number): Promise<Iterable<FailedExecution>> {
+  /** Causes of the failures of a block's transactions, decoded one after the other; empty also when the block was not executed here. */
+  async failedExecutions(number: number): Promise<Iterable<FailedExecution>> {
     const row = await this.#store.get(BUCKETS.failedExecutions, numberKey(number))
     return row === undefined ? [] : readFailedExecutions(row)
   }

@@ -1,4 +1,3 @@
-import { decodeOrMalformed } from '../rlp/malformed.ts'
 import { encodeRlp, uintItem } from '../rlp/rlp.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'
 
@@ -20,10 +19,6 @@ export const encodeFailedExecutions = (failed: readonly FailedExecution[]): Uint
       output,
     ]),
   )
-
-/** Throws FAILED_EXECUTIONS_MALFORMED. */
-export const decodeFailedExecutions = (bytes: Uint8Array): readonly FailedExecution[] =>
-  decodeOrMalformed('FAILED_EXECUTIONS_MALFORMED', () => [...readFailedExecutions(bytes)])
 
 /** Decodes them one after the other. Throws RLP_INVALID. */
 export function* readFailedExecutions(bytes: Uint8Array): Generator<FailedExecution> {

@@ -1,5 +1,5 @@
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import { decodeOrMalformed, malformed } from '../rlp/malformed.ts'
+import { malformed } from '../rlp/malformed.ts'
 import { encodeRlp, uintItem } from '../rlp/rlp.ts'
 import { RlpCursor } from '../rlp/rlp-cursor.ts'
 
@@ -31,10 +31,6 @@ export const encodeInternalTransfers = (transfers: readonly BlockInternalTransfe
       uintItem(value),
     ]),
   )
-
-/** Throws INTERNAL_TRANSFERS_MALFORMED. */
-export const decodeInternalTransfers = (bytes: Uint8Array): readonly BlockInternalTransfer[] =>
-  decodeOrMalformed('INTERNAL_TRANSFERS_MALFORMED', () => [...readInternalTransfers(bytes)])
 
 /** Decodes them one after the other. Throws INTERNAL_TRANSFERS_MALFORMED or RLP_INVALID. */
 export function* readInternalTransfers(bytes: Uint8Array): Generator<BlockInternalTransfer> {

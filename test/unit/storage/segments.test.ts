@@ -1,6 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CodedError } from '@tandem/base/errors.ts'
 import { createRandom } from '@tandem/base/random.ts'
@@ -124,6 +126,26 @@ test('a segment written by the program of this schema is read, and the next one 
     golden.subarray(framesEnd(golden), framesEnd(golden) + 7),
   )
   expect(made.subarray(-24, -12)).toEqual(golden.subarray(-24, -12))
+})
+
+test('a move frees the disk of the rows that it deletes, and a stop before that is made up for', async () => {
+  const store = await temporaryStore()
+  const rows: Rows = new Map()
+  const tableBytes = () =>
+    readdirSync(store.path)
+      .filter(name => name.endsWith('.ldb'))
+      .reduce((sum, name) => sum + statSync(join(store.path, name)).size, 0)
+  for (let number = 0; number < 2_000; number++)
+    await put(store, rows, [[BUCKETS.certificate, numberKey(number), randomBytes(1_000)]])
+  await store.compact(BUCKETS.certificate, { gte: numberKey(0), lt: numberKey(2_000) })
+  expect(tableBytes()).toBeGreaterThan(1_900_000)
+  vi.spyOn(store, 'compact').mockRejectedValueOnce(new Error('stopped'))
+  await expect(moveSegment(store)).rejects.toThrow('stopped')
+  expect(readMoved(store)).toMatchObject({ moved: segmentBlocks, cleared: 0 })
+  await clearMoved(store)
+  expect(readMoved(store)).toMatchObject({ moved: segmentBlocks, cleared: segmentBlocks })
+  expect(tableBytes()).toBeLessThan(100_000)
+  await expectAll(store, rows)
 })
 
 test('every changed byte of a segment is found, with the name of its file', async () => {

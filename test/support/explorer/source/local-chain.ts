@@ -108,7 +108,7 @@ export class LocalChain implements ChainSource {
   }
 
   async failedExecution({ number, index }: TransactionLocation): Promise<FailedExecution | undefined> {
-    return (await this.blocks.failedExecutions(number)).find(({ transactionIndex }) => transactionIndex === index)
+    return [...(await this.blocks.failedExecutions(number))].find(({ transactionIndex }) => transactionIndex === index)
   }
 
   async *records(from: number, to: number): AsyncGenerator<BlockRecord> {
@@ -152,7 +152,10 @@ export class LocalChain implements ChainSource {
     // Proof headers below a snapshot are not fetched yet: without them the record would be false for good.
     if (coinbases === undefined) return undefined
     const shares = sharesOf(block, receipts, this.params, coinbases)
-    return recordOfBlock({ block: blockOf(block), receipts }, { shares, internal, failed, proofs })
+    return recordOfBlock(
+      { block: blockOf(block), receipts },
+      { shares, internal: [...internal], failed: [...failed], proofs },
+    )
   }
 
   async #proofs({ proofHeaders }: ChainBlock): Promise<readonly ProofRecord[]> {

@@ -43,8 +43,8 @@ const told = async (store: Store, hashes: readonly Hex[]) => {
     await blocks.certificate(number),
     await blocks.encoded(number),
     await blocks.tips(number),
-    await blocks.internalTransfers(number),
-    await blocks.failedExecutions(number),
+    [...(await blocks.internalTransfers(number))],
+    [...(await blocks.failedExecutions(number))],
   ])
   const located = hashes.map(async hash => (await blocks.stored((await blocks.locate(hash))?.number ?? 0))?.receipt(0))
   return structuredClone(await Promise.all([...all, ...located]))
