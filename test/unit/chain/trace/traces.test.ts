@@ -164,8 +164,8 @@ describe('an endless trace', () => {
       const loop = await deploy(LOOP)
       const answer = traces.call(await block(1), callOf(loop, new Uint8Array(0), 1), undefined, {
         ...DEFAULT_TRACE,
-        // Long enough for a first piece on any machine.
-        timeoutMs: 500,
+        // Long enough for a first piece on a loaded machine.
+        timeoutMs: 2_000,
       })
       const error = await readAll(answer).then(
         () => undefined,
