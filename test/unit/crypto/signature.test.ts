@@ -1,6 +1,6 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { bytesToHex, hexToBytes, toWord } from '@tandem/base/bytes.ts'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { createLibauthProvider } from '../../../src/crypto/libauth-signatures.ts'
 import { createNativeProvider } from '../../../src/crypto/native-signatures.ts'
@@ -114,6 +114,19 @@ test('without it JavaScript signs at once, and WebAssembly as soon as it is comp
   await chosen.settled
   expect(chosen.provider.name).toBe('libauth-wasm')
   expect(chosen.refused.map(error => error.message)).toEqual(['no addon for this platform'])
+})
+
+test('a thread whose addon does not load starts with JavaScript', async () => {
+  vi.resetModules()
+  vi.doMock('../../../src/crypto/native-signatures.ts', () => ({
+    createNativeProvider: () => {
+      throw new Error('no addon')
+    },
+  }))
+  const thread = await import('../../../src/crypto/signature.ts')
+  vi.doUnmock('../../../src/crypto/native-signatures.ts')
+  expect(thread.unavailableProviders.map(({ message }) => message)).toEqual(['no addon'])
+  expect(thread.addressFromPrivateKey(KEY)).toBe(ADDRESS)
 })
 
 test('a provider that computes wrongly is refused', async () => {
