@@ -73,7 +73,7 @@ export const writeSegment = async (file: FileHandle, first: number, rows: AsyncI
     if (head === undefined) return
     const raw = encodeFrame(frame)
     const stored = await compress(raw)
-    await writeAll(file, stored, at)
+    await file.writeFile(stored)
     const entry = Buffer.alloc(ENTRY_BYTES)
     entry.writeUInt8(head.bucket)
     entry.writeUInt16BE(head.block, 1)
@@ -84,7 +84,7 @@ export const writeSegment = async (file: FileHandle, first: number, rows: AsyncI
     index.push(entry)
     at += stored.byteLength
   }
-  await writeAll(file, MAGIC, 0)
+  await file.writeFile(MAGIC)
   let frame: SegmentRow[] = []
   let bytes = 0
   for await (const row of rows) {
@@ -104,13 +104,8 @@ export const writeSegment = async (file: FileHandle, first: number, rows: AsyncI
   const entries = Buffer.concat(index)
   trailer.writeUInt32BE(crc32(trailer.subarray(0, 12), crc32(entries)), 12)
   trailer.set(MAGIC, 16)
-  await writeAll(file, Buffer.concat([entries, trailer]), at)
+  await file.writeFile(Buffer.concat([entries, trailer]))
   await file.sync()
-}
-
-const writeAll = async (file: FileHandle, bytes: Uint8Array, at: number): Promise<void> => {
-  for (let done = 0; done < bytes.byteLength; )
-    done += (await file.write(bytes, done, bytes.byteLength - done, at + done)).bytesWritten
 }
 
 const encodeFrame = (rows: readonly SegmentRow[]): Buffer => {
@@ -215,12 +210,8 @@ const readIndex = async (file: FileHandle, path: string, first: number): Promise
   if (readNumber(trailer) !== first) throw damaged(path, `it is the segment of block ${readNumber(trailer)}`)
   if (!(await readBytes(file, path, 0, MAGIC.byteLength)).equals(MAGIC))
     throw damaged(path, 'its start is not that of a segment')
-  let end = MAGIC.byteLength
-  if (indexBytes > 0) {
-    const last = entryAt(index, indexBytes / ENTRY_BYTES - 1)
-    end = last.at + last.stored
-  }
-  if (end !== begin) throw damaged(path, 'bytes between its frames and its index')
+  const last = indexBytes > 0 ? entryAt(index, indexBytes / ENTRY_BYTES - 1) : { at: MAGIC.byteLength, stored: 0 }
+  if (last.at + last.stored !== begin) throw damaged(path, 'bytes between its frames and its index')
   return index
 }
 

@@ -436,12 +436,8 @@ const syncLogs = async (path: string): Promise<void> => {
 /** The rows of a deleted log are in a table, which was synced. */
 const syncFile = async (path: string): Promise<void> => {
   try {
-    const file = await open(path, 'r')
-    try {
-      await file.datasync()
-    } finally {
-      await file.close()
-    }
+    await using file = await open(path, 'r')
+    await file.datasync()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }

@@ -51,16 +51,14 @@ export const createJournalFile = (path: string): JournalStorage => {
 
     async replace(parts) {
       await close()
-      const file = await open(temporary, 'w', 0o600)
       let size = 0
-      try {
+      {
+        await using file = await open(temporary, 'w', 0o600)
         for (const part of parts) {
           await writeAll(file, part)
           size += part.byteLength
         }
         await file.sync()
-      } finally {
-        await file.close()
       }
       await rename(temporary, path)
       await syncDirectory(dirname(path))

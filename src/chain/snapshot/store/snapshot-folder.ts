@@ -214,16 +214,12 @@ export class SnapshotFolder {
   async chunk(index: number): Promise<Uint8Array | undefined> {
     const place = this.#places[index]
     if (place === undefined) return undefined
-    const handle = await openExisting(join(this.#path, place.file))
+    await using handle = await openExisting(join(this.#path, place.file))
     if (handle === undefined) return undefined
-    try {
-      const bytes = new Uint8Array(place.length)
-      const { bytesRead } = await handle.read(bytes, 0, place.length, place.start)
-      assert(bytesRead === place.length, 'a snapshot has the length in its index')
-      return bytes
-    } finally {
-      await handle.close()
-    }
+    const bytes = new Uint8Array(place.length)
+    const { bytesRead } = await handle.read(bytes, 0, place.length, place.start)
+    assert(bytesRead === place.length, 'a snapshot has the length in its index')
+    return bytes
   }
 }
 
