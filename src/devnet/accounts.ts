@@ -40,6 +40,6 @@ const checkWords = async (mnemonic: string): Promise<void> => {
   ])
   if (validateMnemonic(mnemonic, wordlist)) return
   throw new Error(
-    '--mnemonic is not a valid English BIP-39 mnemonic: 12 to 24 words of its list, the last one a checksum.',
+    'mnemonic is not a valid English BIP-39 mnemonic: 12 to 24 words of its list, the last one a checksum',
   )
 }

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '@tandem/base/clock.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
+import { DEVNET_FORKS } from '../config/forks.ts'
 import { DEVNET_DEFAULTS, DEVNET_LIMITS } from '../config/limits/commands.ts'
 import { startInside } from '../node/node.ts'
 import type { RpcConnection, RpcService } from '../rpc/transport/service.ts'
 import { devnetAccounts, devnetNode, isWellKnown } from './options.ts'
-import type { CreateDevnet, DevnetOptions, Provider, RequestArguments } from './types.ts'
+import type { CreateDevnet, CreateDevnetOptions, DevnetOptions, Provider, RequestArguments } from './types.ts'
 
 /** Oldest Node.js with what this program uses of JavaScript. */
 const MINIMUM_NODE = 22
@@ -18,23 +19,34 @@ const checkNode = (): void => {
     throw new Error(`tandem/devnet needs Node ${MINIMUM_NODE} or newer; this is ${process.version}`)
 }
 
-/** The command's own bounds; the genesis checks the others. */
-const checkOptions = ({ accounts, blockTime }: DevnetOptions): void => {
+const DEFAULTS = {
+  ...{ ...DEVNET_DEFAULTS, blockTime: 0 },
+  ...{ ethereum: false, unlock: true, sameTimestamps: false, throwOnRevert: false, predeploys: true },
+}
+const WITHOUT_DEFAULT = ['mnemonic', 'chainId', 'hardfork', 'clientName', 'codeSizeLimit']
+const CHOICES = { hardfork: DEVNET_FORKS, clientName: ['anvil', 'hardhat'] } as const
+
+/** Completes options, whose undefined ones are not given. Checks the command's own bounds; the genesis checks the others. */
+const optionsOf = (given: CreateDevnetOptions): DevnetOptions => {
+  const named = Object.entries(given).filter(([, value]) => value !== undefined)
+  const options: DevnetOptions = { ...DEFAULTS, ...Object.fromEntries(named) }
+  for (const name of Object.keys(options))
+    if (!(name in DEFAULTS) && !WITHOUT_DEFAULT.includes(name)) throw new Error(`${name} is no option of createDevnet`)
+  for (const name of ['hardfork', 'clientName'] as const)
+    if (options[name] !== undefined && !CHOICES[name].some(choice => choice === options[name]))
+      throw new Error(`${name} must be one of ${CHOICES[name].join(', ')}`)
+  const { accounts, blockTime } = options
   if (!Number.isInteger(accounts) || accounts < 1 || accounts > DEVNET_LIMITS.accounts)
     throw new Error(`accounts must be a whole number from 1 to ${DEVNET_LIMITS.accounts}`)
   const { least, most } = DEVNET_LIMITS.blockSeconds
   if (blockTime !== 0 && !(blockTime >= least && blockTime <= most))
     throw new Error(`blockTime must be 0, or seconds from ${least} to ${most}`)
+  return options
 }
 
 export const createDevnet: CreateDevnet = async (given = {}) => {
-  const options: DevnetOptions = {
-    ...{ ...DEVNET_DEFAULTS, blockTime: 0 },
-    ...{ ethereum: false, unlock: true, sameTimestamps: false, throwOnRevert: false, predeploys: true },
-    ...given,
-  }
+  const options = optionsOf(given)
   checkNode()
-  checkOptions(options)
   const accounts = await devnetAccounts(options)
   const node = devnetNode(options, accounts, true)
   const dataDir = join(tmpdir(), `tandem-devnet-${process.pid}-${randomBytes(3).toString('hex')}`)
@@ -62,6 +74,7 @@ export const createDevnet: CreateDevnet = async (given = {}) => {
   const { chainId } = node.genesis.params
   const provider = new DevnetProvider(inside.connect, chainId)
   const request = (method: string, ...params: unknown[]) => provider.request({ method, params })
+  let urls: Promise<{ readonly http: string; readonly ws: string }> | undefined
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
     closing ??= stop()
@@ -69,6 +82,8 @@ export const createDevnet: CreateDevnet = async (given = {}) => {
   }
   const stop = async (): Promise<void> => {
     provider.close()
+    // Its server would stay otherwise.
+    await urls?.catch(() => undefined)
     await inside.stop()
     // A folder that stays is removed by a later `tandem devnet`, as those of killed chains.
     await rm(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }).catch(() => undefined)
@@ -78,7 +93,6 @@ export const createDevnet: CreateDevnet = async (given = {}) => {
     await close()
     throw failure
   }
-  let urls: Promise<{ readonly http: string; readonly ws: string }> | undefined
   return {
     ...{ provider, chainId, accounts: accounts.accounts, close },
     mine: async (count = 1, interval = 1) =>
@@ -87,12 +101,19 @@ export const createDevnet: CreateDevnet = async (given = {}) => {
     async revert(id) {
       if ((await request('evm_revert', id)) !== true) throw new Error(`no snapshot ${id}: one is good for one revert`)
     },
-    listen({ host = '127.0.0.1', port = 0 } = {}) {
+    async listen({ host = '127.0.0.1', port = 0 } = {}) {
       if (failure !== undefined) throw failure
+      if (closing !== undefined) throw closedError()
       if (options.unlock && !isWellKnown(options))
         throw new Error('a port would sign for everybody with your own mnemonic: give unlock: false as well')
-      urls ??= inside.listen({ host, port })
-      return urls
+      urls ??= inside.listen({ host, port }).catch(error => {
+        // Another port may be free.
+        urls = undefined
+        throw error
+      })
+      const opened = await urls
+      if (port === 0 || port === Number(new URL(opened.http).port)) return opened
+      throw new Error(`a chain has one port: this one listens at ${opened.http}`)
     },
     [Symbol.asyncDispose]: close,
   }
@@ -127,17 +148,19 @@ class DevnetProvider extends EventEmitter implements Provider {
 
   constructor(connect: RpcService['connect'], chainId: number) {
     super()
+    // A suite has as many listeners as subscriptions.
+    this.setMaxListeners(0)
     this.#connection = connect(text => this.#notify(text))
     // When its owner has had the time to listen.
-    setImmediate(() => this.emit('connect', { chainId: `0x${chainId.toString(16)}` }))
+    setImmediate(() => this.#isClosed || this.#tell('connect', { chainId: `0x${chainId.toString(16)}` }))
   }
 
   async request({ method, params }: RequestArguments): Promise<unknown> {
     if (this.#isClosed) throw closedError()
     const text = await this.#connection.request(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
-    // Work that the close cut short has no response.
-    if (text === '') throw closedError()
-    const { result, error } = JSON.parse(text) as JsonRpcText
+    // Work that the close cut short has no response, or fails for reasons of its parts.
+    const { result, error } = (text === '' ? {} : JSON.parse(text)) as JsonRpcText
+    if (text === '' || (error !== undefined && this.#isClosed)) throw closedError()
     if (error !== undefined) throw new ProviderRpcError(error)
     return result
   }
@@ -147,12 +170,23 @@ class DevnetProvider extends EventEmitter implements Provider {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#connection.close()
-    this.emit('disconnect', closedError())
+    this.#tell('disconnect', closedError())
+  }
+
+  /** An error of a listener, such as a failed assertion, is that of the process, as of any emitter, and neither stops nor gets lost in the chain. */
+  #tell(event: string, value: unknown): void {
+    try {
+      this.emit(event, value)
+    } catch (error) {
+      process.nextTick(() => {
+        throw error
+      })
+    }
   }
 
   #notify(text: string): void {
     const { params } = JSON.parse(text) as JsonRpcText
-    if (params !== undefined) this.emit('message', { type: 'eth_subscription', data: params })
+    if (params !== undefined) this.#tell('message', { type: 'eth_subscription', data: params })
   }
 }
 

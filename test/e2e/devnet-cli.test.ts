@@ -371,7 +371,7 @@ describe('what cannot be', () => {
     [['devnet', '--block-time', '0.01'], /The shortest block time is 0\.05 s/],
     [['devnet', '--accounts', '0'], /--accounts.*whole number from 1 to 1000/],
     [['devnet', '--balance', '-1'], /--balance.*decimal number of tokens/],
-    [['devnet', '--mnemonic', 'one two three'], /--mnemonic is not a valid English BIP-39 mnemonic/],
+    [['devnet', '--mnemonic', 'one two three'], /mnemonic is not a valid English BIP-39 mnemonic/],
     [['devnet', '--port', '65536'], /--port.*whole number from 0 to 65535/],
     [['devnet', '--http-api', 'eth,foo'], /--http-api.*"foo" is no namespace\. There are eth, net, rpc, native/],
     [['devnet', '--execution', 'quick'], /Allowed choices are wasm, ethereumjs, shadow/],

@@ -121,11 +121,63 @@ describe('a chain in this process', () => {
     await expect(fetch(http)).rejects.toThrow()
   })
 
+  test('listens at another port when one is taken, at one at most, and at none once it is closed', async () => {
+    const [chain, other] = [await open(), await open()]
+    const { http } = await chain.listen()
+    const port = Number(new URL(http).port)
+    await expect(other.listen({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    expect((await other.listen()).http).not.toBe(http)
+    expect((await chain.listen({ port })).http).toBe(http)
+    await expect(chain.listen({ port: port + 1 })).rejects.toThrow('one port')
+    const closed = await open()
+    const listening = closed.listen()
+    await closed.close()
+    const left = await listening.catch(() => undefined)
+    if (left !== undefined) await expect(fetch(left.http)).rejects.toThrow()
+    await expect(closed.listen()).rejects.toMatchObject({ code: 4900 })
+    expect(process.getActiveResourcesInfo().filter(name => name === 'TCPServerWrap').length).toBe(2)
+  })
+
+  test('leaves an error of a listener to the process, and goes on', async () => {
+    const script = join(mkdtempSync(join(tmpdir(), 'tandem-test-')), 'listener.ts')
+    onTestFinished(() => rmSync(dirname(script), { recursive: true }))
+    writeFileSync(
+      script,
+      `import { createDevnet } from ${JSON.stringify(fileURLToPath(new URL('../../../src/devnet/create-devnet.ts', import.meta.url)))}
+const told: string[] = []
+process.on('uncaughtException', error => told.push(error.message))
+const chain = await createDevnet()
+const fail = (event: string) => chain.provider.once(event, () => { throw new Error(event) })
+fail('message')
+fail('disconnect')
+for (const name of ['newHeads', 'newHeads']) await chain.provider.request({ method: 'eth_subscribe', params: [name] })
+chain.provider.on('message', () => told.push('next'))
+await chain.mine()
+await chain.close()
+setImmediate(() => console.log(told.sort().join()))
+`,
+    )
+    const { stdout, stderr } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
+      encoding: 'utf8',
+    })
+    expect([stdout, stderr]).toEqual(['disconnect,message,next\n', ''])
+  })
+
+  test('fails with 4900 what is under way when it is closed', async () => {
+    const chain = await open()
+    const sent = Array.from({ length: 50 }, (_, index) => send(chain, index % 10, 1, 1n))
+    const calls = sent.map(() => ask(chain, 'eth_call', { to: chain.accounts[1]?.address }, 'latest'))
+    const settled = Promise.allSettled([...sent, ...calls])
+    await chain.close()
+    for (const one of await settled) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 4900 })
+    await expect(chain.mine()).rejects.toMatchObject({ code: 4900 })
+  })
+
   test('opens no port that would sign for everybody with keys of a mnemonic of its own', async () => {
     const mnemonic = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
     const chain = await open({ mnemonic })
     await send(chain, 0, 1, 1n)
-    expect(() => chain.listen()).toThrow('unlock: false')
+    await expect(chain.listen()).rejects.toThrow('unlock: false')
     const locked = await open({ mnemonic, unlock: false })
     await locked.listen()
     expect(await ask(locked, 'eth_accounts')).toEqual([])
@@ -144,16 +196,24 @@ describe('a chain in this process', () => {
     expect(await disconnected).toMatchObject([{ code: 4900 }])
     expect(await trace).toBeInstanceOf(Error)
     await expect(ask(chain, 'eth_blockNumber')).rejects.toMatchObject({ code: 4900 })
-    expect(() => chain.listen()).toThrow('STORE_WRITE_FAILED')
+    await expect(chain.listen()).rejects.toThrow('STORE_WRITE_FAILED')
   })
 
   test('is refused with options that make no chain', async () => {
     await expect(createDevnet({ accounts: 0 })).rejects.toThrow('accounts')
     await expect(createDevnet({ accounts: 1_001 })).rejects.toThrow('accounts')
     await expect(createDevnet({ blockTime: -1 })).rejects.toThrow('blockTime')
+    await expect(createDevnet({ blocktime: 1 } as never)).rejects.toThrow('blocktime')
+    await expect(createDevnet({ hardfork: 'berlin' as never })).rejects.toThrow('cancun, prague, osaka')
+    await expect(createDevnet({ clientName: 'geth' as never })).rejects.toThrow('anvil, hardhat')
     await expect(createDevnet({ mnemonic: 'not words' })).rejects.toThrow('mnemonic')
     await expect(createDevnet({ chainId: 0 })).rejects.toThrow()
   })
+})
+
+test('an option that is undefined has its default', async () => {
+  const chain = await open({ accounts: undefined, chainId: undefined, balance: undefined } as never)
+  expect([chain.accounts.length, chain.chainId]).toEqual([10, 1_998_999])
 })
 
 describe('many chains in one process', () => {
