@@ -205,14 +205,12 @@ export class Store {
   async first(bucket: number, range: Range = {}): Promise<StoreEntry | undefined> {
     this.counters.reads++
     const bounds = { ...boundsFromRange(bucket, range), limit: 1 }
-    const iterator = this.#reading(() => this.#levelOf(range.snapshot).iterator(bounds))
+    await using iterator = this.#reading(() => this.#levelOf(range.snapshot).iterator(bounds))
     try {
       const row = await iterator.next()
       return row === undefined ? undefined : [this.#own(row[0].subarray(1)), this.#own(row[1])]
     } catch (error) {
       throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
-    } finally {
-      await iterator.close()
     }
   }
 
@@ -321,13 +319,11 @@ export class Store {
 
   /** True without rows in any bucket. */
   async isEmpty(): Promise<boolean> {
-    const keys = this.#reading(() => this.#level.keys({ limit: 1 }))
+    await using keys = this.#reading(() => this.#level.keys({ limit: 1 }))
     try {
       return (await keys.next()) === undefined
     } catch (error) {
       throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
-    } finally {
-      await keys.close()
     }
   }
 

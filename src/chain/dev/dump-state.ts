@@ -23,21 +23,17 @@ const SLOT_BYTES = 140
 
 /** Dumps the head's state as JSON (state-format.ts). Throws STATE_TOO_LARGE. */
 export const dumpState = async (store: Store, header: Header): Promise<string> => {
-  const snapshot = store.snapshot()
-  try {
-    const accounts: Record<Hex, DumpedAccount> = {}
-    let bytes = 0
-    for await (const [key, row] of store.entries(BUCKETS.account, { snapshot })) {
-      const account = await dumpAccount(store, snapshot, key, decodeAccount(row))
-      bytes += ACCOUNT_BYTES + account.code.length + SLOT_BYTES * Object.keys(account.storage).length
-      if (bytes > DEV_LIMITS.stateBytes) throw stateTooLarge()
-      accounts[readPreimage(store, key, snapshot)] = account
-    }
-    const { number, timestamp } = header
-    return JSON.stringify({ format: STATE_FORMAT, number, timestamp, accounts, ...headForAnvil(header) })
-  } finally {
-    await snapshot.close()
+  await using snapshot = store.snapshot()
+  const accounts: Record<Hex, DumpedAccount> = {}
+  let bytes = 0
+  for await (const [key, row] of store.entries(BUCKETS.account, { snapshot })) {
+    const account = await dumpAccount(store, snapshot, key, decodeAccount(row))
+    bytes += ACCOUNT_BYTES + account.code.length + SLOT_BYTES * Object.keys(account.storage).length
+    if (bytes > DEV_LIMITS.stateBytes) throw stateTooLarge()
+    accounts[readPreimage(store, key, snapshot)] = account
   }
+  const { number, timestamp } = header
+  return JSON.stringify({ format: STATE_FORMAT, number, timestamp, accounts, ...headForAnvil(header) })
 }
 
 const dumpAccount = async (

@@ -41,21 +41,17 @@ interface Search {
  * regularly while nothing matches; it may throw to end the search.
  */
 export async function* candidateBlocks(store: Store, query: LogQuery, tick: () => void): AsyncGenerator<LogCandidate> {
-  const snapshot = store.snapshot()
+  await using snapshot = store.snapshot()
   const lists = [query.addresses, ...query.topics].map((list, kind) => new ItemList(kind, list))
   const search = { store, query, lists: lists.filter(({ count }) => count > 0), tick, snapshot }
-  try {
-    let next = query.fromBlock
-    for (const range of readLogIndex(store, snapshot).ranges) {
-      if (range.to < next || range.from > query.toBlock) continue
-      if (next < range.from) yield* byBloom(search, next, range.from - 1)
-      yield* byIndex(search, range, Math.max(next, range.from))
-      next = range.to + 1
-    }
-    if (next <= query.toBlock) yield* byBloom(search, next, query.toBlock)
-  } finally {
-    await snapshot.close()
+  let next = query.fromBlock
+  for (const range of readLogIndex(store, snapshot).ranges) {
+    if (range.to < next || range.from > query.toBlock) continue
+    if (next < range.from) yield* byBloom(search, next, range.from - 1)
+    yield* byIndex(search, range, Math.max(next, range.from))
+    next = range.to + 1
   }
+  if (next <= query.toBlock) yield* byBloom(search, next, query.toBlock)
 }
 
 /** Longer lists are not compared with blooms: a body has room for a hundred thousand addresses. */

@@ -25,13 +25,11 @@ const withStateSnapshot = async <T>(
   work: (meta: StateMeta, snapshot: Snapshot) => Promise<T>,
 ): Promise<T> => {
   for (let attempt = 1; ; attempt++) {
-    const snapshot = store.snapshot()
+    await using snapshot = store.snapshot()
     try {
       return await work(await stateMetaAt(store, number, snapshot), snapshot)
     } catch (error) {
       if (attempt === ATTEMPTS || !isCoded(error) || error.code !== 'TRIE_UNKNOWN_ROOT') throw error
-    } finally {
-      await snapshot.close()
     }
   }
 }

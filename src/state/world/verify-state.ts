@@ -47,12 +47,8 @@ export const verifyState = async (
   store: Store,
   onProgress: (progress: StateVerifyProgress) => void = () => {},
 ): Promise<StateVerifyReport> => {
-  const snapshot = store.snapshot()
-  try {
-    return await new Verifier(store, snapshot, onProgress).run()
-  } finally {
-    await snapshot.close()
-  }
+  await using snapshot = store.snapshot()
+  return await new Verifier(store, snapshot, onProgress).run()
 }
 
 class Verifier {
