@@ -1,17 +1,70 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NAMESPACES, NETWORKS } from '../../src/config/networks.ts'
 import { METHODS } from '../../src/rpc/methods/methods.ts'
 import { type RunningNode, startNode } from '../support/devnet.ts'
 import { type Json, type RecordedCase, recordedCases } from '../support/recorded/cases.ts'
 import { CHAIN_PATH, GENESIS_PATH, HEAD_HASH } from '../support/recorded/chain.ts'
-import { differences, type Tolerance } from '../support/recorded/compare.ts'
-import { misshapen } from '../support/recorded/shape.ts'
 import { exceptionOf, isCompared } from './recorded-exceptions.ts'
 
 /*
  * The answers of the Ethereum clients on their own recorded chain of 54 blocks, asked of the real process: `tandem fixture` executes
  * the chain, twice over in shadow mode, and serves it by the router and the encoders of every other node.
  */
+
+/** Members that may differ in their being there. */
+interface Tolerance {
+  /** Ours alone. */
+  readonly extra: readonly string[]
+  /** Theirs alone. */
+  readonly missing: readonly string[]
+}
+
+const isObject = (value: Json | undefined): value is { readonly [member: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
+
+/** Differences of an answer from the recorded one, as lines of text. Codes and data of errors are compared, their texts are not: each client has its own. */
+const differences = (got: Json | undefined, want: Json | undefined, tolerance: Tolerance, at = 'answer'): string[] => {
+  if (isList(got) && isList(want)) {
+    const length = got.length === want.length ? [] : [`${at}: ${got.length} items, want ${want.length}`]
+    return [
+      ...length,
+      ...want.flatMap((item, i) => (i < got.length ? differences(got[i], item, tolerance, `${at}[${i}]`) : [])),
+    ]
+  }
+  if (!isObject(got) || !isObject(want)) return got === want ? [] : [`${at}: ${show(got)}, want ${show(want)}`]
+  const names = new Set([...Object.keys(got), ...Object.keys(want)])
+  return [...names].flatMap(name => {
+    if (!(name in want)) return tolerance.extra.includes(name) ? [] : [`${at}.${name}: ${show(got[name])} is too much`]
+    if (!(name in got))
+      return tolerance.missing.includes(name) ? [] : [`${at}.${name}: missing, want ${show(want[name])}`]
+    if (name === 'error' && isObject(got[name]) && isObject(want[name]))
+      return differences(textless(got[name]), textless(want[name]), tolerance, `${at}.error`)
+    return differences(got[name], want[name], tolerance, `${at}.${name}`)
+  })
+}
+
+const textless = ({ message, ...rest }: { readonly [member: string]: Json }): Json =>
+  // An error without a text is no error object.
+  typeof message === 'string' ? rest : { ...rest, message: message ?? null }
+
+const show = (value: Json | undefined): string => {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > 100 ? `${text.slice(0, 97)}...` : text
+}
+
+/** In what an answer is not a result of the method's own schema. */
+const misshapen = (schema: object | undefined, answer: Json): readonly string[] => {
+  if (schema === undefined) return ['no such method']
+  const { result } = answer as { readonly result?: Json }
+  if (result === undefined) return [`no result: ${JSON.stringify(answer).slice(0, 200)}`]
+  const validate = new Ajv2020({ strict: false, allErrors: true }).compile(schema)
+  return validate(result)
+    ? []
+    : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
+}
 
 /** docs/interface.md#block has members that the clients have not; docs/interface.md#transaction, docs/interface.md#receipt do not have the block's time in transactions and logs. */
 const TOLERANCE: Tolerance = { extra: ['proposer', 'totalDifficulty'], missing: ['blockTimestamp'] }

@@ -1,19 +1,57 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Hex } from '@tandem/base/bytes.ts'
+import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { systemClock } from '@tandem/base/clock.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { afterEach, describe, expect, test } from 'vitest'
 import { parseGenesis } from '../../src/config/genesis/genesis.ts'
 import { COUNCIL_ADDRESS } from '../../src/config/networks.ts'
+import { drawCommittee } from '../../src/consensus/committee.ts'
 import { encodeEvidence } from '../../src/consensus/evidence/codec.ts'
+import { addressFromPrivateKey, sign } from '../../src/crypto/signature.ts'
 import { parsePeerUrl } from '../../src/network/identity/peer-url.ts'
+import type { ChainDomain } from '../../src/network/wire/control.ts'
 import { startNode } from '../../src/node/node.ts'
+import { blockVoteDigest, type Prepare } from '../../src/primitives/consensus/vote.ts'
 import type { NodeOfMany } from '../support/committee.ts'
+import { settledMembers } from '../support/consensus/eligible.ts'
+import { seedWithoutProofs } from '../support/consensus/seed-without-proofs.ts'
 import { encodeCouncilCall } from '../support/council-contract.ts'
 import { CouncilOfNodes, validatorKey, validatorOf } from '../support/council-nodes.ts'
-import { DoubleSigner } from '../support/network/double-signer.ts'
+import { RawPeer } from '../support/network/raw-peer.ts'
 import { eventually } from '../support/node-process.ts'
+
+/** A validator that a test has the key of: no node holds it back from signing what contradicts itself. */
+class DoubleSigner {
+  readonly address: Hex
+  readonly #key: Uint8Array
+  readonly #domain: ChainDomain
+  readonly #index: number
+
+  /** `council`: all validators of genesis in its order, whose committee decides the blocks of the first cycle. */
+  constructor(key: Uint8Array, domain: ChainDomain, council: readonly Hex[]) {
+    this.address = addressFromPrivateKey(key)
+    this.#key = key
+    this.#domain = domain
+    const seed = hexToBytes(seedWithoutProofs(domain.genesisHash, 0))
+    this.#index = drawCommittee(settledMembers(council), {
+      committeeSize: council.length,
+      seed,
+      first: 1,
+    }).members.indexOf(this.address)
+  }
+
+  prepare(number: number, blockHash: Hex): Prepare {
+    const vote = { type: 'prepare', number, round: 0, blockHash } as const
+    return { ...vote, sender: this.#index, signature: sign(blockVoteDigest(this.#domain, vote), this.#key) }
+  }
+
+  /** Proves who it is to the node at this port. */
+  meet(port: number): Promise<RawPeer> {
+    const signer = { address: this.address, sign: (digest: Uint8Array) => sign(digest, this.#key) }
+    return RawPeer.meet(port, {}, signer, { domain: this.#domain })
+  }
+}
 
 const BLOCK_SECONDS = 0.25
 const hashOf = (digit: string): Hex => `0x${digit.repeat(64)}`

@@ -1,9 +1,57 @@
 import { quorumOf } from '../../../src/rules/council/quorum.ts'
-import { createDecisionObserver } from './decisions.ts'
+import { createForge } from './forge.ts'
+import { advance, hearing, type MemberSetup, openMember } from './member.ts'
 import { MemberGraph } from './member-graph.ts'
-import { dropDead, messageSoup } from './message-soup.ts'
-import { movesOn } from './options.ts'
-import { StateSet } from './state-set.ts'
+import { compatible, dropDead, type MessageSoup, messageSoup } from './message-soup.ts'
+import type { Move, Moves } from './moves.ts'
+import { type Claim, NOTHING, preparedClaim, roundOfClaim, type SignedStatements, valueOfClaim } from './said.ts'
+import { VALUES, type Value } from './values.ts'
+
+/** Which moves what was said so far allows. Byzantine members stand in every quorum. */
+const movesOn = (moves: Moves, quorum: number, byzantine: number, rounds: number) => {
+  const enough = (honest: number | undefined): boolean => (honest as number) + byzantine >= quorum
+
+  /** Proposals that build on a claim, or pretend to. */
+  const onClaims = (messageSoup: MessageSoup, round: number, proven: ReadonlySet<Claim>): readonly Move[] => {
+    const usable: Move[] = []
+    for (let claim = NOTHING + 1; claim < preparedClaim(round, 0); claim++) {
+      const place = enough(compatible(messageSoup, round, claim))
+      if (place && proven.has(claim)) usable.push(moves.again[round]?.[claim] as Move)
+      if (place && !proven.has(claim)) {
+        usable.push(...(moves.forged[round]?.[claim] ?? []))
+        for (const earlier of proven)
+          if (roundOfClaim(earlier) < roundOfClaim(claim) && valueOfClaim(earlier) === valueOfClaim(claim))
+            usable.push(moves.stale[round]?.[claim]?.[earlier] as Move)
+      }
+      for (const later of proven.has(claim) ? proven : []) {
+        const contradicts = roundOfClaim(later) > roundOfClaim(claim) && valueOfClaim(later) !== valueOfClaim(claim)
+        if (contradicts && messageSoup.changes[round]?.[later])
+          usable.push(moves.lower[round]?.[claim]?.[later] as Move)
+      }
+    }
+    return usable
+  }
+
+  return (messageSoup: MessageSoup): readonly Move[] => {
+    const usable: Move[] = []
+    const proven = new Set<Claim>()
+    for (let round = 0; round < rounds; round++) {
+      for (const value of VALUES) {
+        if (round === 0 || enough(messageSoup.changes[round]?.[NOTHING]))
+          usable.push(moves.fresh[round]?.[value] as Move)
+        else if (enough((messageSoup.changes[round]?.[NOTHING] as number) + 1))
+          usable.push(moves.thin[round]?.[value] as Move)
+      }
+      if (enough(messageSoup.changed[round])) usable.push(...onClaims(messageSoup, round, proven))
+      for (const value of VALUES) {
+        if (!enough(messageSoup.prepares[round]?.[value])) continue
+        usable.push(moves.prepares[round]?.[value] as Move)
+        proven.add(preparedClaim(round, value))
+      }
+    }
+    return usable
+  }
+}
 
 export interface ExploreOptions {
   readonly size: number
@@ -116,5 +164,76 @@ class Explorer {
       complete,
       fork: forkedAt === null ? null : this.#states.path(forkedAt),
     }
+  }
+}
+
+/**
+ * Decision of a follower that receives all commits: those of honest members, and any that Byzantine ones could
+ * give, twice over. The core itself says so; equal commits are asked about once.
+ */
+const createDecisionObserver = (setup: Omit<MemberSetup, 'index'>, byzantine: number) => {
+  const follower = { ...setup, index: -1 }
+  const forge = createForge(setup.values, setup.size)
+  const known = new Map<string, boolean>()
+  const fresh = openMember(follower)
+  const commitsFor = (value: Value, said: readonly SignedStatements[]) =>
+    Array.from({ length: setup.rounds }, (_, round) => {
+      const honest = said.flatMap(({ commits }, at) => ((commits[round] as number) & (1 << value) ? [at] : []))
+      const liars = Array.from({ length: byzantine }, (_, at) => setup.size - 1 - at)
+      return [...honest, ...liars, ...liars].map(sender => forge.commit(sender, round, value))
+    }).flat()
+  const decides = (value: Value, said: readonly SignedStatements[]): boolean => {
+    const key = `${value} ${said.map(({ commits }) => commits.map(bits => (bits >> value) & 1).join('')).join(' ')}`
+    let answer = known.get(key)
+    if (answer === undefined) {
+      const body = { type: 'body', block: setup.values.block(value, 0) } as const
+      answer = advance(follower, fresh, hearing([...commitsFor(value, said), body])).decided !== null
+      known.set(key, answer)
+    }
+    return answer
+  }
+  return {
+    /** True when certificates of both blocks exist. */
+    isForked: (said: readonly SignedStatements[]): boolean => VALUES.every(value => decides(value, said)),
+  }
+}
+
+/** Visited states in the order found, each with the step that first led there. A state is a tuple of member numbers. */
+class StateSet {
+  readonly #known = new Set<string>()
+  readonly #states: (readonly number[])[] = []
+  readonly #parents: number[] = []
+  readonly #steps: string[] = []
+  readonly #depths: number[] = []
+
+  get size(): number {
+    return this.#states.length
+  }
+
+  get depth(): number {
+    return this.#depths.at(-1) ?? 0
+  }
+
+  get(at: number): readonly number[] {
+    return this.#states[at] as readonly number[]
+  }
+
+  add(state: readonly number[], parent: number, step: string): void {
+    const key = String.fromCharCode(...state)
+    if (this.#known.has(key)) return
+    this.#known.add(key)
+    this.#states.push(state)
+    this.#parents.push(parent)
+    this.#steps.push(step)
+    this.#depths.push(parent < 0 ? 0 : (this.#depths[parent] as number) + 1)
+  }
+
+  /** The steps that led to a state, first one first. */
+  path(at: number): readonly string[] {
+    const steps: string[] = []
+    for (let state = at; (this.#parents[state] as number) >= 0; state = this.#parents[state] as number) {
+      steps.push(this.#steps[state] as string)
+    }
+    return steps.reverse()
   }
 }

@@ -12,7 +12,6 @@ import type {
   WalRecord,
 } from '../../../src/consensus/core/types.ts'
 import type { ConsensusMessage, SignedMessage } from '../../../src/primitives/consensus/message.ts'
-import { copyCore } from './copy.ts'
 import { type SignedStatements, saying, silence } from './said.ts'
 import { HEIGHT, memberAddress, type Values } from './values.ts'
 
@@ -99,3 +98,21 @@ const answerTo = (effect: Effect, index: number): readonly Input[] => {
   }
   return []
 }
+
+/** A core that can be stepped without changing the first. The buffer of later heights is shared: none come here. */
+const copyCore = (core: CoreState): CoreState => ({ ...core, height: core.height && copyHeight(core.height) })
+
+const copyHeight = (height: HeightState): HeightState => ({
+  ...height,
+  proposals: new Map(height.proposals),
+  blocks: new Map(height.blocks),
+  logged: new Set(height.logged),
+  verdicts: new Map(height.verdicts),
+  accepted: new Map(height.accepted),
+  prepares: height.prepares.copy(),
+  commits: height.commits.copy(),
+  roundChanges: new Map(height.roundChanges),
+  asked: { ...height.asked },
+  own: { ...height.own },
+  wanted: new Set(height.wanted),
+})

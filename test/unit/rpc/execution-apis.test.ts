@@ -1,10 +1,71 @@
 import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { METHODS } from '../../../src/rpc/methods/methods.ts'
-import { EXECUTION_APIS } from '../../support/rpc/execution-apis.ts'
 import { SENDER, signedTransaction } from '../../support/rpc/memory-chain.ts'
 import { Rig } from '../../support/rpc/rig.ts'
 import { startSample, TOKEN, TOPIC } from '../../support/rpc/sample.ts'
+
+/** Methods of the OpenRPC document of ethereum/execution-apis at 033ca6e6. */
+const EXECUTION_APIS: readonly string[] = [
+  'debug_getBadBlocks',
+  'debug_getRawBlock',
+  'debug_getRawBlockAccessList',
+  'debug_getRawHeader',
+  'debug_getRawReceipts',
+  'debug_getRawTransaction',
+  'debug_traceBlockByHash',
+  'debug_traceBlockByNumber',
+  'debug_traceTransaction',
+  'eth_accounts',
+  'eth_baseFee',
+  'eth_blobBaseFee',
+  'eth_blockNumber',
+  'eth_call',
+  'eth_capabilities',
+  'eth_chainId',
+  'eth_coinbase',
+  'eth_config',
+  'eth_createAccessList',
+  'eth_estimateGas',
+  'eth_feeHistory',
+  'eth_fillTransaction',
+  'eth_gasPrice',
+  'eth_getBalance',
+  'eth_getBlockAccessList',
+  'eth_getBlockByHash',
+  'eth_getBlockByNumber',
+  'eth_getBlockReceipts',
+  'eth_getBlockTransactionCountByHash',
+  'eth_getBlockTransactionCountByNumber',
+  'eth_getCode',
+  'eth_getFilterChanges',
+  'eth_getFilterLogs',
+  'eth_getLogs',
+  'eth_getProof',
+  'eth_getStorageAt',
+  'eth_getStorageValues',
+  'eth_getTransactionByBlockHashAndIndex',
+  'eth_getTransactionByBlockNumberAndIndex',
+  'eth_getTransactionByHash',
+  'eth_getTransactionCount',
+  'eth_getTransactionReceipt',
+  'eth_maxPriorityFeePerGas',
+  'eth_newBlockFilter',
+  'eth_newFilter',
+  'eth_newPendingTransactionFilter',
+  'eth_sendRawTransaction',
+  'eth_sendTransaction',
+  'eth_sign',
+  'eth_signTransaction',
+  'eth_simulateV1',
+  'eth_syncing',
+  'eth_uninstallFilter',
+  'net_version',
+  'testing_buildBlockV1',
+  'txpool_content',
+  'txpool_contentFrom',
+  'txpool_status',
+]
 
 test('each method of execution-apis is served, or refused with a reason in docs/design/rpc.md', () => {
   const page = readFileSync(new URL('../../../docs/design/rpc.md', import.meta.url), 'utf8')
