@@ -1,10 +1,10 @@
-import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { getAssetKeys, getRawAsset, isSea } from 'node:sea'
 import { Script } from 'node:vm'
-import { isMainThread } from 'node:worker_threads'
+import { isMainThread, threadId } from 'node:worker_threads'
+import { privateFile } from '@tandem/base/fs/private-file.ts'
 import { setHeapGrowth, underDefaultGrowth, useNurseryLimits } from '@tandem/base/worker/nursery.ts'
 
 /*
@@ -56,7 +56,8 @@ const keep = (file: string, folder: string, chunks: ReadonlyMap<string, Chunk>):
     ...new Map([...kept, ...missing.map(([name, { script }]) => [name, script.createCachedData()] as const)]),
   ]
   const sizes = JSON.stringify(codes.map(([name, code]) => [name, code.byteLength]))
-  const written = `${file}.${process.pid}`
+  // Threads keep theirs at the same time.
+  const written = `${file}.${process.pid}-${threadId}`
   try {
     mkdirSync(folder, { recursive: true })
     writeFileSync(written, Buffer.concat([Buffer.from(`${sizes}\n`), ...codes.map(([, code]) => code)]), {
@@ -68,38 +69,10 @@ const keep = (file: string, folder: string, chunks: ReadonlyMap<string, Chunk>):
   }
 }
 
-/**
- * Path of an addon of the executable, which the system loads from a file alone: beside the executable, or in a folder of this user alone below that of
- * temporary files. Its name has a hash of its content, which a file that is there must have.
- */
-const addonFile = (name: string): string => {
-  const content = readAsset(name)
-  const isThere = (path: string): boolean => {
-    try {
-      return readFileSync(path).equals(content)
-    } catch {
-      return false
-    }
-  }
-  const beside = join(dirname(process.execPath), name)
-  if (isThere(beside)) return beside
-  const user = process.getuid?.()
-  const folder = join(tmpdir(), `tandem-${user}`)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const { uid, mode } = lstatSync(folder)
-  if (uid !== user || (mode & 0o777) !== 0o700)
-    throw new Error(`${folder} is no folder of this user alone: remove it, or set TMPDIR to another folder`)
-  const file = join(folder, name)
-  if (isThere(file)) return file
-  const written = `${file}.${process.pid}`
-  writeFileSync(written, content, { mode: 0o600 })
-  renameSync(written, file)
-  return file
-}
-
+/** Loads an addon of the executable, which the system does from files alone. */
 const loadAddon = (name: string): unknown => {
   const module = { exports: {} }
-  const file = addonFile(name)
+  const file = privateFile(name, readAsset(name), dirname(process.execPath))
   try {
     process.dlopen(module, file)
   } catch (cause) {

@@ -73,11 +73,7 @@ const withGenesisHash = async (error: unknown, genesis: Genesis): Promise<unknow
 }
 
 const reportSignatures = (logger: Logger): void => {
-  for (const error of unavailableProviders) logger.debug({ reason: error.message }, 'signature provider not usable')
-  if (signatures().name === 'secp256k1-native') logger.debug({ provider: signatures().name }, 'signature provider')
-  else
-    logger.warn(
-      { provider: signatures().name },
-      'signatures without the native addon: admission is several times slower',
-    )
+  const fields = { provider: signatures().name, reasons: unavailableProviders.map(({ message }) => message) }
+  if (fields.provider === 'secp256k1-native') logger.debug(fields, 'signature provider')
+  else logger.warn(fields, 'signatures without the native addon: admission is several times slower')
 }
