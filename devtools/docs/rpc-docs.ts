@@ -65,8 +65,11 @@ const rowText = ([first, ...others]: readonly [name: string, method: Method][]):
       ? ''
       : ` ${method.notes}`
   const needs = method.requires === undefined ? '' : ` [${method.requires}]`
-  const also = others.length === 0 ? '' : ` Also ${others.map(([other]) => `\`${other}\``).join(', ')}.`
-  return `- \`${name}${typeText(method)}\`${needs} ${method.summary}.${notes}${also}`
+  const native = name.replace(/^eth_/, 'native_')
+  const named = others.map(([other]) => other).filter(other => other !== native)
+  const also = named.length === 0 ? '' : ` Also ${named.map(other => `\`${other}\``).join(', ')}.`
+  const alone = name === native || others.some(([other]) => other === native) ? '' : ' [eth]'
+  return `- \`${name}${typeText(method)}\`${alone}${needs} ${method.summary}.${notes}${also}`
 }
 
 /** Renders docs/rpc.md from the method table; the page is never edited by hand. */
@@ -79,7 +82,7 @@ export const renderRpcDocs = (methods: MethodTable = METHODS): string => {
   return `# JSON-RPC methods
 
 Generated from the table of methods by \`npm run docs\`; do not edit. Each endpoint serves the same, with all schemas, as an OpenRPC document under \`rpc.discover\`.
-A method with several names stands below the first.
+A method with several names stands below the first; each of \`eth\` has its \`native_\` name too, but those with [eth].
 
 QUANTITY is a number in hex without leading zeros, DATA bytes in hex (DATA 20: of that length), both with 0x. NUMBER is a block as a QUANTITY, \`latest\`, \`earliest\`
 or \`pending\`, BLOCK also a hash or an object with \`blockHash\` or \`blockNumber\` (EIP-1898). \`?\` marks what may be left out.

@@ -52,7 +52,7 @@ export const createProgram = (addOthers = addDevtoolCommands): Command => {
 }
 
 /** Text of an option with its choices and default. Switches are off by default: printing that for each would hide the defaults that matter. */
-export const describeOption = (option: Option): string => {
+const describeOption = (option: Option): string => {
   const text = option.isBoolean() ? option.description : HELP.optionDescription(option)
   return option.mandatory ? `required: ${text}` : text
 }
