@@ -274,3 +274,7 @@ const devnet: NetworkParams = {
 }
 
 export const NETWORKS: Readonly<Record<NetworkName, NetworkParams>> = { mainnet, testnet, devnet }
+
+/** Returns true where test tokens may be given away: a chain with mainnet's id would sign transfers that mainnet takes too. */
+export const allowsFaucet = ({ faucet, chainId }: Pick<NetworkParams, 'faucet' | 'chainId'>): boolean =>
+  faucet && chainId !== mainnet.chainId

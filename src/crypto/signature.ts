@@ -1,4 +1,4 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { createRequire } from 'node:module'
 import { assert } from '@tandem/base/assert.ts'
 import { asBuffer, bytesEqual, type Hex } from '@tandem/base/bytes.ts'
 import { keccak256, keccak256Hex } from './hash.ts'
@@ -58,28 +58,33 @@ const GENERATOR =
   '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798' +
   '483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'
 
-/** Pure JavaScript: at once on every platform, while WebAssembly compiles. */
-export const createNobleProvider = (): SignatureProvider => ({
-  name: 'noble-js',
-  recover(digest, signature, recoveryId) {
-    try {
-      const point = secp256k1.Signature.fromBytes(signature, 'compact')
-        .addRecoveryBit(recoveryId)
-        .recoverPublicKey(digest)
-      return point.toBytes(false).slice(1)
-    } catch {
-      return undefined // no curve point has this r, or the key is the point at infinity
-    }
-  },
-  sign(digest, privateKey) {
-    const signed = secp256k1.sign(digest, privateKey, { prehash: false, lowS: true, format: 'recovered' })
-    const out = new Uint8Array(65)
-    out.set(signed.subarray(1))
-    out[64] = signed[0]!
-    return out
-  },
-  publicKey: privateKey => secp256k1.getPublicKey(privateKey, false).slice(1),
-})
+type NobleModule = typeof import('@noble/curves/secp256k1.js')
+
+/** Pure JavaScript: at once on every platform, while WebAssembly compiles; loaded only there. */
+export const createNobleProvider = (): SignatureProvider => {
+  const { secp256k1 } = createRequire(import.meta.url)('@noble/curves/secp256k1.js') as NobleModule
+  return {
+    name: 'noble-js',
+    recover(digest, signature, recoveryId) {
+      try {
+        const point = secp256k1.Signature.fromBytes(signature, 'compact')
+          .addRecoveryBit(recoveryId)
+          .recoverPublicKey(digest)
+        return point.toBytes(false).slice(1)
+      } catch {
+        return undefined // no curve point has this r, or the key is the point at infinity
+      }
+    },
+    sign(digest, privateKey) {
+      const signed = secp256k1.sign(digest, privateKey, { prehash: false, lowS: true, format: 'recovered' })
+      const out = new Uint8Array(65)
+      out.set(signed.subarray(1))
+      out[64] = signed[0]!
+      return out
+    },
+    publicKey: privateKey => secp256k1.getPublicKey(privateKey, false).slice(1),
+  }
+}
 
 const thread = chooseSignatureProvider()
 

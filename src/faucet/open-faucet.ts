@@ -2,7 +2,7 @@ import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import { DEVNET_FAUCET, type FaucetCaps, PUBLIC_FAUCET } from '../config/limits/faucet.ts'
-import { NETWORKS, type NetworkParams } from '../config/networks.ts'
+import { allowsFaucet, type NetworkParams } from '../config/networks.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { FaucetNode } from './faucet-node.ts'
 import { FaucetService } from './faucet-service.ts'
@@ -27,10 +27,6 @@ interface OpenFaucetOptions {
   readonly logger: Logger
   readonly metrics?: Metrics
 }
-
-/** Returns true where test tokens may be given away: a chain with mainnet's id would sign transfers that mainnet takes too. */
-export const allowsFaucet = ({ faucet, chainId }: Pick<NetworkParams, 'faucet' | 'chainId'>): boolean =>
-  faucet && chainId !== NETWORKS.mainnet.chainId
 
 /** Throws FAUCET_ON_MAINNET. */
 export const checkFaucetNetwork = (params: Pick<NetworkParams, 'faucet' | 'chainId'>): void => {

@@ -1,10 +1,7 @@
 import { createRequire } from 'node:module'
 import { LogOutput } from '@tandem/base/fs/log-output.ts'
-import type { Logger } from '@tandem/base/logger.ts'
-import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
-
-export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
+import { type Logger, type LogLevel, loggerAtFirstLine } from '@tandem/base/logger.ts'
+import type { DestinationStream } from 'pino'
 
 export interface LoggingOptions {
   readonly level: LogLevel
@@ -34,10 +31,16 @@ const SECRETS = [
 const SECRET_PATHS = SECRETS.flatMap(name => [name, `*.${name}`, `*.*.${name}`])
 
 /** Creates the root logger; parts use a child with their name: `logger.child({ module: 'txpool' })`. */
-export const createLogger = (options: LoggingOptions): Logger & PinoLogger => {
+export const createLogger = (options: LoggingOptions): Logger => {
   const output = new LogOutput(STANDARD_ERROR)
-  const destination = options.destination ?? output
-  const logger = pino(
+  const logger = loggerAtFirstLine(options.level, () => createPino(options, options.destination ?? output))
+  output.onLost = lines => logger.warn({ lines }, 'log lines lost: their reader did not keep up')
+  return logger
+}
+
+const createPino = (options: LoggingOptions, destination: DestinationStream): Logger => {
+  const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino')
+  return pino(
     {
       level: options.level,
       base: null,
@@ -47,8 +50,6 @@ export const createLogger = (options: LoggingOptions): Logger & PinoLogger => {
     },
     options.format === 'json' ? destination : person(destination, options),
   )
-  output.onLost = lines => logger.warn({ lines }, 'log lines lost: their reader did not keep up')
-  return logger
 }
 
 /** In-process and synchronous: no worker to start, and nothing is lost when the process ends. */
@@ -56,7 +57,6 @@ const person = (destination: DestinationStream, options: LoggingOptions): Destin
   let format: ((line: string) => string) | undefined
   return {
     write(line) {
-      // Loaded with the first line: a quiet start does not wait for it.
       format ??= loadFormat(options)
       return destination.write(format(line))
     },

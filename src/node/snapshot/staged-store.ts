@@ -1,4 +1,5 @@
-import { access, rename, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isCoded } from '@tandem/base/errors.ts'
 import { writeNewFile } from '@tandem/base/fs/write-new-file.ts'
@@ -13,15 +14,6 @@ export const storePathOf = (dataDir: string): string => join(dataDir, 'db')
 export const stagedPathOf = (dataDir: string): string => join(dataDir, 'db-staged')
 const replacedPathOf = (dataDir: string): string => join(dataDir, 'db-replaced')
 
-const exists = async (path: string): Promise<boolean> => {
-  try {
-    await access(path)
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** Marks the staged store as complete. */
 export const markStaged = async (dataDir: string): Promise<void> => {
   try {
@@ -34,9 +26,9 @@ export const markStaged = async (dataDir: string): Promise<void> => {
 /** Replaces the node's store by a complete staged one; neither may be open. Returns true when there was one. */
 export const takeStaged = async (dataDir: string): Promise<boolean> => {
   const [store, staged, replaced] = [storePathOf(dataDir), stagedPathOf(dataDir), replacedPathOf(dataDir)]
-  if (!(await exists(join(dataDir, MARK)))) return false
-  if (await exists(staged)) {
-    if (await exists(store)) {
+  if (!existsSync(join(dataDir, MARK))) return false
+  if (existsSync(staged)) {
+    if (existsSync(store)) {
       await rm(replaced, { recursive: true, force: true })
       await rename(store, replaced)
     }

@@ -13,13 +13,12 @@ import type { Header } from '../../primitives/header.ts'
 import type { HealthStatus } from '../../rpc/ports.ts'
 import { createDev, type DevParts } from '../dev/dev-parts.ts'
 import { createHealth } from '../health.ts'
-import { NodePeers } from '../network/node-peers.ts'
+import type { NodePeers } from '../network/node-peers.ts'
 import { cachingBlockCodec, networkCodec, withSenders } from '../parts/consensus/block-codec.ts'
 import { type ConsensusPartsOptions, createConsensus, signerOf } from '../parts/consensus/consensus.ts'
 import { consensusFolder } from '../parts/consensus/consensus-folder.ts'
 import { reportValidatorStatus } from '../parts/consensus/validator-status.ts'
 import { createPoolParts, type PoolParts } from '../parts/pool.ts'
-import { createSnapshots } from '../snapshot/snapshot-parts.ts'
 import type { StorageStage } from './storage.ts'
 
 /** The chain has another block at the number of the operator's checkpoint: one of them is not the network's. */
@@ -180,6 +179,7 @@ const openPeers = async (storage: StorageStage, chain: Chain, pool: PoolParts): 
   if (peers === undefined) return undefined
   const { store, blocks, genesisHash } = opened
   if (checkpoint) teardown.add(await enforceCheckpoint(checkpoint, { blocks, chain }, deps.onFatal))
+  const { createSnapshots } = await import('../snapshot/snapshot-parts.ts')
   const snapshots = await createSnapshots(
     {
       ...{ options, genesis, genesisHash, store, blocks, chain },
@@ -190,6 +190,7 @@ const openPeers = async (storage: StorageStage, chain: Chain, pool: PoolParts): 
     },
     teardown,
   )
+  const { NodePeers } = await import('../network/node-peers.ts')
   return NodePeers.open({
     options: peers,
     params: genesis.params,

@@ -1,8 +1,8 @@
 import { systemClock } from '@tandem/base/clock.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { expect, test } from 'vitest'
-import { NETWORKS } from '../../../src/config/networks.ts'
-import { allowsFaucet, checkFaucetNetwork, openFaucet } from '../../../src/faucet/open-faucet.ts'
+import { allowsFaucet, NETWORKS } from '../../../src/config/networks.ts'
+import { checkFaucetNetwork, openFaucet } from '../../../src/faucet/open-faucet.ts'
 import { ModelChain } from '../../support/faucet/model-chain.ts'
 
 test('testnet and devnets have a faucet, mainnet and chains with its id have none', () => {

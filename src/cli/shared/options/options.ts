@@ -1,11 +1,11 @@
 import type { Hex } from '@tandem/base/bytes.ts'
+import { LOG_LEVELS } from '@tandem/base/logger.ts'
 import { InvalidArgumentError, Option } from 'commander'
 import { DEVNET_LIMITS } from '../../../config/limits/commands.ts'
 import { MEMORY_LIMITS } from '../../../config/limits/storage.ts'
 import { NAMESPACES, type Namespace } from '../../../config/networks.ts'
 import { checksumAddress } from '../../../crypto/checksum.ts'
 import { EXECUTION_MODES, type ExecutionMode } from '../../../evm/executor-types.ts'
-import { LOG_LEVELS } from '../../../node/logging.ts'
 import type { ExplorerFiles } from './explorer-files.ts'
 
 /** Parsers whose errors name the expected value; commander adds the option's name. */

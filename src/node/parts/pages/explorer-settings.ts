@@ -1,4 +1,4 @@
-import type { LogLevel } from '../../logging.ts'
+import type { LogLevel } from '@tandem/base/logger.ts'
 
 /** Settings of an explorer that a node starts, sent over the channel to the process. */
 export interface ExplorerSettings {

@@ -1,4 +1,5 @@
-import { createLogger, type LogLevel } from '../../../../src/node/logging.ts'
+import type { LogLevel } from '@tandem/base/logger.ts'
+import { createLogger } from '../../../../src/node/logging.ts'
 
 // Writes more to its standard error than a pipe and the waiting lines hold, says so on its standard output, and ends with its input.
 const LINES = 3_000
