@@ -1,12 +1,13 @@
 import type { Cancellation } from '@tandem/base/async/cancellation.ts'
 import { type Hex, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
-import { isCoded } from '@tandem/base/errors.ts'
-import { CALL_LIMITS } from '../config/limits/clients.ts'
+import { CodedError, isCoded } from '@tandem/base/errors.ts'
+import type { Uint64 } from '@tandem/base/uint64.ts'
+import { CALL_LIMITS, SIMULATE_LIMITS } from '../config/limits/clients.ts'
 import type { ChainParams } from '../config/networks.ts'
 import type { BlockEnv } from '../evm/block-env.ts'
 import { blobsWith } from '../evm/calls/message/call-message.ts'
-import { planBlocks } from '../evm/calls/simulate/plan-blocks.ts'
 import type {
+  BlockCalls,
   BlockSlot,
   PlannedBlock,
   SimulatedBlock,
@@ -15,6 +16,7 @@ import type {
   SimulationRequest,
 } from '../evm/calls/simulate/types.ts'
 import type { CallService } from '../evm/calls/types.ts'
+import type { CallError } from '../evm/engine.ts'
 import type { PackedBatch } from '../state/batch.ts'
 import { packChanges } from '../state/update/pack-changes.ts'
 import type { WorldState } from '../state/world/world-state.ts'
@@ -39,6 +41,12 @@ export interface SimulatedChainBlock {
   readonly calls: readonly SimulatedCall[]
 }
 
+/** Block with its changes of the state, which blocks after it stand on. */
+interface Assembled {
+  readonly block: ChainBlock
+  readonly changes: PackedBatch | null
+}
+
 /** Simulated blocks (eth_simulateV1): planned and assembled here, executed by the call workers. */
 export class SimulationService {
   readonly #options: SimulationServiceOptions
@@ -57,11 +65,16 @@ export class SimulationService {
     const base = await bases.blockOf(request)
     const plan = this.#plan(request, base)
     bases.join(request, plan)
-    const assemble = (blocks: readonly SimulatedBlock[]) => this.#assemble(plan, base, blocks)
-    const hash = async (some: readonly SimulatedBlock[]) => (await assemble(some)).map(block => block.hash)
+    let done: readonly Assembled[] = []
+    /** Of the blocks after the last ones; a call that is tried again begins anew. */
+    const hash = async (blocks: readonly SimulatedBlock[]) => {
+      const from = (blocks[0]?.env.number ?? 0) - base.header.number - 1
+      done = await this.#assemble(plan, base, done.slice(0, from), blocks)
+      return done.slice(from).map(({ block }) => block.hash)
+    }
     const blocks = await calls.simulate(plan, client, hash, cancellation)
-    const assembled = await assemble(blocks)
-    return blocks.map((block, i) => ({ block: assembled[i] as ChainBlock, calls: block.calls }))
+    if (done.length < blocks.length) await hash(blocks.slice(done.length))
+    return blocks.map(({ calls }, i) => ({ block: (done[i] as Assembled).block, calls }))
   }
 
   #plan(request: SimulationRequest, base: ChainBlock): SimulationPlan {
@@ -109,23 +122,24 @@ export class SimulationService {
     })
   }
 
-  /** Computes the blocks with their roots and hashes. */
+  /** Returns the blocks with those that follow them, whose roots and hashes it computes. */
   async #assemble(
     plan: SimulationPlan,
     base: ChainBlock,
+    before: readonly Assembled[],
     blocks: readonly SimulatedBlock[],
-  ): Promise<readonly ChainBlock[]> {
+  ): Promise<readonly Assembled[]> {
     const { params, rules } = this.#options
-    const roots = await this.#stateRoots(plan, base, blocks)
-    const assembled: ChainBlock[] = []
+    const roots = await this.#stateRoots(plan, base, [...before, ...blocks])
+    const assembled = [...before]
     // A simulated block has no proposer.
     const extra = assembleExtraData(ZERO_ADDRESS, null, { proofTip: base.extra.proofTip })
-    for (const [i, { env, execution, roots: others }] of blocks.entries()) {
-      const parent = assembled.at(-1) ?? base
+    for (const [i, { env, execution, roots: others, changes }] of blocks.entries()) {
+      const parent = assembled.at(-1)?.block ?? base
       const blockEnv: BlockEnv = { ...env, params, blockHash: () => parent.hash }
-      const state = roots[i] as Hex
+      const state = roots[before.length + i] as Hex
       const block = rules.assemble(blockEnv, parent, extra, execution, { state, ...others })
-      assembled.push({ ...block, extra })
+      assembled.push({ block: { ...block, extra }, changes })
     }
     return assembled
   }
@@ -143,7 +157,7 @@ export class SimulationService {
   async #stateRoots(
     plan: SimulationPlan,
     base: ChainBlock,
-    blocks: readonly SimulatedBlock[],
+    blocks: readonly Pick<Assembled, 'changes'>[],
   ): Promise<readonly Hex[]> {
     const { bases } = this.#options
     const batches: PackedBatch[] = []
@@ -159,4 +173,37 @@ export class SimulationService {
       return root
     })
   }
+}
+
+const LATEST = Number.MAX_SAFE_INTEGER
+
+/**
+ * Plans numbers and times of the simulated blocks: consecutive, `stepSeconds` apart, with empty blocks before a given number.
+ * Throws SIMULATION_NUMBER_ORDER, SIMULATION_TIME_ORDER and SIMULATION_LIMIT.
+ */
+export const planBlocks = (
+  base: { readonly number: number; readonly timestamp: number },
+  blocks: readonly BlockCalls[],
+  stepSeconds: number,
+): readonly BlockSlot[] => {
+  const limit = SIMULATE_LIMITS.blocks
+  const places: BlockSlot[] = []
+  let { number: previous, timestamp: time } = base
+  const put = (timestamp: Uint64, calls: BlockCalls | null): void => {
+    if (typeof timestamp === 'bigint' || timestamp > LATEST)
+      throw new CodedError<CallError>({ code: 'SIMULATION_LIMIT', what: `a time of ${LATEST}` })
+    if (timestamp <= time) throw new CodedError<CallError>({ code: 'SIMULATION_TIME_ORDER', timestamp, previous: time })
+    previous++
+    time = timestamp
+    places.push({ number: previous, timestamp, calls })
+  }
+  for (const block of blocks) {
+    const { number = previous + 1, timestamp } = block.overrides
+    if (typeof number === 'bigint' || number - base.number > limit)
+      throw new CodedError<CallError>({ code: 'SIMULATION_LIMIT', what: `${limit} blocks` })
+    if (number <= previous) throw new CodedError<CallError>({ code: 'SIMULATION_NUMBER_ORDER', number, previous })
+    while (previous + 1 < number) put(time + stepSeconds, null)
+    put(timestamp ?? time + stepSeconds, block)
+  }
+  return places
 }

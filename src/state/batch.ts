@@ -75,6 +75,8 @@ export class BatchPacker {
     assert(key.length === (this.hashed ? 66 : 42), 'an account is named by its address, or its hash in a hashed batch')
     const at = this.reserve(ACCOUNT_BYTES)
     const { view } = this
+    // Equal batches have equal bytes.
+    this.bytes.fill(0, at, at + ACCOUNT_BYTES)
     this.bytes.write(key.slice(2), at, 'hex')
     this.accounts++
     this.current = at
@@ -87,7 +89,6 @@ export class BatchPacker {
       this.putFields(at, fields)
       if (options.clearStorage) this.storageOf.push(key)
     }
-    view.setUint32(at + 104, 0)
     view.setUint32(at + 108, this.currentKind, true)
     return this
   }

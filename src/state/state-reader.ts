@@ -6,7 +6,7 @@ import type { Account } from './account.ts'
  * hex of full length.
  */
 export interface StateReader {
-  /** Number of the words of all accounts (journal/storage-version.ts); undefined: not known. */
+  /** Number of the words of all accounts (`nextStorageVersion`); undefined: not known. */
   readonly storageVersion?: number
   account(address: Hex): Account | undefined
   /** 32-byte word; ZERO_HASH where nothing is stored. */
@@ -22,3 +22,8 @@ export interface AsyncStateReader {
   code(address: Hex): Promise<Uint8Array>
   release(): void
 }
+
+let last = 0
+
+/** Returns a number that no storage of this thread has had: engines keep words from one message to the next while it is the same. */
+export const nextStorageVersion = (): number => ++last

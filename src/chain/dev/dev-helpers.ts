@@ -10,13 +10,12 @@ import type { AccountEdit } from '../../state/world/account-edit.ts'
 import type { WorldState } from '../../state/world/world-state.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Chain } from '../chain.ts'
-import type { DevMiner, MiningMode } from './dev-miner.ts'
+import type { DevMiner, MineOptions, MiningMode } from './dev-miner.ts'
 import { DevSnapshots } from './dev-snapshots.ts'
 import { checkNotTooLate, type DevTime } from './dev-time.ts'
 import type { DevWriter } from './dev-writer.ts'
 import { dumpState } from './dump-state.ts'
 import { Impersonation } from './impersonation.ts'
-import type { MineOptions } from './mine-options.ts'
 import type { NextBlockSettings } from './next-block.ts'
 import { parseState } from './parse-state.ts'
 import type { RewindTarget } from './rewind.ts'
@@ -210,7 +209,7 @@ export class DevHelpers {
     return this.#options.pool.clear()
   }
 
-  /** Returns the head's state as JSON (state-format.ts), or gzip of it. Throws STATE_TOO_LARGE. */
+  /** Returns the head's state as JSON (parse-state.ts), or gzip of it. Throws STATE_TOO_LARGE. */
   async dump(form: 'json' | 'gzip'): Promise<Uint8Array> {
     const { miner, store, chain } = this.#options
     const text = await miner.run(() => dumpState(store, chain.headBlock.header))

@@ -1,4 +1,4 @@
-import { Cancelled } from '@tandem/base/async/cancellation.ts'
+import { type Cancellation, Cancelled } from '@tandem/base/async/cancellation.ts'
 import { Mutex } from '@tandem/base/async/mutex.ts'
 import type { Clock } from '@tandem/base/clock.ts'
 import { CodedError } from '@tandem/base/errors.ts'
@@ -9,12 +9,29 @@ import { earliestProposalMs } from '../../consensus/timing/block-time.ts'
 import { minTimestampStepSeconds } from '../../rules/header.ts'
 import type { Chain } from '../chain.ts'
 import { checkNotTooLate, type DevTime } from './dev-time.ts'
-import { type BlockMaker, type MineOptions, requestedTimestamp } from './mine-options.ts'
 
 export type MinerError =
   | { readonly code: 'TOO_MANY_BLOCKS'; readonly limit: number }
   /** The engine made no block within that time. */
   | { readonly code: 'NO_BLOCK'; readonly timeoutMs: number }
+
+export interface MineOptions {
+  readonly blocks: number
+  /** Seconds between the blocks; by default the clock decides. */
+  readonly interval?: number | undefined
+  /** Applies the interval between the head and the first block, too. */
+  readonly intervalFirst?: boolean
+  /** Timestamp of the first block, unix seconds. */
+  readonly timestamp?: number | undefined
+  /** Ends the work between two blocks: of a client that is gone, no block is made. */
+  readonly cancellation?: Cancellation | undefined
+}
+
+/** Makes blocks one after the other on request. */
+export interface BlockMaker {
+  /** Makes the next block, of what waits. */
+  one(): Promise<void>
+}
 
 /** Engine of a development chain, as the miner uses it. */
 interface DevMinerEngine extends Pick<ConsensusEngine, 'requestBlock' | 'headStartMs'> {
@@ -266,3 +283,13 @@ export class DevMiner {
 }
 
 const modeOf = (blockTimeMs: number): MiningMode => ({ automine: blockTimeMs === 0, intervalMs: blockTimeMs })
+
+/** Returns the timestamp that was requested for the block at an index, unix seconds; undefined: the clock decides. */
+const requestedTimestamp = (
+  { interval, intervalFirst = false, timestamp }: MineOptions,
+  index: number,
+  parentTimestamp: number,
+): number | undefined => {
+  if (index === 0 && timestamp !== undefined) return timestamp
+  return interval !== undefined && (index > 0 || intervalFirst) ? parentTimestamp + interval : undefined
+}

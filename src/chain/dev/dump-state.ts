@@ -7,7 +7,7 @@ import { decodeWord } from '../../state/storage-word.ts'
 import { readPreimage } from '../../state/world/preimages.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
-import { STATE_FORMAT, stateTooLarge } from './state-format.ts'
+import { STATE_FORMAT, stateTooLarge } from './parse-state.ts'
 
 interface DumpedAccount {
   /** A number, as anvil has it; hex where that is not exact. */
@@ -21,7 +21,7 @@ interface DumpedAccount {
 const ACCOUNT_BYTES = 160
 const SLOT_BYTES = 140
 
-/** Dumps the head's state as JSON (state-format.ts). Throws STATE_TOO_LARGE. */
+/** Dumps the head's state as JSON (parse-state.ts). Throws STATE_TOO_LARGE. */
 export const dumpState = async (store: Store, header: Header): Promise<string> => {
   await using snapshot = store.snapshot()
   const accounts: Record<Hex, DumpedAccount> = {}

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { delayUntil } from '@tandem/base/async/delay.ts'
 import type { Clock } from '@tandem/base/clock.ts'
+import { CodedError, undefinedIfCoded } from '@tandem/base/errors.ts'
 import { replaceFile } from '@tandem/base/fs/replace-file.ts'
 import type { Logger } from '@tandem/base/logger.ts'
 import type { BlockEnvSources } from '../../chain/block/block-env.ts'
@@ -15,7 +16,9 @@ import type { ChainBlock, ClientPoolPort } from '../../chain/store/types.ts'
 import type { Genesis } from '../../config/genesis/genesis.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
+import { decodeTransaction } from '../../primitives/transaction/transaction.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
+import type { PoolError } from '../../txpool/pool/errors.ts'
 import type { DevBehaviour } from '../options.ts'
 import type { ConsensusPartsOptions } from '../parts/consensus/consensus.ts'
 import type { OpenedChain } from '../parts/open-chain.ts'
@@ -23,7 +26,6 @@ import type { PoolParts } from '../parts/pool.ts'
 import type { DevReads } from '../parts/reads.ts'
 import type { Teardown } from '../teardown.ts'
 import { DevEngine } from './dev-engine.ts'
-import { answeringPool, devPool } from './dev-pool.ts'
 
 const LOOK_MS = 5
 
@@ -225,4 +227,43 @@ const createMining = (time: DevTime, options: DevOptions): { engine: DevEngine; 
     logger,
   })
   return { engine, miner }
+}
+
+/** Pool as the helpers of a development chain see it. */
+const devPool = ({ service, reset }: PoolParts) => ({
+  reset,
+  drop: (hashes: readonly `0x${string}`[]) => service.drop(hashes),
+  clear: () => service.clear(),
+  waiting: () => {
+    const { pending, queued } = service.content()
+    return [...pending.values(), ...queued.values()].flat()
+  },
+  submit: (raw: Uint8Array) => service.submit(raw),
+})
+
+/** Pool as clients see it: with automine a submission resolves when its block is committed. */
+const answeringPool = (
+  service: PoolParts['service'],
+  miner: DevMiner,
+  settings: NextBlockSettings,
+): ClientPoolPort => ({
+  async submit(raw, sender) {
+    checkGasLimit(raw, settings.current.gasLimit)
+    const hash = await service.submit(raw, sender)
+    if (miner.mode.automine) await miner.settled()
+    return hash
+  },
+  get: hash => service.get(hash),
+  nextNonce: address => service.nextNonce(address),
+  counts: () => service.counts(),
+  content: () => service.content(),
+  onPending: listener => service.onPending(listener),
+})
+
+/** Refuses a transaction above a limit that `evm_setBlockGasLimit` has set; the pool knows the limit of the network only. */
+const checkGasLimit = (raw: Uint8Array, limit: bigint | undefined): void => {
+  if (limit === undefined) return
+  // The pool tells why bytes are no transaction.
+  const have = undefinedIfCoded(() => decodeTransaction(raw))?.gasLimit
+  if (have !== undefined && have > limit) throw new CodedError<PoolError>({ code: 'GAS_LIMIT_TOO_HIGH', have, limit })
 }

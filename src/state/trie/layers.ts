@@ -1,5 +1,5 @@
 import { assert } from '@tandem/base/assert.ts'
-import { bytesToBigint, bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
+import { bytesEqual, bytesToBigint, bytesToHex, type Hex, hexToBytes } from '@tandem/base/bytes.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { TRIE_LIMITS } from '../../config/limits/storage.ts'
 import { keccak256 } from '../../crypto/hash.ts'
@@ -17,6 +17,18 @@ interface Layer {
 /** Times as many branches as are flushed otherwise that proofs may leave changed: they stay in memory until then. */
 const MOST_RESTORED = 8
 
+/** Where the trie stands for proofs and previews. */
+interface Place {
+  readonly root: Hex
+  /** Root of the newest layer, and the layers that were left. */
+  readonly newest: Hex
+  readonly above: { readonly root: Hex; readonly redo: Uint8Array }[]
+  /** Batches applied there. */
+  readonly steps: { readonly batch: Uint8Array; readonly root: Uint8Array; readonly undo: Uint8Array }[]
+  /** Branches that were changed without them. */
+  changed: number
+}
+
 type Success = Extract<Applied, { fault: undefined }>
 
 /**
@@ -28,8 +40,9 @@ export class TrieLayers {
   private readonly limit: number
   private readonly layers: Layer[] = []
   private base: Hex
-  /** Branches that are changed since the last flush because they were changed for a proof or a preview, and back. */
+  /** Branches that are changed since the last flush because they were changed for proofs and previews, and back. */
   private restored = 0
+  private place: Place | undefined
 
   /** `base`: root of the given trie. */
   constructor(limit: number, trie = new Trie(), base = EMPTY_ROOT) {
@@ -44,7 +57,7 @@ export class TrieLayers {
   }
 
   get root(): Hex {
-    return this.layers.at(-1)?.root ?? this.base
+    return this.place?.newest ?? this.layers.at(-1)?.root ?? this.base
   }
 
   load(batch: Uint8Array): Hex {
@@ -75,32 +88,40 @@ export class TrieLayers {
     this.base = root
   }
 
-  /** Returns a proof at `root` with the rollback applied. */
-  prove(root: Hex, address: Hex, slots: readonly Hex[], rollback: Uint8Array | undefined): TrieProof {
-    return this.atRoot(root, rollback, () => this.proof(address, slots))
+  /** Returns a proof at `root` with the batches applied. `comeBack` is called before any call but this and `preview`. */
+  prove(root: Hex, address: Hex, slots: readonly Hex[], batches: readonly Uint8Array[]): TrieProof {
+    this.standAt(root, batches)
+    return this.proof(address, slots)
   }
 
-  /** Returns the roots after each of the batches, applied in order to `root` with the rollback. All of it is undone. */
-  preview(root: Hex, batches: readonly Uint8Array[], rollback: Uint8Array | undefined): Uint8Array<ArrayBuffer> {
-    return this.atRoot(root, rollback, () => {
-      const roots = new Uint8Array(batches.length * 32)
-      const undos: Uint8Array[] = []
-      try {
-        for (const [i, batch] of batches.entries()) {
-          const applied = this.run(batch, true)
-          undos.push(applied.undo!)
-          roots.set(applied.root, i * 32)
-        }
-        return roots
-      } finally {
-        for (const undo of undos.reverse()) this.run(undo, false)
-      }
-    })
+  /** Returns the roots after each of the batches, applied in order to `root`; as `prove`. */
+  preview(root: Hex, batches: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+    const roots = new Uint8Array(batches.length * 32)
+    for (const [i, step] of this.standAt(root, batches).entries()) roots.set(step.root, i * 32)
+    return roots
+  }
+
+  /** Undoes what proofs and previews have applied. */
+  comeBack(): void {
+    const { place } = this
+    if (place === undefined) return
+    this.place = undefined
+    this.takeBack(place, 0)
+    for (const { root: expected, redo } of place.above.reverse()) {
+      const { root: got, undo } = this.run(redo, true)
+      assert(bytesToHex(got) === expected, 'a layer put back has the root it had')
+      this.layers.push({ root: expected, undo: undo! })
+    }
   }
 
   /** Moves to the base while the work runs, which leaves the trie unchanged. */
   atBase<T>(work: () => T): T {
-    return this.atRoot(this.base, undefined, work)
+    this.standAt(this.base, [])
+    try {
+      return work()
+    } finally {
+      this.comeBack()
+    }
   }
 
   /** Branches that the rows do not have, and that proofs of old blocks do not make: clients could have all of them written with each block. */
@@ -114,6 +135,7 @@ export class TrieLayers {
   /** Rows of what has changed at the base; the trie is as they are. */
   flush(): ReturnType<Trie['flush']> {
     this.restored = 0
+    if (this.place !== undefined) this.place.changed = 0
     return this.trie.flush()
   }
 
@@ -121,28 +143,35 @@ export class TrieLayers {
     return { ...this.trie.stats(), layers: this.layers.length }
   }
 
-  /** Moves to `root` with the rollback applied while the work runs; the work leaves the trie unchanged. */
-  private atRoot<T>(root: Hex, rollback: Uint8Array | undefined, work: () => T): T {
-    const height = this.heightOf(root)
-    const above: { root: Hex; redo: Uint8Array }[] = []
-    while (this.layers.length > height) above.push({ root: this.root, redo: this.leave(true)! })
-    try {
-      if (rollback === undefined) return work()
-      const changed = this.trie.changedBranches
-      const { undo } = this.run(rollback, true)
-      try {
-        return work()
-      } finally {
-        this.run(undo!, false)
-        this.restored += this.trie.changedBranches - changed
-      }
-    } finally {
-      for (const { root: expected, redo } of above.reverse()) {
-        const { root: got, undo } = this.run(redo, true)
-        assert(bytesToHex(got) === expected, 'a layer put back has the root it had')
-        this.layers.push({ root: expected, undo: undo! })
-      }
+  /**
+   * Moves to `root` with the batches applied, until `comeBack`. Those in place already stay: a simulation asks again with each of its blocks,
+   * whose batches follow those before.
+   */
+  private standAt(root: Hex, batches: readonly Uint8Array[]): Place['steps'] {
+    if (this.place?.root !== root) {
+      this.comeBack()
+      const height = this.heightOf(root)
+      const place: Place = { root, newest: this.root, above: [], steps: [], changed: 0 }
+      while (this.layers.length > height) place.above.push({ root: this.root, redo: this.leave(true)! })
+      place.changed = this.trie.changedBranches
+      this.place = place
     }
+    const { steps } = this.place
+    const same = steps.findIndex(({ batch }, i) => batches[i] === undefined || !bytesEqual(batch, batches[i]))
+    if (same >= 0) this.takeBack(this.place, same)
+    for (const batch of batches.slice(steps.length)) {
+      const applied = this.run(batch, true)
+      steps.push({ batch, root: applied.root, undo: applied.undo! })
+    }
+    return steps
+  }
+
+  /** Undoes the batches of a place from one on. */
+  private takeBack(place: Place, from: number): void {
+    for (const { undo } of place.steps.splice(from).reverse()) this.run(undo, false)
+    if (from > 0) return
+    this.restored += this.trie.changedBranches - place.changed
+    place.changed = this.trie.changedBranches
   }
 
   private proof(address: Hex, slots: readonly Hex[]): TrieProof {

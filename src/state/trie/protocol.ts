@@ -22,14 +22,9 @@ export type TrieCall =
       readonly root: Hex
       readonly address: Hex
       readonly slots: readonly Hex[]
-      readonly rollback: ArrayBuffer | undefined
-    }
-  | {
-      readonly op: 'preview'
-      readonly root: Hex
       readonly batches: readonly ArrayBuffer[]
-      readonly rollback: ArrayBuffer | undefined
     }
+  | { readonly op: 'preview'; readonly root: Hex; readonly batches: readonly ArrayBuffer[] }
   | { readonly op: 'stats' }
 
 export type TrieValue =
@@ -56,9 +51,7 @@ export type TrieMethods = {
 export const transferableBuffers = (call: TrieCall): ArrayBuffer[] => {
   if (call.op === 'load' || call.op === 'apply') return [call.batch]
   if (call.op === 'prefetch') return [call.keys]
-  if (call.op !== 'prove' && call.op !== 'preview') return []
-  const batches = call.op === 'preview' ? call.batches : []
-  return call.rollback === undefined ? [...batches] : [...batches, call.rollback]
+  return call.op === 'prove' || call.op === 'preview' ? [...call.batches] : []
 }
 
 /** Returns the value of a response as the expected kind. */

@@ -57,6 +57,7 @@ export class TrieExecutor {
 
   #run(call: TrieCall): TrieValue | Promise<TrieValue> {
     const layers = this.#layers
+    if (call.op !== 'preview' && call.op !== 'prove') layers.comeBack()
     switch (call.op) {
       case 'begin':
         return this.#begin(call.at)
@@ -78,15 +79,10 @@ export class TrieExecutor {
         })
       case 'flush':
         return after(this.#keeper?.flush(layers), { op: 'root' })
-      case 'prove': {
-        const rollback = call.rollback && new Uint8Array(call.rollback)
-        return { op: 'prove', proof: layers.prove(call.root, call.address, call.slots, rollback) }
-      }
-      case 'preview': {
-        const rollback = call.rollback && new Uint8Array(call.rollback)
-        const batches = call.batches.map(batch => new Uint8Array(batch))
-        return { op: 'preview', roots: layers.preview(call.root, batches, rollback).buffer }
-      }
+      case 'prove':
+        return { op: 'prove', proof: layers.prove(call.root, call.address, call.slots, bytesOf(call.batches)) }
+      case 'preview':
+        return { op: 'preview', roots: layers.preview(call.root, bytesOf(call.batches)).buffer }
       case 'stats':
         return { op: 'stats', stats: layers.stats() }
     }
@@ -108,6 +104,8 @@ export class TrieExecutor {
     return { op: 'root' }
   }
 }
+
+const bytesOf = (batches: readonly ArrayBuffer[]) => batches.map(batch => new Uint8Array(batch))
 
 const after = <T>(work: Promise<void> | undefined, value: T): T | Promise<T> =>
   work === undefined ? value : work.then(() => value)

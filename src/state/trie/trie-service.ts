@@ -139,7 +139,7 @@ export class TrieService {
   prove(request: ProofRequest): Promise<TrieProof> {
     return this.proofs.run(async () => {
       const { root, address, slots, rollback } = request
-      const call = { op: 'prove', root, address, slots, rollback: rollback?.buffer } as const
+      const call = { op: 'prove', root, address, slots, batches: buffersOf([rollback]) } as const
       return (await this.ask(call, 'prove')).value.proof
     })
   }
@@ -148,13 +148,8 @@ export class TrieService {
   preview(request: PreviewRequest): Promise<readonly Hex[]> {
     return this.proofs.run(async () => {
       const { root, batches, rollback } = request
-      const call = {
-        op: 'preview',
-        root,
-        batches: batches.map(batch => batch.buffer),
-        rollback: rollback?.buffer,
-      } as const
-      const roots = new Uint8Array((await this.ask(call, 'preview')).value.roots)
+      const call = { op: 'preview', root, batches: buffersOf([rollback, ...batches]) } as const
+      const roots = new Uint8Array((await this.ask(call, 'preview')).value.roots).subarray(-32 * batches.length)
       return batches.map((_, i) => bytesToHex(roots.subarray(i * 32, i * 32 + 32)))
     })
   }
@@ -180,6 +175,8 @@ export class TrieService {
     return { root: answer.root, value: expectTrieValue(answer.value, op) }
   }
 }
+
+const buffersOf = (batches: readonly (PackedBatch | undefined)[]) => batches.flatMap(batch => batch?.buffer ?? [])
 
 /** Error for more requests than the trie can prove in time. */
 export const trieBusyError = () => new CodedError<TrieError>({ code: 'TRIE_BUSY' })

@@ -5,6 +5,7 @@ import { createInterpreter } from '../../../devtools/interpreter/engine.ts'
 import { CallBlocks } from '../../../src/chain/call-blocks.ts'
 import { PendingBlockBuilder } from '../../../src/chain/pending-block.ts'
 import { SimulationService } from '../../../src/chain/simulation-service.ts'
+import { SIMULATE_LIMITS } from '../../../src/config/limits/clients.ts'
 import { simulateBlocks } from '../../../src/evm/calls/simulate/simulate-blocks.ts'
 import type { SimulationPlan, SimulationRequest } from '../../../src/evm/calls/simulate/types.ts'
 import { overlayReader } from '../../../src/evm/overlay-reader.ts'
@@ -128,6 +129,32 @@ describe('simulated blocks', () => {
       const { rewards } = chain.genesis.params
       expect(first).toEqual([prevRandao(chain.sources.seeds.of(cycleOf(2, rewards.cycleBlocks)), 2), parent.hash])
       expect(second).toEqual([blocks[0]?.block.hash])
+    }))
+
+  test('are each assembled once, though each stores the hash of the one before', () =>
+    withChain(async chain => {
+      let assembled = 0
+      const { assemble } = chain.rules
+      const rules: TestChain['rules'] = {
+        ...chain.rules,
+        assemble: (...parts) => {
+          assembled++
+          return assemble(...parts)
+        },
+      }
+      const number = SIMULATE_LIMITS.blocks
+      const previewed: number[] = []
+      const preview: TestChain['world']['preview'] = async (at, batches) => {
+        previewed.push(batches.length)
+        return chain.world.preview(at, batches)
+      }
+      const blocks = await simulationsOf({ ...chain, rules }, preview).run(request([{ overrides: { number } }]))
+      expect(blocks.length).toBe(number)
+      expect(assembled).toBe(number)
+      expect(previewed.length).toBe(number)
+      for (const [i, { block }] of blocks.entries())
+        expect(block.header.parentHash).toBe(blocks[i - 1]?.block.hash ?? chain.chain.headBlock.hash)
+      expect(new Set(blocks.map(({ block }) => block.header.stateRoot)).size).toBe(number)
     }))
 
   test('keep an overridden gas limit and beneficiary', () =>

@@ -128,14 +128,14 @@ export const simulateBlocks = async (
 
 /**
  * Block hashes visible to simulated blocks. Those of simulated blocks need state roots from another thread: they are requested
- * when code reads one, and for all blocks so far at once.
+ * when code reads one, and for all blocks since the last request at once.
  */
 class SimulatedHashes {
   readonly #base: { readonly number: number; readonly hash: Hex; readonly env: BlockEnv }
   readonly #blocks: readonly SimulatedBlock[]
   readonly #hash: HashBlocks
   readonly #meter: SimulationLimits
-  #known: readonly Hex[] = []
+  readonly #known: Hex[] = []
 
   /** `blocks` grows during the simulation. */
   constructor(
@@ -166,7 +166,7 @@ class SimulatedHashes {
 
   async #find(number: number): Promise<Hex> {
     this.#meter.hashed()
-    this.#known = await this.#hash(this.#blocks)
+    this.#known.push(...(await this.#hash(this.#blocks.slice(this.#known.length))))
     return this.at(number)
   }
 }

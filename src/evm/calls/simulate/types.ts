@@ -78,5 +78,5 @@ export interface SimulatedBlock {
   readonly calls: readonly SimulatedCall[]
 }
 
-/** Returns the hashes of simulated blocks in order; called when code reads one. */
+/** Returns the hashes of the simulated blocks since the last call, in order; called when code reads one. */
 export type HashBlocks = (blocks: readonly SimulatedBlock[]) => Promise<readonly Hex[]>

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { type EngineOptions, engineCounts } from '../../../../src/evm/engine.ts'
 import { loadEngine } from '../../../../src/evm/engines/select-engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
-import { nextStorageVersion } from '../../../../src/state/journal/storage-version.ts'
 import type { StateReader } from '../../../../src/state/state-reader.ts'
+import { nextStorageVersion } from '../../../../src/state/state-reader.ts'
 import { env, funded, key, withCode } from '../world.ts'
 
 /* Slots that the module keeps between messages (docs/design/evm-engine.md#slots-between-messages). */

@@ -1,7 +1,8 @@
 import type { Hex } from '@tandem/base/bytes.ts'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { STATE_LIMITS } from '../../../../src/config/limits/storage.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
+import { Trie } from '../../../../src/state/trie/trie.ts'
 import { packChanges } from '../../../../src/state/update/pack-changes.ts'
 import { address, word } from '../memory-state.ts'
 import { type TestWorld, temporaryWorld } from '../world.ts'
@@ -51,6 +52,32 @@ test('the roots are those the same blocks get when they are committed', async ()
   expect(roots).toEqual(committed)
   // The same from the block they were previewed on, which is an older one now.
   expect(await t.world.preview(0, batches)).toEqual(committed)
+})
+
+test('blocks are applied once while their number grows, also on an older block, and are gone with the next other call', async () => {
+  const t = await temporaryWorld()
+  await t.commit(pay(t, 10n))
+  const edits = Array.from({ length: 20 }, (_, i) => (journal: Journal) => journal.addBalance(BOB, BigInt(i + 1)))
+  const batches = stacked(t.world.journal(), ...edits)
+  const all = await t.world.preview(0, batches)
+  const proof = await t.world.prove(0, ALICE, [word(1)])
+  const applied = vi.spyOn(Trie.prototype, 'apply')
+  onTestFinished(() => applied.mockRestore())
+  for (const [i] of batches.entries())
+    expect(await t.world.preview(0, batches.slice(0, i + 1))).toEqual(all.slice(0, i + 1))
+  expect(applied).toHaveBeenCalledTimes(batches.length)
+  // Others that begin with the same ones.
+  const [, second] = stacked(t.world.journal(), edits[0]!, edits[5]!)
+  const [first, other] = await t.world.preview(0, [batches[0]!, second!])
+  expect(first).toBe(all[0])
+  expect(all).not.toContain(other)
+  expect(await t.world.prove(0, ALICE, [word(1)])).toEqual(proof)
+  await t.commit(pay(t, 1n))
+  applied.mockClear()
+  for (const [i] of batches.entries()) await t.world.preview(0, batches.slice(0, i + 1))
+  // The rollback comes on top.
+  expect(applied).toHaveBeenCalledTimes(batches.length + 1)
+  expect(await t.world.preview(0, batches)).toEqual(all)
 })
 
 test('a block too far back is refused, and one that is not there', async () => {

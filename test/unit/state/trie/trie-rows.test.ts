@@ -278,9 +278,10 @@ test('a proof of an old block has no branch written', () => {
   layers.commit(layers.apply(layers.root, new Uint8Array(some(0, 10, 2n).buffer)).root)
   const before = layers.changedBranches
   const rollback = () => new Uint8Array(some(100, 4_000, 3n).buffer)
-  const { root } = layers.prove(layers.root, addressOf(1), [], rollback())
+  const { root } = layers.prove(layers.root, addressOf(1), [], [rollback()])
   expect(root).not.toBe(layers.root)
-  layers.preview(layers.root, [new Uint8Array(some(5, 9, 4n).buffer)], rollback())
+  layers.preview(layers.root, [rollback(), new Uint8Array(some(5, 9, 4n).buffer)])
+  layers.comeBack()
   expect(layers.changedBranches).toBe(before)
   expect(layers.trie.changedBranches).toBeGreaterThan(before)
   layers.commit(layers.apply(layers.root, new Uint8Array(some(4_990, 5_000, 2n).buffer)).root)

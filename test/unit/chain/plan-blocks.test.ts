@@ -1,9 +1,9 @@
 import type { CodedError } from '@tandem/base/errors.ts'
 import { expect, test } from 'vitest'
-import { SIMULATE_LIMITS } from '../../../../../src/config/limits/clients.ts'
-import type { BlockOverrides } from '../../../../../src/evm/calls/message/call-args.ts'
-import { planBlocks } from '../../../../../src/evm/calls/simulate/plan-blocks.ts'
-import type { CallError } from '../../../../../src/evm/engine.ts'
+import { planBlocks } from '../../../src/chain/simulation-service.ts'
+import { SIMULATE_LIMITS } from '../../../src/config/limits/clients.ts'
+import type { BlockOverrides } from '../../../src/evm/calls/message/call-args.ts'
+import type { CallError } from '../../../src/evm/engine.ts'
 
 const place = (...overrides: readonly BlockOverrides[]) =>
   planBlocks(
