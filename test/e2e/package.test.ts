@@ -302,12 +302,73 @@ console.log(http, await chain.snapshot())
   await succeed(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', project], project)
 })
 
-test('the example of the page for tests runs as it stands', async () => {
+/** Returns the indented lines after a line of the page for tests, as a user copies them. */
+const exampleAfter = (line: RegExp): string => {
   const page = readFileSync(join(ROOT, 'docs', 'testing-with-tandem.md'), 'utf8')
-  const section = /## A chain inside the test\n([\s\S]*?)\n## /.exec(page)?.[1] ?? ''
-  const example = (section.match(/^ {4}.*\n|^\n(?= {4})/gm) ?? []).map(line => line.slice(4)).join('\n')
-  const path = join(dir, 'app', 'types', 'example.test.mjs')
-  writeFileSync(path, example)
-  const output = await succeed(process.execPath, ['--test', path], dir)
-  expect(output).toMatch(/^.*\b1n\b/m)
+  const [, block = ''] = new RegExp(`^${line.source}\\n\\n((?: {4}.*\\n|\\n(?= {4}))+)`, 'm').exec(page) ?? []
+  expect(block, `${line} in the page`).not.toBe('')
+  return block.replaceAll(/^ {4}/gm, '')
+}
+
+describe('examples of the page for tests run as they stand', () => {
+  let project: string
+  beforeAll(() => {
+    project = join(dir, 'examples')
+    mkdirSync(join(project, 'node_modules'), { recursive: true })
+    writeFileSync(join(project, 'package.json'), '{"type":"module"}')
+    symlinkSync(join(installed, 'tandem'), join(project, 'node_modules/tandem'))
+    for (const name of ['@nomicfoundation', 'ethers', 'hardhat', 'prool', 'viem', 'vitest'])
+      symlinkSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name))
+  })
+  const written = (name: string, text: string): string => {
+    writeFileSync(join(project, name), text)
+    return join(project, name)
+  }
+
+  test('node:test, with viem and ethers', async () => {
+    const path = written('example.test.mjs', exampleAfter(/`npm install --save-dev tandem`.*:/))
+    expect(await succeed(process.execPath, ['--test', path], project)).toMatch(/^.*\b1n\b/m)
+  })
+
+  test('Vitest', async () => {
+    const page = readFileSync(join(ROOT, 'docs', 'testing-with-tandem.md'), 'utf8')
+    const [, fixture = ''] = /^- Vitest: `(.*)`\.$/m.exec(page) ?? []
+    written(
+      'vitest.test.mjs',
+      `import { createDevnet } from 'tandem/devnet'
+import { test } from 'vitest'
+${fixture}
+it('has a chain of its own', async ({ chain, expect }) => {
+  await chain.mine(2)
+  expect(await chain.provider.request({ method: 'eth_blockNumber' })).toBe('0x2')
+})`,
+    )
+    const cli = join(ROOT, 'node_modules/vitest/vitest.mjs')
+    expect(await succeed(process.execPath, [cli, 'run', '--root', project, 'vitest.test'], project)).toContain(
+      '1 passed',
+    )
+  })
+
+  test('Hardhat 3, whose process ends with the chain', async () => {
+    written('hardhat.config.ts', exampleAfter(/## Hardhat 3 .*/))
+    const path = written('hardhat.mjs', exampleAfter(/Hardhat 3, beside.*:/))
+    const cli = join(ROOT, 'node_modules/hardhat/dist/src/cli.js')
+    expect(await succeed(process.execPath, [cli, 'run', '--no-compile', path], project)).toBe('0\n')
+  })
+
+  test('prool, with a chain for each path', async () => {
+    const port = await freePort()
+    const use = `for (const id of [1, 2, 1]) {
+  const ask = async method => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] })
+    const response = await fetch('http://localhost:8545/' + id, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    return (await response.json()).result
+  }
+  await ask('evm_mine')
+  console.log(await ask('eth_blockNumber'), (await ask('eth_accounts')).length)
+}
+process.exit()`
+    const path = written('prool.mjs', `${exampleAfter(/prool, .*:/)}${use}`.replaceAll('8545', String(port)))
+    expect(await succeed(process.execPath, ['--no-deprecation', path], project)).toBe('0x1 3\n0x1 3\n0x2 3\n')
+  })
 })
