@@ -48,28 +48,56 @@ const schemaName = (schema: JsonSchema): string => {
   return type ?? 'any'
 }
 
-const paramText = ({ name, schema, optional }: Codec<unknown>): string =>
-  `${name}${optional ? '?' : ''}: ${schemaName(schema)}`
+/** Types of arguments that stand at the head of the page, by name: a row has the others. */
+const USUAL: Readonly<Record<string, string>> = {
+  address: 'DATA 20',
+  hash: 'DATA 32',
+  data: 'DATA',
+  block: 'BLOCK',
+  call: 'object',
+  options: 'object',
+}
 
-const typeText = ({ params, result }: Method): string => `(${params.map(paramText).join(', ')}): ${schemaName(result)}`
+const paramText = ({ name, schema, optional }: Codec<unknown>): string => {
+  const type = schemaName(schema)
+  return `${name}${optional ? '?' : ''}${USUAL[name] === type ? '' : `: ${type}`}`
+}
+
+const paramsText = ({ params }: Method): string => `(${params.map(paramText).join(', ')})`
+
+/** Notes of a method; of one that is the same as another, that one's. */
+const notesOf = ({ notes }: Method, methods: MethodTable): string => {
+  const same = methods[/^Same as (\w+)\.$/.exec(notes ?? '')?.[1] ?? '']
+  if (same !== undefined) return notesOf(same, methods)
+  return notes === undefined ? '' : ` ${notes}`
+}
 
 /** Methods that read the same under several names: one row, below the first name. */
 const rowsOf = (methods: MethodTable): ReadonlyMap<string, readonly [name: string, method: Method][]> =>
-  Map.groupBy(Object.entries(methods), ([, method]) => `${typeText(method)} ${method.summary}`)
+  Map.groupBy(
+    Object.entries(methods),
+    ([, method]) => `${paramsText(method)} ${method.summary}${notesOf(method, methods)}`,
+  )
 
-const rowText = ([first, ...others]: readonly [name: string, method: Method][]): string => {
+const rowText = (
+  [first, ...others]: readonly [name: string, method: Method][],
+  methods: MethodTable,
+  isNoted: boolean,
+): string => {
   if (first === undefined) return ''
   const [name, method] = first
-  const notes =
-    method.notes === undefined || others.some(([other]) => method.notes === `Same as ${other}.`)
-      ? ''
-      : ` ${method.notes}`
-  const needs = method.requires === undefined ? '' : ` [${method.requires}]`
+  const result = schemaName(method.result)
   const native = name.replace(/^eth_/, 'native_')
-  const named = others.map(([other]) => other).filter(other => other !== native)
-  const also = named.length === 0 ? '' : ` Also ${named.map(other => `\`${other}\``).join(', ')}.`
-  const alone = name === native || others.some(([other]) => other === native) ? '' : ' [eth]'
-  return `- \`${name}${typeText(method)}\`${alone}${needs} ${method.summary}.${notes}${also}`
+  const isNative = others.some(([other]) => other === native)
+  const named = others
+    .filter(([other]) => other !== native)
+    .map(([other, { result: own }]) => `\`${other}\`${schemaName(own) === result ? '' : ` (${schemaName(own)})`}`)
+  const also = named.length === 0 ? '' : ` Also ${named.join(', ')}.`
+  const tags = [
+    ...(name === native || isNative ? [] : [' [eth]']),
+    ...(method.requires === undefined || isNoted ? [] : [` [${method.requires}]`]),
+  ]
+  return `- \`${name}${paramsText(method)}: ${result}\`${tags.join('')} ${method.summary}.${notesOf(method, methods)}${also}`
 }
 
 /** Renders docs/rpc.md from the method table; the page is never edited by hand. */
@@ -77,7 +105,11 @@ export const renderRpcDocs = (methods: MethodTable = METHODS): string => {
   const rows = [...rowsOf(methods).values()]
   const sections = namespacesIn(methods).flatMap(namespace => {
     const own = rows.filter(([first]) => first !== undefined && namespaceOf(first[0]) === namespace)
-    return own.length === 0 ? [] : [`## ${namespace}\n\n${own.map(rowText).join('\n')}\n`]
+    if (own.length === 0) return []
+    const [needs, ...more] = new Set(own.map(([first]) => first?.[1].requires))
+    const isOfAll = needs !== undefined && more.length === 0
+    const rowTexts = own.map(row => rowText(row, methods, isOfAll))
+    return [`## ${namespace}\n\n${isOfAll ? `All [${needs}].\n\n` : ''}${rowTexts.join('\n')}\n`]
   })
   return `# JSON-RPC methods
 
@@ -86,7 +118,8 @@ A method with several names stands below the first; each of \`eth\` has its \`na
 
 QUANTITY is a number in hex without leading zeros, DATA bytes in hex (DATA 20: of that length), both with 0x. NUMBER is a block as a QUANTITY, \`latest\`, \`earliest\`
 or \`pending\`, BLOCK also a hash or an object with \`blockHash\` or \`blockNumber\` (EIP-1898). \`?\` marks what may be left out.
-[dev], [mining] and the like: served only by a node with that part; dev is a development chain.
+Where a row has no type, address is DATA 20, hash DATA 32, data DATA, block BLOCK, call and options objects. [dev], [mining] and the like: served only by a node with
+that part; dev is a development chain.
 
 Which network serves which namespace: [interface.md](interface.md#namespaces).
 
