@@ -155,7 +155,7 @@ export class Chain implements ExecutionPort {
       this.#certificate = certificate
       this.#durable = Math.min(this.#durable, block.header.number)
       this.#leaveHead()
-      this.#options.sources.council.forget()
+      this.#options.sources.council.forget(block.header.number)
       // An edit of the state leaves the proof chain as it is.
       if (block !== before) this.#options.proofPool.reset(this.#mainHead())
     })

@@ -117,14 +117,15 @@ export class BatchPacker {
 
   /** Returns the packed batch and resets the packer. */
   finish(): PackedBatch {
+    this.reserve(0)
     const { bytes, view, entries } = this
     view.setUint32(0, this.accounts, true)
     view.setUint32(4, this.slots, true)
     view.setBigUint64(8, this.hashed ? 1n : 0n, true)
     const buffer = (bytes.buffer as ArrayBuffer).transfer(this.at)
     const storageOf = this.storageOf.slice()
-    this.bytes = Buffer.allocUnsafeSlow(FIRST_CAPACITY)
-    this.view = viewOf(this.bytes)
+    // Most packers make one batch.
+    this.bytes = Buffer.alloc(0)
     this.at = HEADER_BYTES
     this.accounts = this.slots = this.storageOf.length = 0
     return { buffer, storageOf, entries }
@@ -146,7 +147,7 @@ export class BatchPacker {
   private reserve(size: number): number {
     const at = this.at
     if (at + size > this.bytes.byteLength) {
-      const larger = Buffer.allocUnsafeSlow(this.bytes.byteLength * 2)
+      const larger = Buffer.allocUnsafeSlow(Math.max(FIRST_CAPACITY, this.bytes.byteLength * 2))
       this.bytes.copy(larger, 0, 0, at)
       this.bytes = larger
       this.view = viewOf(larger)

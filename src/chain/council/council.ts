@@ -166,10 +166,12 @@ export class Council {
     journal.endTransaction()
   }
 
-  /** Clears the caches after blocks were reverted. */
-  forget(): void {
-    this.#cycles.clear()
-    this.#options.seeds.forget()
+  /** Drops what blocks above the new head said, after a revert. */
+  forget(head: number): void {
+    const { cycleBlocks } = this.#options.params.rewards
+    for (const [cycle] of this.#cycles.entries())
+      if (councilBlockOf(cycle, cycleBlocks) > head) this.#cycles.delete(cycle)
+    this.#options.seeds.forget(head)
   }
 
   /** Returns the content of the contract after a block that is not written yet. */

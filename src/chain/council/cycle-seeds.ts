@@ -43,9 +43,10 @@ export class CycleSeeds {
     return this.of(known)
   }
 
-  /** Clears the cache after blocks were reverted. */
-  forget(): void {
-    this.#recent.clear()
+  /** Drops what blocks above the new head said, after a revert. */
+  forget(head: number): void {
+    for (const [cycle] of this.#recent.entries())
+      if (councilBlockOf(cycle, this.#cycleBlocks) > head) this.#recent.delete(cycle)
   }
 
   #read(cycle: number): Hex {

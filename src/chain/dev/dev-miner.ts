@@ -27,17 +27,12 @@ export interface MineOptions {
   readonly cancellation?: Cancellation | undefined
 }
 
-/** Makes blocks one after the other on request. */
-export interface BlockMaker {
-  /** Makes the next block, of what waits. */
-  one(): Promise<void>
-}
-
 /** Engine of a development chain, as the miner uses it. */
 interface DevMinerEngine extends Pick<ConsensusEngine, 'requestBlock' | 'headStartMs'> {
   /** False: other validators sit in the committee, and decide too. */
   readonly isAlone: boolean
-  makeBlocks(work: (maker: BlockMaker) => Promise<void>): Promise<void>
+  /** Runs work that makes blocks, each by a call. */
+  makeBlocks(work: (makeOne: () => Promise<void>) => Promise<void>): Promise<void>
 }
 
 interface DevMinerOptions {
@@ -164,14 +159,14 @@ export class DevMiner {
     if (options.blocks > limit) throw new CodedError<MinerError>({ code: 'TOO_MANY_BLOCKS', limit })
     const { engine } = this.#options
     await this.#turn.run(async () => {
-      if (options.blocks > 1 && engine.isAlone) await engine.makeBlocks(maker => this.#mineMany(options, maker))
-      else await this.#mineMany(options, undefined)
+      if (options.blocks > 1 && engine.isAlone) await engine.makeBlocks(makeOne => this.#mineMany(options, makeOne))
+      else await this.#mineMany(options)
     })
     this.#schedule()
   }
 
-  /** Without a maker the engine decides block by block. */
-  async #mineMany(options: MineOptions, maker: BlockMaker | undefined): Promise<void> {
+  /** Without `makeOne` the engine decides block by block. */
+  async #mineMany(options: MineOptions, makeOne?: () => Promise<void>): Promise<void> {
     const { blocks, cancellation } = options
     const { chain, time } = this.#options
     // Explicitly requested blocks have increasing timestamps, as tests expect.
@@ -183,16 +178,8 @@ export class DevMiner {
       const { timestamp: head } = chain.headBlock.header
       const timestamp = requestedTimestamp(options, made(), head)
       if (timestamp !== undefined) time.setNext(timestamp, head)
-      if (maker === undefined) await this.#mineOne(step)
-      else await this.#makeOne(step, maker)
+      await this.#mineOne(step, 0, makeOne)
     }
-  }
-
-  async #makeOne(step: number, maker: BlockMaker): Promise<void> {
-    const { chain, time } = this.#options
-    this.#askedStep = step
-    checkNotTooLate(time.timestampAfter(chain.headBlock.header.timestamp, step))
-    await maker.one()
   }
 
   async #minePending(): Promise<void> {
@@ -205,17 +192,18 @@ export class DevMiner {
   }
 
   /** `dueMs`: earliest proposal in this chain's time; the request may be sent before. */
-  async #mineOne(step: number, dueMs = 0): Promise<void> {
+  async #mineOne(step: number, dueMs = 0, makeOne?: () => Promise<void>): Promise<void> {
     if (!this.#isRunning) return
     const { chain, engine, clock, time } = this.#options
     const head = chain.headBlock.header
     checkNotTooLate(time.timestampAfter(head.timestamp, step, dueMs))
+    this.#askedStep = step
+    if (makeOne !== undefined) return makeOne()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const timeoutMs = DEV_LIMITS.mineMs
     const cancel = clock.schedule(clock.nowMs() + timeoutMs, () =>
       reject(new CodedError<MinerError>({ code: 'NO_BLOCK', timeoutMs })),
     )
-    this.#askedStep = step
     this.#asked = { number: head.number + 1, dueMs, done: resolve }
     try {
       engine.requestBlock(time.wallMs(dueMs))

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { assert } from '@tandem/base/assert.ts'
 import { CodedError } from '@tandem/base/errors.ts'
 import { makeFolder } from '@tandem/base/fs/make-folder.ts'
-import type { BlockMaker } from '../../chain/dev/dev-miner.ts'
 import { rewindCount } from '../../chain/dev/rewind.ts'
 import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 import type { CatchUp, ConsensusEngine, EngineStoppedError } from '../../consensus/engine/types.ts'
@@ -117,19 +116,14 @@ export class DevEngine implements ConsensusEngine {
    * Runs work that makes many blocks while no engine runs, without rounds and log: this node decides alone, and nobody hears of a block
    * before it is written. A log that ends before the head says nothing about the blocks after it.
    */
-  makeBlocks(work: (maker: BlockMaker) => Promise<void>): Promise<void> {
+  makeBlocks(work: (makeOne: () => Promise<void>) => Promise<void>): Promise<void> {
     const { execution } = this.#options
-    const seal = (block: Block) => this.#seal(block)
-    const maker: BlockMaker = {
-      async one() {
-        const block = await execution.build(request())
-        await execution.commit(block, seal(block))
-      },
-    }
-    const request = () => this.#request()
     return this.without(async () => {
       try {
-        await work(maker)
+        await work(async () => {
+          const block = await execution.build(this.#request())
+          await execution.commit(block, this.#seal(block))
+        })
       } finally {
         await execution.flush()
       }

@@ -1,4 +1,5 @@
 import { asBuffer, bytesToHex, concatBytes, type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '@tandem/base/bytes.ts'
+import { Lru } from '@tandem/base/lru.ts'
 import { withoutTrailing } from '@tandem/base/text.ts'
 import type { CouncilMember } from '../../config/genesis/genesis.ts'
 import type { CouncilParams } from '../../config/networks.ts'
@@ -104,7 +105,15 @@ export const commitRecord = (before: Hex, { number, cycle, council }: RecordRows
 }
 
 /** Slot with the number of the block whose evidence jailed a validator; zero: none did. */
-export const jailedAtSlot = (validator: Hex): Hex => mappingSlot(validator, JAILED_AT)
+export const jailedAtSlot = (validator: Hex): Hex => {
+  const kept = jailedAtSlots.get(validator)
+  if (kept !== undefined) return kept
+  const slot = mappingSlot(validator, JAILED_AT)
+  jailedAtSlots.set(validator, slot)
+  return slot
+}
+/** Those of the validators asked for last: each block asks for its proposer's. */
+const jailedAtSlots = new Lru<Hex, Hex>(COUNCIL_BOUNDS.members)
 
 const MEMBERS_BASE = BigInt(keccak256Hex(hexToBytes(toWord(MEMBERS))))
 const memberSlot = (index: number): Hex => toWord(MEMBERS_BASE + BigInt(index))

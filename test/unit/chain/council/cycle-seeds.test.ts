@@ -46,9 +46,11 @@ test('seeds read before blocks were taken back do not count', () => {
     getSync: () => encodeCycle({ number: 0, councilAt: 0, members: [], lapses: new Map(), ...NO_STATUS, seed }),
   }
   const seeds = new CycleSeeds(GENESIS, changing, 60)
-  expect(seeds.of(1)).toBe(toWord(1n))
+  expect(seeds.of(2)).toBe(toWord(1n))
   seed = toWord(2n)
-  expect(seeds.of(1)).toBe(toWord(1n))
-  seeds.forget()
-  expect(seeds.of(1)).toBe(toWord(2n))
+  // Its council is that after block 60.
+  seeds.forget(60)
+  expect(seeds.of(2)).toBe(toWord(1n))
+  seeds.forget(59)
+  expect(seeds.of(2)).toBe(toWord(2n))
 })
