@@ -13,7 +13,7 @@ import {
   secondsOption,
   tokensOption,
 } from '../shared/options/options.ts'
-import type { DevnetFlags } from './flags.ts'
+import type { DevnetFlags } from './run.ts'
 
 export const addDevnetCommand = (program: Command): void => {
   const command = program

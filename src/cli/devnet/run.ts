@@ -1,21 +1,32 @@
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Hex, hexToBytes } from '@tandem/base/bytes.ts'
-import { allowsFaucet } from '../../config/networks.ts'
+import { allowsFaucet, type Namespace } from '../../config/networks.ts'
 import { TEST_MNEMONIC } from '../../devnet/accounts.ts'
 import { devnetAccounts, devnetNode, isWellKnown } from '../../devnet/options.ts'
-import type { DevAccount } from '../../devnet/types.ts'
+import type { DevAccount, DevnetOptions } from '../../devnet/types.ts'
 import type { RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
 import { checkStateFile, prepareDataDir } from '../shared/check-paths.ts'
-import { formatTokens } from '../shared/format.ts'
 import { checkExplorerFiles } from '../shared/options/explorer-files.ts'
-import { methodsOf } from '../shared/options/methods-of.ts'
-import { miningOf } from '../shared/options/mining-options.ts'
+import { type MethodFlags, methodsOf } from '../shared/options/method-options.ts'
+import { type MiningFlags, miningOf } from '../shared/options/mining-options.ts'
+import type { NodeFlags } from '../shared/options/options.ts'
+import { formatTokens } from '../shared/output.ts'
 import { explorerOptions, namespacesOf, runNode } from '../shared/process/run-node.ts'
 import { deferSignals } from '../shared/process/run-process.ts'
 import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../shared/process/temp-folder.ts'
-import type { DevnetFlags } from './flags.ts'
+
+/** Parsed options of `tandem devnet`. */
+export interface DevnetFlags extends DevnetOptions, NodeFlags, MiningFlags, MethodFlags {
+  readonly datadir?: string
+  readonly httpApi?: readonly Namespace[]
+  readonly operatorPort?: number
+  readonly state?: string
+  readonly abi?: string
+  readonly explorer: boolean
+  readonly faucet: boolean
+}
 
 /** The last account, which tests use least. */
 const faucetKey = (accounts: readonly DevAccount[]): Uint8Array => hexToBytes(accounts.at(-1)?.privateKey as Hex)

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { httpUrlOption, outputOptions, portOption } from '../shared/options/options.ts'
 import { proxyOptions } from '../shared/options/proxy-options.ts'
-import type { ExplorerFlags } from './flags.ts'
+import type { ExplorerFlags } from './run.ts'
 
 const nodeOption = (text: string): string => {
   if (!URL.canParse(text) || !/^wss?:$/.test(new URL(text).protocol))

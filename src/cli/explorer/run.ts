@@ -5,12 +5,24 @@ import { urlHost, version } from '../../node/version.ts'
 import { ClientAddress } from '../../rpc/transport/clients/client-address.ts'
 import { clientIdOf } from '../../rpc/transport/clients/clients.ts'
 import { prepareDataDir } from '../shared/check-paths.ts'
-import { checkExplorerFiles } from '../shared/options/explorer-files.ts'
+import { checkExplorerFiles, type ExplorerFiles } from '../shared/options/explorer-files.ts'
+import type { OutputFlags } from '../shared/options/options.ts'
+import type { ProxyFlags } from '../shared/options/proxy-options.ts'
 import { exitWithError } from '../shared/output.ts'
 import { nameListenOption } from '../shared/process/free-port.ts'
 import { onParentExit } from '../shared/process/parent-process.ts'
-import type { ExplorerFlags } from './flags.ts'
 import { type ExplorerDatabase, type ExplorerOptions, type RunningExplorer, startExplorer } from './program.ts'
+
+/** Parsed options of `tandem explorer`. */
+export interface ExplorerFlags extends ProxyFlags, OutputFlags, ExplorerFiles {
+  readonly node: string
+  readonly rpcUrl?: string
+  readonly datadir: string
+  readonly database?: string
+  readonly databaseRead?: string
+  readonly host: string
+  readonly port: number
+}
 
 /** Serves the explorer until a signal ends it. */
 export const runExplorer = async (flags: ExplorerFlags): Promise<void> => {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { faucetCapOptions } from '../shared/options/faucet-options.ts'
 import { chainIdOption, httpUrlOption, outputOptions, portOption } from '../shared/options/options.ts'
 import { proxyOptions } from '../shared/options/proxy-options.ts'
-import type { FaucetFlags } from './flags.ts'
+import type { FaucetFlags } from './run.ts'
 
 export const addFaucetCommand = (program: Command): void => {
   const command = program

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { systemClock } from '@tandem/base/clock.ts'
+import type { FaucetCaps } from '../../config/limits/faucet.ts'
 import { NETWORKS, type NetworkParams } from '../../config/networks.ts'
 import { startFaucetServer } from '../../faucet/faucet-http.ts'
 import { createFaucetNode, httpCall } from '../../faucet/faucet-node.ts'
@@ -11,10 +12,22 @@ import { clientIdOf } from '../../rpc/transport/clients/clients.ts'
 import { passwordsFrom } from '../shared/keys/passwords.ts'
 import { readKey } from '../shared/keys/read-key.ts'
 import { faucetCapsOf } from '../shared/options/faucet-options.ts'
+import type { OutputFlags } from '../shared/options/options.ts'
+import type { ProxyFlags } from '../shared/options/proxy-options.ts'
 import { exitWithError } from '../shared/output.ts'
 import { nameListenOption } from '../shared/process/free-port.ts'
 import { onParentExit } from '../shared/process/parent-process.ts'
-import type { FaucetFlags } from './flags.ts'
+
+/** Parsed options of `tandem faucet`. */
+export interface FaucetFlags extends ProxyFlags, OutputFlags, FaucetCaps {
+  readonly rpc: string
+  readonly key: string
+  readonly passwordFile?: string
+  readonly datadir: string
+  readonly chainId?: number
+  readonly host: string
+  readonly port: number
+}
 
 const paramsOf = ({ chainId = NETWORKS.testnet.chainId }: FaucetFlags): NetworkParams => ({
   ...(chainId === NETWORKS.testnet.chainId ? NETWORKS.testnet : NETWORKS.devnet),

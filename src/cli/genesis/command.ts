@@ -7,7 +7,7 @@ import {
   secondsOption,
   timestampOption,
 } from '../shared/options/options.ts'
-import type { GenesisFlags } from './flags.ts'
+import type { GenesisFlags } from './run.ts'
 import { fund, validatorSpec } from './specs.ts'
 
 export const addGenesisCommand = (program: Command): void => {

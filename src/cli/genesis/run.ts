@@ -8,13 +8,24 @@ import { NETWORKS, type NetworkName, type NetworkParams } from '../../config/net
 import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import { genesisHashFromFile } from '../../node/genesis/genesis-hash.ts'
-import { formatTokens } from '../shared/format.ts'
 import { processTerminal, promptLine, type Terminal } from '../shared/keys/prompt.ts'
+import { addressOfKeyFile } from '../shared/keys/read-key.ts'
 import { addressOption, secondsOption } from '../shared/options/options.ts'
-import { errorMessage } from '../shared/output.ts'
-import type { GenesisFlags } from './flags.ts'
+import { errorMessage, formatTokens } from '../shared/output.ts'
 import { type Fund, fund, type ValidatorSpec, validatorSpec } from './specs.ts'
-import { validatorAddress } from './validator-address.ts'
+
+/** Parsed options of `tandem genesis new`. */
+export interface GenesisFlags {
+  readonly network?: NetworkName
+  readonly chainId?: number
+  readonly validator?: readonly ValidatorSpec[]
+  readonly foundation?: Hex
+  readonly fund?: readonly Fund[]
+  readonly blockTime?: number
+  readonly timestamp: number
+  readonly out: string
+  readonly json: boolean
+}
 
 /** Runs `tandem genesis new`. */
 export const newGenesis = async (flags: GenesisFlags, terminal: Terminal = processTerminal): Promise<void> => {
@@ -212,3 +223,8 @@ const askUntil = async <T>(text: string, parse: (answer: string) => T, terminal:
     }
   }
 }
+
+/** Returns the address of a validator given by address or by key file. */
+const validatorAddress = (key: string): Hex => (isAddress(key) ? key : addressOfKeyFile(key, '--validator'))
+
+const isAddress = (key: string): key is Hex => /^0x[0-9a-f]{40}$/.test(key)

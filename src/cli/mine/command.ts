@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { MINING_LIMITS } from '../../config/limits/chain.ts'
 import { dutyOption, stratumAddress } from '../shared/options/mining-options.ts'
 import { addressOption, httpUrlOption, integerOption } from '../shared/options/options.ts'
-import type { MineFlags } from './flags.ts'
+import type { MineFlags } from './run.ts'
 
 const workerOption = (text: string): string => {
   if (!/^[\w-]{1,32}$/.test(text)) throw new InvalidArgumentError('It must be 1 to 32 letters, digits, _ or -.')

@@ -5,10 +5,20 @@ import { systemClock } from '@tandem/base/clock.ts'
 import { messageWithCause } from '@tandem/base/errors.ts'
 import { silentLogger } from '@tandem/base/logger.ts'
 import { PROOF_SEEDS } from '../../crypto/proof-hash.ts'
+import type { StratumOptions } from '../../node/options.ts'
 import { Miner, type MinerWork, type WorkSource } from '../../powchain/mining/miner.ts'
 import { printWarning } from '../shared/output.ts'
-import type { MineFlags } from './flags.ts'
 import { StratumWork } from './stratum-work.ts'
+
+/** Parsed options of `tandem mine`. */
+export interface MineFlags {
+  readonly rpc: string
+  readonly stratum?: StratumOptions
+  readonly coinbase?: Hex
+  readonly worker: string
+  readonly threads: number
+  readonly duty: number
+}
 
 /** Time between two requests for work. */
 const POLL_MS = 500

@@ -1,4 +1,5 @@
 import { isCoded } from '@tandem/base/errors.ts'
+import { withoutTrailing } from '@tandem/base/text.ts'
 import { explainError, explainSystemError } from './explain-error.ts'
 
 /** Prints why a command failed and what to do, and sets the exit status. */
@@ -20,4 +21,10 @@ export const errorMessage = (error: unknown): string => {
     return explainSystemError(error) ?? error.message
   }
   return String(error)
+}
+
+/** Formats wei as tokens, with thousands separators and no trailing zeros. */
+export const formatTokens = (wei: bigint): string => {
+  const fraction = withoutTrailing((wei % 10n ** 18n).toString().padStart(18, '0'), '0')
+  return `${(wei / 10n ** 18n).toLocaleString('en')}${fraction && `.${fraction}`}`
 }

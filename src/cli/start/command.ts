@@ -13,9 +13,9 @@ import {
   portOrOffOption,
   trustMissingLogOption,
 } from '../shared/options/options.ts'
-import type { StartFlags } from './flags.ts'
 import { peerOptions } from './peer-options.ts'
 import { publicOptions } from './public-options.ts'
+import type { StartFlags } from './run.ts'
 
 /** NUMBER:HASH. */
 export const checkpoint = (text: string): Checkpoint => {

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import { isUnspecifiedAddress } from '@tandem/base/address.ts'
+import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-selector.ts'
 import { type Genesis, parseGenesis } from '../../config/genesis/genesis.ts'
-import { NETWORKS } from '../../config/networks.ts'
+import { NETWORKS, type NetworkName } from '../../config/networks.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { checkFaucetNetwork } from '../../faucet/open-faucet.ts'
 import type { NodeOptions, RunningNode } from '../../node/options.ts'
@@ -12,13 +13,33 @@ import { type Passwords, passwordsFrom } from '../shared/keys/passwords.ts'
 import { readKey } from '../shared/keys/read-key.ts'
 import { checkExplorerFiles } from '../shared/options/explorer-files.ts'
 import { faucetCapsOf } from '../shared/options/faucet-options.ts'
-import { methodsOf } from '../shared/options/methods-of.ts'
-import { miningOf } from '../shared/options/mining-options.ts'
+import { type MethodFlags, methodsOf } from '../shared/options/method-options.ts'
+import { type MiningFlags, miningOf } from '../shared/options/mining-options.ts'
+import type { NodeFlags } from '../shared/options/options.ts'
 import { printWarning } from '../shared/output.ts'
 import { explorerOptions, runNode } from '../shared/process/run-node.ts'
-import type { StartFlags } from './flags.ts'
-import { peersOf } from './peer-options.ts'
-import { publicNamespacesOf, publicPortOf } from './public-options.ts'
+import { type PeerFlags, peersOf } from './peer-options.ts'
+import { type PublicFlags, publicNamespacesOf, publicPortOf } from './public-options.ts'
+
+/** Parsed options of `tandem start`. */
+export interface StartFlags extends PublicFlags, NodeFlags, PeerFlags, MiningFlags, MethodFlags {
+  readonly network: NetworkName
+  readonly genesis?: string
+  readonly datadir: string
+  readonly validatorKey?: string
+  readonly passwordFile?: string
+  readonly unlock?: readonly string[]
+  readonly trustMissingLog: boolean
+  readonly operatorPort: number | 'off'
+  readonly sync: 'full' | 'snapshot'
+  readonly checkpoint?: Checkpoint
+  readonly snapshotInterval: number
+  readonly explorer: boolean
+  readonly faucet: boolean
+  readonly faucetKey?: string
+  readonly faucetDailyGrants?: number
+  readonly faucetClientGrants?: number
+}
 
 /** Starts a node of a network on a genesis file. */
 export const runStart = async (flags: StartFlags): Promise<void> => {

@@ -1,6 +1,6 @@
 import { TEST_MNEMONIC } from '../../../devnet/accounts.ts'
 import { version } from '../../../node/version.ts'
-import { formatTokens } from '../../shared/format.ts'
+import { formatTokens } from '../../shared/output.ts'
 import type { LocalnetFolder } from '../folder.ts'
 import type { LocalnetNode } from '../network.ts'
 import { logFileOf } from '../plan.ts'
